@@ -1,1 +1,39 @@
-//! Placeholder.
+//! The applications of Finespun, each beside its plain sequential version.
+//!
+//! One module per application. Each module has
+//!
+//! - `plain`: the best natural sequential Rust, with no task in it: the rival that every speed-up is measured against;
+//! - the natural task code, named after what it computes;
+//! - in its module documentation: what it is, where it comes from, the answer, and how the answer is known.
+//!
+//! | module | what it stresses | known answer |
+//! |---|---|---|
+//! | [`fib`] | the price of a task: nothing else happens | fib(33) = 3,524,578 |
+//! | [`tak`] | sequential awaits and tail awaits | tak(18, 12, 6) = 7 |
+//! | [`nqueens`] | irregular search, state by value | 14 queens: 365,596 |
+//! | [`qsort`] | `&mut` slices lent to two branches | sorted |
+//! | [`list`] | recursion ten million deep | n (n + 1) / 2 |
+//! | [`skynet`] | a wide, flat tree | depth 6: 499,999,500,000 |
+//! | [`matmul`] | few, large leaves | exact integer sums |
+//! | [`integrate`] | irregular numeric recursion | the antiderivative |
+//! | [`uts`] | a tree that no static split balances | the published counts |
+//! | [`protein`] | the search of the continuation-passing-threads paper | 3x3x3: 103,346 foldings |
+//!
+//! Nothing here is `unsafe`, and no application knows how many workers run it: the answers are the same for any number.
+#![forbid(unsafe_code)]
+
+mod bits;
+
+pub mod fib;
+pub mod integrate;
+pub mod list;
+pub mod matmul;
+pub mod nqueens;
+pub mod progress;
+pub mod protein;
+pub mod qsort;
+pub mod skynet;
+pub mod tak;
+pub mod uts;
+
+pub use progress::Progress;

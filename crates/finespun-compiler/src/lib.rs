@@ -1,1 +1,39 @@
-//! Placeholder.
+//! The task compiler: one `async fn` in, code for one *schema* out.
+//!
+//! ```text
+//! parse      options, items, what is refused          -> error
+//! names      every binder gets a name of its own
+//! normalise  every await stands at statement level    -> ir
+//! flow       who is alive, moved, lent at each await  -> reasons
+//! emit       straight, stack (+ resume), pinned       <- the choice
+//! ```
+//!
+//! A plain library from token stream to token stream, so that it can be tested
+//! as one. It decides nothing about scheduling: all that generated code may
+//! call lives in `finespun::__rt`. It contains no `unsafe`; what it writes
+//! does, and user tokens never stand inside such a block.
+
+mod choose;
+mod emit;
+mod error;
+mod flow;
+mod ir;
+mod kinds;
+mod macros;
+mod names;
+mod normalise;
+mod parse;
+mod reasons;
+mod scan;
+
+use proc_macro2::TokenStream;
+
+/// Compiles one item marked `#[task(arguments)]`.
+///
+/// Errors come back as `compile_error!` invocations at the user's own tokens.
+pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    match parse::task(arguments, item.clone()) {
+        Ok(tokens) => tokens,
+        Err(error) => error::render(error, item),
+    }
+}

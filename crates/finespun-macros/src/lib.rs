@@ -1,1 +1,30 @@
 //! The proc-macro shell of the task compiler.
+//!
+//! Nothing is decided here: token streams go to `finespun_compiler` and come
+//! back. The compiler is a plain library so that it can be tested as one.
+
+use proc_macro::TokenStream;
+
+/// Compiles an `async fn` to a task: a call that may later turn out to have
+/// been a thread.
+///
+/// Goes on a free function, on a method, or on a whole `trait` or `impl` block
+/// (then on each `async fn` in it). Inside, `.await` awaits tasks and `join!`
+/// runs two to twelve of them, the later ones open to thieves.
+///
+/// The compiler chooses a *schema* and writes it, with its reason, into the
+/// item's documentation:
+///
+/// | schema | chosen when | price of a call |
+/// |---|---|---|
+/// | straight | the body awaits nothing | a plain call |
+/// | stack | everything that lives across an await may move | a call and one check |
+/// | pinned | otherwise | a small heap frame, polled in place |
+///
+/// `#[task(stack)]` turns every reason against the stack schema into an error
+/// that names the place and the cure; `#[task(pinned)]` forces the other;
+/// `#[task(straight)]` asserts that every awaited task is straight.
+#[proc_macro_attribute]
+pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    finespun_compiler::task(arguments.into(), item.into()).into()
+}

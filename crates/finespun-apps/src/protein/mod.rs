@@ -1,0 +1,177 @@
+//! Lattice protein folding: every way in which a chain can fill a box, and the energies of those foldings.
+//!
+//! A protein is a chain of monomers, one per site of an a x b x c box. A *folding* is a path that visits every site once and
+//! steps between neighbours; two foldings are the same if a rotation or reflection of the box turns one into the other (the
+//! direction of the chain matters). In the HP model each monomer is hydrophobic (H) or polar (P), and the *energy* of a folding
+//! is minus the number of neighbouring H-H pairs that are not bonded by the chain. The result is the number of foldings and,
+//! for each sequence, how many foldings have which energy.
+//!
+//! This is the program of section 4.2 of *Programming with continuation-passing threads* (PCM, the ancestor of Cilk): starting
+//! paths that exclude duplicates, then a search that adds one site at a time, gives up where no complete path is possible,
+//! and ends in a tail call where only one neighbour is left.
+//!
+//! - [`lattice`](Lattice): the box, and which sites are neighbours, as words of bits
+//! - [`sequence`](Sequence): which monomers are H
+//! - `symmetry`: starting paths, one of each kind
+//! - `prune`: which partial paths cannot be completed
+//! - `search`: one step of the search, used by both versions
+//! - `histogram`: counters that many workers add to at once
+//!
+//! Answers: 3x3x3 has 103,346 foldings (OEIS A193346) and 3x3x4 has 84,731,192 (two independent programs: a frontier dynamic
+//! program and an enumeration; the paper says "over 48 million", which identifies reversed paths in part). Squares: 5x5 1,081;
+//! 6x6 57,337 (A096969 divided by 8). Histograms for known sequences are in the tests.
+
+mod histogram;
+mod lattice;
+mod prune;
+mod search;
+mod sequence;
+mod symmetry;
+
+use std::collections::BTreeMap;
+
+#[cfg(feature = "tasks")]
+use finespun::prelude::*;
+
+pub use lattice::{Lattice, LatticeError, MAX_SITES};
+pub use search::{Search, State};
+pub use sequence::{Sequence, SequenceError};
+
+#[cfg(feature = "tasks")]
+use crate::bits::Bits;
+use crate::progress::Progress;
+use symmetry::Start;
+
+/// How many sequences one pass of the search carries at most.
+const BATCH: usize = 8;
+
+/// A box, and the sequences whose energies are wanted.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    lattice: Lattice,
+    sequences: Vec<Sequence>,
+    starts: Vec<Start>,
+}
+
+/// A sequence that does not fit its box.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("sequence {sequence} has {monomers} monomers, but the box {lattice} has {sites} sites: give one letter H or P per site")]
+pub struct LengthError {
+    /// The sequence.
+    pub sequence: Sequence,
+    /// Its length.
+    pub monomers: usize,
+    /// The box.
+    pub lattice: Lattice,
+    /// The box's number of sites.
+    pub sites: usize,
+}
+
+/// The foldings of a problem.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folding {
+    /// The number of foldings, unique up to the symmetries of the box.
+    pub paths: u64,
+    /// For each sequence, in the order given: how many foldings have which energy. Energies without a folding are absent; the
+    /// counts of each histogram add up to `paths`.
+    pub histograms: Vec<BTreeMap<i32, u64>>,
+}
+
+impl Problem {
+    /// The problem of folding each of `sequences` in `lattice`; with no sequence the foldings are only counted.
+    ///
+    /// One pass of the search serves up to eight sequences. Finding the starting paths takes milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// [`LengthError`] if a sequence does not have one monomer per site.
+    pub fn new(lattice: Lattice, sequences: &[Sequence]) -> Result<Self, LengthError> {
+        for &sequence in sequences {
+            if sequence.len() != lattice.sites() {
+                return Err(LengthError { sequence, monomers: sequence.len(), lattice, sites: lattice.sites() });
+            }
+        }
+        Ok(Problem { lattice, sequences: sequences.to_vec(), starts: symmetry::starts(lattice) })
+    }
+
+    /// The box.
+    pub fn lattice(&self) -> Lattice {
+        self.lattice
+    }
+
+    /// The sequences.
+    pub fn sequences(&self) -> &[Sequence] {
+        &self.sequences
+    }
+
+    /// The number of starting paths, which is the unit of [`Progress`]; each pass over a batch of sequences takes them all.
+    pub fn starting_paths(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The sequences in portions that one pass can carry; one empty portion if there are none.
+    fn batches(&self) -> impl Iterator<Item = &[Sequence]> {
+        let nothing = self.sequences.is_empty().then_some(&[][..]);
+        nothing.into_iter().chain(self.sequences.chunks(BATCH))
+    }
+}
+
+impl Folding {
+    /// Takes over what one pass found; every pass finds the same number of paths.
+    fn add<const K: usize>(&mut self, paths: u64, search: &Search<K>, sequences: usize) {
+        self.paths = paths;
+        self.histograms.extend(search.histograms().take(sequences));
+    }
+}
+
+/// Finds all foldings sequentially.
+///
+/// `progress` counts starting paths. Cost: about 50 ns per folding; 3x3x4 takes seconds, and 4x4x4 (1.2 million
+/// thousand million foldings) is out of reach.
+pub fn plain(problem: &Problem, progress: &Progress) -> Folding {
+    fn pass<const K: usize>(problem: &Problem, sequences: &[Sequence], progress: &Progress, folding: &mut Folding) {
+        let search = Search::<K>::new(problem, sequences);
+        let mut tally = search.tally();
+        let mut paths = 0;
+        progress.expect(problem.starts.len() as u64);
+        for start in 0..problem.starts.len() {
+            paths += search.explore_plain(search.start(start), &mut tally);
+            progress.advance(1);
+        }
+        search.merge(&tally);
+        folding.add(paths, &search, sequences.len());
+    }
+    let mut folding = Folding::default();
+    for sequences in problem.batches() {
+        match sequences.len() {
+            0 => pass::<0>(problem, sequences, progress, &mut folding),
+            1 => pass::<1>(problem, sequences, progress, &mut folding),
+            2 => pass::<2>(problem, sequences, progress, &mut folding),
+            3 | 4 => pass::<4>(problem, sequences, progress, &mut folding),
+            _ => pass::<BATCH>(problem, sequences, progress, &mut folding),
+        }
+    }
+    folding
+}
+
+/// All passes over a problem: what [`explore_all`](fn@explore_all) works on, since tasks borrow what outlives their run.
+///
+/// Make one, run the task on it, then take the [`Folding`].
+#[cfg(feature = "tasks")]
+#[derive(Debug)]
+pub struct Passes<'p> {
+    problem: &'p Problem,
+    progress: &'p Progress,
+    passes: Vec<Pass>,
+}
+
+/// One pass, by the number of sequences it carries.
+#[cfg(feature = "tasks")]
+#[derive(Debug)]
+enum Pass {
+    None(Search<0>),
+    One(Search<1>),
+    Two(Search<2>),
+    Four(Search<4>),
+    Eight(Search<BATCH>),
+}

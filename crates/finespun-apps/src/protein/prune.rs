@@ -1,0 +1,72 @@
+//! Giving up early: which partial paths cannot be completed.
+
+use super::lattice::{Grid, MAX_SITES};
+
+impl Grid {
+    /// The neighbours of `head` to which a path may go that has the `left` sites of `free` still before it; none if it
+    /// certainly cannot be completed.
+    ///
+    /// A free site with one free neighbour, or none, can be entered but not left: it must be the end of the path, unless the
+    /// head stands next to it and goes there now. The end lies on a known side of the chessboard. And all free sites must be
+    /// within reach.
+    #[inline(always)]
+    pub(super) fn next(&self, free: u64, head: u32, left: u32) -> u64 {
+        let near = self.near[(head as usize) % MAX_SITES] & free;
+        if left < 2 {
+            return near;
+        }
+        let (one, two) = self.one_and_two(free);
+        let mut next = near;
+        let tight = free & !two;
+        if tight != 0 {
+            if free & !one != 0 {
+                return 0;
+            }
+            let head_is_odd = (self.odd >> head) & 1;
+            let end_is_odd = head_is_odd ^ u64::from(left & 1);
+            let end_side = if end_is_odd == 1 { self.odd } else { !self.odd };
+            let (ends, now_or_last) = (tight & !near, tight & near);
+            if ends & ends.wrapping_sub(1) != 0 || ends & !end_side != 0 {
+                return 0;
+            }
+            if now_or_last != 0 {
+                let others = now_or_last & now_or_last.wrapping_sub(1);
+                // Not the last: either the end is elsewhere, or it lies on the other side.
+                if ends != 0 || left & 1 == 0 {
+                    if others != 0 {
+                        return 0;
+                    }
+                    next = now_or_last;
+                } else if others != 0 {
+                    if others & others.wrapping_sub(1) != 0 {
+                        return 0;
+                    }
+                    next = now_or_last;
+                }
+            }
+        }
+        if near & near.wrapping_sub(1) != 0 && !self.connected(free, near) {
+            return 0;
+        }
+        next
+    }
+
+    /// Whether the sites of `near` are connected through `free`.
+    ///
+    /// The free sites were connected before the head was taken from them, so each part of them touches the head: reaching
+    /// all its neighbours is reaching everything.
+    #[inline(always)]
+    fn connected(&self, free: u64, near: u64) -> bool {
+        let mut reached = near & near.wrapping_neg();
+        loop {
+            let further = (reached | self.around(reached)) & free;
+            if near & !further == 0 {
+                return true;
+            }
+            if further == reached {
+                return false;
+            }
+            reached = further;
+        }
+    }
+}

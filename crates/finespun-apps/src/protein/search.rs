@@ -1,0 +1,141 @@
+//! One step of the search, which both versions share.
+
+use std::collections::BTreeMap;
+
+use super::histogram::{Histogram, MAX_CONTACTS, Tally};
+use super::lattice::{Grid, MAX_SITES};
+use super::sequence::Sequence;
+use super::symmetry::Start;
+use super::Problem;
+use crate::bits::Bits;
+
+/// A search for the foldings of one box, which classifies them for `K` sequences at once.
+#[derive(Debug)]
+pub struct Search<const K: usize> {
+    grid: Grid,
+    sites: u32,
+    starts: Vec<Start>,
+    /// By place in the chain: all ones for each sequence whose monomer there is H, else zero.
+    hydrophobic: [[u64; K]; MAX_SITES],
+    /// H-H pairs that the chain itself bonds, for each sequence.
+    bonds: [u32; K],
+    histogram: Histogram<K>,
+}
+
+/// A partial path, by value: what a call of the search needs of the sites visited so far.
+///
+/// The order of the visited sites does not matter for what follows, except for where the H monomers lie.
+#[derive(Clone, Copy, Debug)]
+pub struct State<const K: usize> {
+    /// Sites not yet visited.
+    free: u64,
+    /// The last site of the path.
+    head: u32,
+    /// Number of free sites.
+    left: u32,
+    /// For each sequence, the visited sites that hold an H.
+    hydrophobic: [u64; K],
+}
+
+impl<const K: usize> Search<K> {
+    pub(super) fn new(problem: &Problem, sequences: &[Sequence]) -> Self {
+        let mut search = Search {
+            grid: Grid::new(problem.lattice),
+            sites: problem.lattice.sites() as u32,
+            starts: problem.starts.clone(),
+            hydrophobic: [[0; K]; MAX_SITES],
+            bonds: [0; K],
+            histogram: Histogram::new(),
+        };
+        for (k, sequence) in sequences.iter().enumerate() {
+            search.bonds[k] = sequence.bonds();
+            for place in (0..MAX_SITES).filter(|&place| sequence.is_hydrophobic(place)) {
+                search.hydrophobic[place][k] = !0;
+            }
+        }
+        search
+    }
+
+    /// The state after the starting path number `index`.
+    pub(super) fn start(&self, index: usize) -> State<K> {
+        let empty = State { free: self.grid.full, head: 0, left: self.sites, hydrophobic: [0; K] };
+        self.starts[index].sites.iter().fold(empty, |state, &site| self.extend(state, u32::from(site)))
+    }
+
+    /// The state after one more step, to the free site `site`.
+    #[inline(always)]
+    pub(super) fn extend(&self, state: State<K>, site: u32) -> State<K> {
+        let bit = 1 << site;
+        let place = &self.hydrophobic[((self.sites - state.left) as usize) % MAX_SITES];
+        let mut hydrophobic = state.hydrophobic;
+        for (set, mask) in hydrophobic.iter_mut().zip(place) {
+            *set |= mask & bit;
+        }
+        State { free: state.free & !bit, head: site, left: state.left - 1, hydrophobic }
+    }
+
+    /// Makes all steps that are forced, and returns where the path can go next: to several sites, or, if the path is complete
+    /// or cannot be completed, to none.
+    #[inline(always)]
+    pub(super) fn advance(&self, mut state: State<K>) -> (State<K>, u64) {
+        loop {
+            let next = self.grid.next(state.free, state.head, state.left);
+            if next & next.wrapping_sub(1) != 0 || next == 0 {
+                return (state, next);
+            }
+            state = self.extend(state, next.trailing_zeros());
+        }
+    }
+
+    /// The number of H-H contacts of a complete path, for sequence `k`.
+    #[inline(always)]
+    fn contacts(&self, state: &State<K>, k: usize) -> u32 {
+        self.grid.pairs(state.hydrophobic[k]) - self.bonds[k]
+    }
+
+    /// Takes note of a path that goes no further: returns 1 and records its energies if it is complete, else 0.
+    #[inline]
+    #[cfg_attr(not(feature = "tasks"), expect(dead_code, reason = "only tasks share counters"))]
+    pub(super) fn finish(&self, state: &State<K>) -> u64 {
+        if state.left != 0 {
+            return 0;
+        }
+        for k in 0..K {
+            self.histogram.record(k, self.contacts(state, k));
+        }
+        1
+    }
+
+    /// The number of ways to complete the path, sequentially; their energies go to `tally`.
+    pub(super) fn explore_plain(&self, state: State<K>, tally: &mut Tally<K>) -> u64 {
+        let (state, next) = self.advance(state);
+        if next == 0 {
+            if state.left != 0 {
+                return 0;
+            }
+            for (k, tally) in tally.iter_mut().enumerate() {
+                tally[self.contacts(&state, k) as usize] += 1;
+            }
+            return 1;
+        }
+        Bits(next).map(|site| self.explore_plain(self.extend(state, site), tally)).sum()
+    }
+
+    /// An empty tally.
+    pub(super) fn tally(&self) -> Tally<K> {
+        [[0; MAX_CONTACTS]; K]
+    }
+
+    /// Adds a tally to the results.
+    pub(super) fn merge(&self, tally: &Tally<K>) {
+        self.histogram.merge(tally);
+    }
+
+    /// For each sequence, foldings by energy.
+    pub(super) fn histograms(&self) -> impl Iterator<Item = BTreeMap<i32, u64>> {
+        self.histogram.totals().into_iter().map(|tally| {
+            let energies = (0..).map(|contacts: i32| -contacts);
+            energies.zip(tally).filter(|&(_, count)| count > 0).collect()
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! How a refusal reaches the user: a `compile_error!` at his own tokens.
+
+use proc_macro2::{Span, TokenStream};
+use syn::spanned::Spanned;
+
+/// Collects every error of one item, so that one build shows them all.
+#[derive(Default)]
+pub(crate) struct Errors(Option<syn::Error>);
+
+impl Errors {
+    /// Adds an error that points at `place`.
+    pub(crate) fn at(&mut self, place: &impl Spanned, message: impl std::fmt::Display) {
+        self.span(place.span(), message);
+    }
+
+    /// Adds an error at a span.
+    pub(crate) fn span(&mut self, span: Span, message: impl std::fmt::Display) {
+        let error = syn::Error::new(span, message);
+        match &mut self.0 {
+            Some(all) => all.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+
+    /// Everything so far, if anything.
+    pub(crate) fn finish(self) -> syn::Result<()> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
+/// The errors as tokens. The item itself is dropped: a half-compiled task
+/// would only add errors about code the user did not write.
+pub(crate) fn render(error: syn::Error, _item: TokenStream) -> TokenStream {
+    error.to_compile_error()
+}

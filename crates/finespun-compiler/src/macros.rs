@@ -1,0 +1,214 @@
+//! Macros of std whose arguments are expressions.
+//!
+//! Names inside any other macro are opaque, which is a reason against the stack
+//! schema. Inline captures of format strings become named arguments, so that
+//! everything after this room sees ordinary expressions.
+
+use proc_macro2::{Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
+
+/// How a macro treats its arguments.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Style {
+    /// By reference: the arguments of formatting.
+    Format,
+    /// The first argument by value, the rest as formatting: `assert!`.
+    Condition,
+    /// Two by reference, the rest as formatting: `assert_eq!`.
+    Compare,
+    /// By value: `vec!`, `dbg!`.
+    Value,
+    /// An expression against a pattern: `matches!`.
+    Matches,
+    /// No names inside: `line!`, `concat!`.
+    None,
+}
+
+/// What kind of macro, if it is one of std's that are understood.
+pub(crate) fn style(mac: &Macro) -> Option<Style> {
+    Some(match mac.path.segments.last()?.ident.to_string().as_str() {
+        "println" | "print" | "eprintln" | "eprint" | "format" | "panic" | "unreachable"
+        | "todo" | "unimplemented" | "write" | "writeln" | "format_args" => Style::Format,
+        "assert" | "debug_assert" => Style::Condition,
+        "assert_eq" | "assert_ne" | "debug_assert_eq" | "debug_assert_ne" => Style::Compare,
+        "vec" | "dbg" => Style::Value,
+        "matches" => Style::Matches,
+        "concat" | "stringify" | "line" | "file" | "column" | "env" | "option_env"
+        | "module_path" | "include_str" | "include_bytes" | "cfg" => Style::None,
+        _ => return None,
+    })
+}
+
+/// Does this macro never return?
+pub(crate) fn diverges(mac: &Macro) -> bool {
+    mac.path.segments.last().is_some_and(|s| {
+        ["panic", "unreachable", "todo", "unimplemented"].iter().any(|n| s.ident == n)
+    })
+}
+
+/// One argument: `name = expr` or `expr`.
+pub(crate) struct Argument {
+    pub(crate) name: Option<Ident>,
+    pub(crate) expr: Expr,
+}
+
+impl Parse for Argument {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let named = input.peek(Ident) && input.peek2(Token![=]) && !input.peek2(Token![==]);
+        let name = if named {
+            let name = input.parse()?;
+            input.parse::<Token![=]>()?;
+            Some(name)
+        } else {
+            None
+        };
+        Ok(Argument { name, expr: input.parse()? })
+    }
+}
+
+impl ToTokens for Argument {
+    fn to_tokens(&self, out: &mut TokenStream) {
+        if let Some(name) = &self.name {
+            out.extend(quote!(#name =));
+        }
+        self.expr.to_tokens(out);
+    }
+}
+
+/// The arguments of an understood macro.
+pub(crate) enum Arguments {
+    List(Punctuated<Argument, Token![,]>),
+    Repeat(Box<Expr>, Box<Expr>),
+    Matches(Box<Expr>, Box<Pat>, Option<Box<Expr>>),
+    None,
+}
+
+/// Parses the arguments; `None` if the macro is not understood.
+pub(crate) fn parse(mac: &Macro) -> Option<(Style, Arguments)> {
+    let style = style(mac)?;
+    let arguments = match style {
+        Style::None => Arguments::None,
+        Style::Matches => {
+            let parser = |input: ParseStream| {
+                let expr = input.parse()?;
+                input.parse::<Token![,]>()?;
+                let mut pat = Pat::parse_multi_with_leading_vert(input)?;
+                let mut guard = None;
+                if let Pat::Guard(g) = pat {
+                    guard = Some(g.guard);
+                    pat = *g.pat;
+                } else if input.parse::<Option<Token![if]>>()?.is_some() {
+                    guard = Some(Box::new(input.parse()?));
+                }
+                input.parse::<Option<Token![,]>>()?;
+                Ok(Arguments::Matches(Box::new(expr), Box::new(pat), guard))
+            };
+            parser.parse2(mac.tokens.clone()).ok()?
+        }
+        _ => {
+            let repeat = |input: ParseStream| {
+                let value: Expr = input.parse()?;
+                input.parse::<Token![;]>()?;
+                Ok(Arguments::Repeat(Box::new(value), Box::new(input.parse()?)))
+            };
+            if mac.path.segments.last()?.ident == "vec"
+                && let Ok(found) = repeat.parse2(mac.tokens.clone())
+            {
+                return Some((style, found));
+            }
+            let list = Punctuated::parse_terminated.parse2(mac.tokens.clone()).ok()?;
+            Arguments::List(list)
+        }
+    };
+    Some((style, arguments))
+}
+
+/// Puts changed arguments back.
+pub(crate) fn rebuild(mac: &mut Macro, arguments: &Arguments) {
+    mac.tokens = match arguments {
+        Arguments::List(list) => quote!(#list),
+        Arguments::Repeat(value, len) => quote!(#value; #len),
+        Arguments::Matches(expr, pat, None) => quote!(#expr, #pat),
+        Arguments::Matches(expr, pat, Some(guard)) => quote!(#expr, #pat if #guard),
+        Arguments::None => return,
+    };
+}
+
+/// The names a format string captures inline (`{x}`, `{x:>w$}`), except those
+/// given as named arguments.
+pub(crate) fn captures(list: &Punctuated<Argument, Token![,]>) -> Vec<Ident> {
+    let Some(literal) = list.iter().find_map(|a| match (&a.name, &a.expr) {
+        (None, Expr::Lit(l)) => match &l.lit {
+            syn::Lit::Str(s) => Some(s),
+            _ => None,
+        },
+        _ => None,
+    }) else {
+        return Vec::new();
+    };
+    let mut found: Vec<Ident> = Vec::new();
+    for name in inline(literal) {
+        let given = list.iter().any(|a| a.name.as_ref().is_some_and(|n| *n == name));
+        if !given && !found.iter().any(|f| *f == name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+fn inline(literal: &LitStr) -> Vec<Ident> {
+    let text = literal.value();
+    let mut names = Vec::new();
+    let mut rest = text.as_str();
+    while let Some(open) = rest.find('{') {
+        rest = &rest[open + 1..];
+        if let Some(after) = rest.strip_prefix('{') {
+            rest = after;
+            continue;
+        }
+        let Some(close) = rest.find('}') else { break };
+        let (spec, after) = (&rest[..close], &rest[close + 1..]);
+        rest = after;
+        let (name, format) = spec.split_once(':').unwrap_or((spec, ""));
+        names.push(name.trim().to_string());
+        for (at, _) in format.match_indices('$') {
+            let start = format[..at]
+                .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .map_or(0, |i| i + 1);
+            names.push(format[start..at].to_string());
+        }
+    }
+    names
+        .into_iter()
+        .filter(|n| n.starts_with(|c: char| c.is_alphabetic() || c == '_') && n != "_")
+        .map(|n| Ident::new(&n, literal.span()))
+        .collect()
+}
+
+/// Replaces names in a token stream, at any depth.
+pub(crate) fn substitute(tokens: TokenStream, to: &dyn Fn(&Ident) -> Option<Ident>) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|tree| match tree {
+            TokenTree::Group(g) => {
+                let mut group = Group::new(g.delimiter(), substitute(g.stream(), to));
+                group.set_span(g.span());
+                TokenTree::Group(group)
+            }
+            TokenTree::Ident(i) => TokenTree::Ident(to(&i).unwrap_or(i)),
+            other => other,
+        })
+        .collect()
+}
+
+/// Does any of these names occur in the tokens, at any depth?
+pub(crate) fn mentions(tokens: &TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> bool {
+    tokens.clone().into_iter().any(|tree| match tree {
+        TokenTree::Group(g) => mentions(&g.stream(), wanted),
+        TokenTree::Ident(i) => wanted(&i),
+        _ => false,
+    })
+}

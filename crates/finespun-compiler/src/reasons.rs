@@ -1,0 +1,28 @@
+//! Why a body cannot take the stack schema.
+//!
+//! A reason is either the explanation in the rustdoc of a task that was
+//! compiled as pinned, or, under `#[task(stack)]`, an error with place and cure.
+
+use proc_macro2::Span;
+
+/// One reason against the stack schema.
+pub(crate) struct Reason {
+    pub(crate) span: Span,
+    /// What is in the way, as a clause: "`v` is lent to the call and used again".
+    pub(crate) what: String,
+    /// What the user can do about it.
+    pub(crate) cure: &'static str,
+}
+
+/// The reasons found so far.
+#[derive(Default)]
+pub(crate) struct Reasons(pub(crate) Vec<Reason>);
+
+impl Reasons {
+    pub(crate) fn add(&mut self, span: Span, what: impl Into<String>, cure: &'static str) {
+        let what = what.into();
+        if !self.0.iter().any(|r| r.what == what) {
+            self.0.push(Reason { span, what, cure });
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Questions about an expression that need no names: does it await, does it
+//! contain a closure.
+
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Macro, Stmt};
+
+struct Awaits(bool);
+
+impl<'a> Visit<'a> for Awaits {
+    fn visit_expr_await(&mut self, _: &'a ExprAwait) {
+        self.0 = true;
+    }
+    fn visit_macro(&mut self, mac: &'a Macro) {
+        self.0 |= is_join(mac);
+    }
+    fn visit_expr_closure(&mut self, _: &'a ExprClosure) {}
+    fn visit_expr_async(&mut self, _: &'a ExprAsync) {}
+    fn visit_item(&mut self, _: &'a Item) {}
+}
+
+/// Is this macro `join!`?
+pub(crate) fn is_join(mac: &Macro) -> bool {
+    mac.path.segments.last().is_some_and(|s| s.ident == "join")
+}
+
+/// Does this expression await, in this function (not in a closure or an
+/// `async` block inside)?
+pub(crate) fn awaits(expr: &Expr) -> bool {
+    let mut seen = Awaits(false);
+    seen.visit_expr(expr);
+    seen.0
+}
+
+/// The same for a block.
+pub(crate) fn block_awaits(block: &Block) -> bool {
+    let mut seen = Awaits(false);
+    seen.visit_block(block);
+    seen.0
+}
+
+/// The same for a statement.
+pub(crate) fn stmt_awaits(stmt: &Stmt) -> bool {
+    let mut seen = Awaits(false);
+    seen.visit_stmt(stmt);
+    seen.0
+}
+
+struct Closures(bool);
+
+impl<'a> Visit<'a> for Closures {
+    fn visit_expr_closure(&mut self, _: &'a ExprClosure) {
+        self.0 = true;
+    }
+    fn visit_expr_async(&mut self, _: &'a ExprAsync) {
+        self.0 = true;
+    }
+    fn visit_item(&mut self, _: &'a Item) {}
+}
+
+/// Does the value of this expression possibly have a type that is new at every
+/// place where the expression is written?
+pub(crate) fn has_closure(expr: &Expr) -> bool {
+    let mut seen = Closures(false);
+    seen.visit_expr(expr);
+    seen.0
+}
+
+/// Parentheses and invisible groups removed.
+pub(crate) fn peel(mut expr: &Expr) -> &Expr {
+    loop {
+        expr = match expr {
+            Expr::Paren(e) => &e.expr,
+            Expr::Group(e) => &e.expr,
+            _ => return expr,
+        }
+    }
+}
+
+/// The same, by value.
+pub(crate) fn peeled(expr: Expr) -> Expr {
+    match expr {
+        Expr::Paren(e) if e.attrs.is_empty() => peeled(*e.expr),
+        Expr::Group(e) => peeled(*e.expr),
+        other => other,
+    }
+}
+
+/// The name, if the expression is one plain name.
+pub(crate) fn name(expr: &Expr) -> Option<&syn::Ident> {
+    match peel(expr) {
+        Expr::Path(p) if p.qself.is_none() => p.path.get_ident(),
+        _ => None,
+    }
+}
+
+/// Is this a place: a name, a field, an index, a dereference?
+pub(crate) fn is_place(expr: &Expr) -> bool {
+    match peel(expr) {
+        Expr::Path(_) => true,
+        Expr::Field(f) => is_place(&f.base),
+        Expr::Index(i) => is_place(&i.expr),
+        Expr::Unary(u) if matches!(u.op, syn::UnOp::Deref(_)) => is_place(&u.expr),
+        _ => false,
+    }
+}
+
+/// The name at the root of a place, and whether the place is that name itself.
+pub(crate) fn root(expr: &Expr) -> Option<(&syn::Ident, bool)> {
+    match peel(expr) {
+        Expr::Path(_) => name(expr).map(|n| (n, true)),
+        Expr::Field(f) => root(&f.base).map(|(n, _)| (n, false)),
+        Expr::Index(i) => root(&i.expr).map(|(n, _)| (n, false)),
+        Expr::Unary(u) if matches!(u.op, syn::UnOp::Deref(_)) => {
+            root(&u.expr).map(|(n, _)| (n, false))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,120 @@
+//! The settings of a runtime.
+
+use std::sync::Arc;
+use std::thread::{self, available_parallelism};
+use std::time::Duration;
+
+use crate::sched::team::{Config, Team};
+use crate::sched::worker::{STACK_RESERVE, Worker};
+use crate::task::teams;
+
+use super::{Error, Runtime};
+
+pub(super) const MAX_WORKERS: usize = 1024;
+/// The reserve for plain calls, and as much again to call tasks on.
+pub(super) const MIN_STACK: usize = 2 * STACK_RESERVE;
+const DEFAULT_STACK: usize = 4 * 1024 * 1024;
+
+/// Makes a [`Runtime`].
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct Builder {
+    workers: Option<usize>,
+    stack_size: usize,
+    quantum: Duration,
+    block_every: u32,
+    pin: bool,
+    name: String,
+}
+
+impl Default for Builder {
+    fn default() -> Builder {
+        Builder {
+            workers: None,
+            stack_size: DEFAULT_STACK,
+            quantum: Duration::from_millis(50),
+            block_every: 0,
+            pin: false,
+            name: "finespun".to_owned(),
+        }
+    }
+}
+
+impl Builder {
+    /// The number of workers, 1 to 1024. Default: the cores that this process may use, control-group quotas
+    /// included.
+    pub fn workers(mut self, workers: usize) -> Builder {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// Bytes of stack per worker, at least 512 KiB. Default: 4 MiB. Recursion deeper than the stack goes on in heap
+    /// frames, so this is a matter of speed only; 256 KiB of it are kept free for plain calls.
+    pub fn stack_size(mut self, bytes: usize) -> Builder {
+        self.stack_size = bytes;
+        self
+    }
+
+    /// How long a task may run before other ready tasks of its worker get a turn. Default: 50 ms.
+    pub fn quantum(mut self, quantum: Duration) -> Builder {
+        self.quantum = quantum;
+        self
+    }
+
+    /// For tests: every `n`-th guarded call, and every `n`-th wait that could be satisfied at once, suspends as if it
+    /// had to wait. 0, the default, means never. A program's answer must not depend on it.
+    pub fn block_every(mut self, n: u32) -> Builder {
+        self.block_every = n;
+        self
+    }
+
+    /// Whether each worker is bound to a core. Default: no.
+    pub fn pin(mut self, pin: bool) -> Builder {
+        self.pin = pin;
+        self
+    }
+
+    /// The workers' threads are called by this name and their number. Default: `finespun`.
+    pub fn thread_name(mut self, name: impl Into<String>) -> Builder {
+        self.name = name.into();
+        self
+    }
+
+    /// Starts the workers.
+    ///
+    /// # Errors
+    /// [`Error::Workers`] and [`Error::StackSize`] for settings out of range, [`Error::Thread`] when the system gives
+    /// no more threads, [`Error::TooManyRuntimes`] for the 1025th runtime of a process.
+    pub fn build(self) -> Result<Runtime, Error> {
+        let workers = match self.workers {
+            Some(workers) => workers,
+            None => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
+        };
+        if !(1..=MAX_WORKERS).contains(&workers) {
+            return Err(Error::Workers(workers));
+        }
+        if self.stack_size < MIN_STACK {
+            return Err(Error::StackSize(self.stack_size));
+        }
+        let config = Config {
+            workers,
+            stack_size: self.stack_size,
+            quantum: self.quantum,
+            block_every: self.block_every,
+            pin: self.pin,
+        };
+        let team = Team::new(config).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
+        let mut runtime = Runtime { team, threads: Vec::with_capacity(workers) };
+        for worker in 0..workers {
+            let team = Arc::clone(&runtime.team);
+            let thread = thread::Builder::new()
+                .name(format!("{}-{worker}", self.name))
+                .stack_size(self.stack_size)
+                .spawn(move || Worker::main(team, worker))
+                // Dropping the runtime ends the workers that have started.
+                .map_err(|source| Error::Thread { worker, workers, source })?;
+            runtime.threads.push(thread);
+        }
+        Ok(runtime)
+    }
+}

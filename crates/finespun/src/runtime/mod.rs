@@ -1,0 +1,125 @@
+//! The runtime: building it, running tasks on it, shutting it down.
+//!
+//! Here lives what a program outside tasks touches: [`Builder`], [`Runtime`], errors. It starts the team of workers
+//! (the `sched` room) and hands them root frames (the `task` room). It never schedules.
+
+mod builder;
+mod error;
+mod root;
+
+pub use builder::Builder;
+pub use error::{Error, RunError};
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use crate::observe::Stats;
+use crate::sched::team::Team;
+use crate::task::call::Task;
+use crate::task::context::try_cx;
+use crate::task::teams;
+
+/// A team of workers that runs tasks.
+///
+/// Dropping it waits until its threads have ended. A runtime with nothing to do uses no processor time.
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn fib(n: u64) -> u64 {
+///     if n < 2 {
+///         return n;
+///     }
+///     let (a, b) = join!(fib(n - 1), fib(n - 2));
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), finespun::Error> {
+/// let runtime = Runtime::builder().workers(2).build()?;
+/// assert_eq!(runtime.run(fib(20)), 6765);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Runtime {
+    team: Arc<Team>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Runtime {
+    /// A runtime with one worker per core that this process may use.
+    ///
+    /// # Errors
+    /// As [`Builder::build`].
+    pub fn new() -> Result<Runtime, Error> {
+        Runtime::builder().build()
+    }
+
+    /// How to make a runtime with other settings.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The number of workers.
+    pub fn workers(&self) -> usize {
+        self.team.seats.len()
+    }
+
+    /// Runs a task and everything that it calls, and delivers its value.
+    ///
+    /// Returns when every task of the run has ended, so the task may borrow whatever outlives this call. The calling
+    /// thread sleeps meanwhile.
+    ///
+    /// # Panics
+    /// With the payload of a panic in any task of the run; on a worker (await the task instead); and with a report of
+    /// who waits for what when the run is deadlocked. [`try_run`](Runtime::try_run) returns these as errors.
+    pub fn run<T>(&self, task: T) -> T::Output
+    where
+        T: Task + Send,
+        T::Output: Send,
+    {
+        match self.try_run(task) {
+            Ok(value) => value,
+            Err(RunError::Panicked(payload)) => resume_unwind(payload),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// As [`run`](Runtime::run), with everything that can go wrong as an error.
+    ///
+    /// # Errors
+    /// [`RunError::Panicked`] with a task's panic, [`RunError::OnWorker`], [`RunError::Deadlock`].
+    pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
+    where
+        T: Task + Send,
+        T::Output: Send,
+    {
+        if try_cx().is_some() {
+            return Err(RunError::OnWorker);
+        }
+        root::run(&self.team, task)
+    }
+
+    /// What the workers have done since the runtime was built.
+    pub fn stats(&self) -> Stats {
+        self.team.stats()
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        self.team.idle.shutdown();
+        for thread in self.threads.drain(..) {
+            // A worker does not panic: tasks' panics are caught at their frames.
+            let _ = thread.join();
+        }
+        teams::unregister(&self.team.id);
+    }
+}
+
+impl std::fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runtime").field("workers", &self.workers()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,387 @@
+//! A work-stealing deque of pointers (Chase and Lev 2005, in the C11
+//! formulation of Lê, Pop, Cohen and Zappa Nardelli, PPoPP 2013).
+//!
+//! One worker owns a deque: it pushes and pops at the young end (`bottom`).
+//! Any thread may steal from the old end (`top`). Items are single words in
+//! atomic slots, so a thief that reads a slot it is about to lose the race for
+//! reads an outdated word, never a torn one, and nothing is undefined.
+//!
+//! ```text
+//!            top                      bottom
+//!             v                         v
+//!   ... free |oldest|  ...   |youngest| free ...     slot of index i: i mod capacity
+//!       thieves ->                  <- owner
+//! ```
+//!
+//! **States.** `top` only grows. An index `i` is in one of three states:
+//! *free* (`i >= bottom` or `i < top`), *full* (`top <= i < bottom`), or *taken
+//! back* (the owner has lowered `bottom` to `i` but has not decided yet). The
+//! transitions, each repeated at the line that performs it:
+//!
+//! 1. free -> full: the owner writes the slot, then raises `bottom` (Release).
+//! 2. full -> taken back: the owner lowers `bottom`, then fences.
+//! 3. taken back -> free: the owner sees `top < i`; no thief can reach `i`,
+//!    since every thief that fences later sees the lowered `bottom`.
+//! 4. taken back -> free, by the last-element race: `top == i`; whoever moves
+//!    `top` from `i` to `i + 1` by compare-and-swap has the item, and the owner
+//!    puts `bottom` back to `i + 1` whether it won or lost.
+//! 5. full -> free: a thief moves `top` from `i` to `i + 1` by compare-and-swap.
+//!
+//! **Why no item is taken twice.** Only `i == top` is ever contended, because
+//! the owner takes an index above `top` without a race (3). That the owner
+//! cannot believe `top < i` while a thief believes `bottom > i` is Dekker's
+//! pattern: the owner stores `bottom`, fences, loads `top`; the thief loads
+//! `top`, fences, loads `bottom`. Both fences are `fence(SeqCst)`.
+//!
+//! **Publication.** What an item points to is published by the Release store of
+//! `bottom` and the thief's Acquire load of it, not by a fence, so that
+//! ThreadSanitizer, which knows no fences, follows. *Every* store of `bottom`
+//! that leaves items below it is a Release: since C++20 a later relaxed store by
+//! the same thread no longer continues the release sequence of the push before.
+//!
+//! **Growth.** A full buffer is replaced by one of twice the size. The old one
+//! is never written again, but a thief may still read it, so it stays chained to
+//! its successor until the deque is dropped. Capacities double, hence all old
+//! buffers together are smaller than the current one.
+
+use crate::atomics::{AtomicIsize, AtomicPtr, Ordering, fence};
+use crossbeam_utils::CachePadded;
+use std::{
+    fmt,
+    marker::PhantomData,
+    ptr::{self, NonNull},
+};
+
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+/// The deque starts with this many slots (2 KiB); it is a power of two.
+const INITIAL_CAPACITY: usize = 256;
+
+/// What an attempt to steal found.
+#[must_use = "a stolen item that is dropped is lost"]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Steal<T> {
+    /// There was nothing to steal.
+    Empty,
+    /// Another thief, or the owner, took the item first: there may be more.
+    Retry,
+    /// The oldest item.
+    Success(NonNull<T>),
+}
+
+/// The deque, shared by its owner and the thieves.
+///
+/// It holds pointers and never follows them, so it can be shared whatever `T`
+/// is; whoever follows a pointer answers for that. Pointers still inside when
+/// the deque is dropped are forgotten: drain it first.
+pub(crate) struct Deque<T> {
+    /// Index of the oldest item; contended by thieves, so on a line of its own.
+    top: CachePadded<AtomicIsize>,
+    /// What only the owner writes.
+    owned: CachePadded<Owned<T>>,
+}
+
+/// The fields that the owner writes and thieves read. They share a cache line:
+/// a thief needs both, and misses once instead of twice.
+struct Owned<T> {
+    /// One past the index of the youngest item.
+    bottom: AtomicIsize,
+    /// The current buffer; never null, freed only by `Drop`.
+    buffer: AtomicPtr<Buffer<T>>,
+}
+
+/// The right to push and pop: the owner's end of a [`Deque`].
+///
+/// A copyable token without size beyond its reference, so that a worker can
+/// make one wherever it needs one. It cannot leave its thread.
+pub(crate) struct Owner<'a, T> {
+    deque: &'a Deque<T>,
+    /// Makes the token neither `Send` nor `Sync`.
+    here: PhantomData<*mut ()>,
+}
+
+impl<T> Deque<T> {
+    /// An empty deque.
+    pub(crate) fn new() -> Self {
+        Self::with_capacity(INITIAL_CAPACITY)
+    }
+
+    /// An empty deque that holds `capacity` items (rounded up to a power of
+    /// two) before it grows for the first time.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        let first = Buffer::new(capacity.next_power_of_two(), ptr::null_mut());
+        Self {
+            top: CachePadded::new(AtomicIsize::new(0)),
+            owned: CachePadded::new(Owned {
+                bottom: AtomicIsize::new(0),
+                buffer: AtomicPtr::new(Box::into_raw(first)),
+            }),
+        }
+    }
+
+    /// The owner's end.
+    ///
+    /// # Safety
+    ///
+    /// 1. All tokens of this deque that exist at one time are on one thread.
+    /// 2. If an earlier token was on another thread, everything done with it
+    ///    happens before this call (the worker was started, joined, or handed
+    ///    over under a lock).
+    #[inline(always)]
+    pub(crate) unsafe fn owner(&self) -> Owner<'_, T> {
+        Owner {
+            deque: self,
+            here: PhantomData,
+        }
+    }
+
+    /// Takes the oldest item.
+    ///
+    /// `Retry` means that somebody else made progress; the caller decides
+    /// whether to try here again or to go to the next victim.
+    pub(crate) fn steal(&self) -> Steal<T> {
+        // Acquire: pairs with the Release half of the compare-and-swap that set
+        // this `top` (4, 5): we are no earlier than the theft before. The fence
+        // below implies it; the paper has it, and it costs nothing.
+        let top = self.top.load(Ordering::Acquire);
+        // Dekker, thief's side: pairs with the fence in `pop`; either we see the
+        // lowered `bottom`, or the owner sees a `top` at least as new as ours.
+        fence(Ordering::SeqCst);
+        // Acquire: pairs with the Release store in `push` (1) that published the
+        // slot, the buffer, and what the item points to.
+        let bottom = self.owned.bottom.load(Ordering::Acquire);
+        if bottom.wrapping_sub(top) <= 0 {
+            return Steal::Empty;
+        }
+
+        // Acquire: pairs with the Release store in `grow` that published the
+        // slots copied into this buffer.
+        let buffer = self.owned.buffer.load(Ordering::Acquire);
+        // SAFETY: `buffer` is never null and is freed only by `Drop`, which has
+        // the deque to itself, while we hold a shared reference.
+        let buffer = unsafe { &*buffer };
+        // Relaxed: published by `bottom` or `buffer` above if we win; a word that
+        // may be outdated, and is not looked at, if we lose.
+        let item = buffer.slot(top).load(Ordering::Relaxed);
+
+        // (4, 5) SeqCst on success, as in the paper's proof. Its Release half
+        // pairs with the Acquire load of `top` in `push`: our read of the slot
+        // comes before the owner's reuse of it. Relaxed on failure: nothing read.
+        let won = self.top.compare_exchange(
+            top,
+            top.wrapping_add(1),
+            Ordering::SeqCst,
+            Ordering::Relaxed,
+        );
+        match won {
+            Ok(_) => Steal::Success(NonNull::new(item).expect("a full slot holds an item")),
+            Err(_) => Steal::Retry,
+        }
+    }
+
+    /// The number of items, as it was at some moment during the call.
+    ///
+    /// An item that the owner is about to pop may or may not count.
+    pub(crate) fn len(&self) -> usize {
+        // Relaxed, both: a hint. Someone going idle calls this after the fence of
+        // the idling protocol, which pairs with the producer's fence after `push`.
+        let bottom = self.owned.bottom.load(Ordering::Relaxed);
+        let top = self.top.load(Ordering::Relaxed);
+        bottom.wrapping_sub(top).max(0).unsigned_abs()
+    }
+
+    /// Whether there was nothing to steal at some moment during the call.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T> Drop for Deque<T> {
+    fn drop(&mut self) {
+        // Relaxed: `&mut self` means that all others are done, and whatever told
+        // our caller so orders their accesses before this one.
+        let mut buffer = self.owned.buffer.load(Ordering::Relaxed);
+        while !buffer.is_null() {
+            // SAFETY: each buffer of the chain came from `Box::into_raw`, is
+            // reachable by exactly one pointer, and nobody reads any more.
+            let owned = unsafe { Box::from_raw(buffer) };
+            buffer = owned.previous;
+        }
+    }
+}
+
+impl<T> Default for Deque<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for Deque<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deque").field("len", &self.len()).finish()
+    }
+}
+
+impl<T> Clone for Owner<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Owner<'_, T> {}
+
+impl<T> Owner<'_, T> {
+    /// Puts `item` at the young end. Grows the buffer if it is full.
+    ///
+    /// Whoever pushes for others to steal then calls `Idle::notify_one`.
+    #[inline]
+    pub(crate) fn push(self, item: NonNull<T>) {
+        let Deque { top, owned } = self.deque;
+        // Relaxed: only this thread writes `bottom`.
+        let bottom = owned.bottom.load(Ordering::Relaxed);
+        // Acquire: pairs with the Release half of a thief's compare-and-swap (5),
+        // so that its read of a slot comes before our reuse of that slot.
+        let top = top.load(Ordering::Acquire);
+        let mut buffer = self.buffer();
+        // Not negative: only `pop` lowers `bottom` below `top`, and puts it back.
+        if bottom.wrapping_sub(top).cast_unsigned() >= buffer.capacity() {
+            buffer = self.grow(buffer, top, bottom);
+        }
+        // (1) Relaxed: published by the store of `bottom` that follows.
+        buffer.slot(bottom).store(item.as_ptr(), Ordering::Relaxed);
+        // (1) Release: pairs with the Acquire load of `bottom` in `steal`.
+        owned
+            .bottom
+            .store(bottom.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Takes the youngest item.
+    #[inline]
+    pub(crate) fn pop(self) -> Option<NonNull<T>> {
+        let Deque { top, owned } = self.deque;
+        // Relaxed: only this thread writes `bottom`.
+        let bottom = owned.bottom.load(Ordering::Relaxed);
+        // Relaxed: `top` only grows, so a deque that looks empty is empty, and an
+        // idle worker's look at its own deque costs no fence.
+        if bottom.wrapping_sub(top.load(Ordering::Relaxed)) <= 0 {
+            return None;
+        }
+
+        let index = bottom.wrapping_sub(1);
+        // (2) Release: keeps every store of `bottom` a publication of the items
+        // below it; pairs with the Acquire load of `bottom` in `steal`.
+        owned.bottom.store(index, Ordering::Release);
+        // (2) Dekker, owner's side: pairs with the fence in `steal`.
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered after the store of `bottom` by the fence.
+        let oldest = top.load(Ordering::Relaxed);
+
+        let ahead = index.wrapping_sub(oldest);
+        if ahead > 0 {
+            // (3) Relaxed: only this thread writes slots.
+            return NonNull::new(self.buffer().slot(index).load(Ordering::Relaxed));
+        }
+
+        let mut won = false;
+        if ahead == 0 {
+            // (4) SeqCst on success, as in the paper's proof; against the same
+            // compare-and-swap in `steal`. Relaxed on failure: nothing read.
+            won = top
+                .compare_exchange(
+                    oldest,
+                    oldest.wrapping_add(1),
+                    Ordering::SeqCst,
+                    Ordering::Relaxed,
+                )
+                .is_ok();
+        }
+        // (4) Relaxed: the deque is empty, so this publishes nothing; a thief that
+        // reads it finds `top` as high, or fails its compare-and-swap.
+        owned.bottom.store(bottom, Ordering::Relaxed);
+        if !won {
+            return None;
+        }
+        // (4) Relaxed: only this thread writes slots.
+        NonNull::new(self.buffer().slot(index).load(Ordering::Relaxed))
+    }
+
+    /// The number of items, as in [`Deque::len`].
+    pub(crate) fn len(self) -> usize {
+        self.deque.len()
+    }
+
+    /// Whether the deque is empty; if so it stays so until the next push.
+    pub(crate) fn is_empty(self) -> bool {
+        self.deque.is_empty()
+    }
+
+    /// The current buffer, for as long as nobody grows it.
+    #[inline]
+    fn buffer(&self) -> &Buffer<T> {
+        // Relaxed: only this thread writes `buffer`.
+        let buffer = self.deque.owned.buffer.load(Ordering::Relaxed);
+        // SAFETY: `buffer` is never null and is freed only by `Drop`, which has
+        // the deque to itself, while we hold a shared reference.
+        unsafe { &*buffer }
+    }
+
+    /// Replaces the full buffer `old` by one of twice the size.
+    #[cold]
+    #[inline(never)]
+    fn grow(&self, old: &Buffer<T>, top: isize, bottom: isize) -> &Buffer<T> {
+        // Relaxed: only this thread writes `buffer`.
+        let previous = self.deque.owned.buffer.load(Ordering::Relaxed);
+        let new = Buffer::new(old.capacity() * 2, previous);
+        let mut index = top;
+        while index != bottom {
+            // Relaxed, both: only this thread writes slots, and the store of
+            // `buffer` below publishes them.
+            let item = old.slot(index).load(Ordering::Relaxed);
+            new.slot(index).store(item, Ordering::Relaxed);
+            index = index.wrapping_add(1);
+        }
+        // Release: pairs with the Acquire load of `buffer` in `steal`.
+        self.deque
+            .owned
+            .buffer
+            .store(Box::into_raw(new), Ordering::Release);
+        self.buffer()
+    }
+}
+
+/// A ring of slots, and the smaller ring that it replaced.
+struct Buffer<T> {
+    /// Their number is a power of two.
+    slots: Box<[AtomicPtr<T>]>,
+    /// Kept because a thief may still read it; null for the first buffer.
+    previous: *mut Buffer<T>,
+}
+
+impl<T> Buffer<T> {
+    fn new(capacity: usize, previous: *mut Self) -> Box<Self> {
+        assert!(capacity.is_power_of_two());
+        let slots = (0..capacity)
+            .map(|_| AtomicPtr::new(ptr::null_mut()))
+            .collect();
+        Box::new(Self { slots, previous })
+    }
+
+    #[inline]
+    fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The slot of index `index`.
+    #[inline]
+    fn slot(&self, index: isize) -> &AtomicPtr<T> {
+        // Reinterpreted, not converted: for a power of two the low bits of a
+        // wrapped index are its remainder.
+        let position = index.cast_unsigned() & (self.slots.len() - 1);
+        // SAFETY: `new` asserts that the length is a power of two, hence at
+        // least 1, so masking with the length minus one is below the length.
+        unsafe { self.slots.get_unchecked(position) }
+    }
+}

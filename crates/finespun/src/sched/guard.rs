@@ -1,0 +1,215 @@
+//! The guard word: one compare per check, whatever the reason to stop.
+//!
+//! A worker compares its stack pointer with `word` at every check. Normally
+//! `word` is the end of its usable stack. Whoever wants something else from the
+//! worker sets a flag, then sets `word` to the maximum, which no stack pointer
+//! reaches: the next check trips, and the slow path finds out why.
+//!
+//! ```text
+//!                     R1 flags |= f      R2 word = MAX
+//!             +---------+       +---------+       +---------+
+//!             |  quiet  | ----> | flagged | ----> |  armed  |
+//!             | limit,0 |       | limit,f |       |  MAX,f  |
+//!             +---------+       +---------+       +---------+
+//!                  ^                                   |
+//!                  |            +---------+            |
+//!                  +----------- | lowered | <----------+
+//!        O2 take f: flags = 0   | limit,f |   O1 word = limit
+//!                               +---------+
+//! ```
+//!
+//! A requester does R1, then R2; the owner does O1, then O2. They interleave
+//! freely. *Flagged* and *lowered* look alike: in the first a requester still
+//! has R2 before it, in the second the owner still has O2 before it. If an owner
+//! takes a flag between R1 and R2, R2 leaves `word` at the maximum with no flag:
+//! one check trips for nothing, and the owner's next O1 repairs it.
+//!
+//! **No request is lost**: once a requester has returned, its flag has been
+//! taken, or `word` is the maximum. Suppose its flag has not been taken: every
+//! O2 so far comes before R1 in the modification order of `flags`. R1 then reads
+//! from the last O2 (both read and write, Acquire and Release), so the O1 before
+//! that O2 happens before R2, and R2 is the later write of `word`. The other
+//! order of the owner's steps (flags first) would lose a request that comes
+//! between them; the other order of the requester's would let the owner consume
+//! the trip before there is a flag to find.
+//!
+//! The argument rests on `flags` alone, so `word` is accessed relaxed: the
+//! owner's check is a plain compare with memory.
+
+use crate::atomics::{AtomicUsize, Ordering};
+use std::{fmt, ops};
+
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+/// The value of `word` that trips every check.
+const ARMED: usize = usize::MAX;
+
+/// A worker's guard. Its owner checks it; anyone may send it a request.
+///
+/// `word` is the first field: a stack function compares the stack pointer with
+/// the word that its context pointer points to.
+#[repr(C)]
+pub(crate) struct Guard {
+    word: AtomicUsize,
+    flags: AtomicUsize,
+    /// The lowest stack pointer that passes when nothing is requested; only the
+    /// owner touches it.
+    limit: AtomicUsize,
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(std::mem::offset_of!(Guard, word) == 0);
+
+/// A set of requests.
+#[must_use = "a request that is taken and dropped is lost"]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Flags(usize);
+
+impl Guard {
+    /// A quiet guard that passes stack pointers from `limit` upwards.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            word: AtomicUsize::new(limit),
+            flags: AtomicUsize::new(0),
+            limit: AtomicUsize::new(limit),
+        }
+    }
+
+    /// Asks the owner to stop at its next check. Any thread may call this.
+    ///
+    /// What the caller wrote before is visible to the owner once it has taken
+    /// the flags.
+    pub(crate) fn request(&self, flags: Flags) {
+        // R1. Acquire: pairs with the Release half of the owner's O2, which puts
+        // its O1 before our R2. Release: pairs with the Acquire half of O2.
+        self.flags.fetch_or(flags.0, Ordering::AcqRel);
+        // R2. Relaxed: ordered after every O1 that it must overwrite by R1.
+        self.word.store(ARMED, Ordering::Relaxed);
+    }
+
+    /// Whether the check trips for `stack_pointer`: the stack is nearly used up,
+    /// or something is requested.
+    #[inline(always)]
+    pub(crate) fn trips(&self, stack_pointer: usize) -> bool {
+        // Relaxed: a trip is only a hint to `take`, which orders.
+        stack_pointer < self.word.load(Ordering::Relaxed)
+    }
+
+    /// Takes all requests, after a check has tripped. The owner calls this.
+    ///
+    /// An empty set means that the stack is nearly used up (see
+    /// [`Guard::overflows`]), or that the request was taken earlier.
+    pub(crate) fn take(&self) -> Flags {
+        // O1. Relaxed: ordered before O2 by its Release half. Only the owner
+        // writes `limit`.
+        let limit = self.limit.load(Ordering::Relaxed);
+        self.word.store(limit, Ordering::Relaxed);
+        // O2. Release: pairs with the Acquire half of R1. Acquire: pairs with the
+        // Release half of R1, so that we see what the requester wrote before.
+        Flags(self.flags.swap(0, Ordering::AcqRel))
+    }
+
+    /// Whether `stack_pointer` lies below the limit, requests or not.
+    pub(crate) fn overflows(&self, stack_pointer: usize) -> bool {
+        stack_pointer < self.limit()
+    }
+
+    /// The lowest stack pointer that passes. Only meaningful to the owner.
+    pub(crate) fn limit(&self) -> usize {
+        // Relaxed: only the owner writes `limit`.
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Sets the limit, when the owner starts or moves to another stack. The owner
+    /// calls this. Requests stay requested.
+    pub(crate) fn set_limit(&self, limit: usize) {
+        // Relaxed: only the owner reads and writes `limit`.
+        self.limit.store(limit, Ordering::Relaxed);
+        // As O1: it may overwrite the R2 of a request that is not taken yet.
+        self.word.store(limit, Ordering::Relaxed);
+        // As O2, but puts back what it finds: a read-modify-write and not a load,
+        // since only its Release half orders our store before the R2 of a request
+        // that it does not see. Same pairings as O2.
+        if self.flags.fetch_or(0, Ordering::AcqRel) != 0 {
+            // As R2. Relaxed: the owner's own later write.
+            self.word.store(ARMED, Ordering::Relaxed);
+        }
+    }
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Relaxed, both: a picture of one moment, for people.
+        let armed = self.word.load(Ordering::Relaxed) == ARMED;
+        let flags = Flags(self.flags.load(Ordering::Relaxed));
+        f.debug_struct("Guard")
+            .field("armed", &armed)
+            .field("flags", &flags)
+            .finish()
+    }
+}
+
+impl Flags {
+    /// A thief found nothing to steal: promote what is on the stack.
+    pub(crate) const STEAL: Self = Self(1);
+    /// A group that this worker may be running for was terminated.
+    pub(crate) const CANCEL: Self = Self(1 << 1);
+    /// The running task has had its quantum.
+    pub(crate) const QUANTUM: Self = Self(1 << 2);
+    /// Something waits outside the deque: a message, a frame from elsewhere, the
+    /// end of the run.
+    pub(crate) const ATTENTION: Self = Self(1 << 3);
+
+    /// Whether nothing was requested.
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether a thief asked for a promotion.
+    pub(crate) const fn steal(self) -> bool {
+        self.contains(Self::STEAL)
+    }
+
+    /// Whether a group was terminated.
+    pub(crate) const fn cancel(self) -> bool {
+        self.contains(Self::CANCEL)
+    }
+
+    /// Whether the quantum is over.
+    pub(crate) const fn quantum(self) -> bool {
+        self.contains(Self::QUANTUM)
+    }
+
+    /// Whether something waits outside the deque.
+    pub(crate) const fn attention(self) -> bool {
+        self.contains(Self::ATTENTION)
+    }
+
+    const fn contains(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+}
+
+impl ops::BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (Self::STEAL, "steal"),
+            (Self::CANCEL, "cancel"),
+            (Self::QUANTUM, "quantum"),
+            (Self::ATTENTION, "attention"),
+        ];
+        let set = names.iter().filter(|(flag, _)| self.contains(*flag));
+        f.debug_set().entries(set.map(|(_, name)| name)).finish()
+    }
+}

@@ -1,0 +1,269 @@
+//! Idling under loom. Work is published relaxed, so that only the protocol makes
+//! it visible. loom's timed wait has no timeout: nothing here depends on it. A
+//! lost wake-up shows as a deadlock.
+
+use super::{Idle, Prepared, Wake};
+use crate::{
+    atomics::{Arc, AtomicUsize, Ordering, thread},
+    sched::deque::{Deque, Steal},
+};
+use loom::model::Builder;
+use std::ptr::NonNull;
+
+fn explore(preemptions: Option<usize>, model: fn()) {
+    let mut builder = Builder::new();
+    if builder.preemption_bound.is_none() {
+        builder.preemption_bound = preemptions;
+    }
+    builder.check(model);
+}
+
+/// Workers, and a number of items that any of them may take.
+struct Pool {
+    idle: Idle,
+    items: AtomicUsize,
+    taken: AtomicUsize,
+    lasts: AtomicUsize,
+}
+
+impl Pool {
+    fn new(workers: usize) -> Arc<Self> {
+        Arc::new(Self {
+            idle: Idle::new(workers),
+            items: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
+            lasts: AtomicUsize::new(0),
+        })
+    }
+
+    fn put(&self) {
+        self.items.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn visible(&self) -> bool {
+        self.items.load(Ordering::Relaxed) > 0
+    }
+
+    /// Looks before it takes: the look may be outdated, as a real one.
+    fn take(&self) -> bool {
+        let mut items = self.items.load(Ordering::Relaxed);
+        while items > 0 {
+            let taken =
+                self.items
+                    .compare_exchange(items, items - 1, Ordering::Relaxed, Ordering::Relaxed);
+            match taken {
+                Ok(_) => return true,
+                Err(now) => items = now,
+            }
+        }
+        false
+    }
+
+    /// Idles until there is something to search for; false at shutdown.
+    fn idle(&self, worker: usize) -> bool {
+        let prepared = self.idle.prepare_park(worker, || self.visible());
+        let parking = match prepared {
+            Prepared::Work => return true,
+            Prepared::Shutdown => return false,
+            Prepared::Park(parking) => parking,
+            Prepared::Last(parking) => {
+                self.lasts.fetch_add(1, Ordering::Relaxed);
+                parking
+            }
+        };
+        match parking.park() {
+            Wake::Work => true,
+            Wake::Shutdown => false,
+            Wake::ScoutTimeout(_) => unreachable!("loom has no timeouts"),
+        }
+    }
+
+    /// A worker that shuts the pool down when the last of `total` items is done.
+    fn work(&self, worker: usize, total: usize) {
+        loop {
+            if self.take() {
+                if self.taken.fetch_add(1, Ordering::Relaxed) + 1 == total {
+                    self.idle.shutdown();
+                }
+            } else if !self.idle(worker) {
+                return;
+            }
+        }
+    }
+}
+
+fn start(pool: &Arc<Pool>, worker: usize, total: usize) -> thread::JoinHandle<()> {
+    let pool = pool.clone();
+    thread::spawn(move || pool.work(worker, total))
+}
+
+#[test]
+fn one_worker_finds_one_item() {
+    explore(None, || {
+        let pool = Pool::new(1);
+        let worker = start(&pool, 0, 1);
+        pool.put();
+        pool.idle.notify_one();
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn one_worker_finds_two_items() {
+    explore(Some(5), || {
+        let pool = Pool::new(1);
+        let worker = start(&pool, 0, 2);
+        for _ in 0..2 {
+            pool.put();
+            pool.idle.notify_one();
+        }
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn two_workers_find_two_items() {
+    explore(Some(3), || {
+        let pool = Pool::new(2);
+        let workers = [start(&pool, 0, 2), start(&pool, 1, 2)];
+        for _ in 0..2 {
+            pool.put();
+            pool.idle.notify_one();
+        }
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn two_items_at_once_wake_two_workers() {
+    explore(Some(3), || {
+        let pool = Pool::new(2);
+        let meeting = Arc::new(AtomicUsize::new(0));
+        let workers = [0, 1].map(|worker| {
+            let (pool, meeting) = (pool.clone(), meeting.clone());
+            thread::spawn(move || {
+                while !pool.take() {
+                    assert!(pool.idle(worker));
+                }
+                meeting.fetch_add(1, Ordering::Relaxed);
+            })
+        });
+        pool.put();
+        pool.put();
+        pool.idle.notify(2);
+        // Neither worker takes two items: both must wake, without the scout.
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert_eq!(meeting.load(Ordering::Relaxed), 2);
+    });
+}
+
+/// The item is for worker 0 alone; worker 1 may idle as well.
+#[test]
+fn a_worker_finds_what_is_meant_for_it() {
+    explore(Some(3), || {
+        let pool = Pool::new(2);
+        let worker = start(&pool, 0, 1);
+        let other = {
+            let pool = pool.clone();
+            thread::spawn(move || {
+                if let Prepared::Park(parking) | Prepared::Last(parking) =
+                    pool.idle.prepare_park(1, || false)
+                {
+                    assert!(matches!(parking.park(), Wake::Shutdown));
+                }
+            })
+        };
+        pool.put();
+        pool.idle.notify_worker(0);
+        worker.join().unwrap();
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn shutdown_wakes_all() {
+    explore(Some(3), || {
+        let pool = Pool::new(2);
+        let workers = [start(&pool, 0, 1), start(&pool, 1, 1)];
+        pool.idle.shutdown();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert!(!pool.idle.all_idle());
+    });
+}
+
+/// Both workers put an item for anyone, then work and idle. Without producers
+/// from outside, "last" comes once, and when everything is done.
+#[test]
+fn the_last_to_idle_is_told_so() {
+    explore(Some(3), || {
+        let pool = Pool::new(2);
+        let run = |worker: usize| {
+            let pool = pool.clone();
+            move || {
+                pool.put();
+                pool.idle.notify_one();
+                loop {
+                    if pool.take() {
+                        pool.taken.fetch_add(1, Ordering::Relaxed);
+                        continue;
+                    }
+                    match pool.idle.prepare_park(worker, || pool.visible()) {
+                        Prepared::Work => {}
+                        Prepared::Shutdown => return,
+                        Prepared::Park(parking) => match parking.park() {
+                            Wake::Work => {}
+                            Wake::Shutdown => return,
+                            Wake::ScoutTimeout(_) => unreachable!("loom has no timeouts"),
+                        },
+                        Prepared::Last(parking) => {
+                            assert_eq!(pool.taken.load(Ordering::Relaxed), 2);
+                            assert_eq!(pool.lasts.fetch_add(1, Ordering::Relaxed), 0);
+                            assert!(pool.idle.all_idle());
+                            pool.idle.shutdown();
+                            drop(parking);
+                            return;
+                        }
+                    }
+                }
+            }
+        };
+        let other = thread::spawn(run(1));
+        run(0)();
+        other.join().unwrap();
+        assert_eq!(pool.lasts.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The deque and the idling protocol together: the look of an idle worker at a
+/// deque and the push of its owner are the two sides of the Dekker pattern.
+#[test]
+fn an_idle_thief_finds_what_is_pushed() {
+    explore(None, || {
+        let shared = Arc::new((Deque::<u32>::with_capacity(2), Idle::new(1)));
+        let thief = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let (deque, idle) = &*shared;
+                while !matches!(deque.steal(), Steal::Success(_)) {
+                    if let Prepared::Park(parking) | Prepared::Last(parking) =
+                        idle.prepare_park(0, || !deque.is_empty())
+                    {
+                        assert!(matches!(parking.park(), Wake::Work));
+                    }
+                }
+            })
+        };
+        let (deque, idle) = &*shared;
+        // SAFETY: the thief does not use the owner's end.
+        let owner = unsafe { deque.owner() };
+        owner.push(NonNull::dangling());
+        idle.notify_one();
+        thief.join().unwrap();
+    });
+}

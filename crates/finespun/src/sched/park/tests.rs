@@ -1,0 +1,306 @@
+//! The stages by random walks, and the whole protocol with real threads and
+//! timeouts.
+
+use super::{Idle, Prepared, SCOUT_TIMEOUT_MAX, SCOUT_TIMEOUT_MIN, Stages, Wake};
+use std::{
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Marsaglia's xorshift: a reproducible sequence without a dependency.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+}
+
+/// Where a worker's own thread is, which `Stages` does not know.
+#[derive(Clone, Copy, PartialEq)]
+enum Thread {
+    Running,
+    Looking,
+    Waiting,
+}
+
+/// Lets workers, notifiers and timeouts take turns at random; after each turn the
+/// invariants hold.
+#[test]
+fn stages_keep_their_invariants() {
+    for seed in 1..=500 {
+        let mut random = Random(seed);
+        let workers = 1 + random.below(5);
+        let mut stages = Stages::new(workers);
+        let mut threads = vec![Thread::Running; workers];
+
+        for _ in 0..400 {
+            let worker = random.below(workers);
+            match (threads[worker], random.below(4)) {
+                (Thread::Running, _) => {
+                    stages.announce(worker);
+                    threads[worker] = Thread::Looking;
+                }
+                // The look found something, or the worker was notified meanwhile.
+                (Thread::Looking, 0) => {
+                    stages.rouse(worker);
+                    stages.appoint_scout();
+                    threads[worker] = Thread::Running;
+                }
+                (Thread::Looking, _) if stages.is_awake(worker) => {
+                    stages.appoint_scout();
+                    threads[worker] = Thread::Running;
+                }
+                (Thread::Looking, _) => {
+                    let last = stages.commit(worker);
+                    assert_eq!(last, stages.all_parked());
+                    threads[worker] = Thread::Waiting;
+                }
+                (Thread::Waiting, _) if stages.is_awake(worker) => {
+                    stages.appoint_scout();
+                    threads[worker] = Thread::Running;
+                }
+                (Thread::Waiting, 0) => {
+                    if let Some(chosen) = stages.choose() {
+                        assert!(stages.rouse(chosen));
+                    } else {
+                        assert_eq!(stages.sleepers(), 0);
+                    }
+                }
+                (Thread::Waiting, 1) => {
+                    if stages.timeout_of(worker).is_some() && stages.time_out(worker) {
+                        threads[worker] = Thread::Looking;
+                    }
+                }
+                (Thread::Waiting, _) => {}
+            }
+            let left = |worker: usize| threads[worker] != Thread::Running;
+            let leaving = (0..workers).any(|w| stages.is_awake(w) && left(w));
+            stages.check(leaving);
+        }
+    }
+}
+
+#[test]
+fn the_scouts_timeout_doubles_and_starts_again_when_work_is_found() {
+    let mut stages = Stages::new(3);
+    stages.announce(0);
+    assert!(!stages.commit(0));
+    let mut expected = SCOUT_TIMEOUT_MIN;
+    for _ in 0..10 {
+        assert_eq!(stages.timeout_of(0), Some(expected));
+        assert!(stages.time_out(0));
+        stages.commit(0);
+        expected = (expected * 2).min(SCOUT_TIMEOUT_MAX);
+    }
+    assert_eq!(expected, SCOUT_TIMEOUT_MAX);
+
+    stages.announce(1);
+    assert!(!stages.commit(1));
+    assert_eq!(stages.timeout_of(1), None);
+    assert_eq!(stages.choose(), Some(1), "the scout is woken last");
+    stages.rouse(0);
+    assert_eq!(stages.appoint_scout(), Some(1));
+    assert_eq!(stages.timeout_of(1), Some(SCOUT_TIMEOUT_MIN));
+}
+
+#[test]
+fn nobody_scouts_while_all_are_parked() {
+    let mut stages = Stages::new(2);
+    for worker in 0..2 {
+        stages.announce(worker);
+        assert_eq!(stages.commit(worker), worker == 1);
+    }
+    assert_eq!((stages.timeout_of(0), stages.timeout_of(1)), (None, None));
+    assert!(!stages.time_out(0));
+}
+
+/// A worker whose tasks are counted, for tests with threads.
+struct Pool {
+    idle: Idle,
+    items: AtomicUsize,
+    done: AtomicUsize,
+    asked: AtomicUsize,
+    lasts: AtomicUsize,
+    busy: AtomicBool,
+}
+
+impl Pool {
+    fn new(workers: usize) -> Self {
+        Self {
+            idle: Idle::new(workers),
+            items: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            asked: AtomicUsize::new(0),
+            lasts: AtomicUsize::new(0),
+            busy: AtomicBool::new(false),
+        }
+    }
+
+    fn put(&self) {
+        self.items.fetch_add(1, Ordering::Release);
+        self.idle.notify_one();
+    }
+
+    fn take(&self) -> bool {
+        let less = |items: usize| items.checked_sub(1);
+        self.items
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, less)
+            .is_ok()
+    }
+
+    fn visible(&self) -> bool {
+        self.items.load(Ordering::Acquire) > 0
+    }
+
+    /// The loop of `park.rs`.
+    fn work(&self, worker: usize) {
+        loop {
+            while self.take() {
+                while self.busy.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+                self.done.fetch_add(1, Ordering::Release);
+            }
+            let mut prepared = self.idle.prepare_park(worker, || self.visible());
+            loop {
+                let parking = match prepared {
+                    Prepared::Work => break,
+                    Prepared::Shutdown => return,
+                    Prepared::Park(parking) => parking,
+                    Prepared::Last(parking) => {
+                        self.lasts.fetch_add(1, Ordering::Release);
+                        parking
+                    }
+                };
+                match parking.park() {
+                    Wake::Work => break,
+                    Wake::Shutdown => return,
+                    Wake::ScoutTimeout(scout) => {
+                        self.asked.fetch_add(1, Ordering::Release);
+                        prepared = scout.park_again(|| self.visible());
+                    }
+                }
+            }
+        }
+    }
+
+    fn run(&self, workers: usize, test: impl FnOnce()) {
+        thread::scope(|scope| {
+            for worker in 0..workers {
+                scope.spawn(move || self.work(worker));
+            }
+            test();
+            self.idle.shutdown();
+        });
+        assert!(!self.idle.all_idle() && !self.idle.anyone_idle());
+    }
+
+    fn wait_until(&self, reached: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !reached(self) {
+            assert!(start.elapsed() < Duration::from_secs(60), "hangs");
+            thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn stress_every_item_is_done() {
+    for workers in 1..=4 {
+        let pool = Pool::new(workers);
+        let mut random = Random(workers as u64);
+        pool.run(workers, || {
+            let mut put = 0;
+            for _ in 0..1000 {
+                for _ in 0..=random.below(3) {
+                    pool.put();
+                    put += 1;
+                }
+                // Sometimes until all is done, so that some go to sleep, or all do.
+                match random.below(3) {
+                    0 => pool.wait_until(|pool| pool.done.load(Ordering::Acquire) == put),
+                    1 => pool.wait_until(|pool| pool.idle.all_idle()),
+                    _ => {}
+                }
+            }
+            pool.wait_until(|pool| pool.done.load(Ordering::Acquire) == put);
+        });
+    }
+}
+
+#[test]
+fn one_scout_asks_while_anybody_runs_and_nobody_otherwise() {
+    let pool = Pool::new(3);
+    pool.run(3, || {
+        pool.wait_until(|pool| pool.idle.all_idle());
+        // A scout may still be in its last timed wait; after that all is quiet.
+        thread::sleep(2 * SCOUT_TIMEOUT_MAX);
+        let asked = pool.asked.load(Ordering::Acquire);
+        thread::sleep(20 * SCOUT_TIMEOUT_MAX);
+        assert_eq!(pool.asked.load(Ordering::Acquire), asked);
+
+        // The worker that is woken appoints one of those that wait untimed.
+        pool.busy.store(true, Ordering::Release);
+        pool.put();
+        pool.wait_until(|pool| pool.asked.load(Ordering::Acquire) >= asked + 10);
+        // Another is woken, the third is the scout or becomes it.
+        pool.put();
+        pool.wait_until(|pool| pool.asked.load(Ordering::Acquire) >= asked + 20);
+        pool.busy.store(false, Ordering::Release);
+        pool.wait_until(|pool| pool.idle.all_idle());
+        assert!(pool.lasts.load(Ordering::Acquire) >= 2);
+    });
+}
+
+#[test]
+fn a_scout_that_finds_work_leaves_a_successor() {
+    let idle = Idle::new(3);
+    thread::scope(|scope| {
+        let park = |worker| match idle.prepare_park(worker, || false) {
+            Prepared::Park(parking) => parking.park(),
+            other => panic!("{other:?}"),
+        };
+        let first = park(0);
+        assert!(matches!(first, Wake::ScoutTimeout(_)));
+        // While the scout is up, it still is the scout: worker 1 waits untimed.
+        let second = scope.spawn(move || matches!(park(1), Wake::ScoutTimeout(_)));
+        let start = Instant::now();
+        while idle.lock().sleepers() < 2 || start.elapsed() < 3 * SCOUT_TIMEOUT_MAX {
+            thread::yield_now();
+        }
+        assert!(!second.is_finished());
+        drop(first);
+        assert!(second.join().unwrap());
+    });
+}
+
+#[test]
+fn a_panic_in_the_look_withdraws_the_worker() {
+    let idle = Idle::new(2);
+    let look = || idle.prepare_park(0, || panic!("look"));
+    let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(look())));
+    assert!(unwound.is_err());
+    assert!(!idle.anyone_idle());
+}
+
+#[test]
+fn a_notification_is_for_one_worker_at_a_time() {
+    let idle = Idle::new(2);
+    let Prepared::Park(first) = idle.prepare_park(0, || false) else {
+        panic!("worker 1 is awake");
+    };
+    let Prepared::Last(second) = idle.prepare_park(1, || false) else {
+        panic!("both are parked");
+    };
+    idle.notify_worker(0);
+    assert!(idle.anyone_idle() && !idle.all_idle());
+    idle.notify_one();
+    assert!(!idle.anyone_idle());
+    assert!(matches!(first.park(), Wake::Work));
+    assert!(matches!(second.park(), Wake::Work));
+}

@@ -1,0 +1,288 @@
+//! One worker: its loop, its slow path, its search for work.
+//!
+//! Order of the loop: own deque (youngest first), frames injected from outside, the other workers' deques (oldest
+//! first), a request for promotion, idling. Every [`FAIR`]th frame is taken from outside first, so that a worker
+//! whose deque never runs dry still serves others.
+
+use std::cell::Cell;
+use std::hint;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::task::context::{Context, Cx, Scheduler, Verdict};
+use crate::task::frame::FrameRef;
+use crate::task::run;
+
+use super::deque::Steal;
+use super::guard::Flags;
+use super::park::{Prepared, Wake};
+use super::team::{Seat, Team};
+
+/// Stack kept free for plain calls, handlers and destructors below the last guard check.
+pub(crate) const STACK_RESERVE: usize = 256 * 1024;
+
+/// How often a busy worker looks outside first.
+const FAIR: u32 = 61;
+
+/// A promotion comes no sooner after the last than this many times its duration: fruitless requests cost 5% at most.
+const PROMOTION_PAUSE: u32 = 20;
+
+/// How long a worker that has just run dry looks around before it parks.
+const SPIN: Duration = Duration::from_micros(20);
+
+/// A worker, on its own thread.
+pub(crate) struct Worker {
+    team: Arc<Team>,
+    index: usize,
+    /// The lowest stack pointer that leaves the reserve; the guard's own limit differs under block-every-n.
+    stack_limit: usize,
+    tick: Cell<u32>,
+    random: Cell<u64>,
+    blocked: Cell<u32>,
+    leaving_for: Cell<Reason>,
+    left_at: Cell<Option<Instant>>,
+    promote_after: Cell<Option<Instant>>,
+}
+
+/// Why a stack is being given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    Thief,
+    StackLimit,
+    Quantum,
+}
+
+impl Worker {
+    /// Runs worker `index` of `team` on this thread until the team shuts down.
+    pub(crate) fn main(team: Arc<Team>, index: usize) {
+        let here = 0u8;
+        let base = std::ptr::from_ref(&here).addr();
+        let stack_limit = base.saturating_sub(team.config.stack_size - STACK_RESERVE - 16 * 1024);
+        let worker = Worker {
+            index,
+            stack_limit,
+            tick: Cell::new(0),
+            random: Cell::new(0x9E37_79B9_7F4A_7C15 ^ ((index as u64 + 1) << 17)),
+            blocked: Cell::new(0),
+            leaving_for: Cell::new(Reason::Thief),
+            left_at: Cell::new(None),
+            promote_after: Cell::new(None),
+            team,
+        };
+        let context = worker.context();
+        let limit = if worker.team.config.block_every > 0 { usize::MAX } else { stack_limit };
+        context.guard.set_limit(limit);
+        context.set_scheduler(NonNull::from(&worker as &dyn Scheduler));
+        let entered = context.enter();
+        worker.work(context.cx());
+        drop(entered);
+        context.clear_scheduler();
+    }
+
+    fn seat(&self) -> &Seat {
+        &self.team.seats[self.index]
+    }
+
+    fn context(&self) -> &Context {
+        // SAFETY: this is the worker's thread: a `Worker` does not leave `main`.
+        unsafe { self.seat().context() }
+    }
+
+    fn deque(&self) -> super::deque::Owner<'_, crate::task::frame::Header> {
+        // SAFETY: only this worker makes the token of its own deque, on its own thread.
+        unsafe { self.seat().deque.owner() }
+    }
+
+    fn work(&self, cx: Cx) {
+        loop {
+            while let Some(frame) = self.next() {
+                // Relaxed: a hint for thieves.
+                self.seat().running.store(true, Ordering::Relaxed);
+                // SAFETY: what a queue gives out is ready and in no queue any more.
+                unsafe { run::run(cx, frame) };
+                self.seat().running.store(false, Ordering::Relaxed);
+            }
+            if self.look_around() {
+                continue;
+            }
+            if !self.idle() {
+                return;
+            }
+        }
+    }
+
+    fn next(&self) -> Option<FrameRef> {
+        let tick = self.tick.get().wrapping_add(1);
+        self.tick.set(tick);
+        if tick % FAIR == 0
+            && let Some(frame) = self.team.take_injected()
+        {
+            return Some(frame);
+        }
+        self.deque().pop().or_else(|| self.team.take_injected()).or_else(|| self.steal())
+    }
+
+    fn random(&self) -> u64 {
+        // xorshift64
+        let mut x = self.random.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.random.set(x);
+        x
+    }
+
+    /// The other workers, from a random one on.
+    fn others(&self) -> impl Iterator<Item = &Seat> {
+        let seats = &self.team.seats;
+        let start = (self.random() % seats.len() as u64) as usize;
+        (0..seats.len())
+            .map(move |i| (start + i) % seats.len())
+            .filter(move |&i| i != self.index)
+            .map(move |i| &**&seats[i])
+    }
+
+    fn steal(&self) -> Option<FrameRef> {
+        for seat in self.others() {
+            loop {
+                match seat.deque.steal() {
+                    Steal::Success(frame) => {
+                        self.context().counters.steals.add(1);
+                        if !seat.deque.is_empty() {
+                            // There is more: somebody else may come too.
+                            self.team.idle.notify_one();
+                        }
+                        return Some(frame);
+                    }
+                    Steal::Retry => hint::spin_loop(),
+                    Steal::Empty => break,
+                }
+            }
+        }
+        None
+    }
+
+    /// Asks running workers to give up their stacks.
+    fn ask(&self) {
+        for seat in self.others() {
+            // Relaxed: a hint; a request that comes too late trips one check for nothing.
+            if seat.running.load(Ordering::Relaxed) && seat.deque.is_empty() {
+                seat.request(Flags::STEAL);
+            }
+        }
+    }
+
+    /// Asks, and looks for a short while for what comes of it; whether there is work.
+    fn look_around(&self) -> bool {
+        if self.team.seats.len() == 1 {
+            return false;
+        }
+        self.context().counters.failed_steals.add(1);
+        self.ask();
+        let start = Instant::now();
+        while start.elapsed() < SPIN {
+            for _ in 0..32 {
+                if self.team.work_visible() {
+                    return true;
+                }
+                hint::spin_loop();
+            }
+        }
+        false
+    }
+
+    /// Parks until there may be work; `false` at shutdown.
+    fn idle(&self) -> bool {
+        let team = &*self.team;
+        let mut prepared = team.idle.prepare_park(self.index, || team.work_visible());
+        loop {
+            let parking = match prepared {
+                Prepared::Work => return true,
+                Prepared::Shutdown => return false,
+                Prepared::Park(parking) | Prepared::Last(parking) => parking,
+            };
+            self.context().counters.parks.add(1);
+            match parking.park() {
+                Wake::Work => return true,
+                Wake::Shutdown => return false,
+                Wake::ScoutTimeout(scout) => {
+                    self.ask();
+                    prepared = scout.park_again(|| team.work_visible());
+                }
+            }
+        }
+    }
+
+    fn leave(&self, reason: Reason) -> Verdict {
+        self.leaving_for.set(reason);
+        Verdict::Leave
+    }
+
+    /// A thief has asked: whether the stack is given up for it.
+    fn promote(&self) -> Verdict {
+        if !self.seat().deque.is_empty() {
+            return Verdict::Stay;
+        }
+        let now = Instant::now();
+        if self.promote_after.get().is_some_and(|after| now < after) {
+            return Verdict::Stay;
+        }
+        self.left_at.set(Some(now));
+        self.context().counters.promotions.add(1);
+        self.leave(Reason::Thief)
+    }
+}
+
+impl Scheduler for Worker {
+    fn tripped(&self, stack_pointer: usize) -> Verdict {
+        let context = self.context();
+        context.counters.guard_trips.add(1);
+        let flags = context.guard.take();
+        let every = self.team.config.block_every;
+        if stack_pointer < self.stack_limit {
+            context.counters.stack_limits.add(1);
+            return self.leave(Reason::StackLimit);
+        }
+        if flags.quantum() {
+            context.counters.quanta.add(1);
+            return self.leave(Reason::Quantum);
+        }
+        if flags.steal() && self.promote() == Verdict::Leave {
+            return Verdict::Leave;
+        }
+        if every > 0 {
+            let count = self.blocked.get() + 1;
+            if count >= every {
+                self.blocked.set(0);
+                return Verdict::Block;
+            }
+            self.blocked.set(count);
+        }
+        Verdict::Stay
+    }
+
+    fn ready(&self, frame: FrameRef) {
+        self.deque().push(frame);
+        self.team.idle.notify_one();
+    }
+
+    fn left(&self, exposed: &mut Vec<FrameRef>) {
+        if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
+            // What was running goes behind everything else.
+            let running = exposed.remove(0);
+            self.team.inject_last(running);
+        }
+        // Youngest first in the list: the oldest comes first to the stealing end.
+        while let Some(frame) = exposed.pop() {
+            self.ready(frame);
+        }
+        if let Some(start) = self.left_at.take() {
+            let now = Instant::now();
+            let took = now - start;
+            self.context().counters.promotion_ns.add(took.as_nanos() as u64);
+            self.promote_after.set(Some(now + took * PROMOTION_PAUSE));
+        }
+    }
+}

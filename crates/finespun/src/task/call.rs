@@ -1,0 +1,345 @@
+//! Tasks, their descriptors, and the call that may turn out to have been a thread.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+
+use super::context::{Cx, Verdict, cx};
+use super::frame::{self, BodyFrame, Delivered, FrameRef};
+use super::outcome::{Called, Child, Outcome};
+use super::run;
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}
+
+/// A description of a call, inert until it is awaited, joined, spawned or run.
+///
+/// Calling a `#[task] async fn` makes one. Tasks are awaited with `.await`, but only inside other tasks, where the
+/// compiler of `#[task]` turns the await into a call; a task is not a [`Future`], and cannot be awaited or leaked by
+/// code that the compiler has not seen. The trait is sealed.
+#[must_use = "a task does nothing until it is awaited, joined, spawned or run"]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a task",
+    label = "this is awaited inside a `#[task]`, but is not a task",
+    note = "mark the function `#[task]`, or wrap a std future: `foreign(future).await`"
+)]
+pub trait Task: sealed::Sealed + Sized {
+    /// What the task delivers.
+    type Output;
+
+    /// Whether a call can be told at compile time never to suspend (the papers' non-blocking schema).
+    const STRAIGHT: bool;
+
+    /// Calls the task on this stack.
+    ///
+    /// # Safety
+    /// Only generated code may call it: the outcome must be opened, and a suspended callee awaited.
+    #[doc(hidden)]
+    unsafe fn call(self, cx: Cx) -> Outcome<Self::Output>;
+
+    /// Makes a frame that will run the task from its beginning: the heap schema.
+    #[doc(hidden)]
+    fn into_frame(self, cx: Cx) -> FrameRef {
+        BodyFrame::new(cx, CallFuture::new(self))
+    }
+}
+
+/// A task in the stack schema.
+pub struct StackTask<A, F> {
+    args: A,
+    code: F,
+}
+
+/// # Safety
+/// `code` must keep the call protocol, as generated code does.
+#[inline(always)]
+pub unsafe fn stack_task<A, T: Send, F: FnOnce(Cx, A) -> Outcome<T>>(args: A, code: F) -> StackTask<A, F> {
+    StackTask { args, code }
+}
+
+impl<A, F> sealed::Sealed for StackTask<A, F> {}
+impl<A, T, F: FnOnce(Cx, A) -> Outcome<T>> Task for StackTask<A, F> {
+    type Output = T;
+    const STRAIGHT: bool = false;
+    #[inline(always)]
+    unsafe fn call(self, cx: Cx) -> Outcome<T> {
+        (self.code)(cx, self.args)
+    }
+}
+
+/// A task in the straight schema: a plain function.
+pub struct StraightTask<A, F> {
+    args: A,
+    code: F,
+}
+
+/// # Safety
+/// Only generated code may use it.
+#[inline(always)]
+pub unsafe fn straight_task<A, T: Send, F: FnOnce(A) -> T>(args: A, code: F) -> StraightTask<A, F> {
+    StraightTask { args, code }
+}
+
+impl<A, F> sealed::Sealed for StraightTask<A, F> {}
+impl<A, T, F: FnOnce(A) -> T> Task for StraightTask<A, F> {
+    type Output = T;
+    const STRAIGHT: bool = true;
+    #[inline(always)]
+    unsafe fn call(self, _cx: Cx) -> Outcome<T> {
+        // SAFETY: the value is delivered at once.
+        unsafe { Outcome::done((self.code)(self.args)) }
+    }
+}
+
+/// A task in the pinned schema: an ordinary `async` body, in a frame from the start.
+pub struct PinnedTask<A, F> {
+    args: A,
+    code: F,
+}
+
+/// # Safety
+/// The future that `code` makes may await tasks only through this module, as generated code does.
+#[inline(always)]
+pub unsafe fn pinned_task<A, T: Send, Fut: Future<Output = T> + Send, F: FnOnce(A) -> Fut>(
+    args: A,
+    code: F,
+) -> PinnedTask<A, F> {
+    PinnedTask { args, code }
+}
+
+impl<A, F> sealed::Sealed for PinnedTask<A, F> {}
+impl<A, Fut: Future, F: FnOnce(A) -> Fut> Task for PinnedTask<A, F> {
+    type Output = Fut::Output;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Fut::Output> {
+        // The body is polled on this stack: it needs the room that a stack function would have checked for.
+        if cx.trips() && cx.tripped() != Verdict::Stay {
+            let frame = self.into_frame(cx);
+            cx.make_ready(frame);
+            return Outcome::suspended(frame);
+        }
+        poll_in_place((self.code)(self.args), cx)
+    }
+
+    fn into_frame(self, cx: Cx) -> FrameRef {
+        BodyFrame::new(cx, (self.code)(self.args))
+    }
+}
+
+/// Runs a body in a frame from the start, on this stack: the pinned schema.
+pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx) -> Outcome<F::Output> {
+    /// Destroys the body and frees the frame, on the way out or on a panic's way.
+    struct Finish<F: Future>(FrameRef, PhantomData<F>);
+    impl<F: Future> Drop for Finish<F> {
+        fn drop(&mut self) {
+            /// Frees the memory even if the body's destructor panics.
+            struct Free(FrameRef);
+            impl Drop for Free {
+                fn drop(&mut self) {
+                    // SAFETY: the body is gone and nobody else has seen the frame.
+                    unsafe { frame::free(self.0) };
+                }
+            }
+            let free = Free(self.0);
+            // SAFETY: the body is live, ended or unwound, and is not polled again.
+            unsafe { BodyFrame::<F>::drop_body(self.0) };
+            drop(free);
+        }
+    }
+
+    let finish = Finish::<F>(BodyFrame::new(cx, body), PhantomData);
+    let frame = finish.0;
+    // SAFETY: nobody else knows the frame.
+    match unsafe { BodyFrame::<F>::poll_body(frame) } {
+        Poll::Ready(value) => {
+            drop(finish);
+            // SAFETY: the call protocol.
+            unsafe { Outcome::done(value) }
+        }
+        Poll::Pending => {
+            std::mem::forget(finish);
+            // SAFETY: the poll has just returned pending.
+            unsafe { settle(cx, frame) };
+            Outcome::suspended(frame)
+        }
+    }
+}
+
+/// Makes a frame whose body was polled on the stack, and must wait, the waiter of what it waits for.
+///
+/// # Safety
+/// The frame's body has just returned pending, and nobody else knows the frame.
+pub(crate) unsafe fn settle(cx: Cx, frame: FrameRef) {
+    // SAFETY: by the caller's word.
+    match unsafe { run::register(cx, frame) } {
+        run::Next::Waits => {}
+        run::Next::Runs => cx.make_ready(frame),
+    }
+}
+
+/// Calls a task from stack code.
+///
+/// # Safety
+/// Only generated code: `cx` is the current worker's, and a child must be waited for.
+#[inline(always)]
+pub unsafe fn call<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
+    // SAFETY: passed on.
+    Called::new(unsafe { task.call(cx) })
+}
+
+/// Calls a task from stack code after the guard check.
+///
+/// # Safety
+/// As [`call`].
+#[inline(always)]
+pub unsafe fn call_guarded<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
+    let outcome = if cx.trips() {
+        call_tripped(cx, task)
+    } else {
+        // SAFETY: passed on.
+        unsafe { task.call(cx) }
+    };
+    Called::new(outcome)
+}
+
+#[cold]
+#[inline(never)]
+fn call_tripped<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
+    match cx.tripped() {
+        // SAFETY: `cx` is the current worker's.
+        Verdict::Stay => unsafe { task.call(cx) },
+        Verdict::Leave | Verdict::Block => {
+            let frame = task.into_frame(cx);
+            cx.make_ready(frame);
+            Outcome::suspended(frame)
+        }
+    }
+}
+
+/// Calls a task that cannot suspend, from a task in the straight schema.
+///
+/// # Safety
+/// Only generated code.
+#[inline(always)]
+pub unsafe fn call_straight<Tk: Task>(task: Tk) -> Tk::Output {
+    const {
+        assert!(
+            Tk::STRAIGHT,
+            "a `#[task(straight)]` awaits a task that may suspend: remove `(straight)`, or make the callee straight"
+        )
+    };
+    // SAFETY: a straight task does not look at its worker.
+    match unsafe { task.call(Cx::none()) }.open::<Tk>() {
+        Ok(value) => value,
+        Err(_) => unreachable!("a straight task does not suspend"),
+    }
+}
+
+/// A call from a resumable body: starts at the first poll, then waits. Never moved once polled by its frame.
+pub struct CallFuture<Tk: Task>(CallState<Tk>);
+
+enum CallState<Tk: Task> {
+    Start(Tk),
+    Wait(Child<Tk>),
+    Taken,
+}
+
+impl<Tk: Task> Unpin for CallFuture<Tk> {}
+
+/// A call in a pinned body.
+///
+/// # Safety
+/// Only generated code: the future must be awaited at once in a task's body.
+#[inline]
+pub unsafe fn call_async<Tk: Task>(task: Tk) -> CallFuture<Tk> {
+    CallFuture(CallState::Start(task))
+}
+
+impl<Tk: Task> CallFuture<Tk> {
+    pub(crate) fn new(task: Tk) -> CallFuture<Tk> {
+        CallFuture(CallState::Start(task))
+    }
+}
+
+impl<Tk: Task> Future for CallFuture<Tk> {
+    type Output = Tk::Output;
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Tk::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        match std::mem::replace(&mut self.0, CallState::Taken) {
+            // SAFETY: `cx` is the current worker's; the child is kept and waited for.
+            CallState::Start(task) => match unsafe { call_guarded(cx, task) }.open() {
+                Ok(value) => Poll::Ready(value),
+                Err(child) => {
+                    cx.wait_for(child.frame());
+                    self.0 = CallState::Wait(child);
+                    Poll::Pending
+                }
+            },
+            CallState::Wait(child) if child.ended() => Poll::Ready(delivered(child)),
+            CallState::Wait(child) => {
+                cx.wait_for(child.frame());
+                self.0 = CallState::Wait(child);
+                Poll::Pending
+            }
+            CallState::Taken => unreachable!("a call was polled after it had ended"),
+        }
+    }
+}
+
+/// Waits for a suspended callee.
+pub struct Wait<Tk: Task>(Option<Child<Tk>>);
+
+impl<Tk: Task> Unpin for Wait<Tk> {}
+
+/// The wait of a resumable body.
+///
+/// # Safety
+/// Only generated code: awaited at once in a task's body.
+#[inline]
+pub unsafe fn wait<Tk: Task>(child: Child<Tk>) -> Wait<Tk> {
+    Wait(Some(child))
+}
+
+impl<Tk: Task> Future for Wait<Tk> {
+    type Output = Tk::Output;
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Tk::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        let entering = cx.take_entering();
+        let Some(child) = self.0.take_if(|child| !entering && child.ended()) else {
+            match &self.0 {
+                Some(child) => cx.wait_for(child.frame()),
+                None => unreachable!("a wait was polled after it had ended"),
+            }
+            return Poll::Pending;
+        };
+        Poll::Ready(delivered(child))
+    }
+}
+
+/// The value of an ended child, or its panic.
+pub(crate) fn delivered<Tk: Task>(child: Child<Tk>) -> Tk::Output {
+    match child.deliver() {
+        Delivered::Value(value) => value,
+        Delivered::Panic(payload) => std::panic::resume_unwind(payload),
+        Delivered::Cancelled => panic!("the awaited task was cancelled"),
+    }
+}
+
+/// Evidence of a type where inference has none; never executed.
+///
+/// # Safety
+/// Must not be reached.
+pub unsafe fn never<T>() -> T {
+    unreachable!("type evidence is not executed")
+}
+
+/// The check that what a task keeps across an await may move to another worker.
+#[inline(always)]
+pub fn send<T: Send>(captured: T) -> T {
+    captured
+}

@@ -1,0 +1,275 @@
+//! What a task sees of its worker: the guard, the frames, and the marks of an unwinding stack.
+
+use std::cell::{Cell, UnsafeCell};
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
+
+use super::frame::FrameRef;
+use crate::sched::guard::Guard;
+use super::pool::{Class, Pool};
+use crate::observe::Counters;
+
+/// A worker, as tasks see it. One per worker thread; only that thread touches anything but the guard.
+#[repr(C)]
+pub(crate) struct Context {
+    /// First, so that a check compares the stack pointer with the word that [`Cx`] points to.
+    pub(crate) guard: Guard,
+    pool: ManuallyDrop<Box<Pool>>,
+    /// The slots that the poll that has just returned waits for.
+    waits: UnsafeCell<Vec<FrameRef>>,
+    /// Frames made ready while the stack unwinds, youngest first.
+    exposed: UnsafeCell<Vec<FrameRef>>,
+    /// What the next `Enter` takes: see [`super::fallback`].
+    entry: Cell<*mut ()>,
+    /// A body is on its way to its resume point: the next wait suspends without a look.
+    entering: Cell<bool>,
+    /// The stack is being given up: branches not begun become ready frames.
+    leaving: Cell<bool>,
+    run: Cell<u32>,
+    pub(crate) counters: Counters,
+    scheduler: Cell<Option<NonNull<dyn Scheduler>>>,
+}
+
+/// What the task room needs of the scheduler above it.
+pub(crate) trait Scheduler {
+    /// The guard tripped at this stack pointer: find out why, and say whether the next call stays on the stack.
+    fn tripped(&self, stack_pointer: usize) -> Verdict;
+    /// A frame of this worker may run: queue it, to be run next.
+    fn ready(&self, frame: FrameRef);
+    /// The stack has been given up: queue what was exposed, youngest first in the list, and empty the list.
+    fn left(&self, exposed: &mut Vec<FrameRef>);
+}
+
+/// What becomes of a call whose guard check tripped.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It runs on the stack.
+    Stay,
+    /// It becomes a ready frame, and the whole stack above it frames: promotion, stack limit, quantum.
+    Leave,
+    /// It becomes a ready frame, and its caller waits for it as for any blocked call: block-every-n.
+    Block,
+}
+
+thread_local! {
+    static CURRENT: Cell<*const Context> = const { Cell::new(ptr::null()) };
+}
+
+/// A pointer to the worker that runs this code; passed through every stack call.
+///
+/// It has no lifetime, so that a stack function's elided lifetimes mean what they mean in the user's signature; it
+/// must not outlive the current poll, which the hidden `unsafe` functions that take it demand.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Cx(NonNull<Context>);
+
+/// The current worker, from a resumable body.
+///
+/// # Safety
+/// Called on a worker, while it runs a task; the result must not be kept across an await.
+#[inline]
+pub unsafe fn cx() -> Cx {
+    match NonNull::new(CURRENT.get().cast_mut()) {
+        Some(context) => Cx(context),
+        None => unreachable!("task code runs on workers only"),
+    }
+}
+
+/// The current worker, if this thread is one.
+pub(crate) fn try_cx() -> Option<Cx> {
+    NonNull::new(CURRENT.get().cast_mut()).map(Cx)
+}
+
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let sp: usize;
+    // SAFETY: copies a register.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack, preserves_flags));
+    }
+    // SAFETY: copies a register.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        std::arch::asm!("mov {}, sp", out(reg) sp, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        let here = 0u8;
+        sp = ptr::from_ref(&here).addr();
+    }
+    sp
+}
+
+impl Context {
+    pub(crate) fn new() -> Context {
+        Context {
+            guard: Guard::new(0),
+            pool: ManuallyDrop::new(Pool::acquire()),
+            waits: UnsafeCell::new(Vec::with_capacity(16)),
+            exposed: UnsafeCell::new(Vec::new()),
+            entry: Cell::new(ptr::null_mut()),
+            entering: Cell::new(false),
+            leaving: Cell::new(false),
+            run: Cell::new(0),
+            counters: Counters::default(),
+            scheduler: Cell::new(None),
+        }
+    }
+
+    /// Who decides; until `clear_scheduler`, which must come before the scheduler ends.
+    pub(crate) fn set_scheduler(&self, scheduler: NonNull<dyn Scheduler + '_>) {
+        // SAFETY: only the lifetime bound of the trait object changes; `clear_scheduler` comes before its end.
+        let scheduler: NonNull<dyn Scheduler> = unsafe { std::mem::transmute(scheduler) };
+        self.scheduler.set(Some(scheduler));
+    }
+
+    pub(crate) fn clear_scheduler(&self) {
+        self.scheduler.set(None);
+    }
+
+    fn scheduler(&self) -> &dyn Scheduler {
+        match self.scheduler.get() {
+            // SAFETY: set by the worker that runs now, which is the scheduler's owner.
+            Some(scheduler) => unsafe { &*scheduler.as_ptr() },
+            None => unreachable!("task code runs while its worker does"),
+        }
+    }
+
+    /// Makes this thread the worker, until the returned mark is dropped.
+    pub(crate) fn enter(&self) -> Entered<'_> {
+        assert!(CURRENT.get().is_null(), "a thread is one worker");
+        CURRENT.set(self);
+        self.pool.own();
+        Entered(self)
+    }
+
+    pub(crate) fn cx(&self) -> Cx {
+        Cx(NonNull::from(self))
+    }
+
+    pub(crate) fn live_frames(&self) -> i64 {
+        self.pool.live()
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: the field is not used again.
+        unsafe { ManuallyDrop::take(&mut self.pool) }.release();
+    }
+}
+
+/// This thread is a worker while this lives.
+pub(crate) struct Entered<'a>(&'a Context);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.pool.disown();
+        CURRENT.set(ptr::null());
+    }
+}
+
+impl Cx {
+    #[inline(always)]
+    pub(crate) fn context<'a>(self) -> &'a Context {
+        // SAFETY: a `Cx` exists only while its worker runs the code that holds it (see the type).
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The guard check: one compare.
+    #[inline(always)]
+    pub(crate) fn trips(self) -> bool {
+        self.context().guard.trips(stack_pointer())
+    }
+
+    /// The slow path of a tripped check.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tripped(self) -> Verdict {
+        let context = self.context();
+        let verdict = context.scheduler().tripped(stack_pointer());
+        if verdict == Verdict::Leave {
+            context.leaving.set(true);
+        }
+        verdict
+    }
+
+    #[inline]
+    pub(crate) fn allocate(self, class: Class) -> FrameRef {
+        self.context().counters.frame(class.bytes());
+        self.context().pool.allocate(class)
+    }
+
+    pub(crate) fn run(self) -> u32 {
+        self.context().run.get()
+    }
+
+    pub(crate) fn set_run(self, run: u32) {
+        self.context().run.set(run);
+    }
+
+    pub(crate) fn leaving(self) -> bool {
+        self.context().leaving.get()
+    }
+
+    /// A frame may run: at once when the stack stays, with the other exposed ones when it is being left.
+    pub(crate) fn make_ready(self, frame: FrameRef) {
+        let context = self.context();
+        if context.leaving.get() {
+            // SAFETY: only this thread touches the list, and no reference to it outlives a statement.
+            unsafe { (*context.exposed.get()).push(frame) };
+        } else {
+            context.scheduler().ready(frame);
+        }
+    }
+
+    /// If the stack has been left: queues what was exposed.
+    pub(crate) fn flush_exposed(self) {
+        let context = self.context();
+        if !context.leaving.replace(false) {
+            return;
+        }
+        // SAFETY: as in `make_ready`; `left` only queues.
+        context.scheduler().left(unsafe { &mut *context.exposed.get() });
+    }
+
+    /// Notes that the body that is being polled waits for `slot`.
+    pub(crate) fn wait_for(self, slot: FrameRef) {
+        // SAFETY: as in `make_ready`.
+        unsafe { (*self.context().waits.get()).push(slot) };
+    }
+
+    /// The slots that the poll that has just returned waits for.
+    ///
+    /// # Safety
+    /// The reference must be gone before the next poll.
+    pub(crate) unsafe fn waits<'a>(self) -> &'a mut Vec<FrameRef> {
+        // SAFETY: exclusive by the caller's word.
+        unsafe { &mut *self.context().waits.get() }
+    }
+
+    pub(crate) fn set_entry(self, entry: *mut ()) {
+        self.context().entry.set(entry);
+        self.context().entering.set(true);
+    }
+
+    pub(crate) fn take_entry(self) -> *mut () {
+        self.context().entry.replace(ptr::null_mut())
+    }
+
+    pub(crate) fn set_entering(self) {
+        self.context().entering.set(true);
+    }
+
+    /// No worker: for straight tasks, which do not look.
+    pub(crate) fn none() -> Cx {
+        Cx(NonNull::dangling())
+    }
+
+    /// Whether this wait is the resume point of a body that has just been made.
+    pub(crate) fn take_entering(self) -> bool {
+        self.context().entering.replace(false)
+    }
+}

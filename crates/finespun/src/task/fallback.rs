@@ -1,0 +1,155 @@
+//! Fallback: an activation leaves the stack.
+//!
+//! A stack function that finds its callee suspended packs its live locals into an *entry* (one of [`En1`] to
+//! [`En16`], by the await that it stands at) and calls [`fallback`], which makes a frame around the function's
+//! resumable body and polls it once: the body takes the entry, restores the locals, and stops at the resume point,
+//! where it registers with the callee. So the frame holds nothing but what lives across that await, and the entry
+//! itself never leaves the stack.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::task::Poll;
+
+use super::call::settle;
+use super::context::{Cx, cx};
+use super::frame::BodyFrame;
+use super::outcome::Outcome;
+
+/// The right of a resumable body to take its entry, once, at its first poll.
+pub struct Enter<E>(PhantomData<fn() -> E>);
+
+impl<E> Enter<E> {
+    /// The entry.
+    ///
+    /// # Safety
+    /// Only generated code: the first thing that the body does.
+    #[inline]
+    pub unsafe fn take(self) -> E {
+        // SAFETY: a body is polled by a worker.
+        let entry = unsafe { cx() }.take_entry().cast::<E>();
+        // SAFETY: `fallback` has just put the address of an `E` there, which it gives up.
+        unsafe { entry.read() }
+    }
+}
+
+type Word = MaybeUninit<usize>;
+
+/// Entries up to this many words travel in registers: a stack function needs no memory of its own for them.
+const WORDS: usize = 4;
+
+/// Suspends an activation: makes its frame.
+///
+/// # Safety
+/// Only generated code: `body` must take its entry first and then wait at the resume point that the entry names,
+/// without running user code in between.
+#[inline(always)]
+pub unsafe fn fallback<E, T, F: Future<Output = T>>(
+    cx: Cx,
+    entry: E,
+    body: impl FnOnce(Enter<E>) -> F,
+) -> Outcome<T> {
+    if size_of::<E>() <= WORDS * size_of::<usize>() && align_of::<E>() <= align_of::<usize>() {
+        let mut words = [Word::uninit(); WORDS];
+        // SAFETY: an `E` fits, by the check above.
+        unsafe { words.as_mut_ptr().cast::<E>().write(entry) };
+        let [a, b, c, d] = words;
+        // SAFETY: passed on; the words hold an `E`.
+        unsafe { by_words::<E, F>(a, b, c, d, cx, body) }
+    } else {
+        // SAFETY: passed on.
+        unsafe { suspend(cx, entry, body) }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn by_words<E, F: Future>(
+    a: Word,
+    b: Word,
+    c: Word,
+    d: Word,
+    cx: Cx,
+    body: impl FnOnce(Enter<E>) -> F,
+) -> Outcome<F::Output> {
+    let words = [a, b, c, d];
+    // SAFETY: the words hold an `E`, moved here by the caller.
+    let entry = unsafe { words.as_ptr().cast::<E>().read() };
+    // SAFETY: passed on.
+    unsafe { suspend(cx, entry, body) }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn suspend<E, F: Future>(cx: Cx, entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<F::Output> {
+    let mut entry = MaybeUninit::new(entry);
+    cx.context().counters.fallback();
+    let frame = BodyFrame::new(cx, body(Enter(PhantomData)));
+    cx.set_entry(entry.as_mut_ptr().cast());
+    // SAFETY: nobody else knows the frame.
+    let polled = unsafe { BodyFrame::<F>::poll_body(frame) };
+    assert!(matches!(polled, Poll::Pending), "a resumable body stops at its resume point");
+    // SAFETY: its poll has just returned pending.
+    unsafe { settle(cx, frame) };
+    Outcome::suspended(frame)
+}
+
+/// The place of a local between the entry and the point where the body binds it again: no destructor, and moved by
+/// value, so that the compiler sees where it is dead.
+#[repr(transparent)]
+pub struct Held<T>(MaybeUninit<T>);
+
+impl<T> Held<T> {
+    /// Holds `value`.
+    #[inline(always)]
+    pub fn new(value: T) -> Held<T> {
+        Held(MaybeUninit::new(value))
+    }
+
+    /// Holds nothing.
+    #[inline(always)]
+    pub fn empty() -> Held<T> {
+        Held(MaybeUninit::uninit())
+    }
+
+    /// The value.
+    ///
+    /// # Safety
+    /// It must hold one.
+    #[inline(always)]
+    pub unsafe fn take(self) -> T {
+        // SAFETY: by the caller's word.
+        unsafe { self.0.assume_init() }
+    }
+}
+
+macro_rules! entries {
+    ($($name:ident: $($variant:ident $type:ident),+;)+) => {$(
+        /// At which await a function leaves the stack, and what it takes along.
+        pub enum $name<$($type),+> {
+            $(
+                /// At this await.
+                $variant($type),
+            )+
+        }
+    )+};
+}
+
+entries! {
+    En1: P0 A;
+    En2: P0 A, P1 B;
+    En3: P0 A, P1 B, P2 C;
+    En4: P0 A, P1 B, P2 C, P3 D;
+    En5: P0 A, P1 B, P2 C, P3 D, P4 E;
+    En6: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F;
+    En7: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G;
+    En8: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G, P7 H;
+    En9: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G, P7 H, P8 I;
+    En10: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G, P7 H, P8 I, P9 J;
+    En11: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G, P7 H, P8 I, P9 J, P10 K;
+    En12: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G, P7 H, P8 I, P9 J, P10 K, P11 L;
+    En13: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G, P7 H, P8 I, P9 J, P10 K, P11 L, P12 M;
+    En14: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G, P7 H, P8 I, P9 J, P10 K, P11 L, P12 M, P13 N;
+    En15: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G, P7 H, P8 I, P9 J, P10 K, P11 L, P12 M, P13 N, P14 O;
+    En16: P0 A, P1 B, P2 C, P3 D, P4 E, P5 F, P6 G, P7 H, P8 I, P9 J, P10 K, P11 L, P12 M, P13 N, P14 O, P15 P;
+}

@@ -1,0 +1,256 @@
+//! The frame: the heap context of a task that left the stack.
+//!
+//! ```text
+//!  offset 0        8         16            24 (rounded up to the alignment of what follows)
+//!  +-----------+-----------+-------------+------------------------------------------+
+//!  | slot word | vtable    | join | run  | body (a resumable future)                |
+//!  |           |           | count| id   | ... later overlapped by the result       |
+//!  +-----------+-----------+-------------+------------------------------------------+
+//! ```
+//!
+//! * The *slot word* is the one-shot slot protocol of [`super::slot`]: who waits for this frame, or that it has ended.
+//! * The *join count* belongs to the frame as a waiter: how many of the slots it waits for are still empty.
+//! * Body and result share storage: the body is destroyed before the result is written.
+//!
+//! Which field may be touched when: the body only by the worker that runs the frame (a frame is in at most one ready
+//! queue, or is waited for, or is running, never two of these); the result only between completion and the taking by
+//! the one owner of the [`Child`](super::outcome::Child); vtable and run id are constant while the frame lives.
+
+use std::alloc::Layout;
+use std::any::Any;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU32;
+use std::task::{Context as StdContext, Poll, Waker};
+
+use super::context::Cx;
+use super::pool::{self, Class};
+use super::slot::{Slot, Status};
+
+/// What a panic carries.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
+/// The part that every frame begins with.
+#[repr(C)]
+pub struct Header {
+    pub(crate) slot: Slot,
+    pub(crate) vtable: &'static VTable,
+    pub(crate) join: AtomicU32,
+    pub(crate) run: u32,
+}
+
+/// A frame, untyped.
+pub(crate) type FrameRef = NonNull<Header>;
+
+/// What a frame can do, by the type of its body.
+pub struct VTable {
+    /// Runs the body until it ends or must wait; on the end, body destroyed and result (or panic payload) written.
+    pub(crate) poll: unsafe fn(FrameRef, Cx) -> Poll<Status>,
+    /// Destroys a body that will not run again.
+    pub(crate) drop_body: unsafe fn(FrameRef),
+    /// Destroys a result that nobody took.
+    pub(crate) drop_result: unsafe fn(FrameRef),
+    /// Where the memory comes from and goes back to.
+    pub(crate) class: Class,
+    /// The name of the body's type, for reports.
+    pub(crate) name: fn() -> &'static str,
+    /// Whether this is a slot without a body, written by a continuation.
+    pub(crate) leaf: bool,
+}
+
+const HEADER: usize = size_of::<Header>();
+
+const fn round_up(offset: usize, align: usize) -> usize {
+    (offset + align - 1) & !(align - 1)
+}
+
+const fn max(a: usize, b: usize) -> usize {
+    if a > b { a } else { b }
+}
+
+/// Where a result of type `T` lies in every frame that delivers one, whatever its body.
+pub(crate) const fn result_offset<T>() -> usize {
+    round_up(HEADER, max(align_of::<T>(), align_of::<Payload>()))
+}
+
+const fn body_offset<F>() -> usize {
+    round_up(HEADER, align_of::<F>())
+}
+
+/// The memory of a frame with body `F` and result `T`.
+pub(crate) const fn frame_layout<F, T>() -> Layout {
+    let body = body_offset::<F>() + size_of::<F>();
+    let result = result_offset::<T>() + max(size_of::<T>(), size_of::<Payload>());
+    let align = max(align_of::<Header>(), max(align_of::<F>(), align_of::<T>()));
+    match Layout::from_size_align(round_up(max(body, result), align), align) {
+        Ok(layout) => layout,
+        Err(_) => panic!("a task's frame is larger than the address space"),
+    }
+}
+
+/// The place of the result of type `T`.
+///
+/// # Safety
+/// `frame` must be live and deliver a `T`.
+pub(crate) unsafe fn result_ptr<T>(frame: FrameRef) -> NonNull<T> {
+    // SAFETY: the frame's layout reserves a `T` at this offset.
+    unsafe { frame.cast::<u8>().add(result_offset::<T>()).cast() }
+}
+
+/// The place of a panic's payload: the same bytes as the result, at the offset of `T`.
+///
+/// # Safety
+/// As [`result_ptr`].
+pub(crate) unsafe fn payload_ptr<T>(frame: FrameRef) -> NonNull<Payload> {
+    // SAFETY: the layout reserves the larger of `T` and `Payload` at this offset, aligned for both.
+    unsafe { frame.cast::<u8>().add(result_offset::<T>()).cast() }
+}
+
+/// A frame whose body is the future `F`.
+pub(crate) struct BodyFrame<F>(PhantomData<F>);
+
+impl<F: Future> BodyFrame<F> {
+    const LAYOUT: Layout = frame_layout::<F, F::Output>();
+
+    pub(crate) const VTABLE: &'static VTable = &VTable {
+        poll: Self::poll,
+        drop_body: Self::drop_body,
+        drop_result: drop_result::<F::Output>,
+        class: Class::of(Self::LAYOUT),
+        name: std::any::type_name::<F>,
+        leaf: false,
+    };
+
+    /// Makes a frame around `body`, not visible to anyone yet.
+    pub(crate) fn new(cx: Cx, body: F) -> FrameRef {
+        let frame = cx.allocate(const { Class::of(Self::LAYOUT) });
+        // SAFETY: fresh memory of this frame's layout.
+        unsafe { Self::init(frame, cx.run(), body) };
+        frame
+    }
+
+    /// Makes a frame outside any worker, from the system's allocator.
+    pub(crate) fn new_outside(run: u32, body: F) -> FrameRef {
+        let frame = pool::allocate_large(Self::LAYOUT);
+        // SAFETY: fresh memory of this frame's layout.
+        unsafe { Self::init(frame, run, body) };
+        // SAFETY: nobody else knows the frame yet. The table says that the memory came from the system.
+        unsafe { (*frame.as_ptr()).vtable = Self::OUTSIDE };
+        frame
+    }
+
+    const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
+
+    unsafe fn init(frame: FrameRef, run: u32, body: F) {
+        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: AtomicU32::new(0), run };
+        // SAFETY: the memory is fresh and large enough by the caller's word.
+        unsafe { frame.write(header) };
+        // SAFETY: as above; the body lies behind the header.
+        unsafe { Self::body(frame).write(body) };
+    }
+
+    /// The place of the body.
+    pub(crate) unsafe fn body(frame: FrameRef) -> NonNull<F> {
+        // SAFETY: the layout reserves an `F` at this offset.
+        unsafe { frame.cast::<u8>().add(body_offset::<F>()).cast() }
+    }
+
+    /// Polls the body once, leaving a result to the caller.
+    ///
+    /// # Safety
+    /// The body is live and this worker is the only one that touches it.
+    pub(crate) unsafe fn poll_body(frame: FrameRef) -> Poll<F::Output> {
+        // SAFETY: exclusive by the caller's word; frames never move, so pinning holds until `drop_body`.
+        let body = unsafe { Pin::new_unchecked(Self::body(frame).as_mut()) };
+        body.poll(&mut StdContext::from_waker(Waker::noop()))
+    }
+
+    unsafe fn poll(frame: FrameRef, _cx: Cx) -> Poll<Status> {
+        // SAFETY: the worker loop runs a frame exclusively.
+        let polled = catch_unwind(AssertUnwindSafe(|| unsafe { Self::poll_body(frame) }));
+        let ended = match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(value)) => Ok(value),
+            Err(payload) => Err(payload),
+        };
+        // The body's own destructor is user code too.
+        // SAFETY: the body has ended and is not polled again.
+        let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { Self::drop_body(frame) }));
+        match ended.and_then(|value| dropped.map(|()| value)) {
+            Ok(value) => {
+                // SAFETY: the body is gone, so its storage is free for the result.
+                unsafe { result_ptr::<F::Output>(frame).write(value) };
+                Poll::Ready(Status::Done)
+            }
+            Err(payload) => {
+                // SAFETY: as above.
+                unsafe { payload_ptr::<F::Output>(frame).write(payload) };
+                Poll::Ready(Status::Panicked)
+            }
+        }
+    }
+
+    /// Destroys the body.
+    pub(crate) unsafe fn drop_body(frame: FrameRef) {
+        // SAFETY: by the caller's word the body is live, is not running, and will not be used again.
+        unsafe { Self::body(frame).drop_in_place() };
+    }
+}
+
+/// Destroys the result of a frame that delivers a `T`, by its status.
+pub(crate) unsafe fn drop_result<T>(frame: FrameRef) {
+    // SAFETY: the frame has completed and this is its only owner, by the caller's word.
+    let status = unsafe { frame.as_ref() }.slot.status();
+    match status {
+        // SAFETY: `Done` says that a `T` was written and nobody has taken it.
+        Some(Status::Done) => unsafe { result_ptr::<T>(frame).drop_in_place() },
+        // SAFETY: `Panicked` says that a payload was written.
+        Some(Status::Panicked) => unsafe { payload_ptr::<T>(frame).drop_in_place() },
+        Some(Status::Cancelled) | None => {}
+    }
+}
+
+/// Gives a frame's memory back.
+///
+/// # Safety
+/// Body and result are gone or moved out; nobody else knows the frame.
+pub(crate) unsafe fn free(frame: FrameRef) {
+    // SAFETY: the frame is live until the next line.
+    let class = unsafe { frame.as_ref() }.vtable.class;
+    // SAFETY: the memory is of this class, and the caller owns it.
+    unsafe { pool::free(frame.cast(), class) };
+}
+
+/// What a completed frame delivered.
+pub(crate) enum Delivered<T> {
+    /// The value.
+    Value(T),
+    /// The task panicked.
+    Panic(Payload),
+    /// The task was cancelled.
+    Cancelled,
+}
+
+/// Takes the result out of a completed frame and frees it.
+///
+/// # Safety
+/// The frame has completed, delivers a `T`, and the caller is its only owner.
+pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
+    // SAFETY: live by the caller's word.
+    let status = unsafe { frame.as_ref() }.slot.status();
+    let delivered = ManuallyDrop::new(match status {
+        // SAFETY: `Done` says that a `T` was written; it is read once.
+        Some(Status::Done) => Delivered::Value(unsafe { result_ptr::<T>(frame).read() }),
+        // SAFETY: `Panicked` says that a payload was written; it is read once.
+        Some(Status::Panicked) => Delivered::Panic(unsafe { payload_ptr::<T>(frame).read() }),
+        Some(Status::Cancelled) => Delivered::Cancelled,
+        None => unreachable!("a result was taken from a frame that has not completed"),
+    });
+    // SAFETY: moved out above.
+    unsafe { free(frame) };
+    ManuallyDrop::into_inner(delivered)
+}

@@ -1,0 +1,235 @@
+//! `join!`: several tasks, begun in order on the stack, waited for at once.
+//!
+//! In stack code a join is a sequence of plain calls. When one of them suspends, the function falls back with a
+//! [`Join2Point`] (to [`Join12Point`]): the values so far, the suspended child, and the branches not begun. The
+//! resumable body then *begins the rest* before the worker leaves: on the stack when the child was blocked, as ready
+//! frames when the stack is being given up to thieves ([`Cx::leaving`]). From there on a [`JoinWait2`] waits for all
+//! that is out, and its frame restarts once.
+//!
+//! While a sibling is out, a later branch that panics must not unwind through the frame that the sibling may borrow
+//! from: the payload is kept until all have ended.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+
+use super::call::{Task, call_guarded};
+use super::context::{Cx, cx};
+use super::frame::{Delivered, Payload};
+use super::outcome::Child;
+
+/// One branch of a join that has been begun.
+pub(crate) enum Branch<Tk: Task> {
+    /// Ended with a value.
+    Done(Tk::Output),
+    /// Out.
+    Child(Child<Tk>),
+    /// Ended with a panic, kept until the siblings have ended. Boxed twice: this is rare, and frames are small.
+    Panicked(Box<Payload>),
+    /// Its value has been taken.
+    Taken,
+}
+
+impl<Tk: Task> Branch<Tk> {
+    /// Begins a branch while a sibling is out.
+    pub(crate) fn begin(cx: Cx, task: Tk) -> Branch<Tk> {
+        if cx.leaving() {
+            let frame = task.into_frame(cx);
+            cx.make_ready(frame);
+            return Branch::Child(Child::new(frame));
+        }
+        // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+        match catch_unwind(AssertUnwindSafe(|| unsafe { call_guarded(cx, task) }.open())) {
+            Ok(Ok(value)) => Branch::Done(value),
+            Ok(Err(child)) => Branch::Child(child),
+            Err(payload) => Branch::Panicked(Box::new(payload)),
+        }
+    }
+
+    /// Begins a branch; `out` says whether a sibling is out already.
+    pub(crate) fn next(cx: Cx, task: Tk, out: &mut bool) -> Branch<Tk> {
+        if *out {
+            return Branch::begin(cx, task);
+        }
+        // SAFETY: as above.
+        match unsafe { call_guarded(cx, task) }.open() {
+            Ok(value) => Branch::Done(value),
+            Err(child) => {
+                *out = true;
+                Branch::Child(child)
+            }
+        }
+    }
+
+    /// Takes the result in if the branch has ended; whether it is still out.
+    pub(crate) fn still_out(&mut self, cx: Cx, look: bool) -> bool {
+        let Branch::Child(child) = self else { return false };
+        if !(look && child.ended()) {
+            cx.wait_for(child.frame());
+            return true;
+        }
+        let Branch::Child(child) = std::mem::replace(self, Branch::Taken) else { unreachable!() };
+        *self = match child.deliver() {
+            Delivered::Value(value) => Branch::Done(value),
+            Delivered::Panic(payload) => Branch::Panicked(Box::new(payload)),
+            Delivered::Cancelled => Branch::Panicked(Box::new(Box::new("the joined task was cancelled"))),
+        };
+        false
+    }
+
+    /// Throws the kept panic, if there is one.
+    pub(crate) fn rethrow(&mut self) {
+        if let Branch::Panicked(_) = self
+            && let Branch::Panicked(payload) = std::mem::replace(self, Branch::Taken)
+        {
+            resume_unwind(*payload);
+        }
+    }
+
+    /// The value of an ended branch.
+    pub(crate) fn take(&mut self) -> Tk::Output {
+        match std::mem::replace(self, Branch::Taken) {
+            Branch::Done(value) => value,
+            _ => unreachable!("a join delivers when every branch has ended"),
+        }
+    }
+}
+
+/// Begins the rest of a join with the worker's marks kept: a nested fallback uses them too.
+fn keeping_entry<R>(cx: Cx, begin: impl FnOnce() -> R) -> R {
+    let entering = cx.take_entering();
+    let begun = begin();
+    if entering {
+        cx.set_entering();
+    }
+    begun
+}
+
+macro_rules! join {
+    ($Point:ident $Wait:ident $Async:ident $resume:ident $start:ident $async:ident: $($branch:tt)+) => {
+        join! { @points $Point $Wait $Async $resume $start $async [] [$($branch)+] [] [$($branch)+] }
+    };
+    (@points $($name:ident)+ [$($before:tt)*] [($T:ident $t:ident $P:ident) $($after:tt)*] [$($points:tt)*] [$($all:tt)+]) => {
+        join! { @points $($name)+ [$($before)* ($T $t $P)] [$($after)*]
+            [$($points)* {$P [$($before)*] $T $t [$($after)*]}] [$($all)+] }
+    };
+    (@points $Point:ident $Wait:ident $Async:ident $resume:ident $start:ident $async:ident [$($_b:tt)*] []
+        [$({$P:ident [$(($B:ident $b:ident $_pb:ident))*] $C:ident $c:ident [$(($A:ident $a:ident $_pa:ident))*]})+]
+        [$(($T:ident $t:ident $_p:ident))+]
+    ) => {
+        /// Where a join left the stack: values, the suspended child, branches not begun.
+        pub enum $Point<$($T: Task),+> {
+            $(
+                /// This branch was suspended.
+                $P($($B::Output,)* Child<$C>, $($A,)*),
+            )+
+        }
+
+        /// Waits for a join whose branches have all been begun.
+        pub struct $Wait<$($T: Task),+> { $($t: Branch<$T>),+ }
+
+        impl<$($T: Task),+> Unpin for $Wait<$($T),+> {}
+
+        impl<$($T: Task),+> Future for $Wait<$($T),+> {
+            type Output = ($($T::Output,)+);
+            fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
+                // SAFETY: a body is polled by a worker; used within this poll.
+                let cx = unsafe { cx() };
+                let look = !cx.take_entering();
+                let mut out = false;
+                $( out |= self.$t.still_out(cx, look); )+
+                if out {
+                    return Poll::Pending;
+                }
+                $( self.$t.rethrow(); )+
+                Poll::Ready(($(self.$t.take(),)+))
+            }
+        }
+
+        /// Begins the branches that a suspended join has not begun.
+        ///
+        /// # Safety
+        /// Only generated code: in a body on its way to its resume point, awaited at once.
+        pub unsafe fn $resume<$($T: Task),+>(point: $Point<$($T),+>) -> $Wait<$($T),+> {
+            // SAFETY: a body is polled by a worker; used within this poll.
+            let cx = unsafe { cx() };
+            keeping_entry(cx, || match point {
+                $(
+                    $Point::$P($($b,)* $c, $($a,)*) => $Wait {
+                        $($b: Branch::Done($b),)*
+                        $c: Branch::Child($c),
+                        $($a: Branch::begin(cx, $a),)*
+                    },
+                )+
+            })
+        }
+
+        /// Begins a join from a resumable body.
+        ///
+        /// # Safety
+        /// Only generated code: `cx` is the current worker's, and the wait is awaited at once.
+        #[allow(clippy::too_many_arguments, reason = "a join has as many branches as it has")]
+        pub unsafe fn $start<$($T: Task),+>(cx: Cx, $($t: $T),+) -> $Wait<$($T),+> {
+            let mut out = false;
+            $Wait { $($t: Branch::next(cx, $t, &mut out)),+ }
+        }
+
+        /// A join in a pinned body: begins at the first poll.
+        pub enum $Async<$($T: Task),+> {
+            /// Not begun.
+            Start($($T),+),
+            /// Begun.
+            Wait($Wait<$($T),+>),
+            /// Ended.
+            Taken,
+        }
+
+        impl<$($T: Task),+> Unpin for $Async<$($T),+> {}
+
+        impl<$($T: Task),+> Future for $Async<$($T),+> {
+            type Output = ($($T::Output,)+);
+            fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<Self::Output> {
+                if let $Async::Start(..) = *self
+                    && let $Async::Start($($t),+) = std::mem::replace(&mut *self, $Async::Taken)
+                {
+                    // SAFETY: a body is polled by a worker; `cx` is used at once and the wait kept.
+                    *self = $Async::Wait(unsafe { $start(cx(), $($t),+) });
+                }
+                match &mut *self {
+                    $Async::Wait(wait) => Pin::new(wait).poll(std),
+                    _ => unreachable!("a join was polled after it had ended"),
+                }
+            }
+        }
+
+        /// A join in a pinned body.
+        ///
+        /// # Safety
+        /// Only generated code: awaited at once in a task's body.
+        #[allow(clippy::too_many_arguments, reason = "a join has as many branches as it has")]
+        pub unsafe fn $async<$($T: Task),+>($($t: $T),+) -> $Async<$($T),+> {
+            $Async::Start($($t),+)
+        }
+    };
+}
+
+join! { Join2Point JoinWait2 JoinAsync2 resume_join2 start_join2 join_async2: (A a P0) (B b P1) }
+join! { Join3Point JoinWait3 JoinAsync3 resume_join3 start_join3 join_async3: (A a P0) (B b P1) (C c P2) }
+join! { Join4Point JoinWait4 JoinAsync4 resume_join4 start_join4 join_async4: (A a P0) (B b P1) (C c P2) (D d P3) }
+join! { Join5Point JoinWait5 JoinAsync5 resume_join5 start_join5 join_async5:
+    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) }
+join! { Join6Point JoinWait6 JoinAsync6 resume_join6 start_join6 join_async6:
+    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) }
+join! { Join7Point JoinWait7 JoinAsync7 resume_join7 start_join7 join_async7:
+    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) }
+join! { Join8Point JoinWait8 JoinAsync8 resume_join8 start_join8 join_async8:
+    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) }
+join! { Join9Point JoinWait9 JoinAsync9 resume_join9 start_join9 join_async9:
+    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) }
+join! { Join10Point JoinWait10 JoinAsync10 resume_join10 start_join10 join_async10:
+    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) }
+join! { Join11Point JoinWait11 JoinAsync11 resume_join11 start_join11 join_async11:
+    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) (K k P10) }
+join! { Join12Point JoinWait12 JoinAsync12 resume_join12 start_join12 join_async12:
+    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) (K k P10) (L l P11) }

@@ -1,0 +1,18 @@
+//! Tasks: calls that may later turn out to have been threads.
+//!
+//! Here live the task and its descriptors ([`call`]), what a call returns ([`outcome`]), the frame and where its
+//! memory comes from ([`frame`], [`pool`]), the slot that one value is written to once ([`slot`]), the way from the
+//! stack to the heap ([`fallback`]), running and completing frames ([`run`]), joins ([`join`], [`join_all`],
+//! [`reduce`]), and continuations ([`suspend`]). Generated code and the scheduler call this room. It never decides
+//! what runs next or where: what it needs of a scheduler is the trait [`context::Scheduler`].
+
+pub(crate) mod call;
+pub(crate) mod context;
+pub(crate) mod fallback;
+pub(crate) mod frame;
+pub(crate) mod join;
+pub(crate) mod outcome;
+pub(crate) mod pool;
+pub(crate) mod run;
+pub(crate) mod slot;
+pub(crate) mod teams;

@@ -1,0 +1,155 @@
+//! What a call on the stack returns: a value, or the frame of a task that was suspended.
+
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit};
+
+use super::call::Task;
+use super::frame::{self, FrameRef};
+
+/// What a stack function returns.
+///
+/// A plain pair: for a value of one word it travels in two registers, whatever the word is. The value is there
+/// exactly when the frame is not.
+#[must_use]
+pub struct Outcome<T> {
+    frame: Option<FrameRef>,
+    value: MaybeUninit<T>,
+}
+
+impl<T> Outcome<T> {
+    /// The call has ended with `value`.
+    ///
+    /// # Safety
+    /// Only the call protocol of generated code may use it.
+    #[inline(always)]
+    pub unsafe fn done(value: T) -> Outcome<T> {
+        Outcome { frame: None, value: MaybeUninit::new(value) }
+    }
+
+    /// The call was suspended; `frame` delivers a `T`, and this is its only owner.
+    #[inline(always)]
+    pub(crate) fn suspended(frame: FrameRef) -> Outcome<T> {
+        Outcome { frame: Some(frame), value: MaybeUninit::uninit() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn open<Tk: Task<Output = T>>(self) -> Result<T, Child<Tk>> {
+        match self.frame {
+            // SAFETY: without a frame there is a value.
+            None => Ok(unsafe { self.value.assume_init() }),
+            Some(frame) => Err(Child { frame, task: PhantomData }),
+        }
+    }
+}
+
+/// The outcome of a call, typed by the task that was called. A pair and not a `Result`: value and child stay in two
+/// registers, and the hot path does not choose between them.
+#[must_use]
+pub struct Called<Tk: Task>(Outcome<Tk::Output>);
+
+impl<Tk: Task> Called<Tk> {
+    #[inline(always)]
+    pub(crate) fn new(outcome: Outcome<Tk::Output>) -> Called<Tk> {
+        Called(outcome)
+    }
+
+    /// Whether the callee was suspended.
+    #[inline(always)]
+    pub fn suspended(&self) -> bool {
+        self.0.frame.is_some()
+    }
+
+    /// The suspended callee.
+    ///
+    /// # Safety
+    /// It must have been suspended.
+    #[inline(always)]
+    pub unsafe fn child(self) -> Child<Tk> {
+        match self.0.frame {
+            Some(frame) => Child { frame, task: PhantomData },
+            // SAFETY: by the caller's word.
+            None => unsafe { std::hint::unreachable_unchecked() },
+        }
+    }
+
+    /// The callee's value.
+    ///
+    /// # Safety
+    /// It must not have been suspended.
+    #[inline(always)]
+    pub unsafe fn value(self) -> Tk::Output {
+        // SAFETY: by the caller's word; without a frame there is a value.
+        unsafe { self.0.value.assume_init() }
+    }
+
+    /// Either of them.
+    #[inline(always)]
+    pub fn open(self) -> Result<Tk::Output, Child<Tk>> {
+        self.0.open()
+    }
+}
+
+/// A suspended callee: the only owner of its frame, typed by the task, so that what the task borrows stays borrowed
+/// while the frame lives.
+#[must_use]
+pub struct Child<Tk: Task> {
+    frame: FrameRef,
+    task: PhantomData<Tk>,
+}
+
+// SAFETY: a frame may be waited for and taken on any worker: the captured state of a floating task is `Send`, which
+// the compiler checks where it captures, and so is its result.
+unsafe impl<Tk: Task> Send for Child<Tk> {}
+
+impl<Tk: Task> Child<Tk> {
+    pub(crate) fn new(frame: FrameRef) -> Child<Tk> {
+        Child { frame, task: PhantomData }
+    }
+
+    pub(crate) fn frame(&self) -> FrameRef {
+        self.frame
+    }
+
+    pub(crate) fn ended(&self) -> bool {
+        // SAFETY: owned, hence live.
+        unsafe { self.frame.as_ref() }.slot.status().is_some()
+    }
+
+    /// Hands the frame to the caller's caller: forwarding of a tail await.
+    ///
+    /// # Safety
+    /// The task borrows nothing that ends with the function that returns this.
+    #[inline(always)]
+    pub unsafe fn into_outcome(self) -> Outcome<Tk::Output> {
+        Outcome::suspended(self.into_frame())
+    }
+
+    #[inline(always)]
+    pub(crate) fn into_frame(self) -> FrameRef {
+        ManuallyDrop::new(self).frame
+    }
+
+    /// Takes the result of an ended child: its value, or a resumed panic.
+    pub(crate) fn deliver(self) -> frame::Delivered<Tk::Output> {
+        debug_assert!(self.ended());
+        // SAFETY: the child has ended, as every caller has checked, and this was its only owner.
+        unsafe { frame::take(self.into_frame()) }
+    }
+}
+
+impl<Tk: Task> Drop for Child<Tk> {
+    fn drop(&mut self) {
+        // SAFETY: owned, hence live.
+        let header = unsafe { self.frame.as_ref() };
+        if header.slot.status().is_none() {
+            // A frame that waits is never dropped under its children (DESIGN section 7); to go on would free
+            // storage that a running task borrows.
+            eprintln!("finespun: a frame was dropped before its child `{}` had ended", (header.vtable.name)());
+            std::process::abort();
+        }
+        // SAFETY: ended and owned.
+        unsafe { (header.vtable.drop_result)(self.frame) };
+        // SAFETY: the result is gone and nobody else knows the frame.
+        unsafe { frame::free(self.frame) };
+    }
+}

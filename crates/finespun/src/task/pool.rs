@@ -1,0 +1,293 @@
+//! Where frames come from: per-worker free lists by size class, and a return path for frames freed elsewhere.
+//!
+//! A pool carves blocks of one size class from *pages* of 64 KiB, aligned to their size, so that a block's address
+//! leads to its page's header and from there to the pool that owns it. The owner allocates and frees without atomic
+//! operations; another thread gives a block back by pushing it on the owner's *returned* stack, which the owner takes
+//! whole when a free list runs dry.
+//!
+//! ```text
+//!   owner:   free list[class] --pop--> block --push--> free list[class]
+//!   others:  block --push (Release)--> returned --take all (Acquire, swap)--> free lists of the owner
+//! ```
+//!
+//! Pools are never destroyed: a worker that ends gives its pool to the next one that starts, in any runtime. So a
+//! waker or continuation may outlive its runtime and still find memory of the right type behind its pointer
+//! (DESIGN section 4, frame lifetime). Blocks above [`MAX_POOLED`] bytes come from the system's allocator.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::frame::FrameRef;
+
+/// Blocks are multiples of this many bytes, and aligned to it.
+const GRAIN: usize = 16;
+/// The largest pooled block.
+pub(crate) const MAX_POOLED: usize = 1024;
+const CLASSES: usize = MAX_POOLED / GRAIN;
+const PAGE: usize = 64 * 1024;
+const PAGE_HEADER: usize = 64;
+
+/// The size class of a block, or the layout of a large one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Class {
+    /// `(index + 1) * GRAIN` bytes.
+    Pooled(u8),
+    /// From the system's allocator.
+    Large(Layout),
+}
+
+impl Class {
+    pub(crate) const fn of(layout: Layout) -> Class {
+        if layout.size() <= MAX_POOLED && layout.align() <= GRAIN {
+            Class::Pooled((layout.size().div_ceil(GRAIN) - 1) as u8)
+        } else {
+            Class::Large(layout)
+        }
+    }
+
+    pub(crate) const fn large(layout: Layout) -> Class {
+        Class::Large(layout)
+    }
+
+    /// The bytes that a block of this class takes.
+    pub(crate) const fn bytes(self) -> usize {
+        match self {
+            Class::Pooled(index) => (index as usize + 1) * GRAIN,
+            Class::Large(layout) => layout.size(),
+        }
+    }
+}
+
+/// A free block.
+struct Block {
+    next: *mut Block,
+}
+
+#[repr(C, align(64))]
+struct PageHeader {
+    owner: &'static Returned,
+    class: u8,
+}
+
+/// What other threads know of a pool.
+#[repr(align(64))]
+struct Returned {
+    stack: AtomicPtr<Block>,
+}
+
+impl Returned {
+    fn push(&self, block: NonNull<Block>) {
+        let mut head = self.stack.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: the block is free and ours until the exchange succeeds.
+            unsafe { (*block.as_ptr()).next = head };
+            // Release publishes the link, and everything done with the block, to the owner's Acquire swap.
+            match self.stack.compare_exchange_weak(head, block.as_ptr(), Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(found) => head = found,
+            }
+        }
+    }
+}
+
+thread_local! {
+    /// The returned stack of the pool that this thread owns, to tell own blocks from others.
+    static OWN: Cell<*const Pool> = const { Cell::new(ptr::null()) };
+}
+
+/// One worker's frames.
+pub(crate) struct Pool {
+    free: [Cell<*mut Block>; CLASSES],
+    /// The rest of the newest page of a class, not yet carved: (next, end).
+    fresh: [Cell<(*mut u8, *mut u8)>; CLASSES],
+    returned: &'static Returned,
+    /// Blocks given out less blocks taken back.
+    live: Cell<i64>,
+}
+
+// SAFETY: a pool is used by one thread at a time: it is moved between threads only through the registry's mutex.
+unsafe impl Send for Pool {}
+
+/// Pools without a worker.
+static IDLE: Mutex<Vec<Box<Pool>>> = Mutex::new(Vec::new());
+
+impl Pool {
+    /// An idle pool, or a new one.
+    pub(crate) fn acquire() -> Box<Pool> {
+        let idle = IDLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+        idle.unwrap_or_else(|| {
+            Box::new(Pool {
+                free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
+                fresh: [const { Cell::new((ptr::null_mut(), ptr::null_mut())) }; CLASSES],
+                returned: Box::leak(Box::new(Returned { stack: AtomicPtr::new(ptr::null_mut()) })),
+                live: Cell::new(0),
+            })
+        })
+    }
+
+    /// Gives the pool to the next worker that asks.
+    pub(crate) fn release(self: Box<Pool>) {
+        IDLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(self);
+    }
+
+    /// Makes this thread the owner, so that frees on it take the short way; until `disown`.
+    pub(crate) fn own(&self) {
+        OWN.set(self);
+    }
+
+    /// Ends [`own`](Pool::own).
+    pub(crate) fn disown(&self) {
+        OWN.set(ptr::null());
+    }
+
+    /// Memory for one block.
+    #[inline]
+    pub(crate) fn allocate(&self, class: Class) -> FrameRef {
+        let Class::Pooled(index) = class else {
+            return allocate_class_large(class);
+        };
+        self.live.set(self.live.get() + 1);
+        let list = &self.free[usize::from(index)];
+        match NonNull::new(list.get()) {
+            Some(block) => {
+                // SAFETY: blocks in the free list are free and owned by this thread.
+                list.set(unsafe { block.as_ref() }.next);
+                block.cast()
+            }
+            None => self.refill(index),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&self, index: u8) -> FrameRef {
+        if self.collect() {
+            let list = &self.free[usize::from(index)];
+            if let Some(block) = NonNull::new(list.get()) {
+                // SAFETY: as in `allocate`.
+                list.set(unsafe { block.as_ref() }.next);
+                return block.cast();
+            }
+        }
+        let size = Class::Pooled(index).bytes();
+        let (mut next, mut end) = self.fresh[usize::from(index)].get();
+        if (end.addr() - next.addr()) < size {
+            next = self.new_page(index);
+            // SAFETY: one past the end of the page, whose header is `PAGE_HEADER` bytes before `next`.
+            end = unsafe { next.add(PAGE - PAGE_HEADER) };
+        }
+        // SAFETY: `size` bytes are left before `end`.
+        let rest = unsafe { next.add(size) };
+        self.fresh[usize::from(index)].set((rest, end));
+        match NonNull::new(next) {
+            Some(block) => block.cast(),
+            None => unreachable!("a page has an address"),
+        }
+    }
+
+    fn new_page(&self, index: u8) -> *mut u8 {
+        const LAYOUT: Layout = match Layout::from_size_align(PAGE, PAGE) {
+            Ok(layout) => layout,
+            Err(_) => panic!("a page has a valid layout"),
+        };
+        // SAFETY: the layout is not empty.
+        let page = unsafe { alloc(LAYOUT) };
+        if page.is_null() {
+            handle_alloc_error(LAYOUT);
+        }
+        // SAFETY: fresh memory, aligned and large enough.
+        unsafe { page.cast::<PageHeader>().write(PageHeader { owner: self.returned, class: index }) };
+        // SAFETY: within the page.
+        unsafe { page.add(PAGE_HEADER) }
+    }
+
+    /// Takes the blocks that others gave back; whether there were any.
+    fn collect(&self) -> bool {
+        // Acquire pairs with the Release of `push`.
+        let mut next = self.returned.stack.swap(ptr::null_mut(), Ordering::Acquire);
+        let any = !next.is_null();
+        while let Some(block) = NonNull::new(next) {
+            // SAFETY: the whole chain is ours since the swap.
+            next = unsafe { block.as_ref() }.next;
+            // SAFETY: a pooled block lies in a page with a header.
+            let index = unsafe { page_of(block).as_ref() }.class;
+            self.live.set(self.live.get() - 1);
+            self.put(block, index);
+        }
+        any
+    }
+
+    fn put(&self, block: NonNull<Block>, index: u8) {
+        let list = &self.free[usize::from(index)];
+        // SAFETY: the block is free and ours.
+        unsafe { (*block.as_ptr()).next = list.get() };
+        list.set(block.as_ptr());
+    }
+
+    /// Blocks given out by this pool and not yet given back, by whomever.
+    pub(crate) fn live(&self) -> i64 {
+        self.collect();
+        self.live.get()
+    }
+}
+
+fn page_of(block: NonNull<Block>) -> NonNull<PageHeader> {
+    let page = block.as_ptr().map_addr(|address| address & !(PAGE - 1)).cast::<PageHeader>();
+    match NonNull::new(page) {
+        Some(page) => page,
+        None => unreachable!("no block lies in page zero"),
+    }
+}
+
+/// Memory for a block of any size from the system.
+pub(crate) fn allocate_large(layout: Layout) -> FrameRef {
+    // SAFETY: a frame's layout holds at least a header.
+    let memory = unsafe { alloc(layout) };
+    match NonNull::new(memory) {
+        Some(memory) => memory.cast(),
+        None => handle_alloc_error(layout),
+    }
+}
+
+#[cold]
+fn allocate_class_large(class: Class) -> FrameRef {
+    match class {
+        Class::Large(layout) => allocate_large(layout),
+        Class::Pooled(_) => unreachable!("pooled blocks come from the free lists"),
+    }
+}
+
+/// Gives a block back, from any thread.
+///
+/// # Safety
+/// The block came from a pool or `allocate_large` with this class, and nobody uses it any more.
+#[inline]
+pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
+    match class {
+        Class::Pooled(index) => {
+            let block = block.cast::<Block>();
+            // SAFETY: a pooled block lies in a page with a header.
+            let owner = unsafe { page_of(block).as_ref() }.owner;
+            let own = OWN.get();
+            // SAFETY: `OWN` is null or this thread's own pool, which lives as long as the thread owns it.
+            match unsafe { own.as_ref() } {
+                Some(pool) if ptr::eq(pool.returned, owner) => {
+                    pool.live.set(pool.live.get() - 1);
+                    pool.put(block, index);
+                }
+                _ => free_elsewhere(owner, block),
+            }
+        }
+        // SAFETY: by the caller's word it came from the system with this layout.
+        Class::Large(layout) => unsafe { dealloc(block.as_ptr(), layout) },
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn free_elsewhere(owner: &'static Returned, block: NonNull<Block>) {
+    owner.push(block);
+}

@@ -1,0 +1,121 @@
+//! Running frames: poll, wait or complete, and go on with whoever that makes ready.
+
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+use super::context::Cx;
+use super::frame::{self, FrameRef};
+use super::slot::{Completed, Registered, Status};
+
+/// What a frame does after its poll returned pending.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// It waits: whoever completes the last of its slots resumes it.
+    Waits,
+    /// All that it waits for has ended meanwhile: it can run.
+    Runs,
+}
+
+/// Registers a frame with the slots that its poll has left in the context.
+///
+/// The join counter starts one above the number of slots, so that no completer resumes the frame before all are
+/// registered; the last step here takes that one away. A single slot needs no such care: registering is the last
+/// step anyway.
+///
+/// # Safety
+/// The frame's body has just returned pending on this worker, which is the only one that knows the frame as runnable.
+pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
+    // SAFETY: live by the caller's word.
+    let join = unsafe { &(*frame.as_ptr()).join };
+    // SAFETY: gone before the next poll.
+    let waits = unsafe { cx.waits() };
+    let count = waits.len() as u32;
+    assert!(count > 0, "a task's body returned pending without a wait: only tasks may be awaited inside a task");
+    if let [slot] = waits[..] {
+        waits.clear();
+        // Relaxed: published by the Release of `wait`.
+        join.store(1, Ordering::Relaxed);
+        // SAFETY: the frame owns its child, which is live until taken.
+        return match unsafe { slot.as_ref() }.slot.wait(frame) {
+            Registered::Waiting => Next::Waits,
+            Registered::Ended => Next::Runs,
+        };
+    }
+    join.store(count + 1, Ordering::Relaxed);
+    let mut here = 1;
+    for slot in waits.drain(..) {
+        // SAFETY: as above. Even if all slots so far complete at once, the frame cannot run: its join count is
+        // at least one until below.
+        match unsafe { slot.as_ref() }.slot.wait(frame) {
+            Registered::Waiting => {}
+            Registered::Ended => here += 1,
+        }
+    }
+    // Release: our registration comes before whoever counts to zero. Acquire: if that is us, we see all results.
+    if join.fetch_sub(here, Ordering::AcqRel) == here { Next::Runs } else { Next::Waits }
+}
+
+/// Completes a frame whose result has been written; the waiter, if that makes it ready.
+///
+/// # Safety
+/// The result that `status` names has been written, and the frame has not been completed before.
+pub(crate) unsafe fn complete(frame: FrameRef, status: Status) -> Option<FrameRef> {
+    // SAFETY: live: until completion nobody frees it.
+    match unsafe { frame.as_ref() }.slot.complete(status) {
+        Completed::Unwaited => None,
+        Completed::Detached => {
+            // SAFETY: completed, and the owner has gone: we are the only one left.
+            unsafe { (frame.as_ref().vtable.drop_result)(frame) };
+            // SAFETY: as above.
+            unsafe { frame::free(frame) };
+            None
+        }
+        // SAFETY: a waiter lives until all its slots have counted down.
+        Completed::Waiter(waiter) => unsafe { count_down(waiter) },
+    }
+}
+
+/// One of the slots that `waiter` waits for has ended.
+///
+/// # Safety
+/// Called once for each slot of a registered waiter.
+pub(crate) unsafe fn count_down(waiter: FrameRef) -> Option<FrameRef> {
+    // SAFETY: live by the caller's word.
+    let join = unsafe { &waiter.as_ref().join };
+    // Release: our result comes before the resumption by whoever is last. Acquire: if that is us, we see the others'.
+    (join.fetch_sub(1, Ordering::AcqRel) == 1).then_some(waiter)
+}
+
+/// Runs a ready frame, and what it makes ready, until nothing of that is left.
+///
+/// # Safety
+/// The frame is ready: it is in no queue, and nobody else runs it.
+pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
+    let mut current = frame;
+    loop {
+        // SAFETY: a ready frame is live.
+        let (vtable, run) = {
+            let header = unsafe { current.as_ref() };
+            (header.vtable, header.run)
+        };
+        cx.set_run(run);
+        cx.context().counters.resumed();
+        // SAFETY: ready by the caller's word, or made ready by a completion, which only one side sees.
+        let polled = unsafe { (vtable.poll)(current, cx) };
+        let next = match polled {
+            // SAFETY: its poll has just returned.
+            Poll::Pending => match unsafe { register(cx, current) } {
+                Next::Waits => None,
+                Next::Runs => Some(current),
+            },
+            // SAFETY: `poll` has written the result that it names.
+            Poll::Ready(status) => unsafe { complete(current, status) },
+        };
+        cx.flush_exposed();
+        match next {
+            Some(frame) => current = frame,
+            None => return,
+        }
+    }
+}

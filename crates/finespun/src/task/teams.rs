@@ -1,0 +1,82 @@
+//! The way back to a frame's workers from a thread that is none of them.
+//!
+//! A frame's run number names its team (the upper bits) and the run within it (the lower ones). A continuation that
+//! is resolved on a foreign thread, or on a worker of another runtime, finds the team here.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::frame::FrameRef;
+
+/// Runs within one team that can be under way at once: 2^22.
+const RUN_BITS: u32 = 22;
+const TEAMS: usize = 1 << (32 - RUN_BITS);
+
+/// What a foreign thread can ask of a team of workers.
+pub(crate) trait Team: Send + Sync {
+    /// A frame of this team may run: queue it where any worker finds it.
+    fn inject(&self, frame: FrameRef);
+}
+
+static TABLE: Mutex<Vec<Option<Arc<dyn Team>>>> = Mutex::new(Vec::new());
+
+/// Too many runtimes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooManyTeams;
+
+/// A place in the table, before the team exists.
+pub(crate) struct TeamId(u32);
+
+impl TeamId {
+    /// The run number of run `index` of this team.
+    pub(crate) fn run(&self, index: u32) -> u32 {
+        assert!(index < 1 << RUN_BITS, "more than 4 million runs at once on one runtime");
+        self.0 << RUN_BITS | index
+    }
+}
+
+/// The index of a run within its team.
+pub(crate) fn run_index(run: u32) -> u32 {
+    run & ((1 << RUN_BITS) - 1)
+}
+
+fn table() -> std::sync::MutexGuard<'static, Vec<Option<Arc<dyn Team>>>> {
+    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Enters a team, made from its number.
+pub(crate) fn register<T: Team + 'static>(make: impl FnOnce(TeamId) -> Arc<T>) -> Result<Arc<T>, TooManyTeams> {
+    let mut table = table();
+    let index = match table.iter().position(Option::is_none) {
+        Some(index) => index,
+        None if table.len() < TEAMS => {
+            table.push(None);
+            table.len() - 1
+        }
+        None => return Err(TooManyTeams),
+    };
+    let team = make(TeamId(index as u32));
+    table[index] = Some(team.clone());
+    Ok(team)
+}
+
+/// Takes a team out, when its last run has ended.
+pub(crate) fn unregister(id: &TeamId) {
+    let team = table()[id.0 as usize].take();
+    drop(team);
+}
+
+/// Makes a frame ready from a thread that is not one of its workers.
+pub(crate) fn inject(frame: FrameRef) {
+    // SAFETY: a frame that somebody makes ready is live.
+    let run = unsafe { frame.as_ref() }.run;
+    let team = table()[(run >> RUN_BITS) as usize].clone();
+    match team {
+        Some(team) => team.inject(frame),
+        None => unreachable!("a team outlives its frames"),
+    }
+}
+
+/// Whether two runs belong to one team.
+pub(crate) fn same_team(a: u32, b: u32) -> bool {
+    a >> RUN_BITS == b >> RUN_BITS
+}
