@@ -38,7 +38,13 @@ impl Strip {
 
     #[inline]
     fn between(from: f64, to: f64, low: f64, high: f64) -> Self {
-        Strip { from, to, low, high, area: (low + high) * (to - from) / 2.0 }
+        Strip {
+            from,
+            to,
+            low,
+            high,
+            area: (low + high) * (to - from) / 2.0,
+        }
     }
 
     /// The trapezoids of the two halves.
@@ -46,22 +52,25 @@ impl Strip {
     fn halves(self) -> (Strip, Strip) {
         let middle = self.from + (self.to - self.from) / 2.0;
         let height = curve(middle);
-        (Self::between(self.from, middle, self.low, height), Self::between(middle, self.to, height, self.high))
+        (
+            Self::between(self.from, middle, self.low, height),
+            Self::between(middle, self.to, height, self.high),
+        )
     }
 
     /// Whether replacing this strip by its halves changes the area by at most `tolerance`.
     #[inline]
     fn settled(self, left: Strip, right: Strip, tolerance: f64) -> bool {
-        // Written so that "not a number" counts as settled: the recursion ends whatever the input.
         let change = (left.area + right.area - self.area).abs();
-        !(change > tolerance) || !change.is_finite()
+        // Infinity and "not a number" will not settle any further: the recursion ends whatever the input.
+        change <= tolerance || !change.is_finite()
     }
 }
 
 /// The area from `from` to `to`, sequentially; each strip is accepted when halving it changes its area by at most `tolerance`.
 ///
-/// `tolerance` is absolute and per strip. Cost: about ((to - from)^4 / tolerance)^(1/3) strips over 0..to, so 0..10000 takes
-/// 2 million calls with 1e-3 and 200 million with 1e-9.
+/// `tolerance` is absolute and per strip. Cost: a tenth of the tolerance means 2.2 times as many calls; 0..10000 takes 3.5
+/// million with 1e-3, 31 million with 1e-6 and 350 million with 1e-9.
 ///
 /// # Panics
 ///
@@ -103,7 +112,10 @@ pub async fn area(strip: Strip, tolerance: f64) -> f64 {
 }
 
 fn check(tolerance: f64) {
-    assert!(tolerance > 0.0, "the tolerance must be above zero, not {tolerance}");
+    assert!(
+        tolerance > 0.0,
+        "the tolerance must be above zero, not {tolerance}"
+    );
 }
 
 #[cfg(test)]
@@ -112,9 +124,17 @@ mod tests {
 
     #[test]
     fn comes_near_the_antiderivative() {
-        for (from, to, tolerance) in [(0.0, 1.0, 1e-9), (0.0, 100.0, 1e-6), (-3.0, 5.0, 1e-7), (0.0, 10_000.0, 1.0)] {
+        for (from, to, tolerance) in [
+            (0.0, 1.0, 1e-9),
+            (0.0, 100.0, 1e-6),
+            (-3.0, 5.0, 1e-7),
+            (0.0, 10_000.0, 1.0),
+        ] {
             let (area, exact) = (plain(from, to, tolerance), exact(from, to));
-            assert!((area - exact).abs() <= 1e-6 * exact.abs(), "{from}..{to}: {area} against {exact}");
+            assert!(
+                (area - exact).abs() <= 1e-6 * exact.abs(),
+                "{from}..{to}: {area} against {exact}"
+            );
         }
     }
 

@@ -10,6 +10,10 @@ mod task;
 pub use observe::Stats;
 pub use runtime::{Builder, Error, RunError, Runtime};
 pub use task::call::Task;
+pub use task::many::{join_all, reduce};
+pub use task::spawn::{Handle, Scope, scope, spawn};
+pub use task::yielding::{checkpoint, yield_now};
+pub use task::suspend::{Continuation, suspend};
 
 #[doc(hidden)]
 pub mod __rt {

@@ -1,8 +1,11 @@
 //! Counters by energy that many workers add to at once.
 
 use std::array;
+#[cfg(feature = "tasks")]
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+#[cfg(feature = "tasks")]
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// More contacts than any box of 64 sites has (4x4x4: 81).
 pub(super) const MAX_CONTACTS: usize = 96;
@@ -29,10 +32,13 @@ struct Shard<const K: usize>([[AtomicU64; MAX_CONTACTS]; K]);
 impl<const K: usize> Histogram<K> {
     pub(super) fn new() -> Self {
         let shard = |_| Shard(array::from_fn(|_| array::from_fn(|_| AtomicU64::new(0))));
-        Histogram { shards: (0..SHARDS).map(shard).collect() }
+        Histogram {
+            shards: (0..SHARDS).map(shard).collect(),
+        }
     }
 
     /// One more folding of sequence `k` with so many contacts.
+    #[cfg(feature = "tasks")]
     #[inline]
     pub(super) fn record(&self, k: usize, contacts: u32) {
         self.shards[shard()].0[k][contacts as usize].fetch_add(1, Relaxed);
@@ -50,12 +56,18 @@ impl<const K: usize> Histogram<K> {
     /// The sums over all shards.
     pub(super) fn totals(&self) -> Tally<K> {
         array::from_fn(|k| {
-            array::from_fn(|contacts| self.shards.iter().map(|shard| shard.0[k][contacts].load(Relaxed)).sum())
+            array::from_fn(|contacts| {
+                self.shards
+                    .iter()
+                    .map(|shard| shard.0[k][contacts].load(Relaxed))
+                    .sum()
+            })
         })
     }
 }
 
 /// The shard of the calling thread: threads are numbered as they first ask.
+#[cfg(feature = "tasks")]
 #[inline]
 fn shard() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);

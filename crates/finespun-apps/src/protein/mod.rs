@@ -8,7 +8,7 @@
 //!
 //! This is the program of section 4.2 of *Programming with continuation-passing threads* (PCM, the ancestor of Cilk): starting
 //! paths that exclude duplicates, then a search that adds one site at a time, gives up where no complete path is possible,
-//! and ends in a tail call where only one neighbour is left.
+//! and goes straight on where only one neighbour is left.
 //!
 //! - [`lattice`](Lattice): the box, and which sites are neighbours, as words of bits
 //! - [`sequence`](Sequence): which monomers are H
@@ -18,7 +18,7 @@
 //! - `histogram`: counters that many workers add to at once
 //!
 //! Answers: 3x3x3 has 103,346 foldings (OEIS A193346) and 3x3x4 has 84,731,192 (two independent programs: a frontier dynamic
-//! program and an enumeration; the paper says "over 48 million", which identifies reversed paths in part). Squares: 5x5 1,081;
+//! program and an enumeration; the paper says "over 48 million"). Squares: 5x5 1,081;
 //! 6x6 57,337 (A096969 divided by 8). Histograms for known sequences are in the tests.
 
 mod histogram;
@@ -55,7 +55,9 @@ pub struct Problem {
 
 /// A sequence that does not fit its box.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("sequence {sequence} has {monomers} monomers, but the box {lattice} has {sites} sites: give one letter H or P per site")]
+#[error(
+    "sequence {sequence} has {monomers} monomers, but the box {lattice} has {sites} sites: give one letter H or P per site"
+)]
 pub struct LengthError {
     /// The sequence.
     pub sequence: Sequence,
@@ -88,10 +90,19 @@ impl Problem {
     pub fn new(lattice: Lattice, sequences: &[Sequence]) -> Result<Self, LengthError> {
         for &sequence in sequences {
             if sequence.len() != lattice.sites() {
-                return Err(LengthError { sequence, monomers: sequence.len(), lattice, sites: lattice.sites() });
+                return Err(LengthError {
+                    sequence,
+                    monomers: sequence.len(),
+                    lattice,
+                    sites: lattice.sites(),
+                });
             }
         }
-        Ok(Problem { lattice, sequences: sequences.to_vec(), starts: symmetry::starts(lattice) })
+        Ok(Problem {
+            lattice,
+            sequences: sequences.to_vec(),
+            starts: symmetry::starts(lattice),
+        })
     }
 
     /// The box.
@@ -117,19 +128,23 @@ impl Problem {
 }
 
 impl Folding {
-    /// Takes over what one pass found; every pass finds the same number of paths.
-    fn add<const K: usize>(&mut self, paths: u64, search: &Search<K>, sequences: usize) {
-        self.paths = paths;
-        self.histograms.extend(search.histograms().take(sequences));
+    /// Takes over what a further pass found; every pass finds the same number of paths.
+    fn add(&mut self, pass: Folding) {
+        self.paths = pass.paths;
+        self.histograms.extend(pass.histograms);
     }
 }
 
 /// Finds all foldings sequentially.
 ///
-/// `progress` counts starting paths. Cost: about 50 ns per folding; 3x3x4 takes seconds, and 4x4x4 (1.2 million
-/// thousand million foldings) is out of reach.
+/// `progress` counts starting paths. Cost: about 90 ns per folding; 3x3x4 takes 7
+/// to 8 s, and 4x4x4 (10^15 foldings) is out of reach.
 pub fn plain(problem: &Problem, progress: &Progress) -> Folding {
-    fn pass<const K: usize>(problem: &Problem, sequences: &[Sequence], progress: &Progress, folding: &mut Folding) {
+    fn pass<const K: usize>(
+        problem: &Problem,
+        sequences: &[Sequence],
+        progress: &Progress,
+    ) -> Folding {
         let search = Search::<K>::new(problem, sequences);
         let mut tally = search.tally();
         let mut paths = 0;
@@ -139,39 +154,98 @@ pub fn plain(problem: &Problem, progress: &Progress) -> Folding {
             progress.advance(1);
         }
         search.merge(&tally);
-        folding.add(paths, &search, sequences.len());
+        search.folding(paths, sequences.len())
     }
     let mut folding = Folding::default();
     for sequences in problem.batches() {
-        match sequences.len() {
-            0 => pass::<0>(problem, sequences, progress, &mut folding),
-            1 => pass::<1>(problem, sequences, progress, &mut folding),
-            2 => pass::<2>(problem, sequences, progress, &mut folding),
-            3 | 4 => pass::<4>(problem, sequences, progress, &mut folding),
-            _ => pass::<BATCH>(problem, sequences, progress, &mut folding),
-        }
+        folding.add(match sequences.len() {
+            0 => pass::<0>(problem, sequences, progress),
+            1 => pass::<1>(problem, sequences, progress),
+            2 => pass::<2>(problem, sequences, progress),
+            3 | 4 => pass::<4>(problem, sequences, progress),
+            _ => pass::<BATCH>(problem, sequences, progress),
+        });
     }
     folding
 }
 
-/// All passes over a problem: what [`explore_all`](fn@explore_all) works on, since tasks borrow what outlives their run.
+/// Finds all foldings; every branching of the search is a task of its own.
 ///
-/// Make one, run the task on it, then take the [`Folding`].
+/// `progress` counts starting paths. The answer is that of [`plain`] for any number of workers.
+///
+/// This task and the one per pass keep what their children borrow among their own locals, so they live in a frame from the
+/// start; there are few of them. [`explore`](fn@explore), of which there are very many, lends nothing of its own.
 #[cfg(feature = "tasks")]
-#[derive(Debug)]
-pub struct Passes<'p> {
-    problem: &'p Problem,
-    progress: &'p Progress,
-    passes: Vec<Pass>,
+#[task(pinned)]
+pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
+    let mut folding = Folding::default();
+    for sequences in problem.batches() {
+        let found = match sequences.len() {
+            0 => pass::<0>(problem, sequences, progress).await,
+            1 => pass::<1>(problem, sequences, progress).await,
+            2 => pass::<2>(problem, sequences, progress).await,
+            3 | 4 => pass::<4>(problem, sequences, progress).await,
+            _ => pass::<BATCH>(problem, sequences, progress).await,
+        };
+        folding.add(found);
+    }
+    folding
 }
 
-/// One pass, by the number of sequences it carries.
+/// One pass of the search for up to `K` sequences.
 #[cfg(feature = "tasks")]
-#[derive(Debug)]
-enum Pass {
-    None(Search<0>),
-    One(Search<1>),
-    Two(Search<2>),
-    Four(Search<4>),
-    Eight(Search<BATCH>),
+#[task(pinned)]
+async fn pass<const K: usize>(
+    problem: &Problem,
+    sequences: &[Sequence],
+    progress: &Progress,
+) -> Folding {
+    let search: Search<K> = Search::new(problem, sequences);
+    progress.expect(problem.starts.len() as u64);
+    let paths: u64 = explore_all(&search, progress).await;
+    search.folding(paths, sequences.len())
+}
+
+/// Explores all starting paths.
+#[cfg(feature = "tasks")]
+#[task]
+pub async fn explore_all<const K: usize>(search: &Search<K>, progress: &Progress) -> u64 {
+    reduce(
+        (0..search.starts()).map(move |start| explore_start(search, start, progress)),
+        0,
+        |a: u64, b: u64| a + b,
+    )
+    .await
+}
+
+/// Explores the starting path number `start`.
+#[cfg(feature = "tasks")]
+#[task]
+pub async fn explore_start<const K: usize>(
+    search: &Search<K>,
+    start: usize,
+    progress: &Progress,
+) -> u64 {
+    let paths: u64 = explore(search, search.start(start)).await;
+    progress.advance(1);
+    paths
+}
+
+/// The number of ways to complete a path; their energies go to the search's counters.
+///
+/// The paper's `Count_Entries`: steps that are forced are made in a loop (the paper's tail call to the only neighbour), and
+/// each remaining neighbour becomes a task.
+#[cfg(feature = "tasks")]
+#[task]
+pub async fn explore<const K: usize>(search: &Search<K>, state: State<K>) -> u64 {
+    let (state, next): (State<K>, u64) = search.advance(state);
+    if next == 0 {
+        return search.finish(&state);
+    }
+    reduce(
+        Bits(next).map(move |site| explore(search, search.extend(state, site))),
+        0,
+        |a: u64, b: u64| a + b,
+    )
+    .await
 }

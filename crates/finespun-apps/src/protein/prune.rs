@@ -12,7 +12,8 @@ impl Grid {
     #[inline(always)]
     pub(super) fn next(&self, free: u64, head: u32, left: u32) -> u64 {
         let near = self.near[(head as usize) % MAX_SITES] & free;
-        if left < 2 {
+        if near & near.wrapping_sub(1) == 0 {
+            // Only a neighbour of the head can have become a dead end, and that one is where the path goes.
             return near;
         }
         let (one, two) = self.one_and_two(free);
@@ -45,10 +46,7 @@ impl Grid {
                 }
             }
         }
-        if near & near.wrapping_sub(1) != 0 && !self.connected(free, near) {
-            return 0;
-        }
-        next
+        if self.connected(free, near) { next } else { 0 }
     }
 
     /// Whether the sites of `near` are connected through `free`.
@@ -57,7 +55,8 @@ impl Grid {
     /// all its neighbours is reaching everything.
     #[inline(always)]
     fn connected(&self, free: u64, near: u64) -> bool {
-        let mut reached = near & near.wrapping_neg();
+        let first = near.trailing_zeros() as usize;
+        let mut reached = (near & near.wrapping_neg()) | self.near[first % MAX_SITES] & free;
         loop {
             let further = (reached | self.around(reached)) & free;
             if near & !further == 0 {

@@ -1,12 +1,10 @@
 //! One step of the search, which both versions share.
 
-use std::collections::BTreeMap;
-
 use super::histogram::{Histogram, MAX_CONTACTS, Tally};
 use super::lattice::{Grid, MAX_SITES};
 use super::sequence::Sequence;
 use super::symmetry::Start;
-use super::Problem;
+use super::{Folding, Problem};
 use crate::bits::Bits;
 
 /// A search for the foldings of one box, which classifies them for `K` sequences at once.
@@ -56,10 +54,24 @@ impl<const K: usize> Search<K> {
         search
     }
 
+    /// The number of starting paths.
+    #[cfg(feature = "tasks")]
+    pub(super) fn starts(&self) -> usize {
+        self.starts.len()
+    }
+
     /// The state after the starting path number `index`.
     pub(super) fn start(&self, index: usize) -> State<K> {
-        let empty = State { free: self.grid.full, head: 0, left: self.sites, hydrophobic: [0; K] };
-        self.starts[index].sites.iter().fold(empty, |state, &site| self.extend(state, u32::from(site)))
+        let empty = State {
+            free: self.grid.full,
+            head: 0,
+            left: self.sites,
+            hydrophobic: [0; K],
+        };
+        self.starts[index]
+            .sites
+            .iter()
+            .fold(empty, |state, &site| self.extend(state, u32::from(site)))
     }
 
     /// The state after one more step, to the free site `site`.
@@ -71,7 +83,12 @@ impl<const K: usize> Search<K> {
         for (set, mask) in hydrophobic.iter_mut().zip(place) {
             *set |= mask & bit;
         }
-        State { free: state.free & !bit, head: site, left: state.left - 1, hydrophobic }
+        State {
+            free: state.free & !bit,
+            head: site,
+            left: state.left - 1,
+            hydrophobic,
+        }
     }
 
     /// Makes all steps that are forced, and returns where the path can go next: to several sites, or, if the path is complete
@@ -95,7 +112,7 @@ impl<const K: usize> Search<K> {
 
     /// Takes note of a path that goes no further: returns 1 and records its energies if it is complete, else 0.
     #[inline]
-    #[cfg_attr(not(feature = "tasks"), expect(dead_code, reason = "only tasks share counters"))]
+    #[cfg(feature = "tasks")]
     pub(super) fn finish(&self, state: &State<K>) -> u64 {
         if state.left != 0 {
             return 0;
@@ -118,7 +135,9 @@ impl<const K: usize> Search<K> {
             }
             return 1;
         }
-        Bits(next).map(|site| self.explore_plain(self.extend(state, site), tally)).sum()
+        Bits(next)
+            .map(|site| self.explore_plain(self.extend(state, site), tally))
+            .sum()
     }
 
     /// An empty tally.
@@ -131,11 +150,24 @@ impl<const K: usize> Search<K> {
         self.histogram.merge(tally);
     }
 
-    /// For each sequence, foldings by energy.
-    pub(super) fn histograms(&self) -> impl Iterator<Item = BTreeMap<i32, u64>> {
-        self.histogram.totals().into_iter().map(|tally| {
+    /// The result of a pass that found so many `paths`: the histograms of its first `sequences`.
+    pub(super) fn folding(&self, paths: u64, sequences: usize) -> Folding {
+        let by_energy = |tally: [u64; MAX_CONTACTS]| {
             let energies = (0..).map(|contacts: i32| -contacts);
-            energies.zip(tally).filter(|&(_, count)| count > 0).collect()
-        })
+            energies
+                .zip(tally)
+                .filter(|&(_, count)| count > 0)
+                .collect()
+        };
+        Folding {
+            paths,
+            histograms: self
+                .histogram
+                .totals()
+                .into_iter()
+                .take(sequences)
+                .map(by_energy)
+                .collect(),
+        }
     }
 }

@@ -42,8 +42,8 @@ pub enum RunError {
     #[error("the run was cancelled")]
     Cancelled,
     /// Nothing was ready, nothing was under way, and the root had not ended.
-    #[error("deadlock: {0}")]
-    Deadlock(String),
+    #[error("deadlock: nothing is ready, and nothing outside is waited for\n  {}", .0.join("\n  "))]
+    Deadlock(Vec<String>),
 }
 
 impl fmt::Debug for RunError {

@@ -3,48 +3,32 @@
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as StdContext, Poll};
 
 use crate::sched::team::Team;
 use crate::task::call::{CallFuture, Task};
+use crate::task::context::cx;
 use crate::task::frame::{BodyFrame, Payload};
+use crate::task::runs::Run;
+use crate::task::spawn::Keeper;
 use crate::task::teams::Team as _;
 
 use super::RunError;
 
-/// What the calling thread sleeps on. Shared, since the worker still touches it when the caller wakes.
-struct Signal<T> {
-    ended: Mutex<Option<Result<T, Ended>>>,
-    bell: Condvar,
-}
+/// Where the root leaves what it delivers.
+type Delivery<T> = Arc<Mutex<Option<Result<T, Ended>>>>;
 
 enum Ended {
     Panicked(Payload),
     Cancelled,
 }
 
-impl<T> Signal<T> {
-    fn set(&self, ended: Result<T, Ended>) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
-        self.bell.notify_one();
-    }
-
-    fn wait(&self) -> Result<T, Ended> {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match ended.take() {
-                Some(ended) => return ended,
-                None => ended = self.bell.wait(ended).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
-    }
-}
-
-/// The body of the root frame. It signals once nothing of the task is left in the frame, or when it is destroyed.
+/// The body of the root frame. It delivers once nothing of the task is left in the frame, or when it is destroyed.
 struct Root<Tk: Task> {
     call: Option<CallFuture<Tk>>,
-    signal: Option<Arc<Signal<Tk::Output>>>,
+    delivery: Delivery<Tk::Output>,
+    run: Option<Arc<Run>>,
 }
 
 impl<Tk: Task> Unpin for Root<Tk> {}
@@ -52,9 +36,14 @@ impl<Tk: Task> Unpin for Root<Tk> {}
 impl<Tk: Task> Root<Tk> {
     fn end(&mut self, ended: Result<Tk::Output, Ended>) {
         self.call = None;
-        if let Some(signal) = self.signal.take() {
-            signal.set(ended);
+        let Some(run) = self.run.take() else { return };
+        *self.delivery.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+        // SAFETY: a body runs, and is destroyed, on a worker; used at once.
+        let cx = unsafe { cx() };
+        if run.others() {
+            cx.cancel(&run);
         }
+        cx.set_keeper(Keeper::Run(run));
     }
 }
 
@@ -78,17 +67,30 @@ impl<Tk: Task> Drop for Root<Tk> {
     }
 }
 
-/// Runs `task` on `team` and sleeps until it has ended.
+/// Runs `task` on `team` and sleeps until the run has ended.
 pub(super) fn run<Tk: Task + Send>(team: &Team, task: Tk) -> Result<Tk::Output, RunError> {
-    let signal = Arc::new(Signal { ended: Mutex::new(None), bell: Condvar::new() });
-    let body = Root { call: Some(CallFuture::new(task)), signal: Some(Arc::clone(&signal)) };
-    let frame = BodyFrame::new_outside(team.id.run(0), body);
+    let run = team.begin_run();
+    let delivery: Delivery<Tk::Output> = Arc::new(Mutex::new(None));
+    let body = Root {
+        call: Some(CallFuture::fresh(task)),
+        delivery: Arc::clone(&delivery),
+        run: Some(Arc::clone(&run)),
+    };
+    let frame = BodyFrame::new_outside(run.number, body);
     // SAFETY: just made.
     let detached = unsafe { frame.as_ref() }.slot.detach();
     debug_assert!(detached, "nobody has run the frame yet");
     team.inject(frame);
-    signal.wait().map_err(|ended| match ended {
-        Ended::Panicked(payload) => RunError::Panicked(payload),
-        Ended::Cancelled => RunError::Cancelled,
-    })
+    run.wait();
+    team.end_run(&run);
+    let ended = delivery.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match ended {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(Ended::Panicked(payload))) => Err(RunError::Panicked(payload)),
+        Some(Err(Ended::Cancelled)) => Err(match run.report() {
+            Some(lines) => RunError::Deadlock(lines),
+            None => RunError::Cancelled,
+        }),
+        None => unreachable!("the root delivers before the run ends"),
+    }
 }

@@ -8,5 +8,6 @@
 pub(crate) mod deque;
 pub(crate) mod guard;
 pub(crate) mod park;
+mod report;
 pub(crate) mod team;
 pub(crate) mod worker;

@@ -233,6 +233,19 @@ impl Idle {
         self.lock().all_parked()
     }
 
+    /// Calls `body` while all workers are parked, and none can be woken; `None` if
+    /// one is not.
+    ///
+    /// What the workers did before they parked happens before `body`. It must not
+    /// notify: that waits for it.
+    pub(crate) fn while_all_parked<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
+        let stages = self.lock();
+        // Dekker, worker's side, as in `commit`: if a producer is on its way to
+        // wake somebody and now waits for the mutex, `body` sees what it published.
+        fence(Ordering::SeqCst);
+        stages.all_parked().then(body)
+    }
+
     /// Wakes all workers for good: from now on nobody parks.
     pub(crate) fn shutdown(&self) {
         self.lock().shut_down();

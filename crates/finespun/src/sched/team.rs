@@ -1,8 +1,9 @@
 //! The team: what the workers of one runtime share.
 
-use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
@@ -10,11 +11,13 @@ use crossbeam_utils::CachePadded;
 use crate::observe::Stats;
 use crate::task::context::Context;
 use crate::task::frame::{FrameRef, Header};
+use crate::task::runs::Run;
 use crate::task::teams::{self, TeamId};
 
 use super::deque::Deque;
 use super::guard::Flags;
 use super::park::Idle;
+use super::report;
 
 /// How the workers behave.
 #[derive(Clone, Debug)]
@@ -61,10 +64,18 @@ pub(crate) struct Team {
     pub(crate) seats: Box<[CachePadded<Seat>]>,
     pub(crate) idle: Idle,
     injected: CachePadded<Injector>,
-    /// Runs under way.
-    pub(crate) runs: AtomicU32,
+    runs: Mutex<Runs>,
+    /// Raised whenever a run is cancelled: each worker sweeps its frames once per value.
+    sweeps: AtomicU32,
     /// Waits that something outside the tasks will end.
     pub(crate) external: AtomicUsize,
+}
+
+/// The runs under way.
+#[derive(Default)]
+struct Runs {
+    by_number: HashMap<u32, Arc<Run>>,
+    next: u32,
 }
 
 /// Frames made ready outside the workers, first come, first served.
@@ -97,16 +108,94 @@ impl Team {
                     length: AtomicUsize::new(0),
                     queue: Mutex::new(VecDeque::new()),
                 }),
-                runs: AtomicU32::new(0),
+                runs: Mutex::new(Runs::default()),
+                sweeps: AtomicU32::new(0),
                 external: AtomicUsize::new(0),
             })
         })
     }
 
+    /// A new run, with a root to come.
+    pub(crate) fn begin_run(&self) -> Arc<Run> {
+        let mut runs = lock(&self.runs);
+        loop {
+            let number = self.id.run(runs.next);
+            runs.next = (runs.next + 1) % teams::RUNS;
+            if let Entry::Vacant(vacant) = runs.by_number.entry(number) {
+                return Arc::clone(vacant.insert(Arc::new(Run::new(number))));
+            }
+        }
+    }
+
+    /// Forgets a run that has ended.
+    pub(crate) fn end_run(&self, run: &Run) {
+        lock(&self.runs).by_number.remove(&run.number);
+    }
+
+    pub(crate) fn find_run(&self, number: u32) -> Arc<Run> {
+        match lock(&self.runs).by_number.get(&number) {
+            Some(run) => Arc::clone(run),
+            None => unreachable!("a run outlives its frames"),
+        }
+    }
+
+    /// Whether a run has been cancelled and has not ended.
+    pub(crate) fn run_cancelled(&self, number: u32) -> bool {
+        lock(&self.runs).by_number.get(&number).is_some_and(|run| run.is_cancelled())
+    }
+
+    pub(crate) fn any_run(&self) -> bool {
+        !lock(&self.runs).by_number.is_empty()
+    }
+
+    /// Cancels a run: marks it, and has every worker sweep its waiting leaves and stop what it runs.
+    pub(crate) fn cancel(&self, run: &Run) {
+        if run.mark_cancelled() {
+            self.sweep();
+        }
+    }
+
+    fn sweep(&self) {
+        // Release: whoever sees the new value sees the run's mark.
+        self.sweeps.fetch_add(1, Ordering::Release);
+        for seat in &self.seats {
+            seat.request(Flags::CANCEL);
+        }
+        self.idle.notify_all();
+    }
+
+    /// Which sweep is due.
+    pub(crate) fn sweeps(&self) -> u32 {
+        // Acquire: pairs with the Release in `sweep`.
+        self.sweeps.load(Ordering::Acquire)
+    }
+
+    /// All workers have parked: if somebody waits all the same, and for nothing outside, reports and cancels.
+    pub(crate) fn look_for_deadlock(&self) {
+        // Relaxed: whoever lowers it then injects or ends a run, which the idling protocol orders.
+        if self.external.load(Ordering::Relaxed) > 0 || !self.any_run() {
+            return;
+        }
+        let stuck = self.idle.while_all_parked(|| {
+            if self.work_visible() {
+                return Vec::new();
+            }
+            let runs: Vec<_> = lock(&self.runs).by_number.values().cloned().collect();
+            let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_deadlocked()).collect();
+            for seat in &self.seats {
+                seat.context.pool().walk(|frame| report::describe(frame, &stuck));
+            }
+            stuck
+        });
+        if stuck.is_some_and(|stuck| !stuck.is_empty()) {
+            self.sweep();
+        }
+    }
+
     /// Queues a frame behind all others, where any worker finds it.
     pub(crate) fn inject_last(&self, frame: FrameRef) {
         {
-            let mut queue = self.injected.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut queue = lock(&self.injected.queue);
             queue.push_back(SendFrame(frame));
             // Relaxed: written under the lock; readers are ordered by the fences of the idling protocol.
             self.injected.length.store(queue.len(), Ordering::Relaxed);
@@ -118,7 +207,7 @@ impl Team {
         if !self.any_injected() {
             return None;
         }
-        let mut queue = self.injected.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queue = lock(&self.injected.queue);
         let frame = queue.pop_front();
         // Relaxed: as above.
         self.injected.length.store(queue.len(), Ordering::Relaxed);
@@ -148,4 +237,9 @@ impl teams::Team for Team {
     fn inject(&self, frame: FrameRef) {
         self.inject_last(frame);
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics between two consistent states.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

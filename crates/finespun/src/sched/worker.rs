@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use crate::task::context::{Context, Cx, Scheduler, Verdict};
 use crate::task::frame::FrameRef;
-use crate::task::run;
+use crate::task::runs::Run;
+use crate::task::{run, suspend};
 
 use super::deque::Steal;
 use super::guard::Flags;
@@ -42,6 +43,7 @@ pub(crate) struct Worker {
     random: Cell<u64>,
     blocked: Cell<u32>,
     leaving_for: Cell<Reason>,
+    swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
 }
@@ -52,6 +54,7 @@ enum Reason {
     Thief,
     StackLimit,
     Quantum,
+    Cancelled,
 }
 
 impl Worker {
@@ -67,6 +70,7 @@ impl Worker {
             random: Cell::new(0x9E37_79B9_7F4A_7C15 ^ ((index as u64 + 1) << 17)),
             blocked: Cell::new(0),
             leaving_for: Cell::new(Reason::Thief),
+            swept: Cell::new(0),
             left_at: Cell::new(None),
             promote_after: Cell::new(None),
             team,
@@ -116,12 +120,39 @@ impl Worker {
     fn next(&self) -> Option<FrameRef> {
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
+        if self.sweep_due() {
+            self.sweep();
+        }
         if tick % FAIR == 0
             && let Some(frame) = self.team.take_injected()
         {
             return Some(frame);
         }
         self.deque().pop().or_else(|| self.team.take_injected()).or_else(|| self.steal())
+    }
+
+    fn sweep_due(&self) -> bool {
+        self.team.sweeps() != self.swept.get()
+    }
+
+    /// Ends the waits of cancelled runs that were begun on this worker.
+    fn sweep(&self) {
+        self.swept.set(self.team.sweeps());
+        let mut leaves = Vec::new();
+        self.context().pool().walk(|frame| {
+            // SAFETY: blocks that are not free hold a header; a leaf that is freed meanwhile keeps its claim.
+            let header = unsafe { frame.as_ref() };
+            if header.vtable.leaf.is_some() && self.team.run_cancelled(header.run) {
+                leaves.push(frame);
+            }
+        });
+        for leaf in leaves {
+            // SAFETY: a leaf of this pool; see above.
+            if let Some(waiter) = unsafe { suspend::cancel(leaf) } {
+                self.deque().push(waiter);
+            }
+        }
+        self.team.idle.notify_all();
     }
 
     fn random(&self) -> u64 {
@@ -196,12 +227,18 @@ impl Worker {
     /// Parks until there may be work; `false` at shutdown.
     fn idle(&self) -> bool {
         let team = &*self.team;
-        let mut prepared = team.idle.prepare_park(self.index, || team.work_visible());
+        self.context().cx().leave_run();
+        let visible = || team.work_visible() || self.sweep_due();
+        let mut prepared = team.idle.prepare_park(self.index, visible);
         loop {
             let parking = match prepared {
                 Prepared::Work => return true,
                 Prepared::Shutdown => return false,
-                Prepared::Park(parking) | Prepared::Last(parking) => parking,
+                Prepared::Park(parking) => parking,
+                Prepared::Last(parking) => {
+                    team.look_for_deadlock();
+                    parking
+                }
             };
             self.context().counters.parks.add(1);
             match parking.park() {
@@ -209,7 +246,7 @@ impl Worker {
                 Wake::Shutdown => return false,
                 Wake::ScoutTimeout(scout) => {
                     self.ask();
-                    prepared = scout.park_again(|| team.work_visible());
+                    prepared = scout.park_again(visible);
                 }
             }
         }
@@ -240,10 +277,12 @@ impl Scheduler for Worker {
         let context = self.context();
         context.counters.guard_trips.add(1);
         let flags = context.guard.take();
-        let every = self.team.config.block_every;
         if stack_pointer < self.stack_limit {
             context.counters.stack_limits.add(1);
             return self.leave(Reason::StackLimit);
+        }
+        if flags.cancel() && self.context().cx().run_cancelled() {
+            return self.leave(Reason::Cancelled);
         }
         if flags.quantum() {
             context.counters.quanta.add(1);
@@ -252,15 +291,29 @@ impl Scheduler for Worker {
         if flags.steal() && self.promote() == Verdict::Leave {
             return Verdict::Leave;
         }
-        if every > 0 {
-            let count = self.blocked.get() + 1;
-            if count >= every {
-                self.blocked.set(0);
-                return Verdict::Block;
-            }
-            self.blocked.set(count);
+        if self.block_now() { Verdict::Block } else { Verdict::Stay }
+    }
+
+    fn block_now(&self) -> bool {
+        let every = self.team.config.block_every;
+        if every == 0 {
+            return false;
         }
-        Verdict::Stay
+        let count = (self.blocked.get() + 1) % every;
+        self.blocked.set(count);
+        count == 0
+    }
+
+    fn find_run(&self, run: u32) -> Arc<Run> {
+        self.team.find_run(run)
+    }
+
+    fn cancel(&self, run: &Run) {
+        self.team.cancel(run);
+    }
+
+    fn ready_last(&self, frame: FrameRef) {
+        self.team.inject_last(frame);
     }
 
     fn ready(&self, frame: FrameRef) {

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
 use super::context::{Cx, Verdict, cx};
-use super::frame::{self, BodyFrame, Delivered, FrameRef};
+use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable};
 use super::outcome::{Called, Child, Outcome};
 use super::run;
 
@@ -42,7 +42,7 @@ pub trait Task: sealed::Sealed + Sized {
     /// Makes a frame that will run the task from its beginning: the heap schema.
     #[doc(hidden)]
     fn into_frame(self, cx: Cx) -> FrameRef {
-        BodyFrame::new(cx, CallFuture::new(self))
+        BodyFrame::new(cx, CallFuture::fresh(self))
     }
 }
 
@@ -121,7 +121,7 @@ impl<A, Fut: Future, F: FnOnce(A) -> Fut> Task for PinnedTask<A, F> {
             cx.make_ready(frame);
             return Outcome::suspended(frame);
         }
-        poll_in_place((self.code)(self.args), cx)
+        poll_in_place((self.code)(self.args), cx, BodyFrame::<Fut>::VTABLE)
     }
 
     fn into_frame(self, cx: Cx) -> FrameRef {
@@ -130,7 +130,7 @@ impl<A, Fut: Future, F: FnOnce(A) -> Fut> Task for PinnedTask<A, F> {
 }
 
 /// Runs a body in a frame from the start, on this stack: the pinned schema.
-pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx) -> Outcome<F::Output> {
+pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) -> Outcome<F::Output> {
     /// Destroys the body and frees the frame, on the way out or on a panic's way.
     struct Finish<F: Future>(FrameRef, PhantomData<F>);
     impl<F: Future> Drop for Finish<F> {
@@ -150,7 +150,7 @@ pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx) -> Outcome<F::Output> {
         }
     }
 
-    let finish = Finish::<F>(BodyFrame::new(cx, body), PhantomData);
+    let finish = Finish::<F>(BodyFrame::with_table(cx, body, table), PhantomData);
     let frame = finish.0;
     // SAFETY: nobody else knows the frame.
     match unsafe { BodyFrame::<F>::poll_body(frame) } {
@@ -242,7 +242,10 @@ pub unsafe fn call_straight<Tk: Task>(task: Tk) -> Tk::Output {
 pub struct CallFuture<Tk: Task>(CallState<Tk>);
 
 enum CallState<Tk: Task> {
+    /// Called from a body: guarded, as from the stack.
     Start(Tk),
+    /// The task of a frame of its own, whose stack is fresh: a guard check would only make another such frame.
+    Fresh(Tk),
     Wait(Child<Tk>),
     Taken,
 }
@@ -259,8 +262,9 @@ pub unsafe fn call_async<Tk: Task>(task: Tk) -> CallFuture<Tk> {
 }
 
 impl<Tk: Task> CallFuture<Tk> {
-    pub(crate) fn new(task: Tk) -> CallFuture<Tk> {
-        CallFuture(CallState::Start(task))
+    /// The body of a frame of the task's own: the heap schema.
+    pub(crate) fn fresh(task: Tk) -> CallFuture<Tk> {
+        CallFuture(CallState::Fresh(task))
     }
 }
 
@@ -269,23 +273,22 @@ impl<Tk: Task> Future for CallFuture<Tk> {
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Tk::Output> {
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
-        match std::mem::replace(&mut self.0, CallState::Taken) {
+        let called = match std::mem::replace(&mut self.0, CallState::Taken) {
             // SAFETY: `cx` is the current worker's; the child is kept and waited for.
-            CallState::Start(task) => match unsafe { call_guarded(cx, task) }.open() {
-                Ok(value) => Poll::Ready(value),
-                Err(child) => {
-                    cx.wait_for(child.frame());
-                    self.0 = CallState::Wait(child);
-                    Poll::Pending
-                }
-            },
-            CallState::Wait(child) if child.ended() => Poll::Ready(delivered(child)),
-            CallState::Wait(child) => {
+            CallState::Start(task) => unsafe { call_guarded(cx, task) }.open(),
+            // SAFETY: as above.
+            CallState::Fresh(task) => unsafe { call(cx, task) }.open(),
+            CallState::Wait(child) if child.ended() => Ok(delivered(child)),
+            CallState::Wait(child) => Err(child),
+            CallState::Taken => unreachable!("a call was polled after it had ended"),
+        };
+        match called {
+            Ok(value) => Poll::Ready(value),
+            Err(child) => {
                 cx.wait_for(child.frame());
                 self.0 = CallState::Wait(child);
                 Poll::Pending
             }
-            CallState::Taken => unreachable!("a call was polled after it had ended"),
         }
     }
 }

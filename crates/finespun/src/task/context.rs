@@ -3,10 +3,13 @@
 use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 use super::frame::FrameRef;
 use crate::sched::guard::Guard;
 use super::pool::{Class, Pool};
+use super::runs::Run;
+use super::spawn::Keeper;
 use crate::observe::Counters;
 
 /// A worker, as tasks see it. One per worker thread; only that thread touches anything but the guard.
@@ -26,6 +29,10 @@ pub(crate) struct Context {
     /// The stack is being given up: branches not begun become ready frames.
     leaving: Cell<bool>,
     run: Cell<u32>,
+    /// The state of `run`, owned by the scheduler's table while any frame of the run lives.
+    run_state: UnsafeCell<Option<Arc<Run>>>,
+    /// Who is told when the frame that has just ended has completed.
+    keeper: UnsafeCell<Option<Keeper>>,
     pub(crate) counters: Counters,
     scheduler: Cell<Option<NonNull<dyn Scheduler>>>,
 }
@@ -36,6 +43,14 @@ pub(crate) trait Scheduler {
     fn tripped(&self, stack_pointer: usize) -> Verdict;
     /// A frame of this worker may run: queue it, to be run next.
     fn ready(&self, frame: FrameRef);
+    /// The state of a run of this team.
+    fn find_run(&self, run: u32) -> Arc<Run>;
+    /// Cancel a run of this team.
+    fn cancel(&self, run: &Run);
+    /// A frame of this worker may run: queue it behind all others.
+    fn ready_last(&self, frame: FrameRef);
+    /// Under block-every-n: whether a wait that could be satisfied at once suspends all the same.
+    fn block_now(&self) -> bool;
     /// The stack has been given up: queue what was exposed, youngest first in the list, and empty the list.
     fn left(&self, exposed: &mut Vec<FrameRef>);
 }
@@ -112,7 +127,9 @@ impl Context {
             entry: Cell::new(ptr::null_mut()),
             entering: Cell::new(false),
             leaving: Cell::new(false),
-            run: Cell::new(0),
+            run: Cell::new(u32::MAX),
+            run_state: UnsafeCell::new(None),
+            keeper: UnsafeCell::new(None),
             counters: Counters::default(),
             scheduler: Cell::new(None),
         }
@@ -149,8 +166,9 @@ impl Context {
         Cx(NonNull::from(self))
     }
 
-    pub(crate) fn live_frames(&self) -> i64 {
-        self.pool.live()
+    /// The pool; for its owner.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
     }
 }
 
@@ -206,8 +224,57 @@ impl Cx {
         self.context().run.get()
     }
 
-    pub(crate) fn set_run(self, run: u32) {
-        self.context().run.set(run);
+    /// A frame of `run` is about to run here; whether that run has been cancelled.
+    #[inline]
+    pub(crate) fn enter_run(self, run: u32) -> bool {
+        let context = self.context();
+        if context.run.get() != run {
+            context.run.set(run);
+            let found = context.scheduler().find_run(run);
+            // SAFETY: only this thread touches it, and no reference to it outlives a statement.
+            unsafe { *context.run_state.get() = Some(found) };
+        }
+        self.run_cancelled()
+    }
+
+    /// Whether the current run has been cancelled.
+    #[inline]
+    pub(crate) fn run_cancelled(self) -> bool {
+        // SAFETY: as in `enter_run`.
+        let run = unsafe { &*self.context().run_state.get() };
+        run.as_ref().is_some_and(|run| run.is_cancelled())
+    }
+
+    /// The current run.
+    pub(crate) fn current_run(self) -> Arc<Run> {
+        // SAFETY: as in `enter_run`.
+        match unsafe { &*self.context().run_state.get() } {
+            Some(run) => Arc::clone(run),
+            None => unreachable!("task code runs in a run"),
+        }
+    }
+
+    /// Cancels a run of this worker's team.
+    pub(crate) fn cancel(self, run: &Run) {
+        self.context().scheduler().cancel(run);
+    }
+
+    /// Lets go of the current run's state: the worker is between frames.
+    pub(crate) fn leave_run(self) {
+        self.context().run.set(u32::MAX);
+        // SAFETY: as in `enter_run`.
+        unsafe { *self.context().run_state.get() = None };
+    }
+
+    pub(crate) fn set_keeper(self, keeper: Keeper) {
+        // SAFETY: as in `enter_run`.
+        let before = unsafe { (*self.context().keeper.get()).replace(keeper) };
+        debug_assert!(before.is_none(), "one frame ends at a time");
+    }
+
+    pub(crate) fn take_keeper(self) -> Option<Keeper> {
+        // SAFETY: as in `enter_run`.
+        unsafe { (*self.context().keeper.get()).take() }
     }
 
     pub(crate) fn leaving(self) -> bool {
@@ -223,6 +290,16 @@ impl Cx {
         } else {
             context.scheduler().ready(frame);
         }
+    }
+
+    /// A frame may run after all others.
+    pub(crate) fn make_ready_last(self, frame: FrameRef) {
+        self.context().scheduler().ready_last(frame);
+    }
+
+    /// Whether a wait that could be satisfied at once suspends all the same.
+    pub(crate) fn block_now(self) -> bool {
+        self.context().scheduler().block_now()
     }
 
     /// If the stack has been left: queues what was exposed.

@@ -21,7 +21,7 @@ use std::any::Any;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
@@ -30,6 +30,7 @@ use std::task::{Context as StdContext, Poll, Waker};
 use super::context::Cx;
 use super::pool::{self, Class};
 use super::slot::{Slot, Status};
+use super::suspend;
 
 /// What a panic carries.
 pub(crate) type Payload = Box<dyn Any + Send>;
@@ -50,16 +51,16 @@ pub(crate) type FrameRef = NonNull<Header>;
 pub struct VTable {
     /// Runs the body until it ends or must wait; on the end, body destroyed and result (or panic payload) written.
     pub(crate) poll: unsafe fn(FrameRef, Cx) -> Poll<Status>,
-    /// Destroys a body that will not run again.
-    pub(crate) drop_body: unsafe fn(FrameRef),
+    /// Instead of `poll` once the run is cancelled: destroys the body, or waits for what it still has out.
+    pub(crate) cancel: unsafe fn(FrameRef, Cx) -> Poll<Status>,
     /// Destroys a result that nobody took.
     pub(crate) drop_result: unsafe fn(FrameRef),
     /// Where the memory comes from and goes back to.
     pub(crate) class: Class,
     /// The name of the body's type, for reports.
     pub(crate) name: fn() -> &'static str,
-    /// Whether this is a slot without a body, written by a continuation.
-    pub(crate) leaf: bool,
+    /// For a slot without a body, written by a continuation: the type of its value, and where the wait was written.
+    pub(crate) leaf: Option<unsafe fn(FrameRef) -> (&'static str, &'static Location<'static>)>,
 }
 
 const HEADER: usize = size_of::<Header>();
@@ -118,18 +119,23 @@ impl<F: Future> BodyFrame<F> {
 
     pub(crate) const VTABLE: &'static VTable = &VTable {
         poll: Self::poll,
-        drop_body: Self::drop_body,
+        cancel: Self::cancel,
         drop_result: drop_result::<F::Output>,
         class: Class::of(Self::LAYOUT),
         name: std::any::type_name::<F>,
-        leaf: false,
+        leaf: None,
     };
 
     /// Makes a frame around `body`, not visible to anyone yet.
     pub(crate) fn new(cx: Cx, body: F) -> FrameRef {
+        Self::with_table(cx, body, Self::VTABLE)
+    }
+
+    /// As `new`, for a body with its own way to be cancelled.
+    pub(crate) fn with_table(cx: Cx, body: F, vtable: &'static VTable) -> FrameRef {
         let frame = cx.allocate(const { Class::of(Self::LAYOUT) });
         // SAFETY: fresh memory of this frame's layout.
-        unsafe { Self::init(frame, cx.run(), body) };
+        unsafe { Self::init(frame, cx.run(), body, vtable) };
         frame
     }
 
@@ -137,16 +143,15 @@ impl<F: Future> BodyFrame<F> {
     pub(crate) fn new_outside(run: u32, body: F) -> FrameRef {
         let frame = pool::allocate_large(Self::LAYOUT);
         // SAFETY: fresh memory of this frame's layout.
-        unsafe { Self::init(frame, run, body) };
-        // SAFETY: nobody else knows the frame yet. The table says that the memory came from the system.
-        unsafe { (*frame.as_ptr()).vtable = Self::OUTSIDE };
+        unsafe { Self::init(frame, run, body, Self::OUTSIDE) };
         frame
     }
 
+    /// The memory came from the system.
     const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
 
-    unsafe fn init(frame: FrameRef, run: u32, body: F) {
-        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: AtomicU32::new(0), run };
+    unsafe fn init(frame: FrameRef, run: u32, body: F, vtable: &'static VTable) {
+        let header = Header { slot: Slot::new(), vtable, join: AtomicU32::new(0), run };
         // SAFETY: the memory is fresh and large enough by the caller's word.
         unsafe { frame.write(header) };
         // SAFETY: as above; the body lies behind the header.
@@ -194,6 +199,14 @@ impl<F: Future> BodyFrame<F> {
         }
     }
 
+    /// Destroys the body of a frame that has nothing out.
+    pub(crate) unsafe fn cancel(frame: FrameRef, _cx: Cx) -> Poll<Status> {
+        // A destructor's panic has nowhere to go: whoever waits is cancelled too.
+        // SAFETY: the worker loop runs a frame exclusively; the body is not polled again.
+        let _ = catch_unwind(AssertUnwindSafe(|| unsafe { Self::drop_body(frame) }));
+        Poll::Ready(Status::Cancelled)
+    }
+
     /// Destroys the body.
     pub(crate) unsafe fn drop_body(frame: FrameRef) {
         // SAFETY: by the caller's word the body is live, is not running, and will not be used again.
@@ -214,13 +227,18 @@ pub(crate) unsafe fn drop_result<T>(frame: FrameRef) {
     }
 }
 
-/// Gives a frame's memory back.
+/// Gives the memory of a frame that has ended, or never ran, back.
 ///
 /// # Safety
-/// Body and result are gone or moved out; nobody else knows the frame.
+/// Body and result are gone or moved out; the caller is the frame's only owner.
 pub(crate) unsafe fn free(frame: FrameRef) {
-    // SAFETY: the frame is live until the next line.
-    let class = unsafe { frame.as_ref() }.vtable.class;
+    // SAFETY: the frame is live until it is freed below.
+    let header = unsafe { frame.as_ref() };
+    if header.vtable.leaf.is_some() && header.slot.status() == Some(Status::Cancelled) {
+        // SAFETY: a cancelled leaf has two sides, and this is the child's owner.
+        return unsafe { suspend::abandon(frame) };
+    }
+    let class = header.vtable.class;
     // SAFETY: the memory is of this class, and the caller owns it.
     unsafe { pool::free(frame.cast(), class) };
 }
@@ -253,4 +271,11 @@ pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
     // SAFETY: moved out above.
     unsafe { free(frame) };
     ManuallyDrop::into_inner(delivered)
+}
+
+/// A task's name as its author wrote it, from the type of its body.
+pub(crate) fn plain_name(body: &'static str) -> &'static str {
+    let inner = body.rsplit('<').next().unwrap_or(body);
+    let end = inner.find("::__stack").or_else(|| inner.find("::__body")).or_else(|| inner.find("::{{")).unwrap_or(inner.len());
+    inner[..end].trim_end_matches('>')
 }

@@ -69,13 +69,23 @@ impl<Tk: Task> Branch<Tk> {
             cx.wait_for(child.frame());
             return true;
         }
+        self.look();
+        false
+    }
+
+    /// Takes the result in if the branch has ended; whether it has.
+    pub(crate) fn look(&mut self) -> bool {
+        let Branch::Child(child) = self else { return true };
+        if !child.ended() {
+            return false;
+        }
         let Branch::Child(child) = std::mem::replace(self, Branch::Taken) else { unreachable!() };
         *self = match child.deliver() {
             Delivered::Value(value) => Branch::Done(value),
             Delivered::Panic(payload) => Branch::Panicked(Box::new(payload)),
             Delivered::Cancelled => Branch::Panicked(Box::new(Box::new("the joined task was cancelled"))),
         };
-        false
+        true
     }
 
     /// Throws the kept panic, if there is one.

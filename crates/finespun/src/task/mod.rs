@@ -2,8 +2,7 @@
 //!
 //! Here live the task and its descriptors ([`call`]), what a call returns ([`outcome`]), the frame and where its
 //! memory comes from ([`frame`], [`pool`]), the slot that one value is written to once ([`slot`]), the way from the
-//! stack to the heap ([`fallback`]), running and completing frames ([`run`]), joins ([`join`], [`join_all`],
-//! [`reduce`]), and continuations ([`suspend`]). Generated code and the scheduler call this room. It never decides
+//! stack to the heap ([`fallback`]), running and completing frames ([`run`]), joins ([`join`], [`many`]), and continuations ([`suspend`]). Generated code and the scheduler call this room. It never decides
 //! what runs next or where: what it needs of a scheduler is the trait [`context::Scheduler`].
 
 pub(crate) mod call;
@@ -11,8 +10,13 @@ pub(crate) mod context;
 pub(crate) mod fallback;
 pub(crate) mod frame;
 pub(crate) mod join;
+pub(crate) mod many;
 pub(crate) mod outcome;
 pub(crate) mod pool;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod slot;
+pub(crate) mod spawn;
+pub(crate) mod suspend;
 pub(crate) mod teams;
+pub(crate) mod yielding;

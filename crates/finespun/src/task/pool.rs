@@ -15,12 +15,12 @@
 //! (DESIGN section 4, frame lifetime). Blocks above [`MAX_POOLED`] bytes come from the system's allocator.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::frame::FrameRef;
+use super::frame::{FrameRef, VTable};
 
 /// Blocks are multiples of this many bytes, and aligned to it.
 const GRAIN: usize = 16;
@@ -62,8 +62,12 @@ impl Class {
 }
 
 /// A free block.
+#[repr(C)]
 struct Block {
+    /// Over the slot word of a frame.
     next: *mut Block,
+    /// Over the table of a frame: null marks a free block for [`Pool::walk`].
+    table: AtomicPtr<VTable>,
 }
 
 #[repr(C, align(64))]
@@ -80,6 +84,7 @@ struct Returned {
 
 impl Returned {
     fn push(&self, block: NonNull<Block>) {
+        mark_free(block);
         let mut head = self.stack.load(Ordering::Relaxed);
         loop {
             // SAFETY: the block is free and ours until the exchange succeeds.
@@ -104,6 +109,7 @@ pub(crate) struct Pool {
     /// The rest of the newest page of a class, not yet carved: (next, end).
     fresh: [Cell<(*mut u8, *mut u8)>; CLASSES],
     returned: &'static Returned,
+    pages: UnsafeCell<Vec<NonNull<u8>>>,
     /// Blocks given out less blocks taken back.
     live: Cell<i64>,
 }
@@ -123,6 +129,7 @@ impl Pool {
                 free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
                 fresh: [const { Cell::new((ptr::null_mut(), ptr::null_mut())) }; CLASSES],
                 returned: Box::leak(Box::new(Returned { stack: AtomicPtr::new(ptr::null_mut()) })),
+                pages: UnsafeCell::new(Vec::new()),
                 live: Cell::new(0),
             })
         })
@@ -200,8 +207,39 @@ impl Pool {
         }
         // SAFETY: fresh memory, aligned and large enough.
         unsafe { page.cast::<PageHeader>().write(PageHeader { owner: self.returned, class: index }) };
+        if let Some(page) = NonNull::new(page) {
+            // SAFETY: only the owner touches the list.
+            unsafe { (*self.pages.get()).push(page) };
+        }
         // SAFETY: within the page.
         unsafe { page.add(PAGE_HEADER) }
+    }
+
+    /// Calls `visit` with every block that is not free. A frame that another thread frees meanwhile may be among
+    /// them: its memory stays what it was until this pool's owner allocates again.
+    ///
+    /// For the owner, or for whoever keeps it from running.
+    pub(crate) fn walk(&self, mut visit: impl FnMut(FrameRef)) {
+        // SAFETY: only the owner changes the list.
+        for &page in unsafe { &*self.pages.get() } {
+            // SAFETY: a page of this pool.
+            let index = unsafe { page.cast::<PageHeader>().as_ref() }.class;
+            let size = Class::Pooled(index).bytes();
+            let (next, _) = self.fresh[usize::from(index)].get();
+            let start = page.as_ptr().addr();
+            let carved = if (start..start + PAGE).contains(&next.addr()) { next.addr() - start } else { PAGE };
+            let mut offset = PAGE_HEADER;
+            while offset + size <= carved {
+                // SAFETY: within the page.
+                let block = unsafe { page.add(offset) }.cast::<Block>();
+                // SAFETY: every carved block has a table word, which others write only by `mark_free`.
+                // Acquire: pairs with nothing that matters; a frame that is freed now is not looked into.
+                if !unsafe { &(*block.as_ptr()).table }.load(Ordering::Acquire).is_null() {
+                    visit(block.cast());
+                }
+                offset += size;
+            }
+        }
     }
 
     /// Takes the blocks that others gave back; whether there were any.
@@ -232,6 +270,11 @@ impl Pool {
         self.collect();
         self.live.get()
     }
+}
+
+fn mark_free(block: NonNull<Block>) {
+    // SAFETY: the block is free and ours to mark. Relaxed: see `walk`.
+    unsafe { &(*block.as_ptr()).table }.store(ptr::null_mut(), Ordering::Relaxed);
 }
 
 fn page_of(block: NonNull<Block>) -> NonNull<PageHeader> {
@@ -276,6 +319,7 @@ pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
             match unsafe { own.as_ref() } {
                 Some(pool) if ptr::eq(pool.returned, owner) => {
                     pool.live.set(pool.live.get() - 1);
+                    mark_free(block);
                     pool.put(block, index);
                 }
                 _ => free_elsewhere(owner, block),

@@ -99,10 +99,11 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             let header = unsafe { current.as_ref() };
             (header.vtable, header.run)
         };
-        cx.set_run(run);
+        let cancelled = cx.enter_run(run);
         cx.context().counters.resumed();
+        let step = if cancelled { vtable.cancel } else { vtable.poll };
         // SAFETY: ready by the caller's word, or made ready by a completion, which only one side sees.
-        let polled = unsafe { (vtable.poll)(current, cx) };
+        let polled = unsafe { step(current, cx) };
         let next = match polled {
             // SAFETY: its poll has just returned.
             Poll::Pending => match unsafe { register(cx, current) } {
@@ -112,6 +113,10 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             // SAFETY: `poll` has written the result that it names.
             Poll::Ready(status) => unsafe { complete(current, status) },
         };
+        if let Some(keeper) = cx.take_keeper() {
+            // Only now: the result, if nobody wants it, has been destroyed.
+            keeper.tell();
+        }
         cx.flush_exposed();
         match next {
             Some(frame) => current = frame,

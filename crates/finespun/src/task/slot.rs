@@ -102,6 +102,13 @@ impl Slot {
         self.0.compare_exchange(EMPTY, DETACHED, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
+    /// Who waits, if somebody does.
+    pub(crate) fn waiter(&self) -> Option<FrameRef> {
+        // Acquire pairs with the Release in `wait`.
+        let found = self.0.load(Ordering::Acquire);
+        NonNull::new(found).filter(|_| found.addr() & ENDED == 0 && found != DETACHED)
+    }
+
     /// How the slot ended, if it has.
     pub(crate) fn status(&self) -> Option<Status> {
         // Acquire pairs with the Release in `complete`: the result may be read.

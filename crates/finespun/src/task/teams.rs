@@ -9,6 +9,8 @@ use super::frame::FrameRef;
 
 /// Runs within one team that can be under way at once: 2^22.
 const RUN_BITS: u32 = 22;
+/// The numbers of runs within a team: 0 to this less one. The last is no run's.
+pub(crate) const RUNS: u32 = (1 << RUN_BITS) - 1;
 const TEAMS: usize = 1 << (32 - RUN_BITS);
 
 /// What a foreign thread can ask of a team of workers.
@@ -29,14 +31,9 @@ pub(crate) struct TeamId(u32);
 impl TeamId {
     /// The run number of run `index` of this team.
     pub(crate) fn run(&self, index: u32) -> u32 {
-        assert!(index < 1 << RUN_BITS, "more than 4 million runs at once on one runtime");
+        debug_assert!(index < RUNS);
         self.0 << RUN_BITS | index
     }
-}
-
-/// The index of a run within its team.
-pub(crate) fn run_index(run: u32) -> u32 {
-    run & ((1 << RUN_BITS) - 1)
 }
 
 fn table() -> std::sync::MutexGuard<'static, Vec<Option<Arc<dyn Team>>>> {

@@ -123,7 +123,7 @@ fn one_worker_finds_two_items() {
 
 #[test]
 fn two_workers_find_two_items() {
-    explore(Some(3), || {
+    explore(Some(2), || {
         let pool = Pool::new(2);
         let workers = [start(&pool, 0, 2), start(&pool, 1, 2)];
         for _ in 0..2 {

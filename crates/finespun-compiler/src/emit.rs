@@ -1,0 +1,89 @@
+//! Writing the code of a schema.
+//!
+//! | file | writes |
+//! |---|---|
+//! | [`item`] | signatures, descriptors, methods, traits |
+//! | [`straight`] | a body that awaits nothing, or only straight tasks |
+//! | [`pinned`] | a body as an ordinary `async` state machine |
+//! | [`stack`] | the hot version: awaits are calls and one check |
+//! | [`resume`] | its cold version: entered once, at the await that blocked |
+//! | [`exits`] | `return`, `?`, `break`, `continue` where they mean something else |
+//!
+//! Generated names and `unsafe` carry the macro's own spans. `unsafe` blocks
+//! hold generated tokens only.
+
+mod exits;
+pub(crate) mod item;
+pub(crate) mod pinned;
+mod regions;
+mod resume;
+mod stack;
+pub(crate) mod straight;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Expr, Ident, Type};
+
+use crate::flow::capture::Flow;
+use crate::ir::{Body, Call, PointId};
+use crate::names::Names;
+
+/// A body that is ready to be written as a stack task.
+pub(crate) struct Ready {
+    /// The parameters' patterns, bound to `__a0` ...
+    pub(crate) params: Vec<syn::Pat>,
+    pub(crate) body: Body,
+    pub(crate) names: Names,
+    pub(crate) flow: Flow,
+    pub(crate) ret: Type,
+}
+
+impl Ready {
+    /// The points that need an entry into the resumable code, in order.
+    fn entries(&self) -> Vec<PointId> {
+        (0..self.body.points.len()).filter(|&p| !self.flow.forwards[p]).collect()
+    }
+}
+
+/// A body in the stack schema, as the statements of its function.
+pub(crate) fn stack(ready: &Ready) -> TokenStream {
+    ready.names.restore(stack::write(ready))
+}
+
+/// `__a0`, `__a1`, ...
+pub(crate) fn argument(index: usize) -> Ident {
+    Ident::new(&format!("__a{index}"), Span::mixed_site())
+}
+
+/// The variant of the entry enum for the `index`-th of `count` entries, around
+/// `payload`: an expression or a pattern.
+fn entry(index: usize, count: usize, payload: TokenStream, span: Span) -> TokenStream {
+    let outer = format_ident!("En{}", count.min(16), span = span);
+    if index < 15 || count <= 16 {
+        let variant = format_ident!("P{index}", span = span);
+        return quote::quote_spanned!(span=> ::finespun::__rt::#outer::#variant(#payload));
+    }
+    let inner = entry(index - 15, count - 15, payload, span);
+    quote::quote_spanned!(span=> ::finespun::__rt::#outer::P15(#inner))
+}
+
+/// The tuple of these, with the comma that a single one needs.
+fn tuple<T: ToTokens>(items: impl IntoIterator<Item = T>) -> TokenStream {
+    let items = items.into_iter();
+    quote!((#(#items,)*))
+}
+
+/// The operands of a call and the locals they are bound to.
+fn bound(call: &Call, span: Span, edit: &mut dyn FnMut(&Expr) -> TokenStream) -> (Vec<Ident>, TokenStream) {
+    let mut names = Vec::new();
+    let mut lets = TokenStream::new();
+    for (i, operand) in call.operands().iter().enumerate() {
+        let name = format_ident!("__t{i}", span = span);
+        let operand = edit(operand);
+        lets.extend(quote::quote_spanned! {span=>
+            let #name = ::finespun::__rt::send(#operand);
+        });
+        names.push(name);
+    }
+    (names, lets)
+}

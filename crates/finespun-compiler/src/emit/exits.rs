@@ -1,0 +1,185 @@
+//! `return`, `?`, `break` and `continue` where the code around them has changed
+//! its meaning.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Expr, Item, Lifetime, Macro, Type};
+
+use crate::macros::{self, Arguments};
+
+/// What an exit becomes; `None` leaves it as it is.
+pub(crate) trait Exits {
+    fn leave(&mut self, _value: Option<&Expr>, _span: Span) -> Option<TokenStream> {
+        None
+    }
+    fn question(&mut self, _value: &Expr, _span: Span) -> Option<TokenStream> {
+        None
+    }
+    /// `break` (`out`) or `continue`, from no loop inside the expression.
+    fn jump(
+        &mut self,
+        _out: bool,
+        _label: Option<&Lifetime>,
+        _value: Option<&Expr>,
+        _span: Span,
+    ) -> Option<TokenStream> {
+        None
+    }
+}
+
+/// Rewrites the exits of a syntax tree.
+pub(crate) struct Rewrite<'a> {
+    exits: &'a mut dyn Exits,
+    depth: usize,
+    labels: HashSet<String>,
+}
+
+impl<'a> Rewrite<'a> {
+    pub(crate) fn new(exits: &'a mut dyn Exits) -> Self {
+        Rewrite { exits, depth: 0, labels: HashSet::new() }
+    }
+
+    fn inside(&mut self, label: Option<&syn::Label>, run: impl FnOnce(&mut Self)) {
+        let name = label.map(|l| l.name.ident.to_string());
+        let new = name.clone().is_some_and(|n| self.labels.insert(n));
+        self.depth += 1;
+        run(self);
+        self.depth -= 1;
+        if let (true, Some(name)) = (new, name) {
+            self.labels.remove(&name);
+        }
+    }
+
+    fn native(&self, label: Option<&Lifetime>) -> bool {
+        match label {
+            Some(l) => self.labels.contains(&l.ident.to_string()),
+            None => self.depth > 0,
+        }
+    }
+}
+
+impl VisitMut for Rewrite<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Closure(_) | Expr::Async(_) | Expr::Const(_) => return,
+            Expr::Loop(e) => {
+                let label = e.label.clone();
+                return self.inside(label.as_ref(), |me| me.visit_block_mut(&mut e.body));
+            }
+            Expr::While(e) => {
+                let label = e.label.clone();
+                return self.inside(label.as_ref(), |me| {
+                    me.visit_expr_mut(&mut e.cond);
+                    me.visit_block_mut(&mut e.body);
+                });
+            }
+            Expr::ForLoop(e) => {
+                self.visit_expr_mut(&mut e.expr);
+                let label = e.label.clone();
+                return self.inside(label.as_ref(), |me| me.visit_block_mut(&mut e.body));
+            }
+            Expr::Block(e) if e.label.is_some() => {
+                // A labelled block catches its own label only.
+                let name = e.label.as_ref().map(|l| l.name.ident.to_string());
+                let new = name.clone().is_some_and(|n| self.labels.insert(n));
+                visit_mut::visit_expr_block_mut(self, e);
+                if let (true, Some(name)) = (new, name) {
+                    self.labels.remove(&name);
+                }
+                return;
+            }
+            _ => visit_mut::visit_expr_mut(self, expr),
+        }
+        let span = expr.span();
+        let new = match expr {
+            Expr::Return(e) => self.exits.leave(e.expr.as_deref(), span),
+            Expr::Try(e) => self.exits.question(&e.expr, e.question_token.span()),
+            Expr::Break(e) if !self.native(e.label.as_ref()) => {
+                self.exits.jump(true, e.label.as_ref(), e.expr.as_deref(), span)
+            }
+            Expr::Continue(e) if !self.native(e.label.as_ref()) => {
+                self.exits.jump(false, e.label.as_ref(), None, span)
+            }
+            _ => None,
+        };
+        if let Some(tokens) = new {
+            *expr = Expr::Verbatim(tokens);
+        }
+    }
+
+    fn visit_item_mut(&mut self, _: &mut Item) {}
+
+    fn visit_macro_mut(&mut self, mac: &mut Macro) {
+        let Some((_, mut arguments)) = macros::parse(mac) else { return };
+        match &mut arguments {
+            Arguments::List(list) => {
+                list.iter_mut().for_each(|a| self.visit_expr_mut(&mut a.expr));
+            }
+            Arguments::Repeat(value, _) => self.visit_expr_mut(value),
+            Arguments::Matches(value, _, guard) => {
+                self.visit_expr_mut(value);
+                if let Some(guard) = guard {
+                    self.visit_expr_mut(guard);
+                }
+            }
+            Arguments::None => return,
+        }
+        macros::rebuild(mac, &arguments);
+    }
+}
+
+/// A copy of a syntax tree with its exits rewritten, as tokens.
+pub(crate) fn rewritten<T: Clone + ToTokens>(
+    tree: &T,
+    exits: &mut dyn Exits,
+    visit: impl FnOnce(&mut Rewrite<'_>, &mut T),
+) -> TokenStream {
+    let mut tree = tree.clone();
+    visit(&mut Rewrite::new(exits), &mut tree);
+    tree.to_token_stream()
+}
+
+/// The exits of code that returns an `Outcome`.
+pub(crate) struct Outcomes<'a>(pub(crate) &'a Type);
+
+impl Outcomes<'_> {
+    /// Statements that return `value` as the result of the task.
+    pub(crate) fn done(&self, value: TokenStream, span: Span) -> TokenStream {
+        let ty = self.0;
+        let span = span.resolved_at(Span::mixed_site());
+        quote_spanned! {span=>
+            let __r: #ty = #value;
+            return unsafe { ::finespun::__rt::Outcome::done(__r) };
+        }
+    }
+}
+
+impl Exits for Outcomes<'_> {
+    fn leave(&mut self, value: Option<&Expr>, span: Span) -> Option<TokenStream> {
+        let span = span.resolved_at(Span::mixed_site());
+        let value = match value {
+            Some(value) => value.to_token_stream(),
+            None => quote_spanned!(span=> ()),
+        };
+        let done = self.done(value, span);
+        Some(quote_spanned!(span=> { #done }))
+    }
+
+    fn question(&mut self, value: &Expr, span: Span) -> Option<TokenStream> {
+        let span = span.resolved_at(Span::mixed_site());
+        let ty = self.0;
+        Some(quote_spanned! {span=>
+            (match ::finespun::__rt::TryLike::branch(#value) {
+                ::core::ops::ControlFlow::Continue(__v) => __v,
+                ::core::ops::ControlFlow::Break(__b) => {
+                    let __r: #ty = ::finespun::__rt::FromResidualLike::from_residual(__b);
+                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                }
+            })
+        })
+    }
+}

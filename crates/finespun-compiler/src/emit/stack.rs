@@ -1,0 +1,285 @@
+//! The hot version of a stack task: its awaits are calls followed by one check.
+//!
+//! ```text
+//! let fwd = '__forward0: {                     one per forwarded tail await
+//!     let en = '__fallback: {
+//!         parameters, body                     every exit of the task returns
+//!         .. Err(c) => break '__fallback En2::P0((c, (b, a)))
+//!     };
+//!     return fallback(cx, en, the cold version)
+//! };
+//! return fwd.into_outcome();
+//! ```
+//!
+//! Parameters are bound inside the blocks, so a suspended callee that borrows a
+//! local cannot leave them: rustc refuses it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::visit_mut::VisitMut;
+use syn::{Expr, Lifetime, Stmt};
+
+use super::exits::{Outcomes, rewritten};
+use super::{Ready, argument, bound, entry, resume, tuple};
+use crate::ir::{Block, BlockId, Call, Dest, Node, PointId};
+
+/// The statements of the stack function.
+pub(super) fn write(ready: &Ready) -> TokenStream {
+    let site = Span::mixed_site();
+    let mut writer = Writer { ready, guarded: false };
+    let mut body = TokenStream::new();
+    for (i, pat) in ready.params.iter().enumerate() {
+        let argument = argument(i);
+        body.extend(match pat {
+            // Nothing binds it, yet it lives as long as the others.
+            syn::Pat::Wild(_) => quote_spanned!(site=> let __kept = #argument;),
+            _ => quote_spanned!(site=> let #pat = #argument;),
+        });
+    }
+    let (inside, _) = writer.block(ready.body.root, true);
+    body.extend(inside);
+    if !ready.entries().is_empty() {
+        let cold = resume::write(ready);
+        body = quote_spanned! {site=>
+            let __en = '__fallback: { #body };
+            #cold
+        };
+    }
+    for p in (0..ready.body.points.len()).rev() {
+        if ready.flow.forwards[p] {
+            let label = forward(p);
+            body = quote_spanned! {site=>
+                let __child = #label: { #body };
+                return unsafe { ::finespun::__rt::Child::into_outcome(__child) };
+            };
+        }
+    }
+    let items = &ready.body.items;
+    quote!(#(#items)* #body)
+}
+
+fn forward(point: PointId) -> Lifetime {
+    Lifetime::new(&format!("'__forward{point}"), Span::mixed_site())
+}
+
+struct Writer<'a> {
+    ready: &'a Ready,
+    /// Has every path to here passed the guard?
+    guarded: bool,
+}
+
+impl Writer<'_> {
+    /// The statements of a block; tells whether control may leave at its end.
+    /// With `tail`, the value of the block is the result of the task.
+    fn block(&mut self, id: BlockId, tail: bool) -> (TokenStream, bool) {
+        let block = &self.ready.body.blocks[id];
+        let mut out = TokenStream::new();
+        let mut falls = true;
+        for node in &block.nodes {
+            out.extend(self.node(node, &mut falls));
+        }
+        match (&block.value, tail) {
+            (Some(value), true) => {
+                let value = self.expr(value);
+                out.extend(Outcomes(&self.ready.ret).done(value, Span::mixed_site()));
+            }
+            (None, true) if falls && !ends_elsewhere(block) => {
+                out.extend(Outcomes(&self.ready.ret).done(quote!(()), Span::mixed_site()));
+            }
+            (Some(value), false) => out.extend(self.expr(value)),
+            (None, _) => {}
+        }
+        (out, falls && !tail)
+    }
+
+    fn expr(&self, expr: &Expr) -> TokenStream {
+        rewritten(expr, &mut Outcomes(&self.ready.ret), |r, e| r.visit_expr_mut(e))
+    }
+
+    fn node(&mut self, node: &Node, falls: &mut bool) -> TokenStream {
+        let site = Span::mixed_site();
+        match node {
+            Node::Plain(stmt) => {
+                *falls &= !diverges(stmt);
+                rewritten(stmt, &mut Outcomes(&self.ready.ret), |r, s| r.visit_stmt_mut(s))
+            }
+            Node::Await(point) => {
+                let out = &self.ready.body.points[*point].out;
+                *falls &= !matches!(out, Dest::Tail);
+                self.point(*point)
+            }
+            Node::If { cond, then, other, out, .. } => {
+                let tail = matches!(out, Dest::Tail);
+                let cond = self.expr(cond);
+                let before = self.guarded;
+                let (then, then_falls) = self.block(*then, tail);
+                let after = self.guarded || !then_falls;
+                self.guarded = before;
+                let mut code = quote_spanned!(site=> if #cond { #then });
+                let mut other_falls = true;
+                if let Some(other) = other {
+                    let (other, ends) = self.block(*other, tail);
+                    other_falls = ends;
+                    code.extend(quote_spanned!(site=> else { #other }));
+                } else if tail {
+                    let done = Outcomes(&self.ready.ret).done(quote!(()), site);
+                    code.extend(quote_spanned!(site=> else { #done }));
+                    other_falls = false;
+                }
+                self.guarded = after && (self.guarded || !other_falls);
+                *falls &= then_falls || other_falls;
+                self.bind(out, code)
+            }
+            Node::Match { expr, arms, out, .. } => {
+                let tail = matches!(out, Dest::Tail);
+                let expr = self.expr(expr);
+                let before = self.guarded;
+                let (mut after, mut any) = (true, false);
+                let mut code = TokenStream::new();
+                for (pat, body) in arms {
+                    self.guarded = before;
+                    let (body, ends) = self.block(*body, tail);
+                    after &= self.guarded || !ends;
+                    any |= ends;
+                    code.extend(quote_spanned!(site=> #pat => { #body }));
+                }
+                self.guarded = after;
+                *falls &= any;
+                self.bind(out, quote_spanned!(site=> match #expr { #code }))
+            }
+            Node::Loop { label, body, out, .. } => {
+                let before = self.guarded;
+                self.guarded = false;
+                let (body, _) = self.block(*body, false);
+                self.guarded = before;
+                self.bind(out, quote_spanned!(site=> #label loop { #body }))
+            }
+            Node::Scope { label, body, out, .. } => {
+                let tail = matches!(out, Dest::Tail);
+                let before = self.guarded;
+                let (body, ends) = self.block(*body, tail);
+                if label.is_some() {
+                    self.guarded = before;
+                } else {
+                    *falls &= ends;
+                }
+                self.bind(out, quote_spanned!(site=> #label { #body }))
+            }
+        }
+    }
+
+    fn bind(&self, out: &Dest, code: TokenStream) -> TokenStream {
+        let site = Span::mixed_site();
+        match out {
+            Dest::Let(pat, Some(ty)) => quote_spanned!(site=> let #pat: #ty = #code;),
+            Dest::Let(pat, None) => quote_spanned!(site=> let #pat = #code;),
+            Dest::Unit => quote_spanned!(site=> #code;),
+            Dest::Tail => code,
+        }
+    }
+
+    fn point(&mut self, id: PointId) -> TokenStream {
+        let point = &self.ready.body.points[id];
+        let span = point.span.resolved_at(Span::mixed_site());
+        let (names, lets) = bound(&point.call, span, &mut |e| self.expr(e));
+        let mut call = |t: &syn::Ident| {
+            let guarded = std::mem::replace(&mut self.guarded, true);
+            let join = matches!(point.call, Call::Join(_));
+            let first = join && *t == names[0];
+            if guarded && !first {
+                quote_spanned!(span=> unsafe { ::finespun::__rt::call(__cx, #t) })
+            } else {
+                quote_spanned!(span=> unsafe { ::finespun::__rt::call_guarded(__cx, #t) })
+            }
+        };
+        if self.ready.flow.forwards[id] {
+            let call = call(&names[0]);
+            let label = forward(id);
+            return quote_spanned! {span=>
+                #lets
+                match #call {
+                    ::core::result::Result::Ok(__v) => {
+                        return unsafe { ::finespun::__rt::Outcome::done(__v) };
+                    }
+                    ::core::result::Result::Err(__c) => break #label __c,
+                }
+            };
+        }
+        let leave = |suspended: TokenStream| {
+            let entries = self.ready.entries();
+            let index = entries.iter().position(|e| *e == id).expect("an entry");
+            let live = &self.ready.flow.live[&crate::flow::graph::Place::Point(id)];
+            let live = tuple(live.iter().rev().map(|&v| {
+                let key = &self.ready.names.vars[v].key;
+                quote_spanned!(span=> ::finespun::__rt::send(#key))
+            }));
+            let payload = quote_spanned!(span=> (#suspended, #live));
+            let entry = entry(index, entries.len(), payload, span);
+            quote_spanned!(span=> break '__fallback #entry)
+        };
+        let value = match &point.call {
+            Call::One(_) => {
+                let call = call(&names[0]);
+                let leave = leave(quote_spanned!(span=> __c));
+                quote_spanned! {span=> {
+                    #lets
+                    match #call {
+                        ::core::result::Result::Ok(__v) => __v,
+                        ::core::result::Result::Err(__c) => #leave,
+                    }
+                }}
+            }
+            Call::Join(_) => {
+                let join = format_ident!("Join{}Point", names.len(), span = span);
+                let mut calls = TokenStream::new();
+                let mut values = Vec::new();
+                for (i, name) in names.iter().enumerate() {
+                    let value = format_ident!("__v{i}", span = span);
+                    let variant = format_ident!("P{i}", span = span);
+                    let later = &names[i + 1..];
+                    let call = call(name);
+                    let leave = leave(quote_spanned! {span=>
+                        ::finespun::__rt::#join::#variant(#(#values,)* __c #(, #later)*)
+                    });
+                    calls.extend(quote_spanned! {span=>
+                        let #value = match #call {
+                            ::core::result::Result::Ok(__v) => __v,
+                            ::core::result::Result::Err(__c) => #leave,
+                        };
+                    });
+                    values.push(value);
+                }
+                quote_spanned!(span=> { #lets #calls (#(#values),*) })
+            }
+        };
+        match &point.out {
+            Dest::Tail => Outcomes(&self.ready.ret).done(value, span),
+            out => self.bind(out, value),
+        }
+    }
+}
+
+/// Does control never come behind this statement?
+pub(super) fn diverges(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Expr(e, _) => matches!(
+            crate::scan::peel(e),
+            Expr::Return(_) | Expr::Break(_) | Expr::Continue(_)
+        ) || matches!(e, Expr::Macro(m) if crate::macros::diverges(&m.mac)),
+        Stmt::Macro(m) => crate::macros::diverges(&m.mac),
+        _ => false,
+    }
+}
+
+/// Does the block end in a loop without a visible end, a `return` in every
+/// branch, or the like? Then rustc is asked, not we.
+fn ends_elsewhere(block: &Block) -> bool {
+    match block.nodes.last() {
+        Some(Node::Plain(stmt)) => {
+            let text = stmt.to_token_stream().to_string();
+            matches!(stmt, Stmt::Expr(..)) && text.contains("return")
+        }
+        Some(Node::Loop { out: Dest::Unit, .. }) => false,
+        _ => false,
+    }
+}

@@ -1,0 +1,153 @@
+//! What each state carries, and what speaks against the stack schema.
+
+use std::collections::HashMap;
+
+use syn::Pat;
+
+use super::graph::{self, Event, Graph, Place, Use};
+use super::solve::{self, EMPTY, INTACT, MAYBE, TAKEN};
+use crate::ir::{Body, Dest};
+use crate::kinds::{Kind, Lend};
+use crate::names::Names;
+use crate::reasons::Reasons;
+
+/// The result of the analysis.
+pub(crate) struct Flow {
+    /// The locals that live at each place, in order of declaration.
+    pub(crate) live: HashMap<Place, Vec<usize>>,
+    /// The locals in scope at each place.
+    pub(crate) scope: HashMap<Place, Vec<usize>>,
+    /// Points whose outcome is handed to the caller as it is.
+    pub(crate) forwards: Vec<bool>,
+    /// Points whose operand has a type of its own at every place it is written.
+    pub(crate) closures: Vec<bool>,
+    /// Locals whose drop runs nothing.
+    pub(crate) inert: Vec<bool>,
+}
+
+/// Analyses a body.
+pub(crate) fn analyse(
+    params: &[(Pat, Kind)],
+    body: &Body,
+    names: &Names,
+    reasons: &mut Reasons,
+) -> Flow {
+    let graph = graph::build(params, body, names);
+    let before = solve::before(&graph);
+    let alive = solve::alive(&graph);
+    let resumable = solve::resumable(&graph);
+    let mut flow = Flow {
+        live: HashMap::new(),
+        scope: HashMap::new(),
+        forwards: vec![false; body.points.len()],
+        closures: graph.lent.iter().map(|k| k.closure).collect(),
+        inert: graph.kinds.iter().map(|k| !k.drops).collect(),
+    };
+    for (node, event) in graph.events.iter().enumerate() {
+        let Event::Place(place, scope) = event else { continue };
+        let mut live = Vec::new();
+        let mut unsure = Vec::new();
+        for &var in scope {
+            let state = before[node][var];
+            if alive[node][var] {
+                live.push(var);
+            } else if graph.kinds[var].drops {
+                match state {
+                    INTACT => live.push(var),
+                    TAKEN | EMPTY | 0 => {}
+                    _ => unsure.push((var, state)),
+                }
+            }
+        }
+        if let Place::Point(p) = place {
+            let tail = matches!(body.points[*p].out, Dest::Tail);
+            flow.forwards[*p] = tail && live.is_empty() && unsure.is_empty();
+        }
+        if matches!(place, Place::Point(_)) || resumable[node] {
+            for (var, state) in unsure {
+                doubt(&graph, names, var, state, reasons);
+            }
+            loans(&graph, names, body, *place, &live, reasons);
+        }
+        for &var in &live {
+            if graph.kinds[var].closure && renewed(&graph, &resumable, var) {
+                reasons.add(
+                    names.vars[var].key.span(),
+                    format!("`{}` holds a closure across an await", names.vars[var].shown),
+                    "make the closure a plain function, or create it after the await",
+                );
+            }
+        }
+        flow.live.insert(*place, live);
+        flow.scope.insert(*place, scope.clone());
+    }
+    flow
+}
+
+/// A local of which nobody can say whether it still has something to drop.
+fn doubt(graph: &Graph, names: &Names, var: usize, state: u8, reasons: &mut Reasons) {
+    let shown = &names.vars[var].shown;
+    let wanted = if state & MAYBE != 0 { Use::Maybe } else { Use::Value };
+    let place = graph.events.iter().find_map(|e| match e {
+        Event::Use(v, how, span) if *v == var && *how == wanted => Some(*span),
+        _ => None,
+    });
+    let span = place.unwrap_or_else(|| names.vars[var].key.span());
+    if state & MAYBE != 0 {
+        reasons.add(
+            span,
+            format!("`{shown}` may or may not have been moved here, and is not named again"),
+            "annotate its type if it is a number or a reference, or `drop` it before the await",
+        );
+    } else {
+        reasons.add(
+            span,
+            format!("`{shown}` is moved on some paths only"),
+            "`drop` it on the other paths, before the await",
+        );
+    }
+}
+
+/// Borrows that cannot follow their local into the heap.
+fn loans(
+    graph: &Graph,
+    names: &Names,
+    body: &Body,
+    place: Place,
+    live: &[usize],
+    reasons: &mut Reasons,
+) {
+    let mut lent: Vec<((usize, bool), Option<usize>)> = Vec::new();
+    let mut span = None;
+    if let Place::Point(p) = place {
+        lent.extend(graph.lent[p].from.iter().map(|l| (*l, None)));
+        span = Some(body.points[p].span);
+    }
+    for &var in live {
+        lent.extend(graph.kinds[var].from.iter().map(|l| (*l, Some(var))));
+    }
+    for ((root, slot), holder) in lent {
+        let shown = &names.vars[root].shown;
+        let span = span.unwrap_or_else(|| names.vars[root].key.span());
+        if slot || graph.kinds[root].lends == Lend::Owned {
+            let what = match holder {
+                None => format!("the awaited call borrows the local `{shown}`"),
+                Some(h) => format!("`{}` borrows the local `{shown}`", names.vars[h].shown),
+            };
+            reasons.add(span, what, "take `&`, `&mut` or a slice as a parameter instead");
+        } else if live.contains(&root) {
+            reasons.add(
+                span,
+                format!("`{shown}` is lent to the call and used again"),
+                "split it (`split_at_mut`), or hand it over and get it back",
+            );
+        }
+    }
+}
+
+/// Is a local declared where the resumable code may declare it again?
+fn renewed(graph: &Graph, resumable: &[bool], var: usize) -> bool {
+    graph.events.iter().enumerate().any(|(node, e)| {
+        resumable[node] && matches!(e, Event::Use(v, Use::Declare(true), _) if *v == var)
+    })
+}

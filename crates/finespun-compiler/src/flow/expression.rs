@@ -1,0 +1,458 @@
+//! Events of expressions that await nothing, and what is known of their value.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{BinOp, Expr, Lit, UnOp};
+
+use super::graph::{Builder, Event, Use, both};
+use super::methods;
+use crate::kinds::{self, Kind, Lend};
+use crate::macros::{self, Arguments, Style};
+use crate::scan;
+
+impl Builder<'_> {
+    /// Evaluates an expression by value.
+    pub(crate) fn value(&mut self, expr: &Expr) -> Kind {
+        match expr {
+            Expr::Paren(e) => self.value(&e.expr),
+            Expr::Group(e) => self.value(&e.expr),
+            Expr::Lit(e) => match &e.lit {
+                Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) | Lit::Char(_) | Lit::Byte(_) => {
+                    Kind::primitive()
+                }
+                _ => Kind::reference(Lend::Shared),
+            },
+            Expr::Path(e) => {
+                let Some(var) = scan::name(expr).and_then(|n| self.names.find(n)) else {
+                    return Kind::unknown();
+                };
+                self.touch(var, Use::Value, e.span());
+                let kind = self.graph.kinds[var].clone();
+                match kind.lends {
+                    // Reborrowed, not moved: what comes out borrows from it.
+                    Lend::Mut => kind.borrowing([(var, false)]),
+                    _ => kind,
+                }
+            }
+            Expr::Field(_) | Expr::Index(_) => self.read(expr),
+            Expr::Unary(e) => match e.op {
+                UnOp::Deref(_) => self.read(expr),
+                _ => {
+                    let kind = self.value(&e.expr);
+                    if kind.primitive { kind } else { Kind::unknown() }
+                }
+            },
+            Expr::Reference(e) => self.reference(e),
+            Expr::MethodCall(e) => self.method(e),
+            Expr::Call(e) => {
+                let mut kind = Kind::unknown();
+                let func = self.value(&e.func);
+                kind.from.extend(func.from);
+                for arg in &e.args {
+                    let arg = self.value(arg);
+                    kind.from.extend(arg.from);
+                    kind.closure |= arg.closure;
+                }
+                kind
+            }
+            Expr::Macro(e) => self.mac(&e.mac),
+            Expr::Closure(e) => {
+                self.scoped(|me| me.closure(&e.body, e.capture.is_some(), e.or1_span()))
+            }
+            Expr::Async(e) => {
+                let body = Expr::Block(syn::ExprBlock {
+                    attrs: Vec::new(),
+                    label: None,
+                    block: e.block.clone(),
+                });
+                self.closure(&body, e.capture.is_some(), e.async_token.span)
+            }
+            Expr::Binary(e) => self.binary(e),
+            Expr::Assign(e) => {
+                self.value(&e.right);
+                match scan::name(&e.left).and_then(|n| self.names.find(n)) {
+                    Some(var) => self.touch(var, Use::Assign, e.left.span()),
+                    None => {
+                        self.destination(&e.left);
+                    }
+                }
+                Kind::primitive()
+            }
+            Expr::Cast(e) => {
+                self.value(&e.expr);
+                kinds::of_type(&e.ty).unwrap_or_else(Kind::copy)
+            }
+            Expr::Try(e) => {
+                let kind = self.value(&e.expr);
+                Kind { closure: false, ..self.inner(kind) }
+            }
+            Expr::Tuple(e) if e.elems.is_empty() => Kind::primitive(),
+            Expr::Tuple(e) => self.aggregate(e.elems.iter()),
+            Expr::Array(e) => self.aggregate(e.elems.iter()),
+            Expr::Struct(e) => {
+                let mut kind = self.aggregate(e.fields.iter().map(|f| &f.expr));
+                kind.drops = true;
+                if let Some(rest) = &e.rest {
+                    if scan::is_place(rest) {
+                        self.place(rest, rest.span());
+                    } else {
+                        self.value(rest);
+                    }
+                }
+                kind
+            }
+            Expr::Repeat(e) => {
+                self.value(&e.len);
+                self.value(&e.expr)
+            }
+            Expr::Range(e) => {
+                self.aggregate(e.start.as_deref().into_iter().chain(e.end.as_deref()))
+            }
+            Expr::If(e) => self.if_else(e),
+            Expr::Match(e) => self.select(e),
+            Expr::Block(e) => {
+                let leave = e.label.as_ref().map(|l| self.enter(Some(l), true).1);
+                let kind = self.stmts(&e.block.stmts);
+                if let Some(leave) = leave {
+                    self.leave(leave, true);
+                }
+                kind
+            }
+            Expr::Const(_) => Kind::unknown(),
+            Expr::Unsafe(e) => self.stmts(&e.block.stmts),
+            Expr::Loop(e) => {
+                let (head, leave) = self.enter(e.label.as_ref(), false);
+                self.stmts(&e.body.stmts);
+                self.edge(self.at, head);
+                self.leave(leave, false);
+                Kind::unknown()
+            }
+            Expr::While(e) => {
+                let (head, leave) = self.enter(e.label.as_ref(), false);
+                self.scoped(|me| {
+                    let otherwise = me.condition(&e.cond);
+                    me.edge(otherwise, leave);
+                    me.stmts(&e.body.stmts);
+                });
+                self.edge(self.at, head);
+                self.leave(leave, false);
+                Kind::primitive()
+            }
+            Expr::ForLoop(e) => {
+                let items = self.value(&e.expr);
+                let (head, leave) = self.enter(e.label.as_ref(), false);
+                self.edge(self.at, leave);
+                self.scoped(|me| {
+                    me.bind(&e.pat, &items);
+                    me.stmts(&e.body.stmts);
+                });
+                self.edge(self.at, head);
+                self.leave(leave, false);
+                Kind::primitive()
+            }
+            Expr::Return(e) => {
+                if let Some(value) = &e.expr {
+                    self.value(value);
+                }
+                self.at = None;
+                Kind::primitive()
+            }
+            Expr::Break(e) => {
+                if let Some(value) = &e.expr {
+                    self.value(value);
+                }
+                self.jump(e.label.as_ref(), true);
+                Kind::primitive()
+            }
+            Expr::Continue(e) => {
+                self.jump(e.label.as_ref(), false);
+                Kind::primitive()
+            }
+            Expr::Let(_) => {
+                self.condition(expr);
+                Kind::primitive()
+            }
+            _ => Kind::unknown(),
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[syn::Stmt]) -> Kind {
+        self.scoped(|me| {
+            let mut kind = Kind::primitive();
+            for (i, stmt) in stmts.iter().enumerate() {
+                match stmt {
+                    syn::Stmt::Expr(e, None) if i + 1 == stmts.len() => kind = me.value(e),
+                    other => me.plain(other),
+                }
+            }
+            kind
+        })
+    }
+
+    /// A place read by value: a copy, or a partial move.
+    fn read(&mut self, expr: &Expr) -> Kind {
+        let kind = self.place(expr, expr.span());
+        match expr {
+            // Nothing can be moved out of an index.
+            Expr::Index(_) => Kind { drops: false, ..kind },
+            _ => {
+                if let Expr::Unary(_) = expr
+                    && let Some((name, _)) = scan::root(expr)
+                    && let Some(var) = self.names.find(name)
+                    && self.graph.kinds[var].lends == Lend::Owned
+                    && self.graph.kinds[var].drops
+                {
+                    // `*b` may move out of a box.
+                    self.touch(var, Use::Maybe, expr.span());
+                }
+                kind
+            }
+        }
+    }
+
+    /// `&place`, `&mut place`, `&value`.
+    fn reference(&mut self, e: &syn::ExprReference) -> Kind {
+        let lends = if e.mutability.is_some() { Lend::Mut } else { Lend::Shared };
+        if !scan::is_place(&e.expr) {
+            let kind = self.value(&e.expr);
+            return Kind::reference(lends).borrowing(kind.from);
+        }
+        let kind = self.place(&e.expr, e.span());
+        Kind::reference(lends).borrowing(self.lent(&e.expr)).borrowing(kind.from)
+    }
+
+    /// What a borrow of this place borrows from.
+    fn lent(&self, expr: &Expr) -> Option<(usize, bool)> {
+        let (name, whole) = scan::root(expr)?;
+        let var = self.names.find(name)?;
+        match self.graph.kinds[var].lends {
+            _ if whole => Some((var, true)),
+            Lend::Owned => Some((var, true)),
+            Lend::Shared => None,
+            Lend::Mut => Some((var, false)),
+        }
+    }
+
+    fn method(&mut self, e: &syn::ExprMethodCall) -> Kind {
+        let mut from = Vec::new();
+        let mut closure = false;
+        let receiver = if scan::is_place(&e.receiver) {
+            let span = e.receiver.span();
+            let name = scan::name(&e.receiver).and_then(|n| self.names.find(n));
+            match name {
+                Some(var) => {
+                    let known = self.graph.kinds[var].clone();
+                    let how = if !known.drops || methods::by_reference(&e.method) {
+                        Use::Borrow
+                    } else if methods::by_value(&e.method) {
+                        Use::Value
+                    } else {
+                        Use::Maybe
+                    };
+                    self.touch(var, how, span);
+                    match known.lends {
+                        _ if known.primitive => {}
+                        Lend::Owned if methods::by_value(&e.method) => {}
+                        Lend::Owned => from.push((var, true)),
+                        Lend::Mut => from.push((var, false)),
+                        Lend::Shared => {}
+                    }
+                    known
+                }
+                None => {
+                    let kind = self.place(&e.receiver, span);
+                    from.extend(self.lent(&e.receiver));
+                    kind
+                }
+            }
+        } else {
+            let kind = self.value(&e.receiver);
+            closure = kind.closure;
+            kind
+        };
+        from.extend(receiver.from.iter().copied());
+        let before: Vec<_> = from.clone();
+        for arg in &e.args {
+            let arg = self.value(arg);
+            from.extend(arg.from);
+            closure |= arg.closure;
+        }
+        if methods::primitive(&e.method) {
+            return Kind::primitive();
+        }
+        if methods::owned(&e.method) {
+            let ty = e.turbofish.as_ref().and_then(|t| match t.args.first() {
+                Some(syn::GenericArgument::Type(ty)) => kinds::of_type(ty),
+                _ => None,
+            });
+            return ty.unwrap_or_else(Kind::unknown);
+        }
+        // A view into what a reference points to is made of references.
+        let rooted = before.iter().all(|(_, slot)| !slot);
+        let views = methods::view(&e.method)
+            || (methods::through(&e.method) && receiver.lends == Lend::Shared);
+        let lends = if views && rooted { Lend::Shared } else { Lend::Owned };
+        let drops = !(receiver.primitive && e.args.is_empty());
+        Kind { drops, lends, primitive: false, closure, from: from.into_iter().collect() }
+    }
+
+    fn binary(&mut self, e: &syn::ExprBinary) -> Kind {
+        match e.op {
+            BinOp::And(_) | BinOp::Or(_) => {
+                self.value(&e.left);
+                self.event(Event::Nothing);
+                let skip = self.at;
+                self.value(&e.right);
+                self.join(&[skip, self.at]);
+                Kind::primitive()
+            }
+            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_)
+            | BinOp::Ge(_) => {
+                self.compared(&e.left);
+                self.compared(&e.right);
+                Kind::primitive()
+            }
+            BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_)
+            | BinOp::BitXor(_) | BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::Shl(_)
+            | BinOp::Shr(_) => {
+                let (a, b) = (self.value(&e.left), self.value(&e.right));
+                if a.primitive && b.primitive {
+                    return Kind::primitive();
+                }
+                Kind { lends: Lend::Owned, closure: false, primitive: false, drops: true, ..both(a, b) }
+            }
+            _ => {
+                self.value(&e.right);
+                self.destination(&e.left);
+                Kind::primitive()
+            }
+        }
+    }
+
+    fn compared(&mut self, expr: &Expr) {
+        if scan::is_place(expr) {
+            self.place(expr, expr.span());
+        } else {
+            self.value(expr);
+        }
+    }
+
+    /// A place that is changed in part.
+    fn destination(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Tuple(e) => e.elems.iter().for_each(|e| self.destination(e)),
+            Expr::Infer(_) => {}
+            _ => {
+                self.place(expr, expr.span());
+            }
+        }
+    }
+
+    fn aggregate<'a>(&mut self, parts: impl Iterator<Item = &'a Expr>) -> Kind {
+        let mut whole: Option<Kind> = None;
+        for part in parts {
+            let kind = self.value(part);
+            whole = Some(match whole {
+                Some(other) => both(other, kind),
+                None => kind,
+            });
+        }
+        whole.unwrap_or_else(Kind::primitive)
+    }
+
+    fn inner(&self, kind: Kind) -> Kind {
+        Kind { drops: true, primitive: false, ..kind }
+    }
+
+    fn if_else(&mut self, e: &syn::ExprIf) -> Kind {
+        let depth = self.scope.len();
+        let otherwise = self.condition(&e.cond);
+        let then = self.stmts(&e.then_branch.stmts);
+        self.scope.truncate(depth);
+        let ends = self.at;
+        self.at = otherwise;
+        let mut kind = then;
+        if let Some((_, other)) = &e.else_branch {
+            let other = self.value(other);
+            kind = match (ends, self.at) {
+                (None, _) => other,
+                (_, None) => kind,
+                _ => both(kind, other),
+            };
+        }
+        self.join(&[ends, self.at]);
+        kind
+    }
+
+    fn select(&mut self, e: &syn::ExprMatch) -> Kind {
+        let subject = self.subject(&e.expr);
+        let mut kind = None;
+        let mut ends = Vec::new();
+        for arm in &e.arms {
+            let depth = self.scope.len();
+            let next = self.arm(&arm.pat, &e.expr, &subject);
+            let this = self.value(&arm.body);
+            if self.at.is_some() {
+                kind = Some(match kind.take() {
+                    Some(other) => both(other, this),
+                    None => this,
+                });
+            }
+            self.scope.truncate(depth);
+            ends.push(self.at);
+            self.at = next;
+        }
+        self.join(&ends);
+        kind.unwrap_or_else(Kind::primitive)
+    }
+
+    /// The arguments of a macro of std.
+    pub(crate) fn mac(&mut self, mac: &syn::Macro) -> Kind {
+        let Some((style, arguments)) = macros::parse(mac) else { return Kind::unknown() };
+        let mut kind = Kind::unknown();
+        match &arguments {
+            Arguments::List(list) => {
+                for (i, argument) in list.iter().enumerate() {
+                    if style == Style::Value || (style == Style::Condition && i == 0) {
+                        let value = self.value(&argument.expr);
+                        kind.from.extend(value.from);
+                        kind.closure |= value.closure;
+                    } else {
+                        self.compared(&argument.expr);
+                    }
+                }
+            }
+            Arguments::Repeat(value, len) => {
+                let value = self.value(value);
+                kind.from.extend(value.from);
+                self.value(len);
+            }
+            Arguments::Matches(expr, pat, guard) => {
+                let subject = self.subject(expr);
+                self.scoped(|me| {
+                    me.bind(pat, &subject);
+                    if let Some(guard) = guard {
+                        me.value(guard);
+                    }
+                });
+                return Kind::primitive();
+            }
+            Arguments::None => {}
+        }
+        if macros::diverges(mac) {
+            self.at = None;
+        }
+        kind
+    }
+}
+
+/// Where a closure begins.
+trait ClosureSpan {
+    fn or1_span(&self) -> Span;
+}
+
+impl ClosureSpan for syn::ExprClosure {
+    fn or1_span(&self) -> Span {
+        self.inputs_begin.span
+    }
+}

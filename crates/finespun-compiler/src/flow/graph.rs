@@ -1,0 +1,333 @@
+//! The graph of events of a body.
+
+use proc_macro2::Span;
+use syn::{Expr, Pat, Stmt};
+
+use crate::ir::{BlockId, Body, Dest, Node, PointId};
+use crate::kinds::{self, Kind};
+use crate::names::Names;
+
+/// A place where the resumable code can be entered or joined.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// After an await.
+    Point(PointId),
+    /// The head of the loop at this node.
+    Head(BlockId, usize),
+    /// After the compound node.
+    After(BlockId, usize),
+}
+
+/// What happens to a local.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Use {
+    /// Bound, with or without a value.
+    Declare(bool),
+    /// Used by value: moved, or copied.
+    Value,
+    /// Looked at or changed in place.
+    Borrow,
+    /// Perhaps used by value: the receiver of an unknown method, a partial move.
+    Maybe,
+    /// Given a new value.
+    Assign,
+}
+
+pub(crate) enum Event {
+    Nothing,
+    Use(usize, Use, Span),
+    /// A place, with the locals in scope in order of declaration.
+    Place(Place, Vec<usize>),
+}
+
+#[derive(Default)]
+pub(crate) struct Graph {
+    pub(crate) events: Vec<Event>,
+    pub(crate) next: Vec<Vec<usize>>,
+    /// What is known of each local, by its index in [`Names`].
+    pub(crate) kinds: Vec<Kind>,
+    /// What the operands of each point borrow from.
+    pub(crate) lent: Vec<Kind>,
+}
+
+struct Target {
+    label: Option<String>,
+    /// A labelled block: reached by `break 'label` only.
+    block: bool,
+    head: usize,
+    leave: usize,
+}
+
+/// Walks a body and writes its graph.
+pub(crate) struct Builder<'a> {
+    pub(crate) graph: Graph,
+    /// The event that control has just passed; `None` if it cannot be here.
+    pub(crate) at: Option<usize>,
+    pub(crate) scope: Vec<usize>,
+    pub(crate) names: &'a Names,
+    pub(crate) body: &'a Body,
+    targets: Vec<Target>,
+}
+
+/// The graph of a body whose parameters are bound by `params`.
+pub(crate) fn build(params: &[(Pat, Kind)], body: &Body, names: &Names) -> Graph {
+    let graph = Graph {
+        kinds: vec![Kind::unknown(); names.vars.len()],
+        lent: vec![Kind::unknown(); body.points.len()],
+        ..Graph::default()
+    };
+    let mut builder =
+        Builder { graph, at: None, scope: Vec::new(), names, body, targets: Vec::new() };
+    builder.at = Some(builder.node(Event::Nothing));
+    for (pat, kind) in params {
+        builder.bind(pat, kind);
+    }
+    builder.block(body.root);
+    builder.graph
+}
+
+impl Builder<'_> {
+    pub(crate) fn node(&mut self, event: Event) -> usize {
+        self.graph.events.push(event);
+        self.graph.next.push(Vec::new());
+        self.graph.events.len() - 1
+    }
+
+    pub(crate) fn edge(&mut self, from: Option<usize>, to: usize) {
+        if let Some(from) = from {
+            self.graph.next[from].push(to);
+        }
+    }
+
+    /// Appends an event where control is.
+    pub(crate) fn event(&mut self, event: Event) {
+        if self.at.is_some() {
+            let node = self.node(event);
+            self.edge(self.at, node);
+            self.at = Some(node);
+        }
+    }
+
+    pub(crate) fn touch(&mut self, var: usize, how: Use, span: Span) {
+        self.event(Event::Use(var, how, span));
+    }
+
+    /// Joins control from several places.
+    pub(crate) fn join(&mut self, from: &[Option<usize>]) {
+        if from.iter().all(Option::is_none) {
+            self.at = None;
+            return;
+        }
+        let node = self.node(Event::Nothing);
+        from.iter().for_each(|f| self.edge(*f, node));
+        self.at = Some(node);
+    }
+
+    /// Runs `run` and ends the scope of what it bound.
+    pub(crate) fn scoped<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
+        let depth = self.scope.len();
+        let result = run(self);
+        self.scope.truncate(depth);
+        result
+    }
+
+    pub(crate) fn enter(&mut self, label: Option<&syn::Label>, block: bool) -> (usize, usize) {
+        let head = self.node(Event::Nothing);
+        let leave = self.node(Event::Nothing);
+        self.edge(self.at, head);
+        if self.at.is_some() {
+            self.at = Some(head);
+        }
+        let label = label.map(|l| l.name.ident.to_string());
+        self.targets.push(Target { label, block, head, leave });
+        (head, leave)
+    }
+
+    /// Ends a loop or labelled block: control goes on after it if some `break`
+    /// (or, with `falls`, its own end) leads there.
+    pub(crate) fn leave(&mut self, leave: usize, falls: bool) {
+        self.targets.pop();
+        if falls {
+            self.edge(self.at, leave);
+        }
+        let reached = self.graph.next.iter().any(|n| n.contains(&leave));
+        self.at = reached.then_some(leave);
+    }
+
+    pub(crate) fn jump(&mut self, label: Option<&syn::Lifetime>, out: bool) {
+        let wanted = label.map(|l| l.ident.to_string());
+        let target = self.targets.iter().rev().find(|t| match &wanted {
+            Some(_) => t.label == wanted,
+            None => !t.block,
+        });
+        if let Some(to) = target.map(|t| if out { t.leave } else { t.head }) {
+            self.edge(self.at, to);
+        }
+        self.at = None;
+    }
+
+    fn mark(&mut self, place: Place, scope: Vec<usize>) {
+        self.event(Event::Place(place, scope));
+    }
+
+    fn block(&mut self, id: BlockId) -> Kind {
+        let depth = self.scope.len();
+        let body = self.body;
+        let block = &body.blocks[id];
+        for (index, node) in block.nodes.iter().enumerate() {
+            self.statement(id, index, node);
+        }
+        let kind = match &block.value {
+            Some(value) => self.value(value),
+            None => Kind::primitive(),
+        };
+        self.scope.truncate(depth);
+        kind
+    }
+
+    fn statement(&mut self, id: BlockId, index: usize, node: &Node) {
+        let scope = self.scope.clone();
+        match node {
+            Node::Plain(stmt) => return self.plain(stmt),
+            Node::Await(point) => return self.point(*point),
+            Node::If { cond, then, other, out, .. } => {
+                let before = self.scope.len();
+                let otherwise = self.condition(cond);
+                let mut kind = None;
+                self.alternative(*then, &mut kind);
+                self.scope.truncate(before);
+                let ends = self.at;
+                self.at = otherwise;
+                if let Some(other) = other {
+                    self.alternative(*other, &mut kind);
+                }
+                self.join(&[ends, self.at]);
+                let kind = kind.unwrap_or_else(Kind::primitive);
+                self.after(Place::After(id, index), scope, out, &kind);
+            }
+            Node::Match { expr, arms, out, .. } => {
+                let subject = self.subject(expr);
+                let mut kind = None;
+                let mut ends = Vec::new();
+                for (pat, body) in arms {
+                    let depth = self.scope.len();
+                    let next = self.arm(pat, expr, &subject);
+                    self.alternative(*body, &mut kind);
+                    self.scope.truncate(depth);
+                    ends.push(self.at);
+                    self.at = next;
+                }
+                self.join(&ends);
+                let kind = kind.unwrap_or_else(Kind::primitive);
+                self.after(Place::After(id, index), scope, out, &kind);
+            }
+            Node::Loop { label, body, out, .. } => {
+                let (head, leave) = self.enter(label.as_ref(), false);
+                self.mark(Place::Head(id, index), scope.clone());
+                self.block(*body);
+                self.edge(self.at, head);
+                self.leave(leave, false);
+                self.after(Place::After(id, index), scope, out, &Kind::unknown());
+            }
+            Node::Scope { label, body, out, .. } => {
+                let leave = label.as_ref().map(|l| self.enter(Some(l), true).1);
+                let kind = self.block(*body);
+                if let Some(leave) = leave {
+                    self.leave(leave, true);
+                }
+                self.after(Place::After(id, index), scope, out, &kind);
+            }
+        }
+    }
+
+    /// One of several blocks; those that end elsewhere have no say in the kind.
+    fn alternative(&mut self, id: BlockId, kind: &mut Option<Kind>) {
+        let this = self.block(id);
+        if self.at.is_some() {
+            *kind = Some(match kind.take() {
+                Some(other) => both(other, this),
+                None => this,
+            });
+        }
+    }
+
+    fn after(&mut self, place: Place, scope: Vec<usize>, out: &Dest, kind: &Kind) {
+        self.mark(place, scope);
+        self.out(out, kind);
+    }
+
+    fn out(&mut self, out: &Dest, kind: &Kind) {
+        match out {
+            Dest::Let(pat, ty) => {
+                let known = ty.as_ref().and_then(|t| kinds::of_type(t));
+                let kind = known.unwrap_or_else(|| kind.clone());
+                self.bind(pat, &kind);
+            }
+            Dest::Unit => {}
+            Dest::Tail => self.at = None,
+        }
+    }
+
+    fn point(&mut self, id: PointId) {
+        let body = self.body;
+        let point = &body.points[id];
+        let mut lent = Kind::unknown();
+        for operand in point.call.operands() {
+            let kind = self.value(operand);
+            lent.closure |= kind.closure || crate::scan::has_closure(operand);
+            lent.from.extend(kind.from);
+        }
+        let result = Kind::unknown().borrowing(lent.from.clone());
+        self.graph.lent[id] = lent;
+        let scope = self.scope.clone();
+        self.after(Place::Point(id), scope, &point.out, &result);
+    }
+
+    pub(crate) fn plain(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Local(local) => self.local(local),
+            Stmt::Expr(e, _) => {
+                self.value(e);
+            }
+            Stmt::Macro(m) => {
+                self.mac(&m.mac);
+            }
+            Stmt::Item(_) => {}
+        }
+    }
+
+    fn local(&mut self, local: &syn::Local) {
+        let (pat, ty) = match &local.pat {
+            Pat::Type(t) => (&*t.pat, kinds::of_type(&t.ty)),
+            other => (other, None),
+        };
+        let Some(init) = &local.init else { return self.declare(pat, ty) };
+        let expr: &Expr = &init.expr;
+        let simple = matches!(pat, Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none());
+        let mut kind = if simple { self.value(expr) } else { self.subject(expr) };
+        if !simple {
+            self.taken(pat, expr, &kind);
+        }
+        if let Some(known) = ty {
+            let closure = kind.closure && known.drops;
+            kind = Kind { closure, ..known };
+        }
+        if let Some((_, diverge)) = &init.diverge {
+            let here = self.at;
+            self.value(diverge);
+            self.at = here;
+        }
+        self.bind(pat, &kind);
+    }
+}
+
+/// What is known of a value that is one or the other.
+pub(crate) fn both(a: Kind, b: Kind) -> Kind {
+    Kind {
+        drops: a.drops || b.drops,
+        lends: if a.lends == b.lends { a.lends } else { kinds::Lend::Owned },
+        primitive: a.primitive && b.primitive,
+        closure: a.closure || b.closure,
+        from: a.from.into_iter().chain(b.from).collect(),
+    }
+}

@@ -1,0 +1,71 @@
+//! What names of std's methods tell. A user's method of the same name may
+//! behave otherwise; then rustc, not the program's behaviour, says so.
+
+/// Take `self` by reference: the receiver is still there afterwards.
+const BY_REFERENCE: &[&str] = &[
+    "len", "is_empty", "iter", "iter_mut", "push", "pop", "push_str", "push_back", "push_front",
+    "pop_back", "pop_front", "get", "get_mut", "insert", "remove", "contains", "contains_key",
+    "entry", "clone", "to_vec", "to_owned", "to_string", "as_slice", "as_str", "as_ref", "as_mut",
+    "as_bytes", "as_deref", "split_at", "split_at_mut", "sort", "sort_by", "sort_unstable",
+    "sort_by_key", "swap", "first", "last", "first_mut", "last_mut", "extend", "clear", "resize",
+    "truncate", "lock", "try_lock", "read", "write", "load", "store", "fetch_add", "fetch_sub",
+    "borrow", "borrow_mut", "chunks", "chunks_mut", "windows", "keys", "values", "next", "is_some",
+    "is_none", "is_ok", "is_err", "take", "replace", "capacity", "reserve", "chars", "bytes",
+    "binary_search", "starts_with", "ends_with", "drain", "append", "fill", "copy_from_slice",
+];
+
+/// Take `self` by value, unless it is `Copy`: nothing is left to drop.
+const BY_VALUE: &[&str] = &[
+    "into_iter", "unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else",
+    "into_inner", "into_boxed_slice", "into_bytes", "into_string", "into_keys", "into_values",
+];
+
+/// Give a number, a `bool` or the like.
+const PRIMITIVE: &[&str] = &[
+    "len", "is_empty", "count", "contains", "contains_key", "is_some", "is_none", "is_ok",
+    "is_err", "starts_with", "ends_with", "count_ones", "leading_zeros", "trailing_zeros", "any",
+    "all", "is_char_boundary", "is_ascii", "is_alphabetic", "is_numeric", "is_finite", "is_nan",
+];
+
+/// Give a value of its own, whatever the receiver was.
+const OWNED: &[&str] = &[
+    "clone", "to_vec", "to_owned", "to_string", "sum", "product", "position", "cmp",
+    "partial_cmp", "load", "fetch_add", "fetch_sub", "hash", "elapsed",
+];
+
+/// Give a reference, or things made of references, into the receiver.
+const VIEWS: &[&str] = &[
+    "iter", "get", "first", "last", "as_ref", "as_deref", "as_slice", "as_str", "as_bytes",
+    "chunks", "chunks_exact", "windows", "keys", "values", "split_at", "peek", "trim", "borrow",
+    "split_first", "split_last", "lines", "chars",
+];
+
+/// Keep what they are called on: references stay references.
+const THROUGH: &[&str] = &[
+    "unwrap", "expect", "next", "rev", "skip", "take", "step_by", "peekable", "filter", "chain",
+    "zip", "into_iter", "next_back", "nth", "ok_or", "ok_or_else", "enumerate", "min_by_key",
+    "max_by_key", "find", "last",
+];
+
+fn among(list: &[&str], name: &syn::Ident) -> bool {
+    list.iter().any(|m| name == m)
+}
+
+pub(crate) fn by_reference(name: &syn::Ident) -> bool {
+    among(BY_REFERENCE, name)
+}
+pub(crate) fn by_value(name: &syn::Ident) -> bool {
+    among(BY_VALUE, name)
+}
+pub(crate) fn primitive(name: &syn::Ident) -> bool {
+    among(PRIMITIVE, name)
+}
+pub(crate) fn owned(name: &syn::Ident) -> bool {
+    among(OWNED, name)
+}
+pub(crate) fn view(name: &syn::Ident) -> bool {
+    among(VIEWS, name)
+}
+pub(crate) fn through(name: &syn::Ident) -> bool {
+    among(THROUGH, name)
+}

@@ -1,0 +1,92 @@
+//! The two data-flow analyses: what may have happened to each local before an
+//! event, and whether it may be looked at after.
+
+use super::graph::{Event, Graph, Use};
+
+/// Has no value yet.
+pub(crate) const EMPTY: u8 = 1;
+/// Has its value.
+pub(crate) const INTACT: u8 = 2;
+/// Was used by value.
+pub(crate) const TAKEN: u8 = 4;
+/// May have been used by value.
+pub(crate) const MAYBE: u8 = 8;
+
+/// Per event, per local: the union of what may hold when control comes there.
+pub(crate) fn before(graph: &Graph) -> Vec<Vec<u8>> {
+    let vars = graph.kinds.len();
+    let mut states = vec![vec![0u8; vars]; graph.events.len()];
+    let mut work = vec![0];
+    let mut seen = vec![false; graph.events.len()];
+    seen[0] = true;
+    while let Some(node) = work.pop() {
+        let mut state = states[node].clone();
+        if let Event::Use(var, how, _) = &graph.events[node] {
+            let now = state[*var];
+            state[*var] = match how {
+                Use::Declare(false) => EMPTY,
+                Use::Declare(true) | Use::Assign => INTACT,
+                Use::Value => TAKEN,
+                Use::Borrow => now,
+                Use::Maybe => MAYBE,
+            };
+        }
+        for &next in &graph.next[node] {
+            let mut changed = !seen[next];
+            seen[next] = true;
+            for (to, from) in states[next].iter_mut().zip(&state) {
+                changed |= *to | from != *to;
+                *to |= from;
+            }
+            if changed {
+                work.push(next);
+            }
+        }
+    }
+    states
+}
+
+/// Per event, per local: may it be looked at from here on, before it gets a
+/// new value?
+pub(crate) fn alive(graph: &Graph) -> Vec<Vec<bool>> {
+    let vars = graph.kinds.len();
+    let count = graph.events.len();
+    let mut previous = vec![Vec::new(); count];
+    for (node, nexts) in graph.next.iter().enumerate() {
+        nexts.iter().for_each(|&n| previous[n].push(node));
+    }
+    let mut alive = vec![vec![false; vars]; count];
+    let mut work: Vec<usize> = (0..count).collect();
+    while let Some(node) = work.pop() {
+        let mut state = vec![false; vars];
+        for &next in &graph.next[node] {
+            for (to, from) in state.iter_mut().zip(&alive[next]) {
+                *to |= from;
+            }
+        }
+        if let Event::Use(var, how, _) = &graph.events[node] {
+            state[*var] = !matches!(how, Use::Declare(_) | Use::Assign);
+        }
+        if state != alive[node] {
+            alive[node] = state;
+            work.extend(&previous[node]);
+        }
+    }
+    alive
+}
+
+/// The events that can be reached after leaving the stack at some point.
+pub(crate) fn resumable(graph: &Graph) -> Vec<bool> {
+    let mut seen = vec![false; graph.events.len()];
+    let mut work: Vec<usize> = (0..graph.events.len())
+        .filter(|&n| matches!(&graph.events[n], Event::Place(super::graph::Place::Point(_), _)))
+        .collect();
+    while let Some(node) = work.pop() {
+        for &next in &graph.next[node] {
+            if !std::mem::replace(&mut seen[next], true) {
+                work.push(next);
+            }
+        }
+    }
+    seen
+}

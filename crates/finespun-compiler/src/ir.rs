@@ -1,0 +1,126 @@
+//! The normalised body: every await stands at statement level.
+//!
+//! What awaits nothing stays as the user wrote it ([`Node::Plain`], and the
+//! expressions inside other nodes); what contains an await has a node of its
+//! own. Both versions of a stack task are written from this tree.
+
+use syn::{Expr, Label, Pat, Stmt, Type};
+
+/// Index into [`Body::blocks`].
+pub(crate) type BlockId = usize;
+/// Index into [`Body::points`].
+pub(crate) type PointId = usize;
+
+/// A whole body.
+#[derive(Default)]
+pub(crate) struct Body {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) points: Vec<Point>,
+    pub(crate) root: BlockId,
+    /// Items at the top of the body, emitted once.
+    pub(crate) items: Vec<Stmt>,
+}
+
+/// Statements and a value.
+#[derive(Default)]
+pub(crate) struct Block {
+    pub(crate) nodes: Vec<Node>,
+    /// The value without an await; `None` is `()`, or not reached.
+    pub(crate) value: Option<Expr>,
+    /// The node that this block is part of.
+    pub(crate) parent: Option<(BlockId, usize)>,
+}
+
+/// Where a value goes.
+pub(crate) enum Dest {
+    /// A new local.
+    Let(Box<Pat>, Option<Box<Type>>),
+    /// Nowhere.
+    Unit,
+    /// It is the result of the task.
+    Tail,
+}
+
+/// One statement.
+pub(crate) enum Node {
+    /// Awaits nothing.
+    Plain(Stmt),
+    /// `let out = call.await`.
+    Await(PointId),
+    If { cond: Expr, then: BlockId, other: Option<BlockId>, out: Dest, order: usize },
+    Match { expr: Expr, arms: Vec<(Pat, BlockId)>, out: Dest, order: usize },
+    /// All loops; `begin` orders the head, `order` what comes after.
+    Loop { label: Option<Label>, body: BlockId, out: Dest, begin: usize, order: usize },
+    Scope { label: Option<Label>, body: BlockId, out: Dest, order: usize },
+}
+
+/// What is awaited.
+pub(crate) enum Call {
+    One(Expr),
+    Join(Vec<Expr>),
+}
+
+/// One await.
+pub(crate) struct Point {
+    pub(crate) call: Call,
+    pub(crate) out: Dest,
+    pub(crate) span: proc_macro2::Span,
+    /// Its place in the text among points, loop heads and joins.
+    pub(crate) order: usize,
+}
+
+impl Call {
+    pub(crate) fn operands(&self) -> &[Expr] {
+        match self {
+            Call::One(e) => std::slice::from_ref(e),
+            Call::Join(all) => all,
+        }
+    }
+}
+
+impl Node {
+    /// The blocks inside.
+    pub(crate) fn children(&self) -> Vec<BlockId> {
+        match self {
+            Node::Plain(_) | Node::Await(_) => Vec::new(),
+            Node::If { then, other, .. } => std::iter::once(*then).chain(*other).collect(),
+            Node::Match { arms, .. } => arms.iter().map(|(_, b)| *b).collect(),
+            Node::Loop { body, .. } | Node::Scope { body, .. } => vec![*body],
+        }
+    }
+
+    /// Where the value of a compound node goes.
+    pub(crate) fn out(&self) -> Option<&Dest> {
+        match self {
+            Node::Plain(_) | Node::Await(_) => None,
+            Node::If { out, .. }
+            | Node::Match { out, .. }
+            | Node::Loop { out, .. }
+            | Node::Scope { out, .. } => Some(out),
+        }
+    }
+
+    /// The place in the text of what comes after a compound node.
+    pub(crate) fn order(&self) -> usize {
+        match self {
+            Node::Plain(_) | Node::Await(_) => 0,
+            Node::If { order, .. }
+            | Node::Match { order, .. }
+            | Node::Loop { order, .. }
+            | Node::Scope { order, .. } => *order,
+        }
+    }
+}
+
+impl Body {
+    /// Tells every block which node it belongs to.
+    pub(crate) fn link(&mut self) {
+        for block in 0..self.blocks.len() {
+            for index in 0..self.blocks[block].nodes.len() {
+                for child in self.blocks[block].nodes[index].children() {
+                    self.blocks[child].parent = Some((block, index));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What can be known of a local without types: whether dropping it may run
+//! code, and whether borrowing from it borrows the local itself.
+
+use std::collections::BTreeSet;
+
+use syn::{GenericArgument, PathArguments, Type};
+
+/// Whom a borrow of a local borrows from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Lend {
+    /// The local itself.
+    Owned,
+    /// What it points to, shared.
+    Shared,
+    /// What it points to, exclusively.
+    Mut,
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind {
+    /// May dropping it run code?
+    pub(crate) drops: bool,
+    pub(crate) lends: Lend,
+    /// A number, `bool` or `char`.
+    pub(crate) primitive: bool,
+    /// A closure, or something built around one: its type is new at every
+    /// place where the expression is written.
+    pub(crate) closure: bool,
+    /// The locals it borrows from; with `true`, the local itself and not what
+    /// the local points to.
+    pub(crate) from: BTreeSet<(usize, bool)>,
+}
+
+impl Kind {
+    /// Nothing is known.
+    pub(crate) fn unknown() -> Kind {
+        Kind {
+            drops: true,
+            lends: Lend::Owned,
+            primitive: false,
+            closure: false,
+            from: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn primitive() -> Kind {
+        Kind { drops: false, primitive: true, ..Kind::unknown() }
+    }
+
+    /// `Copy`, but of unknown type.
+    pub(crate) fn copy() -> Kind {
+        Kind { drops: false, ..Kind::unknown() }
+    }
+
+    pub(crate) fn reference(lends: Lend) -> Kind {
+        Kind { drops: false, lends, ..Kind::unknown() }
+    }
+
+    pub(crate) fn borrowing(mut self, from: impl IntoIterator<Item = (usize, bool)>) -> Kind {
+        self.from.extend(from);
+        self
+    }
+}
+
+const PRIMITIVES: &[&str] = &[
+    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
+    "f64", "bool", "char",
+];
+
+/// What a type annotation says.
+pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
+    Some(match ty {
+        Type::Reference(r) if r.mutability.is_some() => Kind::reference(Lend::Mut),
+        Type::Reference(_) => Kind::reference(Lend::Shared),
+        Type::Ptr(_) | Type::FnPtr(_) | Type::Never(_) => Kind::copy(),
+        Type::Paren(p) => return of_type(&p.elem),
+        Type::Group(g) => return of_type(&g.elem),
+        Type::Array(a) => all(std::iter::once(&*a.elem)),
+        Type::Tuple(t) if t.elems.is_empty() => Kind::primitive(),
+        Type::Tuple(t) => all(t.elems.iter()),
+        Type::Path(p) if p.qself.is_none() => {
+            let last = p.path.segments.last()?;
+            if p.path.segments.len() == 1 && PRIMITIVES.iter().any(|n| last.ident == n) {
+                return Some(Kind::primitive());
+            }
+            let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
+            let wraps = ["Option", "Range", "RangeInclusive"].iter().any(|n| last.ident == n);
+            match args.args.first() {
+                Some(GenericArgument::Type(inner)) if wraps => {
+                    Kind { primitive: false, ..of_type(inner)? }
+                }
+                _ => return None,
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// A type made of these.
+fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
+    let mut whole = Kind::copy();
+    for part in parts {
+        match of_type(part) {
+            Some(kind) => {
+                whole.drops |= kind.drops;
+                if kind.lends != Lend::Owned {
+                    whole.lends = kind.lends;
+                }
+            }
+            None => whole.drops = true,
+        }
+    }
+    whole
+}

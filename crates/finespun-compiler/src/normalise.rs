@@ -1,0 +1,277 @@
+//! From the user's body to the normalised one.
+//!
+//! What stands before an await in the same expression is hoisted into locals,
+//! in evaluation order; `&&` and `||` around an await become `if`; `while` and
+//! `for` become `loop`. Whatever cannot be written this way without changing
+//! when something is evaluated or dropped is a reason against the stack schema.
+
+mod compound;
+mod expression;
+pub(crate) mod temporaries;
+
+use proc_macro2::Span;
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::{Expr, Ident, Local, Pat, Stmt, Type};
+
+use crate::ir::{Block, BlockId, Body, Call, Dest, Node, Point};
+use crate::names::Names;
+use crate::reasons::Reasons;
+use crate::scan;
+
+/// Builds the normalised body.
+pub(crate) fn body(block: syn::Block, names: &mut Names, reasons: &mut Reasons) -> Body {
+    let mut norm = Norm { names, reasons, body: Body::default(), order: 0 };
+    let mut stmts = Vec::new();
+    for stmt in block.stmts {
+        match stmt {
+            Stmt::Item(_) => norm.body.items.push(stmt),
+            other => stmts.push(other),
+        }
+    }
+    let root = norm.block(stmts, true);
+    norm.body.root = root;
+    norm.body.link();
+    norm.body
+}
+
+struct Norm<'a> {
+    names: &'a mut Names,
+    reasons: &'a mut Reasons,
+    body: Body,
+    order: usize,
+}
+
+impl Norm<'_> {
+    fn next(&mut self) -> usize {
+        self.order += 1;
+        self.order
+    }
+
+    fn push(&mut self, block: Block) -> BlockId {
+        self.body.blocks.push(block);
+        self.body.blocks.len() - 1
+    }
+
+    /// A block; with `tail` its value is the result of the task.
+    fn block(&mut self, mut stmts: Vec<Stmt>, tail: bool) -> BlockId {
+        let mut nodes = Vec::new();
+        let mut value = None;
+        let last = match stmts.pop() {
+            Some(Stmt::Expr(e, None)) => Some(e),
+            Some(Stmt::Macro(m)) if m.semi_token.is_none() => {
+                Some(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }))
+            }
+            Some(other) => {
+                stmts.push(other);
+                None
+            }
+            None => None,
+        };
+        for stmt in stmts {
+            self.stmt(stmt, &mut nodes);
+        }
+        if let Some(e) = last {
+            value = if tail { self.tail(e, &mut nodes) } else { Some(self.value(e, &mut nodes)) };
+        }
+        self.push(Block { nodes, value, parent: None })
+    }
+
+    fn stmt(&mut self, stmt: Stmt, nodes: &mut Vec<Node>) {
+        self.attributes(&stmt);
+        if !scan::stmt_awaits(&stmt) {
+            if let Stmt::Item(item) = &stmt
+                && !matches!(item, syn::Item::Use(_))
+            {
+                self.reasons.add(
+                    item.span(),
+                    "an item stands in an inner block",
+                    "move the item to the top of the body or out of the function",
+                );
+            }
+            return nodes.push(Node::Plain(stmt));
+        }
+        match stmt {
+            Stmt::Local(local) => self.local(local, nodes),
+            Stmt::Expr(e, _) => self.effect(e, nodes),
+            Stmt::Macro(m) => {
+                self.effect(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }), nodes);
+            }
+            Stmt::Item(_) => nodes.push(Node::Plain(stmt)),
+        }
+    }
+
+    fn attributes(&mut self, stmt: &Stmt) {
+        let attrs = match stmt {
+            Stmt::Local(l) => &l.attrs,
+            Stmt::Macro(m) => &m.attrs,
+            _ => return,
+        };
+        if let Some(a) = attrs.iter().find(|a| a.path().is_ident("cfg")) {
+            self.reasons.add(
+                a.span(),
+                "a statement is conditional (`#[cfg]`)",
+                "move the conditional part into a plain function",
+            );
+        }
+    }
+
+    fn local(&mut self, local: Local, nodes: &mut Vec<Node>) {
+        let Some(init) = local.init else { return };
+        let (pat, ty) = match local.pat {
+            Pat::Type(t) => (*t.pat, Some(t.ty)),
+            other => (other, None),
+        };
+        let Some((else_token, diverge)) = init.diverge else {
+            return self.bind(*init.expr, Dest::Let(Box::new(pat), ty), nodes);
+        };
+        if scan::awaits(&diverge) {
+            self.reasons.add(
+                diverge.span(),
+                "an await stands in the `else` of a `let`",
+                "write it as a `match`",
+            );
+        }
+        let value = self.value(*init.expr, nodes);
+        let pat = match ty {
+            Some(ty) => syn::parse_quote!(#pat: #ty),
+            None => pat,
+        };
+        let let_token = local.let_token;
+        nodes.push(Node::Plain(Stmt::Local(Local {
+            attrs: local.attrs,
+            let_token,
+            modifiers: Default::default(),
+            pat,
+            init: Some(syn::LocalInit {
+                eq_token: init.eq_token,
+                expr: Box::new(value),
+                diverge: Some((else_token, diverge)),
+            }),
+            semi_token: local.semi_token,
+        })));
+    }
+
+    /// An expression whose value is dropped at once.
+    fn effect(&mut self, expr: Expr, nodes: &mut Vec<Node>) {
+        let expr = scan::peeled(expr);
+        if self.direct(&expr) {
+            return self.bind(expr, Dest::Unit, nodes);
+        }
+        let mut inner = Vec::new();
+        let from = self.names.vars.len();
+        let value = self.value(expr, &mut inner);
+        if self.consumed(&value, from) {
+            nodes.append(&mut inner);
+            if !is_unit(&value) {
+                nodes.push(Node::Plain(Stmt::Expr(value, Some(Default::default()))));
+            }
+            return;
+        }
+        inner.push(Node::Plain(Stmt::Expr(value, Some(Default::default()))));
+        let body = self.push(Block { nodes: inner, value: None, parent: None });
+        let order = self.next();
+        nodes.push(Node::Scope { label: None, body, out: Dest::Unit, order });
+    }
+
+    /// `let out = expr;`
+    fn bind(&mut self, expr: Expr, out: Dest, nodes: &mut Vec<Node>) {
+        let expr = scan::peeled(expr);
+        if self.direct(&expr) {
+            return self.compound(expr, out, nodes);
+        }
+        let mut inner = Vec::new();
+        let from = self.names.vars.len();
+        let value = self.value(expr, &mut inner);
+        if matches!(scan::peel(&value), Expr::Reference(_)) {
+            self.reasons.add(
+                value.span(),
+                "the local borrows the result of an await",
+                "bind the result itself with `let` first",
+            );
+        }
+        if self.consumed(&value, from) {
+            nodes.append(&mut inner);
+            return nodes.push(Node::Plain(let_stmt(out, value)));
+        }
+        let body = self.push(Block { nodes: inner, value: Some(value), parent: None });
+        let order = self.next();
+        nodes.push(Node::Scope { label: None, body, out, order });
+    }
+
+    /// The result of the task.
+    fn tail(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> Option<Expr> {
+        let expr = scan::peeled(expr);
+        if !scan::awaits(&expr) {
+            return Some(expr);
+        }
+        match &expr {
+            Expr::Await(_) | Expr::If(_) | Expr::Match(_) => {}
+            Expr::Block(b) if b.label.is_none() => {}
+            _ => return Some(self.value(expr, nodes)),
+        }
+        self.compound(expr, Dest::Tail, nodes);
+        None
+    }
+
+    /// Has this expression a node of its own?
+    fn direct(&self, expr: &Expr) -> bool {
+        scan::awaits(expr)
+            && match expr {
+                Expr::Await(_) | Expr::If(_) | Expr::Match(_) | Expr::Block(_) => true,
+                Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) => true,
+                Expr::Macro(m) => scan::is_join(&m.mac),
+                _ => false,
+            }
+    }
+
+    /// Pushes `let out = call.await`.
+    fn point(&mut self, call: Call, out: Dest, span: Span, nodes: &mut Vec<Node>) {
+        for operand in call.operands() {
+            self.operand(operand);
+        }
+        let order = self.next();
+        nodes.push(Node::Await(self.body.points.len()));
+        self.body.points.push(Point { call, out, span, order });
+    }
+
+    /// Hoists a value into a fresh local and returns its name.
+    fn hoist(&mut self, stem: &str, value: Expr, nodes: &mut Vec<Node>) -> Expr {
+        let name = self.names.temporary(stem);
+        nodes.push(Node::Plain(let_stmt(Dest::Let(Box::new(ident_pat(&name)), None), value)));
+        ident_expr(&name)
+    }
+}
+
+fn is_unit(expr: &Expr) -> bool {
+    matches!(expr, Expr::Tuple(t) if t.elems.is_empty())
+}
+
+/// `name` as a pattern.
+pub(crate) fn ident_pat(name: &Ident) -> Pat {
+    Pat::Ident(syn::PatIdent {
+        attrs: Vec::new(),
+        by_ref: None,
+        mutability: None,
+        ident: name.clone(),
+        subpat: None,
+    })
+}
+
+/// `name` as an expression.
+pub(crate) fn ident_expr(name: &Ident) -> Expr {
+    Expr::Path(syn::ExprPath { attrs: Vec::new(), qself: None, path: name.clone().into() })
+}
+
+fn let_stmt(out: Dest, value: Expr) -> Stmt {
+    let span = value.span().resolved_at(Span::mixed_site());
+    let (pat, ty): (Pat, Option<Box<Type>>) = match out {
+        Dest::Let(pat, ty) => (*pat, ty),
+        Dest::Unit | Dest::Tail => (syn::parse_quote_spanned!(span=> _), None),
+    };
+    let tokens = match ty {
+        Some(ty) => quote_spanned!(span=> let #pat: #ty = #value;),
+        None => quote_spanned!(span=> let #pat = #value;),
+    };
+    syn::parse2(tokens).expect("a let statement")
+}

@@ -1,0 +1,276 @@
+//! Control flow around awaits.
+
+use proc_macro2::Span;
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::{Expr, Pat, Stmt};
+
+use super::{Norm, ident_expr, ident_pat, let_stmt, temporaries};
+use crate::ir::{Block, BlockId, Dest, Node};
+use crate::scan;
+
+impl Norm<'_> {
+    /// Pushes the node of an expression that has one.
+    pub(super) fn compound(&mut self, expr: Expr, out: Dest, nodes: &mut Vec<Node>) {
+        match expr {
+            Expr::Await(_) | Expr::Macro(_) => {
+                let from = self.names.vars.len();
+                let mut inner = Vec::new();
+                let (call, span) = self.call(expr, &mut inner);
+                let used_up = call.operands().iter().any(|o| self.consumed(o, from));
+                self.point(call, out, span, &mut inner);
+                if !used_up && self.names.vars.len() > from {
+                    self.reasons.add(
+                        span,
+                        "the operand borrows the result of another await",
+                        "bind it with `let` first",
+                    );
+                }
+                nodes.append(&mut inner);
+            }
+            Expr::If(e) => self.branch(e, out, nodes),
+            Expr::Match(e) => self.select(e, out, nodes),
+            Expr::Block(e) => {
+                let tail = matches!(out, Dest::Tail) && e.label.is_none();
+                let body = self.block(e.block.stmts, tail);
+                let order = self.next();
+                nodes.push(Node::Scope { label: e.label, body, out, order });
+            }
+            Expr::Loop(e) => {
+                let begin = self.next();
+                let body = self.block(e.body.stmts, false);
+                let order = self.next();
+                nodes.push(Node::Loop { label: e.label, body, out, begin, order });
+            }
+            Expr::While(e) => self.while_loop(e, out, nodes),
+            Expr::ForLoop(e) => self.for_loop(e, out, nodes),
+            _ => unreachable!("no node of its own"),
+        }
+    }
+
+    fn branch(&mut self, e: syn::ExprIf, out: Dest, nodes: &mut Vec<Node>) {
+        let tail = matches!(out, Dest::Tail);
+        let cond = scan::peeled(*e.cond);
+        if let Expr::Let(binding) = cond {
+            let then = self.block(e.then_branch.stmts, tail);
+            return self.if_let(binding, then, e.else_branch, out, nodes);
+        }
+        let cond = self.condition(cond, nodes);
+        let then = self.block(e.then_branch.stmts, tail);
+        let other = e.else_branch.map(|(_, other)| self.other(*other, tail));
+        let order = self.next();
+        nodes.push(Node::If { cond, then, other, out, order });
+    }
+
+    /// The `else` of an `if`.
+    fn other(&mut self, expr: Expr, tail: bool) -> BlockId {
+        match expr {
+            Expr::Block(b) if b.label.is_none() => self.block(b.block.stmts, tail),
+            other => self.block(vec![Stmt::Expr(other, None)], tail),
+        }
+    }
+
+    /// A condition: its temporaries end before the branch is entered.
+    fn condition(&mut self, cond: Expr, nodes: &mut Vec<Node>) -> Expr {
+        if !scan::awaits(&cond) {
+            return cond;
+        }
+        let name = self.names.temporary("c");
+        let ty = syn::parse_quote!(bool);
+        self.bind(cond, Dest::Let(Box::new(ident_pat(&name)), Some(Box::new(ty))), nodes);
+        ident_expr(&name)
+    }
+
+    fn if_let(
+        &mut self,
+        e: syn::ExprLet,
+        then: BlockId,
+        other: Option<(syn::Token![else], Box<Expr>)>,
+        out: Dest,
+        nodes: &mut Vec<Node>,
+    ) {
+        let tail = matches!(out, Dest::Tail);
+        let mut inner = Vec::new();
+        let (subject, owned) = self.subject(*e.expr, &mut inner);
+        let span = e.let_token.span.resolved_at(Span::mixed_site());
+        let mut rest: Pat = syn::parse_quote_spanned!(span=> _);
+        let other = match other {
+            None => self.push(Block::default()),
+            Some((_, other)) => {
+                let block = self.other(*other, tail);
+                if owned {
+                    // What did not match is dropped before the `else`.
+                    let name = self.names.temporary("rest");
+                    rest = ident_pat(&name);
+                    let drop = quote_spanned!(span=> ::core::mem::drop(#name););
+                    let drop = syn::parse2(drop).expect("a statement");
+                    self.body.blocks[block].nodes.insert(0, Node::Plain(drop));
+                }
+                block
+            }
+        };
+        let order = self.next();
+        let arms = vec![(*e.pat, then), (rest, other)];
+        let tail_out = if inner.is_empty() { out } else { return self.scoped(inner, out, |out| {
+            Node::Match { expr: subject, arms, out, order }
+        }, nodes) };
+        nodes.push(Node::Match { expr: subject, arms, out: tail_out, order });
+    }
+
+    /// What a `match` looks at: a place as it is, a value through a local, so
+    /// that it lives as long as the match. Tells whether it is such a local.
+    fn subject(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> (Expr, bool) {
+        let expr = scan::peeled(expr);
+        if let Some(span) = temporaries::scrutinee(&expr) {
+            self.temporary(span, "a temporary in the head may have a destructor");
+        }
+        if !scan::awaits(&expr) && (scan::is_place(&expr) || matches!(expr, Expr::Lit(_))) {
+            return (expr, false);
+        }
+        let name = self.names.temporary("s");
+        let out = Dest::Let(Box::new(ident_pat(&name)), None);
+        if scan::awaits(&expr) {
+            self.bind(expr, out, nodes);
+        } else {
+            nodes.push(Node::Plain(let_stmt(out, expr)));
+        }
+        (ident_expr(&name), true)
+    }
+
+    fn select(&mut self, e: syn::ExprMatch, out: Dest, nodes: &mut Vec<Node>) {
+        let tail = matches!(out, Dest::Tail);
+        let mut inner = Vec::new();
+        let (subject, _) = self.subject(*e.expr, &mut inner);
+        let mut arms = Vec::new();
+        for arm in e.arms {
+            let body = match *arm.body {
+                Expr::Block(b) if b.label.is_none() && b.attrs.is_empty() => b.block.stmts,
+                other => vec![Stmt::Expr(other, None)],
+            };
+            if let Some(a) = arm.attrs.iter().find(|a| a.path().is_ident("cfg")) {
+                self.reasons.add(
+                    a.span(),
+                    "an arm is conditional (`#[cfg]`)",
+                    "move the conditional part into a plain function",
+                );
+            }
+            arms.push((arm.pat, self.block(body, tail)));
+        }
+        let order = self.next();
+        if inner.is_empty() {
+            return nodes.push(Node::Match { expr: subject, arms, out, order });
+        }
+        self.scoped(inner, out, |out| Node::Match { expr: subject, arms, out, order }, nodes);
+    }
+
+    /// A scope that holds `inner` and one last node, whose value is its own.
+    fn scoped(
+        &mut self,
+        mut inner: Vec<Node>,
+        out: Dest,
+        last: impl FnOnce(Dest) -> Node,
+        nodes: &mut Vec<Node>,
+    ) {
+        match out {
+            Dest::Let(..) => {
+                let name = self.names.temporary("m");
+                inner.push(last(Dest::Let(Box::new(ident_pat(&name)), None)));
+                let value = Some(ident_expr(&name));
+                let body = self.push(Block { nodes: inner, value, parent: None });
+                let order = self.next();
+                nodes.push(Node::Scope { label: None, body, out, order });
+            }
+            Dest::Unit => {
+                inner.push(last(Dest::Unit));
+                self.scope(inner, Dest::Unit, nodes);
+            }
+            Dest::Tail => {
+                inner.push(last(Dest::Tail));
+                self.scope(inner, Dest::Tail, nodes);
+            }
+        }
+    }
+
+    fn while_loop(&mut self, e: syn::ExprWhile, out: Dest, nodes: &mut Vec<Node>) {
+        let begin = self.next();
+        let span = e.while_token.span.resolved_at(Span::mixed_site());
+        let leave: Stmt = syn::parse2(quote_spanned!(span=> break;)).expect("a statement");
+        let mut inner = Vec::new();
+        match scan::peeled(*e.cond) {
+            Expr::Let(binding) => {
+                let leave: Expr = syn::parse2(quote_spanned!(span=> { break; })).expect("a block");
+                let then = self.block(e.body.stmts, false);
+                let other = Some((Default::default(), Box::new(leave)));
+                self.if_let(binding, then, other, Dest::Unit, &mut inner);
+            }
+            cond if has_let(&cond) => {
+                let then = self.block(e.body.stmts, false);
+                let other =
+                    self.push(Block { nodes: vec![Node::Plain(leave)], ..Default::default() });
+                let order = self.next();
+                let other = Some(other);
+                inner.push(Node::If { cond, then, other, out: Dest::Unit, order });
+            }
+            cond => {
+                let cond = self.condition(cond, &mut inner);
+                let stop = quote_spanned!(span=> if !(#cond) { break; });
+                inner.push(Node::Plain(Stmt::Expr(syn::parse2(stop).expect("an if"), None)));
+                let body = self.block(e.body.stmts, false);
+                let order = self.next();
+                inner.push(Node::Scope { label: None, body, out: Dest::Unit, order });
+            }
+        }
+        let body = self.push(Block { nodes: inner, value: None, parent: None });
+        let order = self.next();
+        let out = self.unit(out);
+        nodes.push(Node::Loop { label: e.label, body, out, begin, order });
+    }
+
+    fn for_loop(&mut self, e: syn::ExprForLoop, out: Dest, nodes: &mut Vec<Node>) {
+        let span = e.for_token.span.resolved_at(Span::mixed_site());
+        let mut outer = Vec::new();
+        if let Some(span) = temporaries::scrutinee(&e.expr) {
+            self.temporary(span, "a temporary in the head may have a destructor");
+        }
+        let items = self.value(*e.expr, &mut outer);
+        let name = self.names.temporary("it");
+        let make = quote_spanned! {span=>
+            let mut #name = ::core::iter::IntoIterator::into_iter(#items);
+        };
+        outer.push(Node::Plain(syn::parse2(make).expect("a statement")));
+        let begin = self.next();
+        let pat = e.pat;
+        let next = quote_spanned! {span=>
+            let #pat = match ::core::iter::Iterator::next(&mut #name) {
+                ::core::option::Option::Some(__x) => __x,
+                ::core::option::Option::None => break,
+            };
+        };
+        let mut inner = vec![Node::Plain(syn::parse2(next).expect("a statement"))];
+        let body = self.block(e.body.stmts, false);
+        let block = std::mem::take(&mut self.body.blocks[body]);
+        inner.extend(block.nodes);
+        self.body.blocks[body] = Block { nodes: inner, value: block.value, parent: None };
+        let order = self.next();
+        outer.push(Node::Loop { label: e.label, body, out: Dest::Unit, begin, order });
+        let out = self.unit(out);
+        self.scope(outer, out, nodes);
+    }
+
+    /// Loops that cannot have a value are statements; as a result of the task
+    /// or of a `let` they are followed by `()`.
+    fn unit(&mut self, out: Dest) -> Dest {
+        if let Dest::Let(pat, _) = &out {
+            self.reasons.add(pat.span(), "a loop is bound to a local", "use it as a statement");
+        }
+        Dest::Unit
+    }
+}
+
+fn has_let(expr: &Expr) -> bool {
+    match scan::peel(expr) {
+        Expr::Let(_) => true,
+        Expr::Binary(b) => has_let(&b.left) || has_let(&b.right),
+        _ => false,
+    }
+}

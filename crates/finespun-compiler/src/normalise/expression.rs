@@ -1,0 +1,366 @@
+//! Expressions: everything an await must be preceded by is hoisted, in
+//! evaluation order.
+
+use proc_macro2::Span;
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{BinOp, Expr, Ident};
+
+use super::{Norm, ident_expr, ident_pat, temporaries};
+use crate::ir::{Block, Call, Dest, Node};
+use crate::scan;
+
+const BIND: &str = "bind it with `let` first";
+
+impl Norm<'_> {
+    /// Evaluates `expr`: pushes what awaits and returns an expression that
+    /// does not.
+    pub(super) fn value(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> Expr {
+        if !scan::awaits(&expr) {
+            return expr;
+        }
+        match expr {
+            Expr::Paren(e) if e.attrs.is_empty() => {
+                let inner = self.value(*e.expr, nodes);
+                if matches!(inner, Expr::Path(_)) {
+                    inner
+                } else {
+                    syn::parse_quote!((#inner))
+                }
+            }
+            Expr::Group(e) => self.value(*e.expr, nodes),
+            Expr::Await(_) | Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Loop(_) => {
+                self.named(expr, nodes)
+            }
+            Expr::While(_) | Expr::ForLoop(_) => {
+                self.compound(expr, Dest::Unit, nodes);
+                syn::parse_quote!(())
+            }
+            Expr::Macro(ref m) if scan::is_join(&m.mac) => self.named(expr, nodes),
+            Expr::Call(mut e) => {
+                let mut all = vec![*e.func];
+                all.extend(e.args);
+                let mut all = self.list(all, nodes).into_iter();
+                e.func = Box::new(all.next().expect("the function"));
+                e.args = all.collect();
+                Expr::Call(e)
+            }
+            Expr::MethodCall(mut e) => {
+                if e.args.iter().any(scan::awaits) {
+                    if scan::awaits(&e.receiver) || !scan::is_place(&e.receiver) {
+                        self.temporary(e.receiver.span(), "the receiver of a call is a temporary");
+                    }
+                    e.args = self.list(e.args.into_iter().collect(), nodes).into_iter().collect();
+                } else {
+                    e.receiver = Box::new(self.value(*e.receiver, nodes));
+                }
+                Expr::MethodCall(e)
+            }
+            Expr::Binary(e) => self.binary(e, nodes),
+            Expr::Assign(mut e) => {
+                if scan::awaits(&e.left) || !self.simple_place(&e.left) {
+                    let place = e.left.span();
+                    self.reasons.add(place, "an await stands beside a computed place", BIND);
+                }
+                e.right = Box::new(self.value(*e.right, nodes));
+                Expr::Assign(e)
+            }
+            Expr::Unary(mut e) => {
+                e.expr = Box::new(self.value(*e.expr, nodes));
+                Expr::Unary(e)
+            }
+            Expr::Cast(mut e) => {
+                e.expr = Box::new(self.value(*e.expr, nodes));
+                Expr::Cast(e)
+            }
+            Expr::Field(mut e) => {
+                e.base = Box::new(self.value(*e.base, nodes));
+                Expr::Field(e)
+            }
+            Expr::Try(mut e) => {
+                e.expr = Box::new(self.value(*e.expr, nodes));
+                Expr::Try(e)
+            }
+            Expr::Reference(mut e) => {
+                e.expr = Box::new(self.value(*e.expr, nodes));
+                Expr::Reference(e)
+            }
+            Expr::Index(mut e) => {
+                let both = vec![*e.expr, *e.index];
+                if !scan::is_place(&both[0]) {
+                    self.temporary(both[0].span(), "what is indexed is a temporary");
+                }
+                let mut both = self.list(both, nodes).into_iter();
+                e.expr = Box::new(both.next().expect("the base"));
+                e.index = Box::new(both.next().expect("the index"));
+                Expr::Index(e)
+            }
+            Expr::Tuple(mut e) => {
+                e.elems = self.list(e.elems.into_iter().collect(), nodes).into_iter().collect();
+                if e.elems.len() == 1 {
+                    e.elems.push_punct(Default::default());
+                }
+                Expr::Tuple(e)
+            }
+            Expr::Array(mut e) => {
+                e.elems = self.list(e.elems.into_iter().collect(), nodes).into_iter().collect();
+                Expr::Array(e)
+            }
+            Expr::Struct(mut e) => {
+                if let Some(rest) = &e.rest
+                    && scan::awaits(rest)
+                {
+                    self.temporary(rest.span(), "the base of a struct is awaited");
+                }
+                let values = e.fields.iter().map(|f| f.expr.clone()).collect();
+                for (field, value) in e.fields.iter_mut().zip(self.list(values, nodes)) {
+                    field.expr = value;
+                    field.colon_token = Some(Default::default());
+                }
+                Expr::Struct(e)
+            }
+            Expr::Range(mut e) => {
+                let (start, end) = (e.start.take(), e.end.take());
+                let has_start = start.is_some();
+                let all = start.into_iter().chain(end).map(|b| *b).collect();
+                let mut all = self.list(all, nodes).into_iter().map(Box::new);
+                e.start = has_start.then(|| all.next()).flatten();
+                e.end = all.next();
+                Expr::Range(e)
+            }
+            Expr::Repeat(mut e) => {
+                e.expr = Box::new(self.value(*e.expr, nodes));
+                Expr::Repeat(e)
+            }
+            Expr::Return(mut e) => {
+                if let Some(value) = e.expr.take() {
+                    match self.tail(*value, nodes) {
+                        Some(value) => e.expr = Some(Box::new(value)),
+                        // The node returned; what follows is not reached.
+                        None => return syn::parse_quote!(()),
+                    }
+                }
+                Expr::Return(e)
+            }
+            Expr::Break(mut e) => {
+                e.expr = e.expr.map(|v| Box::new(self.value(*v, nodes)));
+                Expr::Break(e)
+            }
+            other => {
+                let what = match other {
+                    Expr::Unsafe(_) => "an await stands in an `unsafe` block",
+                    _ => "an await stands in an expression that cannot be taken apart",
+                };
+                self.reasons.add(other.span(), what, "move the await out of it");
+                other
+            }
+        }
+    }
+
+    /// A fresh local for an expression that has a node of its own.
+    fn named(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> Expr {
+        let name = self.names.temporary("v");
+        self.compound(expr, Dest::Let(Box::new(ident_pat(&name)), None), nodes);
+        ident_expr(&name)
+    }
+
+    fn binary(&mut self, mut e: syn::ExprBinary, nodes: &mut Vec<Node>) -> Expr {
+        let assigns = matches!(
+            e.op,
+            BinOp::AddAssign(_) | BinOp::SubAssign(_) | BinOp::MulAssign(_) | BinOp::DivAssign(_)
+                | BinOp::RemAssign(_) | BinOp::BitXorAssign(_) | BinOp::BitAndAssign(_)
+                | BinOp::BitOrAssign(_) | BinOp::ShlAssign(_) | BinOp::ShrAssign(_)
+        );
+        if assigns {
+            if scan::awaits(&e.left) || !self.simple_place(&e.left) {
+                self.reasons.add(e.left.span(), "an await stands beside a computed place", BIND);
+            }
+            e.right = Box::new(self.value(*e.right, nodes));
+            return Expr::Binary(e);
+        }
+        if matches!(e.op, BinOp::And(_) | BinOp::Or(_)) {
+            let left = self.value(*e.left, nodes);
+            if !scan::awaits(&e.right) {
+                e.left = Box::new(left);
+                return Expr::Binary(e);
+            }
+            let span = e.op.span().resolved_at(Span::mixed_site());
+            let right = *e.right;
+            let branch = match e.op {
+                BinOp::And(_) => quote_spanned!(span=> if #left { #right } else { false }),
+                _ => quote_spanned!(span=> if #left { true } else { #right }),
+            };
+            let branch = syn::parse2(branch).expect("an if");
+            return self.named(branch, nodes);
+        }
+        let mut both = self.list(vec![*e.left, *e.right], nodes).into_iter();
+        e.left = Box::new(both.next().expect("left"));
+        e.right = Box::new(both.next().expect("right"));
+        Expr::Binary(e)
+    }
+
+    /// Values evaluated one after the other: those before the last await are
+    /// hoisted unless nothing can tell when they are evaluated.
+    pub(super) fn list(&mut self, all: Vec<Expr>, nodes: &mut Vec<Node>) -> Vec<Expr> {
+        let Some(last) = all.iter().rposition(scan::awaits) else { return all };
+        let mut done = Vec::with_capacity(all.len());
+        let rest = all.clone();
+        for (i, expr) in all.into_iter().enumerate() {
+            if i > last {
+                done.push(expr);
+                continue;
+            }
+            let awaited = scan::awaits(&expr);
+            if i == last {
+                done.push(self.value(expr, nodes));
+            } else if awaited {
+                let value = self.value(expr, nodes);
+                let plain = matches!(&value, Expr::Path(_));
+                done.push(if plain { value } else { self.hoist("e", value, nodes) });
+            } else if let Some(name) = inert(&expr) {
+                if let Some(name) = name
+                    && rest[i + 1..=last].iter().any(|later| changes(later, name))
+                {
+                    self.reasons.add(
+                        expr.span(),
+                        format!("`{name}` changes between its use and the await"),
+                        BIND,
+                    );
+                }
+                done.push(expr);
+            } else {
+                if let Some(span) = temporaries::find(&expr) {
+                    self.temporary(span, "a temporary stands before the await");
+                }
+                done.push(self.hoist("e", expr, nodes));
+            }
+        }
+        done
+    }
+
+    /// What is awaited: temporaries in it must end with it.
+    pub(super) fn operand(&mut self, expr: &Expr) {
+        if let Some(span) = temporaries::find(expr) {
+            self.temporary(span, "a temporary in the operand may have a destructor");
+        }
+    }
+
+    pub(super) fn temporary(&mut self, span: Span, what: &str) {
+        self.reasons.add(span, what, BIND);
+    }
+
+    /// Can evaluating this place be postponed?
+    fn simple_place(&self, expr: &Expr) -> bool {
+        match scan::peel(expr) {
+            Expr::Path(_) => true,
+            Expr::Infer(_) => true,
+            Expr::Field(f) => self.simple_place(&f.base),
+            Expr::Unary(u) => self.simple_place(&u.expr),
+            Expr::Index(i) => {
+                self.simple_place(&i.expr)
+                    && matches!(scan::peel(&i.index), Expr::Path(_) | Expr::Lit(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// Are all locals made since `from` used up by value in these?
+    pub(super) fn consumed(&self, value: &Expr, from: usize) -> bool {
+        self.names.vars[from..].iter().all(|var| {
+            let text = var.key.to_string();
+            !text.starts_with("__") || uses_up(value, &var.key)
+        })
+    }
+}
+
+/// Nothing can tell when this is evaluated; with the local it depends on.
+fn inert(expr: &Expr) -> Option<Option<&Ident>> {
+    match scan::peel(expr) {
+        Expr::Lit(_) | Expr::Closure(_) => Some(None),
+        Expr::Path(_) => Some(scan::name(expr)),
+        Expr::Reference(r) => {
+            let mut place = scan::peel(&r.expr);
+            while let Expr::Field(f) = place {
+                place = scan::peel(&f.base);
+            }
+            matches!(place, Expr::Path(_)).then(|| scan::name(place))
+        }
+        Expr::Unary(u) if matches!(u.op, syn::UnOp::Neg(_)) => match &*u.expr {
+            Expr::Lit(_) => Some(None),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+struct Changes<'a>(&'a Ident, bool);
+
+impl<'a> Visit<'a> for Changes<'_> {
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        let target = match expr {
+            Expr::Assign(e) => Some(&e.left),
+            Expr::Reference(e) if e.mutability.is_some() => Some(&e.expr),
+            Expr::Binary(e) if format!("{}", quote::quote!(#e)).contains('=') => Some(&e.left),
+            _ => None,
+        };
+        self.1 |= target.and_then(|t| scan::root(t)).is_some_and(|(n, _)| n == self.0);
+        visit::visit_expr(self, expr);
+    }
+}
+
+fn changes(expr: &Expr, name: &Ident) -> bool {
+    let mut seen = Changes(name, false);
+    seen.visit_expr(expr);
+    seen.1
+}
+
+/// Is the local `name` used up, by value, in this expression?
+fn uses_up(expr: &Expr, name: &Ident) -> bool {
+    let up = |e: &Expr| uses_up(e, name);
+    match scan::peel(expr) {
+        Expr::Path(_) => scan::name(expr).is_some_and(|n| n == name),
+        Expr::Call(e) => e.args.iter().any(up),
+        Expr::MethodCall(e) => e.args.iter().any(up),
+        Expr::Binary(e) => match e.op {
+            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_)
+            | BinOp::Ge(_) | BinOp::And(_) | BinOp::Or(_) => false,
+            _ => up(&e.left) || up(&e.right),
+        },
+        Expr::Assign(e) => up(&e.right),
+        Expr::Try(e) => up(&e.expr),
+        Expr::Cast(e) => up(&e.expr),
+        Expr::Unary(e) if !matches!(e.op, syn::UnOp::Deref(_)) => up(&e.expr),
+        Expr::Tuple(e) => e.elems.iter().any(up),
+        Expr::Array(e) => e.elems.iter().any(up),
+        Expr::Struct(e) => e.fields.iter().any(|f| up(&f.expr)),
+        Expr::Return(e) => e.expr.as_deref().is_some_and(up),
+        Expr::Break(e) => e.expr.as_deref().is_some_and(up),
+        _ => false,
+    }
+}
+
+impl Norm<'_> {
+    /// A scope around nodes whose locals must end here.
+    pub(super) fn scope(&mut self, inner: Vec<Node>, out: Dest, nodes: &mut Vec<Node>) {
+        let body = self.push(Block { nodes: inner, value: None, parent: None });
+        let order = self.next();
+        nodes.push(Node::Scope { label: None, body, out, order });
+    }
+
+    /// The branches of an await.
+    pub(super) fn call(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> (Call, Span) {
+        match expr {
+            Expr::Await(e) => {
+                let span = e.await_token.span();
+                (Call::One(self.value(scan::peeled(*e.base), nodes)), span)
+            }
+            Expr::Macro(m) => {
+                let span = m.mac.path.span();
+                let branches = crate::parse::branches(&m.mac).unwrap_or_default();
+                (Call::Join(self.list(branches.into_iter().collect(), nodes)), span)
+            }
+            _ => unreachable!("only awaits and joins are calls"),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Temporaries: values without a name that Rust keeps until the end of the
+//! statement. The stack schema does not keep them across an await, so an
+//! expression that may leave one with a destructor is a reason against it.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{BinOp, Expr, UnOp};
+
+use crate::scan;
+
+/// Methods that take `self` by value wherever they are usual, or whose
+/// receiver has no destructor: nothing is left behind by calling them on a
+/// temporary.
+const CONSUMING: &[&str] = &[
+    "iter", "into_iter", "map", "filter", "filter_map", "flat_map", "flatten", "enumerate", "zip",
+    "rev", "chain", "take", "skip", "step_by", "take_while", "skip_while", "copied", "cloned",
+    "inspect", "scan", "sum", "product", "collect", "min", "max", "count", "last", "fold",
+    "unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else", "ok", "err",
+    "map_err", "ok_or", "ok_or_else", "and_then", "or_else", "pow", "abs", "sqrt",
+    "wrapping_add", "wrapping_sub", "wrapping_mul", "saturating_sub", "saturating_add",
+    "checked_add", "checked_sub", "checked_mul", "rotate_left", "rotate_right", "trailing_zeros",
+    "leading_zeros", "count_ones", "rem_euclid", "div_ceil", "min_by_key", "max_by_key", "into",
+    "into_boxed_slice", "chars", "bytes", "lines", "windows", "chunks", "clamp", "peekable",
+];
+
+/// Methods whose result borrows the receiver or is a plain value: used on such
+/// a result, they leave no destructor behind.
+const VIEWS: &[&str] = &[
+    "iter", "iter_mut", "as_slice", "as_str", "as_ref", "as_mut", "as_bytes", "as_deref", "get",
+    "first", "last", "chars", "bytes", "lines", "windows", "chunks", "chunks_mut", "len", "keys",
+    "values", "split_at", "split_at_mut", "trim", "copied", "cloned", "enumerate", "rev",
+];
+
+/// The first temporary in a value that may have a destructor and would live on
+/// in the statement around it.
+pub(crate) fn find(expr: &Expr) -> Option<Span> {
+    match scan::peel(expr) {
+        Expr::Path(_) | Expr::Lit(_) | Expr::Closure(_) | Expr::Async(_) | Expr::Macro(_) => None,
+        // These drop their own temporaries.
+        Expr::Block(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) | Expr::Const(_) => None,
+        Expr::If(_) => None,
+        Expr::Match(e) => scrutinee(&e.expr),
+        Expr::Call(e) => find(&e.func).or_else(|| e.args.iter().find_map(find)),
+        Expr::MethodCall(e) => {
+            let kept = !scan::is_place(&e.receiver)
+                && !CONSUMING.iter().any(|m| e.method == m)
+                && !is_view(&e.receiver);
+            let here = if kept { Some(e.receiver.span()) } else { inside(&e.receiver) };
+            here.or_else(|| e.args.iter().find_map(find))
+        }
+        Expr::Field(e) => place(&e.base),
+        Expr::Index(e) => place(&e.expr).or_else(|| find(&e.index)),
+        Expr::Unary(e) if matches!(e.op, UnOp::Deref(_)) => place(&e.expr),
+        Expr::Unary(e) => find(&e.expr),
+        Expr::Reference(e) => place(&e.expr),
+        Expr::Binary(e) => match e.op {
+            // `&&` and `||` drop the temporaries of their operands.
+            BinOp::And(_) | BinOp::Or(_) => None,
+            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_)
+            | BinOp::Ge(_) => compared(&e.left).or_else(|| compared(&e.right)),
+            _ => find(&e.left).or_else(|| find(&e.right)),
+        },
+        Expr::Cast(e) => find(&e.expr),
+        Expr::Try(e) => find(&e.expr),
+        Expr::Tuple(e) => e.elems.iter().find_map(find),
+        Expr::Array(e) => e.elems.iter().find_map(find),
+        Expr::Struct(e) => {
+            let fields = e.fields.iter().find_map(|f| find(&f.expr));
+            fields.or_else(|| e.rest.as_deref().and_then(place))
+        }
+        Expr::Repeat(e) => find(&e.expr),
+        Expr::Range(e) => {
+            let start = e.start.as_deref().and_then(find);
+            start.or_else(|| e.end.as_deref().and_then(find))
+        }
+        Expr::Assign(e) => find(&e.right).or_else(|| place(&e.left)),
+        Expr::Return(e) => e.expr.as_deref().and_then(find),
+        Expr::Break(e) => e.expr.as_deref().and_then(find),
+        Expr::Continue(_) => None,
+        Expr::Let(e) => scrutinee(&e.expr),
+        other => Some(other.span()),
+    }
+}
+
+/// The same for what `match`, `if let` and `for` look at: their own value is
+/// bound to a local, so only what stands inside counts.
+pub(crate) fn scrutinee(expr: &Expr) -> Option<Span> {
+    if scan::is_place(expr) { inside(expr) } else { find(expr) }
+}
+
+/// A place: what it is built on is kept if it is a value.
+fn place(expr: &Expr) -> Option<Span> {
+    match scan::peel(expr) {
+        Expr::Path(_) => None,
+        Expr::Field(e) => place(&e.base),
+        Expr::Index(e) => place(&e.expr).or_else(|| find(&e.index)),
+        Expr::Unary(e) if matches!(e.op, UnOp::Deref(_)) => place(&e.expr),
+        Expr::Lit(_) => None,
+        Expr::Array(e) => e.elems.iter().find_map(find),
+        Expr::Reference(e) => place(&e.expr),
+        Expr::MethodCall(e) if is_view(expr) => inside(&e.receiver),
+        other => Some(other.span()),
+    }
+}
+
+fn inside(expr: &Expr) -> Option<Span> {
+    if scan::is_place(expr) { place(expr) } else { find(expr) }
+}
+
+fn compared(expr: &Expr) -> Option<Span> {
+    match scan::peel(expr) {
+        Expr::Lit(_) | Expr::Cast(_) | Expr::Unary(_) => find(expr),
+        Expr::Binary(_) => find(expr),
+        Expr::MethodCall(_) if is_view(expr) => find(expr),
+        _ => place(expr),
+    }
+}
+
+/// A call of a method whose result has no destructor.
+fn is_view(expr: &Expr) -> bool {
+    matches!(scan::peel(expr), Expr::MethodCall(e) if VIEWS.iter().any(|m| e.method == m))
+        || matches!(scan::peel(expr), Expr::Range(_) | Expr::Lit(_) | Expr::Reference(_))
+}

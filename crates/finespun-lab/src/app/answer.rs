@@ -1,0 +1,61 @@
+//! What an application found.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+/// An answer: named values, and for some applications a histogram.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Numbers and truths by name, in the order in which they are shown.
+    pub values: Map<String, Value>,
+    /// How many of what has which value.
+    pub histogram: Option<Histogram>,
+}
+
+/// Counts by a whole number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    /// What the whole number is, for example `energy`.
+    pub of: &'static str,
+    /// What is counted, for example `foldings`.
+    pub count: &'static str,
+    /// What it is about, for the title of a picture.
+    pub title: String,
+    /// The counts.
+    pub bins: BTreeMap<i32, u64>,
+}
+
+impl Answer {
+    /// An answer of named values.
+    pub fn new<const N: usize>(values: [(&str, Value); N]) -> Self {
+        Answer { values: super::object(values), histogram: None }
+    }
+
+    /// The answer as one JSON object; a histogram appears as an object by its whole number.
+    pub fn to_json(&self) -> Value {
+        let mut object = self.values.clone();
+        if let Some(histogram) = &self.histogram {
+            let bins = histogram.bins.iter().map(|(at, &count)| (at.to_string(), Value::from(count)));
+            object.insert("histogram".to_owned(), Value::Object(bins.collect()));
+        }
+        Value::Object(object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Histogram};
+
+    #[test]
+    fn json_keeps_the_order() {
+        let mut answer = Answer::new([("foldings", 5.into()), ("b", true.into()), ("a", 1.into())]);
+        answer.histogram = Some(Histogram {
+            of: "energy",
+            count: "foldings",
+            title: String::new(),
+            bins: [(-10, 2), (-9, 3)].into(),
+        });
+        assert_eq!(answer.to_json().to_string(), r#"{"foldings":5,"b":true,"a":1,"histogram":{"-10":2,"-9":3}}"#);
+    }
+}

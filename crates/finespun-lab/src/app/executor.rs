@@ -1,0 +1,71 @@
+//! Who computes: the plain version on this thread, or the tasks on a runtime.
+
+use std::time::{Duration, Instant};
+
+use finespun::{RunError, Runtime, Task};
+
+/// A value, and the time that it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timed<T> {
+    /// The value.
+    pub value: T,
+    /// The wall-clock time.
+    pub time: Duration,
+}
+
+impl<T> Timed<T> {
+    /// The same time for what `f` makes of the value.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Timed<U> {
+        Timed { value: f(self.value), time: self.time }
+    }
+}
+
+/// Who computes.
+#[derive(Debug)]
+pub enum Executor {
+    /// The plain sequential version, on the calling thread.
+    Plain,
+    /// The tasks, on this runtime.
+    Tasks(Runtime),
+}
+
+impl Executor {
+    /// Computes from `data` by one of the two versions, and times it.
+    ///
+    /// # Errors
+    ///
+    /// What the library says when the run delivers no value; the plain version cannot fail.
+    pub fn compute<D, K>(
+        &self,
+        data: D,
+        plain: impl FnOnce(D) -> K::Output,
+        task: impl FnOnce(D) -> K,
+    ) -> Result<Timed<K::Output>, RunError>
+    where
+        K: Task + Send,
+        K::Output: Send,
+    {
+        let start = Instant::now();
+        let value = match self {
+            Executor::Plain => plain(data),
+            Executor::Tasks(runtime) => runtime.try_run(task(data))?,
+        };
+        Ok(Timed { value, time: start.elapsed() })
+    }
+
+    /// How many threads compute.
+    pub fn workers(&self) -> usize {
+        match self {
+            Executor::Plain => 1,
+            Executor::Tasks(runtime) => runtime.workers(),
+        }
+    }
+
+    /// The runtime's counters by name; none for the plain version.
+    pub fn stats(&self) -> Vec<(&'static str, u64)> {
+        match self {
+            Executor::Plain => Vec::new(),
+            Executor::Tasks(runtime) => runtime.stats().entries(),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What may be typed.
+//!
+//! The grammar of the whole command; the parameters of each application stand with the application. Whatever is wrong with a
+//! command line comes out as one line that names the argument and what it takes.
+
+mod message;
+pub mod values;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::app::Apps;
+use crate::failure::Failure;
+pub use message::refused;
+use values::{number, path};
+
+/// Fine-grained parallel tasks: run the applications, measure them, look at the machine.
+#[derive(Debug, Parser)]
+#[command(name = "finespun", bin_name = "finespun", version, arg_required_else_help = false)]
+#[command(after_help = "\
+Examples:
+  finespun run fib 35                         the price of a task
+  finespun run protein --lattice 3x3x3 --json every folding of a 27-letter protein
+  finespun bench apps                         each application against its plain sequential version
+  finespun doctor                             what this machine has, what is missing, and the cure")]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What the command can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run an application and print its answer
+    Run(Run),
+    /// Measure, and print a table
+    Bench(Bench),
+    /// Tell what this machine has, what is missing, and the cure
+    Doctor,
+}
+
+/// `finespun run`.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = false, subcommand_value_name = "APP", subcommand_help_heading = "Applications")]
+#[command(disable_help_subcommand = true)]
+#[command(after_help = "\
+Examples, one for each application (`finespun run APP --help` tells its parameters):
+  finespun run fib 35
+  finespun run tak 18 12 6
+  finespun run nqueens 12
+  finespun run qsort 10_000_000
+  finespun run list 10_000_000
+  finespun run skynet 6
+  finespun run matmul 1024
+  finespun run integrate --to 10000 --tolerance 1e-6
+  finespun run uts --tree T1
+  finespun run uts --type 0 --root-branching 2000 --q 0.124875 --m 8 --seed 42
+  finespun run protein --lattice 3x3x3 --sequence HPHHPPHHHHPHHHPPHHPPHPHHHPH --plot energies.svg
+
+With --json the answer is one object: app, parameters, answer, seconds, workers, stats.")]
+pub struct Run {
+    /// The application and its parameters.
+    #[command(subcommand)]
+    pub app: Apps,
+    /// How to run it.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// How an application is run; the same for all of them.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Options of every application")]
+pub struct RunOptions {
+    /// Worker threads, 1 to 1024 [default: the cores this process may use]
+    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=1024usize))]
+    pub workers: Option<usize>,
+    /// Print the runtime's counters
+    #[arg(long, global = true)]
+    pub stats: bool,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Write the histogram as a picture (SVG)
+    #[arg(long, global = true, value_name = "FILE", value_parser = path())]
+    pub plot: Option<PathBuf>,
+    /// Run the plain sequential version, for comparison
+    #[arg(long, global = true)]
+    pub plain: bool,
+    /// Run so many times; print the least and the median time
+    #[arg(long, global = true, value_name = "K", allow_hyphen_values = true, default_value = "1", hide_default_value = true, value_parser = number(1..=1_000_000usize))]
+    pub repeat: usize,
+    /// For tests: every N-th call that might block does block (0: never)
+    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, default_value = "0", hide_default_value = true, value_parser = number(0..=u32::MAX))]
+    pub block_every: u32,
+}
+
+/// `finespun bench`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  finespun bench --list
+  finespun bench apps --only fib,uts --rounds 7
+  finespun bench apps --quick --json apps.json --plot apps.svg")]
+pub struct Bench {
+    /// The bench
+    pub name: Option<String>,
+    /// List the benches
+    #[arg(long)]
+    pub list: bool,
+    /// How to measure.
+    #[command(flatten)]
+    pub options: BenchOptions,
+}
+
+/// How a bench measures; the same for all of them.
+#[derive(Clone, Debug, clap::Args)]
+pub struct BenchOptions {
+    /// Worker threads of the parallel runs, 1 to 1024 [default: the cores this process may use]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=1024usize))]
+    pub workers: Option<usize>,
+    /// How often each variant is timed, in turn with the others
+    #[arg(long, value_name = "K", allow_hyphen_values = true, default_value = "5", value_parser = number(1..=10_000usize))]
+    pub rounds: usize,
+    /// Only these rows, for example `fib,uts`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Small problems, to see whether it works; the times mean nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// Write the figures to this file
+    #[arg(long, value_name = "FILE", value_parser = path())]
+    pub json: Option<PathBuf>,
+    /// Write a picture (SVG) to this file
+    #[arg(long, value_name = "FILE", value_parser = path())]
+    pub plot: Option<PathBuf>,
+}
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Request {
+    /// Something to carry out.
+    Do(Command),
+    /// Help, or the version.
+    Show(String),
+}
+
+/// Reads a command line, the command's own name first.
+///
+/// # Errors
+///
+/// [`Failure::Usage`] with one line that names the argument and what it takes.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Failure> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    match Line::try_parse_from(&words) {
+        Ok(line) => Ok(Request::Do(line.command)),
+        Err(error) if !error.use_stderr() => Ok(Request::Show(error.to_string())),
+        Err(error) => Err(Failure::Usage(message::one_line(&error, &Line::command(), &words))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, Request, parse};
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        Line::command().debug_assert();
+    }
+
+    #[test]
+    fn help_and_version_are_no_errors() {
+        for line in ["finespun --help", "finespun -V", "finespun run --help", "finespun run fib --help", "finespun help"] {
+            let request = parse(line.split(' ').map(Into::into));
+            assert!(matches!(request, Ok(Request::Show(_))), "{line}: {request:?}");
+        }
+    }
+
+    #[test]
+    fn every_error_is_one_line() {
+        for line in [
+            "",
+            "fly",
+            "run",
+            "run fly",
+            "run fib",
+            "run fib x",
+            "run fib -1",
+            "run fib 3 4",
+            "run fib 3 --workers",
+            "run fib 3 --workers -1",
+            "run fib 3 --wrokers 2",
+            "run fib 3 --json --json",
+            "run uts --tree T1 --depth 3",
+            "run protein",
+            "bench a b",
+            "doctor now",
+        ] {
+            let words = ["finespun"].into_iter().chain(line.split_whitespace());
+            let failure = parse(words.map(Into::into)).expect_err(line).to_string();
+            assert!(!failure.contains('\n') && failure.len() > 20, "{line}: {failure}");
+            println!("{line:30} {failure}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! One line out of the argument parser's error: which argument, what was given, what it takes.
+
+use std::error::Error as _;
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+
+/// The error as one line. `words` is the command line that `root` refused.
+pub fn one_line(error: &Error, root: &Command, words: &[OsString]) -> String {
+    let text = |kind| error.get(kind).map(value).filter(|text| !text.is_empty());
+    let argument = text(ContextKind::InvalidArg).unwrap_or_default();
+    let line = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let given = text(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let (noun, names) = choices(root, words);
+            format!("unknown {noun} `{given}`: use one of {names}")
+        }
+        ErrorKind::MissingSubcommand => {
+            let (noun, names) = choices(root, words);
+            format!("no {noun} given: use one of {names}")
+        }
+        ErrorKind::ValueValidation => {
+            let given = text(ContextKind::InvalidValue).unwrap_or_default();
+            match error.source() {
+                Some(reason) => refused(&argument, &given, &reason.to_string()),
+                None => format!("{argument} cannot be `{given}`"),
+            }
+        }
+        ErrorKind::InvalidValue => match text(ContextKind::InvalidValue) {
+            Some(given) => refused(&argument, &given, &usage(error)),
+            None => format!("{argument} needs a value after it"),
+        },
+        ErrorKind::UnknownArgument => {
+            let hint = match text(ContextKind::SuggestedArg) {
+                Some(near) => format!("did you mean {near}?"),
+                None => usage(error),
+            };
+            format!("unexpected argument `{argument}`: {hint}")
+        }
+        ErrorKind::MissingRequiredArgument => format!("{argument} is missing: {}", usage(error)),
+        ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
+            Some(prior) if prior == argument => format!("{argument} was given more than once: give it once"),
+            Some(prior) => format!("{argument} does not go together with {prior}: give one or the other"),
+            None => format!("{argument} does not go together with the other arguments: {}", usage(error)),
+        },
+        _ => error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+    };
+    flat(&line)
+}
+
+/// `argument` was `given`; the reason says what it takes.
+pub fn refused(argument: &str, given: &str, reason: &str) -> String {
+    format!("{argument} cannot be `{given}`: {reason}")
+}
+
+/// What stands in the place where the error is: a command, or an application of `run`.
+fn choices(root: &Command, words: &[OsString]) -> (&'static str, String) {
+    let run = words.get(1).filter(|word| *word == "run").and_then(|_| root.find_subcommand("run"));
+    let (noun, command) = match run {
+        Some(run) => ("app", run),
+        None => ("command", root),
+    };
+    let names: Vec<_> = command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect();
+    (noun, names.join(", "))
+}
+
+fn usage(error: &Error) -> String {
+    let usage = error.get(ContextKind::Usage).map(value).unwrap_or_default();
+    match usage.trim().strip_prefix("Usage:") {
+        Some(form) => format!("the form is `{}`", form.trim()),
+        None => "see `finespun --help`".to_owned(),
+    }
+}
+
+fn value(value: &ContextValue) -> String {
+    match value {
+        ContextValue::String(text) => text.clone(),
+        ContextValue::Strings(texts) => texts.join(", "),
+        ContextValue::StyledStr(text) => text.to_string(),
+        ContextValue::StyledStrs(texts) => texts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// All on one line, with whatever the user typed that is no printable character made visible.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+}

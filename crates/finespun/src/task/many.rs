@@ -1,0 +1,381 @@
+//! Many tasks from an iterator: `join_all` and `reduce`.
+//!
+//! Both call one task after the other on the stack and put the values in order into a *sink*: nothing else happens
+//! while nothing blocks. When a task suspends, the loop falls back; what follows depends on why:
+//!
+//! * It was blocked: the remaining tasks are begun before the worker leaves, so that all their waits are under way
+//!   at once. Their values are kept until their turn comes.
+//! * A thief asked, or the stack is used up: half of the remaining tasks (at most [`BATCH`]) become one ready
+//!   frame, which a thief takes and can split again; the loop itself becomes ready to go on with the rest. So a loop
+//!   over a million tasks splits as often as somebody asks, not a million times.
+//!
+//! Values go into the sink in the iterator's order, whoever computed them: a floating-point sum is the same on any
+//! number of workers.
+
+use std::collections::VecDeque;
+use std::future::{Future, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+use std::vec;
+
+use super::call::{Task, call_guarded, sealed, settle};
+use super::context::{Cx, cx};
+use super::frame::{BodyFrame, FrameRef, Payload, VTable};
+use super::join::Branch;
+use super::outcome::{Child, Outcome};
+use super::slot::Status;
+use super::yielding::YieldNow;
+
+/// The most tasks that one split hands over.
+const BATCH: usize = 1024;
+
+/// Takes values in order.
+pub trait Sink<V> {
+    /// What it makes of them.
+    type Output;
+    /// The next value.
+    fn put(&mut self, value: V);
+    /// No more values.
+    fn finish(self) -> Self::Output;
+}
+
+impl<V> Sink<V> for Vec<V> {
+    type Output = Vec<V>;
+    fn put(&mut self, value: V) {
+        self.push(value);
+    }
+    fn finish(self) -> Vec<V> {
+        self
+    }
+}
+
+/// A value and how the next one changes it.
+pub struct Fold<A, Op> {
+    /// Taken only while the operator runs.
+    value: Option<A>,
+    op: Op,
+}
+
+impl<A, V, Op: FnMut(A, V) -> A> Sink<V> for Fold<A, Op> {
+    type Output = A;
+    #[inline(always)]
+    fn put(&mut self, value: V) {
+        if let Some(before) = self.value.take() {
+            self.value = Some((self.op)(before, value));
+        }
+    }
+    #[inline(always)]
+    fn finish(self) -> A {
+        match self.value {
+            Some(value) => value,
+            None => unreachable!("a panic in the operator ends the reduction"),
+        }
+    }
+}
+
+/// The task that [`join_all`] and [`reduce`] make.
+#[must_use = "a task does nothing until it is awaited"]
+pub struct Many<I, S> {
+    tasks: I,
+    sink: S,
+}
+
+/// Runs every task of `tasks`; their values in the iterator's order.
+///
+/// On the stack, one after the other, while nobody asks for work; the one allocation is the vector. The iterator is
+/// advanced by the task that awaits this, never by two workers at once.
+///
+/// # Panics
+/// With the first panic in order, after every task that was begun has ended.
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn square(n: u64) -> u64 {
+///     n * n
+/// }
+///
+/// #[task]
+/// async fn squares(n: u64) -> Vec<u64> {
+///     join_all((0..n).map(square)).await
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(squares(4)), [0, 1, 4, 9]);
+/// ```
+pub fn join_all<I>(tasks: I) -> Many<I::IntoIter, Vec<<I::Item as Task>::Output>>
+where
+    I: IntoIterator,
+    I::Item: Task,
+{
+    let tasks = tasks.into_iter();
+    let sink = Vec::with_capacity(tasks.size_hint().0);
+    Many { tasks, sink }
+}
+
+/// Runs every task of `tasks` and folds their values, in the iterator's order, into `identity` by `op`.
+///
+/// No allocation when nothing blocks.
+///
+/// # Panics
+/// With the first panic in order, of a task or of `op`, after every task that was begun has ended.
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn square(n: u64) -> u64 {
+///     n * n
+/// }
+///
+/// #[task]
+/// async fn sum_of_squares(n: u64) -> u64 {
+///     reduce((0..n).map(square), 0, |a, b| a + b).await
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(sum_of_squares(4)), 14);
+/// ```
+pub fn reduce<I, A, Op>(tasks: I, identity: A, op: Op) -> Many<I::IntoIter, Fold<A, Op>>
+where
+    I: IntoIterator,
+    I::Item: Task,
+    Op: FnMut(A, <I::Item as Task>::Output) -> A,
+{
+    Many { tasks: tasks.into_iter(), sink: Fold { value: Some(identity), op } }
+}
+
+type Value<I> = <<I as Iterator>::Item as Task>::Output;
+
+impl<I, S> sealed::Sealed for Many<I, S> {}
+impl<I, S> Task for Many<I, S>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    type Output = S::Output;
+    const STRAIGHT: bool = false;
+
+    #[inline]
+    unsafe fn call(self, cx: Cx) -> Outcome<S::Output> {
+        let Many { mut tasks, mut sink } = self;
+        while let Some(task) = tasks.next() {
+            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+            let called = unsafe { call_guarded(cx, task) };
+            if called.suspended() {
+                // SAFETY: just looked.
+                return suspended(cx, tasks, sink, unsafe { called.child() });
+            }
+            // SAFETY: as above.
+            sink.put(unsafe { called.value() });
+        }
+        // SAFETY: the call protocol.
+        unsafe { Outcome::done(sink.finish()) }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn suspended<I, S>(cx: Cx, tasks: I, sink: S, child: Child<I::Item>) -> Outcome<S::Output>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    cx.context().counters.fallback();
+    let pieces = VecDeque::from([Piece::One(Branch::Child(child))]);
+    let body = Rest { tasks: Some(tasks), sink: Some(sink), pieces, turn: None, panic: None };
+    let frame = BodyFrame::with_table(cx, body, Rest::<I, S>::TABLE);
+    cx.set_entering();
+    // SAFETY: nobody else knows the frame.
+    let polled = unsafe { BodyFrame::<Rest<I, S>>::poll_body(frame) };
+    assert!(polled.is_pending(), "a loop that falls back waits");
+    // SAFETY: its poll has just returned pending.
+    unsafe { settle(cx, frame) };
+    Outcome::suspended(frame)
+}
+
+/// Tasks handed over in one frame.
+type Batch<Tk> = Many<vec::IntoIter<Tk>, Vec<<Tk as Task>::Output>>;
+
+/// What is out, or kept until its turn.
+enum Piece<Tk: Task> {
+    One(Branch<Tk>),
+    Many(Branch<Batch<Tk>>),
+}
+
+impl<Tk: Task> Piece<Tk> {
+    fn still_out(&mut self, cx: Cx, look: bool) -> bool {
+        match self {
+            Piece::One(branch) => branch.still_out(cx, look),
+            Piece::Many(branch) => branch.still_out(cx, look),
+        }
+    }
+
+    /// Takes the result in if it has ended; whether it has.
+    fn ended(&mut self) -> bool {
+        match self {
+            Piece::One(branch) => branch.look(),
+            Piece::Many(branch) => branch.look(),
+        }
+    }
+
+    fn put_into<S: Sink<Tk::Output>>(self, sink: &mut S) {
+        match self {
+            Piece::One(mut branch) => {
+                branch.rethrow();
+                sink.put(branch.take());
+            }
+            Piece::Many(mut branch) => {
+                branch.rethrow();
+                branch.take().into_iter().for_each(|value| sink.put(value));
+            }
+        }
+    }
+}
+
+/// The loop after its fallback.
+struct Rest<I: Iterator<Item: Task>, S> {
+    /// The tasks not begun.
+    tasks: Option<I>,
+    sink: Option<S>,
+    /// In order, from the first whose value the sink has not seen.
+    pieces: VecDeque<Piece<I::Item>>,
+    /// The loop is ready to go on with `tasks`, and waits for its turn only.
+    turn: Option<Child<YieldNow>>,
+    /// The first panic, kept until nothing is out.
+    panic: Option<Payload>,
+}
+
+impl<I: Iterator<Item: Task>, S> Unpin for Rest<I, S> {}
+
+impl<I, S> Rest<I, S>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    /// A loop can be ready, to go on with its tasks, while some are out: it is destroyed when they have ended.
+    const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
+
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
+        // SAFETY: the worker loop runs a frame exclusively.
+        let rest = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
+        rest.turn = None;
+        rest.guarded(|rest| rest.tasks = None);
+        let mut out = false;
+        for piece in &mut rest.pieces {
+            out |= piece.still_out(cx, true);
+        }
+        if out {
+            return Poll::Pending;
+        }
+        // SAFETY: passed on; nothing is out.
+        unsafe { BodyFrame::<Self>::cancel(frame, cx) }
+    }
+
+    /// Runs user code while something may be out: a panic is kept, and ends the loop.
+    fn guarded<R>(&mut self, body: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(|| body(self))) {
+            Ok(done) => Some(done),
+            Err(payload) => {
+                self.panic.get_or_insert(payload);
+                None
+            }
+        }
+    }
+
+    /// Puts the values whose turn has come into the sink.
+    fn drain(&mut self) {
+        while self.panic.is_none() && self.pieces.front_mut().is_some_and(Piece::ended) {
+            self.guarded(|rest| {
+                if let (Some(piece), Some(sink)) = (rest.pieces.pop_front(), &mut rest.sink) {
+                    piece.put_into(sink);
+                }
+            });
+        }
+    }
+
+    /// The stack is being given up: hands over a batch, and asks for another turn if there is more.
+    fn hand_over(&mut self, cx: Cx) {
+        let batch = self.guarded(|rest| {
+            let Some(tasks) = &mut rest.tasks else { return Vec::new() };
+            let (low, high) = tasks.size_hint();
+            let half = high.unwrap_or(low.max(BATCH)).div_ceil(2).clamp(1, BATCH);
+            tasks.by_ref().take(half).collect::<Vec<_>>()
+        });
+        let Some(batch) = batch else { return self.tasks = None };
+        if batch.is_empty() {
+            return self.tasks = None;
+        }
+        let turn = BodyFrame::new(cx, ready(()));
+        cx.make_ready(turn);
+        self.turn = Some(Child::new(turn));
+        let frame = join_all(batch).into_frame(cx);
+        cx.make_ready(frame);
+        self.pieces.push_back(Piece::Many(Branch::Child(Child::new(frame))));
+    }
+
+    /// Begins the tasks that are left; `false` when the stack is being given up before that is done.
+    fn go_on(&mut self, cx: Cx) -> bool {
+        while self.panic.is_none() && self.tasks.is_some() {
+            let next = self.guarded(|rest| rest.tasks.as_mut().and_then(Iterator::next));
+            let Some(Some(task)) = next else { break };
+            let branch = Branch::begin(cx, task);
+            self.pieces.push_back(Piece::One(branch));
+            self.drain();
+            if cx.leaving() {
+                self.hand_over(cx);
+                return self.turn.is_none();
+            }
+        }
+        // Dropping the iterator is user code as well.
+        self.guarded(|rest| rest.tasks = None);
+        true
+    }
+}
+
+impl<I, S> Future for Rest<I, S>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    type Output = S::Output;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<S::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        let rest = &mut *self;
+        let entering = cx.take_entering();
+        rest.turn = None;
+        if entering && cx.leaving() {
+            rest.hand_over(cx);
+        } else {
+            if !entering {
+                rest.drain();
+            }
+            rest.go_on(cx);
+        }
+        if let Some(turn) = &rest.turn {
+            cx.wait_for(turn.frame());
+            return Poll::Pending;
+        }
+        let mut out = false;
+        for piece in &mut rest.pieces {
+            out |= piece.still_out(cx, !entering);
+        }
+        if out {
+            return Poll::Pending;
+        }
+        rest.drain();
+        if let Some(payload) = rest.panic.take() {
+            resume_unwind(payload);
+        }
+        match rest.sink.take() {
+            Some(sink) => Poll::Ready(sink.finish()),
+            None => unreachable!("a loop was polled after it had ended"),
+        }
+    }
+}

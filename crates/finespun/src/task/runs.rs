@@ -1,0 +1,115 @@
+//! A run: everything that one call of `Runtime::run` started.
+//!
+//! A run ends when its root and every task spawned in it have ended. When the root ends first, the rest is cancelled.
+//! *Cancelling* marks the run. From then on its ready frames are destroyed instead of polled, its waiting leaves are
+//! ended by their workers' sweeps, and what is on a stack becomes frames at its next guard check. So destruction goes
+//! leaf first: a frame that waits for children is destroyed when the last of them has ended (DESIGN section 7).
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// The state of one run.
+pub(crate) struct Run {
+    /// Its number: team and index.
+    pub(crate) number: u32,
+    /// The root and the spawned tasks that have not ended.
+    live: AtomicUsize,
+    cancelled: AtomicBool,
+    /// Lines of the deadlock report, if there is one.
+    report: Mutex<Option<Vec<String>>>,
+    ended: Mutex<bool>,
+    bell: Condvar,
+    /// Told that the run has ended, for those who do not sleep on it.
+    on_end: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Run {
+    /// A run with its root.
+    pub(crate) fn new(number: u32) -> Run {
+        Run {
+            number,
+            live: AtomicUsize::new(1),
+            cancelled: AtomicBool::new(false),
+            report: Mutex::new(None),
+            ended: Mutex::new(false),
+            bell: Condvar::new(),
+            on_end: Mutex::new(None),
+        }
+    }
+
+    /// Calls `body` when the run has ended.
+    pub(crate) fn on_end(&self, body: impl FnOnce() + Send + 'static) {
+        *lock(&self.on_end) = Some(Box::new(body));
+    }
+
+    /// One more task of the run.
+    pub(crate) fn enter(&self) {
+        // Relaxed: the caller is a task of the run, so the count is not zero.
+        self.live.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A task of the run has ended, and nothing that it borrowed is used any more.
+    pub(crate) fn leave(&self) {
+        // Release: this task's accesses come before the end. Acquire: the last sees all others'.
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let told = lock(&self.on_end).take();
+            let mut ended = lock(&self.ended);
+            *ended = true;
+            self.bell.notify_all();
+            drop(ended);
+            if let Some(told) = told {
+                told();
+            }
+        }
+    }
+
+    /// Whether other tasks than the caller are left.
+    pub(crate) fn others(&self) -> bool {
+        // Acquire: pairs with the Release in `leave`.
+        self.live.load(Ordering::Acquire) > 1
+    }
+
+    /// Sleeps until the run has ended.
+    pub(crate) fn wait(&self) {
+        let mut ended = lock(&self.ended);
+        while !*ended {
+            ended = self.bell.wait(ended).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Marks the run; `false` if it was marked already. Whoever marks it also tells the workers.
+    #[must_use]
+    pub(crate) fn mark_cancelled(&self) -> bool {
+        // Release: what led to it is seen by those who see the mark.
+        !self.cancelled.swap(true, Ordering::AcqRel)
+    }
+
+    /// Marks the run as deadlocked, which the sweeps will describe.
+    #[must_use]
+    pub(crate) fn mark_deadlocked(&self) -> bool {
+        lock(&self.report).get_or_insert_default();
+        self.mark_cancelled()
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        // Acquire: pairs with the Release in `mark_cancelled`.
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Adds a line to the report of a deadlocked run.
+    pub(crate) fn describe(&self, line: impl FnOnce() -> String) {
+        if let Some(lines) = &mut *lock(&self.report) {
+            lines.push(line());
+        }
+    }
+
+    /// The report of a deadlocked run.
+    pub(crate) fn report(&self) -> Option<Vec<String>> {
+        lock(&self.report).take()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // Nothing panics between two consistent states.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

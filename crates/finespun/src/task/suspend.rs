@@ -1,0 +1,318 @@
+//! Continuations: the right to write a slot once, first class.
+//!
+//! `suspend` makes a *leaf*: a frame without a body, whose slot a [`Continuation`] writes. Leaf and continuation may
+//! part ways: a task that is cancelled gives up its leaf while the continuation is still in somebody's hands, even
+//! after the runtime has gone. The *claim* (the join word of the leaf, which waits for nobody) decides who completes
+//! it and who frees it:
+//!
+//! ```text
+//!            (1) resolve or drop of the continuation
+//!     OPEN ---------------------------------------> RESOLVED    the child's owner frees
+//!       |
+//!       |  (2) cancel                          (3) child given up        (4) continuation consumed
+//!       +-----------------> CANCELLED ----------> +CHILD_GONE ------------> freed by (4)
+//!                               |   (4)                             (3)
+//!                               +---------------> +HANDLE_GONE -----------> freed by (3)
+//! ```
+//!
+//! After (1) the continuation does not touch the leaf once its slot is completed. A cancelled leaf is a tombstone,
+//! freed by whichever side comes second.
+
+use std::alloc::Layout;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+
+use super::call::{Task, sealed};
+use super::context::{Cx, try_cx};
+use super::frame::{self, FrameRef, Header, Payload, VTable, frame_layout, payload_ptr, result_ptr};
+use super::outcome::Outcome;
+use super::pool::{self, Class};
+use super::slot::{Slot, Status};
+use super::{run, teams};
+
+const OPEN: u32 = 0;
+const RESOLVED: u32 = 1;
+const CANCELLED: u32 = 2;
+const CHILD_GONE: u32 = 4;
+const HANDLE_GONE: u32 = 8;
+/// Beside OPEN: the runtime's own wait, which cancellation leaves alone, since something will end it.
+const PROTECTED: u32 = 16;
+
+/// A leaf that delivers a `T`: behind the result lies where in the source the wait was written.
+struct Leaf<T>(PhantomData<T>);
+
+type Place = &'static Location<'static>;
+
+impl<T> Leaf<T> {
+    const RESULT: Layout = frame_layout::<(), T>();
+    const PLACE: usize = Self::RESULT.size().next_multiple_of(align_of::<Place>());
+    const LAYOUT: Layout =
+        match Layout::from_size_align(Self::PLACE + size_of::<Place>(), Self::RESULT.align()) {
+            Ok(layout) => layout.pad_to_align(),
+            Err(_) => panic!("a slot is larger than the address space"),
+        };
+    const VTABLE: &'static VTable = &VTable {
+        poll: Self::poll,
+        cancel: Self::poll,
+        drop_result: frame::drop_result::<T>,
+        class: Class::of(Self::LAYOUT),
+        name: std::any::type_name::<Continuation<T>>,
+        leaf: Some(Self::what),
+    };
+
+    fn new(cx: Cx, claim: u32, place: Place) -> FrameRef {
+        let leaf = cx.allocate(const { Class::of(Self::LAYOUT) });
+        let header = Header {
+            slot: Slot::new(),
+            vtable: Self::VTABLE,
+            join: std::sync::atomic::AtomicU32::new(claim),
+            run: cx.run(),
+        };
+        // SAFETY: fresh memory, large enough.
+        unsafe { leaf.write(header) };
+        // SAFETY: the layout reserves the place.
+        unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<Place>().write(place) };
+        leaf
+    }
+
+    unsafe fn what(leaf: FrameRef) -> (&'static str, Place) {
+        // SAFETY: written by `new`.
+        (std::any::type_name::<T>(), unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<Place>().read() })
+    }
+
+    unsafe fn poll(_: FrameRef, _: Cx) -> Poll<Status> {
+        unreachable!("a leaf is never run")
+    }
+}
+
+/// The right to end a wait with a `T`, once.
+///
+/// [`resolve`](Continuation::resolve) consumes it, so a second value is impossible by type. One that is dropped
+/// unresolved wakes its waiter with a panic that says so. It may be resolved on any thread, and may outlive the
+/// waiting task, its run and the runtime.
+#[must_use = "a continuation that is dropped ends its wait with a panic"]
+pub struct Continuation<T> {
+    leaf: FrameRef,
+    value: PhantomData<fn(T)>,
+}
+
+// SAFETY: resolving writes a `T` and makes a frame ready, both of which any thread may do for a `Send` value.
+unsafe impl<T: Send> Send for Continuation<T> {}
+// SAFETY: a shared continuation offers nothing.
+unsafe impl<T> Sync for Continuation<T> {}
+
+impl<T> Continuation<T> {
+    /// Ends the wait with `value`. The waiting task becomes ready; it does not run inside this call.
+    ///
+    /// If the task has been cancelled meanwhile, `value` is dropped.
+    pub fn resolve(self, value: T) {
+        self.complete(Ok(value));
+    }
+
+    fn complete(self, result: Result<T, Payload>) {
+        let leaf = std::mem::ManuallyDrop::new(self).leaf;
+        // SAFETY: the leaf lives until this side has let it go.
+        let claim = unsafe { &(*leaf.as_ptr()).join };
+        // (1) AcqRel: against (2); the failing side sees what the canceller did.
+        // Relaxed: the bit is there from the beginning.
+        let open = claim.load(Ordering::Relaxed) & PROTECTED;
+        if claim.compare_exchange(open, RESOLVED, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            drop(result);
+            // SAFETY: this continuation is consumed.
+            unsafe { let_go(leaf, HANDLE_GONE) };
+            return;
+        }
+        let status = match result {
+            Ok(value) => {
+                // SAFETY: the claim is ours, the slot empty, the storage reserved.
+                unsafe { result_ptr::<T>(leaf).write(value) };
+                Status::Done
+            }
+            Err(payload) => {
+                // SAFETY: as above.
+                unsafe { payload_ptr::<T>(leaf).write(payload) };
+                Status::Panicked
+            }
+        };
+        // SAFETY: written above; claimed once.
+        if let Some(waiter) = unsafe { run::complete(leaf, status) } {
+            make_ready(waiter);
+        }
+    }
+}
+
+impl<T> Drop for Continuation<T> {
+    fn drop(&mut self) {
+        let again = Continuation { leaf: self.leaf, value: PhantomData::<fn(T)> };
+        again.complete(Err(Box::new(format!(
+            "a Continuation<{}> was dropped unresolved: resolve it, or let its holder live",
+            std::any::type_name::<T>()
+        ))));
+    }
+}
+
+impl<T> std::fmt::Debug for Continuation<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Continuation").finish_non_exhaustive()
+    }
+}
+
+/// Makes a frame ready from wherever this is.
+pub(crate) fn make_ready(frame: FrameRef) {
+    // SAFETY: a frame that becomes ready is live.
+    let run = unsafe { frame.as_ref() }.run;
+    match try_cx() {
+        Some(cx) if teams::same_team(cx.run(), run) => cx.make_ready(frame),
+        _ => teams::inject(frame),
+    }
+}
+
+/// Cancels a leaf, if nobody has resolved it (2): its waiter, if that makes it ready.
+///
+/// # Safety
+/// `leaf` is a leaf, and its child's owner has not given it up.
+pub(crate) unsafe fn cancel(leaf: FrameRef) -> Option<FrameRef> {
+    // SAFETY: live by the caller's word.
+    let claim = unsafe { &(*leaf.as_ptr()).join };
+    // (2) AcqRel: against (1).
+    if claim.compare_exchange(OPEN, CANCELLED, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        return None;
+    }
+    // SAFETY: claimed: nobody else completes it; `Cancelled` needs no result.
+    unsafe { run::complete(leaf, Status::Cancelled) }
+}
+
+/// What a leaf waits for, and who waits.
+pub(crate) struct Waiting {
+    pub(crate) waiter: Option<FrameRef>,
+    pub(crate) what: String,
+    pub(crate) place: Place,
+}
+
+/// Describes a leaf that nobody has ended.
+///
+/// # Safety
+/// `leaf` is a leaf.
+pub(crate) unsafe fn waiting(leaf: FrameRef) -> Option<Waiting> {
+    // SAFETY: live by the caller's word.
+    let header = unsafe { leaf.as_ref() };
+    if header.join.load(Ordering::Acquire) & !PROTECTED != OPEN {
+        return None;
+    }
+    // SAFETY: the table's own function.
+    let (value, place) = unsafe { (header.vtable.leaf?)(leaf) };
+    Some(Waiting { waiter: header.slot.waiter(), what: format!("a continuation of `{value}`"), place })
+}
+
+/// One side of a cancelled leaf goes; the second frees it (3, 4).
+///
+/// # Safety
+/// Called once by each side, which does not touch the leaf again.
+unsafe fn let_go(leaf: FrameRef, side: u32) {
+    // SAFETY: live until the second side's `fetch_or`.
+    let header = unsafe { leaf.as_ref() };
+    let class = header.vtable.class;
+    // AcqRel: what the first side did comes before the second frees.
+    let before = header.join.fetch_or(side, Ordering::AcqRel);
+    if before & (CHILD_GONE | HANDLE_GONE) != 0 {
+        // SAFETY: both sides have gone.
+        unsafe { pool::free(leaf.cast(), class) };
+    }
+}
+
+/// The owner of a cancelled leaf gives it up (3).
+///
+/// # Safety
+/// As [`let_go`].
+pub(crate) unsafe fn abandon(leaf: FrameRef) {
+    // SAFETY: passed on.
+    unsafe { let_go(leaf, CHILD_GONE) };
+}
+
+/// Calls `body` with the continuation of this wait, and waits until somebody resolves it: call with current
+/// continuation. The primitive from which semaphores, locks, barriers and channels are built.
+///
+/// When the continuation is resolved before `body` returns, nothing is suspended and nothing is allocated from the
+/// system. Otherwise the wait costs one frame for the slot (24 bytes and the value) beside the waiting task's own.
+///
+/// # Panics
+/// The wait panics if the continuation is dropped unresolved.
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn from_another_thread() -> u64 {
+///     suspend(|k: Continuation<u64>| {
+///         std::thread::spawn(move || k.resolve(42));
+///     })
+///     .await
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(from_another_thread()), 42);
+/// ```
+#[track_caller]
+pub fn suspend<T: Send, F: FnOnce(Continuation<T>)>(body: F) -> Suspend<T, F> {
+    Suspend { body, claim: OPEN, place: Location::caller(), value: PhantomData }
+}
+
+/// As [`suspend`], for a wait of the runtime's own that must not be cancelled.
+#[track_caller]
+pub(crate) fn suspend_protected<T: Send, F: FnOnce(Continuation<T>)>(body: F) -> Suspend<T, F> {
+    Suspend { body, claim: PROTECTED, place: Location::caller(), value: PhantomData }
+}
+
+/// The task that [`suspend`] makes.
+#[must_use = "a task does nothing until it is awaited"]
+pub struct Suspend<T, F> {
+    body: F,
+    claim: u32,
+    place: Place,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T, F> sealed::Sealed for Suspend<T, F> {}
+impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
+    type Output = T;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<T> {
+        /// The body panicked: nobody will wait. Whoever completes the leaf frees it.
+        struct Unwind(FrameRef);
+        impl Drop for Unwind {
+            fn drop(&mut self) {
+                // SAFETY: this side has not given the leaf up.
+                let header = unsafe { self.0.as_ref() };
+                if !header.slot.detach() {
+                    // SAFETY: completed, so the continuation has let go, and this is the only owner.
+                    unsafe { (header.vtable.drop_result)(self.0) };
+                    // SAFETY: as above.
+                    unsafe { frame::free(self.0) };
+                }
+            }
+        }
+
+        let leaf = Leaf::<T>::new(cx, self.claim, self.place);
+        let unwind = Unwind(leaf);
+        (self.body)(Continuation { leaf, value: PhantomData });
+        std::mem::forget(unwind);
+        // SAFETY: this side owns the child until it hands it on below.
+        let status = unsafe { leaf.as_ref() }.slot.status();
+        if status == Some(Status::Done) && !cx.block_now() {
+            // SAFETY: completed; this is the only owner.
+            if let frame::Delivered::Value(value) = unsafe { frame::take::<T>(leaf) } {
+                // SAFETY: the call protocol.
+                return unsafe { Outcome::done(value) };
+            }
+        }
+        if cx.run_cancelled() {
+            // The sweep of this worker may be over. A waiter cannot have registered yet.
+            // SAFETY: a leaf whose child this side owns.
+            let waiter = unsafe { cancel(leaf) };
+            debug_assert!(waiter.is_none());
+        }
+        Outcome::suspended(leaf)
+    }
+}

@@ -1,0 +1,97 @@
+//! What cannot be undercut: the price of a bare call, of a bare deque operation and
+//! of a bare frame, against which a runtime's price per task is read.
+
+use std::hint::black_box;
+use std::num::NonZero;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::problem::fib_calls;
+use crate::runtime::Runtime;
+use crate::statistics::{median, minimum};
+
+/// Repetitions of every floor.
+const REPETITIONS: usize = 7;
+
+/// The size of a frame with one await and a `u64`, in bytes.
+const FRAME_BYTES: usize = 72;
+
+/// One floor, in nanoseconds per operation.
+#[derive(Serialize)]
+pub struct Floor {
+    /// What was done.
+    pub name: &'static str,
+    /// Least over the repetitions.
+    pub minimum: f64,
+    /// Median over the repetitions.
+    pub median: f64,
+}
+
+/// Measures all floors, within a second.
+pub fn measure() -> Vec<Floor> {
+    let mut floors = vec![plain_call(), crossbeam_deque(), st3_deque(), boxed_frame()];
+    floors.extend(finespun());
+    floors
+}
+
+/// Finespun's own floors.
+///
+/// HOOK: once the library exports its bare deque and its bare frame allocation for
+/// benches, time them here as [`crossbeam_deque`] and [`boxed_frame`] do.
+fn finespun() -> Vec<Floor> {
+    Vec::new()
+}
+
+fn plain_call() -> Floor {
+    const N: u64 = 30;
+    let plain = Runtime::Plain.start(NonZero::<usize>::MIN);
+    let plain = plain.expect("the plain recursion is in every build");
+    time("plain recursion, one call of fib", fib_calls(N), || {
+        black_box(plain.fib(black_box(N)));
+    })
+}
+
+fn crossbeam_deque() -> Floor {
+    let deque = crossbeam_deque::Worker::new_lifo();
+    repeat("crossbeam-deque, push and pop", |i| {
+        deque.push(black_box(i));
+        black_box(deque.pop());
+    })
+}
+
+fn st3_deque() -> Floor {
+    let deque = st3::lifo::Worker::new(256);
+    repeat("st3, push and pop", |i| {
+        // A full deque hands the item back; this one never holds more than one.
+        let _ = deque.push(black_box(i));
+        black_box(deque.pop());
+    })
+}
+
+fn boxed_frame() -> Floor {
+    repeat("system allocator, 72 bytes allocated and freed", |_| {
+        drop(black_box(Box::new([0_u8; FRAME_BYTES])));
+    })
+}
+
+fn repeat(name: &'static str, mut operation: impl FnMut(usize)) -> Floor {
+    const OPERATIONS: usize = 2_000_000;
+    time(name, OPERATIONS as u64, || {
+        (0..OPERATIONS).for_each(&mut operation);
+    })
+}
+
+fn time(name: &'static str, operations: u64, mut body: impl FnMut()) -> Floor {
+    let mut samples = [0.0; REPETITIONS];
+    for sample in &mut samples {
+        let start = Instant::now();
+        body();
+        *sample = start.elapsed().as_secs_f64() * 1e9 / operations as f64;
+    }
+    Floor {
+        name,
+        minimum: minimum(&samples).unwrap_or_default(),
+        median: median(&samples).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,217 @@
+//! Finespun beside other runtimes: problem x runtime, in time, memory and instructions.
+//!
+//! `main` reads the command line and hands over to [`matrix`] (the driver), [`one`]
+//! (a single cell, in a child process), [`floors`] or [`instructions`]; [`report`]
+//! prints what they found. How to run and how to read it: `README.md`.
+
+mod error;
+mod floors;
+mod instructions;
+mod kernel;
+mod matrix;
+mod neighbours;
+mod one;
+mod problem;
+mod report;
+mod runtime;
+mod statistics;
+
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+
+use error::Error;
+use matrix::Plan;
+use neighbours::Ticks;
+use problem::{Problem, Scale};
+use report::{LeftOut, Report};
+use runtime::Runtime;
+
+/// Prints the matrix problem x runtime and writes it as JSON and SVG.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    /// The rows, comma-separated; all by default.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    problems: Vec<Problem>,
+
+    /// The columns, comma-separated; by default all in this build. `plain` always
+    /// runs, since the ratios refer to it.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    runtimes: Vec<Runtime>,
+
+    /// Worker counts, comma-separated.
+    #[arg(long, value_delimiter = ',', default_value = "1,2")]
+    workers: Vec<NonZero<usize>>,
+
+    /// Samples of every cell; 5, or 1 with --quick.
+    #[arg(long, value_name = "N")]
+    rounds: Option<NonZero<usize>>,
+
+    /// Stop a sample after this long and leave its cell out of later rounds.
+    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    limit: NonZero<u32>,
+
+    /// Small sizes, to see that everything runs.
+    #[arg(long)]
+    quick: bool,
+
+    /// Where the results go as JSON.
+    #[arg(long, value_name = "FILE", default_value = "peers.json")]
+    json: PathBuf,
+
+    /// Where the results go as a picture.
+    #[arg(long, value_name = "FILE", default_value = "peers.svg")]
+    svg: PathBuf,
+
+    /// Count instructions per call of fib under valgrind, instead of the matrix.
+    #[arg(long)]
+    instructions: bool,
+
+    /// Run one cell in this process and print its sample as JSON.
+    #[arg(long, num_args = 3, value_names = ["PROBLEM", "RUNTIME", "WORKERS"])]
+    one: Vec<String>,
+
+    /// With --one: this Fibonacci number, without a warm-up.
+    #[arg(long, value_name = "N", requires = "one", hide = true)]
+    fib: Option<u64>,
+}
+
+fn main() -> ExitCode {
+    match options().and_then(|options| run(&options)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("peers: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// The command line; what is wrong with it comes back as one line.
+fn options() -> Result<Options, Error> {
+    Options::try_parse().map_err(|error| {
+        if !error.use_stderr() {
+            error.exit();
+        }
+        let text = error.to_string();
+        let lines = text.lines().take_while(|line| !line.is_empty());
+        let line = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+        let line = line.trim_start_matches("error: ");
+        Error::Usage(format!("{line} (see --help)"))
+    })
+}
+
+fn run(options: &Options) -> Result<(), Error> {
+    let scale = if options.quick {
+        Scale::Quick
+    } else {
+        Scale::Full
+    };
+    if !options.one.is_empty() {
+        return print_one(options, scale);
+    }
+    let runtimes = runtimes(options)?;
+    let left_out: Vec<_> = absent().collect();
+    let rounds = options
+        .rounds
+        .map_or(if options.quick { 1 } else { 5 }, NonZero::get);
+    let mut report = Report {
+        machine: report::machine(),
+        quick: options.quick,
+        rounds,
+        others_busy: 0.0,
+        left_out,
+        cells: Vec::new(),
+        floors: Vec::new(),
+        instructions: Vec::new(),
+    };
+    if options.instructions {
+        if !instructions::is_available() {
+            println!("left out: instruction counts (install valgrind)");
+            return Ok(());
+        }
+        report.instructions = instructions::count(&runtimes)?;
+        print!("{}", report::table::text(&report));
+        return Ok(());
+    }
+    let start = Ticks::now();
+    report.cells = matrix::run(&Plan {
+        problems: or_all(&options.problems),
+        runtimes,
+        workers: options.workers.clone(),
+        rounds,
+        limit: Duration::from_secs(options.limit.get().into()),
+        scale,
+    })?;
+    report.others_busy = start.and_then(|start| start.others_since()).unwrap_or(0.0);
+    report.floors = floors::measure();
+    print!("{}", report::table::text(&report));
+    let json = serde_json::to_string_pretty(&report).expect("a report is plain data");
+    write(&options.json, &json)?;
+    write(&options.svg, &report::svg::picture(&report))
+}
+
+fn print_one(options: &Options, scale: Scale) -> Result<(), Error> {
+    let [problem, runtime, workers] = &options.one[..] else {
+        return Err(Error::Usage("--one takes PROBLEM RUNTIME WORKERS".into()));
+    };
+    let wrong = |what: &str, value: &str| Error::Usage(format!("there is no {what} `{value}`"));
+    let cell = one::Cell {
+        problem: Problem::from_str(problem, false).map_err(|_| wrong("problem", problem))?,
+        runtime: Runtime::from_str(runtime, false).map_err(|_| wrong("runtime", runtime))?,
+        workers: workers
+            .parse()
+            .map_err(|_| wrong("worker count", workers))?,
+    };
+    let sample = match options.fib {
+        Some(n) => one::fib_once(cell, n)?,
+        None => one::sample(cell, scale)?,
+    };
+    println!(
+        "{}",
+        serde_json::to_string(&sample).expect("a sample is plain data")
+    );
+    Ok(())
+}
+
+/// The columns to run, the plain recursion first.
+fn runtimes(options: &Options) -> Result<Vec<Runtime>, Error> {
+    for &runtime in &options.runtimes {
+        if let Some(cure) = runtime.cure_if_absent() {
+            return Err(Error::Absent { runtime, cure });
+        }
+    }
+    let mut runtimes = or_all(&options.runtimes);
+    runtimes.retain(|runtime| runtime.cure_if_absent().is_none());
+    runtimes.push(Runtime::Plain);
+    runtimes.sort();
+    runtimes.dedup();
+    Ok(runtimes)
+}
+
+fn absent() -> impl Iterator<Item = LeftOut> {
+    Runtime::value_variants().iter().filter_map(|&runtime| {
+        let cure = runtime.cure_if_absent()?;
+        Some(LeftOut { runtime, cure })
+    })
+}
+
+fn or_all<T: ValueEnum + Clone>(chosen: &[T]) -> Vec<T> {
+    let all = if chosen.is_empty() {
+        T::value_variants()
+    } else {
+        chosen
+    };
+    all.to_vec()
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(|source| Error::Write {
+        path: path.to_owned(),
+        source,
+    })
+}

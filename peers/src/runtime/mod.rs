@@ -1,0 +1,116 @@
+//! The columns: every problem written once per runtime, as that runtime's own
+//! documentation would write it, without cutoffs. Called by [`crate::one`] only.
+//!
+//! With two branches a column forks wherever the plain recursion calls itself, but
+//! for the leaves of the tree sum; how a loop is split is the runtime's own business.
+
+mod chili;
+#[cfg(feature = "finespun")]
+mod finespun;
+#[cfg(any(peers_plain_cpp, peers_tbb, peers_openmp))]
+mod foreign;
+mod plain;
+mod rayon;
+
+use std::fmt;
+use std::num::NonZero;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::kernel::{tree, uts};
+
+/// The stack of every thread that runs tasks: UTS T3 is 1,572 levels deep, and a
+/// worker that steals while it waits stacks one search on another.
+pub const STACK_BYTES: usize = 256 << 20;
+
+/// A runtime with its workers up, ready to be timed.
+pub trait Column {
+    /// The `n`-th Fibonacci number, by two calls.
+    fn fib(&self, n: u64) -> u64;
+    /// The sum of the leaf numbers `0..leaves` of a tree of fan-out 10.
+    fn skynet(&self, leaves: u64) -> u64;
+    /// The number of ways to place `n` queens.
+    fn queens(&self, n: u8) -> u64;
+    /// C += A B, stored by quadrants.
+    fn matmul(&self, c: &mut [f64], a: &[f64], b: &[f64]);
+    /// The sum of all values.
+    fn tree_sum(&self, root: &tree::Node) -> u64;
+    /// The number of nodes.
+    fn uts(&self, tree: &uts::Tree) -> u64;
+}
+
+/// The runtimes of the matrix, in the order of its columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Runtime {
+    /// The plain recursion in Rust: the floor, and what all ratios refer to.
+    Plain,
+    /// The plain recursion in C++: its compiler's share of the C++ columns.
+    PlainCpp,
+    /// Finespun.
+    Finespun,
+    /// rayon.
+    Rayon,
+    /// chili.
+    Chili,
+    /// oneTBB.
+    Tbb,
+    /// OpenMP tasks.
+    Openmp,
+}
+
+impl Runtime {
+    /// Whether it runs on one worker only.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Self::Plain | Self::PlainCpp)
+    }
+
+    /// What to do to have it in this build; `None` where it is.
+    pub fn cure_if_absent(self) -> Option<&'static str> {
+        let (present, cure) = match self {
+            Self::Plain | Self::Rayon | Self::Chili => (true, ""),
+            Self::PlainCpp => (cfg!(peers_plain_cpp), "install g++ and build again"),
+            Self::Finespun => (cfg!(feature = "finespun"), "build with --features finespun"),
+            Self::Tbb => (cfg!(peers_tbb), "install libtbb-dev and build again"),
+            Self::Openmp => (
+                cfg!(peers_openmp),
+                "install g++ with OpenMP and build again",
+            ),
+        };
+        (!present).then_some(cure)
+    }
+
+    /// Starts the runtime; `None` where this build lacks it.
+    pub fn start(self, workers: NonZero<usize>) -> Option<Box<dyn Column>> {
+        Some(match self {
+            Self::Plain => Box::new(plain::Plain),
+            Self::Rayon => Box::new(rayon::Rayon::start(workers)),
+            Self::Chili => Box::new(chili::Chili::start(workers)),
+            #[cfg(feature = "finespun")]
+            Self::Finespun => Box::new(finespun::Finespun::start(workers)),
+            #[cfg(peers_plain_cpp)]
+            Self::PlainCpp => Box::new(foreign::Foreign::plain_cpp(workers)),
+            #[cfg(peers_tbb)]
+            Self::Tbb => Box::new(foreign::Foreign::tbb(workers)),
+            #[cfg(peers_openmp)]
+            Self::Openmp => Box::new(foreign::Foreign::openmp(workers)),
+            #[allow(unreachable_patterns, reason = "in a build that has every column")]
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Plain => "plain",
+            Self::PlainCpp => "plain-cpp",
+            Self::Finespun => "finespun",
+            Self::Rayon => "rayon",
+            Self::Chili => "chili",
+            Self::Tbb => "tbb",
+            Self::Openmp => "openmp",
+        })
+    }
+}
