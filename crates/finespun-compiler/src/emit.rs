@@ -30,8 +30,8 @@ use crate::names::Names;
 
 /// A body that is ready to be written as a stack task.
 pub(crate) struct Ready {
-    /// The parameters' patterns, bound to `__a0` ...
-    pub(crate) params: Vec<syn::Pat>,
+    /// The parameters' patterns and what they are bound to.
+    pub(crate) params: Vec<(syn::Pat, TokenStream)>,
     pub(crate) body: Body,
     pub(crate) names: Names,
     pub(crate) flow: Flow,

@@ -1,7 +1,7 @@
 //! Questions about an expression that need no names: does it await, does it
 //! contain a closure.
 
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::{Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Macro, Stmt};
 
 struct Awaits(bool);

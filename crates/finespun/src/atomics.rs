@@ -49,7 +49,6 @@ pub(crate) use std::{
 pub(crate) use cell::UnsafeCell;
 
 /// How often [`lock`] tries before it blocks.
-#[cfg(not(loom))]
 const TRIES: usize = 1000;
 
 /// Locks `mutex`, which is only ever held for a moment, and whose data is
@@ -60,14 +59,21 @@ const TRIES: usize = 1000;
 /// inlined, but not the blocking path.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     #[cfg(not(loom))]
+    return lock_std(mutex);
+    #[cfg(loom)]
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// As [`lock`], for what is not modelled: std's mutex in every build.
+pub(crate) fn lock_std<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    use std::sync::TryLockError;
     for attempt in 0..TRIES {
-        use std::sync::TryLockError;
         match mutex.try_lock() {
             Ok(guard) => return guard,
             Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
             // The holder may be waiting for this very processor.
-            Err(TryLockError::WouldBlock) if attempt % 32 == 31 => thread::yield_now(),
-            Err(TryLockError::WouldBlock) => hint::spin_loop(),
+            Err(TryLockError::WouldBlock) if attempt % 32 == 31 => std::thread::yield_now(),
+            Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
         }
     }
     mutex

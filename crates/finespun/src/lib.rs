@@ -1,20 +1,114 @@
-//! Finespun.
+//! Fine-grained, irregular, dynamically created parallelism at the price of a procedure call.
+//!
+//! A **task** is a call that may later turn out to have been a thread. It runs on its caller's stack, and becomes a
+//! small heap frame only when it must wait, when a thief wants work, or when the stack runs out. So write the
+//! natural recursive program, borrow your data, and do not think about grain size:
+//!
+//! ```
+//! use finespun::prelude::*;
+//!
+//! struct Tree {
+//!     left: Option<Box<Tree>>,
+//!     right: Option<Box<Tree>>,
+//!     value: u64,
+//! }
+//!
+//! #[task]
+//! async fn sum(t: &Tree) -> u64 {
+//!     let (l, r) = join!(sum_of(&t.left), sum_of(&t.right));
+//!     l + r + t.value
+//! }
+//!
+//! #[task]
+//! async fn sum_of(t: &Option<Box<Tree>>) -> u64 {
+//!     match t {
+//!         Some(t) => sum(t).await,
+//!         None => 0,
+//!     }
+//! }
+//!
+//! fn main() -> Result<(), finespun::Error> {
+//!     let leaf = |value| Some(Box::new(Tree { left: None, right: None, value }));
+//!     let tree = Tree { left: leaf(1), right: leaf(2), value: 3 };
+//!     let runtime = Runtime::builder().workers(2).build()?;
+//!     assert_eq!(runtime.run(sum(&tree)), 6);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # What there is
+//!
+//! * [`task`]: compiles an `async fn` to a task; inside it, `.await` calls another task and [`join!`] several.
+//! * [`Runtime`]: workers that run tasks. [`Runtime::run`] borrows; [`Runtime::spawn`] gives a std future.
+//! * [`join_all`], [`reduce`]: tasks from an iterator. [`spawn`], [`scope`]: tasks that outlive the expression.
+//! * [`suspend`]: a wait for whoever holds the [`Continuation`]; from it, [`sync`], and whatever you build.
+//! * [`foreign`], [`blocking`]: std futures, and calls that block their thread. [`yield_now`], [`checkpoint`].
+//!
+//! # What it promises
+//!
+//! * The same answer on any number of workers: values are combined in program order.
+//! * No overflow: recursion deeper than the stack goes on in the heap.
+//! * No deadlock of its own making: what waits is a frame, never a stack with a stranger's work on top, so locks may
+//!   be held across awaits. A true cycle of waits ends in a report ([`RunError::Deadlock`]).
+//! * A panic in any task reaches the caller of `run`, after every task that borrows has ended.
+//!
+//! `ARCHITECTURE.md` in the repository tells how it works, and on which papers it rests.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod atomics;
 mod observe;
 mod runtime;
 mod sched;
+pub mod sync;
 mod task;
 
+pub use finespun_macros::task;
 pub use observe::Stats;
-pub use runtime::{Builder, Error, RunError, Runtime};
+pub use runtime::{Builder, Error, RunError, RunFuture, Runtime};
 pub use task::call::Task;
-pub use task::many::{join_all, reduce};
-pub use task::spawn::{Handle, Scope, scope, spawn};
-pub use task::yielding::{checkpoint, yield_now};
-pub use task::suspend::{Continuation, suspend};
+pub use task::foreign::{Blocking, Foreign, blocking, foreign};
+pub use task::many::{Fold, Many, Sink, join_all, reduce};
+pub use task::spawn::{Handle, Scope, Scoped, scope, spawn};
+pub use task::suspend::{Continuation, External, Suspend, suspend};
+pub use task::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
 
+/// Runs two to twelve tasks and delivers their values as a tuple; inside a [`task`] only.
+///
+/// The branches run in order on the stack; the later ones are open to thieves. When one suspends, the rest are begun
+/// before the worker goes on to something else, so that all their waits are under way at once.
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn fib(n: u64) -> u64 {
+///     if n < 2 {
+///         return n;
+///     }
+///     let (a, b) = join!(fib(n - 1), fib(n - 2));
+///     a + b
+/// }
+/// # assert_eq!(Runtime::builder().workers(1).build().unwrap().run(fib(10)), 55);
+/// ```
+///
+/// # Panics
+/// With the first branch's panic, in order, after all that were begun have ended.
+#[macro_export]
+macro_rules! join {
+    ($($branch:tt)*) => {
+        ::core::compile_error!("`join!` works inside a `#[task] async fn` only: mark the function `#[task]`")
+    };
+}
+
+/// What a program that uses tasks imports.
+pub mod prelude {
+    pub use crate::{
+        Continuation, Handle, Runtime, Scope, Task, blocking, checkpoint, foreign, join, join_all, reduce, scope,
+        spawn, suspend, task, yield_now,
+    };
+}
+
+/// What generated code calls. No part of it may be used by hand: everything in it is `unsafe` for a reason.
 #[doc(hidden)]
 pub mod __rt {
     pub use crate::task::call::{
@@ -24,4 +118,5 @@ pub mod __rt {
     pub use crate::task::fallback::*;
     pub use crate::task::join::*;
     pub use crate::task::outcome::{Called, Child, Outcome};
+    pub use crate::task::residual::{FromResidualLike, TryLike};
 }

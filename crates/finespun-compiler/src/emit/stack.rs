@@ -15,21 +15,20 @@
 //! local cannot leave them: rustc refuses it.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Lifetime, Stmt};
 
 use super::exits::{Outcomes, rewritten};
-use super::{Ready, argument, bound, entry, resume, tuple};
-use crate::ir::{Block, BlockId, Call, Dest, Node, PointId};
+use super::{Ready, bound, entry, resume, tuple};
+use crate::ir::{BlockId, Call, Dest, Node, PointId};
 
 /// The statements of the stack function.
 pub(super) fn write(ready: &Ready) -> TokenStream {
     let site = Span::mixed_site();
     let mut writer = Writer { ready, guarded: false };
     let mut body = TokenStream::new();
-    for (i, pat) in ready.params.iter().enumerate() {
-        let argument = argument(i);
+    for (pat, argument) in &ready.params {
         body.extend(match pat {
             // Nothing binds it, yet it lives as long as the others.
             syn::Pat::Wild(_) => quote_spanned!(site=> let __kept = #argument;),
@@ -83,7 +82,7 @@ impl Writer<'_> {
                 let value = self.expr(value);
                 out.extend(Outcomes(&self.ready.ret).done(value, Span::mixed_site()));
             }
-            (None, true) if falls && !ends_elsewhere(block) => {
+            (None, true) if falls && is_unit(&self.ready.ret) => {
                 out.extend(Outcomes(&self.ready.ret).done(quote!(()), Span::mixed_site()));
             }
             (Some(value), false) => out.extend(self.expr(value)),
@@ -271,15 +270,7 @@ pub(super) fn diverges(stmt: &Stmt) -> bool {
     }
 }
 
-/// Does the block end in a loop without a visible end, a `return` in every
-/// branch, or the like? Then rustc is asked, not we.
-fn ends_elsewhere(block: &Block) -> bool {
-    match block.nodes.last() {
-        Some(Node::Plain(stmt)) => {
-            let text = stmt.to_token_stream().to_string();
-            matches!(stmt, Stmt::Expr(..)) && text.contains("return")
-        }
-        Some(Node::Loop { out: Dest::Unit, .. }) => false,
-        _ => false,
-    }
+/// Is this the type `()`?
+pub(super) fn is_unit(ty: &syn::Type) -> bool {
+    matches!(ty, syn::Type::Tuple(t) if t.elems.is_empty())
 }

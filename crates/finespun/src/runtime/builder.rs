@@ -5,6 +5,7 @@ use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
 use crate::sched::team::{Config, Team};
+use crate::sched::ticker;
 use crate::sched::worker::{STACK_RESERVE, Worker};
 use crate::task::teams;
 
@@ -115,6 +116,13 @@ impl Builder {
                 .map_err(|source| Error::Thread { worker, workers, source })?;
             runtime.threads.push(thread);
         }
+        let team = Arc::clone(&runtime.team);
+        let ticker = thread::Builder::new()
+            .name(format!("{}-ticker", self.name))
+            .stack_size(64 * 1024)
+            .spawn(move || ticker::main(&team))
+            .map_err(|source| Error::Thread { worker: workers, workers, source })?;
+        runtime.threads.push(ticker);
         Ok(runtime)
     }
 }

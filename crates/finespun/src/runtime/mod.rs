@@ -6,9 +6,11 @@
 mod builder;
 mod error;
 mod root;
+mod spawned;
 
 pub use builder::Builder;
 pub use error::{Error, RunError};
+pub use spawned::RunFuture;
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -101,6 +103,19 @@ impl Runtime {
         root::run(&self.team, task)
     }
 
+    /// Starts a task and returns at once with a std future that delivers its value: for programs whose main loop is
+    /// another executor's.
+    ///
+    /// Dropping the future cancels the run. If the runtime is dropped first, it waits for no run: what has not ended
+    /// then is cancelled.
+    pub fn spawn<T>(&self, task: T) -> RunFuture<T::Output>
+    where
+        T: Task + Send + 'static,
+        T::Output: Send + 'static,
+    {
+        spawned::spawn(&self.team, task)
+    }
+
     /// What the workers have done since the runtime was built.
     pub fn stats(&self) -> Stats {
         self.team.stats()
@@ -109,6 +124,9 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        // Runs that nobody waits for are cancelled, and their tasks destroyed, before the workers go.
+        self.team.cancel_all();
+        self.team.bell.shutdown();
         self.team.idle.shutdown();
         for thread in self.threads.drain(..) {
             // A worker does not panic: tasks' panics are caught at their frames.

@@ -3,9 +3,10 @@
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context as StdContext, Poll};
 
+use crate::atomics::lock_std as lock;
 use crate::sched::team::Team;
 use crate::task::call::{CallFuture, Task};
 use crate::task::context::cx;
@@ -17,9 +18,9 @@ use crate::task::teams::Team as _;
 use super::RunError;
 
 /// Where the root leaves what it delivers.
-type Delivery<T> = Arc<Mutex<Option<Result<T, Ended>>>>;
+pub(super) type Delivery<T> = Arc<Mutex<Option<Result<T, Ended>>>>;
 
-enum Ended {
+pub(super) enum Ended {
     Panicked(Payload),
     Cancelled,
 }
@@ -37,7 +38,7 @@ impl<Tk: Task> Root<Tk> {
     fn end(&mut self, ended: Result<Tk::Output, Ended>) {
         self.call = None;
         let Some(run) = self.run.take() else { return };
-        *self.delivery.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+        *lock(&self.delivery) = Some(ended);
         // SAFETY: a body runs, and is destroyed, on a worker; used at once.
         let cx = unsafe { cx() };
         if run.others() {
@@ -67,23 +68,25 @@ impl<Tk: Task> Drop for Root<Tk> {
     }
 }
 
-/// Runs `task` on `team` and sleeps until the run has ended.
-pub(super) fn run<Tk: Task + Send>(team: &Team, task: Tk) -> Result<Tk::Output, RunError> {
-    let run = team.begin_run();
+/// Starts the root of `run`.
+pub(super) fn start<Tk: Task + Send>(team: &Team, task: Tk, run: &Arc<Run>) -> Delivery<Tk::Output> {
     let delivery: Delivery<Tk::Output> = Arc::new(Mutex::new(None));
     let body = Root {
         call: Some(CallFuture::fresh(task)),
         delivery: Arc::clone(&delivery),
-        run: Some(Arc::clone(&run)),
+        run: Some(Arc::clone(run)),
     };
     let frame = BodyFrame::new_outside(run.number, body);
     // SAFETY: just made.
     let detached = unsafe { frame.as_ref() }.slot.detach();
     debug_assert!(detached, "nobody has run the frame yet");
     team.inject(frame);
-    run.wait();
-    team.end_run(&run);
-    let ended = delivery.lock().unwrap_or_else(PoisonError::into_inner).take();
+    delivery
+}
+
+/// What a run that has ended delivered.
+pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunError> {
+    let ended = lock(&delivery).take();
     match ended {
         Some(Ok(value)) => Ok(value),
         Some(Err(Ended::Panicked(payload))) => Err(RunError::Panicked(payload)),
@@ -91,6 +94,15 @@ pub(super) fn run<Tk: Task + Send>(team: &Team, task: Tk) -> Result<Tk::Output, 
             Some(lines) => RunError::Deadlock(lines),
             None => RunError::Cancelled,
         }),
-        None => unreachable!("the root delivers before the run ends"),
+        None => unreachable!("the root delivers before the run ends, once"),
     }
+}
+
+/// Runs `task` on `team` and sleeps until the run has ended.
+pub(super) fn run<Tk: Task + Send>(team: &Team, task: Tk) -> Result<Tk::Output, RunError> {
+    let run = team.begin_run();
+    let delivery = start(team, task, &run);
+    run.wait();
+    team.end_run(&run);
+    delivered(&run, &delivery)
 }

@@ -3,11 +3,12 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
+use crate::atomics::lock_std as lock;
 use crate::observe::Stats;
 use crate::task::context::Context;
 use crate::task::frame::{FrameRef, Header};
@@ -15,9 +16,10 @@ use crate::task::runs::Run;
 use crate::task::teams::{self, TeamId};
 
 use super::deque::Deque;
-use super::guard::Flags;
+use crate::task::guard::Flags;
 use super::park::Idle;
 use super::report;
+use super::ticker::Bell;
 
 /// How the workers behave.
 #[derive(Clone, Debug)]
@@ -52,6 +54,11 @@ impl Seat {
         &self.context
     }
 
+    /// Frames that the worker has run.
+    pub(crate) fn resumptions(&self) -> u64 {
+        self.context.counters.resumptions.get()
+    }
+
     pub(crate) fn request(&self, flags: Flags) {
         self.context.guard.request(flags);
     }
@@ -68,7 +75,8 @@ pub(crate) struct Team {
     /// Raised whenever a run is cancelled: each worker sweeps its frames once per value.
     sweeps: AtomicU32,
     /// Waits that something outside the tasks will end.
-    pub(crate) external: AtomicUsize,
+    pub(crate) external: Arc<AtomicUsize>,
+    pub(crate) bell: Bell,
 }
 
 /// The runs under way.
@@ -110,13 +118,15 @@ impl Team {
                 }),
                 runs: Mutex::new(Runs::default()),
                 sweeps: AtomicU32::new(0),
-                external: AtomicUsize::new(0),
+                external: Arc::new(AtomicUsize::new(0)),
+                bell: Bell::default(),
             })
         })
     }
 
     /// A new run, with a root to come.
     pub(crate) fn begin_run(&self) -> Arc<Run> {
+        self.bell.begin();
         let mut runs = lock(&self.runs);
         loop {
             let number = self.id.run(runs.next);
@@ -130,6 +140,7 @@ impl Team {
     /// Forgets a run that has ended.
     pub(crate) fn end_run(&self, run: &Run) {
         lock(&self.runs).by_number.remove(&run.number);
+        self.bell.end();
     }
 
     pub(crate) fn find_run(&self, number: u32) -> Arc<Run> {
@@ -155,6 +166,17 @@ impl Team {
         }
     }
 
+    /// Cancels every run, and sleeps until all have ended.
+    pub(crate) fn cancel_all(&self) {
+        let runs: Vec<_> = lock(&self.runs).by_number.values().cloned().collect();
+        for run in &runs {
+            self.cancel(run);
+        }
+        for run in &runs {
+            run.wait();
+        }
+    }
+
     fn sweep(&self) {
         // Release: whoever sees the new value sees the run's mark.
         self.sweeps.fetch_add(1, Ordering::Release);
@@ -172,8 +194,8 @@ impl Team {
 
     /// All workers have parked: if somebody waits all the same, and for nothing outside, reports and cancels.
     pub(crate) fn look_for_deadlock(&self) {
-        // Relaxed: whoever lowers it then injects or ends a run, which the idling protocol orders.
-        if self.external.load(Ordering::Relaxed) > 0 || !self.any_run() {
+        // Acquire: pairs with the Release of whoever has ended such a wait, and injected its waiter before.
+        if self.external.load(Ordering::Acquire) > 0 || !self.any_run() {
             return;
         }
         let stuck = self.idle.while_all_parked(|| {
@@ -239,7 +261,3 @@ impl teams::Team for Team {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics between two consistent states.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::hint;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::task::context::{Context, Cx, Scheduler, Verdict};
@@ -17,7 +17,7 @@ use crate::task::runs::Run;
 use crate::task::{run, suspend};
 
 use super::deque::Steal;
-use super::guard::Flags;
+use crate::task::guard::Flags;
 use super::park::{Prepared, Wake};
 use super::team::{Seat, Team};
 
@@ -75,6 +75,9 @@ impl Worker {
             promote_after: Cell::new(None),
             team,
         };
+        if worker.team.config.pin {
+            pin(index);
+        }
         let context = worker.context();
         let limit = if worker.team.config.block_every > 0 { usize::MAX } else { stack_limit };
         context.guard.set_limit(limit);
@@ -272,6 +275,15 @@ impl Worker {
     }
 }
 
+/// Binds this thread to the `index`th core that the process may use. Best effort: without it, all goes on as before.
+fn pin(index: usize) {
+    if let Some(cores) = core_affinity::get_core_ids()
+        && !cores.is_empty()
+    {
+        core_affinity::set_for_current(cores[index % cores.len()]);
+    }
+}
+
 impl Scheduler for Worker {
     fn tripped(&self, stack_pointer: usize) -> Verdict {
         let context = self.context();
@@ -306,6 +318,10 @@ impl Scheduler for Worker {
 
     fn find_run(&self, run: u32) -> Arc<Run> {
         self.team.find_run(run)
+    }
+
+    fn external(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.team.external)
     }
 
     fn cancel(&self, run: &Run) {

@@ -324,6 +324,31 @@ impl<Tk: Task> Future for Wait<Tk> {
     }
 }
 
+/// Calls `task` and makes something else of its value.
+///
+/// # Safety
+/// As [`call`].
+pub(crate) unsafe fn map_outcome<Tk: Task, T>(
+    cx: Cx,
+    task: Tk,
+    map: impl FnOnce(Tk::Output) -> T,
+) -> Outcome<T> {
+    // SAFETY: passed on.
+    match unsafe { call(cx, task) }.open() {
+        // SAFETY: the call protocol.
+        Ok(value) => unsafe { Outcome::done(map(value)) },
+        Err(child) => {
+            // SAFETY: the body takes its entry first, and waits at once.
+            unsafe {
+                super::fallback::fallback(cx, (child, map), |enter: super::fallback::Enter<_>| async move {
+                    let (child, map) = enter.take();
+                    map(wait(child).await)
+                })
+            }
+        }
+    }
+}
+
 /// The value of an ended child, or its panic.
 pub(crate) fn delivered<Tk: Task>(child: Child<Tk>) -> Tk::Output {
     match child.deliver() {

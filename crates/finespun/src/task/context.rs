@@ -4,9 +4,10 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use super::frame::FrameRef;
-use crate::sched::guard::Guard;
+use super::guard::Guard;
 use super::pool::{Class, Pool};
 use super::runs::Run;
 use super::spawn::Keeper;
@@ -45,6 +46,8 @@ pub(crate) trait Scheduler {
     fn ready(&self, frame: FrameRef);
     /// The state of a run of this team.
     fn find_run(&self, run: u32) -> Arc<Run>;
+    /// The team's count of waits that something outside will end.
+    fn external(&self) -> Arc<AtomicUsize>;
     /// Cancel a run of this team.
     fn cancel(&self, run: &Run);
     /// A frame of this worker may run: queue it behind all others.
@@ -252,6 +255,11 @@ impl Cx {
             Some(run) => Arc::clone(run),
             None => unreachable!("task code runs in a run"),
         }
+    }
+
+    /// The team's count of waits that something outside will end.
+    pub(crate) fn external(self) -> Arc<AtomicUsize> {
+        self.context().scheduler().external()
     }
 
     /// Cancels a run of this worker's team.

@@ -24,12 +24,11 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU32;
 use std::task::{Context as StdContext, Poll, Waker};
 
 use super::context::Cx;
 use super::pool::{self, Class};
-use super::slot::{Slot, Status};
+use super::slot::{Join, Slot, Status};
 use super::suspend;
 
 /// What a panic carries.
@@ -40,7 +39,7 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 pub struct Header {
     pub(crate) slot: Slot,
     pub(crate) vtable: &'static VTable,
-    pub(crate) join: AtomicU32,
+    pub(crate) join: Join,
     pub(crate) run: u32,
 }
 
@@ -151,7 +150,7 @@ impl<F: Future> BodyFrame<F> {
     const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
 
     unsafe fn init(frame: FrameRef, run: u32, body: F, vtable: &'static VTable) {
-        let header = Header { slot: Slot::new(), vtable, join: AtomicU32::new(0), run };
+        let header = Header { slot: Slot::new(), vtable, join: Join::new(0), run };
         // SAFETY: the memory is fresh and large enough by the caller's word.
         unsafe { frame.write(header) };
         // SAFETY: as above; the body lies behind the header.

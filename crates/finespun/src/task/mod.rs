@@ -8,11 +8,14 @@
 pub(crate) mod call;
 pub(crate) mod context;
 pub(crate) mod fallback;
+pub(crate) mod foreign;
 pub(crate) mod frame;
+pub(crate) mod guard;
 pub(crate) mod join;
 pub(crate) mod many;
 pub(crate) mod outcome;
 pub(crate) mod pool;
+pub(crate) mod residual;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod slot;

@@ -20,6 +20,8 @@ use std::ptr::{self, NonNull};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::atomics::lock_std as lock;
+
 use super::frame::{FrameRef, VTable};
 
 /// Blocks are multiples of this many bytes, and aligned to it.
@@ -123,7 +125,7 @@ static IDLE: Mutex<Vec<Box<Pool>>> = Mutex::new(Vec::new());
 impl Pool {
     /// An idle pool, or a new one.
     pub(crate) fn acquire() -> Box<Pool> {
-        let idle = IDLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+        let idle = lock(&IDLE).pop();
         idle.unwrap_or_else(|| {
             Box::new(Pool {
                 free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
@@ -137,7 +139,7 @@ impl Pool {
 
     /// Gives the pool to the next worker that asks.
     pub(crate) fn release(self: Box<Pool>) {
-        IDLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(self);
+        lock(&IDLE).push(self);
     }
 
     /// Makes this thread the owner, so that frees on it take the short way; until `disown`.

@@ -1,6 +1,5 @@
 //! Running frames: poll, wait or complete, and go on with whoever that makes ready.
 
-use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use super::context::Cx;
@@ -19,10 +18,6 @@ pub(crate) enum Next {
 
 /// Registers a frame with the slots that its poll has left in the context.
 ///
-/// The join counter starts one above the number of slots, so that no completer resumes the frame before all are
-/// registered; the last step here takes that one away. A single slot needs no such care: registering is the last
-/// step anyway.
-///
 /// # Safety
 /// The frame's body has just returned pending on this worker, which is the only one that knows the frame as runnable.
 pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
@@ -34,15 +29,14 @@ pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
     assert!(count > 0, "a task's body returned pending without a wait: only tasks may be awaited inside a task");
     if let [slot] = waits[..] {
         waits.clear();
-        // Relaxed: published by the Release of `wait`.
-        join.store(1, Ordering::Relaxed);
+        join.arm_one();
         // SAFETY: the frame owns its child, which is live until taken.
         return match unsafe { slot.as_ref() }.slot.wait(frame) {
             Registered::Waiting => Next::Waits,
             Registered::Ended => Next::Runs,
         };
     }
-    join.store(count + 1, Ordering::Relaxed);
+    join.arm(count);
     let mut here = 1;
     for slot in waits.drain(..) {
         // SAFETY: as above. Even if all slots so far complete at once, the frame cannot run: its join count is
@@ -52,8 +46,7 @@ pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
             Registered::Ended => here += 1,
         }
     }
-    // Release: our registration comes before whoever counts to zero. Acquire: if that is us, we see all results.
-    if join.fetch_sub(here, Ordering::AcqRel) == here { Next::Runs } else { Next::Waits }
+    if join.count_down(here) { Next::Runs } else { Next::Waits }
 }
 
 /// Completes a frame whose result has been written; the waiter, if that makes it ready.
@@ -83,8 +76,7 @@ pub(crate) unsafe fn complete(frame: FrameRef, status: Status) -> Option<FrameRe
 pub(crate) unsafe fn count_down(waiter: FrameRef) -> Option<FrameRef> {
     // SAFETY: live by the caller's word.
     let join = unsafe { &waiter.as_ref().join };
-    // Release: our result comes before the resumption by whoever is last. Acquire: if that is us, we see the others'.
-    (join.fetch_sub(1, Ordering::AcqRel) == 1).then_some(waiter)
+    join.count_down(1).then_some(waiter)
 }
 
 /// Runs a ready frame, and what it makes ready, until nothing of that is left.

@@ -7,6 +7,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use crate::atomics::lock_std as lock;
 
 /// The state of one run.
 pub(crate) struct Run {
@@ -109,7 +110,3 @@ impl Run {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // Nothing panics between two consistent states.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -6,9 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context as StdContext, Poll, Waker};
 
+use crate::atomics::lock_std as lock;
 use super::call::{CallFuture, Task, poll_in_place, sealed};
 use super::context::{Cx, cx, try_cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable};
@@ -195,7 +196,7 @@ impl State {
     fn leave(&self) {
         // Release: this task's accesses come before the end. Acquire: the last sees all others', and `end`.
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let end = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let end = lock(&self.end).take();
             // From here on the scope may be gone.
             if let Some(end) = end {
                 end.resolve(());
@@ -335,7 +336,7 @@ impl StatePtr {
     fn leave_through(self, end: Continuation<()>) {
         // SAFETY: the scope's frame waits for this continuation, and owns the state.
         let state = unsafe { self.0.as_ref() };
-        *state.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+        *lock(&state.end) = Some(end);
         state.leave();
     }
 }

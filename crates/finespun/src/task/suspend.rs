@@ -21,15 +21,18 @@
 use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::task::Poll;
+
+use crate::atomics::Ordering;
 
 use super::call::{Task, sealed};
 use super::context::{Cx, try_cx};
 use super::frame::{self, FrameRef, Header, Payload, VTable, frame_layout, payload_ptr, result_ptr};
 use super::outcome::Outcome;
 use super::pool::{self, Class};
-use super::slot::{Slot, Status};
+use super::slot::{Join, Slot, Status};
 use super::{run, teams};
 
 const OPEN: u32 = 0;
@@ -43,7 +46,7 @@ const PROTECTED: u32 = 16;
 /// A leaf that delivers a `T`: behind the result lies where in the source the wait was written.
 struct Leaf<T>(PhantomData<T>);
 
-type Place = &'static Location<'static>;
+pub(crate) type Place = &'static Location<'static>;
 
 impl<T> Leaf<T> {
     const RESULT: Layout = frame_layout::<(), T>();
@@ -67,7 +70,7 @@ impl<T> Leaf<T> {
         let header = Header {
             slot: Slot::new(),
             vtable: Self::VTABLE,
-            join: std::sync::atomic::AtomicU32::new(claim),
+            join: Join::new(claim),
             run: cx.run(),
         };
         // SAFETY: fresh memory, large enough.
@@ -111,10 +114,23 @@ impl<T> Continuation<T> {
         self.complete(Ok(value));
     }
 
+    /// Marks the wait as one that something outside the tasks will end (a socket, a timer, another thread): it does
+    /// not count for the deadlock report.
+    ///
+    /// # Panics
+    /// Outside a task: call it where [`suspend`] hands the continuation out.
+    pub fn external(self) -> External<T> {
+        let Some(cx) = try_cx() else { panic!("`external` was called outside a task") };
+        let count = cx.external();
+        // Relaxed: the deadlock report reads it when all workers, this one included, have parked.
+        count.fetch_add(1, Ordering::Relaxed);
+        External { continuation: Some(self), count }
+    }
+
     fn complete(self, result: Result<T, Payload>) {
         let leaf = std::mem::ManuallyDrop::new(self).leaf;
         // SAFETY: the leaf lives until this side has let it go.
-        let claim = unsafe { &(*leaf.as_ptr()).join };
+        let claim = unsafe { &(*leaf.as_ptr()).join }.claim();
         // (1) AcqRel: against (2); the failing side sees what the canceller did.
         // Relaxed: the bit is there from the beginning.
         let open = claim.load(Ordering::Relaxed) & PROTECTED;
@@ -159,6 +175,44 @@ impl<T> std::fmt::Debug for Continuation<T> {
     }
 }
 
+/// A [`Continuation`] that something outside the tasks will resolve.
+#[must_use = "a continuation that is dropped ends its wait with a panic"]
+pub struct External<T> {
+    continuation: Option<Continuation<T>>,
+    /// The team's waits of this kind.
+    count: Arc<AtomicUsize>,
+}
+
+impl<T> External<T> {
+    /// As [`Continuation::resolve`].
+    pub fn resolve(mut self, value: T) {
+        if let Some(k) = self.continuation.take() {
+            k.resolve(value);
+        }
+    }
+
+    /// Ends the wait with a panic.
+    pub(crate) fn fail(mut self, payload: Payload) {
+        if let Some(k) = self.continuation.take() {
+            k.complete(Err(payload));
+        }
+    }
+}
+
+impl<T> Drop for External<T> {
+    fn drop(&mut self) {
+        drop(self.continuation.take());
+        // Release: the waiter has been made ready before.
+        self.count.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl<T> std::fmt::Debug for External<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("External").finish_non_exhaustive()
+    }
+}
+
 /// Makes a frame ready from wherever this is.
 pub(crate) fn make_ready(frame: FrameRef) {
     // SAFETY: a frame that becomes ready is live.
@@ -175,7 +229,7 @@ pub(crate) fn make_ready(frame: FrameRef) {
 /// `leaf` is a leaf, and its child's owner has not given it up.
 pub(crate) unsafe fn cancel(leaf: FrameRef) -> Option<FrameRef> {
     // SAFETY: live by the caller's word.
-    let claim = unsafe { &(*leaf.as_ptr()).join };
+    let claim = unsafe { &(*leaf.as_ptr()).join }.claim();
     // (2) AcqRel: against (1).
     if claim.compare_exchange(OPEN, CANCELLED, Ordering::AcqRel, Ordering::Acquire).is_err() {
         return None;
@@ -198,7 +252,7 @@ pub(crate) struct Waiting {
 pub(crate) unsafe fn waiting(leaf: FrameRef) -> Option<Waiting> {
     // SAFETY: live by the caller's word.
     let header = unsafe { leaf.as_ref() };
-    if header.join.load(Ordering::Acquire) & !PROTECTED != OPEN {
+    if header.join.claim().load(Ordering::Acquire) & !PROTECTED != OPEN {
         return None;
     }
     // SAFETY: the table's own function.
@@ -215,7 +269,7 @@ unsafe fn let_go(leaf: FrameRef, side: u32) {
     let header = unsafe { leaf.as_ref() };
     let class = header.vtable.class;
     // AcqRel: what the first side did comes before the second frees.
-    let before = header.join.fetch_or(side, Ordering::AcqRel);
+    let before = header.join.claim().fetch_or(side, Ordering::AcqRel);
     if before & (CHILD_GONE | HANDLE_GONE) != 0 {
         // SAFETY: both sides have gone.
         unsafe { pool::free(leaf.cast(), class) };
@@ -255,13 +309,25 @@ pub(crate) unsafe fn abandon(leaf: FrameRef) {
 /// ```
 #[track_caller]
 pub fn suspend<T: Send, F: FnOnce(Continuation<T>)>(body: F) -> Suspend<T, F> {
-    Suspend { body, claim: OPEN, place: Location::caller(), value: PhantomData }
+    Suspend { body, claim: OPEN, place: Location::caller(), forced: false, value: PhantomData }
+}
+
+/// As [`suspend`], for a library's wait that its caller wrote at `place`.
+pub(crate) fn suspend_at<T: Send, F: FnOnce(Continuation<T>)>(place: Place, body: F) -> Suspend<T, F> {
+    Suspend { body, claim: OPEN, place, forced: false, value: PhantomData }
+}
+
+impl<T, F> Suspend<T, F> {
+    /// Suspends even if the continuation is resolved at once.
+    pub(crate) fn forced(self) -> Suspend<T, F> {
+        Suspend { forced: true, ..self }
+    }
 }
 
 /// As [`suspend`], for a wait of the runtime's own that must not be cancelled.
 #[track_caller]
 pub(crate) fn suspend_protected<T: Send, F: FnOnce(Continuation<T>)>(body: F) -> Suspend<T, F> {
-    Suspend { body, claim: PROTECTED, place: Location::caller(), value: PhantomData }
+    Suspend { body, claim: PROTECTED, place: Location::caller(), forced: false, value: PhantomData }
 }
 
 /// The task that [`suspend`] makes.
@@ -270,6 +336,8 @@ pub struct Suspend<T, F> {
     body: F,
     claim: u32,
     place: Place,
+    /// Suspends even if the continuation is resolved at once: block-every-n.
+    forced: bool,
     value: PhantomData<fn() -> T>,
 }
 
@@ -300,7 +368,7 @@ impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
         std::mem::forget(unwind);
         // SAFETY: this side owns the child until it hands it on below.
         let status = unsafe { leaf.as_ref() }.slot.status();
-        if status == Some(Status::Done) && !cx.block_now() {
+        if status == Some(Status::Done) && !self.forced && !cx.block_now() {
             // SAFETY: completed; this is the only owner.
             if let frame::Delivered::Value(value) = unsafe { frame::take::<T>(leaf) } {
                 // SAFETY: the call protocol.

@@ -3,8 +3,9 @@
 //! A frame's run number names its team (the upper bits) and the run within it (the lower ones). A continuation that
 //! is resolved on a foreign thread, or on a worker of another runtime, finds the team here.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use crate::atomics::lock_std as lock;
 use super::frame::FrameRef;
 
 /// Runs within one team that can be under way at once: 2^22.
@@ -37,7 +38,7 @@ impl TeamId {
 }
 
 fn table() -> std::sync::MutexGuard<'static, Vec<Option<Arc<dyn Team>>>> {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&TABLE)
 }
 
 /// Enters a team, made from its number.

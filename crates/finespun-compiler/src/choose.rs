@@ -1,0 +1,100 @@
+//! The choice of a schema.
+
+use proc_macro2::TokenStream;
+use syn::{Block, Pat, Type};
+
+use crate::emit::{self, Ready};
+use crate::error::Errors;
+use crate::flow::capture;
+use crate::kinds::{self, Kind, Lend};
+use crate::names::Names;
+use crate::normalise;
+use crate::parse::Wish;
+use crate::reasons::Reasons;
+use crate::scan;
+
+/// A parameter of the function that will hold the body.
+#[derive(Clone)]
+pub(crate) struct Param {
+    /// What the user binds.
+    pub(crate) pat: Pat,
+    /// What the function's own parameter is called.
+    pub(crate) argument: TokenStream,
+    pub(crate) kind: Kind,
+}
+
+/// The schema of a task, with the code where it is known already.
+pub(crate) enum Choice {
+    Straight,
+    /// The statements of the stack function.
+    Stack(TokenStream),
+    /// With the reason, if it was not asked for.
+    Pinned(Option<String>),
+}
+
+/// Chooses for a body.
+pub(crate) fn choose(
+    params: &[Param],
+    ret: &Type,
+    block: &Block,
+    wish: Wish,
+) -> syn::Result<Choice> {
+    match wish {
+        Wish::Straight => return Ok(Choice::Straight),
+        Wish::Pinned => return Ok(Choice::Pinned(None)),
+        Wish::Any | Wish::Stack => {}
+    }
+    if !scan::block_awaits(block) {
+        return Ok(Choice::Straight);
+    }
+    let mut reasons = Reasons::default();
+    let ready = prepare(params, ret, block, &mut reasons);
+    if reasons.0.is_empty()
+        && let Some(ready) = &ready
+    {
+        return Ok(Choice::Stack(emit::stack(ready)));
+    }
+    if wish == Wish::Any {
+        let reason = &reasons.0[0];
+        return Ok(Choice::Pinned(Some(reason.what.clone())));
+    }
+    let mut errors = Errors::default();
+    for reason in &reasons.0 {
+        errors.span(
+            reason.span,
+            format!(
+                "no stack schema: {}\n= help: {}, or choose `#[task(pinned)]`",
+                reason.what, reason.cure
+            ),
+        );
+    }
+    errors.finish().map(|()| Choice::Pinned(None))
+}
+
+fn prepare(params: &[Param], ret: &Type, block: &Block, reasons: &mut Reasons) -> Option<Ready> {
+    let mut block = block.clone();
+    let mut pats: Vec<Pat> = params.iter().map(|p| p.pat.clone()).collect();
+    let mut names = Names::resolve(&mut pats, &mut block, reasons);
+    if !reasons.0.is_empty() {
+        return None;
+    }
+    let body = normalise::body(block, &mut names, reasons);
+    if !reasons.0.is_empty() {
+        return None;
+    }
+    let known: Vec<(Pat, Kind)> =
+        pats.into_iter().zip(params).map(|(pat, p)| (pat, p.kind.clone())).collect();
+    let flow = capture::analyse(&known, &body, &names, reasons);
+    let params = known.into_iter().zip(params).map(|((pat, _), p)| (pat, p.argument.clone()));
+    Some(Ready { params: params.collect(), body, names, flow, ret: ret.clone() })
+}
+
+/// What is known of a receiver.
+pub(crate) fn receiver(receiver: &syn::Receiver) -> Kind {
+    match &receiver.kind {
+        syn::ReceiverKind::Reference(_, _, Some(_)) => Kind::reference(Lend::Mut),
+        syn::ReceiverKind::Reference(..) => Kind::reference(Lend::Shared),
+        syn::ReceiverKind::Typed(_, ty) => kinds::of_type(ty).unwrap_or_else(Kind::unknown),
+        _ => Kind::unknown(),
+    }
+}

@@ -1,0 +1,96 @@
+//! The pinned schema: the body as an ordinary `async` state machine. Exactly
+//! Rust's own semantics; only `.await` and `join!` are translated.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, Item, Stmt, Type};
+
+use crate::choose::Param;
+use crate::scan;
+
+/// The `async` block.
+pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
+    let site = Span::mixed_site();
+    let mut block = block.clone();
+    Awaits(pinned_call).visit_block_mut(&mut block);
+    let lets = params.iter().map(|p| {
+        let (pat, argument) = (&p.pat, &p.argument);
+        match pat {
+            syn::Pat::Wild(_) => quote_spanned!(site=> let __kept = #argument;),
+            _ => quote_spanned!(site=> let #pat = #argument;),
+        }
+    });
+    let stmts = &block.stmts;
+    quote_spanned! {site=>
+        async move {
+            #[allow(unreachable_code)]
+            if false {
+                return unsafe { ::finespun::__rt::never::<#ret>() };
+            }
+            #(#lets)*
+            #(#stmts)*
+        }
+    }
+}
+
+fn pinned_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStream {
+    let names: Vec<_> = (0..operands.len()).map(|i| format_ident!("__t{i}", span = span)).collect();
+    if join {
+        let call = format_ident!("join_async{}", operands.len(), span = span);
+        quote_spanned! {span=>
+            (match (#(#operands),*) {
+                (#(#names),*) => unsafe { ::finespun::__rt::#call(#(#names),*) }.await,
+            })
+        }
+    } else {
+        quote_spanned! {span=>
+            (match #(#operands)* {
+                #(#names)* => unsafe { ::finespun::__rt::call_async(#(#names)*) }.await,
+            })
+        }
+    }
+}
+
+/// Translates every await and join of a function.
+pub(super) struct Awaits(pub(super) fn(Vec<TokenStream>, bool, Span) -> TokenStream);
+
+impl Awaits {
+    fn join(&mut self, mac: &syn::Macro) -> TokenStream {
+        let span = syn::spanned::Spanned::span(&mac.path).resolved_at(Span::mixed_site());
+        let branches = crate::parse::branches(mac).unwrap_or_default();
+        let operands = branches.into_iter().map(|mut b| {
+            self.visit_expr_mut(&mut b);
+            b.into_token_stream()
+        });
+        let operands = operands.collect();
+        (self.0)(operands, true, span)
+    }
+}
+
+impl VisitMut for Awaits {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Closure(_) | Expr::Async(_) => return,
+            Expr::Macro(m) if scan::is_join(&m.mac) => {
+                *expr = Expr::Verbatim(self.join(&m.mac));
+                return;
+            }
+            _ => visit_mut::visit_expr_mut(self, expr),
+        }
+        if let Expr::Await(e) = expr {
+            let span = e.await_token.span.resolved_at(Span::mixed_site());
+            *expr = Expr::Verbatim((self.0)(vec![e.base.to_token_stream()], false, span));
+        }
+    }
+    fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
+        if let Stmt::Macro(m) = stmt
+            && scan::is_join(&m.mac)
+        {
+            *stmt = Stmt::Expr(Expr::Verbatim(self.join(&m.mac)), m.semi_token);
+            return;
+        }
+        visit_mut::visit_stmt_mut(self, stmt);
+    }
+    fn visit_item_mut(&mut self, _: &mut Item) {}
+}

@@ -1,0 +1,356 @@
+//! Regions of the resumable code: what runs from one place (after an await, at
+//! the head of a loop, after a compound statement) until control has to go to
+//! another place.
+//!
+//! A region is written in the text's own structure. Where control reaches an
+//! await, a loop with awaits in it, or the end of such a statement, the region
+//! stores the locals that live at that place and goes there. So every
+//! statement of the body is written at most once, and only if it can still run
+//! after the task has left the stack.
+
+use std::collections::{BTreeSet, HashSet};
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::visit_mut::VisitMut;
+use syn::{Expr, Ident, Lifetime, Type};
+
+use super::exits::{Exits, rewritten};
+use super::stack::{diverges, is_unit};
+use super::{Ready, bound};
+use crate::flow::graph::Place;
+use crate::ir::{BlockId, Call, Dest, Node, PointId};
+
+/// What has been found out about the machine while writing its regions.
+pub(super) struct Regions<'a> {
+    pub(super) ready: &'a Ready,
+    /// Locals that live in every state: they stay where they are.
+    pub(super) permanent: BTreeSet<usize>,
+    /// Places that some region goes to.
+    pub(super) entered: HashSet<Place>,
+    /// Numbers of the states; empty on the first pass.
+    pub(super) numbers: Vec<Place>,
+}
+
+/// The slot of a local between two regions.
+pub(super) fn slot(key: &Ident) -> Ident {
+    Ident::new(&format!("__h_{}", key.to_string().trim_start_matches("r#")), Span::mixed_site())
+}
+
+/// The slot of the pending call of a point.
+pub(super) fn pending(point: PointId) -> Ident {
+    Ident::new(&format!("__p{point}"), Span::mixed_site())
+}
+
+/// The slot of the value of a compound statement.
+pub(super) fn result(block: BlockId, node: usize) -> Ident {
+    Ident::new(&format!("__r{block}_{node}"), Span::mixed_site())
+}
+
+impl Regions<'_> {
+    /// The locals that a place gets from its slots.
+    pub(super) fn stored(&self, place: Place) -> Vec<usize> {
+        let live = self.ready.flow.live.get(&place).map_or(&[][..], Vec::as_slice);
+        live.iter().copied().filter(|v| !self.permanent.contains(v)).collect()
+    }
+
+    /// The node at a place.
+    pub(super) fn node(&self, block: BlockId, index: usize) -> &Node {
+        &self.ready.body.blocks[block].nodes[index]
+    }
+
+    /// Goes to a place.
+    fn goto(&mut self, place: Place, span: Span) -> TokenStream {
+        if !self.ready.flow.live.contains_key(&place) {
+            // Control never comes here.
+            return TokenStream::new();
+        }
+        if let Place::After(block, index) = place
+            && index + 1 == self.ready.body.blocks[block].nodes.len()
+            && self.ready.body.blocks[block].value.is_none()
+            && matches!(self.node(block, index).out(), Some(Dest::Unit))
+        {
+            return self.end(block, None, span);
+        }
+        self.entered.insert(place);
+        let number = self.numbers.iter().position(|p| *p == place).unwrap_or(0);
+        let mut out = TokenStream::new();
+        for var in self.stored(place) {
+            let key = &self.ready.names.vars[var].key;
+            let slot = slot(key);
+            out.extend(quote_spanned!(span=> #slot = ::finespun::__rt::Held::new(#key);));
+        }
+        quote_spanned!(span=> #out __k = #number; continue '__machine;)
+    }
+
+    /// Everything in a block from node `from` on, and what follows the block.
+    pub(super) fn rest(&mut self, block: BlockId, from: usize) -> TokenStream {
+        let site = Span::mixed_site();
+        let ready = self.ready;
+        let content = &ready.body.blocks[block];
+        let mut out = TokenStream::new();
+        for index in from..content.nodes.len() {
+            match &content.nodes[index] {
+                Node::Plain(stmt) => {
+                    out.extend(self.edited(block, stmt, |r, s| r.visit_stmt_mut(s)));
+                    if diverges(stmt) {
+                        return out;
+                    }
+                }
+                Node::Await(point) => {
+                    out.extend(self.call(block, *point));
+                    return out;
+                }
+                Node::If { cond, then, other, out: dest, .. } => {
+                    let cond = self.expr(block, cond);
+                    let then = self.rest(*then, 0);
+                    let other = match other {
+                        Some(other) => self.rest(*other, 0),
+                        None if matches!(dest, Dest::Tail) => quote_spanned!(site=> return;),
+                        None => self.goto(Place::After(block, index), site),
+                    };
+                    out.extend(quote_spanned!(site=> if #cond { #then } else { #other }));
+                    return out;
+                }
+                Node::Match { expr, arms, .. } => {
+                    let expr = self.expr(block, expr);
+                    let mut code = TokenStream::new();
+                    for (pat, body) in arms {
+                        let body = self.rest(*body, 0);
+                        code.extend(quote_spanned!(site=> #pat => { #body }));
+                    }
+                    out.extend(quote_spanned!(site=> match #expr { #code }));
+                    return out;
+                }
+                Node::Loop { .. } => {
+                    out.extend(self.goto(Place::Head(block, index), site));
+                    return out;
+                }
+                Node::Scope { body, .. } => {
+                    let body = self.rest(*body, 0);
+                    out.extend(quote_spanned!(site=> { #body }));
+                    return out;
+                }
+            }
+        }
+        match &content.value {
+            Some(value) => {
+                let value = self.expr(block, value);
+                out.extend(self.end(block, Some(value), site));
+            }
+            None => out.extend(self.end(block, None, site)),
+        }
+        out
+    }
+
+    /// What follows the end of a block that has this value.
+    fn end(&mut self, block: BlockId, value: Option<TokenStream>, span: Span) -> TokenStream {
+        let Some((outer, index)) = self.ready.body.blocks[block].parent else {
+            return match value {
+                Some(value) => self.finish(value, span),
+                None if is_unit(&self.ready.ret) => quote_spanned!(span=> return;),
+                None => TokenStream::new(),
+            };
+        };
+        if let Node::Loop { .. } = self.node(outer, index) {
+            let back = self.goto(Place::Head(outer, index), span);
+            return quote_spanned!(span=> #value; #back);
+        }
+        self.leave(outer, index, value, span)
+    }
+
+    /// The result of the task.
+    fn finish(&self, value: TokenStream, span: Span) -> TokenStream {
+        let ty: &Type = &self.ready.ret;
+        quote_spanned! {span=>
+            let __r: #ty = #value;
+            return __r;
+        }
+    }
+
+    /// Leaves a compound node with a value.
+    fn leave(
+        &mut self,
+        block: BlockId,
+        index: usize,
+        value: Option<TokenStream>,
+        span: Span,
+    ) -> TokenStream {
+        let place = Place::After(block, index);
+        let ready = self.ready;
+        match ready.body.blocks[block].nodes[index].out() {
+            Some(Dest::Tail) => match value {
+                Some(value) => self.finish(value, span),
+                None if is_unit(&self.ready.ret) => quote_spanned!(span=> return;),
+                None => TokenStream::new(),
+            },
+            Some(Dest::Let(_, ty)) => {
+                if !ready.flow.live.contains_key(&place) {
+                    return quote_spanned!(span=> #value;);
+                }
+                let slot = result(block, index);
+                let value = value.unwrap_or_else(|| quote!(()));
+                let bind = match ty {
+                    Some(ty) => quote_spanned!(span=> let __v: #ty = #value;),
+                    None => quote_spanned!(span=> let __v = #value;),
+                };
+                let goto = self.goto(place, span);
+                quote_spanned!(span=> #bind #slot = ::finespun::__rt::Held::new(__v); #goto)
+            }
+            _ => {
+                let goto = self.goto(place, span);
+                match value {
+                    Some(value) => quote_spanned!(span=> #value; #goto),
+                    None => goto,
+                }
+            }
+        }
+    }
+
+    fn expr(&mut self, block: BlockId, expr: &Expr) -> TokenStream {
+        self.edited(block, expr, |r, e| r.visit_expr_mut(e))
+    }
+
+    fn edited<T: Clone + ToTokens>(
+        &mut self,
+        block: BlockId,
+        tree: &T,
+        visit: impl FnOnce(&mut super::exits::Rewrite<'_>, &mut T),
+    ) -> TokenStream {
+        rewritten(tree, &mut Jumps { regions: self, block }, visit)
+    }
+
+    /// An await that is reached by running on, not by resuming.
+    fn call(&mut self, block: BlockId, id: PointId) -> TokenStream {
+        let ready = self.ready;
+        let point = &ready.body.points[id];
+        let span = point.span.resolved_at(Span::mixed_site());
+        let (names, lets) = bound(&point.call, span, &mut |e| self.expr(block, e));
+        let now = match &point.call {
+            Call::One(_) => {
+                let t = &names[0];
+                quote_spanned! {span=>
+                    unsafe { ::finespun::__rt::call_guarded(::finespun::__rt::cx(), #t) }
+                }
+            }
+            Call::Join(_) => {
+                let start = format_ident!("start_join{}", names.len(), span = span);
+                quote_spanned! {span=>
+                    ::core::result::Result::Err(unsafe {
+                        ::finespun::__rt::#start(::finespun::__rt::cx(), #(#names),*)
+                    })
+                }
+            }
+        };
+        let wait = self.wait(id, quote_spanned!(span=> __c), span);
+        if ready.flow.forwards[id] {
+            return quote_spanned! {span=>
+                #lets
+                return match #now {
+                    ::core::result::Result::Ok(__v) => __v,
+                    ::core::result::Result::Err(__c) => #wait,
+                };
+            };
+        }
+        let slot = pending(id);
+        let goto = self.goto(Place::Point(id), span);
+        if !ready.flow.closures[id] {
+            return quote_spanned! {span=>
+                #lets
+                #slot = ::finespun::__rt::Held::new(#now);
+                #goto
+            };
+        }
+        // Its type differs from that of the hot version's call: wait here.
+        let now = match &point.call {
+            Call::One(_) => quote_spanned! {span=>
+                match #now {
+                    ::core::result::Result::Ok(__v) => __v,
+                    ::core::result::Result::Err(__c) => #wait,
+                }
+            },
+            Call::Join(_) => {
+                let start = format_ident!("start_join{}", names.len(), span = span);
+                quote_spanned! {span=>
+                    unsafe { ::finespun::__rt::#start(::finespun::__rt::cx(), #(#names),*) }.await
+                }
+            }
+        };
+        quote_spanned! {span=>
+            #lets
+            let __v = #now;
+            #slot = ::finespun::__rt::Held::new(::core::result::Result::Ok(__v));
+            #goto
+        }
+    }
+
+    /// Waits for a suspended call.
+    fn wait(&self, id: PointId, child: TokenStream, span: Span) -> TokenStream {
+        match self.ready.body.points[id].call {
+            Call::One(_) => quote_spanned!(span=> unsafe { ::finespun::__rt::wait(#child) }.await),
+            Call::Join(_) => quote_spanned!(span=> #child.await),
+        }
+    }
+
+    /// The value of a point whose pending call is `pending`, an expression.
+    pub(super) fn awaited(&self, id: PointId, pending: TokenStream) -> TokenStream {
+        let point = &self.ready.body.points[id];
+        let span = point.span.resolved_at(Span::mixed_site());
+        if self.entered.contains(&Place::Point(id)) {
+            let wait = self.wait(id, quote_spanned!(span=> __c), span);
+            return quote_spanned! {span=>
+                match #pending {
+                    ::core::result::Result::Ok(__v) => __v,
+                    ::core::result::Result::Err(__c) => #wait,
+                }
+            };
+        }
+        match &point.call {
+            Call::One(_) => self.wait(id, pending, span),
+            Call::Join(branches) => {
+                let resume = format_ident!("resume_join{}", branches.len(), span = span);
+                quote_spanned!(span=> unsafe { ::finespun::__rt::#resume(#pending) }.await)
+            }
+        }
+    }
+}
+
+/// `break` and `continue` of loops that are made of regions.
+struct Jumps<'a, 'b> {
+    regions: &'a mut Regions<'b>,
+    /// The block in which the statement stands.
+    block: BlockId,
+}
+
+impl Exits for Jumps<'_, '_> {
+    fn jump(
+        &mut self,
+        out: bool,
+        label: Option<&Lifetime>,
+        value: Option<&Expr>,
+        span: Span,
+    ) -> Option<TokenStream> {
+        let span = span.resolved_at(Span::mixed_site());
+        let mut block = self.block;
+        loop {
+            let (outer, index) = self.regions.ready.body.blocks[block].parent?;
+            let name = |l: &Option<syn::Label>| l.as_ref().map(|l| l.name.ident.to_string());
+            let wanted = label.map(|l| l.ident.to_string());
+            let hit = match self.regions.node(outer, index) {
+                Node::Loop { label: own, .. } => wanted.is_none() || name(own) == wanted,
+                Node::Scope { label: own, .. } => wanted.is_some() && name(own) == wanted,
+                _ => false,
+            };
+            if hit {
+                let tokens = if out {
+                    let value = value.map(ToTokens::to_token_stream);
+                    self.regions.leave(outer, index, value, span)
+                } else {
+                    self.regions.goto(Place::Head(outer, index), span)
+                };
+                return Some(quote_spanned!(span=> { #tokens }));
+            }
+            block = outer;
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! The cold version of a stack task: one `async` body that is entered at the
+//! await that suspended, with the locals that live there.
+//!
+//! ```text
+//! match enter.take() { P0 => (state, locals ..) .. }     which await, and its locals
+//! '__machine: loop { match state {                       one arm per place
+//!     0 => { locals from their slots; wait; go on until another place; }
+//! } }
+//! ```
+//!
+//! With one place only, loop and slots vanish. Locals that live at every place
+//! never move to a slot. After each wait all slots are emptied, so that none of
+//! them is kept in the frame.
+
+use std::collections::{BTreeSet, HashSet};
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Ident;
+
+use super::regions::{Regions, pending, result, slot};
+use super::{Ready, entry};
+use crate::flow::graph::Place;
+use crate::ir::{Call, Dest, Node, PointId};
+use crate::macros;
+
+/// The statements that build the frame from `__en` and return it.
+pub(super) fn write(ready: &Ready) -> TokenStream {
+    let site = Span::mixed_site();
+    let mut regions = Regions {
+        ready,
+        permanent: BTreeSet::new(),
+        entered: HashSet::new(),
+        numbers: Vec::new(),
+    };
+    // First pass: which places are there?
+    let mut places: Vec<Place> = ready.entries().into_iter().map(Place::Point).collect();
+    let mut at = 0;
+    while at < places.len() {
+        region(&mut regions, places[at]);
+        let mut found: Vec<Place> =
+            regions.entered.iter().copied().filter(|p| !places.contains(p)).collect();
+        found.sort();
+        places.extend(found);
+        at += 1;
+    }
+    places.sort_by_key(|p| order(ready, *p));
+    regions.permanent = permanent(ready, &places);
+    regions.numbers = places.clone();
+    // Second pass: write them.
+    let arms: Vec<TokenStream> = places.iter().map(|p| region(&mut regions, *p)).collect();
+    let machine = places.len() > 1 || regions.entered.contains(&places[0]);
+    let body = if machine {
+        let last = arms.len() - 1;
+        let arms = arms.iter().enumerate().map(|(i, arm)| match i {
+            _ if i == last => quote_spanned!(site=> _ => { #arm }),
+            _ => quote_spanned!(site=> #i => { #arm }),
+        });
+        let enter = enter(&regions, &places, true);
+        quote_spanned! {site=>
+            #enter
+            '__machine: loop { match __k { #(#arms)* } }
+        }
+    } else {
+        let enter = enter(&regions, &places, false);
+        let arm = &arms[0];
+        quote_spanned!(site=> #enter #arm)
+    };
+    let ret = &ready.ret;
+    quote_spanned! {site=>
+        fn __resumable<__E, __B: ::core::ops::FnOnce(::finespun::__rt::Enter<__E>) -> __F, __F>(
+            _: &__E,
+            body: __B,
+        ) -> __B {
+            body
+        }
+        #[allow(unused, unreachable_code, clippy::all)]
+        let __body = __resumable(&__en, move |__enter| async move {
+            if false {
+                return unsafe { ::finespun::__rt::never::<#ret>() };
+            }
+            #body
+        });
+        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+    }
+}
+
+/// The place in the text, for the order of the arms.
+fn order(ready: &Ready, place: Place) -> usize {
+    match place {
+        Place::Point(p) => ready.body.points[p].order,
+        Place::Head(b, i) => match &ready.body.blocks[b].nodes[i] {
+            Node::Loop { begin, .. } => *begin,
+            other => other.order(),
+        },
+        Place::After(b, i) => ready.body.blocks[b].nodes[i].order(),
+    }
+}
+
+/// The locals that live at every place. A local that drops stays put only if
+/// none that drops and moves was declared before it: drops come in reverse
+/// order of declaration.
+fn permanent(ready: &Ready, places: &[Place]) -> BTreeSet<usize> {
+    let live = |p: &Place| ready.flow.live.get(p).cloned().unwrap_or_default();
+    let Some(first) = places.first() else { return BTreeSet::new() };
+    let mut all: BTreeSet<usize> = live(first).into_iter().collect();
+    for place in places {
+        let here: BTreeSet<usize> = live(place).into_iter().collect();
+        all.retain(|v| here.contains(v));
+    }
+    let drops = |v: usize| !ready.flow.inert[v];
+    loop {
+        let misplaced = places.iter().find_map(|p| {
+            let mut moved = false;
+            live(p).into_iter().find(|v| {
+                moved |= drops(*v) && !all.contains(v);
+                moved && drops(*v) && all.contains(v)
+            })
+        });
+        match misplaced {
+            Some(var) => drop(all.remove(&var)),
+            None => return all,
+        }
+    }
+}
+
+/// The code from one place on.
+fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
+    let site = Span::mixed_site();
+    let ready = regions.ready;
+    let stored = regions.stored(place);
+    let machine = regions.numbers.len() > 1 || regions.entered.contains(&place);
+    let mut out = TokenStream::new();
+    let mut taken = Vec::new();
+    for &var in &stored {
+        let key = &ready.names.vars[var].key;
+        let slot = slot(key);
+        out.extend(quote_spanned!(site=> let mut #key = unsafe { #slot.take() };));
+        taken.push(slot);
+    }
+    let rest = match place {
+        Place::Point(id) => {
+            let point = &ready.body.points[id];
+            let span = point.span.resolved_at(Span::mixed_site());
+            let slot = pending(id);
+            let pending = if machine {
+                quote_spanned!(span=> unsafe { #slot.take() })
+            } else {
+                quote_spanned!(span=> #slot)
+            };
+            let value = regions.awaited(id, pending);
+            let resets = if machine { all_slots(regions) } else { Vec::new() };
+            let resets = quote_spanned!(span=> #(#resets = ::finespun::__rt::Held::empty();)*);
+            match &point.out {
+                Dest::Tail => quote_spanned!(span=> return #value;),
+                dest => {
+                    let bind = match dest {
+                        Dest::Let(pat, Some(ty)) => quote_spanned!(span=> let #pat: #ty = #value;),
+                        Dest::Let(pat, None) => quote_spanned!(span=> let #pat = #value;),
+                        _ => quote_spanned!(span=> #value;),
+                    };
+                    let (block, index) = position(ready, id);
+                    let rest = regions.rest(block, index + 1);
+                    quote_spanned!(span=> #bind #resets #rest)
+                }
+            }
+        }
+        Place::Head(block, index) => {
+            let Node::Loop { body, .. } = regions.node(block, index) else {
+                unreachable!("only loops have heads")
+            };
+            let body = *body;
+            let rest = regions.rest(body, 0);
+            quote_spanned!(site=> #(#taken = ::finespun::__rt::Held::empty();)* #rest)
+        }
+        Place::After(block, index) => {
+            let bind = match ready.body.blocks[block].nodes[index].out() {
+                Some(Dest::Let(pat, ty)) => {
+                    let slot = result(block, index);
+                    let value = quote_spanned!(site=> unsafe { #slot.take() });
+                    taken.push(slot);
+                    match ty {
+                        Some(ty) => quote_spanned!(site=> let #pat: #ty = #value;),
+                        None => quote_spanned!(site=> let #pat = #value;),
+                    }
+                }
+                _ => TokenStream::new(),
+            };
+            let rest = regions.rest(block, index + 1);
+            quote_spanned!(site=> #bind #(#taken = ::finespun::__rt::Held::empty();)* #rest)
+        }
+    };
+    // Locals that have no value here and get one below.
+    let scope = ready.flow.scope.get(&place).cloned().unwrap_or_default();
+    for var in scope {
+        let key = &ready.names.vars[var].key;
+        let absent = !stored.contains(&var) && !regions.permanent.contains(&var);
+        if absent && macros::mentions(&rest, &|i| i == key) {
+            out.extend(quote_spanned!(site=> let mut #key;));
+        }
+    }
+    quote_spanned!(site=> #out #rest)
+}
+
+/// Where a point stands.
+fn position(ready: &Ready, id: PointId) -> (usize, usize) {
+    for (b, block) in ready.body.blocks.iter().enumerate() {
+        for (i, node) in block.nodes.iter().enumerate() {
+            if matches!(node, Node::Await(p) if *p == id) {
+                return (b, i);
+            }
+        }
+    }
+    unreachable!("every point stands in a block")
+}
+
+/// The slots of locals that some place gets from its slot.
+fn local_slots(regions: &Regions<'_>, places: &[Place]) -> Vec<(usize, Ident)> {
+    let mut vars: Vec<usize> = places.iter().flat_map(|p| regions.stored(*p)).collect();
+    vars.sort_unstable();
+    vars.dedup();
+    let names = &regions.ready.names;
+    vars.into_iter().map(|v| (v, slot(&names.vars[v].key))).collect()
+}
+
+fn result_slots(regions: &Regions<'_>, places: &[Place]) -> Vec<Ident> {
+    let mut slots = Vec::new();
+    for place in places {
+        if let Place::After(b, i) = *place
+            && matches!(regions.node(b, i).out(), Some(Dest::Let(..)))
+        {
+            slots.push(result(b, i));
+        }
+    }
+    slots
+}
+
+fn all_slots(regions: &Regions<'_>) -> Vec<Ident> {
+    let places = &regions.numbers;
+    let locals = local_slots(regions, places).into_iter().map(|(_, s)| s);
+    let pendings = regions.ready.entries().into_iter().map(pending);
+    locals.chain(pendings).chain(result_slots(regions, places)).collect()
+}
+
+/// Takes the entry apart: into slots, and locals that stay put.
+fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream {
+    let site = Span::mixed_site();
+    let ready = regions.ready;
+    let entries = ready.entries();
+    let keys: Vec<&Ident> =
+        regions.permanent.iter().map(|&v| &ready.names.vars[v].key).collect();
+    let locals = local_slots(regions, places);
+    let slots: Vec<&Ident> = locals.iter().map(|(_, s)| s).collect();
+    let pendings: Vec<Ident> = entries.iter().map(|&p| pending(p)).collect();
+    let mut arms = TokenStream::new();
+    for (index, &point) in entries.iter().enumerate() {
+        let live = &ready.flow.live[&Place::Point(point)];
+        let name = |var: usize| format_ident!("__l{var}", span = site);
+        let pattern = super::tuple(live.iter().rev().map(|&v| name(v)));
+        let pattern = entry(index, entries.len(), quote!((__p, #pattern)), site);
+        let stay = regions.permanent.iter().map(|&v| name(v));
+        let held = locals.iter().map(|(v, _)| {
+            if live.contains(v) {
+                let name = name(*v);
+                quote_spanned!(site=> ::finespun::__rt::Held::new(#name))
+            } else {
+                quote_spanned!(site=> ::finespun::__rt::Held::empty())
+            }
+        });
+        let this = first_pending(regions, point);
+        let child = entries.iter().map(|&p| match (machine, p == point) {
+            (false, _) => this.clone(),
+            (true, true) => quote_spanned!(site=> ::finespun::__rt::Held::new(#this)),
+            (true, false) => quote_spanned!(site=> ::finespun::__rt::Held::empty()),
+        });
+        let number = places.iter().position(|p| *p == Place::Point(point)).unwrap_or(0);
+        let number = machine.then(|| quote_spanned!(site=> #number,));
+        arms.extend(quote_spanned! {site=>
+            #pattern => (#number #(#stay,)* #(#held,)* #(#child,)*),
+        });
+    }
+    let state = machine.then(|| quote_spanned!(site=> mut __k,));
+    let results = result_slots(regions, places);
+    quote_spanned! {site=>
+        let (#state #(mut #keys,)* #(mut #slots,)* #(mut #pendings,)*) =
+            match unsafe { __enter.take() } { #arms };
+        #(let mut #results = ::finespun::__rt::Held::empty();)*
+    }
+}
+
+/// The pending call as the machine holds it.
+fn first_pending(regions: &Regions<'_>, point: PointId) -> TokenStream {
+    let site = Span::mixed_site();
+    let entered = regions.entered.contains(&Place::Point(point));
+    match &regions.ready.body.points[point].call {
+        Call::One(_) if entered => quote_spanned!(site=> ::core::result::Result::Err(__p)),
+        Call::Join(all) if entered => {
+            let resume = format_ident!("resume_join{}", all.len(), span = site);
+            quote_spanned! {site=>
+                ::core::result::Result::Err(unsafe { ::finespun::__rt::#resume(__p) })
+            }
+        }
+        _ => quote_spanned!(site=> __p),
+    }
+}

@@ -1,0 +1,64 @@
+//! The straight schema: a plain function. Awaits, if there are any, are calls
+//! of tasks that are straight themselves, which is checked when the types are
+//! known.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote_spanned};
+use syn::visit_mut::VisitMut;
+use syn::{Block, Expr, Stmt, Type};
+
+use super::exits::{Outcomes, Rewrite};
+use super::pinned::Awaits;
+use crate::choose::Param;
+
+/// The body, its awaits translated.
+pub(crate) fn body(block: &Block) -> Block {
+    let mut block = block.clone();
+    Awaits(straight_call).visit_block_mut(&mut block);
+    block
+}
+
+fn straight_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStream {
+    let names: Vec<_> = (0..operands.len()).map(|i| format_ident!("__t{i}", span = span)).collect();
+    let calls = names.iter().map(|n| {
+        quote_spanned!(span=> unsafe { ::finespun::__rt::call_straight(#n) })
+    });
+    if join {
+        quote_spanned!(span=> (match (#(#operands),*) { (#(#names),*) => (#(#calls),*) }))
+    } else {
+        quote_spanned!(span=> (match #(#operands)* { #(#names)* => #(#calls)* }))
+    }
+}
+
+/// The statements of a function that returns an `Outcome`.
+pub(crate) fn outcome(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
+    let site = Span::mixed_site();
+    let mut block = body(block);
+    let mut exits = Outcomes(ret);
+    Rewrite::new(&mut exits).visit_block_mut(&mut block);
+    let lets = params.iter().map(|p| {
+        let (pat, argument) = (&p.pat, &p.argument);
+        match pat {
+            syn::Pat::Wild(_) => quote_spanned!(site=> let __kept = #argument;),
+            _ => quote_spanned!(site=> let #pat = #argument;),
+        }
+    });
+    let tail = match block.stmts.pop() {
+        Some(Stmt::Expr(e, None)) => Some(e),
+        Some(Stmt::Macro(m)) if m.semi_token.is_none() => {
+            Some(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }))
+        }
+        Some(other) => {
+            block.stmts.push(other);
+            None
+        }
+        None => None,
+    };
+    let stmts = &block.stmts;
+    let end = match tail {
+        Some(value) => exits.done(quote_spanned!(site=> #value), site),
+        None if super::stack::is_unit(ret) => exits.done(quote_spanned!(site=> ()), site),
+        None => TokenStream::new(),
+    };
+    quote_spanned!(site=> #(#lets)* #(#stmts)* #end)
+}

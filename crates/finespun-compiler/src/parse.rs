@@ -1,0 +1,114 @@
+//! Reading the attribute and the item; what is refused is refused here.
+
+mod check;
+mod options;
+
+use proc_macro2::TokenStream;
+use syn::punctuated::Punctuated;
+use syn::{Expr, ImplItem, ItemFn, ItemImpl, ItemTrait, Macro, Token, TraitItem, TraitItemFn};
+
+pub(crate) use options::{Options, Wish};
+
+use crate::emit::item::{self, Function, Home};
+use crate::error::Errors;
+
+/// Compiles one marked item.
+pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<TokenStream> {
+    let options = Options::parse(arguments)?;
+    if let Ok(function) = syn::parse2::<ItemFn>(tokens.clone()) {
+        return free(function, &options);
+    }
+    if let Ok(method) = syn::parse2::<TraitItemFn>(tokens.clone()) {
+        let (code, _) = declared(method, &options)?;
+        return Ok(code);
+    }
+    if let Ok(block) = syn::parse2::<ItemImpl>(tokens.clone()) {
+        return implementation(block, &options);
+    }
+    if let Ok(block) = syn::parse2::<ItemTrait>(tokens.clone()) {
+        return interface(block, &options);
+    }
+    // Not one of ours: say what is wrong with it as a function.
+    match syn::parse2::<ItemFn>(tokens.clone()) {
+        Err(error) if tokens.to_string().contains("fn ") => Err(error),
+        _ => Err(syn::Error::new_spanned(
+            tokens,
+            "`#[task]` goes on an `async fn`, a `trait` or an `impl` block",
+        )),
+    }
+}
+
+fn free(f: ItemFn, options: &Options) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    check::signature(&f.sig, &mut errors);
+    check::body(&f.block, &mut errors);
+    errors.finish()?;
+    let home = if check::needs_self(&f.sig, &f.block) { Home::Method } else { Home::Free };
+    let function = Function {
+        attrs: f.attrs,
+        vis: Some(f.vis),
+        sig: f.sig,
+        block: Some(*f.block),
+        home,
+    };
+    item::write(function, options)
+}
+
+/// A method of a trait, with or without a body; also its signature.
+fn declared(f: TraitItemFn, options: &Options) -> syn::Result<(TokenStream, syn::Signature)> {
+    let mut errors = Errors::default();
+    check::signature(&f.sig, &mut errors);
+    if let Some(block) = &f.default {
+        check::body(block, &mut errors);
+    }
+    errors.finish()?;
+    let sig = f.sig.clone();
+    let function =
+        Function { attrs: f.attrs, vis: None, sig: f.sig, block: f.default, home: Home::Trait };
+    Ok((item::write(function, options)?, sig))
+}
+
+fn implementation(mut block: ItemImpl, options: &Options) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    let home = if block.trait_.is_some() { Home::TraitImpl } else { Home::Method };
+    for item in &mut block.items {
+        let ImplItem::Fn(f) = item else { continue };
+        if f.sig.asyncness.is_none() {
+            continue;
+        }
+        check::signature(&f.sig, &mut errors);
+        check::body(&f.block, &mut errors);
+        let f = f.clone();
+        let function = Function {
+            attrs: f.attrs,
+            vis: Some(f.vis),
+            sig: f.sig,
+            block: Some(f.block),
+            home,
+        };
+        *item = ImplItem::Verbatim(item::write(function, options)?);
+    }
+    errors.finish()?;
+    Ok(quote::quote!(#block))
+}
+
+fn interface(mut block: ItemTrait, options: &Options) -> syn::Result<TokenStream> {
+    let mut tasks = Vec::new();
+    let original = block.clone();
+    for item in &mut block.items {
+        let TraitItem::Fn(f) = item else { continue };
+        if f.sig.asyncness.is_none() {
+            continue;
+        }
+        let (code, sig) = declared(f.clone(), options)?;
+        *item = TraitItem::Verbatim(code);
+        tasks.push(sig);
+    }
+    let dynamic = crate::emit::item::dynamic(&original, &tasks);
+    Ok(quote::quote!(#block #dynamic))
+}
+
+/// The branches of a `join!`.
+pub(crate) fn branches(mac: &Macro) -> syn::Result<Punctuated<Expr, Token![,]>> {
+    mac.parse_body_with(Punctuated::parse_terminated)
+}

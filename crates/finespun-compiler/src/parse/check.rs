@@ -1,0 +1,181 @@
+//! What no schema can compile: refused with place and cure.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, Macro, Pat, ReturnType, Safety, Signature};
+
+use crate::error::Errors;
+use crate::scan;
+
+pub(super) fn signature(sig: &Signature, errors: &mut Errors) {
+    if sig.asyncness.is_none() {
+        errors.at(&sig.fn_token, "a task is an `async fn`: write `async` before `fn`");
+    }
+    if let Some(token) = &sig.constness {
+        errors.at(token, "a task cannot be `const`");
+    }
+    if let Safety::Unsafe(token) = &sig.safety {
+        errors.at(token, "a task cannot be `unsafe`: anybody may run a task he is given");
+    }
+    if let Some(abi) = &sig.abi {
+        errors.at(abi, "a task has a calling convention of its own: remove `extern`");
+    }
+    if let Some(variadic) = &sig.variadic {
+        errors.at(variadic, "a task cannot be variadic");
+    }
+    if sig.ident == "main" && sig.receiver().is_none() {
+        errors.at(&sig.ident, "`main` is not called by a task: run a task from it");
+    }
+    if let ReturnType::Type(_, ty) = &sig.output {
+        struct Opaque<'a>(&'a mut Errors);
+        impl<'a> Visit<'a> for Opaque<'_> {
+            fn visit_type_impl_trait(&mut self, ty: &'a syn::TypeImplTrait) {
+                self.0.at(ty, "a task names the type of its result: box it, or name it");
+            }
+        }
+        Opaque(errors).visit_type(ty);
+    }
+}
+
+pub(super) fn body(block: &Block, errors: &mut Errors) {
+    Checker { errors, closure: false, foreign: false }.visit_block(block);
+}
+
+/// Must the code stand beside the method, because it names `self` or `Self`?
+pub(super) fn needs_self(sig: &Signature, block: &Block) -> bool {
+    let tokens = quote::quote!(#sig #block);
+    sig.receiver().is_some() || crate::macros::mentions(&tokens, &|i| i == "Self")
+}
+
+struct Checker<'a> {
+    errors: &'a mut Errors,
+    /// Inside a closure that is not `async`.
+    closure: bool,
+    /// Inside an `async` block or closure: its awaits are its own business.
+    foreign: bool,
+}
+
+const BIND: &str = "bind it with `let` first";
+
+impl Checker<'_> {
+    fn nested(&mut self, closure: bool, foreign: bool, run: impl FnOnce(&mut Self)) {
+        let before = (self.closure, self.foreign);
+        (self.closure, self.foreign) = (closure, foreign);
+        run(self);
+        (self.closure, self.foreign) = before;
+    }
+}
+
+impl<'a> Visit<'a> for Checker<'_> {
+    fn visit_item(&mut self, _: &'a syn::Item) {}
+
+    fn visit_expr_closure(&mut self, e: &'a syn::ExprClosure) {
+        let foreign = self.foreign || e.asyncness.is_some();
+        self.nested(!foreign, foreign, |me| visit::visit_expr_closure(me, e));
+    }
+
+    fn visit_expr_async(&mut self, e: &'a syn::ExprAsync) {
+        self.nested(false, true, |me| visit::visit_expr_async(me, e));
+    }
+
+    fn visit_expr_await(&mut self, e: &'a syn::ExprAwait) {
+        if self.closure {
+            self.errors.at(
+                &e.await_token,
+                "an await in a closure: return the task from it, and await it outside",
+            );
+        }
+        if let Expr::Macro(m) = scan::peel(&e.base)
+            && scan::is_join(&m.mac)
+        {
+            self.errors.at(&e.await_token, "`join!` awaits its branches itself: drop the `.await`");
+        }
+        visit::visit_expr_await(self, e);
+    }
+
+    fn visit_pat(&mut self, pat: &'a Pat) {
+        if let Pat::Guard(g) = pat
+            && scan::awaits(&g.guard)
+            && !self.foreign
+        {
+            let message = format!("an await in the guard of an arm: {BIND}");
+            self.errors.at(&g.guard, message);
+        }
+        visit::visit_pat(self, pat);
+    }
+
+    fn visit_expr_binary(&mut self, e: &'a syn::ExprBinary) {
+        let chain = matches!(e.op, syn::BinOp::And(_)) && (is_let(&e.left) || is_let(&e.right));
+        if chain && !self.foreign && (scan::awaits(&e.left) || scan::awaits(&e.right)) {
+            self.errors.at(e, format!("an await in a chain of `let`s: {BIND}"));
+        }
+        visit::visit_expr_binary(self, e);
+    }
+
+    fn visit_macro(&mut self, mac: &'a Macro) {
+        if self.foreign {
+            return;
+        }
+        if !scan::is_join(mac) {
+            if let Some(span) = awaits(mac.tokens.clone()) {
+                let name = mac.path.segments.last().map(|s| s.ident.to_string());
+                let name = name.unwrap_or_default();
+                self.errors.span(span, format!("an await inside `{name}!`: {BIND}"));
+            }
+            return;
+        }
+        if self.closure {
+            self.errors.at(&mac.path, "`join!` in a closure: make it a task of its own");
+        }
+        match super::branches(mac) {
+            Ok(branches) => {
+                match branches.len() {
+                    0 | 1 => self.errors.at(&mac.path, "`join!` takes 2 to 12 branches"),
+                    2..=12 => {}
+                    n => self.errors.at(
+                        &mac.path,
+                        format!("`join!` takes 2 to 12 branches, not {n}: nest it, or `join_all`"),
+                    ),
+                }
+                branches.iter().for_each(|b| self.visit_expr(b));
+            }
+            Err(error) => self.errors.span(error.span(), error),
+        }
+    }
+}
+
+fn is_let(expr: &Expr) -> bool {
+    match expr {
+        Expr::Let(_) => true,
+        Expr::Binary(b) => is_let(&b.left) || is_let(&b.right),
+        _ => false,
+    }
+}
+
+/// `.await` or `join!` in the tokens of a macro, but not in an `async` block.
+fn awaits(tokens: TokenStream) -> Option<proc_macro2::Span> {
+    let mut dot = false;
+    let mut foreign = false;
+    let mut join = None;
+    for tree in tokens {
+        match &tree {
+            TokenTree::Ident(i) if dot && i == "await" => return Some(i.span()),
+            TokenTree::Ident(i) if i == "async" => foreign = true,
+            TokenTree::Punct(p) if p.as_char() == '!' && join.is_some() => return join,
+            TokenTree::Group(g) => {
+                if !foreign && let Some(span) = awaits(g.stream()) {
+                    return Some(span);
+                }
+                foreign &= g.delimiter() != proc_macro2::Delimiter::Brace;
+            }
+            _ => {}
+        }
+        join = match &tree {
+            TokenTree::Ident(i) if i == "join" => Some(i.span()),
+            _ => None,
+        };
+        dot = matches!(&tree, TokenTree::Punct(p) if p.as_char() == '.');
+    }
+    None
+}
+

@@ -1,0 +1,38 @@
+//! The arguments of `#[task(..)]`.
+
+use proc_macro2::TokenStream;
+use syn::{Ident, parse::Parser};
+
+/// What the user asks for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Wish {
+    /// The compiler chooses.
+    Any,
+    Stack,
+    Pinned,
+    Straight,
+}
+
+pub(crate) struct Options {
+    pub(crate) wish: Wish,
+}
+
+impl Options {
+    pub(crate) fn parse(arguments: TokenStream) -> syn::Result<Options> {
+        if arguments.is_empty() {
+            return Ok(Options { wish: Wish::Any });
+        }
+        let unknown = "expected `stack`, `pinned` or `straight`";
+        let parser = |input: syn::parse::ParseStream| {
+            input.parse::<Ident>().map_err(|e| syn::Error::new(e.span(), unknown))
+        };
+        let name = parser.parse2(arguments)?;
+        let wish = match name.to_string().as_str() {
+            "stack" => Wish::Stack,
+            "pinned" => Wish::Pinned,
+            "straight" => Wish::Straight,
+            _ => return Err(syn::Error::new(name.span(), unknown)),
+        };
+        Ok(Options { wish })
+    }
+}

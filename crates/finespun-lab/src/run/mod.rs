@@ -1,0 +1,129 @@
+//! `finespun run`: runs one application, as often as asked, and says what came out.
+//!
+//! - `report`: what is printed at the end
+//! - `meter`: the progress bar
+//! - `interrupt`: Ctrl-C
+//! - `target`: files that the user named, opened before the work begins
+
+pub mod interrupt;
+mod meter;
+mod report;
+pub mod target;
+
+use std::sync::Arc;
+
+use finespun::Runtime;
+use finespun_apps::Progress;
+
+use crate::app::{Answer, App, Executor, Timed};
+use crate::args::{Run, RunOptions};
+use crate::failure::Failure;
+use crate::machine::memory;
+use crate::show;
+use meter::Meter;
+use report::Report;
+use target::Target;
+
+/// Carries out `finespun run`.
+///
+/// # Errors
+///
+/// A [`Failure`]; those of the command line come before any work is done.
+pub fn run(run: Run) -> Result<(), Failure> {
+    let options = run.options;
+    check(&options)?;
+    let app = run.app.open()?;
+    let plot = options.plot.as_deref().map(|path| plot(app.as_ref(), path)).transpose()?;
+    enough_memory(app.as_ref())?;
+    interrupt::install();
+    let executor = executor(&options)?;
+    let runs = repeat(app.as_ref(), &executor, options.repeat)?;
+    let report = Report::new(app.as_ref(), &executor, &options, &runs);
+    show::print(&if options.json { report.json() } else { report.text() })?;
+    match (plot, report.histogram()) {
+        (Some(target), Some(histogram)) => target.write(&show::bars(histogram)?),
+        _ => Ok(()),
+    }
+}
+
+/// Options that do not go together. The parser does not see all of them: they may stand before and behind the application.
+fn check(options: &RunOptions) -> Result<(), Failure> {
+    let with_plain = [
+        ("--workers", options.workers.is_some()),
+        ("--stats", options.stats),
+        ("--block-every", options.block_every > 0),
+    ];
+    match with_plain.into_iter().find(|(_, given)| options.plain && *given) {
+        Some((option, _)) => Err(Failure::Usage(format!(
+            "{option} does not go together with --plain, which runs without tasks: give one or the other"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The file for the histogram, if there will be one.
+fn plot(app: &dyn App, path: &std::path::Path) -> Result<Target, Failure> {
+    app.histogram().map_err(|reason| Failure::Usage(format!("--plot {}: {reason}", path.display())))?;
+    Target::open("--plot", path)
+}
+
+/// Refuses a problem that cannot fit: the system would end the process in the midst of it, without a word.
+pub fn enough_memory(app: &dyn App) -> Result<(), Failure> {
+    let needed = app.memory();
+    match memory::available() {
+        Some(available) if needed > available => Err(Failure::Usage(format!(
+            "{} of this size needs {} of memory, and {} are free: give a smaller number",
+            app.name(),
+            memory::show(needed),
+            memory::show(available)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn executor(options: &RunOptions) -> Result<Executor, Failure> {
+    if options.plain {
+        return Ok(Executor::Plain);
+    }
+    let mut builder = Runtime::builder().block_every(options.block_every);
+    if let Some(workers) = options.workers {
+        builder = builder.workers(workers);
+    }
+    Ok(Executor::Tasks(builder.build()?))
+}
+
+/// Runs `app` so many times. The answers must be the same.
+fn repeat(app: &dyn App, executor: &Executor, times: usize) -> Result<Vec<Timed<Answer>>, Failure> {
+    let mut runs: Vec<Timed<Answer>> = Vec::with_capacity(times);
+    for _ in 0..times {
+        let run = once(app, executor)?;
+        if let Some(first) = runs.first() {
+            agree(app, &first.value, &run.value)?;
+        }
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+/// Runs `app` once, with a progress bar where there is somebody to see it.
+fn once(app: &dyn App, executor: &Executor) -> Result<Timed<Answer>, Failure> {
+    let progress = Arc::new(Progress::new());
+    let _meter = Meter::watch(app.name(), Arc::clone(&progress));
+    app.run(executor, &progress).map_err(|source| Failure::Run { app: app.name(), source })
+}
+
+/// Two answers to the same question must be the same.
+///
+/// # Errors
+///
+/// [`Failure::Disagreement`] with both.
+pub fn agree(app: &dyn App, first: &Answer, second: &Answer) -> Result<(), Failure> {
+    if first == second {
+        return Ok(());
+    }
+    Err(Failure::Disagreement {
+        app: app.name(),
+        first: first.to_json().to_string(),
+        second: second.to_json().to_string(),
+    })
+}

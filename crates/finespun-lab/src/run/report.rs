@@ -1,0 +1,100 @@
+//! What a run prints: text for people, one JSON object for programs.
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{Answer, App, Executor, Histogram, Timed};
+use crate::args::RunOptions;
+use crate::bench::Sample;
+use crate::show;
+
+/// All that is known after a run.
+#[derive(Debug)]
+pub struct Report<'a> {
+    app: &'static str,
+    parameters: Map<String, Value>,
+    answer: &'a Answer,
+    times: Sample,
+    workers: usize,
+    stats: Vec<(&'static str, u64)>,
+    show_stats: bool,
+    plain: bool,
+}
+
+impl<'a> Report<'a> {
+    /// What is to be told of `runs`, of which there is at least one.
+    pub fn new(app: &dyn App, executor: &Executor, options: &RunOptions, runs: &'a [Timed<Answer>]) -> Self {
+        Report {
+            app: app.name(),
+            parameters: app.parameters(),
+            answer: &runs.first().expect("an application is run at least once").value,
+            times: runs.iter().map(|run| run.time.as_secs_f64()).collect(),
+            workers: executor.workers(),
+            stats: executor.stats(),
+            show_stats: options.stats,
+            plain: options.plain,
+        }
+    }
+
+    /// The answer's histogram, if it has one.
+    pub fn histogram(&self) -> Option<&Histogram> {
+        self.answer.histogram.as_ref()
+    }
+
+    /// One JSON object: app, parameters, answer, seconds, workers, stats; and `plain` and `runs` where these were asked for.
+    ///
+    /// `seconds` is the least time of all runs.
+    pub fn json(&self) -> String {
+        let stats: Map<_, _> = self.stats.iter().map(|&(name, count)| (name.to_owned(), count.into())).collect();
+        let mut object = json!({
+            "app": self.app,
+            "parameters": self.parameters,
+            "answer": self.answer.to_json(),
+            "seconds": self.times.least(),
+            "workers": self.workers,
+            "stats": stats,
+        });
+        if self.plain {
+            object["plain"] = true.into();
+        }
+        if self.times.all().len() > 1 {
+            object["runs"] = self.times.all().into();
+        }
+        format!("{object}\n")
+    }
+
+    /// Lines for people.
+    pub fn text(&self) -> String {
+        let mut lines = String::new();
+        for (name, value) in &self.answer.values {
+            lines += &format!("{:<16} {}\n", name.replace('_', " "), show::value(value));
+        }
+        if let Some(histogram) = &self.answer.histogram {
+            lines += "\n";
+            lines += &show::histogram(histogram);
+            lines += "\n";
+        }
+        lines += &format!("{:<16} {}, {}\n", "time", self.time(), self.who());
+        if self.show_stats {
+            for &(name, count) in &self.stats {
+                lines += &format!("{:<16} {}\n", name.replace('_', " "), show::thousands(count));
+            }
+        }
+        lines
+    }
+
+    fn time(&self) -> String {
+        let least = show::seconds(self.times.least());
+        match self.times.all().len() {
+            1 => least,
+            times => format!("{least} least, {} median of {times} runs", show::seconds(self.times.median())),
+        }
+    }
+
+    fn who(&self) -> String {
+        match (self.plain, self.workers) {
+            (true, _) => "plain sequential version".to_owned(),
+            (false, 1) => "1 worker".to_owned(),
+            (false, workers) => format!("{workers} workers"),
+        }
+    }
+}

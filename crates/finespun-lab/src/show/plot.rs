@@ -1,0 +1,172 @@
+//! Pictures: bars as SVG.
+
+use plotters::chart::{ChartBuilder, SeriesLabelPosition};
+use plotters::prelude::{BLACK, Color, IntoDrawingArea, RGBColor, Rectangle, SVGBackend, WHITE};
+
+use super::{seconds, thousands};
+use crate::app::Histogram;
+use crate::failure::Failure;
+
+const SIZE: (u32, u32) = (900, 500);
+const FONT: &str = "sans-serif";
+
+/// Colours that differ in brightness too, so that they can be told apart in print.
+const COLOURS: [RGBColor; 4] = [RGBColor(68, 119, 170), RGBColor(204, 187, 68), RGBColor(170, 51, 119), RGBColor(34, 136, 51)];
+
+/// A histogram as an SVG picture, one bar per bin.
+///
+/// # Errors
+///
+/// [`Failure::Plot`] if the drawing library gives up.
+pub fn bars(histogram: &Histogram) -> Result<String, Failure> {
+    let first = histogram.bins.keys().next().copied().unwrap_or(0);
+    let last = histogram.bins.keys().next_back().copied().unwrap_or(0);
+    let most = histogram.bins.values().copied().max().unwrap_or(0).max(1);
+    let series = Series {
+        name: histogram.count.to_owned(),
+        bars: histogram.bins.iter().map(|(&at, &count)| (f64::from(at), count as f64)).collect(),
+    };
+    let axes = Axes {
+        title: &histogram.title,
+        across: histogram.of,
+        up: histogram.count,
+        from: f64::from(first) - 0.6,
+        to: f64::from(last) + 0.6,
+        top: most as f64 * 1.05,
+        labels: (last - first).unsigned_abs() as usize + 1,
+        label: &|x| whole(x).map_or_else(String::new, |x| x.to_string()),
+        height: &|y| thousands(y as u64),
+    };
+    draw(&axes, &[series], 0.8).map_err(Failure::Plot)
+}
+
+/// For each of `groups` one bar per series, side by side; the bars are times in seconds.
+///
+/// # Errors
+///
+/// [`Failure::Plot`] if the drawing library gives up.
+pub fn grouped_bars(title: &str, groups: &[String], series: &[(String, Vec<f64>)]) -> Result<String, Failure> {
+    let share = 0.8 / series.len().max(1) as f64;
+    let most = series.iter().flat_map(|(_, heights)| heights).copied().fold(f64::MIN_POSITIVE, f64::max);
+    let series: Vec<_> = series
+        .iter()
+        .enumerate()
+        .map(|(place, (name, heights))| {
+            let shift = share * (place as f64 + 0.5) - 0.4;
+            let bars = heights.iter().enumerate().map(|(group, &height)| (group as f64 + shift, height)).collect();
+            Series { name: name.clone(), bars }
+        })
+        .collect();
+    let axes = Axes {
+        title,
+        across: "",
+        up: "seconds",
+        from: -0.6,
+        to: groups.len() as f64 - 0.4,
+        top: most * 1.05,
+        labels: groups.len(),
+        label: &|x| whole(x).and_then(|x| groups.get(usize::try_from(x).ok()?)).cloned().unwrap_or_default(),
+        height: &|y| seconds(*y),
+    };
+    draw(&axes, &series, share).map_err(Failure::Plot)
+}
+
+/// Bars of one colour: where each stands, and how high it is.
+struct Series {
+    name: String,
+    bars: Vec<(f64, f64)>,
+}
+
+struct Axes<'a> {
+    title: &'a str,
+    across: &'a str,
+    up: &'a str,
+    from: f64,
+    to: f64,
+    top: f64,
+    labels: usize,
+    label: &'a dyn Fn(&f64) -> String,
+    height: &'a dyn Fn(f64) -> String,
+}
+
+/// The whole number that `x` is, if it is one.
+fn whole(x: &f64) -> Option<i64> {
+    ((x - x.round()).abs() < 1e-6).then(|| x.round() as i64)
+}
+
+fn draw(axes: &Axes<'_>, series: &[Series], width: f64) -> Result<String, String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        area.fill(&WHITE).map_err(|error| text(&error))?;
+        let mut chart = ChartBuilder::on(&area)
+            .caption(axes.title, (FONT, 18))
+            .margin(15)
+            .x_label_area_size(45)
+            .y_label_area_size(95)
+            .build_cartesian_2d(axes.from..axes.to, 0.0..axes.top)
+            .map_err(|error| text(&error))?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(WHITE)
+            .x_labels(axes.labels)
+            .x_label_formatter(&|x| (axes.label)(x))
+            .y_label_formatter(&|y| (axes.height)(*y))
+            .x_desc(axes.across)
+            .y_desc(axes.up)
+            .label_style((FONT, 13))
+            .draw()
+            .map_err(|error| text(&error))?;
+        for (series, colour) in series.iter().zip(COLOURS.iter().cycle()) {
+            let bars = series
+                .bars
+                .iter()
+                .map(|&(at, height)| Rectangle::new([(at - width / 2.0, 0.0), (at + width / 2.0, height)], colour.filled()));
+            let drawn = chart.draw_series(bars).map_err(|error| text(&error))?;
+            drawn
+                .label(series.name.as_str())
+                .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 10, y + 5)], colour.filled()));
+        }
+        if series.len() > 1 {
+            chart
+                .configure_series_labels()
+                .position(SeriesLabelPosition::UpperRight)
+                .border_style(BLACK)
+                .background_style(WHITE)
+                .label_font((FONT, 13))
+                .draw()
+                .map_err(|error| text(&error))?;
+        }
+        area.present().map_err(|error| text(&error))?;
+    }
+    Ok(svg)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bars, grouped_bars};
+    use crate::app::Histogram;
+
+    #[test]
+    fn one_bar_per_bin() {
+        let histogram = Histogram { of: "energy", count: "foldings", title: "a <b> & c".to_owned(), bins: [(-3, 5), (-1, 7)].into() };
+        let svg = bars(&histogram).expect("a picture");
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+        assert_eq!(svg.matches("#4477AA").count(), 2, "{svg}");
+        for text in ["energy", "foldings", "-3", "-2", "-1", "a &lt;b&gt; &amp; c"] {
+            assert!(svg.contains(text), "{text} in {svg}");
+        }
+    }
+
+    #[test]
+    fn groups_have_their_names() {
+        let groups = ["fib".to_owned(), "tak".to_owned()];
+        let series = [("plain".to_owned(), vec![1.0, 2.0]), ("tasks".to_owned(), vec![1.5, 2.5])];
+        let svg = grouped_bars("times", &groups, &series).expect("a picture");
+        for text in ["fib", "tak", "plain", "tasks", "times"] {
+            assert!(svg.contains(text), "{text} in {svg}");
+        }
+    }
+}

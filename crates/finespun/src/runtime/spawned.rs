@@ -1,0 +1,101 @@
+//! A run as a std future: tasks under tokio and friends.
+
+use std::future::Future;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use crate::atomics::lock_std as lock;
+use crate::sched::team::Team;
+use crate::task::call::Task;
+use crate::task::runs::Run;
+
+use super::RunError;
+use super::root::{self, Delivery};
+
+/// A run under way, as a std future that delivers its value.
+///
+/// Dropping it cancels the run; [`detach`](RunFuture::detach) lets it go on alone. It may be awaited on any
+/// executor, and resumes with a panic of the run.
+#[must_use = "dropping it cancels the run; `detach` lets it go on"]
+pub struct RunFuture<T> {
+    run: Arc<Run>,
+    team: Arc<Team>,
+    delivery: Delivery<T>,
+    shared: Arc<Mutex<Shared>>,
+    detached: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    ended: bool,
+    waker: Option<Waker>,
+}
+
+pub(super) fn spawn<Tk>(team: &Arc<Team>, task: Tk) -> RunFuture<Tk::Output>
+where
+    Tk: Task + Send + 'static,
+    Tk::Output: Send + 'static,
+{
+    let run = team.begin_run();
+    let shared = Arc::new(Mutex::new(Shared::default()));
+    let told = (Arc::downgrade(team), Arc::clone(&run), Arc::clone(&shared));
+    run.on_end(move || {
+        let (team, run, shared) = told;
+        if let Some(team) = team.upgrade() {
+            team.end_run(&run);
+        }
+        let waker = {
+            let mut shared = lock(&shared);
+            shared.ended = true;
+            shared.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    });
+    let delivery = root::start(team, task, &run);
+    RunFuture { run, team: Arc::clone(team), delivery, shared, detached: false }
+}
+
+impl<T> RunFuture<T> {
+    /// Lets the run go on alone; its value is dropped.
+    pub fn detach(mut self) {
+        self.detached = true;
+    }
+}
+
+impl<T> Future for RunFuture<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        {
+            let mut shared = lock(&self.shared);
+            if !shared.ended {
+                shared.waker = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
+        }
+        match root::delivered(&self.run, &self.delivery) {
+            Ok(value) => Poll::Ready(value),
+            Err(RunError::Panicked(payload)) => resume_unwind(payload),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl<T> Drop for RunFuture<T> {
+    fn drop(&mut self) {
+        let ended = lock(&self.shared).ended;
+        if !ended && !self.detached {
+            self.team.cancel(&self.run);
+        }
+    }
+}
+
+impl<T> std::fmt::Debug for RunFuture<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunFuture").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,85 @@
+//! The quantum: a task that has run for long makes room for others.
+//!
+//! One thread per runtime, asleep while there is no run. Each half quantum it looks at every worker that has other
+//! work waiting and has not begun a new frame since the last look but one, and asks it by the guard word to make a
+//! frame of what it runs.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use crate::atomics::lock_std as lock;
+use crate::task::guard::Flags;
+use super::team::Team;
+
+/// What the team tells its ticker.
+#[derive(Default)]
+pub(crate) struct Bell {
+    state: Mutex<State>,
+    rung: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    runs: usize,
+    shutdown: bool,
+}
+
+impl Bell {
+    /// A run begins.
+    pub(crate) fn begin(&self) {
+        let mut state = lock(&self.state);
+        state.runs += 1;
+        if state.runs == 1 {
+            self.rung.notify_one();
+        }
+    }
+
+    /// A run has ended.
+    pub(crate) fn end(&self) {
+        lock(&self.state).runs -= 1;
+    }
+
+    /// The team shuts down.
+    pub(crate) fn shutdown(&self) {
+        lock(&self.state).shutdown = true;
+        self.rung.notify_one();
+    }
+}
+
+/// Ticks until the team shuts down.
+pub(crate) fn main(team: &Arc<Team>) {
+    let pause = team.config.quantum / 2;
+    let mut seen = vec![(u64::MAX, 0u32); team.seats.len()];
+    let mut state = lock(&team.bell.state);
+    loop {
+        if state.shutdown {
+            return;
+        }
+        if state.runs == 0 {
+            state = team.bell.rung.wait(state).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        }
+        let (woken, waited) =
+            team.bell.rung.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
+        state = woken;
+        if waited.timed_out() {
+            drop(state);
+            tick(team, &mut seen);
+            state = lock(&team.bell.state);
+        }
+    }
+}
+
+fn tick(team: &Team, seen: &mut [(u64, u32)]) {
+    for (seat, (last, ticks)) in team.seats.iter().zip(seen) {
+        let now = seat.resumptions();
+        // Relaxed: a hint.
+        let busy = seat.running.load(Ordering::Relaxed) && now == *last;
+        *ticks = if busy { *ticks + 1 } else { 0 };
+        *last = now;
+        if *ticks >= 2 && (!seat.deque.is_empty() || team.any_injected()) {
+            *ticks = 0;
+            seat.request(Flags::QUANTUM);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A mutual-exclusion lock, fair, whose guard may be held across awaits.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use super::semaphore::{Acquire, Permit, Semaphore};
+use crate::task::call::{Task, map_outcome, sealed};
+use crate::task::context::Cx;
+use crate::task::outcome::Outcome;
+
+/// A value that one task at a time may use.
+///
+/// Waiting tasks are frames: their worker goes on with others, so the guard may be held across a `join!` whose
+/// branches wait for other tasks that want the same lock. Tasks get the lock in the order in which they asked. A
+/// panic while it is held unlocks it and does not poison it.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use finespun::sync::Mutex;
+///
+/// #[task]
+/// async fn count(total: &Mutex<u64>) {
+///     let mut total = total.lock().await;
+///     *total += 1;
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// let total = Mutex::new(0);
+/// runtime.run(count(&total));
+/// assert_eq!(total.into_inner(), 1);
+/// ```
+pub struct Mutex<T: ?Sized> {
+    permit: Semaphore,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the one permit makes access exclusive; the value moves between threads with the guard.
+unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
+impl<T> Mutex<T> {
+    /// A lock around `value`.
+    pub const fn new(value: T) -> Mutex<T> {
+        Mutex { permit: Semaphore::new(1), value: UnsafeCell::new(value) }
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits for the lock.
+    #[track_caller]
+    pub fn lock(&self) -> Lock<'_, T> {
+        Lock { mutex: self, permit: self.permit.acquire() }
+    }
+
+    /// The lock, if it is free and nobody waits.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        self.permit.try_acquire().map(|permit| MutexGuard { mutex: self, _permit: permit })
+    }
+
+    /// The value, by the proof that nobody else has the lock.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.try_lock() {
+            Some(guard) => f.debug_struct("Mutex").field("value", &&*guard).finish(),
+            None => f.debug_struct("Mutex").field("value", &format_args!("<locked>")).finish(),
+        }
+    }
+}
+
+/// The task that [`Mutex::lock`] makes.
+#[must_use = "a task does nothing until it is awaited"]
+pub struct Lock<'a, T: ?Sized> {
+    mutex: &'a Mutex<T>,
+    permit: Acquire<'a>,
+}
+
+impl<T: ?Sized> sealed::Sealed for Lock<'_, T> {}
+impl<'a, T: ?Sized + Send> Task for Lock<'a, T> {
+    type Output = MutexGuard<'a, T>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<MutexGuard<'a, T>> {
+        let Lock { mutex, permit } = self;
+        // SAFETY: passed on.
+        unsafe { map_outcome(cx, permit, move |permit| MutexGuard { mutex, _permit: permit }) }
+    }
+}
+
+/// The lock, held; unlocked on drop.
+#[must_use = "the lock is given back at once if this is dropped"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    mutex: &'a Mutex<T>,
+    _permit: Permit<'a>,
+}
+
+// SAFETY: sharing a guard shares the value only.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        // SAFETY: the permit makes this guard the only one.
+        unsafe { &*self.mutex.value.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the permit makes this guard the only one.
+        unsafe { &mut *self.mutex.value.get() }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}

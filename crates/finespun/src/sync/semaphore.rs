@@ -1,0 +1,198 @@
+//! A counting semaphore, fair: permits go out in the order of the requests.
+
+use std::collections::VecDeque;
+use std::panic::Location;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex as StdMutex, MutexGuard as StdGuard};
+
+use crate::atomics::lock_std as lock;
+use crate::task::call::{Task, sealed};
+use crate::task::context::Cx;
+use crate::task::outcome::Outcome;
+use crate::task::suspend::{Continuation, suspend_at};
+
+/// A number of permits that tasks take and give back.
+///
+/// First come, first served: a request for many permits is not passed by later ones for few.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use finespun::sync::Semaphore;
+///
+/// #[task]
+/// async fn limited(two_at_a_time: &Semaphore, n: u64) -> u64 {
+///     let _permit = two_at_a_time.acquire().await;
+///     n * n
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(limited(&Semaphore::new(2), 3)), 9);
+/// ```
+pub struct Semaphore {
+    /// Permits free, and the bit [`QUEUED`] when somebody waits: then everything goes through the queue.
+    state: AtomicUsize,
+    queue: StdMutex<VecDeque<Waiter>>,
+}
+
+/// Somebody waits. Set and cleared under the lock of the queue.
+const QUEUED: usize = 1 << (usize::BITS - 1);
+
+struct Waiter {
+    permits: usize,
+    /// Resolved with the permit itself: a task that was cancelled meanwhile drops it, which gives it back.
+    granted: Continuation<Permit<'static>>,
+}
+
+impl Semaphore {
+    /// The most permits that a semaphore may have.
+    pub const MAX_PERMITS: usize = QUEUED - 1;
+
+    /// A semaphore with `permits` permits.
+    ///
+    /// # Panics
+    /// If `permits` is above [`MAX_PERMITS`](Self::MAX_PERMITS).
+    pub const fn new(permits: usize) -> Semaphore {
+        assert!(permits <= Self::MAX_PERMITS, "more permits than Semaphore::MAX_PERMITS");
+        Semaphore { state: AtomicUsize::new(permits), queue: StdMutex::new(VecDeque::new()) }
+    }
+
+    /// Waits for one permit. It is given back when the [`Permit`] is dropped.
+    #[track_caller]
+    pub fn acquire(&self) -> Acquire<'_> {
+        self.acquire_many(1)
+    }
+
+    /// Waits for `permits` permits at once.
+    ///
+    /// The wait never ends if the semaphore never has so many; the deadlock report will say where.
+    #[track_caller]
+    pub fn acquire_many(&self, permits: usize) -> Acquire<'_> {
+        Acquire { semaphore: self, permits, place: Location::caller() }
+    }
+
+    /// A permit, if one is free and nobody waits.
+    pub fn try_acquire(&self) -> Option<Permit<'_>> {
+        self.try_take(1).then_some(Permit { semaphore: self, permits: 1 })
+    }
+
+    /// Permits free at this moment.
+    pub fn available(&self) -> usize {
+        self.state.load(Ordering::Relaxed) & !QUEUED
+    }
+
+    /// Adds permits to those that there are.
+    ///
+    /// # Panics
+    /// If there would be more than [`MAX_PERMITS`](Self::MAX_PERMITS).
+    pub fn release(&self, permits: usize) {
+        // Release: what was done under the permit comes before whoever gets it next.
+        let before = self.state.fetch_add(permits, Ordering::Release);
+        assert!((before & !QUEUED) + permits <= Self::MAX_PERMITS, "more permits than Semaphore::MAX_PERMITS");
+        if before & QUEUED != 0 {
+            self.serve(self.lock());
+        }
+    }
+
+    fn try_take(&self, permits: usize) -> bool {
+        // Acquire: pairs with the Release in `release`.
+        let take = |state: usize| {
+            if state & QUEUED == 0 { state.checked_sub(permits) } else { None }
+        };
+        self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, take).is_ok()
+    }
+
+    fn lock(&self) -> StdGuard<'_, VecDeque<Waiter>> {
+        lock(&self.queue)
+    }
+
+    /// Queues a request, or grants it.
+    fn request<'a>(&'a self, permits: usize, granted: Continuation<Permit<'a>>) {
+        // SAFETY: the same type but for the lifetime. The continuation is resolved or dropped by this semaphore only,
+        // with a permit made from `&self`, and the task that it wakes takes it as a `Permit<'a>`.
+        let granted = unsafe { std::mem::transmute::<Continuation<Permit<'a>>, Continuation<Permit<'static>>>(granted) };
+        let mut queue = self.lock();
+        queue.push_back(Waiter { permits, granted });
+        // Acquire: as in `try_take`. From here on `release` comes to the queue, and `try_take` does not pass it.
+        self.state.fetch_or(QUEUED, Ordering::Acquire);
+        self.serve(queue);
+    }
+
+    /// Grants from the front of the queue what the free permits allow.
+    fn serve(&self, mut queue: StdGuard<'_, VecDeque<Waiter>>) {
+        let mut granted = Vec::new();
+        while let Some(first) = queue.front() {
+            // With QUEUED set only this lock's holder takes, so the count can only have grown when we subtract.
+            let free = self.state.load(Ordering::Acquire) & !QUEUED;
+            if free < first.permits {
+                break;
+            }
+            self.state.fetch_sub(first.permits, Ordering::Acquire);
+            granted.extend(queue.pop_front());
+        }
+        if queue.is_empty() {
+            // A `release` that saw the bit comes for the lock next, and finds nobody.
+            self.state.fetch_and(!QUEUED, Ordering::Relaxed);
+        }
+        drop(queue);
+        for waiter in granted {
+            let permit = Permit { semaphore: self, permits: waiter.permits };
+            // SAFETY: as in `request`: the lifetime is restored where the permit arrives.
+            waiter.granted.resolve(unsafe { std::mem::transmute::<Permit<'_>, Permit<'static>>(permit) });
+        }
+    }
+}
+
+impl std::fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Semaphore").field("available", &self.available()).finish()
+    }
+}
+
+/// Permits held; given back on drop.
+#[must_use = "the permits are given back at once if this is dropped"]
+#[derive(Debug)]
+pub struct Permit<'a> {
+    semaphore: &'a Semaphore,
+    permits: usize,
+}
+
+impl Permit<'_> {
+    /// Keeps the permits out of circulation for good.
+    pub fn forget(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.semaphore.release(self.permits);
+    }
+}
+
+/// The task that [`Semaphore::acquire`] makes.
+#[must_use = "a task does nothing until it is awaited"]
+pub struct Acquire<'a> {
+    semaphore: &'a Semaphore,
+    permits: usize,
+    place: &'static Location<'static>,
+}
+
+impl sealed::Sealed for Acquire<'_> {}
+impl<'a> Task for Acquire<'a> {
+    type Output = Permit<'a>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Permit<'a>> {
+        let Acquire { semaphore, permits, place } = self;
+        if semaphore.try_take(permits) {
+            let permit = Permit { semaphore, permits };
+            if cx.block_now() {
+                // SAFETY: passed on.
+                return unsafe { suspend_at(place, |k: Continuation<_>| k.resolve(permit)).forced().call(cx) };
+            }
+            // SAFETY: the call protocol.
+            return unsafe { Outcome::done(permit) };
+        }
+        // SAFETY: passed on.
+        unsafe { suspend_at(place, |k| semaphore.request(permits, k)).call(cx) }
+    }
+}

@@ -1,0 +1,214 @@
+//! Waits for what is not a task: std futures, and calls that block their thread.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::task::{Context as StdContext, Poll, Wake, Waker};
+use std::time::Duration;
+
+use crate::atomics::lock_std as lock;
+use super::call::{CallFuture, Task, poll_in_place, sealed};
+use super::context::Cx;
+use super::frame::BodyFrame;
+use super::outcome::Outcome;
+use super::suspend::{Continuation, External, Suspend, suspend, suspend_protected};
+
+/// Awaits any std future inside a task. Its waker may be used on any thread and may outlive the task.
+///
+/// A wait that is pending does not count for the deadlock report. Costs an allocation for the waker beside the
+/// task's frame.
+///
+/// # Panics
+/// With the future's panic.
+pub fn foreign<F: Future + Send>(future: F) -> Foreign<F>
+where
+    F::Output: Send,
+{
+    Foreign(future)
+}
+
+/// The task that [`foreign`] makes.
+#[must_use = "a task does nothing until it is awaited"]
+pub struct Foreign<F>(F);
+
+impl<F> sealed::Sealed for Foreign<F> {}
+impl<F: Future + Send> Task for Foreign<F>
+where
+    F::Output: Send,
+{
+    type Output = F::Output;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<F::Output> {
+        let body = ForeignBody { future: self.0, woken: Arc::new(Woken(Mutex::new(Alarm::Quiet))), wait: None };
+        poll_in_place(body, cx, BodyFrame::<ForeignBody<F>>::VTABLE)
+    }
+}
+
+type Alarmed = Suspend<(), Box<dyn FnOnce(Continuation<()>) + Send>>;
+
+struct ForeignBody<F> {
+    future: F,
+    woken: Arc<Woken>,
+    wait: Option<CallFuture<Alarmed>>,
+}
+
+/// What a waker and its task share; it outlives either.
+struct Woken(Mutex<Alarm>);
+
+enum Alarm {
+    Quiet,
+    Rung,
+    Waited(External<()>),
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        let before = {
+            let mut alarm = lock(&self.0);
+            std::mem::replace(&mut *alarm, Alarm::Rung)
+        };
+        if let Alarm::Waited(k) = before {
+            k.resolve(());
+        }
+    }
+}
+
+impl Woken {
+    fn wait(&self, k: Continuation<()>) {
+        let mut alarm = lock(&self.0);
+        match *alarm {
+            Alarm::Rung => {
+                drop(alarm);
+                k.resolve(());
+            }
+            _ => *alarm = Alarm::Waited(k.external()),
+        }
+    }
+}
+
+impl<F: Future> Future for ForeignBody<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<F::Output> {
+        // SAFETY: `future` is pinned with the body and never moved; the other fields are not pinned.
+        let this = unsafe { self.get_unchecked_mut() };
+        loop {
+            if let Some(wait) = &mut this.wait {
+                if Pin::new(wait).poll(std).is_pending() {
+                    return Poll::Pending;
+                }
+                this.wait = None;
+            }
+            *lock(&this.woken.0) = Alarm::Quiet;
+            let waker = Waker::from(Arc::clone(&this.woken));
+            // SAFETY: pinned, see above.
+            let future = unsafe { Pin::new_unchecked(&mut this.future) };
+            if let Poll::Ready(value) = future.poll(&mut StdContext::from_waker(&waker)) {
+                return Poll::Ready(value);
+            }
+            let woken = Arc::clone(&this.woken);
+            let wait: Alarmed = suspend(Box::new(move |k| woken.wait(k)));
+            this.wait = Some(CallFuture::fresh(wait));
+        }
+    }
+}
+
+/// Runs a call that would block its thread (a file, a socket, a lock of another library) off the workers, and waits
+/// for it.
+///
+/// Threads for this are made on demand and end after ten idle seconds.
+///
+/// # Panics
+/// With the call's panic.
+pub fn blocking<T: Send, F: FnOnce() -> T + Send>(call: F) -> Blocking<F> {
+    Blocking(call)
+}
+
+/// The task that [`blocking`] makes.
+#[must_use = "a task does nothing until it is awaited"]
+pub struct Blocking<F>(F);
+
+impl<F> sealed::Sealed for Blocking<F> {}
+impl<T: Send, F: FnOnce() -> T + Send> Task for Blocking<F> {
+    type Output = T;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<T> {
+        // Protected: what the call borrows is in use until it returns, cancelled or not.
+        let wait = suspend_protected(move |k: Continuation<T>| {
+            let k = k.external();
+            let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
+                match catch_unwind(AssertUnwindSafe(self.0)) {
+                    Ok(value) => k.resolve(value),
+                    Err(payload) => k.fail(payload),
+                }
+            });
+            // SAFETY: the task that waits keeps all that the job borrows alive until the job has resolved `k`,
+            // which is the last thing that it does.
+            let job: Box<dyn FnOnce() + Send> = unsafe { std::mem::transmute(job) };
+            THREADS.submit(job);
+        });
+        // SAFETY: passed on.
+        unsafe { wait.call(cx) }
+    }
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The threads for blocking calls, shared by all runtimes of the process.
+struct Threads {
+    queue: Mutex<Queue>,
+    bell: Condvar,
+}
+
+struct Queue {
+    jobs: Vec<Job>,
+    idle: usize,
+}
+
+static THREADS: Threads =
+    Threads { queue: Mutex::new(Queue { jobs: Vec::new(), idle: 0 }), bell: Condvar::new() };
+
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+impl Threads {
+    fn submit(&'static self, job: Job) {
+        let mut queue = lock(&self.queue);
+        queue.jobs.push(job);
+        if queue.idle >= queue.jobs.len() {
+            self.bell.notify_one();
+            return;
+        }
+        drop(queue);
+        let started = std::thread::Builder::new().name("finespun-blocking".to_owned()).spawn(|| self.serve());
+        if started.is_err() {
+            // No thread to be had: one that exists will come to it; if there is none, this one must.
+            let job = lock(&self.queue).jobs.pop();
+            if let Some(job) = job {
+                job();
+            }
+        }
+    }
+
+    fn serve(&self) {
+        let mut queue = lock(&self.queue);
+        loop {
+            if let Some(job) = queue.jobs.pop() {
+                drop(queue);
+                job();
+                queue = lock(&self.queue);
+                continue;
+            }
+            queue.idle += 1;
+            let (woken, waited) =
+                self.bell.wait_timeout(queue, KEEP_ALIVE).unwrap_or_else(PoisonError::into_inner);
+            queue = woken;
+            queue.idle -= 1;
+            if waited.timed_out() && queue.jobs.is_empty() {
+                return;
+            }
+        }
+    }
+}
