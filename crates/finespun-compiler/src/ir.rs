@@ -37,6 +37,8 @@ pub(crate) enum Dest {
     Let(Box<Pat>, Option<Box<Type>>),
     /// Nowhere.
     Unit,
+    /// It is the value of the block whose last node this is.
+    Value,
     /// It is the result of the task.
     Tail,
 }

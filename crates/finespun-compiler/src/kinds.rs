@@ -22,8 +22,10 @@ pub(crate) struct Kind {
     /// May dropping it run code?
     pub(crate) drops: bool,
     pub(crate) lends: Lend,
-    /// A number, `bool` or `char`.
+    /// A number, `bool` or `char`, or a range or tuple of such.
     pub(crate) primitive: bool,
+    /// An iterator of pairs of a number and something.
+    pub(crate) counted: bool,
     /// A closure, or something built around one: its type is new at every
     /// place where the expression is written.
     pub(crate) closure: bool,
@@ -39,6 +41,7 @@ impl Kind {
             drops: true,
             lends: Lend::Owned,
             primitive: false,
+            counted: false,
             closure: false,
             from: BTreeSet::new(),
         }
@@ -55,6 +58,13 @@ impl Kind {
 
     pub(crate) fn reference(lends: Lend) -> Kind {
         Kind { drops: false, lends, ..Kind::unknown() }
+    }
+
+    /// What an iterator over a value of this kind gives.
+    pub(crate) fn element(&self) -> Kind {
+        let reference = !self.drops && self.lends != Lend::Owned && !self.primitive;
+        let kind = if reference { Kind::reference(self.lends) } else { self.clone() };
+        Kind { closure: false, from: self.from.clone(), counted: self.counted, ..kind }
     }
 
     pub(crate) fn borrowing(mut self, from: impl IntoIterator<Item = (usize, bool)>) -> Kind {
@@ -88,7 +98,7 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
             let wraps = ["Option", "Range", "RangeInclusive"].iter().any(|n| last.ident == n);
             match args.args.first() {
                 Some(GenericArgument::Type(inner)) if wraps => {
-                    Kind { primitive: false, ..of_type(inner)? }
+                    of_type(inner)?
                 }
                 _ => return None,
             }
@@ -99,16 +109,17 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
 
 /// A type made of these.
 fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
-    let mut whole = Kind::copy();
+    let mut whole = Kind::primitive();
     for part in parts {
         match of_type(part) {
             Some(kind) => {
                 whole.drops |= kind.drops;
+                whole.primitive &= kind.primitive;
                 if kind.lends != Lend::Owned {
                     whole.lends = kind.lends;
                 }
             }
-            None => whole.drops = true,
+            None => (whole.drops, whole.primitive) = (true, false),
         }
     }
     whole

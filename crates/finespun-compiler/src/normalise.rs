@@ -29,10 +29,31 @@ pub(crate) fn body(block: syn::Block, names: &mut Names, reasons: &mut Reasons) 
             other => stmts.push(other),
         }
     }
-    let root = norm.block(stmts, true);
+    let root = norm.block(stmts, Mode::Tail);
     norm.body.root = root;
     norm.body.link();
     norm.body
+}
+
+/// What becomes of the value of a block.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    /// It is the result of the task.
+    Tail,
+    /// It is `()`.
+    Unit,
+    /// Somebody wants it.
+    Value,
+}
+
+impl Mode {
+    fn of(out: &Dest) -> Mode {
+        match out {
+            Dest::Tail => Mode::Tail,
+            Dest::Unit => Mode::Unit,
+            Dest::Let(..) | Dest::Value => Mode::Value,
+        }
+    }
 }
 
 struct Norm<'a> {
@@ -53,8 +74,8 @@ impl Norm<'_> {
         self.body.blocks.len() - 1
     }
 
-    /// A block; with `tail` its value is the result of the task.
-    fn block(&mut self, mut stmts: Vec<Stmt>, tail: bool) -> BlockId {
+    /// A block whose value goes the way `mode` says.
+    fn block(&mut self, mut stmts: Vec<Stmt>, mode: Mode) -> BlockId {
         let mut nodes = Vec::new();
         let mut value = None;
         let last = match stmts.pop() {
@@ -72,7 +93,18 @@ impl Norm<'_> {
             self.stmt(stmt, &mut nodes);
         }
         if let Some(e) = last {
-            value = if tail { self.tail(e, &mut nodes) } else { Some(self.value(e, &mut nodes)) };
+            value = match mode {
+                Mode::Tail => self.tail(e, &mut nodes),
+                Mode::Value | Mode::Unit if self.direct(&e) && has_value(&e) => {
+                    self.compound(scan::peeled(e), Dest::Value, &mut nodes);
+                    None
+                }
+                Mode::Unit if scan::awaits(&e) => {
+                    self.effect(e, &mut nodes);
+                    None
+                }
+                Mode::Unit | Mode::Value => Some(self.value(e, &mut nodes)),
+            };
         }
         self.push(Block { nodes, value, parent: None })
     }
@@ -243,6 +275,11 @@ impl Norm<'_> {
     }
 }
 
+/// A statement that may have a value and contains its awaits.
+fn has_value(expr: &Expr) -> bool {
+    matches!(expr, Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Loop(_))
+}
+
 fn is_unit(expr: &Expr) -> bool {
     matches!(expr, Expr::Tuple(t) if t.elems.is_empty())
 }
@@ -267,7 +304,7 @@ fn let_stmt(out: Dest, value: Expr) -> Stmt {
     let span = value.span().resolved_at(Span::mixed_site());
     let (pat, ty): (Pat, Option<Box<Type>>) = match out {
         Dest::Let(pat, ty) => (*pat, ty),
-        Dest::Unit | Dest::Tail => (syn::parse_quote_spanned!(span=> _), None),
+        Dest::Unit | Dest::Value | Dest::Tail => (syn::parse_quote_spanned!(span=> _), None),
     };
     let tokens = match ty {
         Some(ty) => quote_spanned!(span=> let #pat: #ty = #value;),

@@ -172,7 +172,9 @@ mod tests {
 
     #[test]
     fn help_and_version_are_no_errors() {
-        for line in ["finespun --help", "finespun -V", "finespun run --help", "finespun run fib --help", "finespun help"] {
+        for line in
+            ["finespun --help", "finespun -V", "finespun run --help", "finespun run fib --help", "finespun help"]
+        {
             let request = parse(line.split(' ').map(Into::into));
             assert!(matches!(request, Ok(Request::Show(_))), "{line}: {request:?}");
         }
@@ -193,7 +195,8 @@ mod tests {
             "run fib 3 --workers -1",
             "run fib 3 --wrokers 2",
             "run fib 3 --json --json",
-            "run uts --tree T1 --depth 3",
+            "run fib 3 --plot",
+            "bench apps --only",
             "run protein",
             "bench a b",
             "doctor now",

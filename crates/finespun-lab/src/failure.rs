@@ -15,9 +15,7 @@ pub enum Failure {
     #[error("{0}")]
     Usage(String),
     /// A file named on the command line cannot be written.
-    #[error(
-        "{option} {path}: cannot be written ({source}): name a file in a folder that exists and may be written"
-    )]
+    #[error("{option} {path}: cannot be written ({source}): name a file in a folder that exists and may be written")]
     File {
         /// The option that named the file.
         option: &'static str,
@@ -38,9 +36,7 @@ pub enum Failure {
         source: RunError,
     },
     /// Two runs of the same problem gave different answers: a bug of the application or of the library.
-    #[error(
-        "{app}: two runs gave different answers, {first} and {second}: please report this as a bug"
-    )]
+    #[error("{app}: two runs gave different answers, {first} and {second}: please report this as a bug")]
     Disagreement {
         /// The application.
         app: &'static str,

@@ -107,6 +107,7 @@ impl Regions<'_> {
                     let other = match other {
                         Some(other) => self.rest(*other, 0),
                         None if matches!(dest, Dest::Tail) => quote_spanned!(site=> return;),
+                        None if matches!(dest, Dest::Value) => self.end(block, None, site),
                         None => self.goto(Place::After(block, index), site),
                     };
                     out.extend(quote_spanned!(site=> if #cond { #then } else { #other }));
@@ -179,6 +180,7 @@ impl Regions<'_> {
         let place = Place::After(block, index);
         let ready = self.ready;
         match ready.body.blocks[block].nodes[index].out() {
+            Some(Dest::Value) => self.end(block, value, span),
             Some(Dest::Tail) => match value {
                 Some(value) => self.finish(value, span),
                 None if is_unit(&self.ready.ret) => quote_spanned!(span=> return;),

@@ -15,7 +15,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote_spanned};
 use syn::Ident;
 
 use super::regions::{Regions, pending, result, slot};
@@ -257,7 +257,8 @@ fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream 
         let live = &ready.flow.live[&Place::Point(point)];
         let name = |var: usize| format_ident!("__l{var}", span = site);
         let pattern = super::tuple(live.iter().rev().map(|&v| name(v)));
-        let pattern = entry(index, entries.len(), quote!((__p, #pattern)), site);
+        let payload = quote_spanned!(site=> (__p, #pattern));
+        let pattern = entry(index, entries.len(), payload, site);
         let stay = regions.permanent.iter().map(|&v| name(v));
         let held = locals.iter().map(|(v, _)| {
             if live.contains(v) {

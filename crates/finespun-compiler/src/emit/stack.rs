@@ -173,7 +173,7 @@ impl Writer<'_> {
             Dest::Let(pat, Some(ty)) => quote_spanned!(site=> let #pat: #ty = #code;),
             Dest::Let(pat, None) => quote_spanned!(site=> let #pat = #code;),
             Dest::Unit => quote_spanned!(site=> #code;),
-            Dest::Tail => code,
+            Dest::Value | Dest::Tail => code,
         }
     }
 

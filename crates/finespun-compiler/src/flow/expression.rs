@@ -44,6 +44,7 @@ impl Builder<'_> {
             },
             Expr::Reference(e) => self.reference(e),
             Expr::MethodCall(e) => self.method(e),
+            Expr::Call(e) if is_into_iter(e) => self.value(&e.args[0]),
             Expr::Call(e) => {
                 let mut kind = Kind::unknown();
                 let func = self.value(&e.func);
@@ -139,7 +140,7 @@ impl Builder<'_> {
                 Kind::primitive()
             }
             Expr::ForLoop(e) => {
-                let items = self.value(&e.expr);
+                let items = self.value(&e.expr).element();
                 let (head, leave) = self.enter(e.label.as_ref(), false);
                 self.edge(self.at, leave);
                 self.scoped(|me| {
@@ -253,6 +254,7 @@ impl Builder<'_> {
                     match known.lends {
                         _ if known.primitive => {}
                         Lend::Owned if methods::by_value(&e.method) => {}
+                        Lend::Owned if methods::detached(&e.method) => {}
                         Lend::Owned => from.push((var, true)),
                         Lend::Mut => from.push((var, false)),
                         Lend::Shared => {}
@@ -292,8 +294,10 @@ impl Builder<'_> {
         let views = methods::view(&e.method)
             || (methods::through(&e.method) && receiver.lends == Lend::Shared);
         let lends = if views && rooted { Lend::Shared } else { Lend::Owned };
-        let drops = !(receiver.primitive && e.args.is_empty());
-        Kind { drops, lends, primitive: false, closure, from: from.into_iter().collect() }
+        let drops = !receiver.primitive;
+        let counted = e.method == "enumerate" || (receiver.counted && e.method == "rev");
+        let closure = closure || receiver.closure;
+        Kind { drops, lends, closure, counted, ..Kind::unknown() }.borrowing(from)
     }
 
     fn binary(&mut self, e: &syn::ExprBinary) -> Kind {
@@ -319,7 +323,7 @@ impl Builder<'_> {
                 if a.primitive && b.primitive {
                     return Kind::primitive();
                 }
-                Kind { lends: Lend::Owned, closure: false, primitive: false, drops: true, ..both(a, b) }
+                Kind::unknown().borrowing(a.from).borrowing(b.from)
             }
             _ => {
                 self.value(&e.right);
@@ -444,6 +448,12 @@ impl Builder<'_> {
         }
         kind
     }
+}
+
+/// The head of a `for` loop as the normaliser writes it.
+fn is_into_iter(call: &syn::ExprCall) -> bool {
+    let path = quote::ToTokens::to_token_stream(&call.func).to_string();
+    call.args.len() == 1 && path.ends_with("IntoIterator :: into_iter")
 }
 
 /// Where a closure begins.

@@ -67,6 +67,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) names: &'a Names,
     pub(crate) body: &'a Body,
     targets: Vec<Target>,
+    /// What is known of the value of a node that is the value of its block.
+    last: Kind,
 }
 
 /// The graph of a body whose parameters are bound by `params`.
@@ -76,8 +78,15 @@ pub(crate) fn build(params: &[(Pat, Kind)], body: &Body, names: &Names) -> Graph
         lent: vec![Kind::unknown(); body.points.len()],
         ..Graph::default()
     };
-    let mut builder =
-        Builder { graph, at: None, scope: Vec::new(), names, body, targets: Vec::new() };
+    let mut builder = Builder {
+        graph,
+        at: None,
+        scope: Vec::new(),
+        names,
+        body,
+        targets: Vec::new(),
+        last: Kind::primitive(),
+    };
     builder.at = Some(builder.node(Event::Nothing));
     for (pat, kind) in params {
         builder.bind(pat, kind);
@@ -179,8 +188,9 @@ impl Builder<'_> {
         }
         let kind = match &block.value {
             Some(value) => self.value(value),
-            None => Kind::primitive(),
+            None => std::mem::replace(&mut self.last, Kind::primitive()),
         };
+        self.last = Kind::primitive();
         self.scope.truncate(depth);
         kind
     }
@@ -252,6 +262,10 @@ impl Builder<'_> {
     }
 
     fn after(&mut self, place: Place, scope: Vec<usize>, out: &Dest, kind: &Kind) {
+        if let Dest::Value = out {
+            self.last = kind.clone();
+            return;
+        }
         self.mark(place, scope);
         self.out(out, kind);
     }
@@ -263,7 +277,7 @@ impl Builder<'_> {
                 let kind = known.unwrap_or_else(|| kind.clone());
                 self.bind(pat, &kind);
             }
-            Dest::Unit => {}
+            Dest::Unit | Dest::Value => {}
             Dest::Tail => self.at = None,
         }
     }
@@ -303,6 +317,15 @@ impl Builder<'_> {
         };
         let Some(init) = &local.init else { return self.declare(pat, ty) };
         let expr: &Expr = &init.expr;
+        if let Some(items) = next_of(expr).and_then(|n| self.names.find(n)) {
+            // The head of a `for` loop.
+            let element = self.graph.kinds[items].element();
+            self.touch(items, Use::Borrow, Span::mixed_site());
+            if let Some(target) = self.targets.last().map(|t| t.leave) {
+                self.edge(self.at, target);
+            }
+            return self.bind(pat, &element);
+        }
         let simple = matches!(pat, Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none());
         let mut kind = if simple { self.value(expr) } else { self.subject(expr) };
         if !simple {
@@ -327,7 +350,16 @@ pub(crate) fn both(a: Kind, b: Kind) -> Kind {
         drops: a.drops || b.drops,
         lends: if a.lends == b.lends { a.lends } else { kinds::Lend::Owned },
         primitive: a.primitive && b.primitive,
+        counted: a.counted && b.counted,
         closure: a.closure || b.closure,
         from: a.from.into_iter().chain(b.from).collect(),
     }
+}
+
+/// The iterator, if this is the head of a `for` loop as the normaliser writes it.
+fn next_of(expr: &Expr) -> Option<&syn::Ident> {
+    let Expr::Match(m) = expr else { return None };
+    let Expr::Call(call) = &*m.expr else { return None };
+    let Some(Expr::Reference(r)) = call.args.first() else { return None };
+    crate::scan::name(&r.expr).filter(|n| n.to_string().starts_with("__it"))
 }

@@ -33,6 +33,13 @@ const OWNED: &[&str] = &[
     "partial_cmp", "load", "fetch_add", "fetch_sub", "hash", "elapsed",
 ];
 
+/// Give something that was in the receiver: it borrows what the receiver
+/// borrows, but not the receiver.
+const DETACHED: &[&str] = &[
+    "pop", "pop_front", "pop_back", "remove", "swap_remove", "take", "replace", "next",
+    "next_back", "nth", "split_off", "insert", "push", "recv", "try_recv",
+];
+
 /// Give a reference, or things made of references, into the receiver.
 const VIEWS: &[&str] = &[
     "iter", "get", "first", "last", "as_ref", "as_deref", "as_slice", "as_str", "as_bytes",
@@ -62,6 +69,9 @@ pub(crate) fn primitive(name: &syn::Ident) -> bool {
 }
 pub(crate) fn owned(name: &syn::Ident) -> bool {
     among(OWNED, name)
+}
+pub(crate) fn detached(name: &syn::Ident) -> bool {
+    among(DETACHED, name)
 }
 pub(crate) fn view(name: &syn::Ident) -> bool {
     among(VIEWS, name)

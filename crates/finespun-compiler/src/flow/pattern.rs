@@ -79,6 +79,10 @@ impl Builder<'_> {
                 self.bind(&p.pat, &known);
             }
             Pat::Or(p) => p.cases.iter().for_each(|c| self.bind(c, kind)),
+            Pat::Tuple(p) if kind.counted && p.elems.len() == 2 => {
+                self.bind(&p.elems[0], &Kind::primitive());
+                self.bind(&p.elems[1], &Kind { counted: false, ..kind.clone() });
+            }
             Pat::Tuple(p) => p.elems.iter().for_each(|e| self.bind(e, &self.part(kind))),
             Pat::TupleStruct(p) => p.elems.iter().for_each(|e| self.bind(e, &self.part(kind))),
             Pat::Slice(p) => p.elems.iter().for_each(|e| self.bind(e, &self.part(kind))),
@@ -90,7 +94,7 @@ impl Builder<'_> {
 
     /// A part of a value: through a reference, again a reference.
     fn part(&self, kind: &Kind) -> Kind {
-        Kind { primitive: false, closure: false, ..kind.clone() }
+        Kind { closure: false, counted: false, ..kind.clone() }
     }
 
     /// `let x;`
@@ -197,7 +201,7 @@ impl Kind {
     /// value through a reference is `Copy`.
     pub(crate) fn stand_in(self) -> Kind {
         let drops = self.drops || self.lends == Lend::Owned;
-        Kind { drops, primitive: false, closure: false, lends: Lend::Owned, ..self }
+        Kind { drops, lends: Lend::Owned, from: self.from, ..Kind::unknown() }
     }
 }
 

@@ -5,7 +5,7 @@ use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Expr, Pat, Stmt};
 
-use super::{Norm, ident_expr, ident_pat, let_stmt, temporaries};
+use super::{Mode, Norm, ident_expr, ident_pat, let_stmt, temporaries};
 use crate::ir::{Block, BlockId, Dest, Node};
 use crate::scan;
 
@@ -31,14 +31,13 @@ impl Norm<'_> {
             Expr::If(e) => self.branch(e, out, nodes),
             Expr::Match(e) => self.select(e, out, nodes),
             Expr::Block(e) => {
-                let tail = matches!(out, Dest::Tail) && e.label.is_none();
-                let body = self.block(e.block.stmts, tail);
+                let body = self.block(e.block.stmts, Mode::of(&out));
                 let order = self.next();
                 nodes.push(Node::Scope { label: e.label, body, out, order });
             }
             Expr::Loop(e) => {
                 let begin = self.next();
-                let body = self.block(e.body.stmts, false);
+                let body = self.block(e.body.stmts, Mode::Unit);
                 let order = self.next();
                 nodes.push(Node::Loop { label: e.label, body, out, begin, order });
             }
@@ -49,24 +48,24 @@ impl Norm<'_> {
     }
 
     fn branch(&mut self, e: syn::ExprIf, out: Dest, nodes: &mut Vec<Node>) {
-        let tail = matches!(out, Dest::Tail);
+        let mode = Mode::of(&out);
         let cond = scan::peeled(*e.cond);
         if let Expr::Let(binding) = cond {
-            let then = self.block(e.then_branch.stmts, tail);
+            let then = self.block(e.then_branch.stmts, mode);
             return self.if_let(binding, then, e.else_branch, out, nodes);
         }
         let cond = self.condition(cond, nodes);
-        let then = self.block(e.then_branch.stmts, tail);
-        let other = e.else_branch.map(|(_, other)| self.other(*other, tail));
+        let then = self.block(e.then_branch.stmts, mode);
+        let other = e.else_branch.map(|(_, other)| self.other(*other, mode));
         let order = self.next();
         nodes.push(Node::If { cond, then, other, out, order });
     }
 
     /// The `else` of an `if`.
-    fn other(&mut self, expr: Expr, tail: bool) -> BlockId {
+    fn other(&mut self, expr: Expr, mode: Mode) -> BlockId {
         match expr {
-            Expr::Block(b) if b.label.is_none() => self.block(b.block.stmts, tail),
-            other => self.block(vec![Stmt::Expr(other, None)], tail),
+            Expr::Block(b) if b.label.is_none() => self.block(b.block.stmts, mode),
+            other => self.block(vec![Stmt::Expr(other, None)], mode),
         }
     }
 
@@ -89,7 +88,7 @@ impl Norm<'_> {
         out: Dest,
         nodes: &mut Vec<Node>,
     ) {
-        let tail = matches!(out, Dest::Tail);
+        let mode = Mode::of(&out);
         let mut inner = Vec::new();
         let (subject, owned) = self.subject(*e.expr, &mut inner);
         let span = e.let_token.span.resolved_at(Span::mixed_site());
@@ -97,7 +96,7 @@ impl Norm<'_> {
         let other = match other {
             None => self.push(Block::default()),
             Some((_, other)) => {
-                let block = self.other(*other, tail);
+                let block = self.other(*other, mode);
                 if owned {
                     // What did not match is dropped before the `else`.
                     let name = self.names.temporary("rest");
@@ -111,10 +110,10 @@ impl Norm<'_> {
         };
         let order = self.next();
         let arms = vec![(*e.pat, then), (rest, other)];
-        let tail_out = if inner.is_empty() { out } else { return self.scoped(inner, out, |out| {
-            Node::Match { expr: subject, arms, out, order }
-        }, nodes) };
-        nodes.push(Node::Match { expr: subject, arms, out: tail_out, order });
+        if inner.is_empty() {
+            return nodes.push(Node::Match { expr: subject, arms, out, order });
+        }
+        self.scoped(inner, out, |out| Node::Match { expr: subject, arms, out, order }, nodes);
     }
 
     /// What a `match` looks at: a place as it is, a value through a local, so
@@ -138,7 +137,7 @@ impl Norm<'_> {
     }
 
     fn select(&mut self, e: syn::ExprMatch, out: Dest, nodes: &mut Vec<Node>) {
-        let tail = matches!(out, Dest::Tail);
+        let mode = Mode::of(&out);
         let mut inner = Vec::new();
         let (subject, _) = self.subject(*e.expr, &mut inner);
         let mut arms = Vec::new();
@@ -154,7 +153,7 @@ impl Norm<'_> {
                     "move the conditional part into a plain function",
                 );
             }
-            arms.push((arm.pat, self.block(body, tail)));
+            arms.push((arm.pat, self.block(body, mode)));
         }
         let order = self.next();
         if inner.is_empty() {
@@ -171,24 +170,12 @@ impl Norm<'_> {
         last: impl FnOnce(Dest) -> Node,
         nodes: &mut Vec<Node>,
     ) {
-        match out {
-            Dest::Let(..) => {
-                let name = self.names.temporary("m");
-                inner.push(last(Dest::Let(Box::new(ident_pat(&name)), None)));
-                let value = Some(ident_expr(&name));
-                let body = self.push(Block { nodes: inner, value, parent: None });
-                let order = self.next();
-                nodes.push(Node::Scope { label: None, body, out, order });
-            }
-            Dest::Unit => {
-                inner.push(last(Dest::Unit));
-                self.scope(inner, Dest::Unit, nodes);
-            }
-            Dest::Tail => {
-                inner.push(last(Dest::Tail));
-                self.scope(inner, Dest::Tail, nodes);
-            }
-        }
+        let inside = match out {
+            Dest::Tail => Dest::Tail,
+            _ => Dest::Value,
+        };
+        inner.push(last(inside));
+        self.scope(inner, out, nodes);
     }
 
     fn while_loop(&mut self, e: syn::ExprWhile, out: Dest, nodes: &mut Vec<Node>) {
@@ -199,12 +186,12 @@ impl Norm<'_> {
         match scan::peeled(*e.cond) {
             Expr::Let(binding) => {
                 let leave: Expr = syn::parse2(quote_spanned!(span=> { break; })).expect("a block");
-                let then = self.block(e.body.stmts, false);
+                let then = self.block(e.body.stmts, Mode::Unit);
                 let other = Some((Default::default(), Box::new(leave)));
                 self.if_let(binding, then, other, Dest::Unit, &mut inner);
             }
             cond if has_let(&cond) => {
-                let then = self.block(e.body.stmts, false);
+                let then = self.block(e.body.stmts, Mode::Unit);
                 let other =
                     self.push(Block { nodes: vec![Node::Plain(leave)], ..Default::default() });
                 let order = self.next();
@@ -215,7 +202,7 @@ impl Norm<'_> {
                 let cond = self.condition(cond, &mut inner);
                 let stop = quote_spanned!(span=> if !(#cond) { break; });
                 inner.push(Node::Plain(Stmt::Expr(syn::parse2(stop).expect("an if"), None)));
-                let body = self.block(e.body.stmts, false);
+                let body = self.block(e.body.stmts, Mode::Unit);
                 let order = self.next();
                 inner.push(Node::Scope { label: None, body, out: Dest::Unit, order });
             }
@@ -247,7 +234,7 @@ impl Norm<'_> {
             };
         };
         let mut inner = vec![Node::Plain(syn::parse2(next).expect("a statement"))];
-        let body = self.block(e.body.stmts, false);
+        let body = self.block(e.body.stmts, Mode::Unit);
         let block = std::mem::take(&mut self.body.blocks[body]);
         inner.extend(block.nodes);
         self.body.blocks[body] = Block { nodes: inner, value: block.value, parent: None };

@@ -36,6 +36,8 @@ const VIEWS: &[&str] = &[
 pub(crate) fn find(expr: &Expr) -> Option<Span> {
     match scan::peel(expr) {
         Expr::Path(_) | Expr::Lit(_) | Expr::Closure(_) | Expr::Async(_) | Expr::Macro(_) => None,
+        // What it awaits is looked at where it is awaited.
+        Expr::Await(_) => None,
         // These drop their own temporaries.
         Expr::Block(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) | Expr::Const(_) => None,
         Expr::If(_) => None,

@@ -50,12 +50,8 @@ mod tests {
     #[test]
     fn json_keeps_the_order() {
         let mut answer = Answer::new([("foldings", 5.into()), ("b", true.into()), ("a", 1.into())]);
-        answer.histogram = Some(Histogram {
-            of: "energy",
-            count: "foldings",
-            title: String::new(),
-            bins: [(-10, 2), (-9, 3)].into(),
-        });
+        answer.histogram =
+            Some(Histogram { of: "energy", count: "foldings", title: String::new(), bins: [(-10, 2), (-9, 3)].into() });
         assert_eq!(answer.to_json().to_string(), r#"{"foldings":5,"b":true,"a":1,"histogram":{"-10":2,"-9":3}}"#);
     }
 }

@@ -71,7 +71,7 @@ pub enum Apps {
     /// The area under (x^2 + 1) x by strips halved until nothing changes
     Integrate(recursion::Integrate),
     /// Unbalanced Tree Search: count the nodes of a tree that unfolds as it is searched
-    Uts(uts::Uts),
+    Uts(Box<uts::Uts>),
     /// Every way in which a protein can fill a box, and the energies of those foldings
     Protein(protein::Protein),
 }

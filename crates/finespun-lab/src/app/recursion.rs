@@ -14,11 +14,14 @@ const TAK: i64 = 10_000;
 
 /// `fib N`.
 #[derive(Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 N is 0 to 93 (what fits 64 bits); the run makes 2 fib(N + 1) - 1 calls, so each step up takes 1.6 times as long.
 Answer: value.
 
-Example: finespun run fib 35 --workers 2 --stats")]
+Example: finespun run fib 35 --workers 2 --stats"
+)]
 pub struct Fib {
     /// Which Fibonacci number, 0 to 93
     #[arg(value_name = "N", value_parser = number(0..=93u64))]
@@ -42,11 +45,14 @@ impl App for Fib {
 
 /// `tak X Y Z`.
 #[derive(Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 X, Y and Z are -10000 to 10000; the time explodes with X - Y. tak(18, 12, 6) = 7 in 63,609 calls.
 Answer: value.
 
-Example: finespun run tak 18 12 6")]
+Example: finespun run tak 18 12 6"
+)]
 pub struct Tak {
     /// The first argument
     #[arg(value_name = "X", value_parser = number(-TAK..=TAK))]
@@ -77,11 +83,14 @@ impl App for Tak {
 
 /// `nqueens N`.
 #[derive(Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 N is 0 to 32; 12 queens have 14,200 solutions, 14 have 365,596, and each step up takes about 7 times as long.
 Answer: solutions.
 
-Example: finespun run nqueens 12")]
+Example: finespun run nqueens 12"
+)]
 pub struct Nqueens {
     /// Queens, and rows and columns of the board, 0 to 32
     #[arg(value_name = "N", value_parser = number(0..=MAX_QUEENS))]
@@ -105,11 +114,14 @@ impl App for Nqueens {
 
 /// `skynet DEPTH`.
 #[derive(Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 DEPTH is 0 to 9; the tree has 10^DEPTH leaves, numbered from 0. Depth 6 adds up to 499,999,500,000.
 Answer: sum, leaves.
 
-Example: finespun run skynet 6")]
+Example: finespun run skynet 6"
+)]
 pub struct Skynet {
     /// Levels below the root, 0 to 9
     #[arg(value_name = "DEPTH", value_parser = number(0..=MAX_DEPTH))]
@@ -134,12 +146,15 @@ impl App for Skynet {
 
 /// `integrate`.
 #[derive(Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 Without parameters: from 0 to 10000 with a tolerance of 1e-6 per strip, 20 million strips. A thousandth of the tolerance
 takes ten times as long.
 Answer: area, exact (by the antiderivative).
 
-Example: finespun run integrate --from 0 --to 10000 --tolerance 1e-3")]
+Example: finespun run integrate --from 0 --to 10000 --tolerance 1e-3"
+)]
 pub struct Integrate {
     /// Where the area begins, -1e9 to 1e9
     #[arg(long, value_name = "X", default_value = "0", value_parser = bound())]

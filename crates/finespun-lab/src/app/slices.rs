@@ -9,11 +9,14 @@ use crate::args::values::number;
 
 /// `qsort N`.
 #[derive(Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 N is 0 to 10 thousand million, 8 bytes each; underscores may group the digits. The time is that of the sorting alone.
 Answer: sorted, least, median, greatest.
 
-Example: finespun run qsort 10_000_000")]
+Example: finespun run qsort 10_000_000"
+)]
 pub struct Qsort {
     /// How many numbers, 0 to 10_000_000_000
     #[arg(value_name = "N", value_parser = number(0..=10_000_000_000u64))]
@@ -52,12 +55,15 @@ impl App for Qsort {
 
 /// `list N`.
 #[derive(Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 N is 0 to 1000 million nodes, 32 bytes each while they wait and about 150 in the midst of the recursion. The plain version
 is a loop: plain recursion overflows its stack at some hundred thousand nodes. The time is that of the adding alone.
 Answer: sum, which is N (N + 1) / 2.
 
-Example: finespun run list 10_000_000")]
+Example: finespun run list 10_000_000"
+)]
 pub struct List {
     /// How many nodes, 0 to 1_000_000_000
     #[arg(value_name = "N", value_parser = number(0..=1_000_000_000u64))]
@@ -86,12 +92,15 @@ impl App for List {
 
 /// `matmul N`.
 #[derive(Debug, clap::Args)]
-#[command(allow_negative_numbers = true, after_help = "\
+#[command(
+    allow_negative_numbers = true,
+    after_help = "\
 N is 1 to 32768; the matrices are padded to 32 * 2^k rows, so powers of two from 32 up waste nothing. The elements are small
 integers, so all sums are exact. The time is that of the product alone.
 Answer: sum, trace and sum_of_squares of the product.
 
-Example: finespun run matmul 1024")]
+Example: finespun run matmul 1024"
+)]
 pub struct Matmul {
     /// Rows and columns, 1 to 32768
     #[arg(value_name = "N", value_parser = number(1..=32_768u64))]

@@ -97,11 +97,19 @@ impl Uts {
         let mut parameters = Map::new();
         let options = match (self.tree, given.first()) {
             (Some(_), Some((_, name, _))) => {
-                return Err(Failure::Usage(format!("--tree does not go together with --{name}: give one or the other")));
+                return Err(Failure::Usage(format!(
+                    "--tree does not go together with --{name}: give one or the other"
+                )));
             }
             (None, Some(_)) => {
-                if let Some((_, name, value)) = given.iter().find(|(_, _, value)| value.trim() != value || value.contains(' ')) {
-                    return Err(Failure::Usage(refused(&format!("--{name}"), value, "it takes one number without spaces")));
+                if let Some((_, name, value)) =
+                    given.iter().find(|(_, _, value)| value.trim() != value || value.contains(' '))
+                {
+                    return Err(Failure::Usage(refused(
+                        &format!("--{name}"),
+                        value,
+                        "it takes one number without spaces",
+                    )));
                 }
                 given.iter().map(|(letter, _, value)| format!("{letter} {value}")).collect::<Vec<_>>().join(" ")
             }
@@ -149,7 +157,10 @@ fn spelt_out(error: &TreeError) -> String {
             let reason = format!("it takes {}", allowed.replace("-a ", "--shape "));
             refused(&format!("--{}", long(option)), value, &reason)
         }
-        TreeError::Endless => "--q times --m is too much, the tree never ends: give --q below 1, and --q times --m at most about 1".to_owned(),
+        TreeError::Endless => {
+            "--q times --m is too much, the tree never ends: give --q below 1, and --q times --m at most about 1"
+                .to_owned()
+        }
         error => error.to_string(),
     }
 }

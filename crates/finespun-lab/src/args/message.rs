@@ -10,6 +10,7 @@ use clap::{Command, Error};
 pub fn one_line(error: &Error, root: &Command, words: &[OsString]) -> String {
     let text = |kind| error.get(kind).map(value).filter(|text| !text.is_empty());
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
+    let described = || described(root, words, &argument).map_or_else(String::new, |help| format!(": {help}"));
     let line = match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let given = text(ContextKind::InvalidSubcommand).unwrap_or_default();
@@ -29,7 +30,7 @@ pub fn one_line(error: &Error, root: &Command, words: &[OsString]) -> String {
         }
         ErrorKind::InvalidValue => match text(ContextKind::InvalidValue) {
             Some(given) => refused(&argument, &given, &usage(error)),
-            None => format!("{argument} needs a value after it"),
+            None => format!("{argument} needs a value after it{}", described()),
         },
         ErrorKind::UnknownArgument => {
             let hint = match text(ContextKind::SuggestedArg) {
@@ -38,7 +39,9 @@ pub fn one_line(error: &Error, root: &Command, words: &[OsString]) -> String {
             };
             format!("unexpected argument `{argument}`: {hint}")
         }
-        ErrorKind::MissingRequiredArgument => format!("{argument} is missing: {}", usage(error)),
+        ErrorKind::MissingRequiredArgument => {
+            format!("{argument} is missing{}; {}", described(), usage(error))
+        }
         ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
             Some(prior) if prior == argument => format!("{argument} was given more than once: give it once"),
             Some(prior) => format!("{argument} does not go together with {prior}: give one or the other"),
@@ -54,15 +57,32 @@ pub fn refused(argument: &str, given: &str, reason: &str) -> String {
     format!("{argument} cannot be `{given}`: {reason}")
 }
 
-/// What stands in the place where the error is: a command, or an application of `run`.
+/// The commands that `words` names, from `root` down: `finespun`, `run`, `fib`.
+fn path<'c>(root: &'c Command, words: &[OsString]) -> Vec<&'c Command> {
+    words.iter().fold(vec![root], |mut path, word| {
+        path.extend(word.to_str().and_then(|word| path[path.len() - 1].find_subcommand(word)));
+        path
+    })
+}
+
+/// What can stand in the place where the error is: a command, or an application of `run`.
 fn choices(root: &Command, words: &[OsString]) -> (&'static str, String) {
-    let run = words.get(1).filter(|word| *word == "run").and_then(|_| root.find_subcommand("run"));
-    let (noun, command) = match run {
-        Some(run) => ("app", run),
-        None => ("command", root),
+    let (noun, command) = match path(root, words)[..] {
+        [_, run, ..] => ("app", run),
+        _ => ("command", root),
     };
-    let names: Vec<_> = command.get_subcommands().map(Command::get_name).filter(|name| *name != "help").collect();
-    (noun, names.join(", "))
+    let names = command.get_subcommands().map(Command::get_name).filter(|name| *name != "help");
+    (noun, names.collect::<Vec<_>>().join(", "))
+}
+
+/// What the help says about `argument`, written as the parser writes it: `<N>` or `--workers <N>`.
+fn described(root: &Command, words: &[OsString], argument: &str) -> Option<String> {
+    let arguments = path(root, words).into_iter().rev().flat_map(Command::get_arguments);
+    let found = arguments.into_iter().find(|known| match known.get_long() {
+        Some(long) => argument.strip_prefix("--").is_some_and(|given| given.split(' ').next() == Some(long)),
+        None => known.get_value_names().is_some_and(|names| names.iter().any(|name| argument == format!("<{name}>"))),
+    });
+    found?.get_help().map(ToString::to_string)
 }
 
 fn usage(error: &Error) -> String {
@@ -85,5 +105,10 @@ fn value(value: &ContextValue) -> String {
 
 /// All on one line, with whatever the user typed that is no printable character made visible.
 fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
+        .collect()
 }

@@ -24,10 +24,7 @@ pub fn real(
     allowed: impl Fn(f64) -> bool + Clone + Send + Sync + 'static,
 ) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
     move |text| {
-        text.parse()
-            .ok()
-            .filter(|&value: &f64| value.is_finite() && allowed(value))
-            .ok_or_else(|| form.to_owned())
+        text.parse().ok().filter(|&value: &f64| value.is_finite() && allowed(value)).ok_or_else(|| form.to_owned())
     }
 }
 

@@ -79,7 +79,9 @@ fn bar(name: &'static str, progress: &Progress) -> ProgressBar {
         _ => "{msg} [{bar:40}] {percent}% {elapsed}",
     };
     let bar = ProgressBar::with_draw_target(Some(progress.total()), ProgressDrawTarget::stderr());
-    bar.set_style(ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
+    bar.set_style(
+        ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "),
+    );
     bar.with_message(name).with_elapsed(PATIENCE)
 }
 

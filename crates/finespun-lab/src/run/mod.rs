@@ -33,9 +33,9 @@ pub fn run(run: Run) -> Result<(), Failure> {
     let options = run.options;
     check(&options)?;
     let app = run.app.open()?;
+    interrupt::install();
     let plot = options.plot.as_deref().map(|path| plot(app.as_ref(), path)).transpose()?;
     enough_memory(app.as_ref())?;
-    interrupt::install();
     let executor = executor(&options)?;
     let runs = repeat(app.as_ref(), &executor, options.repeat)?;
     let report = Report::new(app.as_ref(), &executor, &options, &runs);

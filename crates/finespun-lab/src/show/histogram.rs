@@ -30,7 +30,12 @@ mod tests {
     use crate::app::Histogram;
 
     fn of(bins: &[(i32, u64)]) -> String {
-        histogram(&Histogram { of: "energy", count: "foldings", title: String::new(), bins: bins.iter().copied().collect() })
+        histogram(&Histogram {
+            of: "energy",
+            count: "foldings",
+            title: String::new(),
+            bins: bins.iter().copied().collect(),
+        })
     }
 
     #[test]

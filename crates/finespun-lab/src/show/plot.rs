@@ -11,7 +11,8 @@ const SIZE: (u32, u32) = (900, 500);
 const FONT: &str = "sans-serif";
 
 /// Colours that differ in brightness too, so that they can be told apart in print.
-const COLOURS: [RGBColor; 4] = [RGBColor(68, 119, 170), RGBColor(204, 187, 68), RGBColor(170, 51, 119), RGBColor(34, 136, 51)];
+const COLOURS: [RGBColor; 4] =
+    [RGBColor(68, 119, 170), RGBColor(204, 187, 68), RGBColor(170, 51, 119), RGBColor(34, 136, 51)];
 
 /// A histogram as an SVG picture, one bar per bin.
 ///
@@ -66,7 +67,7 @@ pub fn grouped_bars(title: &str, groups: &[String], series: &[(String, Vec<f64>)
         top: most * 1.05,
         labels: groups.len(),
         label: &|x| whole(x).and_then(|x| groups.get(usize::try_from(x).ok()?)).cloned().unwrap_or_default(),
-        height: &|y| seconds(*y),
+        height: &|y| seconds(y),
     };
     draw(&axes, &series, share).map_err(Failure::Plot)
 }
@@ -120,10 +121,9 @@ fn draw(axes: &Axes<'_>, series: &[Series], width: f64) -> Result<String, String
             .draw()
             .map_err(|error| text(&error))?;
         for (series, colour) in series.iter().zip(COLOURS.iter().cycle()) {
-            let bars = series
-                .bars
-                .iter()
-                .map(|&(at, height)| Rectangle::new([(at - width / 2.0, 0.0), (at + width / 2.0, height)], colour.filled()));
+            let bars = series.bars.iter().map(|&(at, height)| {
+                Rectangle::new([(at - width / 2.0, 0.0), (at + width / 2.0, height)], colour.filled())
+            });
             let drawn = chart.draw_series(bars).map_err(|error| text(&error))?;
             drawn
                 .label(series.name.as_str())
@@ -151,7 +151,12 @@ mod tests {
 
     #[test]
     fn one_bar_per_bin() {
-        let histogram = Histogram { of: "energy", count: "foldings", title: "a <b> & c".to_owned(), bins: [(-3, 5), (-1, 7)].into() };
+        let histogram = Histogram {
+            of: "energy",
+            count: "foldings",
+            title: "a <b> & c".to_owned(),
+            bins: [(-3, 5), (-1, 7)].into(),
+        };
         let svg = bars(&histogram).expect("a picture");
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
         assert_eq!(svg.matches("#4477AA").count(), 2, "{svg}");

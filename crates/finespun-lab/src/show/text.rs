@@ -32,7 +32,7 @@ pub fn value(value: &Value) -> String {
     match value {
         Value::Number(number) => match number.as_u64() {
             Some(whole) => thousands(whole),
-            None => number.to_string(),
+            None => number.as_f64().map_or_else(|| number.to_string(), |real| real.to_string()),
         },
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
@@ -45,10 +45,11 @@ pub fn value(value: &Value) -> String {
 /// A table with a line under its head; the first column stands left, the others right.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(head);
     table.add_rows(rows);
     for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if place == 0 { 0 } else { 2 }, 0));
         column.set_cell_alignment(if place == 0 { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
@@ -60,14 +61,22 @@ mod tests {
 
     #[test]
     fn digits_in_groups() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (103_346, "103,346"), (1_234_567, "1,234,567")] {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (103_346, "103,346"), (1_234_567, "1,234,567")]
+        {
             assert_eq!(thousands(number), text);
         }
     }
 
     #[test]
     fn times_in_their_unit() {
-        for (time, text) in [(0.0, "0.00 us"), (3.2e-6, "3.20 us"), (0.0123, "12.30 ms"), (0.5, "500 ms"), (2.0, "2.000 s"), (200.0, "200.0 s")] {
+        for (time, text) in [
+            (0.0, "0.00 us"),
+            (3.2e-6, "3.20 us"),
+            (0.0123, "12.30 ms"),
+            (0.5, "500 ms"),
+            (2.0, "2.000 s"),
+            (200.0, "200.0 s"),
+        ] {
             assert_eq!(seconds(time), text);
         }
     }

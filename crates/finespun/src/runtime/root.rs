@@ -81,6 +81,7 @@ pub(super) fn start<Tk: Task + Send>(team: &Team, task: Tk, run: &Arc<Run>) -> D
     let detached = unsafe { frame.as_ref() }.slot.detach();
     debug_assert!(detached, "nobody has run the frame yet");
     team.inject(frame);
+    run.start();
     delivery
 }
 

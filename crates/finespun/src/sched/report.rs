@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::task::frame::{FrameRef, plain_name};
+use crate::task::frame::{FrameRef, task_name};
 use crate::task::runs::Run;
 use crate::task::suspend;
 
@@ -19,10 +19,21 @@ pub(super) fn describe(frame: FrameRef, stuck: &[Arc<Run>]) {
     // SAFETY: a leaf.
     let Some(wait) = (unsafe { suspend::waiting(frame) }) else { return };
     run.describe(|| {
-        let waiter = wait.waiter.map_or("a task".to_owned(), |waiter| {
-            // SAFETY: a registered waiter lives until its slots have been completed, and nothing runs.
-            format!("task `{}`", plain_name((unsafe { waiter.as_ref() }.vtable.name)()))
-        });
+        let waiter = wait.waiter.and_then(waiting_task).unwrap_or("a task");
         format!("{waiter} waits for {}, at {}", wait.what, wait.place)
     });
+}
+
+/// The first task of the program's own among `waiter` and those that wait for it.
+fn waiting_task(waiter: FrameRef) -> Option<&'static str> {
+    let mut next = Some(waiter);
+    while let Some(frame) = next {
+        // SAFETY: a registered waiter lives until its slots have been completed, and nothing runs.
+        let header = unsafe { frame.as_ref() };
+        if let Some(name) = task_name((header.vtable.name)()) {
+            return Some(name);
+        }
+        next = header.slot.waiter();
+    }
+    None
 }

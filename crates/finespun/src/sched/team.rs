@@ -199,11 +199,13 @@ impl Team {
             return;
         }
         let stuck = self.idle.while_all_parked(|| {
-            if self.work_visible() {
+            let runs = lock(&self.runs).by_number.values().cloned().collect::<Vec<_>>();
+            let under_way = runs.into_iter().filter(|run| run.under_way()).collect::<Vec<_>>();
+            // After that: a run seen under way has had its root queued, and no worker has left since.
+            if self.work_visible() || self.external.load(Ordering::Acquire) > 0 {
                 return Vec::new();
             }
-            let runs: Vec<_> = lock(&self.runs).by_number.values().cloned().collect();
-            let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_deadlocked()).collect();
+            let stuck = under_way.into_iter().filter(|run| run.mark_deadlocked()).collect::<Vec<_>>();
             for seat in &self.seats {
                 seat.context.pool().walk(|frame| report::describe(frame, &stuck));
             }

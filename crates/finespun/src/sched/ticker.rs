@@ -1,8 +1,8 @@
 //! The quantum: a task that has run for long makes room for others.
 //!
-//! One thread per runtime, asleep while there is no run. Each half quantum it looks at every worker that has other
-//! work waiting and has not begun a new frame since the last look but one, and asks it by the guard word to make a
-//! frame of what it runs.
+//! One thread per runtime, asleep while there is no run. Each half quantum it looks at every worker, and asks one that
+//! has not begun a new frame since the last look but one to make frames of what it runs. Branches of joins that have
+//! not been begun become ready by that, too: a task that spins on its sibling lets it run.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -77,7 +77,7 @@ fn tick(team: &Team, seen: &mut [(u64, u32)]) {
         let busy = seat.running.load(Ordering::Relaxed) && now == *last;
         *ticks = if busy { *ticks + 1 } else { 0 };
         *last = now;
-        if *ticks >= 2 && (!seat.deque.is_empty() || team.any_injected()) {
+        if *ticks >= 2 {
             *ticks = 0;
             seat.request(Flags::QUANTUM);
         }

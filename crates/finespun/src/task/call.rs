@@ -39,10 +39,12 @@ pub trait Task: sealed::Sealed + Sized {
     #[doc(hidden)]
     unsafe fn call(self, cx: Cx) -> Outcome<Self::Output>;
 
-    /// Makes a frame that will run the task from its beginning: the heap schema.
+    /// Makes a ready frame that will run the task from its beginning: the heap schema.
     #[doc(hidden)]
-    fn into_frame(self, cx: Cx) -> FrameRef {
-        BodyFrame::new(cx, CallFuture::fresh(self))
+    fn start(self, cx: Cx) -> FrameRef {
+        let frame = BodyFrame::new(cx, CallFuture::fresh(self));
+        cx.make_ready(frame);
+        frame
     }
 }
 
@@ -117,15 +119,15 @@ impl<A, Fut: Future, F: FnOnce(A) -> Fut> Task for PinnedTask<A, F> {
     unsafe fn call(self, cx: Cx) -> Outcome<Fut::Output> {
         // The body is polled on this stack: it needs the room that a stack function would have checked for.
         if cx.trips() && cx.tripped() != Verdict::Stay {
-            let frame = self.into_frame(cx);
-            cx.make_ready(frame);
-            return Outcome::suspended(frame);
+            return Outcome::suspended(self.start(cx));
         }
         poll_in_place((self.code)(self.args), cx, BodyFrame::<Fut>::VTABLE)
     }
 
-    fn into_frame(self, cx: Cx) -> FrameRef {
-        BodyFrame::new(cx, (self.code)(self.args))
+    fn start(self, cx: Cx) -> FrameRef {
+        let frame = BodyFrame::new(cx, (self.code)(self.args));
+        cx.make_ready(frame);
+        frame
     }
 }
 
@@ -211,11 +213,7 @@ fn call_tripped<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
     match cx.tripped() {
         // SAFETY: `cx` is the current worker's.
         Verdict::Stay => unsafe { task.call(cx) },
-        Verdict::Leave | Verdict::Block => {
-            let frame = task.into_frame(cx);
-            cx.make_ready(frame);
-            Outcome::suspended(frame)
-        }
+        Verdict::Leave | Verdict::Block => Outcome::suspended(task.start(cx)),
     }
 }
 
@@ -239,9 +237,9 @@ pub unsafe fn call_straight<Tk: Task>(task: Tk) -> Tk::Output {
 }
 
 /// A call from a resumable body: starts at the first poll, then waits. Never moved once polled by its frame.
-pub struct CallFuture<Tk: Task>(CallState<Tk>);
+pub struct CallFuture<Tk>(CallState<Tk>);
 
-enum CallState<Tk: Task> {
+enum CallState<Tk> {
     /// Called from a body: guarded, as from the stack.
     Start(Tk),
     /// The task of a frame of its own, whose stack is fresh: a guard check would only make another such frame.
@@ -250,7 +248,7 @@ enum CallState<Tk: Task> {
     Taken,
 }
 
-impl<Tk: Task> Unpin for CallFuture<Tk> {}
+impl<Tk> Unpin for CallFuture<Tk> {}
 
 /// A call in a pinned body.
 ///
@@ -294,9 +292,9 @@ impl<Tk: Task> Future for CallFuture<Tk> {
 }
 
 /// Waits for a suspended callee.
-pub struct Wait<Tk: Task>(Option<Child<Tk>>);
+pub struct Wait<Tk>(Option<Child<Tk>>);
 
-impl<Tk: Task> Unpin for Wait<Tk> {}
+impl<Tk> Unpin for Wait<Tk> {}
 
 /// The wait of a resumable body.
 ///

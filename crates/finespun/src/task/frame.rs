@@ -272,9 +272,15 @@ pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
     ManuallyDrop::into_inner(delivered)
 }
 
-/// A task's name as its author wrote it, from the type of its body.
-pub(crate) fn plain_name(body: &'static str) -> &'static str {
-    let inner = body.rsplit('<').next().unwrap_or(body);
-    let end = inner.find("::__stack").or_else(|| inner.find("::__body")).or_else(|| inner.find("::{{")).unwrap_or(inner.len());
-    inner[..end].trim_end_matches('>')
+/// A task's name as its author wrote it, from the type of its body; `None` for the library's own.
+pub(crate) fn task_name(body: &'static str) -> Option<&'static str> {
+    // Generated bodies are closures in `task::__stack`, `task::__body` or `Type::__task_method`.
+    let marks = ["::__stack", "::__body"];
+    if let Some(end) = marks.iter().find_map(|mark| body.find(mark)) {
+        let start = body[..end].rfind(['<', '(', ' ']).map_or(0, |at| at + 1);
+        return Some(&body[start..end]);
+    }
+    let start = body.find("__task_")? + "__task_".len();
+    let end = body[start..].find("::").map_or(body.len(), |at| start + at);
+    Some(&body[start..end])
 }

@@ -35,9 +35,7 @@ impl<Tk: Task> Branch<Tk> {
     /// Begins a branch while a sibling is out.
     pub(crate) fn begin(cx: Cx, task: Tk) -> Branch<Tk> {
         if cx.leaving() {
-            let frame = task.into_frame(cx);
-            cx.make_ready(frame);
-            return Branch::Child(Child::new(frame));
+            return Branch::Child(Child::new(task.start(cx)));
         }
         // SAFETY: `cx` is the current worker's; a child is kept and waited for.
         match catch_unwind(AssertUnwindSafe(|| unsafe { call_guarded(cx, task) }.open())) {

@@ -19,7 +19,7 @@ use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 use std::vec;
 
-use super::call::{Task, call_guarded, sealed, settle};
+use super::call::{Task, call_guarded, poll_in_place, sealed};
 use super::context::{Cx, cx};
 use super::frame::{BodyFrame, FrameRef, Payload, VTable};
 use super::join::Branch;
@@ -186,14 +186,7 @@ where
     cx.context().counters.fallback();
     let pieces = VecDeque::from([Piece::One(Branch::Child(child))]);
     let body = Rest { tasks: Some(tasks), sink: Some(sink), pieces, turn: None, panic: None };
-    let frame = BodyFrame::with_table(cx, body, Rest::<I, S>::TABLE);
-    cx.set_entering();
-    // SAFETY: nobody else knows the frame.
-    let polled = unsafe { BodyFrame::<Rest<I, S>>::poll_body(frame) };
-    assert!(polled.is_pending(), "a loop that falls back waits");
-    // SAFETY: its poll has just returned pending.
-    unsafe { settle(cx, frame) };
-    Outcome::suspended(frame)
+    poll_in_place(body, cx, Rest::<I, S>::TABLE)
 }
 
 /// Tasks handed over in one frame.
@@ -312,8 +305,7 @@ where
         let turn = BodyFrame::new(cx, ready(()));
         cx.make_ready(turn);
         self.turn = Some(Child::new(turn));
-        let frame = join_all(batch).into_frame(cx);
-        cx.make_ready(frame);
+        let frame = join_all(batch).start(cx);
         self.pieces.push_back(Piece::Many(Branch::Child(Child::new(frame))));
     }
 
@@ -348,14 +340,11 @@ where
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
         let rest = &mut *self;
-        let entering = cx.take_entering();
         rest.turn = None;
-        if entering && cx.leaving() {
+        rest.drain();
+        if cx.leaving() {
             rest.hand_over(cx);
         } else {
-            if !entering {
-                rest.drain();
-            }
             rest.go_on(cx);
         }
         if let Some(turn) = &rest.turn {
@@ -364,7 +353,7 @@ where
         }
         let mut out = false;
         for piece in &mut rest.pieces {
-            out |= piece.still_out(cx, !entering);
+            out |= piece.still_out(cx, true);
         }
         if out {
             return Poll::Pending;

@@ -91,15 +91,18 @@ impl<Tk: Task> Called<Tk> {
 
 /// A suspended callee: the only owner of its frame, typed by the task, so that what the task borrows stays borrowed
 /// while the frame lives.
+///
+/// Neither the type nor its `Send` asks that `Tk` be a task: inside an `async` body such a question would be asked
+/// for every lifetime, which a closure that takes one cannot answer.
 #[must_use]
-pub struct Child<Tk: Task> {
+pub struct Child<Tk> {
     frame: FrameRef,
     task: PhantomData<Tk>,
 }
 
 // SAFETY: a frame may be waited for and taken on any worker: the captured state of a floating task is `Send`, which
 // the compiler checks where it captures, and so is its result.
-unsafe impl<Tk: Task> Send for Child<Tk> {}
+unsafe impl<Tk> Send for Child<Tk> {}
 
 impl<Tk: Task> Child<Tk> {
     pub(crate) fn new(frame: FrameRef) -> Child<Tk> {
@@ -137,7 +140,7 @@ impl<Tk: Task> Child<Tk> {
     }
 }
 
-impl<Tk: Task> Drop for Child<Tk> {
+impl<Tk> Drop for Child<Tk> {
     fn drop(&mut self) {
         // SAFETY: owned, hence live.
         let header = unsafe { self.frame.as_ref() };

@@ -15,6 +15,8 @@ pub(crate) struct Run {
     pub(crate) number: u32,
     /// The root and the spawned tasks that have not ended.
     live: AtomicUsize,
+    /// The root has been handed to the workers: before, nobody can be stuck.
+    started: AtomicBool,
     cancelled: AtomicBool,
     /// Lines of the deadlock report, if there is one.
     report: Mutex<Option<Vec<String>>>,
@@ -30,6 +32,7 @@ impl Run {
         Run {
             number,
             live: AtomicUsize::new(1),
+            started: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             report: Mutex::new(None),
             ended: Mutex::new(false),
@@ -41,6 +44,18 @@ impl Run {
     /// Calls `body` when the run has ended.
     pub(crate) fn on_end(&self, body: impl FnOnce() + Send + 'static) {
         *lock(&self.on_end) = Some(Box::new(body));
+    }
+
+    /// The root has been handed to the workers.
+    pub(crate) fn start(&self) {
+        // Release: whoever sees this sees the root queued, or taken.
+        self.started.store(true, Ordering::Release);
+    }
+
+    /// Whether the run is under way: its root is with the workers, and something of it has not ended.
+    pub(crate) fn under_way(&self) -> bool {
+        // Acquire, both: pair with the Release in `start` and `leave`.
+        self.started.load(Ordering::Acquire) && self.live.load(Ordering::Acquire) > 0
     }
 
     /// One more task of the run.

@@ -156,11 +156,12 @@ impl<T> Task for Handle<'_, T> {
             Ok(value) => return unsafe { Outcome::done(value) },
             Err(handle) => handle,
         };
-        Outcome::suspended(std::mem::ManuallyDrop::new(handle).frame)
+        Outcome::suspended(handle.start(cx))
     }
 
-    fn into_frame(self, _: Cx) -> FrameRef {
-        unreachable!("a handle's frame is the task's own: it is waited for, not run")
+    /// The task has its frame, and was made ready when it was spawned.
+    fn start(self, _: Cx) -> FrameRef {
+        std::mem::ManuallyDrop::new(self).frame
     }
 }
 

@@ -4,7 +4,7 @@ use std::future::ready;
 
 use super::call::{Task, sealed};
 use super::context::{Cx, Verdict};
-use super::frame::{BodyFrame, FrameRef};
+use super::frame::BodyFrame;
 use super::outcome::Outcome;
 
 /// Lets all other ready tasks go first: the calling task becomes a frame and goes to the back of the queue.
@@ -46,15 +46,9 @@ impl Task for Checkpoint {
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         if cx.trips() && cx.tripped() != Verdict::Stay {
-            let turn = self.into_frame(cx);
-            cx.make_ready(turn);
-            return Outcome::suspended(turn);
+            return Outcome::suspended(self.start(cx));
         }
         // SAFETY: the call protocol.
         unsafe { Outcome::done(()) }
-    }
-
-    fn into_frame(self, cx: Cx) -> FrameRef {
-        BodyFrame::new(cx, ready(()))
     }
 }

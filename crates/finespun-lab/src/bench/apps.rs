@@ -1,0 +1,161 @@
+//! Each application: its plain version, its tasks on one worker, and its tasks on all workers.
+//!
+//! The first ratio says what tasks cost, the second what they bring.
+
+use finespun::Runtime;
+use finespun_apps::Progress;
+use serde_json::{Value, json};
+
+use super::measure::{Sample, alternate};
+use super::{Bench, Report, wanted};
+use crate::app::{self, Answer, App, Executor};
+use crate::args::BenchOptions;
+use crate::failure::Failure;
+use crate::machine::cores;
+use crate::run::agree;
+use crate::show;
+
+/// What is run: as it would be typed after `finespun run`, in full and with `--quick`.
+const LINES: &[(&str, &str)] = &[
+    ("fib 32", "fib 12"),
+    ("tak 24 16 8", "tak 12 8 4"),
+    ("nqueens 11", "nqueens 6"),
+    ("qsort 1000000", "qsort 1000"),
+    ("list 1000000", "list 1000"),
+    ("skynet 6", "skynet 2"),
+    ("matmul 512", "matmul 64"),
+    ("integrate --tolerance 1e-5", "integrate --tolerance 1e6"),
+    ("uts --tree T1", "uts --type 3 --branching 2 --depth 6"),
+    ("protein --lattice 3x3x3", "protein --lattice 2x2x3"),
+];
+
+/// The bench.
+#[derive(Debug)]
+pub struct Apps;
+
+/// The times of one application.
+struct Row {
+    line: &'static str,
+    name: &'static str,
+    plain: Sample,
+    one: Sample,
+    many: Sample,
+}
+
+impl Bench for Apps {
+    fn name(&self) -> &'static str {
+        "apps"
+    }
+
+    fn description(&self) -> &'static str {
+        "each application: its plain version against its tasks on one worker and on all"
+    }
+
+    fn rows(&self) -> Vec<String> {
+        app::names()
+    }
+
+    fn run(&self, options: &BenchOptions) -> Result<Report, Failure> {
+        let workers = options.workers.unwrap_or_else(cores::default_workers);
+        let tasks = |workers| Runtime::builder().workers(workers).build().map(Executor::Tasks);
+        let executors = [Executor::Plain, tasks(1)?, tasks(workers)?];
+        let mut rows = Vec::new();
+        for &(full, quick) in LINES {
+            let line = if options.quick { quick } else { full };
+            let app = app::from_line(line);
+            if wanted(options, app.name()) {
+                rows.push(measure(line, app.as_ref(), &executors, options.rounds)?);
+            }
+        }
+        Ok(Report {
+            text: text(&rows, workers, options),
+            rows: rows.iter().map(|row| row.to_json(workers)).collect(),
+            plot: Some(plot(&rows, workers)?),
+        })
+    }
+}
+
+/// Times one application on all executors; their answers must agree.
+fn measure(line: &'static str, app: &dyn App, executors: &[Executor; 3], rounds: usize) -> Result<Row, Failure> {
+    let mut first: Option<Answer> = None;
+    let samples = alternate(rounds, executors, |executor| {
+        let found = app.run(executor, &Progress::new()).map_err(|source| Failure::Run { app: app.name(), source })?;
+        agree(app, first.get_or_insert_with(|| found.value.clone()), &found.value)?;
+        Ok::<_, Failure>(found.time.as_secs_f64())
+    })?;
+    let [plain, one, many] = samples.try_into().expect("one sample per executor");
+    Ok(Row { line, name: app.name(), plain, one, many })
+}
+
+impl Row {
+    /// What tasks cost: the time on one worker over that of the plain version.
+    fn cost(&self) -> f64 {
+        self.one.least() / self.plain.least()
+    }
+
+    /// What tasks bring: the time of the plain version over that on all workers.
+    fn speedup(&self) -> f64 {
+        self.plain.least() / self.many.least()
+    }
+
+    fn to_json(&self, workers: usize) -> Value {
+        let sample = |sample: &Sample| json!({"min": sample.least(), "median": sample.median(), "all": sample.all()});
+        json!({
+            "app": self.name,
+            "line": self.line,
+            "workers": workers,
+            "plain": sample(&self.plain),
+            "tasks_on_1": sample(&self.one),
+            "tasks_on_all": sample(&self.many),
+            "cost": self.cost(),
+            "speedup": self.speedup(),
+        })
+    }
+}
+
+fn text(rows: &[Row], workers: usize, options: &BenchOptions) -> String {
+    let on_one = "tasks on 1";
+    let on_all = format!("tasks on {workers}");
+    let head = ["run", "plain", "(median)", on_one, "(median)", &on_all, "(median)", "cost", "speed-up"];
+    let lines: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let times = [&row.plain, &row.one, &row.many];
+            let times = times.map(|sample| [show::seconds(sample.least()), show::seconds(sample.median())]);
+            let ratios = [format!("{:.2}", row.cost()), format!("{:.2}", row.speedup())];
+            [row.line.to_owned()].into_iter().chain(times.into_iter().flatten()).chain(ratios).collect()
+        })
+        .collect();
+    format!(
+        "{}\nLeast and median of {} runs of each, in turn. cost: tasks on 1 / plain; speed-up: plain / tasks on {workers}; both of the\nleast times.{}\n",
+        show::table(&head, &lines),
+        options.rounds,
+        if options.quick { " Small problems: the times mean nothing." } else { "" },
+    )
+}
+
+fn plot(rows: &[Row], workers: usize) -> Result<String, Failure> {
+    let names: Vec<_> = rows.iter().map(|row| row.name.to_owned()).collect();
+    let series = |pick: fn(&Row) -> &Sample| rows.iter().map(|row| pick(row).least()).collect();
+    let series = [
+        ("plain".to_owned(), series(|row| &row.plain)),
+        ("tasks on 1 worker".to_owned(), series(|row| &row.one)),
+        (format!("tasks on {workers} workers"), series(|row| &row.many)),
+    ];
+    show::grouped_bars("Applications: least time", &names, &series)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LINES;
+    use crate::app;
+
+    #[test]
+    fn every_line_parses_and_every_application_is_there() {
+        let names: Vec<_> = LINES.iter().map(|(full, _)| app::from_line(full).name().to_owned()).collect();
+        assert_eq!(names, app::names());
+        for (full, quick) in LINES {
+            assert_eq!(app::from_line(quick).name(), app::from_line(full).name());
+        }
+    }
+}

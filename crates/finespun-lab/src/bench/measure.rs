@@ -1,0 +1,95 @@
+//! Times that can be compared: variants take turns, and both the least and the median count.
+//!
+//! What disturbs a machine comes and goes slowly, compared with one run. Variants that are timed in turn meet the same
+//! disturbances; variants that are timed one after the other do not, and their ratio is worth little.
+
+/// The times of one variant in seconds, at least one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// As measured.
+    times: Vec<f64>,
+    /// From the least to the greatest.
+    sorted: Vec<f64>,
+}
+
+impl FromIterator<f64> for Sample {
+    /// # Panics
+    ///
+    /// If there is no time.
+    fn from_iter<T: IntoIterator<Item = f64>>(times: T) -> Self {
+        let times = Vec::from_iter(times);
+        assert!(!times.is_empty(), "a sample holds at least one time");
+        let mut sorted = times.clone();
+        sorted.sort_by(f64::total_cmp);
+        Sample { times, sorted }
+    }
+}
+
+impl Sample {
+    /// The least time: what the work costs when nothing disturbs it.
+    pub fn least(&self) -> f64 {
+        self.sorted[0]
+    }
+
+    /// The median time; of an even number of times the mean of the two in the middle.
+    pub fn median(&self) -> f64 {
+        let middle = self.sorted.len() / 2;
+        match self.sorted.len() % 2 {
+            0 => f64::midpoint(self.sorted[middle - 1], self.sorted[middle]),
+            _ => self.sorted[middle],
+        }
+    }
+
+    /// All times, in the order in which they were measured.
+    pub fn all(&self) -> &[f64] {
+        &self.times
+    }
+}
+
+/// Times `variants` in turn, `rounds` times each, the order reversed every other round.
+///
+/// `time` runs one variant once and gives its seconds. Before the first round each variant runs once without being counted.
+///
+/// # Errors
+///
+/// The first error of `time`.
+pub fn alternate<V, E>(
+    rounds: usize,
+    variants: &[V],
+    mut time: impl FnMut(&V) -> Result<f64, E>,
+) -> Result<Vec<Sample>, E> {
+    for variant in variants {
+        time(variant)?;
+    }
+    let mut times = vec![Vec::with_capacity(rounds); variants.len()];
+    for round in 0..rounds {
+        for place in 0..variants.len() {
+            let place = if round % 2 == 0 { place } else { variants.len() - 1 - place };
+            times[place].push(time(&variants[place])?);
+        }
+    }
+    Ok(times.into_iter().map(Sample::from_iter).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sample, alternate};
+
+    #[test]
+    fn least_and_median() {
+        let odd = Sample::from_iter([3.0, 1.0, 2.0]);
+        assert_eq!((odd.least(), odd.median(), odd.all()), (1.0, 2.0, &[3.0, 1.0, 2.0][..]));
+        assert_eq!(Sample::from_iter([4.0, 1.0, 2.0, 3.0]).median(), 2.5);
+    }
+
+    #[test]
+    fn variants_take_turns() {
+        let mut order = Vec::new();
+        let samples = alternate(2, &[1.0, 2.0], |&variant| {
+            order.push(variant);
+            Ok::<_, ()>(variant)
+        });
+        assert_eq!(order, [1.0, 2.0, 1.0, 2.0, 2.0, 1.0]);
+        assert_eq!(samples.expect("no error").iter().map(Sample::least).collect::<Vec<_>>(), [1.0, 2.0]);
+    }
+}

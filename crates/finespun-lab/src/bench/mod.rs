@@ -1,0 +1,125 @@
+//! `finespun bench`: the list of benches, and what they have in common.
+//!
+//! A bench is a name, a line of description, and a function from options to a [`Report`]: a table for people, the same figures
+//! as JSON, and, if it likes, a picture. A new bench is a file here and an entry in [`BENCHES`].
+//!
+//! - `apps`: each application's plain version against its tasks
+//! - `measure`: the alternating timer, least and median
+//! - `paper`: figures from the papers, for the benches that stand beside them
+
+mod apps;
+mod measure;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the bench that prints these beside our own figures is still to come")
+)]
+mod paper;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::args::{self, BenchOptions, refused};
+use crate::failure::Failure;
+use crate::machine::{self, cores};
+use crate::run::interrupt;
+use crate::run::target::Target;
+use crate::show;
+
+pub use measure::Sample;
+
+/// Something that can be measured.
+trait Bench: Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// What it shows, in one line.
+    fn description(&self) -> &'static str;
+
+    /// What `--only` can name.
+    fn rows(&self) -> Vec<String>;
+
+    /// Measures.
+    ///
+    /// # Errors
+    ///
+    /// What the runs fail with.
+    fn run(&self, options: &BenchOptions) -> Result<Report, Failure>;
+}
+
+/// What a bench found.
+#[derive(Debug)]
+struct Report {
+    /// For people: tables and what is to be said about them.
+    text: String,
+    /// One object per row, for programs.
+    rows: Vec<Value>,
+    /// The picture, if there is one.
+    plot: Option<String>,
+}
+
+/// All benches, in the order in which they are listed.
+const BENCHES: &[&dyn Bench] = &[&apps::Apps];
+
+/// Carries out `finespun bench`.
+///
+/// # Errors
+///
+/// A [`Failure`]; those of the command line come before anything is measured.
+pub fn bench(line: args::Bench) -> Result<(), Failure> {
+    if line.list {
+        return show::print(&list());
+    }
+    let names = || BENCHES.iter().map(|bench| bench.name()).collect::<Vec<_>>().join(", ");
+    let Some(name) = line.name else {
+        return Err(Failure::Usage(format!("no bench given: use one of {}, or --list", names())));
+    };
+    let bench = BENCHES.iter().find(|bench| bench.name() == name);
+    let bench = bench.ok_or_else(|| Failure::Usage(format!("unknown bench `{name}`: use one of {}", names())))?;
+    let options = line.options;
+    check_rows(*bench, &options)?;
+    interrupt::install();
+    let open = |option, path: &Option<_>| path.as_deref().map(|path: &Path| Target::open(option, path)).transpose();
+    let (json, plot) = (open("--json", &options.json)?, open("--plot", &options.plot)?);
+    let report = bench.run(&options)?;
+    show::print(&report.text)?;
+    if let Some(target) = json {
+        target.write(&document(*bench, &options, &report))?;
+    }
+    match (plot, &report.plot) {
+        (Some(target), Some(svg)) => target.write(svg),
+        _ => Ok(()),
+    }
+}
+
+fn list() -> String {
+    BENCHES.iter().map(|bench| format!("{:<12} {}\n", bench.name(), bench.description())).collect()
+}
+
+fn check_rows(bench: &dyn Bench, options: &BenchOptions) -> Result<(), Failure> {
+    let rows = bench.rows();
+    match options.only.iter().find(|name| !rows.contains(name)) {
+        Some(name) => {
+            Err(Failure::Usage(refused("--only", name, &format!("it takes names out of {}", rows.join(", ")))))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether `--only` lets this row through.
+fn wanted(options: &BenchOptions, row: &str) -> bool {
+    options.only.is_empty() || options.only.iter().any(|name| name == row)
+}
+
+/// The file that `--json` writes.
+fn document(bench: &dyn Bench, options: &BenchOptions, report: &Report) -> String {
+    let object = json!({
+        "bench": bench.name(),
+        "processor": cores::model(&machine::read),
+        "cores": cores::online(&machine::read),
+        "rounds": options.rounds,
+        "quick": options.quick,
+        "rows": report.rows,
+    });
+    format!("{object:#}\n")
+}

@@ -1,0 +1,82 @@
+//! Figures from the papers, exactly as printed.
+//!
+//! They are what our own figures will stand beside: measured in 1995 and 1996 on a SPARC, a CM-5 and a T3D, so that only ratios
+//! and orders of magnitude compare.
+
+pub mod concert;
+pub mod hybrid;
+
+/// A table of a paper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Table {
+    /// Which paper and which table.
+    pub source: &'static str,
+    /// The table's caption in the paper; where a table has two halves, the heading of the half first.
+    pub title: &'static str,
+    /// The unit of all figures, unless a column says otherwise.
+    pub unit: &'static str,
+    /// The heading of the column of names, then those of the figures.
+    pub head: &'static [&'static str],
+    /// The rows.
+    pub rows: &'static [Row],
+    /// What the paper says below the table, and how we read what it prints.
+    pub note: &'static str,
+}
+
+/// A row of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// What the figures are about.
+    pub name: &'static str,
+    /// The figures, in the order of the columns; `None` where the paper has a dash or nothing.
+    pub figures: &'static [Option<f64>],
+}
+
+impl Table {
+    /// The figure in the row `name`, column `column`; `None` if there is no such place or the paper leaves it empty.
+    pub fn figure(&self, name: &str, column: &str) -> Option<f64> {
+        let place = self.head.iter().skip(1).position(|head| *head == column)?;
+        let row = self.rows.iter().find(|row| row.name == name)?;
+        row.figures.get(place).copied().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Table;
+    use super::concert::{CONCERT_TABLE_1, CONCERT_TABLE_4_CALL, CONCERT_TABLE_4_FALLBACK};
+    use super::hybrid::{HYBRID_TABLE_2_CALL, HYBRID_TABLE_2_FALLBACK, HYBRID_TABLE_3};
+
+    const ALL: [Table; 6] = [
+        HYBRID_TABLE_2_CALL,
+        HYBRID_TABLE_2_FALLBACK,
+        HYBRID_TABLE_3,
+        CONCERT_TABLE_1,
+        CONCERT_TABLE_4_CALL,
+        CONCERT_TABLE_4_FALLBACK,
+    ];
+
+    #[test]
+    fn tables_are_rectangular_and_their_rows_have_names_of_their_own() {
+        for table in ALL {
+            for (place, row) in table.rows.iter().enumerate() {
+                assert_eq!(row.figures.len() + 1, table.head.len(), "{}: {}", table.source, row.name);
+                assert!(
+                    table.rows[..place].iter().all(|other| other.name != row.name),
+                    "{}: {}",
+                    table.source,
+                    row.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn figures_by_name() {
+        assert_eq!(HYBRID_TABLE_3.figure("fib(29)", "3 interfaces"), Some(0.70));
+        assert_eq!(HYBRID_TABLE_2_FALLBACK.figure("continuation passing", "may block"), Some(140.0));
+        assert_eq!(CONCERT_TABLE_1.figure("thread_create", "cycles"), Some(150.0));
+        assert_eq!(CONCERT_TABLE_4_CALL.figure("non-blocking", "parallel"), None);
+        assert_eq!(CONCERT_TABLE_1.figure("thread_create", "years"), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! What this machine lets a process use.
+//!
+//! Reads what the system says and never changes anything, but for one short-lived thread that tries to bind itself to a core.
+//! What cannot be found out is `None` or an empty list, never an error: not every system has these files. Readers take the
+//! files as a function from path to text, so that the tests can lay before them any machine.
+//!
+//! - `cores`: how many, which ones, how busy, whether a thread can be bound to one
+//! - `cgroup`: control groups of both versions: processor quota and memory limit
+//! - `memory`: how much is free
+//! - `tools`: programs on the search path
+
+pub mod cgroup;
+pub mod cores;
+pub mod memory;
+pub mod tools;
+
+/// Gives the text of a file by its path.
+pub type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// The files of the machine that we run on.
+pub fn read(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+/// The soft limit on the main thread's stack in bytes; `u64::MAX` for none.
+pub fn stack_limit(read: Read<'_>) -> Option<u64> {
+    let limits = read("/proc/self/limits")?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max stack size"))?;
+    match line.split_whitespace().next()? {
+        "unlimited" => Some(u64::MAX),
+        bytes => bytes.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stack_limit;
+
+    #[test]
+    fn stack_limits() {
+        let limits = |value: &str| {
+            let text = format!(
+                "Limit  Soft Limit  Hard Limit  Units\nMax stack size            {value}    unlimited   bytes\n"
+            );
+            stack_limit(&|path| (path == "/proc/self/limits").then(|| text.clone()))
+        };
+        assert_eq!(limits("8388608"), Some(8 << 20));
+        assert_eq!(limits("unlimited"), Some(u64::MAX));
+        assert_eq!(limits("?"), None);
+        assert_eq!(stack_limit(&|_| None), None);
+    }
+}

@@ -1,0 +1,331 @@
+//! The command as a person or a script uses it: its real output, its exit codes, its one-line errors.
+
+use std::fs;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn command(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_finespun"));
+    command.args(line.split_whitespace());
+    command
+}
+
+fn finespun(line: &str) -> Output {
+    command(line).output().expect("the command starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// The standard output of a line that works.
+fn output(line: &str) -> String {
+    let output = finespun(line);
+    assert!(output.status.success(), "{line}: {output:?}");
+    assert_eq!(text(&output.stderr), "", "{line}");
+    text(&output.stdout)
+}
+
+/// The one object of a line with `--json`.
+fn json(line: &str) -> Value {
+    let output = output(&format!("{line} --json"));
+    assert_eq!(output.lines().count(), 1, "{output}");
+    serde_json::from_str(&output).expect(&output)
+}
+
+/// The complaint about a line that asks for something that cannot be: one line, exit code 2, nothing else.
+fn refused(line: &str) -> String {
+    let output = finespun(line);
+    let complaint = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{line}: {complaint}");
+    assert_eq!(text(&output.stdout), "", "{line}");
+    assert_eq!(complaint.matches('\n').count(), 1, "{line}: {complaint}");
+    assert!(complaint.starts_with("error: ") && !complaint.contains("panicked"), "{line}: {complaint}");
+    complaint
+}
+
+/// An empty folder for one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+const SEQUENCE: &str = "HPHHPPHHHHPHHHPPHHPPHPHHHPH";
+
+/// Both versions of every application.
+const VERSIONS: [&str; 2] = ["--workers 2", "--plain"];
+
+#[test]
+fn json_has_the_promised_members() {
+    let object = json("run fib 20 --workers 2");
+    let names: Vec<_> = object.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(names, ["app", "parameters", "answer", "seconds", "workers", "stats"]);
+    assert_eq!(object["app"], "fib");
+    assert_eq!(object["parameters"]["n"], 20);
+    assert_eq!(object["workers"], 2);
+    assert!(object["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0 && seconds < 60.0));
+    let stats = object["stats"].as_object().expect("an object");
+    assert!(!stats.is_empty() && stats.values().all(Value::is_u64), "{stats:?}");
+}
+
+#[test]
+fn small_applications_know_their_answers() {
+    for version in VERSIONS {
+        let answer = |line: &str| json(&format!("run {line} {version}"))["answer"].clone();
+        assert_eq!(answer("fib 20")["value"], 6765);
+        assert_eq!(answer("tak 12 8 4")["value"], 5);
+        assert_eq!(answer("tak -1 0 7")["value"], 7);
+        assert_eq!(answer("nqueens 8")["solutions"], 92);
+        assert_eq!(answer("qsort 10_000")["sorted"], true);
+        assert_eq!(answer("qsort 0")["least"], Value::Null);
+        assert_eq!(answer("list 1000")["sum"], 500_500);
+        assert_eq!(answer("skynet 3")["sum"], 499_500);
+        assert_eq!(answer("matmul 64")["trace"], json("run matmul 64 --plain")["answer"]["trace"]);
+        let area = answer("integrate --to 100 --tolerance 1e-3");
+        let (area, exact) = (area["area"].as_f64().expect("a number"), area["exact"].as_f64().expect("a number"));
+        assert!((area - exact).abs() < 1.0, "{area} against {exact}");
+    }
+}
+
+#[test]
+fn foldings_and_their_energies() {
+    for version in VERSIONS {
+        let object = json(&format!("run protein --lattice 3x3x3 --sequence {SEQUENCE} {version}"));
+        assert_eq!(object["parameters"]["lattice"], "3x3x3");
+        assert_eq!(object["parameters"]["sequence"], SEQUENCE);
+        assert_eq!(object["answer"]["foldings"], 103_346);
+        let histogram = object["answer"]["histogram"].as_object().expect("an object");
+        assert_eq!(histogram["-16"], 211);
+        assert_eq!(histogram["-6"], 24);
+        assert_eq!(histogram.values().filter_map(Value::as_u64).sum::<u64>(), 103_346);
+    }
+    assert_eq!(json("run protein --lattice 4x4")["answer"], serde_json::json!({"foldings": 69}));
+}
+
+#[test]
+fn trees_by_name_and_by_letters() {
+    let counts = |line: &str| {
+        let answer = json(line)["answer"].clone();
+        ["nodes", "depth", "leaves"].map(|name| answer[name].as_u64().expect(name))
+    };
+    let fixed = "--type 1 --shape 3 --depth 5 --branching 4 --seed 19";
+    for version in VERSIONS {
+        assert_eq!(counts(&format!("run uts --type 3 --branching 2 --depth 4 {version}")), [31, 4, 16]);
+        assert_eq!(counts(&format!("run uts {fixed} {version}")), counts("run uts -t 1 -a 3 -d 5 -b 4 -r 19 --plain"));
+    }
+    let object = json("run uts --type 0 --root-branching 100 --q 0.24 --m 4 --plain");
+    assert_eq!(object["parameters"], serde_json::json!({"type": 0, "branching": 100, "q": 0.24, "m": 4}));
+    let hybrid = "run uts --type 2 --depth 8 --root-branching 5 --shift 0.5 --q 0.2 --m 4";
+    assert_eq!(counts(hybrid), counts(&format!("{hybrid} --plain")));
+}
+
+/// Four million hashes: some seconds without optimisation.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "slow without optimisation")]
+fn a_published_tree() {
+    let object = json("run uts --tree t1 --workers 2");
+    assert_eq!(object["parameters"]["tree"], "T1");
+    assert_eq!(object["answer"], serde_json::json!({"nodes": 4_130_071, "depth": 10, "leaves": 3_305_118}));
+}
+
+#[test]
+fn text_for_people() {
+    let text = output(&format!("run protein --lattice 3x3x3 --sequence {SEQUENCE} --workers 1 --stats"));
+    assert!(text.contains("foldings         103,346\n"), "{text}");
+    assert!(text.contains(" -11    25,296  ##################################################\n"), "{text}");
+    assert!(text.contains(", 1 worker\n") && text.contains("\nframes "), "{text}");
+    assert!(output("run fib 5 --plain").contains("plain sequential version"));
+    assert!(output("run fib 5 --repeat 3").contains("median of 3 runs"));
+    assert_eq!(json("run fib 5 --repeat 3")["runs"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn options_stand_before_and_behind_the_application() {
+    assert_eq!(json("run --workers 3 fib 5")["workers"], 3);
+    assert_eq!(json("run fib --workers 3 5 --block-every 2")["answer"]["value"], 5);
+}
+
+#[test]
+fn wrong_input_is_one_line() {
+    for (line, parts) in [
+        ("", &["no command given", "run, bench, doctor"][..]),
+        ("fly", &["unknown command `fly`", "run, bench, doctor"]),
+        ("run", &["no app given", "fib, tak", "protein"]),
+        ("run fly", &["unknown app `fly`", "fib, tak, nqueens, qsort, list, skynet, matmul, integrate, uts, protein"]),
+        ("run fib", &["<N>", "missing", "finespun run fib"]),
+        ("run fib -1", &["<N> cannot be `-1`", "0 to 93"]),
+        ("run fib 94", &["<N> cannot be `94`", "0 to 93"]),
+        ("run fib 99999999999999999999999999", &["<N>", "0 to 93"]),
+        ("run fib 3 4", &["unexpected argument `4`", "finespun run fib"]),
+        ("run fib 3 --wrokers 2", &["--wrokers", "--workers"]),
+        ("run fib 3 --workers 0", &["--workers", "`0`", "1 to 1024"]),
+        ("run fib 3 --workers 1025", &["--workers", "1 to 1024"]),
+        ("run fib 3 --workers -2", &["--workers", "1 to 1024"]),
+        ("run fib 3 --workers", &["--workers"]),
+        ("run fib 3 --repeat 0", &["--repeat", "1 to 1000000"]),
+        ("run fib 3 --plain --workers 2", &["--workers", "--plain"]),
+        ("run --plain fib 3 --stats", &["--stats", "--plain"]),
+        ("run fib 3 --plot x.svg", &["--plot", "histogram"]),
+        ("run tak 1 2", &["<Z>"]),
+        ("run nqueens 33", &["<N>", "0 to 32"]),
+        ("run skynet 10", &["<DEPTH>", "0 to 9"]),
+        ("run matmul 0", &["<N>", "1 to 32768"]),
+        ("run qsort -5", &["<N>", "0 to 10000000000"]),
+        ("run integrate --tolerance 0", &["--tolerance", "above 0"]),
+        ("run integrate --to nan", &["--to", "-1e9 to 1e9"]),
+        ("run uts --tree T9", &["--tree", "`T9`", "T1, T5"]),
+        ("run uts --tree T1 --depth 3", &["--tree", "--depth"]),
+        ("run uts --type 4", &["--type", "`4`", "0 (binomial)"]),
+        ("run uts --depth 0", &["--depth", "1 to 2147483647"]),
+        ("run uts --seed -1", &["--seed", "`-1`"]),
+        ("run uts --type 0 --q 1", &["--q", "never ends"]),
+        ("run protein", &["--lattice", "missing"]),
+        ("run protein --lattice 3x0x3", &["--lattice", "3x0x3", "at least 1 site"]),
+        ("run protein --lattice 3", &["--lattice", "AxBxC"]),
+        ("run protein --lattice -3x3", &["--lattice", "AxBxC"]),
+        ("run protein --lattice 9x9x9", &["--lattice", "at most 64"]),
+        ("run protein --lattice 3x3 --sequence HPX", &["--sequence", "`X`", "only H"]),
+        ("run protein --lattice 3x3 --sequence HPH", &["--sequence", "3 monomers", "9 sites"]),
+        ("run protein --lattice 3x3 --plot x.svg", &["--plot", "--sequence"]),
+        ("bench", &["no bench given", "--list"]),
+        ("bench fly", &["unknown bench `fly`", "apps"]),
+        ("bench apps --rounds 0", &["--rounds", "1 to 10000"]),
+        ("bench apps --only fly", &["--only", "`fly`", "fib, tak"]),
+        ("doctor now", &["unexpected argument `now`"]),
+    ] {
+        let complaint = refused(line);
+        for part in parts {
+            assert!(complaint.contains(part), "`{part}` is not in the complaint about `{line}`: {complaint}");
+        }
+    }
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let output = Command::new(env!("CARGO_BIN_EXE_finespun"))
+        .args(["run", "\u{1b}[31m\nred"])
+        .output()
+        .expect("the command starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!output.stderr.contains(&0x1b), "{output:?}");
+    assert_eq!(output.stderr.iter().filter(|&&byte| byte == b'\n').count(), 1, "{output:?}");
+}
+
+#[test]
+fn a_problem_that_does_not_fit_the_memory_is_refused() {
+    if cfg!(target_os = "linux") {
+        let complaint = refused("run qsort 10_000_000_000 --plain");
+        assert!(complaint.contains("memory") && complaint.contains("GiB"), "{complaint}");
+    }
+}
+
+#[test]
+fn plots_are_written() {
+    let file = folder("plots").join("energies.svg");
+    fs::write(&file, "x".repeat(100_000)).expect("an old file");
+    output(&format!("run protein --lattice 3x3x3 --sequence {SEQUENCE} --plot {}", file.display()));
+    let svg = fs::read_to_string(&file).expect("a picture");
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
+    assert!(svg.contains("energy") && svg.contains("foldings") && svg.contains("-16"), "{svg}");
+}
+
+/// The lattice would take years: the complaint must come before the work.
+#[test]
+fn plots_that_cannot_be_written_are_refused_at_once() {
+    let sequence = "H".repeat(64);
+    let folder = folder("unwritable");
+    for file in [folder.join("no such folder/x.svg"), folder.clone()] {
+        let output = Command::new(env!("CARGO_BIN_EXE_finespun"))
+            .args(["run", "protein", "--lattice", "4x4x4", "--sequence", &sequence, "--plot"])
+            .arg(&file)
+            .output()
+            .expect("the command starts");
+        let complaint = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{complaint}");
+        assert!(complaint.starts_with(&format!("error: --plot {}", file.display())), "{complaint}");
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+    assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
+}
+
+#[test]
+fn help_teaches() {
+    let help = output("run --help");
+    for app in ["fib", "tak", "nqueens", "qsort", "list", "skynet", "matmul", "integrate", "uts", "protein"] {
+        assert!(help.contains(&format!("finespun run {app}")), "an example of {app} in {help}");
+        let help = output(&format!("run {app} --help"));
+        assert!(help.contains("Example") && help.contains("Answer:") && help.contains("--workers"), "{help}");
+    }
+    assert!(output("--help").contains("finespun doctor"));
+    assert!(output("--version").starts_with("finespun "));
+}
+
+#[test]
+fn benches() {
+    assert!(output("bench --list").lines().any(|line| line.starts_with("apps ")));
+    let folder = folder("benches");
+    let (figures, plot) = (folder.join("apps.json"), folder.join("apps.svg"));
+    let line = "bench apps --quick --rounds 1 --workers 2 --only fib,uts";
+    let table = output(&format!("{line} --json {} --plot {}", figures.display(), plot.display()));
+    assert!(table.contains("fib 12") && table.contains("speed-up") && !table.contains("nqueens"), "{table}");
+    let figures: Value = serde_json::from_str(&fs::read_to_string(figures).expect("figures")).expect("JSON");
+    assert_eq!(figures["rows"].as_array().map(Vec::len), Some(2));
+    assert!(figures["rows"][0]["cost"].as_f64().is_some_and(|cost| cost > 0.0), "{figures}");
+    assert!(fs::read_to_string(plot).expect("a picture").starts_with("<svg"));
+}
+
+#[test]
+fn the_doctor_tells() {
+    let report = output("doctor");
+    for what in ["cores", "affinity", "quota", "workers", "stack", "pinning", "valgrind", "gcc"] {
+        let line = report.lines().find(|line| line.split_whitespace().nth(1) == Some(what)).expect(what);
+        assert!(line.starts_with("ok") || line.contains("cure: "), "{line}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = command("run protein --lattice 3x3x3 --plain --json");
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    drop(child.stdout.take());
+    let mut complaint = String::new();
+    child.stderr.take().expect("a pipe").read_to_string(&mut complaint).expect("text");
+    assert_eq!(child.wait().expect("an end").code(), Some(0), "{complaint}");
+    assert_eq!(complaint, "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_one_line() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("the full device");
+    let output = command("run fib 5 --plain").stdout(full).output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr).lines().count(), 1, "{output:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_ends_cleanly() {
+    let plot = folder("interrupted").join("energies.svg");
+    let sequence = "H".repeat(64);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_finespun"));
+    child
+        .args(["run", "protein", "--lattice", "4x4x4", "--workers", "2", "--sequence", &sequence, "--plot"])
+        .arg(&plot);
+    let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    while !plot.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let kill = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().expect("kill");
+    assert!(kill.success());
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_eq!(text(&output.stderr), "interrupted\n");
+    assert!(!plot.exists(), "the empty picture is removed");
+}

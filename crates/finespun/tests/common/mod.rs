@@ -1,0 +1,43 @@
+//! What the tests share.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use finespun::prelude::*;
+
+/// Calls `test` with a runtime for every number of workers and every block-every-n that the answers must not depend
+/// on.
+pub fn everywhere(test: impl Fn(&Runtime)) {
+    for workers in [1, 2, 3, 8] {
+        for n in [0, 1, 2, 3, 5, 7] {
+            test(&Runtime::builder().workers(workers).block_every(n).build().unwrap());
+        }
+    }
+}
+
+/// Runs `body` on a thread of its own and fails when it takes longer than a minute: a hang is a failure, not a wait.
+pub fn within_a_minute(body: impl FnOnce() + Send + 'static) {
+    let (done, wait) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        body();
+        let _ = done.send(());
+    });
+    if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = wait.recv_timeout(std::time::Duration::from_secs(60)) {
+        panic!("still running after a minute");
+    }
+    if let Err(payload) = thread.join() {
+        std::panic::resume_unwind(payload);
+    }
+}
+
+/// The plain function that everything is compared with.
+pub fn plain_fib(n: u64) -> u64 {
+    if n < 2 { n } else { plain_fib(n - 1) + plain_fib(n - 2) }
+}
+
+#[task]
+pub async fn fib(n: u64) -> u64 {
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = join!(fib(n - 1), fib(n - 2));
+    a + b
+}
