@@ -6,7 +6,6 @@
 //! A run makes 2 fib(n + 1) - 1 calls: fib(33) = 3,524,578 in 11,405,773 calls, fib(40) = 102,334,155 in 331,160,281. The
 //! tests compare with the linear recurrence.
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 /// The n-th Fibonacci number (fib(0) = 0, fib(1) = 1) by plain calls.
@@ -23,7 +22,6 @@ pub fn plain(n: u64) -> u64 {
 /// The n-th Fibonacci number; the two halves may run at the same time.
 ///
 /// Cost: 2 fib(n + 1) - 1 tasks, nearly all of which stay procedure calls.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn fib(n: u64) -> u64 {
     if n < 2 {
@@ -36,7 +34,6 @@ pub async fn fib(n: u64) -> u64 {
 /// The n-th Fibonacci number by two awaits in sequence: tasks without parallelism.
 ///
 /// It shows the price of `.await` alone, against [`fib`](fn@fib) with its `join!`.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn fib_sequence(n: u64) -> u64 {
     if n < 2 {

@@ -5,7 +5,6 @@
 //!
 //! Both versions do the same operations in the same order, so their results agree to the last bit, for any number of workers.
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 /// The curve.
@@ -92,7 +91,6 @@ pub fn plain(from: f64, to: f64, tolerance: f64) -> f64 {
 /// # Panics
 ///
 /// If `tolerance` is not above zero.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn integrate(from: f64, to: f64, tolerance: f64) -> f64 {
     check(tolerance);
@@ -100,7 +98,6 @@ pub async fn integrate(from: f64, to: f64, tolerance: f64) -> f64 {
 }
 
 /// The area of `strip`, halved as often as `tolerance` asks.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn area(strip: Strip, tolerance: f64) -> f64 {
     let (left, right) = strip.halves();

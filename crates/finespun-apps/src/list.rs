@@ -9,7 +9,6 @@
 
 use std::fmt;
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 /// A singly linked list of boxed nodes.
@@ -98,14 +97,12 @@ pub fn plain_iterative(list: &List) -> u64 {
 /// The sum of the list: each node adds its value to the sum of the rest.
 ///
 /// Any length works; beyond the stack's share a suspended call costs one frame.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn traverse(list: &List) -> u64 {
     rest(list.first()).await
 }
 
 /// The sum from `node` on.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn rest(node: Option<&Node>) -> u64 {
     let Some(node) = node else { return 0 };
@@ -115,14 +112,12 @@ pub async fn rest(node: Option<&Node>) -> u64 {
 }
 
 /// The sum of the list, carried along in an argument: every await stands in tail position.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn traverse_forward(list: &List) -> u64 {
     rest_forward(list.first(), 0).await
 }
 
 /// `sum` plus the sum from `node` on.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn rest_forward(node: Option<&Node>, sum: u64) -> u64 {
     let Some(node) = node else { return sum };

@@ -7,7 +7,6 @@
 //! Answers: with the integer matrices of [`sample_a`] and [`sample_b`] all sums are exact: n = 512 has sum 94, trace 112 and
 //! sum of squares 490,331,390; n = 1024 has -154, 107 and 3,614,277,906 (computed independently in 64-bit integers).
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 /// Rows and columns of one tile.
@@ -183,14 +182,12 @@ pub fn plain(a: &Matrix, b: &Matrix, c: &mut Matrix) {
 /// # Panics
 ///
 /// If the sizes differ.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn multiply(a: &Matrix, b: &Matrix, c: &mut Matrix) {
     quarter(a, b, 0, 0, output(a, b, c)).await
 }
 
 /// Adds to `c`, the quarter of the output in place (`row`, `column`) of its level, its share of a b.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn quarter(a: &Matrix, b: &Matrix, row: u32, column: u32, c: &mut [f64]) {
     if c.len() == TILE_LEN {

@@ -4,7 +4,6 @@
 //! parts of at most [`CUTOFF`] elements are sorted by the standard library (an insertion sort at that size). Both versions
 //! use the same partition. The answer is checked against `slice::sort_unstable` and, for sums, against the input.
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 /// Parts of at most this many elements are not split further.
@@ -38,7 +37,6 @@ pub fn plain(v: &mut [u64]) {
 /// Sorts `v` in place; the two sides of each partition may be sorted at the same time.
 ///
 /// Cost: as [`plain`]; the first partitions are sequential, so the parallelism is about log n.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn sort<T: Ord + Send>(v: &mut [T]) {
     if v.len() <= CUTOFF {

@@ -3,7 +3,6 @@
 //! The usual benchmark for the creation of very many very short tasks in a wide, shallow tree. Depth d has 10^d leaves
 //! numbered from 0, so the answer is 10^d (10^d - 1) / 2; depth 6 gives 499,999,500,000.
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 /// Children of every inner node.
@@ -48,14 +47,12 @@ pub fn plain(depth: u32) -> u64 {
 /// # Panics
 ///
 /// If `depth` is above [`MAX_DEPTH`].
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn skynet(depth: u32) -> u64 {
     node(0, leaves(depth)).await
 }
 
 /// The sum of the numbers `first .. first + leaves`; `leaves` is a power of ten.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn node(first: u64, leaves: u64) -> u64 {
     if leaves == 1 {
@@ -75,14 +72,12 @@ pub async fn node(first: u64, leaves: u64) -> u64 {
 /// # Panics
 ///
 /// If `depth` is above [`MAX_DEPTH`].
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn skynet_join(depth: u32) -> u64 {
     node_join(0, leaves(depth)).await
 }
 
 /// [`node`](fn@node) with the ten children written out in one `join!`.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn node_join(first: u64, leaves: u64) -> u64 {
     if leaves == 1 {

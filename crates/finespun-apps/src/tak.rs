@@ -5,7 +5,6 @@
 //!
 //! tak(18, 12, 6) = 7 in 63,609 calls; tak(24, 16, 8) = 9; tak(12, 8, 4) = 5.
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 /// tak(x, y, z) by plain calls.
@@ -19,7 +18,6 @@ pub fn plain(x: i64, y: i64, z: i64) -> i64 {
 }
 
 /// tak(x, y, z): three awaits in sequence, then an await in tail position that forwards its result to our caller.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn tak(x: i64, y: i64, z: i64) -> i64 {
     if y >= x {
@@ -32,7 +30,6 @@ pub async fn tak(x: i64, y: i64, z: i64) -> i64 {
 }
 
 /// tak(x, y, z) with the three inner calls joined instead of sequenced.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn tak_join(x: i64, y: i64, z: i64) -> i64 {
     if y >= x {

@@ -1,5 +1,4 @@
 //! Every task version against its plain version: on several numbers of workers, and with every n-th primitive blocking.
-#![cfg(feature = "tasks")]
 
 use finespun::prelude::*;
 use finespun_apps::protein::{self, Lattice, Problem, Sequence};
@@ -13,20 +12,10 @@ const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
 /// Runs `check` on a runtime of every size under every block-every-n.
 fn everywhere(check: impl Fn(&Runtime)) {
     for workers in WORKERS {
-        let runtime = Runtime::builder()
-            .workers(workers)
-            .build()
-            .expect("a runtime");
         for n in BLOCK {
-            blocking(n, || check(&runtime));
+            check(&Runtime::builder().workers(workers).block_every(n).build().expect("a runtime"));
         }
     }
-}
-
-/// The one place that knows how the library is told to block.
-fn blocking(n: u32, run: impl FnOnce()) {
-    let _guard = finespun::testing::block_every(n);
-    run();
 }
 
 #[test]

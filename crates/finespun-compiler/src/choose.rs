@@ -6,6 +6,7 @@ use syn::{Block, Pat, Type};
 use crate::emit::{self, Ready};
 use crate::error::Errors;
 use crate::flow::capture;
+use crate::flow::graph::{Bound, Own};
 use crate::kinds::{self, Kind, Lend};
 use crate::names::Names;
 use crate::normalise;
@@ -21,13 +22,16 @@ pub(crate) struct Param {
     /// What the function's own parameter is called.
     pub(crate) argument: TokenStream,
     pub(crate) kind: Kind,
+    /// Its type, except a receiver's.
+    pub(crate) ty: Option<Type>,
 }
 
 /// The schema of a task, with the code where it is known already.
 pub(crate) enum Choice {
     Straight,
-    /// The statements of the stack function.
-    Stack(TokenStream),
+    /// The statements of the stack function, for the case that none of the
+    /// types has a destructor; otherwise pinned.
+    Stack(TokenStream, Vec<Type>),
     /// With the reason, if it was not asked for.
     Pinned(Option<String>),
 }
@@ -35,7 +39,7 @@ pub(crate) enum Choice {
 /// Chooses for a body.
 pub(crate) fn choose(
     params: &[Param],
-    ret: &Type,
+    own: &Own,
     block: &Block,
     wish: Wish,
 ) -> syn::Result<Choice> {
@@ -48,11 +52,11 @@ pub(crate) fn choose(
         return Ok(Choice::Straight);
     }
     let mut reasons = Reasons::default();
-    let ready = prepare(params, ret, block, &mut reasons);
+    let ready = prepare(params, own, block, &mut reasons);
     if reasons.0.is_empty()
         && let Some(ready) = &ready
     {
-        return Ok(Choice::Stack(emit::stack(ready)));
+        return Ok(Choice::Stack(emit::stack(ready), ready.flow.inert_types.clone()));
     }
     if wish == Wish::Any {
         let reason = &reasons.0[0];
@@ -71,7 +75,7 @@ pub(crate) fn choose(
     errors.finish().map(|()| Choice::Pinned(None))
 }
 
-fn prepare(params: &[Param], ret: &Type, block: &Block, reasons: &mut Reasons) -> Option<Ready> {
+fn prepare(params: &[Param], own: &Own, block: &Block, reasons: &mut Reasons) -> Option<Ready> {
     let mut block = block.clone();
     let mut pats: Vec<Pat> = params.iter().map(|p| p.pat.clone()).collect();
     let mut names = Names::resolve(&mut pats, &mut block, reasons);
@@ -82,11 +86,14 @@ fn prepare(params: &[Param], ret: &Type, block: &Block, reasons: &mut Reasons) -
     if !reasons.0.is_empty() {
         return None;
     }
-    let known: Vec<(Pat, Kind)> =
-        pats.into_iter().zip(params).map(|(pat, p)| (pat, p.kind.clone())).collect();
-    let flow = capture::analyse(&known, &body, &names, reasons);
-    let params = known.into_iter().zip(params).map(|((pat, _), p)| (pat, p.argument.clone()));
-    Some(Ready { params: params.collect(), body, names, flow, ret: ret.clone() })
+    let known: Vec<Bound> = pats
+        .into_iter()
+        .zip(params)
+        .map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() })
+        .collect();
+    let flow = capture::analyse(&known, own, &body, &names, reasons);
+    let params = known.into_iter().zip(params).map(|(known, p)| (known.pat, p.argument.clone()));
+    Some(Ready { params: params.collect(), body, names, flow, ret: own.output.clone()? })
 }
 
 /// What is known of a receiver.

@@ -2,7 +2,8 @@
 //!
 //! | file | writes |
 //! |---|---|
-//! | [`item`] | signatures, descriptors, methods, traits |
+//! | [`item`] | signatures, descriptors, methods |
+//! | [`dynamic`] | what stands beside a trait |
 //! | [`straight`] | a body that awaits nothing, or only straight tasks |
 //! | [`pinned`] | a body as an ordinary `async` state machine |
 //! | [`stack`] | the hot version: awaits are calls and one check |
@@ -12,6 +13,7 @@
 //! Generated names and `unsafe` carry the macro's own spans. `unsafe` blocks
 //! hold generated tokens only.
 
+pub(crate) mod dynamic;
 mod exits;
 pub(crate) mod item;
 pub(crate) mod pinned;

@@ -124,3 +124,37 @@ fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
     }
     whole
 }
+
+/// Is this a type that borrows nothing: no reference, no lifetime, and none of
+/// the generic parameters, which may stand for either?
+pub(crate) fn owns_all(ty: &Type, generics: &[syn::Ident]) -> bool {
+    struct Look<'a>(&'a [syn::Ident], bool);
+    impl<'a> syn::visit::Visit<'a> for Look<'_> {
+        fn visit_type_reference(&mut self, _: &'a syn::TypeReference) {
+            self.1 = false;
+        }
+        fn visit_lifetime(&mut self, lifetime: &'a syn::Lifetime) {
+            self.1 &= lifetime.ident == "static";
+        }
+        fn visit_type_impl_trait(&mut self, _: &'a syn::TypeImplTrait) {
+            self.1 = false;
+        }
+        fn visit_type_trait_object(&mut self, _: &'a syn::TypeTraitObject) {
+            self.1 = false;
+        }
+        fn visit_type_infer(&mut self, _: &'a syn::TypeInfer) {
+            self.1 = false;
+        }
+        fn visit_ident(&mut self, ident: &'a syn::Ident) {
+            self.1 &= ident != "Self" && !self.0.contains(ident);
+        }
+    }
+    let mut look = Look(generics, true);
+    syn::visit::Visit::visit_type(&mut look, ty);
+    look.1
+}
+
+/// Is this the name of a primitive type?
+pub(crate) fn is_primitive(name: &syn::Ident) -> bool {
+    PRIMITIVES.iter().any(|n| name == n)
+}

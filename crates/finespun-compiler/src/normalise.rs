@@ -164,7 +164,11 @@ impl Norm<'_> {
                 "write it as a `match`",
             );
         }
-        let value = self.value(*init.expr, nodes);
+        let mut value = self.value(*init.expr, nodes);
+        if matches!(value, Expr::Path(_)) {
+            // A temporary again: what does not match is dropped before the `else`.
+            value = syn::parse_quote!({ #value });
+        }
         let pat = match ty {
             Some(ty) => syn::parse_quote!(#pat: #ty),
             None => pat,

@@ -9,6 +9,7 @@ use syn::{Expr, ImplItem, ItemFn, ItemImpl, ItemTrait, Macro, Token, TraitItem, 
 
 pub(crate) use options::{Options, Wish};
 
+use crate::emit::dynamic;
 use crate::emit::item::{self, Function, Home};
 use crate::error::Errors;
 
@@ -19,8 +20,7 @@ pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<T
         return free(function, &options);
     }
     if let Ok(method) = syn::parse2::<TraitItemFn>(tokens.clone()) {
-        let (code, _) = declared(method, &options)?;
-        return Ok(code);
+        return declared(method, Home::Trait, &options);
     }
     if let Ok(block) = syn::parse2::<ItemImpl>(tokens.clone()) {
         return implementation(block, &options);
@@ -54,18 +54,16 @@ fn free(f: ItemFn, options: &Options) -> syn::Result<TokenStream> {
     item::write(function, options)
 }
 
-/// A method of a trait, with or without a body; also its signature.
-fn declared(f: TraitItemFn, options: &Options) -> syn::Result<(TokenStream, syn::Signature)> {
+/// A method of a trait, with or without a body.
+fn declared(f: TraitItemFn, home: Home, options: &Options) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     check::signature(&f.sig, &mut errors);
     if let Some(block) = &f.default {
         check::body(block, &mut errors);
     }
     errors.finish()?;
-    let sig = f.sig.clone();
-    let function =
-        Function { attrs: f.attrs, vis: None, sig: f.sig, block: f.default, home: Home::Trait };
-    Ok((item::write(function, options)?, sig))
+    let function = Function { attrs: f.attrs, vis: None, sig: f.sig, block: f.default, home };
+    item::write(function, options)
 }
 
 fn implementation(mut block: ItemImpl, options: &Options) -> syn::Result<TokenStream> {
@@ -93,19 +91,27 @@ fn implementation(mut block: ItemImpl, options: &Options) -> syn::Result<TokenSt
 }
 
 fn interface(mut block: ItemTrait, options: &Options) -> syn::Result<TokenStream> {
-    let mut tasks = Vec::new();
-    let original = block.clone();
+    let is_task = |f: &TraitItemFn| f.sig.asyncness.is_some();
+    let tasks: Vec<syn::Signature> = block
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            TraitItem::Fn(f) if is_task(f) => Some(f.sig.clone()),
+            _ => None,
+        })
+        .collect();
+    let beside = dynamic::beside(&block, &tasks);
     for item in &mut block.items {
         let TraitItem::Fn(f) = item else { continue };
-        if f.sig.asyncness.is_none() {
+        if !is_task(f) {
             continue;
         }
-        let (code, sig) = declared(f.clone(), options)?;
-        *item = TraitItem::Verbatim(code);
-        tasks.push(sig);
+        if let Some(body) = &mut f.default {
+            dynamic::redirect(body, &block.ident, &tasks);
+        }
+        *item = TraitItem::Verbatim(declared(f.clone(), Home::WholeTrait, options)?);
     }
-    let dynamic = crate::emit::item::dynamic(&original, &tasks);
-    Ok(quote::quote!(#block #dynamic))
+    Ok(quote::quote!(#block #beside))
 }
 
 /// The branches of a `join!`.

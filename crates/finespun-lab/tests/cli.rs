@@ -299,6 +299,16 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(complaint, "");
 }
 
+#[cfg(unix)]
+#[test]
+fn words_that_are_no_text_are_one_line() {
+    use std::os::unix::ffi::OsStringExt;
+    let word = std::ffi::OsString::from_vec(vec![b'3', 0xff]);
+    let output = command("run fib").arg(word).output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text(&output.stderr).lines().count(), 1, "{output:?}");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_one_line() {

@@ -3,7 +3,6 @@
 //! This is the form in which other runtimes' benchmarks have it (there the array is often allocated for each child; here it is
 //! a value of 24 bytes). It tests a candidate square against every earlier row.
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 /// The largest board of this form: one byte per row.
@@ -91,14 +90,12 @@ pub fn plain(n: u32) -> u64 {
 /// # Panics
 ///
 /// If `n` is above [`MAX_QUEENS`].
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn nqueens(n: u32) -> u64 {
     count(Board::empty(n)).await
 }
 
 /// The number of ways to complete `board`.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn count(board: Board) -> u64 {
     if board.complete() {

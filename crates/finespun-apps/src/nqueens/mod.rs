@@ -7,10 +7,8 @@
 
 pub mod board;
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
-#[cfg(feature = "tasks")]
 use crate::bits::Bits;
 
 /// The largest board: one bit per column of a 32-bit word.
@@ -97,14 +95,12 @@ pub fn plain(n: u32) -> u64 {
 /// # Panics
 ///
 /// If `n` is above [`MAX_QUEENS`].
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn nqueens(n: u32) -> u64 {
     count(Rows::empty(n)).await
 }
 
 /// The number of ways to complete `rows`.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn count(rows: Rows) -> u64 {
     if rows.complete() {

@@ -1,9 +1,7 @@
 //! Counters by energy that many workers add to at once.
 
 use std::array;
-#[cfg(feature = "tasks")]
 use std::cell::Cell;
-#[cfg(feature = "tasks")]
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -38,7 +36,6 @@ impl<const K: usize> Histogram<K> {
     }
 
     /// One more folding of sequence `k` with so many contacts.
-    #[cfg(feature = "tasks")]
     #[inline]
     pub(super) fn record(&self, k: usize, contacts: u32) {
         self.shards[shard()].0[k][contacts as usize].fetch_add(1, Relaxed);
@@ -67,7 +64,6 @@ impl<const K: usize> Histogram<K> {
 }
 
 /// The shard of the calling thread: threads are numbered as they first ask.
-#[cfg(feature = "tasks")]
 #[inline]
 fn shard() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);

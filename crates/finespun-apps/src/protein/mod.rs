@@ -30,14 +30,12 @@ mod symmetry;
 
 use std::collections::BTreeMap;
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 pub use lattice::{Lattice, LatticeError, MAX_SITES};
 pub use search::{Search, State};
 pub use sequence::{Sequence, SequenceError};
 
-#[cfg(feature = "tasks")]
 use crate::bits::Bits;
 use crate::progress::Progress;
 use symmetry::Start;
@@ -175,7 +173,6 @@ pub fn plain(problem: &Problem, progress: &Progress) -> Folding {
 ///
 /// This task and the one per pass keep what their children borrow among their own locals, so they live in a frame from the
 /// start; there are few of them. [`explore`](fn@explore), of which there are very many, lends nothing of its own.
-#[cfg(feature = "tasks")]
 #[task(pinned)]
 pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
     let mut folding = Folding::default();
@@ -193,7 +190,6 @@ pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
 }
 
 /// One pass of the search for up to `K` sequences.
-#[cfg(feature = "tasks")]
 #[task(pinned)]
 async fn pass<const K: usize>(
     problem: &Problem,
@@ -207,7 +203,6 @@ async fn pass<const K: usize>(
 }
 
 /// Explores all starting paths.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn explore_all<const K: usize>(search: &Search<K>, progress: &Progress) -> u64 {
     reduce(
@@ -219,7 +214,6 @@ pub async fn explore_all<const K: usize>(search: &Search<K>, progress: &Progress
 }
 
 /// Explores the starting path number `start`.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn explore_start<const K: usize>(
     search: &Search<K>,
@@ -235,7 +229,6 @@ pub async fn explore_start<const K: usize>(
 ///
 /// The paper's `Count_Entries`: steps that are forced are made in a loop (the paper's tail call to the only neighbour), and
 /// each remaining neighbour becomes a task.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn explore<const K: usize>(search: &Search<K>, state: State<K>) -> u64 {
     let (state, next): (State<K>, u64) = search.advance(state);

@@ -55,7 +55,6 @@ impl<const K: usize> Search<K> {
     }
 
     /// The number of starting paths.
-    #[cfg(feature = "tasks")]
     pub(super) fn starts(&self) -> usize {
         self.starts.len()
     }
@@ -112,7 +111,6 @@ impl<const K: usize> Search<K> {
 
     /// Takes note of a path that goes no further: returns 1 and records its energies if it is complete, else 0.
     #[inline]
-    #[cfg(feature = "tasks")]
     pub(super) fn finish(&self, state: &State<K>) -> u64 {
         if state.left != 0 {
             return 0;

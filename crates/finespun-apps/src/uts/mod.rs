@@ -18,7 +18,6 @@ mod tree;
 pub use options::{NAMES, TreeError};
 pub use tree::{Kind, Node, Shape, Tree};
 
-#[cfg(feature = "tasks")]
 use finespun::prelude::*;
 
 /// What a search finds.
@@ -89,14 +88,12 @@ pub fn plain_recursive(tree: &Tree) -> Counts {
 }
 
 /// Searches `tree`, one task per node, at any depth.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn search(tree: &Tree) -> Counts {
     visit(tree, tree.root()).await
 }
 
 /// Searches the subtree of `node`.
-#[cfg(feature = "tasks")]
 #[task]
 pub async fn visit(tree: &Tree, node: Node) -> Counts {
     let children: u32 = tree.children(node);

@@ -16,6 +16,7 @@ use syn::{
 
 use super::{argument, pinned, straight};
 use crate::choose::{self, Choice, Param};
+use crate::flow::graph::Own;
 use crate::kinds::{self, Kind};
 use crate::parse::Options;
 
@@ -27,7 +28,10 @@ pub(crate) enum Home {
     Method,
     /// An `impl` block of a trait.
     TraitImpl,
+    /// A trait; the attribute is on the method.
     Trait,
+    /// A trait; the attribute is on the trait.
+    WholeTrait,
 }
 
 /// A marked function.
@@ -40,13 +44,13 @@ pub(crate) struct Function {
 }
 
 /// The parts of a signature that both functions are made of.
-struct Parts {
-    generics: Generics,
-    receiver: Option<syn::Receiver>,
+pub(super) struct Parts {
+    pub(super) generics: Generics,
+    pub(super) receiver: Option<syn::Receiver>,
     /// Name for the user, type.
-    inputs: Vec<(Ident, Type)>,
+    pub(super) inputs: Vec<(Ident, Type)>,
     params: Vec<Param>,
-    ret: Type,
+    pub(super) ret: Type,
 }
 
 /// Writes a marked function.
@@ -65,7 +69,7 @@ pub(crate) fn write(function: Function, options: &Options) -> syn::Result<TokenS
     method(&function, &parts, options)
 }
 
-fn parts(sig: &mut Signature) -> Parts {
+pub(super) fn parts(sig: &mut Signature) -> Parts {
     let mut generics = sig.generics.clone();
     let mut named = Named { generics: &mut generics };
     let (mut receiver, mut inputs, mut params) = (None, Vec::new(), Vec::new());
@@ -77,7 +81,8 @@ fn parts(sig: &mut Signature) -> Parts {
                     Some(_) => syn::parse_quote!(mut #this),
                     None => syn::parse_quote!(#this),
                 };
-                params.push(Param { pat, argument: quote!(self), kind: choose::receiver(r) });
+                let kind = choose::receiver(r);
+                params.push(Param { pat, argument: quote!(self), kind, ty: None });
                 r.mutability = None;
                 receiver = Some(r.clone());
             }
@@ -93,7 +98,8 @@ fn parts(sig: &mut Signature) -> Parts {
                 };
                 inputs.push((shown, (*p.ty).clone()));
                 let argument = argument.into_token_stream();
-                params.push(Param { pat: (*p.pat).clone(), argument, kind });
+                let ty = Some((*p.ty).clone());
+                params.push(Param { pat: (*p.pat).clone(), argument, kind, ty });
             }
         }
     }
@@ -105,7 +111,7 @@ fn parts(sig: &mut Signature) -> Parts {
 }
 
 /// The local that stands for `self`.
-fn this() -> Ident {
+pub(super) fn this() -> Ident {
     Ident::new("__this", Span::mixed_site())
 }
 
@@ -143,7 +149,7 @@ impl VisitMut for Named<'_> {
 }
 
 /// `::<T, N>`, without lifetimes.
-fn turbofish(generics: &Generics) -> TokenStream {
+pub(super) fn turbofish(generics: &Generics) -> TokenStream {
     let names: Vec<&Ident> = generics
         .params
         .iter()
@@ -160,7 +166,12 @@ fn turbofish(generics: &Generics) -> TokenStream {
 fn note(choice: &Choice) -> String {
     match choice {
         Choice::Straight => "*Task schema: straight.*".to_string(),
-        Choice::Stack(_) => "*Task schema: stack.*".to_string(),
+        Choice::Stack(_, types) if types.is_empty() => "*Task schema: stack.*".to_string(),
+        Choice::Stack(_, types) => {
+            let types: Vec<String> =
+                types.iter().map(|t| format!("`{}`", t.to_token_stream())).collect();
+            format!("*Task schema: stack; pinned if {} has a destructor.*", types.join(" or "))
+        }
         Choice::Pinned(None) => "*Task schema: pinned, as asked for.*".to_string(),
         Choice::Pinned(Some(why)) => format!("*Task schema: pinned, because {why}.*"),
     }
@@ -175,7 +186,7 @@ fn free(function: &Function, parts: &Parts, options: &Options) -> syn::Result<To
     let site = Span::mixed_site();
     let Parts { generics, inputs, params, ret, .. } = parts;
     let block = function.block.as_ref().expect("a free function has a body");
-    let choice = choose::choose(params, ret, block, options.wish)?;
+    let choice = choose::choose(params, &own(function, parts), block, options.wish)?;
     let note = note(&choice);
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
     let inline = inline(attrs);
@@ -186,18 +197,51 @@ fn free(function: &Function, parts: &Parts, options: &Options) -> syn::Result<To
     let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
     let types: Vec<&Type> = inputs.iter().map(|(_, t)| t).collect();
     let arguments: Vec<&TokenStream> = params.iter().map(|p| &p.argument).collect();
+    let pinned = || {
+        let body = pinned::write(params, ret, block);
+        let nested = quote_spanned! {site=>
+            fn __body #head(#(#arguments: #types),*)
+                -> impl ::core::future::Future<Output = #ret> + ::core::marker::Send
+                #clause { #body }
+        };
+        let call = |names: &[Ident]| quote_spanned! {site=>
+            ::finespun::__rt::pinned_task((#(#names,)*), |(#(#arguments,)*)| {
+                __body #fish(#(#arguments),*)
+            })
+        };
+        let own: Vec<Ident> = shown.iter().map(|n| (*n).clone()).collect();
+        (nested, call(&own), call(&arguments_as_names(params)))
+    };
     let inner = match &choice {
-        Choice::Stack(code) => quote_spanned! {site=>
-            #[inline(never)]
-            unsafe fn __stack #head(
-                __cx: ::finespun::__rt::Cx, #(#arguments: #types),*
-            ) -> ::finespun::__rt::Outcome<#ret> #clause { #code }
-            unsafe {
-                ::finespun::__rt::stack_task((#(#shown,)*), |__cx, (#(#arguments,)*)| unsafe {
-                    __stack #fish(__cx, #(#arguments),*)
-                })
+        Choice::Stack(code, demands) => {
+            let call = quote_spanned!(site=> unsafe { __stack #fish(__cx, #(#arguments),*) });
+            let (also, call) = if demands.is_empty() {
+                (TokenStream::new(), call)
+            } else if options.wish == crate::parse::Wish::Stack {
+                let assert = assertions(demands);
+                (TokenStream::new(), quote_spanned!(site=> { #assert #call }))
+            } else {
+                let (nested, _, task) = pinned();
+                let call = quote_spanned! {site=>
+                    if const { #(::core::mem::needs_drop::<#demands>())||* } {
+                        unsafe { ::finespun::__rt::Task::call(#task, __cx) }
+                    } else {
+                        #call
+                    }
+                };
+                (nested, call)
+            };
+            quote_spanned! {site=>
+                #[inline(never)]
+                unsafe fn __stack #head(
+                    __cx: ::finespun::__rt::Cx, #(#arguments: #types),*
+                ) -> ::finespun::__rt::Outcome<#ret> #clause { #code }
+                #also
+                unsafe {
+                    ::finespun::__rt::stack_task((#(#shown,)*), |__cx, (#(#arguments,)*)| #call)
+                }
             }
-        },
+        }
         Choice::Straight => {
             let pats = params.iter().map(|p| &p.pat);
             let block = straight::body(block);
@@ -212,17 +256,8 @@ fn free(function: &Function, parts: &Parts, options: &Options) -> syn::Result<To
             }
         }
         Choice::Pinned(_) => {
-            let body = pinned::write(params, ret, block);
-            quote_spanned! {site=>
-                fn __body #head(#(#arguments: #types),*)
-                    -> impl ::core::future::Future<Output = #ret> + ::core::marker::Send
-                    #clause { #body }
-                unsafe {
-                    ::finespun::__rt::pinned_task((#(#shown,)*), |(#(#arguments,)*)| {
-                        __body #fish(#(#arguments),*)
-                    })
-                }
-            }
+            let (nested, task, _) = pinned();
+            quote_spanned!(site=> #nested unsafe { #task })
         }
     };
     Ok(quote_spanned! {site=>
@@ -235,8 +270,37 @@ fn free(function: &Function, parts: &Parts, options: &Options) -> syn::Result<To
     })
 }
 
+/// What the function says of itself to a call by itself.
+fn own(function: &Function, parts: &Parts) -> Own {
+    Own {
+        name: Some(function.sig.ident.clone()),
+        inputs: parts.inputs.iter().map(|(_, ty)| ty.clone()).collect(),
+        output: Some(parts.ret.clone()),
+        generics: parts.generics.type_params().map(|t| t.ident.clone()).collect(),
+    }
+}
+
+/// The functions' own names of their parameters.
+fn arguments_as_names(params: &[Param]) -> Vec<Ident> {
+    params.iter().enumerate().map(|(i, _)| argument(i)).collect()
+}
+
+/// The demand that a forced stack schema makes, once types are known.
+fn assertions(types: &[Type]) -> TokenStream {
+    let site = Span::mixed_site();
+    let each = types.iter().map(|ty| {
+        let shown = ty.to_token_stream().to_string();
+        let message = format!(
+            "no stack schema: a `{shown}` may have been moved at an await, or not; \
+             `drop` it before the await, or choose `#[task(pinned)]`"
+        );
+        quote_spanned!(site=> const { assert!(!::core::mem::needs_drop::<#ty>(), #message) };)
+    });
+    each.collect()
+}
+
 /// The name of the function that holds a method's body.
-fn sibling(name: &Ident) -> Ident {
+pub(super) fn sibling(name: &Ident) -> Ident {
     format_ident!("__task_{}", name.to_string().trim_start_matches("r#"), span = name.span())
 }
 
@@ -246,7 +310,7 @@ fn method(function: &Function, parts: &Parts, options: &Options) -> syn::Result<
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
     let body = sibling(name);
     let choice = match &function.block {
-        Some(block) => Some(choose::choose(params, ret, block, options.wish)?),
+        Some(block) => Some(choose::choose(params, &own(function, parts), block, options.wish)?),
         None => None,
     };
     let head = &generics.params;
@@ -255,6 +319,11 @@ fn method(function: &Function, parts: &Parts, options: &Options) -> syn::Result<
     let fish = turbofish(generics);
     let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
     let types: Vec<&Type> = inputs.iter().map(|(_, t)| t).collect();
+    // A default body may call the trait's own tasks, which only sized types have.
+    let body_clause = match (function.home, &function.block) {
+        (Home::Trait, Some(_)) => bounded(clause.as_ref(), receiver.as_ref()),
+        _ => quote!(#clause),
+    };
     let arguments: Vec<&TokenStream> =
         params.iter().skip(usize::from(receiver.is_some())).map(|p| &p.argument).collect();
     let me = receiver.as_ref().map(|r| quote!(#r,));
@@ -263,25 +332,41 @@ fn method(function: &Function, parts: &Parts, options: &Options) -> syn::Result<
         Some(_) => (quote!(#this,), quote!(self,)),
         None => (TokenStream::new(), TokenStream::new()),
     };
+    let pinned = |block: &Block| {
+        let mut params = params.clone();
+        let moved = receiver.as_ref().map(|_| {
+            params[0].argument = quote!(#this);
+            let me = quote!(self);
+            quote_spanned!(site=> let #this = #me;)
+        });
+        let future = pinned::write(&params, ret, block);
+        quote_spanned! {site=>
+            #moved
+            let __future = #future;
+            let __task = unsafe { ::finespun::__rt::pinned_task((__future,), |(__f,)| __f) };
+            return unsafe { ::finespun::__rt::Task::call(__task, __cx) };
+        }
+    };
     let code = match (&choice, &function.block) {
-        (Some(Choice::Stack(code)), _) => quote!({ #code }),
+        (Some(Choice::Stack(code, demands)), _) if demands.is_empty() => quote!({ #code }),
+        (Some(Choice::Stack(code, demands)), Some(block)) => {
+            let first = if options.wish == crate::parse::Wish::Stack {
+                assertions(demands)
+            } else {
+                let pinned = pinned(block);
+                quote_spanned! {site=>
+                    if const { #(::core::mem::needs_drop::<#demands>())||* } { #pinned }
+                }
+            };
+            quote!({ #first #code })
+        }
         (Some(Choice::Straight), Some(block)) => {
             let code = straight::outcome(params, ret, block);
             quote!({ #code })
         }
         (Some(Choice::Pinned(_)), Some(block)) => {
-            let mut params = params.clone();
-            let moved = receiver.as_ref().map(|_| {
-                params[0].argument = quote!(#this);
-                quote_spanned!(site=> let #this = self;)
-            });
-            let future = pinned::write(&params, ret, block);
-            quote_spanned! {site=> {
-                #moved
-                let __future = #future;
-                let __task = unsafe { ::finespun::__rt::pinned_task((__future,), |(__f,)| __f) };
-                return unsafe { ::finespun::__rt::Task::call(__task, __cx) };
-            }}
+            let code = pinned(block);
+            quote!({ #code })
         }
         _ => quote!(;),
     };
@@ -295,13 +380,13 @@ fn method(function: &Function, parts: &Parts, options: &Options) -> syn::Result<
         #[allow(clippy::missing_safety_doc)]
         #never
         #vis unsafe fn #body #head(#me __cx: ::finespun::__rt::Cx, #(#arguments: #types),*)
-            -> ::finespun::__rt::Outcome<#ret> #clause #code
+            -> ::finespun::__rt::Outcome<#ret> #body_clause #code
     };
     if function.home == Home::TraitImpl {
         return Ok(body_item);
     }
     let clause = match function.home {
-        Home::Trait => bounded(clause.as_ref(), receiver.as_ref()),
+        Home::Trait | Home::WholeTrait => bounded(clause.as_ref(), receiver.as_ref()),
         _ => quote!(#clause),
     };
     let note = match &choice {
@@ -342,99 +427,4 @@ fn bounded(clause: Option<&syn::WhereClause>, receiver: Option<&syn::Receiver>) 
         if given.is_empty() || given.trailing_punct() { quote!(#given) } else { quote!(#given,) }
     });
     quote!(where #given Self: ::core::marker::Sized #bound)
-}
-
-/// Inherent methods of the trait's `dyn` types, so that tasks can be called
-/// through them without a box.
-pub(crate) fn dynamic(block: &syn::ItemTrait, tasks: &[Signature]) -> TokenStream {
-    if !is_dynamic(block, tasks) {
-        return TokenStream::new();
-    }
-    let bounds: Vec<String> =
-        block.supertraits.iter().map(|b| b.to_token_stream().to_string()).collect();
-    let has = |name: &str| bounds.iter().any(|b| b == name || b.ends_with(&format!(":: {name}")));
-    let kinds: &[(&str, bool, bool)] =
-        &[("", false, false), ("S", true, false), ("Y", false, true), ("SY", true, true)];
-    let name = &block.ident;
-    let (head, args, clause) = block.generics.split_for_impl();
-    let _ = head;
-    let given = &block.generics.params;
-    let mut out = TokenStream::new();
-    for (_, send, sync) in kinds {
-        // A marker that the trait itself demands is not written again.
-        if (*send && has("Send")) || (*sync && has("Sync")) {
-            continue;
-        }
-        let (is_send, is_sync) = (*send || has("Send"), *sync || has("Sync"));
-        let methods: Vec<TokenStream> = tasks
-            .iter()
-            .filter(|sig| match sig.receiver().map(|r| &r.kind) {
-                Some(syn::ReceiverKind::Reference(_, _, None)) => is_sync,
-                _ => is_send,
-            })
-            .map(|sig| inherent(sig, &block.vis))
-            .collect();
-        if methods.is_empty() {
-            continue;
-        }
-        let send = send.then(|| quote!(+ ::core::marker::Send));
-        let sync = sync.then(|| quote!(+ ::core::marker::Sync));
-        out.extend(quote! {
-            #[allow(clippy::needless_lifetimes)]
-            impl<'__object, #given> dyn #name #args #send #sync + '__object #clause {
-                #(#methods)*
-            }
-        });
-    }
-    out
-}
-
-fn is_dynamic(block: &syn::ItemTrait, tasks: &[Signature]) -> bool {
-    let sized = |s: &Signature| {
-        s.generics.where_clause.to_token_stream().to_string().contains("Self : Sized")
-    };
-    let method = |s: &Signature| {
-        let plain = s.generics.params.iter().all(|p| matches!(p, GenericParam::Lifetime(_)));
-        let by_reference = s
-            .receiver()
-            .is_some_and(|r| matches!(r.kind, syn::ReceiverKind::Reference(..)));
-        plain && by_reference && !quote!(#s).to_string().contains("impl ")
-    };
-    let items = block.items.iter().all(|item| match item {
-        syn::TraitItem::Fn(f) => sized(&f.sig) || method(&f.sig),
-        _ => false,
-    });
-    let bases = block.supertraits.iter().all(|b| {
-        let text = b.to_token_stream().to_string();
-        !["Sized", "Clone", "Copy"].iter().any(|n| text.ends_with(n))
-    });
-    !tasks.is_empty() && tasks.iter().all(method) && items && bases
-}
-
-fn inherent(sig: &Signature, vis: &Visibility) -> TokenStream {
-    let site = Span::mixed_site();
-    let mut sig = sig.clone();
-    let Parts { generics, receiver, inputs, ret, .. } = parts(&mut sig);
-    let (name, body) = (&sig.ident, sibling(&sig.ident));
-    let head = &generics.params;
-    let head = if head.is_empty() { TokenStream::new() } else { quote!(<#head>) };
-    let clause = &generics.where_clause;
-    let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
-    let types: Vec<&Type> = inputs.iter().map(|(_, t)| t).collect();
-    let this = this();
-    quote_spanned! {site=>
-        /// Calls the method through the object; nothing is boxed.
-        #[inline]
-        #vis fn #name #head(#receiver, #(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
-            #clause
-        {
-            unsafe {
-                ::finespun::__rt::stack_task(
-                    (self, #(#shown,)*),
-                    |__cx, (#this, #(#shown,)*)| unsafe { Self::#body(#this, __cx, #(#shown),*) },
-                )
-            }
-        }
-    }
 }

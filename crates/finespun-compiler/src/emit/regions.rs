@@ -232,7 +232,7 @@ impl Regions<'_> {
             Call::One(_) => {
                 let t = &names[0];
                 quote_spanned! {span=>
-                    unsafe { ::finespun::__rt::call_guarded(::finespun::__rt::cx(), #t) }
+                    unsafe { ::finespun::__rt::call_guarded(::finespun::__rt::cx(), #t) }.open()
                 }
             }
             Call::Join(_) => {

@@ -4,7 +4,7 @@
 //! let fwd = '__forward0: {                     one per forwarded tail await
 //!     let en = '__fallback: {
 //!         parameters, body                     every exit of the task returns
-//!         .. Err(c) => break '__fallback En2::P0((c, (b, a)))
+//!         .. if suspended { break '__fallback En2::P0((child, (b, a))) }
 //!     };
 //!     return fallback(cx, en, the cold version)
 //! };
@@ -196,12 +196,11 @@ impl Writer<'_> {
             let label = forward(id);
             return quote_spanned! {span=>
                 #lets
-                match #call {
-                    ::core::result::Result::Ok(__v) => {
-                        return unsafe { ::finespun::__rt::Outcome::done(__v) };
-                    }
-                    ::core::result::Result::Err(__c) => break #label __c,
+                let __o = #call;
+                if __o.suspended() {
+                    break #label unsafe { __o.child() };
                 }
+                return unsafe { ::finespun::__rt::Outcome::done(__o.value()) };
             };
         }
         let leave = |suspended: TokenStream| {
@@ -222,10 +221,12 @@ impl Writer<'_> {
                 let leave = leave(quote_spanned!(span=> __c));
                 quote_spanned! {span=> {
                     #lets
-                    match #call {
-                        ::core::result::Result::Ok(__v) => __v,
-                        ::core::result::Result::Err(__c) => #leave,
+                    let __o = #call;
+                    if __o.suspended() {
+                        let __c = unsafe { __o.child() };
+                        #leave;
                     }
+                    unsafe { __o.value() }
                 }}
             }
             Call::Join(_) => {
@@ -241,10 +242,12 @@ impl Writer<'_> {
                         ::finespun::__rt::#join::#variant(#(#values,)* __c #(, #later)*)
                     });
                     calls.extend(quote_spanned! {span=>
-                        let #value = match #call {
-                            ::core::result::Result::Ok(__v) => __v,
-                            ::core::result::Result::Err(__c) => #leave,
-                        };
+                        let __o = #call;
+                        if __o.suspended() {
+                            let __c = unsafe { __o.child() };
+                            #leave;
+                        }
+                        let #value = unsafe { __o.value() };
                     });
                     values.push(value);
                 }
@@ -272,5 +275,10 @@ pub(super) fn diverges(stmt: &Stmt) -> bool {
 
 /// Is this the type `()`?
 pub(super) fn is_unit(ty: &syn::Type) -> bool {
-    matches!(ty, syn::Type::Tuple(t) if t.elems.is_empty())
+    match ty {
+        syn::Type::Tuple(t) => t.elems.is_empty(),
+        syn::Type::Group(g) => is_unit(&g.elem),
+        syn::Type::Paren(p) => is_unit(&p.elem),
+        _ => false,
+    }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use syn::Pat;
+use quote::ToTokens;
+use syn::Type;
 
-use super::graph::{self, Event, Graph, Place, Use};
+use super::graph::{self, Bound, Event, Graph, Own, Place, Use};
 use super::solve::{self, EMPTY, INTACT, MAYBE, TAKEN};
 use crate::ir::{Body, Dest};
-use crate::kinds::{Kind, Lend};
+use crate::kinds::Lend;
 use crate::names::Names;
 use crate::reasons::Reasons;
 
@@ -23,18 +24,26 @@ pub(crate) struct Flow {
     pub(crate) closures: Vec<bool>,
     /// Locals whose drop runs nothing.
     pub(crate) inert: Vec<bool>,
+    /// Locals that are given a value by assignment.
+    pub(crate) assigned: Vec<bool>,
+    /// All is well if none of these types has a destructor.
+    pub(crate) inert_types: Vec<Type>,
 }
 
 /// Analyses a body.
 pub(crate) fn analyse(
-    params: &[(Pat, Kind)],
+    params: &[Bound],
+    own: &Own,
     body: &Body,
     names: &Names,
     reasons: &mut Reasons,
 ) -> Flow {
-    let graph = graph::build(params, body, names);
+    let mut graph = graph::build(params, own, body, names);
     let before = solve::before(&graph);
     let alive = solve::alive(&graph);
+    for var in solve::copies(&graph, &alive) {
+        graph.kinds[var].drops = false;
+    }
     let resumable = solve::resumable(&graph);
     let mut flow = Flow {
         live: HashMap::new(),
@@ -42,8 +51,13 @@ pub(crate) fn analyse(
         forwards: vec![false; body.points.len()],
         closures: graph.lent.iter().map(|k| k.closure).collect(),
         inert: graph.kinds.iter().map(|k| !k.drops).collect(),
+        assigned: vec![false; graph.kinds.len()],
+        inert_types: Vec::new(),
     };
     for (node, event) in graph.events.iter().enumerate() {
+        if let Event::Use(var, Use::Assign, _) = event {
+            flow.assigned[*var] = true;
+        }
         let Event::Place(place, scope) = event else { continue };
         let mut live = Vec::new();
         let mut unsure = Vec::new();
@@ -65,7 +79,10 @@ pub(crate) fn analyse(
         }
         if matches!(place, Place::Point(_)) || resumable[node] {
             for (var, state) in unsure {
-                doubt(&graph, names, var, state, reasons);
+                match &graph.types[var] {
+                    Some(ty) => flow.demand(ty),
+                    None => doubt(&graph, names, var, state, reasons),
+                }
             }
             loans(&graph, names, body, *place, &live, reasons);
         }
@@ -82,6 +99,16 @@ pub(crate) fn analyse(
         flow.scope.insert(*place, scope.clone());
     }
     flow
+}
+
+impl Flow {
+    /// rustc will say whether this type has a destructor.
+    fn demand(&mut self, ty: &Type) {
+        let text = ty.to_token_stream().to_string();
+        if !self.inert_types.iter().any(|t| t.to_token_stream().to_string() == text) {
+            self.inert_types.push(ty.clone());
+        }
+    }
 }
 
 /// A local of which nobody can say whether it still has something to drop.

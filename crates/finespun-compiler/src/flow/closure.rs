@@ -11,8 +11,10 @@ use crate::scan;
 struct Mentions<'a> {
     /// Named as such.
     plain: Vec<&'a Ident>,
-    /// Named as the root of a field, an index, a dereference, a method call.
+    /// Named as the root of an index, a dereference, a method call.
     through: Vec<&'a Ident>,
+    /// Named as the root of a field.
+    parts: Vec<&'a Ident>,
 }
 
 impl<'a> Visit<'a> for Mentions<'a> {
@@ -20,7 +22,11 @@ impl<'a> Visit<'a> for Mentions<'a> {
         match expr {
             Expr::Path(_) => self.plain.extend(scan::name(expr)),
             Expr::Field(_) | Expr::Index(_) | Expr::Unary(_) if scan::is_place(expr) => {
-                self.through.extend(scan::root(expr).map(|(n, _)| n));
+                let root = scan::root(expr).map(|(n, _)| n);
+                match expr {
+                    Expr::Field(_) => self.parts.extend(root),
+                    _ => self.through.extend(root),
+                }
                 if let Expr::Index(i) = expr {
                     self.visit_expr(&i.index);
                 }
@@ -54,16 +60,18 @@ impl Builder<'_> {
                 kind.from.insert((var, true));
             }
         }
-        let named = mentions.plain.iter().map(|n| (n, true));
-        for (name, plain) in named.chain(mentions.through.iter().map(|n| (n, false))) {
+        let plain = mentions.plain.iter().map(|n| (n, true, true));
+        let through = mentions.through.iter().map(|n| (n, false, true));
+        let parts = mentions.parts.iter().map(|n| (n, false, false));
+        for (name, plain, whole) in plain.chain(through).chain(parts) {
             let Some(var) = self.names.find(name) else { continue };
             if !self.scope.contains(&var) {
                 continue;
             }
             let known = self.graph.kinds[var].clone();
             let how = match (moves, plain) {
-                (true, true) => Use::Value,
-                (true, false) => Use::Maybe,
+                (true, _) if whole => Use::Value,
+                (true, _) => Use::Maybe,
                 (false, true) => Use::Maybe,
                 (false, false) => Use::Borrow,
             };

@@ -1,6 +1,7 @@
 //! Events of expressions that await nothing, and what is known of their value.
 
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Lit, UnOp};
 
@@ -10,7 +11,7 @@ use crate::kinds::{self, Kind, Lend};
 use crate::macros::{self, Arguments, Style};
 use crate::scan;
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     /// Evaluates an expression by value.
     pub(crate) fn value(&mut self, expr: &Expr) -> Kind {
         match expr {
@@ -49,10 +50,22 @@ impl Builder<'_> {
                 let mut kind = Kind::unknown();
                 let func = self.value(&e.func);
                 kind.from.extend(func.from);
-                for arg in &e.args {
-                    let arg = self.value(arg);
-                    kind.from.extend(arg.from);
-                    kind.closure |= arg.closure;
+                let inputs = self.own_inputs(expr);
+                for (i, arg) in e.args.iter().enumerate() {
+                    let known = self.value(arg);
+                    let input = inputs.and_then(|all| all.get(i));
+                    if let Some(input) = input.filter(|t| kinds::owns_all(t, &self.own.generics)) {
+                        self.learn(arg, input);
+                        continue;
+                    }
+                    kind.from.extend(known.from);
+                    kind.closure |= known.closure;
+                }
+                if let Expr::Path(p) = &*e.func
+                    && p.path.segments.len() == 2
+                    && kinds::is_primitive(&p.path.segments[0].ident)
+                {
+                    return Kind::primitive();
                 }
                 kind
             }
@@ -71,12 +84,7 @@ impl Builder<'_> {
             Expr::Binary(e) => self.binary(e),
             Expr::Assign(e) => {
                 self.value(&e.right);
-                match scan::name(&e.left).and_then(|n| self.names.find(n)) {
-                    Some(var) => self.touch(var, Use::Assign, e.left.span()),
-                    None => {
-                        self.destination(&e.left);
-                    }
-                }
+                self.destination(&e.left);
                 Kind::primitive()
             }
             Expr::Cast(e) => {
@@ -107,7 +115,9 @@ impl Builder<'_> {
                 self.value(&e.expr)
             }
             Expr::Range(e) => {
-                self.aggregate(e.start.as_deref().into_iter().chain(e.end.as_deref()))
+                // What ranges go over are numbers.
+                self.aggregate(e.start.as_deref().into_iter().chain(e.end.as_deref()));
+                Kind::primitive()
             }
             Expr::If(e) => self.if_else(e),
             Expr::Match(e) => self.select(e),
@@ -174,6 +184,36 @@ impl Builder<'_> {
                 Kind::primitive()
             }
             _ => Kind::unknown(),
+        }
+    }
+
+    /// If the expression calls the function itself: the types it takes.
+    pub(crate) fn own_inputs(&self, expr: &Expr) -> Option<&'a [syn::Type]> {
+        let own = self.own;
+        let name = own.name.as_ref()?;
+        let called = match scan::peel(expr) {
+            Expr::Call(e) => match &*e.func {
+                Expr::Path(p) if p.path.segments.len() == 1 => &p.path.segments[0].ident,
+                Expr::Path(p) if p.path.segments.len() == 2 && p.path.segments[0].ident == "Self" => {
+                    &p.path.segments[1].ident
+                }
+                _ => return None,
+            },
+            Expr::MethodCall(e) if scan::name(&e.receiver).is_some_and(|n| n == "__this") => &e.method,
+            _ => return None,
+        };
+        (called == name && self.names.find(called).is_none()).then_some(&own.inputs)
+    }
+
+    /// A local that is handed over by value has the type that is taken.
+    fn learn(&mut self, arg: &Expr, ty: &syn::Type) {
+        if let Some(var) = scan::name(arg).and_then(|n| self.names.find(n))
+            && self.graph.types[var].is_none()
+        {
+            self.graph.types[var] = Some(ty.clone());
+            if let Some(kind) = kinds::of_type(ty) {
+                self.graph.kinds[var].drops &= kind.drops;
+            }
         }
     }
 
@@ -246,7 +286,7 @@ impl Builder<'_> {
                     let how = if !known.drops || methods::by_reference(&e.method) {
                         Use::Borrow
                     } else if methods::by_value(&e.method) {
-                        Use::Value
+                        Use::Named
                     } else {
                         Use::Maybe
                     };
@@ -274,10 +314,17 @@ impl Builder<'_> {
         };
         from.extend(receiver.from.iter().copied());
         let before: Vec<_> = from.clone();
-        for arg in &e.args {
-            let arg = self.value(arg);
-            from.extend(arg.from);
-            closure |= arg.closure;
+        let inputs = (e.receiver.to_token_stream().to_string() == "__this" && self.own.name.as_ref() == Some(&e.method))
+            .then_some(&self.own.inputs);
+        for (i, arg) in e.args.iter().enumerate() {
+            let known = self.value(arg);
+            let input = inputs.and_then(|all| all.get(i));
+            if let Some(input) = input.filter(|t| kinds::owns_all(t, &self.own.generics)) {
+                self.learn(arg, input);
+                continue;
+            }
+            from.extend(known.from);
+            closure |= known.closure;
         }
         if methods::primitive(&e.method) {
             return Kind::primitive();
@@ -327,7 +374,7 @@ impl Builder<'_> {
             }
             _ => {
                 self.value(&e.right);
-                self.destination(&e.left);
+                self.compared(&e.left);
                 Kind::primitive()
             }
         }
@@ -341,10 +388,16 @@ impl Builder<'_> {
         }
     }
 
-    /// A place that is changed in part.
+    /// A place that is given a new value.
     fn destination(&mut self, expr: &Expr) {
+        if let Some(var) = scan::name(expr).and_then(|n| self.names.find(n)) {
+            return self.touch(var, Use::Assign, expr.span());
+        }
         match expr {
             Expr::Tuple(e) => e.elems.iter().for_each(|e| self.destination(e)),
+            Expr::Array(e) => e.elems.iter().for_each(|e| self.destination(e)),
+            Expr::Struct(e) => e.fields.iter().for_each(|f| self.destination(&f.expr)),
+            Expr::Call(e) => e.args.iter().for_each(|e| self.destination(e)),
             Expr::Infer(_) => {}
             _ => {
                 self.place(expr, expr.span());
@@ -352,7 +405,7 @@ impl Builder<'_> {
         }
     }
 
-    fn aggregate<'a>(&mut self, parts: impl Iterator<Item = &'a Expr>) -> Kind {
+    fn aggregate<'e>(&mut self, parts: impl Iterator<Item = &'e Expr>) -> Kind {
         let mut whole: Option<Kind> = None;
         for part in parts {
             let kind = self.value(part);

@@ -1,7 +1,7 @@
 //! The graph of events of a body.
 
 use proc_macro2::Span;
-use syn::{Expr, Pat, Stmt};
+use syn::{Expr, Pat, Stmt, Type};
 
 use crate::ir::{BlockId, Body, Dest, Node, PointId};
 use crate::kinds::{self, Kind};
@@ -25,8 +25,12 @@ pub(crate) enum Use {
     Declare(bool),
     /// Used by value: moved, or copied.
     Value,
+    /// The same, judged by the name of a method or by a pattern.
+    Named,
     /// Looked at or changed in place.
     Borrow,
+    /// A part of it is looked at or changed in place.
+    Part,
     /// Perhaps used by value: the receiver of an unknown method, a partial move.
     Maybe,
     /// Given a new value.
@@ -48,6 +52,8 @@ pub(crate) struct Graph {
     pub(crate) kinds: Vec<Kind>,
     /// What the operands of each point borrow from.
     pub(crate) lent: Vec<Kind>,
+    /// The type of each local, where it is written.
+    pub(crate) types: Vec<Option<Type>>,
 }
 
 struct Target {
@@ -66,16 +72,36 @@ pub(crate) struct Builder<'a> {
     pub(crate) scope: Vec<usize>,
     pub(crate) names: &'a Names,
     pub(crate) body: &'a Body,
+    pub(crate) own: &'a Own,
     targets: Vec<Target>,
     /// What is known of the value of a node that is the value of its block.
     last: Kind,
 }
 
+/// A parameter, its binders renamed.
+pub(crate) struct Bound {
+    pub(crate) pat: Pat,
+    pub(crate) kind: Kind,
+    pub(crate) ty: Option<Type>,
+}
+
+/// The function itself, as far as a call of it by itself tells something.
+#[derive(Default)]
+pub(crate) struct Own {
+    pub(crate) name: Option<syn::Ident>,
+    /// The types of its parameters, without the receiver.
+    pub(crate) inputs: Vec<Type>,
+    pub(crate) output: Option<Type>,
+    /// Its type parameters.
+    pub(crate) generics: Vec<syn::Ident>,
+}
+
 /// The graph of a body whose parameters are bound by `params`.
-pub(crate) fn build(params: &[(Pat, Kind)], body: &Body, names: &Names) -> Graph {
+pub(crate) fn build(params: &[Bound], own: &Own, body: &Body, names: &Names) -> Graph {
     let graph = Graph {
         kinds: vec![Kind::unknown(); names.vars.len()],
         lent: vec![Kind::unknown(); body.points.len()],
+        types: vec![None; names.vars.len()],
         ..Graph::default()
     };
     let mut builder = Builder {
@@ -84,12 +110,14 @@ pub(crate) fn build(params: &[(Pat, Kind)], body: &Body, names: &Names) -> Graph
         scope: Vec::new(),
         names,
         body,
+        own,
         targets: Vec::new(),
         last: Kind::primitive(),
     };
     builder.at = Some(builder.node(Event::Nothing));
-    for (pat, kind) in params {
-        builder.bind(pat, kind);
+    for param in params {
+        builder.bind(&param.pat, &param.kind);
+        builder.typed(&param.pat, param.ty.as_ref());
     }
     builder.block(body.root);
     builder.graph
@@ -274,8 +302,12 @@ impl Builder<'_> {
         match out {
             Dest::Let(pat, ty) => {
                 let known = ty.as_ref().and_then(|t| kinds::of_type(t));
-                let kind = known.unwrap_or_else(|| kind.clone());
+                let mut kind = Kind { from: kind.from.clone(), ..known.unwrap_or_else(|| kind.clone()) };
+                if ty.as_ref().is_some_and(|t| kinds::owns_all(t, &self.own.generics)) {
+                    kind.from.clear();
+                }
                 self.bind(pat, &kind);
+                self.typed(pat, ty.as_deref());
             }
             Dest::Unit | Dest::Value => {}
             Dest::Tail => self.at = None,
@@ -291,10 +323,26 @@ impl Builder<'_> {
             lent.closure |= kind.closure || crate::scan::has_closure(operand);
             lent.from.extend(kind.from);
         }
-        let result = Kind::unknown().borrowing(lent.from.clone());
+        let mut result = Kind::unknown();
+        if let crate::ir::Call::One(operand) = &point.call
+            && self.own_inputs(operand).is_some()
+            && let Some(output) = &self.own.output
+        {
+            result = kinds::of_type(output).unwrap_or(result);
+        }
+        let result = result.borrowing(lent.from.clone());
         self.graph.lent[id] = lent;
         let scope = self.scope.clone();
         self.after(Place::Point(id), scope, &point.out, &result);
+    }
+
+    /// Remembers the written type of a plain binder.
+    fn typed(&mut self, pat: &Pat, ty: Option<&Type>) {
+        if let (Pat::Ident(p), Some(ty)) = (pat, ty)
+            && let Some(var) = self.names.find(&p.ident)
+        {
+            self.graph.types[var] = Some(ty.clone());
+        }
     }
 
     pub(crate) fn plain(&mut self, stmt: &Stmt) {
@@ -311,10 +359,12 @@ impl Builder<'_> {
     }
 
     fn local(&mut self, local: &syn::Local) {
-        let (pat, ty) = match &local.pat {
-            Pat::Type(t) => (&*t.pat, kinds::of_type(&t.ty)),
+        let (pat, written) = match &local.pat {
+            Pat::Type(t) => (&*t.pat, Some(&*t.ty)),
             other => (other, None),
         };
+        self.typed(pat, written);
+        let ty = written.and_then(kinds::of_type);
         let Some(init) = &local.init else { return self.declare(pat, ty) };
         let expr: &Expr = &init.expr;
         if let Some(items) = next_of(expr).and_then(|n| self.names.find(n)) {
@@ -333,7 +383,10 @@ impl Builder<'_> {
         }
         if let Some(known) = ty {
             let closure = kind.closure && known.drops;
-            kind = Kind { closure, ..known };
+            kind = Kind { closure, from: kind.from, ..known };
+        }
+        if written.is_some_and(|t| kinds::owns_all(t, &self.own.generics)) {
+            kind.from.clear();
         }
         if let Some((_, diverge)) = &init.diverge {
             let here = self.at;

@@ -115,7 +115,7 @@ impl Builder<'_> {
         let how = match effect(pat) {
             _ if !kind.drops || self.graph.kinds[var].lends != Lend::Owned => Use::Borrow,
             Effect::Looks => Use::Borrow,
-            Effect::Takes if whole => Use::Value,
+            Effect::Takes if whole => Use::Named,
             Effect::Takes | Effect::Part => Use::Maybe,
         };
         self.touch(var, how, name.span());
@@ -185,7 +185,13 @@ impl Builder<'_> {
                 }
                 None => Kind::unknown(),
             },
-            Expr::Field(e) => self.place(&e.base, span).stand_in(),
+            Expr::Field(e) => match scan::name(&e.base).and_then(|n| self.names.find(n)) {
+                Some(var) => {
+                    self.touch(var, Use::Part, span);
+                    self.graph.kinds[var].clone().stand_in()
+                }
+                None => self.place(&e.base, span).stand_in(),
+            },
             Expr::Index(e) => {
                 self.value(&e.index);
                 self.place(&e.expr, span).stand_in()

@@ -26,8 +26,10 @@ pub(crate) fn before(graph: &Graph) -> Vec<Vec<u8>> {
             state[*var] = match how {
                 Use::Declare(false) => EMPTY,
                 Use::Declare(true) | Use::Assign => INTACT,
-                Use::Value => TAKEN,
-                Use::Borrow => now,
+                Use::Value | Use::Named => TAKEN,
+                // It is named as a whole again, so it had not been moved.
+                Use::Borrow if now != EMPTY => INTACT,
+                Use::Borrow | Use::Part => now,
                 Use::Maybe => MAYBE,
             };
         }
@@ -89,4 +91,18 @@ pub(crate) fn resumable(graph: &Graph) -> Vec<bool> {
         }
     }
     seen
+}
+
+/// The locals that are named again after they were used by value: their types
+/// are `Copy`.
+pub(crate) fn copies(graph: &Graph, alive: &[Vec<bool>]) -> Vec<usize> {
+    let mut found = Vec::new();
+    for (node, event) in graph.events.iter().enumerate() {
+        if let Event::Use(var, Use::Value, _) = event
+            && graph.next[node].iter().any(|&n| alive[n][*var])
+        {
+            found.push(*var);
+        }
+    }
+    found
 }

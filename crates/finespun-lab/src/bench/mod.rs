@@ -82,14 +82,14 @@ pub fn bench(line: args::Bench) -> Result<(), Failure> {
     let open = |option, path: &Option<_>| path.as_deref().map(|path: &Path| Target::open(option, path)).transpose();
     let (json, plot) = (open("--json", &options.json)?, open("--plot", &options.plot)?);
     let report = bench.run(&options)?;
-    show::print(&report.text)?;
+    let printed = show::print(&report.text);
     if let Some(target) = json {
         target.write(&document(*bench, &options, &report))?;
     }
-    match (plot, &report.plot) {
-        (Some(target), Some(svg)) => target.write(svg),
-        _ => Ok(()),
+    if let (Some(target), Some(svg)) = (plot, &report.plot) {
+        target.write(svg)?;
     }
+    printed
 }
 
 fn list() -> String {

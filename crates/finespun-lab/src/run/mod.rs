@@ -39,11 +39,12 @@ pub fn run(run: Run) -> Result<(), Failure> {
     let executor = executor(&options)?;
     let runs = repeat(app.as_ref(), &executor, options.repeat)?;
     let report = Report::new(app.as_ref(), &executor, &options, &runs);
-    show::print(&if options.json { report.json() } else { report.text() })?;
-    match (plot, report.histogram()) {
-        (Some(target), Some(histogram)) => target.write(&show::bars(histogram)?),
-        _ => Ok(()),
+    // A reader who has gone is no reason to withhold the picture, nor is a full disk one to withhold the answer.
+    let printed = show::print(&if options.json { report.json() } else { report.text() });
+    if let (Some(target), Some(histogram)) = (plot, report.histogram()) {
+        target.write(&show::bars(histogram)?)?;
     }
+    printed
 }
 
 /// Options that do not go together. The parser does not see all of them: they may stand before and behind the application.

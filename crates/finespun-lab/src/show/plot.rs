@@ -3,7 +3,7 @@
 use plotters::chart::{ChartBuilder, SeriesLabelPosition};
 use plotters::prelude::{BLACK, Color, IntoDrawingArea, RGBColor, Rectangle, SVGBackend, WHITE};
 
-use super::{seconds, thousands};
+use super::thousands;
 use crate::app::Histogram;
 use crate::failure::Failure;
 
@@ -41,12 +41,17 @@ pub fn bars(histogram: &Histogram) -> Result<String, Failure> {
     draw(&axes, &[series], 0.8).map_err(Failure::Plot)
 }
 
-/// For each of `groups` one bar per series, side by side; the bars are times in seconds.
+/// For each of `groups` one bar per series, side by side. `up` says what their height is.
 ///
 /// # Errors
 ///
 /// [`Failure::Plot`] if the drawing library gives up.
-pub fn grouped_bars(title: &str, groups: &[String], series: &[(String, Vec<f64>)]) -> Result<String, Failure> {
+pub fn grouped_bars(
+    title: &str,
+    up: &str,
+    groups: &[String],
+    series: &[(String, Vec<f64>)],
+) -> Result<String, Failure> {
     let share = 0.8 / series.len().max(1) as f64;
     let most = series.iter().flat_map(|(_, heights)| heights).copied().fold(f64::MIN_POSITIVE, f64::max);
     let series: Vec<_> = series
@@ -61,13 +66,13 @@ pub fn grouped_bars(title: &str, groups: &[String], series: &[(String, Vec<f64>)
     let axes = Axes {
         title,
         across: "",
-        up: "seconds",
+        up,
         from: -0.6,
         to: groups.len() as f64 - 0.4,
         top: most * 1.05,
         labels: groups.len(),
         label: &|x| whole(x).and_then(|x| groups.get(usize::try_from(x).ok()?)).cloned().unwrap_or_default(),
-        height: &|y| seconds(y),
+        height: &|y| format!("{y:.1}"),
     };
     draw(&axes, &series, share).map_err(Failure::Plot)
 }
@@ -169,8 +174,8 @@ mod tests {
     fn groups_have_their_names() {
         let groups = ["fib".to_owned(), "tak".to_owned()];
         let series = [("plain".to_owned(), vec![1.0, 2.0]), ("tasks".to_owned(), vec![1.5, 2.5])];
-        let svg = grouped_bars("times", &groups, &series).expect("a picture");
-        for text in ["fib", "tak", "plain", "tasks", "times"] {
+        let svg = grouped_bars("times", "ratio", &groups, &series).expect("a picture");
+        for text in ["fib", "tak", "plain", "tasks", "times", "ratio"] {
             assert!(svg.contains(text), "{text} in {svg}");
         }
     }

@@ -334,7 +334,10 @@ impl Scheduler for Worker {
 
     fn ready(&self, frame: FrameRef) {
         self.deque().push(frame);
-        self.team.idle.notify_one();
+        // Without the fence of the idling protocol: while this worker runs, the scout finds what is missed here.
+        if self.team.idle.anyone_idle() {
+            self.team.idle.notify_one();
+        }
     }
 
     fn left(&self, exposed: &mut Vec<FrameRef>) {

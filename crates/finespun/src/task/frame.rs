@@ -174,23 +174,31 @@ impl<F: Future> BodyFrame<F> {
     }
 
     unsafe fn poll(frame: FrameRef, _cx: Cx) -> Poll<Status> {
-        // SAFETY: the worker loop runs a frame exclusively.
-        let polled = catch_unwind(AssertUnwindSafe(|| unsafe { Self::poll_body(frame) }));
-        let ended = match polled {
-            Ok(Poll::Pending) => return Poll::Pending,
-            Ok(Poll::Ready(value)) => Ok(value),
-            Err(payload) => Err(payload),
-        };
-        // The body's own destructor is user code too.
-        // SAFETY: the body has ended and is not polled again.
-        let dropped = catch_unwind(AssertUnwindSafe(|| unsafe { Self::drop_body(frame) }));
-        match ended.and_then(|value| dropped.map(|()| value)) {
-            Ok(value) => {
+        let mut destroyed = false;
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            // SAFETY: the worker loop runs a frame exclusively.
+            let polled = unsafe { Self::poll_body(frame) };
+            if polled.is_ready() {
+                destroyed = true;
+                // The body's destructor is user code too: its panic is the task's.
+                // SAFETY: the body has ended and is not polled again.
+                unsafe { Self::drop_body(frame) };
+            }
+            polled
+        }));
+        match polled {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(value)) => {
                 // SAFETY: the body is gone, so its storage is free for the result.
                 unsafe { result_ptr::<F::Output>(frame).write(value) };
                 Poll::Ready(Status::Done)
             }
             Err(payload) => {
+                if !destroyed {
+                    // A second panic has nowhere to go.
+                    // SAFETY: the body has unwound and is not polled again.
+                    let _ = catch_unwind(AssertUnwindSafe(|| unsafe { Self::drop_body(frame) }));
+                }
                 // SAFETY: as above.
                 unsafe { payload_ptr::<F::Output>(frame).write(payload) };
                 Poll::Ready(Status::Panicked)

@@ -1,0 +1,189 @@
+//! Tasks as methods: inherent, in traits, through `dyn`, generic.
+
+mod common;
+
+use common::everywhere;
+use finespun::prelude::*;
+
+struct Node {
+    value: u64,
+    children: Vec<Node>,
+}
+
+fn node(depth: u64) -> Node {
+    Node { value: depth, children: (0..depth).map(node).collect() }
+}
+
+impl Node {
+    #[task(stack)]
+    async fn sum(&self) -> u64 {
+        let mut s = self.value;
+        for child in &self.children {
+            s += child.sum().await;
+        }
+        s
+    }
+
+    #[task(stack)]
+    async fn total(&self) -> u64 {
+        self.value + reduce(self.children.iter().map(|c| c.total()), 0, |a, b| a + b).await
+    }
+
+    /// Two mutable calls in a row: pinned, and it works.
+    #[task]
+    async fn add(&mut self, n: u64) {
+        self.value += n;
+        for child in &mut self.children {
+            child.add(n).await;
+        }
+        self.nothing().await;
+        self.nothing().await;
+    }
+
+    #[task]
+    async fn nothing(&mut self) {}
+
+    #[task]
+    async fn new(value: u64) -> Self {
+        Self { value, children: Vec::new() }
+    }
+
+    #[task]
+    async fn into_value(mut self, plus: u64) -> u64 {
+        self.value += self.nothing_of(plus).await;
+        format!("{}", self.value).parse().unwrap()
+    }
+
+    #[task]
+    async fn nothing_of(&self, n: u64) -> u64 {
+        n
+    }
+}
+
+/// The attribute on single methods.
+trait Shape {
+    #[task]
+    async fn area(&self, scale: u64) -> u64;
+
+    #[task]
+    async fn twice(&self, scale: u64) -> u64 {
+        let a = self.area_of(scale).await;
+        a * 2
+    }
+
+    #[task]
+    async fn area_of(&self, scale: u64) -> u64;
+}
+
+struct Square(u64);
+
+impl Shape for Square {
+    #[task]
+    async fn area(&self, scale: u64) -> u64 {
+        self.0 * self.0 * scale
+    }
+    #[task]
+    async fn area_of(&self, scale: u64) -> u64 {
+        self.area(scale).await
+    }
+}
+
+/// The attribute on whole blocks, and calls through `dyn`.
+#[task]
+trait Visit: Sync {
+    async fn visit(&self, n: u64) -> u64;
+
+    async fn deep(&self, n: u64) -> u64 {
+        let a = self.visit(n / 2).await;
+        a + self.number()
+    }
+
+    fn number(&self) -> u64;
+}
+
+struct Plus(u64);
+
+#[task]
+impl Visit for Plus {
+    async fn visit(&self, n: u64) -> u64 {
+        if n == 0 {
+            return self.0;
+        }
+        let (a, b) = join!(self.visit(n - 1), self.visit(n / 2));
+        a + b
+    }
+
+    fn number(&self) -> u64 {
+        self.0
+    }
+}
+
+#[task]
+async fn all(visitors: &[Box<dyn Visit>], n: u64) -> u64 {
+    let mut s = 0;
+    for v in visitors {
+        s += v.visit_dyn(n).await;
+        s += v.deep_dyn(n).await;
+    }
+    s
+}
+
+#[task]
+async fn generic<V: Visit>(v: &V, n: u64) -> u64 {
+    v.visit(n).await + v.deep(n).await
+}
+
+#[task]
+async fn opaque(f: impl Fn(u64) -> u64 + Send, n: u64) -> u64 {
+    let a = id(f(n)).await;
+    let b = id(f(a)).await;
+    a + b
+}
+
+#[task]
+async fn id<T: Send>(t: T) -> T {
+    t
+}
+
+#[task]
+async fn longest<'a>(a: &'a str, b: &'a str) -> &'a str {
+    let (x, y) = join!(id(a.len()), id(b.len()));
+    if x >= y { a } else { b }
+}
+
+fn plain_sum(n: &Node) -> u64 {
+    n.value + n.children.iter().map(plain_sum).sum::<u64>()
+}
+
+#[test]
+fn inherent_methods() {
+    everywhere(|runtime| {
+        let mut tree = node(6);
+        assert_eq!(runtime.run(tree.sum()), plain_sum(&tree));
+        assert_eq!(runtime.run(tree.total()), plain_sum(&tree));
+        let before = plain_sum(&tree);
+        runtime.run(tree.add(2));
+        assert_eq!(plain_sum(&tree), before + 2 * 64);
+        assert_eq!(runtime.run(Node::new(3)).value, 3);
+        assert_eq!(runtime.run(Node { value: 4, children: vec![] }.into_value(5)), 9);
+    });
+}
+
+#[test]
+fn trait_methods() {
+    everywhere(|runtime| {
+        assert_eq!(runtime.run(Square(3).area(2)), 18);
+        assert_eq!(runtime.run(Square(3).twice(2)), 36);
+        let visitors: Vec<Box<dyn Visit>> = vec![Box::new(Plus(1)), Box::new(Plus(2))];
+        let (a, b) = (runtime.run(generic(&Plus(1), 6)), runtime.run(generic(&Plus(2), 6)));
+        assert_eq!(runtime.run(all(&visitors, 6)), a + b);
+    });
+}
+
+#[test]
+fn generics_and_lifetimes() {
+    everywhere(|runtime| {
+        assert_eq!(runtime.run(opaque(|x| x * 2, 5)), 30);
+        assert_eq!(runtime.run(longest("ab", "abc")), "abc");
+    });
+}
