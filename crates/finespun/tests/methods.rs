@@ -66,7 +66,10 @@ trait Shape {
     async fn area(&self, scale: u64) -> u64;
 
     #[task]
-    async fn twice(&self, scale: u64) -> u64 {
+    async fn twice(&self, scale: u64) -> u64
+    where
+        Self: Sized + Sync,
+    {
         let a = self.area_of(scale).await;
         a * 2
     }
