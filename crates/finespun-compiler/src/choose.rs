@@ -37,12 +37,7 @@ pub(crate) enum Choice {
 }
 
 /// Chooses for a body.
-pub(crate) fn choose(
-    params: &[Param],
-    own: &Own,
-    block: &Block,
-    wish: Wish,
-) -> syn::Result<Choice> {
+pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish) -> syn::Result<Choice> {
     match wish {
         Wish::Straight => return Ok(Choice::Straight),
         Wish::Pinned => return Ok(Choice::Pinned(None)),
@@ -66,10 +61,7 @@ pub(crate) fn choose(
     for reason in &reasons.0 {
         errors.span(
             reason.span,
-            format!(
-                "no stack schema: {}\n= help: {}, or choose `#[task(pinned)]`",
-                reason.what, reason.cure
-            ),
+            format!("no stack schema: {}\n= help: {}, or choose `#[task(pinned)]`", reason.what, reason.cure),
         );
     }
     errors.finish().map(|()| Choice::Pinned(None))
@@ -86,11 +78,8 @@ fn prepare(params: &[Param], own: &Own, block: &Block, reasons: &mut Reasons) ->
     if !reasons.0.is_empty() {
         return None;
     }
-    let known: Vec<Bound> = pats
-        .into_iter()
-        .zip(params)
-        .map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() })
-        .collect();
+    let known: Vec<Bound> =
+        pats.into_iter().zip(params).map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() }).collect();
     let flow = capture::analyse(&known, own, &body, &names, reasons);
     let params = known.into_iter().zip(params).map(|(known, p)| (known.pat, p.argument.clone()));
     Some(Ready { params: params.collect(), body, names, flow, ret: own.output.clone()? })

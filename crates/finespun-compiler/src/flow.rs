@@ -5,9 +5,9 @@
 //! state must carry, and which reasons speak against the stack schema.
 
 pub(crate) mod capture;
+mod closure;
 mod expression;
 pub(crate) mod graph;
 mod methods;
 mod pattern;
 mod solve;
-mod closure;

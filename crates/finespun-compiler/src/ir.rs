@@ -49,11 +49,33 @@ pub(crate) enum Node {
     Plain(Stmt),
     /// `let out = call.await`.
     Await(PointId),
-    If { cond: Expr, then: BlockId, other: Option<BlockId>, out: Dest, order: usize },
-    Match { expr: Expr, arms: Vec<(Pat, BlockId)>, out: Dest, order: usize },
+    If {
+        cond: Expr,
+        then: BlockId,
+        other: Option<BlockId>,
+        out: Dest,
+        order: usize,
+    },
+    Match {
+        expr: Expr,
+        arms: Vec<(Pat, BlockId)>,
+        out: Dest,
+        order: usize,
+    },
     /// All loops; `begin` orders the head, `order` what comes after.
-    Loop { label: Option<Label>, body: BlockId, out: Dest, begin: usize, order: usize },
-    Scope { label: Option<Label>, body: BlockId, out: Dest, order: usize },
+    Loop {
+        label: Option<Label>,
+        body: BlockId,
+        out: Dest,
+        begin: usize,
+        order: usize,
+    },
+    Scope {
+        label: Option<Label>,
+        body: BlockId,
+        out: Dest,
+        order: usize,
+    },
 }
 
 /// What is awaited.
@@ -95,10 +117,9 @@ impl Node {
     pub(crate) fn out(&self) -> Option<&Dest> {
         match self {
             Node::Plain(_) | Node::Await(_) => None,
-            Node::If { out, .. }
-            | Node::Match { out, .. }
-            | Node::Loop { out, .. }
-            | Node::Scope { out, .. } => Some(out),
+            Node::If { out, .. } | Node::Match { out, .. } | Node::Loop { out, .. } | Node::Scope { out, .. } => {
+                Some(out)
+            }
         }
     }
 

@@ -74,8 +74,8 @@ impl Kind {
 }
 
 const PRIMITIVES: &[&str] = &[
-    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
-    "f64", "bool", "char",
+    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "bool",
+    "char",
 ];
 
 /// What a type annotation says.
@@ -97,9 +97,7 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
             let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
             let wraps = ["Option", "Range", "RangeInclusive"].iter().any(|n| last.ident == n);
             match args.args.first() {
-                Some(GenericArgument::Type(inner)) if wraps => {
-                    of_type(inner)?
-                }
+                Some(GenericArgument::Type(inner)) if wraps => of_type(inner)?,
                 _ => return None,
             }
         }

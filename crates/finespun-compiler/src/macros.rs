@@ -30,23 +30,24 @@ pub(crate) enum Style {
 /// What kind of macro, if it is one of std's that are understood.
 pub(crate) fn style(mac: &Macro) -> Option<Style> {
     Some(match mac.path.segments.last()?.ident.to_string().as_str() {
-        "println" | "print" | "eprintln" | "eprint" | "format" | "panic" | "unreachable"
-        | "todo" | "unimplemented" | "write" | "writeln" | "format_args" => Style::Format,
+        "println" | "print" | "eprintln" | "eprint" | "format" | "panic" | "unreachable" | "todo" | "unimplemented"
+        | "write" | "writeln" | "format_args" => Style::Format,
         "assert" | "debug_assert" => Style::Condition,
         "assert_eq" | "assert_ne" | "debug_assert_eq" | "debug_assert_ne" => Style::Compare,
         "vec" | "dbg" => Style::Value,
         "matches" => Style::Matches,
-        "concat" | "stringify" | "line" | "file" | "column" | "env" | "option_env"
-        | "module_path" | "include_str" | "include_bytes" | "cfg" => Style::None,
+        "concat" | "stringify" | "line" | "file" | "column" | "env" | "option_env" | "module_path" | "include_str"
+        | "include_bytes" | "cfg" => Style::None,
         _ => return None,
     })
 }
 
 /// Does this macro never return?
 pub(crate) fn diverges(mac: &Macro) -> bool {
-    mac.path.segments.last().is_some_and(|s| {
-        ["panic", "unreachable", "todo", "unimplemented"].iter().any(|n| s.ident == n)
-    })
+    mac.path
+        .segments
+        .last()
+        .is_some_and(|s| ["panic", "unreachable", "todo", "unimplemented"].iter().any(|n| s.ident == n))
 }
 
 /// One argument: `name = expr` or `expr`.
@@ -152,7 +153,7 @@ pub(crate) fn captures(list: &Punctuated<Argument, Token![,]>) -> Vec<Ident> {
     let mut found: Vec<Ident> = Vec::new();
     for name in inline(literal) {
         let given = list.iter().any(|a| a.name.as_ref().is_some_and(|n| *n == name));
-        if !given && !found.iter().any(|f| *f == name) {
+        if !given && !found.contains(&name) {
             found.push(name);
         }
     }
@@ -175,9 +176,7 @@ fn inline(literal: &LitStr) -> Vec<Ident> {
         let (name, format) = spec.split_once(':').unwrap_or((spec, ""));
         names.push(name.trim().to_string());
         for (at, _) in format.match_indices('$') {
-            let start = format[..at]
-                .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
-                .map_or(0, |i| i + 1);
+            let start = format[..at].rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |i| i + 1);
             names.push(format[start..at].to_string());
         }
     }

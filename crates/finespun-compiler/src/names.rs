@@ -72,8 +72,7 @@ impl Names {
     pub(crate) fn restore(&self, tokens: TokenStream) -> TokenStream {
         macros::substitute(tokens, &|ident| {
             let var = &self.vars[self.find(ident)?];
-            (!var.shadows && *ident != var.shown.as_str())
-                .then(|| Ident::new(&var.shown, ident.span()))
+            (!var.shadows && *ident != var.shown.as_str()).then(|| Ident::new(&var.shown, ident.span()))
         })
     }
 

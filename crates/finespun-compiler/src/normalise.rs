@@ -158,11 +158,7 @@ impl Norm<'_> {
             return self.bind(*init.expr, Dest::Let(Box::new(pat), ty), nodes);
         };
         if scan::awaits(&diverge) {
-            self.reasons.add(
-                diverge.span(),
-                "an await stands in the `else` of a `let`",
-                "write it as a `match`",
-            );
+            self.reasons.add(diverge.span(), "an await stands in the `else` of a `let`", "write it as a `match`");
         }
         let mut value = self.value(*init.expr, nodes);
         if matches!(value, Expr::Path(_)) {
@@ -290,13 +286,7 @@ fn is_unit(expr: &Expr) -> bool {
 
 /// `name` as a pattern.
 pub(crate) fn ident_pat(name: &Ident) -> Pat {
-    Pat::Ident(syn::PatIdent {
-        attrs: Vec::new(),
-        by_ref: None,
-        mutability: None,
-        ident: name.clone(),
-        subpat: None,
-    })
+    Pat::Ident(syn::PatIdent { attrs: Vec::new(), by_ref: None, mutability: None, ident: name.clone(), subpat: None })
 }
 
 /// `name` as an expression.

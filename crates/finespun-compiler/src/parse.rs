@@ -31,10 +31,7 @@ pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<T
     // Not one of ours: say what is wrong with it as a function.
     match syn::parse2::<ItemFn>(tokens.clone()) {
         Err(error) if tokens.to_string().contains("fn ") => Err(error),
-        _ => Err(syn::Error::new_spanned(
-            tokens,
-            "`#[task]` goes on an `async fn`, a `trait` or an `impl` block",
-        )),
+        _ => Err(syn::Error::new_spanned(tokens, "`#[task]` goes on an `async fn`, a `trait` or an `impl` block")),
     }
 }
 
@@ -44,13 +41,7 @@ fn free(f: ItemFn, options: &Options) -> syn::Result<TokenStream> {
     check::body(&f.block, &mut errors);
     errors.finish()?;
     let home = if check::needs_self(&f.sig, &f.block) { Home::Method } else { Home::Free };
-    let function = Function {
-        attrs: f.attrs,
-        vis: Some(f.vis),
-        sig: f.sig,
-        block: Some(*f.block),
-        home,
-    };
+    let function = Function { attrs: f.attrs, vis: Some(f.vis), sig: f.sig, block: Some(*f.block), home };
     item::write(function, options)
 }
 
@@ -77,13 +68,7 @@ fn implementation(mut block: ItemImpl, options: &Options) -> syn::Result<TokenSt
         check::signature(&f.sig, &mut errors);
         check::body(&f.block, &mut errors);
         let f = f.clone();
-        let function = Function {
-            attrs: f.attrs,
-            vis: Some(f.vis),
-            sig: f.sig,
-            block: Some(f.block),
-            home,
-        };
+        let function = Function { attrs: f.attrs, vis: Some(f.vis), sig: f.sig, block: Some(f.block), home };
         *item = ImplItem::Verbatim(item::write(function, options)?);
     }
     errors.finish()?;

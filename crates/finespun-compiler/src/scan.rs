@@ -110,9 +110,7 @@ pub(crate) fn root(expr: &Expr) -> Option<(&syn::Ident, bool)> {
         Expr::Path(_) => name(expr).map(|n| (n, true)),
         Expr::Field(f) => root(&f.base).map(|(n, _)| (n, false)),
         Expr::Index(i) => root(&i.expr).map(|(n, _)| (n, false)),
-        Expr::Unary(u) if matches!(u.op, syn::UnOp::Deref(_)) => {
-            root(&u.expr).map(|(n, _)| (n, false))
-        }
+        Expr::Unary(u) if matches!(u.op, syn::UnOp::Deref(_)) => root(&u.expr).map(|(n, _)| (n, false)),
         _ => None,
     }
 }

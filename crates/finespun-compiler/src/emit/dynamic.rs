@@ -113,8 +113,7 @@ fn write_caller(block: &ItemTrait, sig: &Signature) -> TokenStream {
 
 /// Inherent methods of the trait's `dyn` types.
 fn inherent(block: &ItemTrait, tasks: &[&Signature]) -> TokenStream {
-    let bounds: Vec<String> =
-        block.supertraits.iter().map(|b| b.to_token_stream().to_string()).collect();
+    let bounds: Vec<String> = block.supertraits.iter().map(|b| b.to_token_stream().to_string()).collect();
     let has = |name: &str| bounds.iter().any(|b| b == name || b.ends_with(&format!(":: {name}")));
     let name = &block.ident;
     let (_, args, clause) = block.generics.split_for_impl();
@@ -176,13 +175,10 @@ fn through(block: &ItemTrait, sig: &Signature) -> TokenStream {
 
 /// Can the trait be a `dyn` type, as far as its text tells?
 fn is_dynamic(block: &ItemTrait) -> bool {
-    let sized = |s: &Signature| {
-        s.generics.where_clause.to_token_stream().to_string().contains("Self : Sized")
-    };
+    let sized = |s: &Signature| s.generics.where_clause.to_token_stream().to_string().contains("Self : Sized");
     let method = |s: &Signature| {
         let plain = s.generics.params.iter().all(|p| matches!(p, GenericParam::Lifetime(_)));
-        let by_reference =
-            s.receiver().is_some_and(|r| matches!(r.kind, ReceiverKind::Reference(..)));
+        let by_reference = s.receiver().is_some_and(|r| matches!(r.kind, ReceiverKind::Reference(..)));
         plain && by_reference && !quote!(#s).to_string().contains("impl ")
     };
     let items = block.items.iter().all(|item| match item {

@@ -101,9 +101,7 @@ impl VisitMut for Rewrite<'_> {
             Expr::Break(e) if !self.native(e.label.as_ref()) => {
                 self.exits.jump(true, e.label.as_ref(), e.expr.as_deref(), span)
             }
-            Expr::Continue(e) if !self.native(e.label.as_ref()) => {
-                self.exits.jump(false, e.label.as_ref(), None, span)
-            }
+            Expr::Continue(e) if !self.native(e.label.as_ref()) => self.exits.jump(false, e.label.as_ref(), None, span),
             _ => None,
         };
         if let Some(tokens) = new {

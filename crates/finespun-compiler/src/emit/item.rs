@@ -9,10 +9,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{
-    Attribute, Block, FnArg, GenericParam, Generics, Ident, Pat, ReturnType, Signature, Type,
-    Visibility,
-};
+use syn::{Attribute, Block, FnArg, GenericParam, Generics, Ident, Pat, ReturnType, Signature, Type, Visibility};
 
 use super::{argument, pinned, straight};
 use crate::choose::{self, Choice, Param};
@@ -91,9 +88,7 @@ pub(super) fn parts(sig: &mut Signature) -> Parts {
                 let kind = kinds::of_type(&p.ty).unwrap_or_else(Kind::unknown);
                 let argument = argument(i);
                 let shown = match &*p.pat {
-                    Pat::Ident(id) if id.by_ref.is_none() && id.subpat.is_none() => {
-                        id.ident.clone()
-                    }
+                    Pat::Ident(id) if id.by_ref.is_none() && id.subpat.is_none() => id.ident.clone(),
                     _ => argument.clone(),
                 };
                 inputs.push((shown, (*p.ty).clone()));
@@ -168,8 +163,7 @@ fn note(choice: &Choice) -> String {
         Choice::Straight => "*Task schema: straight.*".to_string(),
         Choice::Stack(_, types) if types.is_empty() => "*Task schema: stack.*".to_string(),
         Choice::Stack(_, types) => {
-            let types: Vec<String> =
-                types.iter().map(|t| format!("`{}`", t.to_token_stream())).collect();
+            let types: Vec<String> = types.iter().map(|t| format!("`{}`", t.to_token_stream())).collect();
             format!("*Task schema: stack; pinned if {} has a destructor.*", types.join(" or "))
         }
         Choice::Pinned(None) => "*Task schema: pinned, as asked for.*".to_string(),
@@ -204,10 +198,12 @@ fn free(function: &Function, parts: &Parts, options: &Options) -> syn::Result<To
                 -> impl ::core::future::Future<Output = #ret> + ::core::marker::Send
                 #clause { #body }
         };
-        let call = |names: &[Ident]| quote_spanned! {site=>
-            ::finespun::__rt::pinned_task((#(#names,)*), |(#(#arguments,)*)| {
-                __body #fish(#(#arguments),*)
-            })
+        let call = |names: &[Ident]| {
+            quote_spanned! {site=>
+                ::finespun::__rt::pinned_task((#(#names,)*), |(#(#arguments,)*)| {
+                    __body #fish(#(#arguments),*)
+                })
+            }
         };
         let own: Vec<Ident> = shown.iter().map(|n| (*n).clone()).collect();
         (nested, call(&own), call(&arguments_as_names(params)))
@@ -370,9 +366,8 @@ fn method(function: &Function, parts: &Parts, options: &Options) -> syn::Result<
         }
         _ => quote!(;),
     };
-    let lints = attrs.iter().filter(|a| {
-        ["allow", "expect", "warn", "deny", "cfg"].iter().any(|n| a.path().is_ident(n))
-    });
+    let lints =
+        attrs.iter().filter(|a| ["allow", "expect", "warn", "deny", "cfg"].iter().any(|n| a.path().is_ident(n)));
     let never = choice.as_ref().map(|_| quote!(#[inline(never)]));
     let body_item = quote_spanned! {site=>
         #(#lints)*

@@ -170,13 +170,7 @@ impl Regions<'_> {
     }
 
     /// Leaves a compound node with a value.
-    fn leave(
-        &mut self,
-        block: BlockId,
-        index: usize,
-        value: Option<TokenStream>,
-        span: Span,
-    ) -> TokenStream {
+    fn leave(&mut self, block: BlockId, index: usize, value: Option<TokenStream>, span: Span) -> TokenStream {
         let place = Place::After(block, index);
         let ready = self.ready;
         match ready.body.blocks[block].nodes[index].out() {
@@ -325,13 +319,7 @@ struct Jumps<'a, 'b> {
 }
 
 impl Exits for Jumps<'_, '_> {
-    fn jump(
-        &mut self,
-        out: bool,
-        label: Option<&Lifetime>,
-        value: Option<&Expr>,
-        span: Span,
-    ) -> Option<TokenStream> {
+    fn jump(&mut self, out: bool, label: Option<&Lifetime>, value: Option<&Expr>, span: Span) -> Option<TokenStream> {
         let span = span.resolved_at(Span::mixed_site());
         let mut block = self.block;
         loop {

@@ -27,19 +27,13 @@ use crate::macros;
 /// The statements that build the frame from `__en` and return it.
 pub(super) fn write(ready: &Ready) -> TokenStream {
     let site = Span::mixed_site();
-    let mut regions = Regions {
-        ready,
-        permanent: BTreeSet::new(),
-        entered: HashSet::new(),
-        numbers: Vec::new(),
-    };
+    let mut regions = Regions { ready, permanent: BTreeSet::new(), entered: HashSet::new(), numbers: Vec::new() };
     // First pass: which places are there?
     let mut places: Vec<Place> = ready.entries().into_iter().map(Place::Point).collect();
     let mut at = 0;
     while at < places.len() {
         region(&mut regions, places[at]);
-        let mut found: Vec<Place> =
-            regions.entered.iter().copied().filter(|p| !places.contains(p)).collect();
+        let mut found: Vec<Place> = regions.entered.iter().copied().filter(|p| !places.contains(p)).collect();
         found.sort();
         places.extend(found);
         at += 1;
@@ -143,11 +137,8 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
             let point = &ready.body.points[id];
             let span = point.span.resolved_at(Span::mixed_site());
             let slot = pending(id);
-            let pending = if machine {
-                quote_spanned!(span=> unsafe { #slot.take() })
-            } else {
-                quote_spanned!(span=> #slot)
-            };
+            let pending =
+                if machine { quote_spanned!(span=> unsafe { #slot.take() }) } else { quote_spanned!(span=> #slot) };
             let value = regions.awaited(id, pending);
             let resets = if machine { all_slots(regions) } else { Vec::new() };
             let resets = quote_spanned!(span=> #(#resets = ::finespun::__rt::Held::empty();)*);
@@ -166,9 +157,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
             }
         }
         Place::Head(block, index) => {
-            let Node::Loop { body, .. } = regions.node(block, index) else {
-                unreachable!("only loops have heads")
-            };
+            let Node::Loop { body, .. } = regions.node(block, index) else { unreachable!("only loops have heads") };
             let body = *body;
             let rest = regions.rest(body, 0);
             quote_spanned!(site=> #(#taken = ::finespun::__rt::Held::empty();)* #rest)
@@ -247,8 +236,7 @@ fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream 
     let site = Span::mixed_site();
     let ready = regions.ready;
     let entries = ready.entries();
-    let keys: Vec<&Ident> =
-        regions.permanent.iter().map(|&v| &ready.names.vars[v].key).collect();
+    let keys: Vec<&Ident> = regions.permanent.iter().map(|&v| &ready.names.vars[v].key).collect();
     let locals = local_slots(regions, places);
     let slots: Vec<&Ident> = locals.iter().map(|(_, s)| s).collect();
     let pendings: Vec<Ident> = entries.iter().map(|&p| pending(p)).collect();

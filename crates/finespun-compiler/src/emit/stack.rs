@@ -264,10 +264,10 @@ impl Writer<'_> {
 /// Does control never come behind this statement?
 pub(super) fn diverges(stmt: &Stmt) -> bool {
     match stmt {
-        Stmt::Expr(e, _) => matches!(
-            crate::scan::peel(e),
-            Expr::Return(_) | Expr::Break(_) | Expr::Continue(_)
-        ) || matches!(e, Expr::Macro(m) if crate::macros::diverges(&m.mac)),
+        Stmt::Expr(e, _) => {
+            matches!(crate::scan::peel(e), Expr::Return(_) | Expr::Break(_) | Expr::Continue(_))
+                || matches!(e, Expr::Macro(m) if crate::macros::diverges(&m.mac))
+        }
         Stmt::Macro(m) => crate::macros::diverges(&m.mac),
         _ => false,
     }

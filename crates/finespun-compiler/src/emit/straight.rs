@@ -20,9 +20,7 @@ pub(crate) fn body(block: &Block) -> Block {
 
 fn straight_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStream {
     let names: Vec<_> = (0..operands.len()).map(|i| format_ident!("__t{i}", span = span)).collect();
-    let calls = names.iter().map(|n| {
-        quote_spanned!(span=> unsafe { ::finespun::__rt::call_straight(#n) })
-    });
+    let calls = names.iter().map(|n| quote_spanned!(span=> unsafe { ::finespun::__rt::call_straight(#n) }));
     if join {
         quote_spanned!(span=> (match (#(#operands),*) { (#(#names),*) => (#(#calls),*) }))
     } else {

@@ -31,13 +31,7 @@ pub(crate) struct Flow {
 }
 
 /// Analyses a body.
-pub(crate) fn analyse(
-    params: &[Bound],
-    own: &Own,
-    body: &Body,
-    names: &Names,
-    reasons: &mut Reasons,
-) -> Flow {
+pub(crate) fn analyse(params: &[Bound], own: &Own, body: &Body, names: &Names, reasons: &mut Reasons) -> Flow {
     let mut graph = graph::build(params, own, body, names);
     let before = solve::before(&graph);
     let alive = solve::alive(&graph);
@@ -136,14 +130,7 @@ fn doubt(graph: &Graph, names: &Names, var: usize, state: u8, reasons: &mut Reas
 }
 
 /// Borrows that cannot follow their local into the heap.
-fn loans(
-    graph: &Graph,
-    names: &Names,
-    body: &Body,
-    place: Place,
-    live: &[usize],
-    reasons: &mut Reasons,
-) {
+fn loans(graph: &Graph, names: &Names, body: &Body, place: Place, live: &[usize], reasons: &mut Reasons) {
     let mut lent: Vec<((usize, bool), Option<usize>)> = Vec::new();
     let mut span = None;
     if let Place::Point(p) = place {
@@ -174,7 +161,9 @@ fn loans(
 
 /// Is a local declared where the resumable code may declare it again?
 fn renewed(graph: &Graph, resumable: &[bool], var: usize) -> bool {
-    graph.events.iter().enumerate().any(|(node, e)| {
-        resumable[node] && matches!(e, Event::Use(v, Use::Declare(true), _) if *v == var)
-    })
+    graph
+        .events
+        .iter()
+        .enumerate()
+        .any(|(node, e)| resumable[node] && matches!(e, Event::Use(v, Use::Declare(true), _) if *v == var))
 }

@@ -18,9 +18,7 @@ impl<'a> Builder<'a> {
             Expr::Paren(e) => self.value(&e.expr),
             Expr::Group(e) => self.value(&e.expr),
             Expr::Lit(e) => match &e.lit {
-                Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) | Lit::Char(_) | Lit::Byte(_) => {
-                    Kind::primitive()
-                }
+                Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) | Lit::Char(_) | Lit::Byte(_) => Kind::primitive(),
                 _ => Kind::reference(Lend::Shared),
             },
             Expr::Path(e) => {
@@ -70,15 +68,9 @@ impl<'a> Builder<'a> {
                 kind
             }
             Expr::Macro(e) => self.mac(&e.mac),
-            Expr::Closure(e) => {
-                self.scoped(|me| me.closure(&e.body, e.capture.is_some(), e.or1_span()))
-            }
+            Expr::Closure(e) => self.scoped(|me| me.closure(&e.body, e.capture.is_some(), e.or1_span())),
             Expr::Async(e) => {
-                let body = Expr::Block(syn::ExprBlock {
-                    attrs: Vec::new(),
-                    label: None,
-                    block: e.block.clone(),
-                });
+                let body = Expr::Block(syn::ExprBlock { attrs: Vec::new(), label: None, block: e.block.clone() });
                 self.closure(&body, e.capture.is_some(), e.async_token.span)
             }
             Expr::Binary(e) => self.binary(e),
@@ -314,8 +306,9 @@ impl<'a> Builder<'a> {
         };
         from.extend(receiver.from.iter().copied());
         let before: Vec<_> = from.clone();
-        let inputs = (e.receiver.to_token_stream().to_string() == "__this" && self.own.name.as_ref() == Some(&e.method))
-            .then_some(&self.own.inputs);
+        let inputs = (e.receiver.to_token_stream().to_string() == "__this"
+            && self.own.name.as_ref() == Some(&e.method))
+        .then_some(&self.own.inputs);
         for (i, arg) in e.args.iter().enumerate() {
             let known = self.value(arg);
             let input = inputs.and_then(|all| all.get(i));
@@ -338,8 +331,7 @@ impl<'a> Builder<'a> {
         }
         // A view into what a reference points to is made of references.
         let rooted = before.iter().all(|(_, slot)| !slot);
-        let views = methods::view(&e.method)
-            || (methods::through(&e.method) && receiver.lends == Lend::Shared);
+        let views = methods::view(&e.method) || (methods::through(&e.method) && receiver.lends == Lend::Shared);
         let lends = if views && rooted { Lend::Shared } else { Lend::Owned };
         let drops = !receiver.primitive;
         let counted = e.method == "enumerate" || (receiver.counted && e.method == "rev");
@@ -357,14 +349,20 @@ impl<'a> Builder<'a> {
                 self.join(&[skip, self.at]);
                 Kind::primitive()
             }
-            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_)
-            | BinOp::Ge(_) => {
+            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => {
                 self.compared(&e.left);
                 self.compared(&e.right);
                 Kind::primitive()
             }
-            BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_)
-            | BinOp::BitXor(_) | BinOp::BitAnd(_) | BinOp::BitOr(_) | BinOp::Shl(_)
+            BinOp::Add(_)
+            | BinOp::Sub(_)
+            | BinOp::Mul(_)
+            | BinOp::Div(_)
+            | BinOp::Rem(_)
+            | BinOp::BitXor(_)
+            | BinOp::BitAnd(_)
+            | BinOp::BitOr(_)
+            | BinOp::Shl(_)
             | BinOp::Shr(_) => {
                 let (a, b) = (self.value(&e.left), self.value(&e.right));
                 if a.primitive && b.primitive {

@@ -104,16 +104,8 @@ pub(crate) fn build(params: &[Bound], own: &Own, body: &Body, names: &Names) -> 
         types: vec![None; names.vars.len()],
         ..Graph::default()
     };
-    let mut builder = Builder {
-        graph,
-        at: None,
-        scope: Vec::new(),
-        names,
-        body,
-        own,
-        targets: Vec::new(),
-        last: Kind::primitive(),
-    };
+    let mut builder =
+        Builder { graph, at: None, scope: Vec::new(), names, body, own, targets: Vec::new(), last: Kind::primitive() };
     builder.at = Some(builder.node(Event::Nothing));
     for param in params {
         builder.bind(&param.pat, &param.kind);
@@ -226,8 +218,8 @@ impl Builder<'_> {
     fn statement(&mut self, id: BlockId, index: usize, node: &Node) {
         let scope = self.scope.clone();
         match node {
-            Node::Plain(stmt) => return self.plain(stmt),
-            Node::Await(point) => return self.point(*point),
+            Node::Plain(stmt) => self.plain(stmt),
+            Node::Await(point) => self.point(*point),
             Node::If { cond, then, other, out, .. } => {
                 let before = self.scope.len();
                 let otherwise = self.condition(cond);

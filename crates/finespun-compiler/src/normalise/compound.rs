@@ -163,13 +163,7 @@ impl Norm<'_> {
     }
 
     /// A scope that holds `inner` and one last node, whose value is its own.
-    fn scoped(
-        &mut self,
-        mut inner: Vec<Node>,
-        out: Dest,
-        last: impl FnOnce(Dest) -> Node,
-        nodes: &mut Vec<Node>,
-    ) {
+    fn scoped(&mut self, mut inner: Vec<Node>, out: Dest, last: impl FnOnce(Dest) -> Node, nodes: &mut Vec<Node>) {
         let inside = match out {
             Dest::Tail => Dest::Tail,
             _ => Dest::Value,
@@ -192,8 +186,7 @@ impl Norm<'_> {
             }
             cond if has_let(&cond) => {
                 let then = self.block(e.body.stmts, Mode::Unit);
-                let other =
-                    self.push(Block { nodes: vec![Node::Plain(leave)], ..Default::default() });
+                let other = self.push(Block { nodes: vec![Node::Plain(leave)], ..Default::default() });
                 let order = self.next();
                 let other = Some(other);
                 inner.push(Node::If { cond, then, other, out: Dest::Unit, order });

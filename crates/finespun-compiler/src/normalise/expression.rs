@@ -23,16 +23,10 @@ impl Norm<'_> {
         match expr {
             Expr::Paren(e) if e.attrs.is_empty() => {
                 let inner = self.value(*e.expr, nodes);
-                if matches!(inner, Expr::Path(_)) {
-                    inner
-                } else {
-                    syn::parse_quote!((#inner))
-                }
+                if matches!(inner, Expr::Path(_)) { inner } else { syn::parse_quote!((#inner)) }
             }
             Expr::Group(e) => self.value(*e.expr, nodes),
-            Expr::Await(_) | Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Loop(_) => {
-                self.named(expr, nodes)
-            }
+            Expr::Await(_) | Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Loop(_) => self.named(expr, nodes),
             Expr::While(_) | Expr::ForLoop(_) => {
                 self.compound(expr, Dest::Unit, nodes);
                 syn::parse_quote!(())
@@ -168,9 +162,16 @@ impl Norm<'_> {
     fn binary(&mut self, mut e: syn::ExprBinary, nodes: &mut Vec<Node>) -> Expr {
         let assigns = matches!(
             e.op,
-            BinOp::AddAssign(_) | BinOp::SubAssign(_) | BinOp::MulAssign(_) | BinOp::DivAssign(_)
-                | BinOp::RemAssign(_) | BinOp::BitXorAssign(_) | BinOp::BitAndAssign(_)
-                | BinOp::BitOrAssign(_) | BinOp::ShlAssign(_) | BinOp::ShrAssign(_)
+            BinOp::AddAssign(_)
+                | BinOp::SubAssign(_)
+                | BinOp::MulAssign(_)
+                | BinOp::DivAssign(_)
+                | BinOp::RemAssign(_)
+                | BinOp::BitXorAssign(_)
+                | BinOp::BitAndAssign(_)
+                | BinOp::BitOrAssign(_)
+                | BinOp::ShlAssign(_)
+                | BinOp::ShrAssign(_)
         );
         if assigns {
             if scan::awaits(&e.left) || !self.simple_place(&e.left) {
@@ -222,11 +223,7 @@ impl Norm<'_> {
                 if let Some(name) = name
                     && rest[i + 1..=last].iter().any(|later| changes(later, name))
                 {
-                    self.reasons.add(
-                        expr.span(),
-                        format!("`{name}` changes between its use and the await"),
-                        BIND,
-                    );
+                    self.reasons.add(expr.span(), format!("`{name}` changes between its use and the await"), BIND);
                 }
                 done.push(expr);
             } else {
@@ -258,8 +255,7 @@ impl Norm<'_> {
             Expr::Field(f) => self.simple_place(&f.base),
             Expr::Unary(u) => self.simple_place(&u.expr),
             Expr::Index(i) => {
-                self.simple_place(&i.expr)
-                    && matches!(scan::peel(&i.index), Expr::Path(_) | Expr::Lit(_))
+                self.simple_place(&i.expr) && matches!(scan::peel(&i.index), Expr::Path(_) | Expr::Lit(_))
             }
             _ => false,
         }
@@ -323,8 +319,14 @@ fn uses_up(expr: &Expr, name: &Ident) -> bool {
         Expr::Call(e) => e.args.iter().any(up),
         Expr::MethodCall(e) => e.args.iter().any(up),
         Expr::Binary(e) => match e.op {
-            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_)
-            | BinOp::Ge(_) | BinOp::And(_) | BinOp::Or(_) => false,
+            BinOp::Eq(_)
+            | BinOp::Ne(_)
+            | BinOp::Lt(_)
+            | BinOp::Le(_)
+            | BinOp::Gt(_)
+            | BinOp::Ge(_)
+            | BinOp::And(_)
+            | BinOp::Or(_) => false,
             _ => up(&e.left) || up(&e.right),
         },
         Expr::Assign(e) => up(&e.right),

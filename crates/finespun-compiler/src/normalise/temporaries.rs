@@ -12,23 +12,107 @@ use crate::scan;
 /// receiver has no destructor: nothing is left behind by calling them on a
 /// temporary.
 const CONSUMING: &[&str] = &[
-    "iter", "into_iter", "map", "filter", "filter_map", "flat_map", "flatten", "enumerate", "zip",
-    "rev", "chain", "take", "skip", "step_by", "take_while", "skip_while", "copied", "cloned",
-    "inspect", "scan", "sum", "product", "collect", "min", "max", "count", "last", "fold",
-    "unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else", "ok", "err",
-    "map_err", "ok_or", "ok_or_else", "and_then", "or_else", "pow", "abs", "sqrt",
-    "wrapping_add", "wrapping_sub", "wrapping_mul", "saturating_sub", "saturating_add",
-    "checked_add", "checked_sub", "checked_mul", "rotate_left", "rotate_right", "trailing_zeros",
-    "leading_zeros", "count_ones", "rem_euclid", "div_ceil", "min_by_key", "max_by_key", "into",
-    "into_boxed_slice", "chars", "bytes", "lines", "windows", "chunks", "clamp", "peekable",
+    "iter",
+    "into_iter",
+    "map",
+    "filter",
+    "filter_map",
+    "flat_map",
+    "flatten",
+    "enumerate",
+    "zip",
+    "rev",
+    "chain",
+    "take",
+    "skip",
+    "step_by",
+    "take_while",
+    "skip_while",
+    "copied",
+    "cloned",
+    "inspect",
+    "scan",
+    "sum",
+    "product",
+    "collect",
+    "min",
+    "max",
+    "count",
+    "last",
+    "fold",
+    "unwrap",
+    "expect",
+    "unwrap_or",
+    "unwrap_or_default",
+    "unwrap_or_else",
+    "ok",
+    "err",
+    "map_err",
+    "ok_or",
+    "ok_or_else",
+    "and_then",
+    "or_else",
+    "pow",
+    "abs",
+    "sqrt",
+    "wrapping_add",
+    "wrapping_sub",
+    "wrapping_mul",
+    "saturating_sub",
+    "saturating_add",
+    "checked_add",
+    "checked_sub",
+    "checked_mul",
+    "rotate_left",
+    "rotate_right",
+    "trailing_zeros",
+    "leading_zeros",
+    "count_ones",
+    "rem_euclid",
+    "div_ceil",
+    "min_by_key",
+    "max_by_key",
+    "into",
+    "into_boxed_slice",
+    "chars",
+    "bytes",
+    "lines",
+    "windows",
+    "chunks",
+    "clamp",
+    "peekable",
 ];
 
 /// Methods whose result borrows the receiver or is a plain value: used on such
 /// a result, they leave no destructor behind.
 const VIEWS: &[&str] = &[
-    "iter", "iter_mut", "as_slice", "as_str", "as_ref", "as_mut", "as_bytes", "as_deref", "get",
-    "first", "last", "chars", "bytes", "lines", "windows", "chunks", "chunks_mut", "len", "keys",
-    "values", "split_at", "split_at_mut", "trim", "copied", "cloned", "enumerate", "rev",
+    "iter",
+    "iter_mut",
+    "as_slice",
+    "as_str",
+    "as_ref",
+    "as_mut",
+    "as_bytes",
+    "as_deref",
+    "get",
+    "first",
+    "last",
+    "chars",
+    "bytes",
+    "lines",
+    "windows",
+    "chunks",
+    "chunks_mut",
+    "len",
+    "keys",
+    "values",
+    "split_at",
+    "split_at_mut",
+    "trim",
+    "copied",
+    "cloned",
+    "enumerate",
+    "rev",
 ];
 
 /// The first temporary in a value that may have a destructor and would live on
@@ -44,9 +128,8 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         Expr::Match(e) => scrutinee(&e.expr),
         Expr::Call(e) => find(&e.func).or_else(|| e.args.iter().find_map(find)),
         Expr::MethodCall(e) => {
-            let kept = !scan::is_place(&e.receiver)
-                && !CONSUMING.iter().any(|m| e.method == m)
-                && !is_view(&e.receiver);
+            let kept =
+                !scan::is_place(&e.receiver) && !CONSUMING.iter().any(|m| e.method == m) && !is_view(&e.receiver);
             let here = if kept { Some(e.receiver.span()) } else { inside(&e.receiver) };
             here.or_else(|| e.args.iter().find_map(find))
         }
@@ -58,8 +141,9 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         Expr::Binary(e) => match e.op {
             // `&&` and `||` drop the temporaries of their operands.
             BinOp::And(_) | BinOp::Or(_) => None,
-            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_)
-            | BinOp::Ge(_) => compared(&e.left).or_else(|| compared(&e.right)),
+            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_) => {
+                compared(&e.left).or_else(|| compared(&e.right))
+            }
             _ => find(&e.left).or_else(|| find(&e.right)),
         },
         Expr::Cast(e) => find(&e.expr),

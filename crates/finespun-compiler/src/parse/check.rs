@@ -80,10 +80,7 @@ impl<'a> Visit<'a> for Checker<'_> {
 
     fn visit_expr_await(&mut self, e: &'a syn::ExprAwait) {
         if self.closure {
-            self.errors.at(
-                &e.await_token,
-                "an await in a closure: return the task from it, and await it outside",
-            );
+            self.errors.at(&e.await_token, "an await in a closure: return the task from it, and await it outside");
         }
         if let Expr::Macro(m) = scan::peel(&e.base)
             && scan::is_join(&m.mac)
@@ -132,10 +129,9 @@ impl<'a> Visit<'a> for Checker<'_> {
                 match branches.len() {
                     0 | 1 => self.errors.at(&mac.path, "`join!` takes 2 to 12 branches"),
                     2..=12 => {}
-                    n => self.errors.at(
-                        &mac.path,
-                        format!("`join!` takes 2 to 12 branches, not {n}: nest it, or `join_all`"),
-                    ),
+                    n => self
+                        .errors
+                        .at(&mac.path, format!("`join!` takes 2 to 12 branches, not {n}: nest it, or `join_all`")),
                 }
                 branches.iter().for_each(|b| self.visit_expr(b));
             }
@@ -178,4 +174,3 @@ fn awaits(tokens: TokenStream) -> Option<proc_macro2::Span> {
     }
     None
 }
-

@@ -23,9 +23,8 @@ impl Options {
             return Ok(Options { wish: Wish::Any });
         }
         let unknown = "expected `stack`, `pinned` or `straight`";
-        let parser = |input: syn::parse::ParseStream| {
-            input.parse::<Ident>().map_err(|e| syn::Error::new(e.span(), unknown))
-        };
+        let parser =
+            |input: syn::parse::ParseStream| input.parse::<Ident>().map_err(|e| syn::Error::new(e.span(), unknown));
         let name = parser.parse2(arguments)?;
         let wish = match name.to_string().as_str() {
             "stack" => Wish::Stack,

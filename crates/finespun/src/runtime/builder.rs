@@ -56,7 +56,7 @@ impl Builder {
         self
     }
 
-    /// How long a task may run before other ready tasks of its worker get a turn. Default: 50 ms.
+    /// How long a task may run before other ready tasks of its worker get a turn, at least 1 ms. Default: 50 ms.
     pub fn quantum(mut self, quantum: Duration) -> Builder {
         self.quantum = quantum;
         self
@@ -84,7 +84,7 @@ impl Builder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// [`Error::Workers`] and [`Error::StackSize`] for settings out of range, [`Error::Thread`] when the system gives
+    /// [`Error::Workers`], [`Error::StackSize`] and [`Error::Quantum`] for settings out of range, [`Error::Thread`] when the system gives
     /// no more threads, [`Error::TooManyRuntimes`] for the 1025th runtime of a process.
     pub fn build(self) -> Result<Runtime, Error> {
         let workers = match self.workers {
@@ -96,6 +96,9 @@ impl Builder {
         }
         if self.stack_size < MIN_STACK {
             return Err(Error::StackSize(self.stack_size));
+        }
+        if self.quantum < Duration::from_millis(1) {
+            return Err(Error::Quantum(self.quantum));
         }
         let config = Config {
             workers,

@@ -13,6 +13,9 @@ pub enum Error {
     /// The stack is too small.
     #[error("stack_size({0}): a worker's stack needs at least {min} bytes", min = super::builder::MIN_STACK)]
     StackSize(usize),
+    /// The quantum is too short.
+    #[error("quantum({0:?}): a task needs at least a millisecond to run")]
+    Quantum(std::time::Duration),
     /// A thread could not be started.
     #[error("could not start worker {worker} of {workers}: {source}; ask for fewer workers or smaller stacks")]
     Thread {

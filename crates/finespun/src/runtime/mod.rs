@@ -24,7 +24,8 @@ use crate::task::teams;
 
 /// A team of workers that runs tasks.
 ///
-/// Dropping it waits until its threads have ended. A runtime with nothing to do uses no processor time.
+/// Dropping it cancels what is under way and waits until its threads have ended (dropped by a task, it leaves the
+/// waiting to a thread of its own). A runtime with nothing to do uses no processor time.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -125,15 +126,27 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         // Runs that nobody waits for are cancelled, and their tasks destroyed, before the workers go.
-        self.team.cancel_all();
-        self.team.bell.shutdown();
-        self.team.idle.shutdown();
-        for thread in self.threads.drain(..) {
-            // A worker does not panic: tasks' panics are caught at their frames.
-            let _ = thread.join();
+        if try_cx().is_some() {
+            // The last owner is a task, perhaps one of this runtime's own: its worker cannot wait for itself.
+            let team = Arc::clone(&self.team);
+            let threads = std::mem::take(&mut self.threads);
+            let _ = std::thread::Builder::new().name("finespun-drop".to_owned()).spawn(move || end(&team, threads));
+            return;
         }
-        teams::unregister(&self.team.id);
+        end(&self.team, std::mem::take(&mut self.threads));
     }
+}
+
+/// Cancels what is under way, and ends the workers.
+fn end(team: &Team, threads: Vec<JoinHandle<()>>) {
+    team.cancel_all();
+    team.bell.shutdown();
+    team.idle.shutdown();
+    for thread in threads {
+        // A worker does not panic: tasks' panics are caught at their frames.
+        let _ = thread.join();
+    }
+    teams::unregister(&team.id);
 }
 
 impl std::fmt::Debug for Runtime {

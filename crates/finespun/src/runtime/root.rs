@@ -10,7 +10,7 @@ use crate::atomics::lock_std as lock;
 use crate::sched::team::Team;
 use crate::task::call::{CallFuture, Task};
 use crate::task::context::cx;
-use crate::task::frame::{BodyFrame, Payload};
+use crate::task::frame::{BodyFrame, Payload, quietly};
 use crate::task::runs::Run;
 use crate::task::spawn::Keeper;
 use crate::task::teams::Team as _;
@@ -36,7 +36,8 @@ impl<Tk: Task> Unpin for Root<Tk> {}
 
 impl<Tk: Task> Root<Tk> {
     fn end(&mut self, ended: Result<Tk::Output, Ended>) {
-        self.call = None;
+        // What the call still holds is destroyed before the run ends; a destructor's panic has nowhere to go.
+        quietly(|| self.call = None);
         let Some(run) = self.run.take() else { return };
         *lock(&self.delivery) = Some(ended);
         // SAFETY: a body runs, and is destroyed, on a worker; used at once.

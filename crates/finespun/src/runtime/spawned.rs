@@ -70,10 +70,14 @@ impl<T> Future for RunFuture<T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        // Wakers are user code: cloned and dropped outside the lock.
+        let waker = cx.waker().clone();
         {
             let mut shared = lock(&self.shared);
             if !shared.ended {
-                shared.waker = Some(cx.waker().clone());
+                let before = shared.waker.replace(waker);
+                drop(shared);
+                drop(before);
                 return Poll::Pending;
             }
         }

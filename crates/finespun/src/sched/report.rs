@@ -2,22 +2,32 @@
 
 use std::sync::Arc;
 
-use crate::task::frame::{FrameRef, task_name};
+use crate::task::frame::{FrameRef, VTable, task_name};
 use crate::task::runs::Run;
 use crate::task::suspend;
 
-/// Adds a line to the report of the run that a waiting leaf belongs to.
+/// Adds a line to the report of the run that a waiting leaf, or a spawned task that is waited for, belongs to.
 ///
 /// All workers are parked, so the frames stand still.
-pub(super) fn describe(frame: FrameRef, stuck: &[Arc<Run>]) {
-    // SAFETY: blocks that are not free hold a header; no worker runs.
-    let header = unsafe { frame.as_ref() };
-    if header.vtable.leaf.is_none() {
+pub(super) fn describe(frame: FrameRef, table: &'static VTable, stuck: &[Arc<Run>]) {
+    if table.leaf.is_none() && !table.spawned {
         return;
     }
+    // SAFETY: blocks that are not free hold a header.
+    let header = unsafe { frame.as_ref() };
     let Some(run) = stuck.iter().find(|run| run.number == header.run) else { return };
+    if table.spawned {
+        if let Some(waiter) = header.slot.waiter() {
+            run.describe(|| {
+                let waiter = waiting_task(waiter).unwrap_or("a task");
+                let task = task_name((table.name)()).unwrap_or("another");
+                format!("{waiter} waits for the spawned task {task}")
+            });
+        }
+        return;
+    }
     // SAFETY: a leaf.
-    let Some(wait) = (unsafe { suspend::waiting(frame) }) else { return };
+    let Some(wait) = (unsafe { suspend::waiting(frame, table) }) else { return };
     run.describe(|| {
         let waiter = wait.waiter.and_then(waiting_task).unwrap_or("a task");
         format!("{waiter} waits for {}, at {}", wait.what, wait.place)

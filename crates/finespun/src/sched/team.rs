@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
@@ -13,7 +13,7 @@ use crate::observe::Stats;
 use crate::task::context::Context;
 use crate::task::frame::{FrameRef, Header};
 use crate::task::runs::Run;
-use crate::task::teams::{self, TeamId};
+use crate::task::teams::{self, Externals, TeamId};
 
 use super::deque::Deque;
 use crate::task::guard::Flags;
@@ -75,7 +75,7 @@ pub(crate) struct Team {
     /// Raised whenever a run is cancelled: each worker sweeps its frames once per value.
     sweeps: AtomicU32,
     /// Waits that something outside the tasks will end.
-    pub(crate) external: Arc<AtomicUsize>,
+    pub(crate) external: Arc<Externals>,
     pub(crate) bell: Bell,
 }
 
@@ -107,7 +107,7 @@ impl Team {
                     running: AtomicBool::new(false),
                 })
             };
-            Arc::new(Team {
+            Arc::new_cyclic(|team: &Weak<Team>| Team {
                 id,
                 idle: Idle::new(config.workers),
                 seats: (0..config.workers).map(seat).collect(),
@@ -118,7 +118,15 @@ impl Team {
                 }),
                 runs: Mutex::new(Runs::default()),
                 sweeps: AtomicU32::new(0),
-                external: Arc::new(AtomicUsize::new(0)),
+                external: Arc::new(Externals::new({
+                    let team = Weak::clone(team);
+                    move || {
+                        if let Some(team) = team.upgrade() {
+                            // Whoever wakes looks for a deadlock when it parks again.
+                            team.idle.notify_one();
+                        }
+                    }
+                })),
                 bell: Bell::default(),
             })
         })
@@ -194,20 +202,20 @@ impl Team {
 
     /// All workers have parked: if somebody waits all the same, and for nothing outside, reports and cancels.
     pub(crate) fn look_for_deadlock(&self) {
-        // Acquire: pairs with the Release of whoever has ended such a wait, and injected its waiter before.
-        if self.external.load(Ordering::Acquire) > 0 || !self.any_run() {
+        if self.external.any() || !self.any_run() {
             return;
         }
         let stuck = self.idle.while_all_parked(|| {
             let runs = lock(&self.runs).by_number.values().cloned().collect::<Vec<_>>();
             let under_way = runs.into_iter().filter(|run| run.under_way()).collect::<Vec<_>>();
             // After that: a run seen under way has had its root queued, and no worker has left since.
-            if self.work_visible() || self.external.load(Ordering::Acquire) > 0 {
+            // Externals first: who ends one has made its waiter visible before.
+            if self.external.any() || self.work_visible() {
                 return Vec::new();
             }
             let stuck = under_way.into_iter().filter(|run| run.mark_deadlocked()).collect::<Vec<_>>();
             for seat in &self.seats {
-                seat.context.pool().walk(|frame| report::describe(frame, &stuck));
+                seat.context.pool().walk(|frame, table| report::describe(frame, table, &stuck));
             }
             stuck
         });

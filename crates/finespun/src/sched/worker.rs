@@ -8,12 +8,13 @@ use std::cell::Cell;
 use std::hint;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::task::context::{Context, Cx, Scheduler, Verdict};
 use crate::task::frame::FrameRef;
 use crate::task::runs::Run;
+use crate::task::teams::Externals;
 use crate::task::{run, suspend};
 
 use super::deque::Steal;
@@ -46,6 +47,14 @@ pub(crate) struct Worker {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
+}
+
+/// A worker that unwinds would end silently, and its frames with it: rather end the process, after the panic's message.
+struct Alive;
+impl Drop for Alive {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
 }
 
 /// Why a stack is being given up.
@@ -107,8 +116,10 @@ impl Worker {
             while let Some(frame) = self.next() {
                 // Relaxed: a hint for thieves.
                 self.seat().running.store(true, Ordering::Relaxed);
+                let alive = Alive;
                 // SAFETY: what a queue gives out is ready and in no queue any more.
                 unsafe { run::run(cx, frame) };
+                std::mem::forget(alive);
                 self.seat().running.store(false, Ordering::Relaxed);
             }
             if self.look_around() {
@@ -138,21 +149,30 @@ impl Worker {
         self.team.sweeps() != self.swept.get()
     }
 
-    /// Ends the waits of cancelled runs that were begun on this worker.
+    /// Ends the waits of cancelled runs that were begun on this worker: leaves, and waits for spawned tasks, which may
+    /// stand in a cycle.
     fn sweep(&self) {
         self.swept.set(self.team.sweeps());
-        let mut leaves = Vec::new();
-        self.context().pool().walk(|frame| {
-            // SAFETY: blocks that are not free hold a header; a leaf that is freed meanwhile keeps its claim.
-            let header = unsafe { frame.as_ref() };
-            if header.vtable.leaf.is_some() && self.team.run_cancelled(header.run) {
-                leaves.push(frame);
+        let mut waits = Vec::new();
+        self.context().pool().walk(|frame, table| {
+            if table.leaf.is_none() && !table.spawned {
+                return;
+            }
+            // SAFETY: the run of a block that was not free stays what it was until this worker allocates again.
+            if self.team.run_cancelled(unsafe { (*frame.as_ptr()).run }) {
+                waits.push((frame, table.spawned));
             }
         });
-        for leaf in leaves {
-            // SAFETY: a leaf of this pool; see above.
-            if let Some(waiter) = unsafe { suspend::cancel(leaf) } {
-                self.deque().push(waiter);
+        for (frame, spawned) in waits {
+            let waiter = if spawned {
+                // SAFETY: a slot that is freed meanwhile has ended or holds the link of a free list: see `part`.
+                unsafe { run::part(frame) }
+            } else {
+                // SAFETY: a leaf of this pool; one that is freed meanwhile keeps its claim.
+                unsafe { suspend::cancel(frame) }
+            };
+            if let Some(waiter) = waiter {
+                suspend::make_ready(waiter);
             }
         }
         self.team.idle.notify_all();
@@ -320,7 +340,7 @@ impl Scheduler for Worker {
         self.team.find_run(run)
     }
 
-    fn external(&self) -> Arc<AtomicUsize> {
+    fn external(&self) -> Arc<Externals> {
         Arc::clone(&self.team.external)
     }
 

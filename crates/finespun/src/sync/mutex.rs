@@ -4,8 +4,8 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use super::semaphore::{Acquire, Permit, Semaphore};
-use crate::task::call::{Task, map_outcome, sealed};
+use super::semaphore::{Acquire, Permit, Semaphore, acquire};
+use crate::task::call::{Task, sealed};
 use crate::task::context::Cx;
 use crate::task::outcome::Outcome;
 
@@ -91,7 +91,7 @@ impl<'a, T: ?Sized + Send> Task for Lock<'a, T> {
     unsafe fn call(self, cx: Cx) -> Outcome<MutexGuard<'a, T>> {
         let Lock { mutex, permit } = self;
         // SAFETY: passed on.
-        unsafe { map_outcome(cx, permit, move |permit| MutexGuard { mutex, _permit: permit }) }
+        unsafe { acquire(cx, permit, move |permit| MutexGuard { mutex, _permit: permit }) }
     }
 }
 

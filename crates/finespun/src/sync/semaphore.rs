@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex as StdMutex, MutexGuard as StdGuard};
 
 use crate::atomics::lock_std as lock;
-use crate::task::call::{Task, sealed};
+use crate::task::call::{Task, map_outcome, sealed};
 use crate::task::context::Cx;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
@@ -85,10 +85,14 @@ impl Semaphore {
     /// If there would be more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     pub fn release(&self, permits: usize) {
         // Release: what was done under the permit comes before whoever gets it next.
-        let before = self.state.fetch_add(permits, Ordering::Release);
-        assert!((before & !QUEUED) + permits <= Self::MAX_PERMITS, "more permits than Semaphore::MAX_PERMITS");
-        if before & QUEUED != 0 {
-            self.serve(self.lock());
+        let add = |state: usize| {
+            let free = (state & !QUEUED).checked_add(permits).filter(|&free| free <= Self::MAX_PERMITS)?;
+            Some(state & QUEUED | free)
+        };
+        match self.state.fetch_update(Ordering::Release, Ordering::Relaxed, add) {
+            Ok(before) if before & QUEUED != 0 => self.serve(self.lock()),
+            Ok(_) => {}
+            Err(_) => panic!("more permits than Semaphore::MAX_PERMITS"),
         }
     }
 
@@ -116,29 +120,91 @@ impl Semaphore {
         self.serve(queue);
     }
 
-    /// Grants from the front of the queue what the free permits allow.
-    fn serve(&self, mut queue: StdGuard<'_, VecDeque<Waiter>>) {
-        let mut granted = Vec::new();
-        while let Some(first) = queue.front() {
-            // With QUEUED set only this lock's holder takes, so the count can only have grown when we subtract.
-            let free = self.state.load(Ordering::Acquire) & !QUEUED;
-            if free < first.permits {
-                break;
+    /// Grants from the front of the queue what the free permits allow. Waiters whose tasks have been cancelled are
+    /// passed over.
+    fn serve<'a>(&'a self, mut queue: StdGuard<'a, VecDeque<Waiter>>) {
+        loop {
+            let mut granted = Vec::new();
+            let mut cancelled = Vec::new();
+            while let Some(first) = queue.front() {
+                if first.granted.is_cancelled() {
+                    cancelled.extend(queue.pop_front());
+                    continue;
+                }
+                // With QUEUED set only this lock's holder takes, so the count can only have grown when we subtract.
+                let free = self.state.load(Ordering::Acquire) & !QUEUED;
+                if free < first.permits {
+                    break;
+                }
+                self.state.fetch_sub(first.permits, Ordering::Acquire);
+                granted.extend(queue.pop_front());
             }
-            self.state.fetch_sub(first.permits, Ordering::Acquire);
-            granted.extend(queue.pop_front());
-        }
-        if queue.is_empty() {
-            // A `release` that saw the bit comes for the lock next, and finds nobody.
-            self.state.fetch_and(!QUEUED, Ordering::Relaxed);
-        }
-        drop(queue);
-        for waiter in granted {
-            let permit = Permit { semaphore: self, permits: waiter.permits };
-            // SAFETY: as in `request`: the lifetime is restored where the permit arrives.
-            waiter.granted.resolve(unsafe { std::mem::transmute::<Permit<'_>, Permit<'static>>(permit) });
+            if queue.is_empty() {
+                // A `release` that saw the bit comes for the lock next, and finds nobody.
+                self.state.fetch_and(!QUEUED, Ordering::Relaxed);
+            }
+            drop(queue);
+            drop(cancelled);
+            let mut back = 0;
+            for waiter in granted {
+                let permit = Permit { semaphore: self, permits: waiter.permits };
+                // SAFETY: as in `request`: the lifetime is restored where the permit arrives.
+                let permit = unsafe { std::mem::transmute::<Permit<'_>, Permit<'static>>(permit) };
+                if let Err(permit) = waiter.granted.try_resolve(permit) {
+                    // Cancelled since. Not dropped: that would come back here, one level deeper for each.
+                    back += permit.permits;
+                    permit.forget();
+                }
+            }
+            if back == 0 {
+                return;
+            }
+            // Release: as in `release`.
+            if self.state.fetch_add(back, Ordering::Release) & QUEUED == 0 {
+                return;
+            }
+            queue = self.lock();
         }
     }
+}
+
+/// A wait that ends without its permit makes way for those behind it.
+struct MakeWay<'a>(&'a Semaphore);
+
+impl Drop for MakeWay<'_> {
+    fn drop(&mut self) {
+        self.0.serve(self.0.lock());
+    }
+}
+
+/// Waits for permits on behalf of a task that makes `T` of them.
+///
+/// # Safety
+/// As [`call`](crate::task::call::call).
+pub(super) unsafe fn acquire<'a, T>(
+    cx: Cx,
+    request: Acquire<'a>,
+    make: impl FnOnce(Permit<'a>) -> T,
+) -> Outcome<T> {
+    let Acquire { semaphore, permits, place } = request;
+    if semaphore.try_take(permits) {
+        let permit = Permit { semaphore, permits };
+        if cx.block_now() {
+            let wait = suspend_at(place, |k: Continuation<Permit<'a>>| k.resolve(permit)).forced();
+            // SAFETY: passed on.
+            return unsafe { map_outcome(cx, wait, make) };
+        }
+        // SAFETY: the call protocol.
+        return unsafe { Outcome::done(make(permit)) };
+    }
+    let wait = suspend_at(place, |k| semaphore.request(permits, k));
+    let way = MakeWay(semaphore);
+    let arrive = move |permit| {
+        std::mem::forget(way);
+        make(permit)
+    };
+    // SAFETY: passed on.
+    unsafe { map_outcome(cx, wait, arrive) }
 }
 
 impl std::fmt::Debug for Semaphore {
@@ -182,17 +248,7 @@ impl<'a> Task for Acquire<'a> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Permit<'a>> {
-        let Acquire { semaphore, permits, place } = self;
-        if semaphore.try_take(permits) {
-            let permit = Permit { semaphore, permits };
-            if cx.block_now() {
-                // SAFETY: passed on.
-                return unsafe { suspend_at(place, |k: Continuation<_>| k.resolve(permit)).forced().call(cx) };
-            }
-            // SAFETY: the call protocol.
-            return unsafe { Outcome::done(permit) };
-        }
         // SAFETY: passed on.
-        unsafe { suspend_at(place, |k| semaphore.request(permits, k)).call(cx) }
+        unsafe { acquire(cx, self, |permit| permit) }
     }
 }

@@ -9,6 +9,7 @@ use super::context::{Cx, Verdict, cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable};
 use super::outcome::{Called, Child, Outcome};
 use super::run;
+use super::words::{self, Word};
 
 pub(crate) mod sealed {
     pub trait Sealed {}
@@ -199,12 +200,27 @@ pub unsafe fn call<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
 #[inline(always)]
 pub unsafe fn call_guarded<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
     let outcome = if cx.trips() {
-        call_tripped(cx, task)
+        match words::split(task) {
+            // SAFETY: the words hold a `Tk`.
+            Ok([a, b, c, d]) => unsafe { call_tripped_by_words::<Tk>(a, b, c, d, cx) },
+            Err(task) => call_tripped(cx, task),
+        }
     } else {
         // SAFETY: passed on.
         unsafe { task.call(cx) }
     };
     Called::new(outcome)
+}
+
+/// As [`call_tripped`].
+///
+/// # Safety
+/// The words hold a `Tk`, which is moved here.
+#[cold]
+#[inline(never)]
+unsafe fn call_tripped_by_words<Tk: Task>(a: Word, b: Word, c: Word, d: Word, cx: Cx) -> Outcome<Tk::Output> {
+    // SAFETY: by the caller's word.
+    call_tripped::<Tk>(cx, unsafe { words::join([a, b, c, d]) })
 }
 
 #[cold]

@@ -4,13 +4,13 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use super::frame::FrameRef;
 use super::guard::Guard;
 use super::pool::{Class, Pool};
 use super::runs::Run;
 use super::spawn::Keeper;
+use super::teams::Externals;
 use crate::observe::Counters;
 
 /// A worker, as tasks see it. One per worker thread; only that thread touches anything but the guard.
@@ -47,7 +47,7 @@ pub(crate) trait Scheduler {
     /// The state of a run of this team.
     fn find_run(&self, run: u32) -> Arc<Run>;
     /// The team's count of waits that something outside will end.
-    fn external(&self) -> Arc<AtomicUsize>;
+    fn external(&self) -> Arc<Externals>;
     /// Cancel a run of this team.
     fn cancel(&self, run: &Run);
     /// A frame of this worker may run: queue it behind all others.
@@ -258,7 +258,7 @@ impl Cx {
     }
 
     /// The team's count of waits that something outside will end.
-    pub(crate) fn external(self) -> Arc<AtomicUsize> {
+    pub(crate) fn external(self) -> Arc<Externals> {
         self.context().scheduler().external()
     }
 

@@ -15,6 +15,7 @@ use super::call::settle;
 use super::context::{Cx, cx};
 use super::frame::BodyFrame;
 use super::outcome::Outcome;
+use super::words::{self, Word};
 
 /// The right of a resumable body to take its entry, once, at its first poll.
 pub struct Enter<E>(PhantomData<fn() -> E>);
@@ -33,11 +34,6 @@ impl<E> Enter<E> {
     }
 }
 
-type Word = MaybeUninit<usize>;
-
-/// Entries up to this many words travel in registers: a stack function needs no memory of its own for them.
-const WORDS: usize = 4;
-
 /// Suspends an activation: makes its frame.
 ///
 /// # Safety
@@ -49,16 +45,11 @@ pub unsafe fn fallback<E, T, F: Future<Output = T>>(
     entry: E,
     body: impl FnOnce(Enter<E>) -> F,
 ) -> Outcome<T> {
-    if size_of::<E>() <= WORDS * size_of::<usize>() && align_of::<E>() <= align_of::<usize>() {
-        let mut words = [Word::uninit(); WORDS];
-        // SAFETY: an `E` fits, by the check above.
-        unsafe { words.as_mut_ptr().cast::<E>().write(entry) };
-        let [a, b, c, d] = words;
+    match words::split(entry) {
         // SAFETY: passed on; the words hold an `E`.
-        unsafe { by_words::<E, F>(a, b, c, d, cx, body) }
-    } else {
+        Ok([a, b, c, d]) => unsafe { by_words::<E, F>(a, b, c, d, cx, body) },
         // SAFETY: passed on.
-        unsafe { suspend(cx, entry, body) }
+        Err(entry) => unsafe { suspend(cx, entry, body) },
     }
 }
 
@@ -72,9 +63,8 @@ unsafe fn by_words<E, F: Future>(
     cx: Cx,
     body: impl FnOnce(Enter<E>) -> F,
 ) -> Outcome<F::Output> {
-    let words = [a, b, c, d];
     // SAFETY: the words hold an `E`, moved here by the caller.
-    let entry = unsafe { words.as_ptr().cast::<E>().read() };
+    let entry = unsafe { words::join([a, b, c, d]) };
     // SAFETY: passed on.
     unsafe { suspend(cx, entry, body) }
 }

@@ -88,6 +88,14 @@ impl Woken {
     }
 }
 
+impl<F> Drop for ForeignBody<F> {
+    fn drop(&mut self) {
+        // A waker that is kept must not keep an external wait that nobody waits for any more.
+        let before = std::mem::replace(&mut *lock(&self.woken.0), Alarm::Rung);
+        drop(before);
+    }
+}
+
 impl<F: Future> Future for ForeignBody<F> {
     type Output = F::Output;
 

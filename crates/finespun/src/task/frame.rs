@@ -34,6 +34,20 @@ use super::suspend;
 /// What a panic carries.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
+/// Destroys the payload of a panic that nobody will see; its destructor may panic in turn.
+pub(crate) fn discard(payload: Payload) {
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+}
+
+/// Runs user code whose panic has nowhere to go.
+pub(crate) fn quietly(body: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+        discard(payload);
+    }
+}
+
 /// The part that every frame begins with.
 #[repr(C)]
 pub struct Header {
@@ -56,6 +70,8 @@ pub struct VTable {
     pub(crate) drop_result: unsafe fn(FrameRef),
     /// Where the memory comes from and goes back to.
     pub(crate) class: Class,
+    /// Whether the frame was spawned: a waiter borrows nothing from it, and cancellation may part the two.
+    pub(crate) spawned: bool,
     /// The name of the body's type, for reports.
     pub(crate) name: fn() -> &'static str,
     /// For a slot without a body, written by a continuation: the type of its value, and where the wait was written.
@@ -121,6 +137,7 @@ impl<F: Future> BodyFrame<F> {
         cancel: Self::cancel,
         drop_result: drop_result::<F::Output>,
         class: Class::of(Self::LAYOUT),
+        spawned: false,
         name: std::any::type_name::<F>,
         leaf: None,
     };
@@ -197,7 +214,7 @@ impl<F: Future> BodyFrame<F> {
                 if !destroyed {
                     // A second panic has nowhere to go.
                     // SAFETY: the body has unwound and is not polled again.
-                    let _ = catch_unwind(AssertUnwindSafe(|| unsafe { Self::drop_body(frame) }));
+                    quietly(|| unsafe { Self::drop_body(frame) });
                 }
                 // SAFETY: as above.
                 unsafe { payload_ptr::<F::Output>(frame).write(payload) };
@@ -210,7 +227,7 @@ impl<F: Future> BodyFrame<F> {
     pub(crate) unsafe fn cancel(frame: FrameRef, _cx: Cx) -> Poll<Status> {
         // A destructor's panic has nowhere to go: whoever waits is cancelled too.
         // SAFETY: the worker loop runs a frame exclusively; the body is not polled again.
-        let _ = catch_unwind(AssertUnwindSafe(|| unsafe { Self::drop_body(frame) }));
+        quietly(|| unsafe { Self::drop_body(frame) });
         Poll::Ready(Status::Cancelled)
     }
 

@@ -144,7 +144,8 @@ macro_rules! join {
             fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
                 // SAFETY: a body is polled by a worker; used within this poll.
                 let cx = unsafe { cx() };
-                let look = !cx.take_entering();
+                // While the stack is being given up nothing is taken in: the body would go on running on it.
+                let look = !cx.take_entering() && !cx.leaving();
                 let mut out = false;
                 $( out |= self.$t.still_out(cx, look); )+
                 if out {
@@ -184,13 +185,9 @@ macro_rules! join {
         }
 
         /// A join in a pinned body: begins at the first poll.
-        pub enum $Async<$($T: Task),+> {
-            /// Not begun.
-            Start($($T),+),
-            /// Begun.
-            Wait($Wait<$($T),+>),
-            /// Ended.
-            Taken,
+        pub struct $Async<$($T: Task),+> {
+            start: Option<($($T,)+)>,
+            wait: Option<$Wait<$($T),+>>,
         }
 
         impl<$($T: Task),+> Unpin for $Async<$($T),+> {}
@@ -198,15 +195,13 @@ macro_rules! join {
         impl<$($T: Task),+> Future for $Async<$($T),+> {
             type Output = ($($T::Output,)+);
             fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<Self::Output> {
-                if let $Async::Start(..) = *self
-                    && let $Async::Start($($t),+) = std::mem::replace(&mut *self, $Async::Taken)
-                {
+                if let Some(($($t,)+)) = self.start.take() {
                     // SAFETY: a body is polled by a worker; `cx` is used at once and the wait kept.
-                    *self = $Async::Wait(unsafe { $start(cx(), $($t),+) });
+                    self.wait = Some(unsafe { $start(cx(), $($t),+) });
                 }
-                match &mut *self {
-                    $Async::Wait(wait) => Pin::new(wait).poll(std),
-                    _ => unreachable!("a join was polled after it had ended"),
+                match &mut self.wait {
+                    Some(wait) => Pin::new(wait).poll(std),
+                    None => unreachable!("a join is polled after it has begun"),
                 }
             }
         }
@@ -217,7 +212,7 @@ macro_rules! join {
         /// Only generated code: awaited at once in a task's body.
         #[allow(clippy::too_many_arguments, reason = "a join has as many branches as it has")]
         pub unsafe fn $async<$($T: Task),+>($($t: $T),+) -> $Async<$($T),+> {
-            $Async::Start($($t),+)
+            $Async { start: Some(($($t,)+)), wait: None }
         }
     };
 }

@@ -21,7 +21,7 @@ use std::vec;
 
 use super::call::{Task, call_guarded, poll_in_place, sealed};
 use super::context::{Cx, cx};
-use super::frame::{BodyFrame, FrameRef, Payload, VTable};
+use super::frame::{BodyFrame, FrameRef, Payload, VTable, discard};
 use super::join::Branch;
 use super::outcome::{Child, Outcome};
 use super::slot::Status;
@@ -106,8 +106,8 @@ pub struct Many<I, S> {
 /// ```
 pub fn join_all<I>(tasks: I) -> Many<I::IntoIter, Vec<<I::Item as Task>::Output>>
 where
-    I: IntoIterator,
-    I::Item: Task,
+    I: IntoIterator<IntoIter: Send>,
+    I::Item: Task<Output: Send> + Send,
 {
     let tasks = tasks.into_iter();
     let sink = Vec::with_capacity(tasks.size_hint().0);
@@ -138,9 +138,10 @@ where
 /// ```
 pub fn reduce<I, A, Op>(tasks: I, identity: A, op: Op) -> Many<I::IntoIter, Fold<A, Op>>
 where
-    I: IntoIterator,
-    I::Item: Task,
-    Op: FnMut(A, <I::Item as Task>::Output) -> A,
+    I: IntoIterator<IntoIter: Send>,
+    I::Item: Task<Output: Send> + Send,
+    A: Send,
+    Op: FnMut(A, <I::Item as Task>::Output) -> A + Send,
 {
     Many { tasks: tasks.into_iter(), sink: Fold { value: Some(identity), op } }
 }
@@ -273,7 +274,10 @@ where
         match catch_unwind(AssertUnwindSafe(|| body(self))) {
             Ok(done) => Some(done),
             Err(payload) => {
-                self.panic.get_or_insert(payload);
+                match self.panic {
+                    None => self.panic = Some(payload),
+                    Some(_) => discard(payload),
+                }
                 None
             }
         }
@@ -298,14 +302,15 @@ where
             let half = high.unwrap_or(low.max(BATCH)).div_ceil(2).clamp(1, BATCH);
             tasks.by_ref().take(half).collect::<Vec<_>>()
         });
-        let Some(batch) = batch else { return self.tasks = None };
-        if batch.is_empty() {
-            return self.tasks = None;
-        }
+        let Some(batch) = batch.filter(|batch| !batch.is_empty()) else {
+            self.guarded(|rest| rest.tasks = None);
+            return;
+        };
         let turn = BodyFrame::new(cx, ready(()));
         cx.make_ready(turn);
         self.turn = Some(Child::new(turn));
-        let frame = join_all(batch).start(cx);
+        let sink = Vec::with_capacity(batch.len());
+        let frame = Many { tasks: batch.into_iter(), sink }.start(cx);
         self.pieces.push_back(Piece::Many(Branch::Child(Child::new(frame))));
     }
 
@@ -341,19 +346,21 @@ where
         let cx = unsafe { cx() };
         let rest = &mut *self;
         rest.turn = None;
-        rest.drain();
         if cx.leaving() {
+            // Nothing is taken in: the sink's operator would run on the stack that is being given up.
             rest.hand_over(cx);
         } else {
+            rest.drain();
             rest.go_on(cx);
         }
+        let look = !cx.leaving();
         if let Some(turn) = &rest.turn {
             cx.wait_for(turn.frame());
             return Poll::Pending;
         }
         let mut out = false;
         for piece in &mut rest.pieces {
-            out |= piece.still_out(cx, true);
+            out |= piece.still_out(cx, look);
         }
         if out {
             return Poll::Pending;

@@ -82,6 +82,15 @@ impl<Tk: Task> Called<Tk> {
         unsafe { self.0.value.assume_init() }
     }
 
+    /// The outcome itself, for the caller's caller: forwarding of a tail await.
+    ///
+    /// # Safety
+    /// The task borrows nothing that ends with the function that returns this.
+    #[inline(always)]
+    pub unsafe fn into_outcome(self) -> Outcome<Tk::Output> {
+        self.0
+    }
+
     /// Either of them.
     #[inline(always)]
     pub fn open(self) -> Result<Tk::Output, Child<Tk>> {
@@ -113,9 +122,11 @@ impl<Tk: Task> Child<Tk> {
         self.frame
     }
 
+    /// Whether there is nothing to wait for: the child has ended, or cancellation has parted it from its waiter.
     pub(crate) fn ended(&self) -> bool {
         // SAFETY: owned, hence live.
-        unsafe { self.frame.as_ref() }.slot.status().is_some()
+        let slot = &unsafe { self.frame.as_ref() }.slot;
+        slot.status().is_some() || slot.is_parted()
     }
 
     /// Hands the frame to the caller's caller: forwarding of a tail await.
@@ -135,8 +146,13 @@ impl<Tk: Task> Child<Tk> {
     /// Takes the result of an ended child: its value, or a resumed panic.
     pub(crate) fn deliver(self) -> frame::Delivered<Tk::Output> {
         debug_assert!(self.ended());
+        let frame = self.into_frame();
+        // SAFETY: owned, hence live.
+        if unsafe { frame.as_ref() }.slot.leave_parted() {
+            return frame::Delivered::Cancelled;
+        }
         // SAFETY: the child has ended, as every caller has checked, and this was its only owner.
-        unsafe { frame::take(self.into_frame()) }
+        unsafe { frame::take(frame) }
     }
 }
 
@@ -144,6 +160,9 @@ impl<Tk> Drop for Child<Tk> {
     fn drop(&mut self) {
         // SAFETY: owned, hence live.
         let header = unsafe { self.frame.as_ref() };
+        if header.slot.leave_parted() {
+            return;
+        }
         if header.slot.status().is_none() {
             // A frame that waits is never dropped under its children (DESIGN section 7); to go on would free
             // storage that a running task borrows.

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::atomics::lock_std as lock;
 
-use super::frame::{FrameRef, VTable};
+use super::frame::{FrameRef, Header, Payload, VTable};
 
 /// Blocks are multiples of this many bytes, and aligned to it.
 const GRAIN: usize = 16;
@@ -64,13 +64,18 @@ impl Class {
 }
 
 /// A free block.
+///
+/// Slot word, claim and run of the frame that it was stay as they were, for a sweep that comes too late.
 #[repr(C)]
 struct Block {
-    /// Over the slot word of a frame.
-    next: *mut Block,
+    _slot: usize,
     /// Over the table of a frame: null marks a free block for [`Pool::walk`].
     table: AtomicPtr<VTable>,
+    _claim_and_run: u64,
+    next: *mut Block,
 }
+
+const _: () = assert!(size_of::<Block>() <= size_of::<Header>() + size_of::<Payload>());
 
 #[repr(C, align(64))]
 struct PageHeader {
@@ -221,7 +226,10 @@ impl Pool {
     /// them: its memory stays what it was until this pool's owner allocates again.
     ///
     /// For the owner, or for whoever keeps it from running.
-    pub(crate) fn walk(&self, mut visit: impl FnMut(FrameRef)) {
+    ///
+    /// What `visit` may look at is the table that it is given (the frame's own may be cleared meanwhile), and slot,
+    /// claim and run, which freeing leaves as they were.
+    pub(crate) fn walk(&self, mut visit: impl FnMut(FrameRef, &'static VTable)) {
         // SAFETY: only the owner changes the list.
         for &page in unsafe { &*self.pages.get() } {
             // SAFETY: a page of this pool.
@@ -229,15 +237,17 @@ impl Pool {
             let size = Class::Pooled(index).bytes();
             let (next, _) = self.fresh[usize::from(index)].get();
             let start = page.as_ptr().addr();
-            let carved = if (start..start + PAGE).contains(&next.addr()) { next.addr() - start } else { PAGE };
+            let next = next.addr();
+            let carved = if start < next && next <= start + PAGE { next - start } else { PAGE };
             let mut offset = PAGE_HEADER;
             while offset + size <= carved {
                 // SAFETY: within the page.
                 let block = unsafe { page.add(offset) }.cast::<Block>();
                 // SAFETY: every carved block has a table word, which others write only by `mark_free`.
-                // Acquire: pairs with nothing that matters; a frame that is freed now is not looked into.
-                if !unsafe { &(*block.as_ptr()).table }.load(Ordering::Acquire).is_null() {
-                    visit(block.cast());
+                let table = unsafe { &(*block.as_ptr()).table }.load(Ordering::Acquire);
+                // SAFETY: null, or the table of a frame, which is static.
+                if let Some(table) = unsafe { table.as_ref() } {
+                    visit(block.cast(), table);
                 }
                 offset += size;
             }

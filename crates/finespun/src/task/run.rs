@@ -5,6 +5,7 @@ use std::task::Poll;
 use super::context::Cx;
 use super::frame::{self, FrameRef};
 use super::slot::{Completed, Registered, Status};
+use super::teams;
 
 /// What a frame does after its poll returned pending.
 #[must_use]
@@ -58,8 +59,9 @@ pub(crate) unsafe fn complete(frame: FrameRef, status: Status) -> Option<FrameRe
     match unsafe { frame.as_ref() }.slot.complete(status) {
         Completed::Unwaited => None,
         Completed::Detached => {
+            // The result's destructor is user code, whose panic has nowhere to go.
             // SAFETY: completed, and the owner has gone: we are the only one left.
-            unsafe { (frame.as_ref().vtable.drop_result)(frame) };
+            frame::quietly(|| unsafe { (frame.as_ref().vtable.drop_result)(frame) });
             // SAFETY: as above.
             unsafe { frame::free(frame) };
             None
@@ -77,6 +79,17 @@ pub(crate) unsafe fn count_down(waiter: FrameRef) -> Option<FrameRef> {
     // SAFETY: live by the caller's word.
     let join = unsafe { &waiter.as_ref().join };
     join.count_down(1).then_some(waiter)
+}
+
+/// Takes the waiter of a spawned frame of a cancelled run away: the waiter, if that makes it ready.
+///
+/// # Safety
+/// `frame` is a spawned frame, or was one that has been freed and not been allocated again.
+pub(crate) unsafe fn part(frame: FrameRef) -> Option<FrameRef> {
+    // SAFETY: the memory is a frame's or a free block's; a freed one has a mark, which `part` of the slot checks.
+    let waiter = unsafe { frame.as_ref() }.slot.part()?;
+    // SAFETY: the slot was this waiter's, and has been taken from it.
+    unsafe { count_down(waiter) }
 }
 
 /// Runs a ready frame, and what it makes ready, until nothing of that is left.
@@ -105,13 +118,24 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             // SAFETY: `poll` has written the result that it names.
             Poll::Ready(status) => unsafe { complete(current, status) },
         };
+        debug_assert!(!cx.leaving() || polled.is_pending(), "what leaves the stack waits");
+        cx.flush_exposed();
         if let Some(keeper) = cx.take_keeper() {
             // Only now: the result, if nobody wants it, has been destroyed.
-            keeper.tell();
+            if let Some(told) = keeper.tell() {
+                // A waker of another executor: it must not take this for a task of the run that has ended.
+                cx.leave_run();
+                frame::quietly(told);
+            }
         }
-        cx.flush_exposed();
         match next {
-            Some(frame) => current = frame,
+            // SAFETY: ready frames are live.
+            Some(frame) if teams::same_team(unsafe { frame.as_ref() }.run, run) => current = frame,
+            Some(frame) => {
+                // It awaited a handle of another runtime's task.
+                teams::inject(frame);
+                return;
+            }
             None => return,
         }
     }

@@ -23,8 +23,11 @@ pub(crate) struct Run {
     ended: Mutex<bool>,
     bell: Condvar,
     /// Told that the run has ended, for those who do not sleep on it.
-    on_end: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    on_end: Mutex<Option<Told>>,
 }
+
+/// Somebody who is told that a run has ended: user code.
+pub(crate) type Told = Box<dyn FnOnce() + Send>;
 
 impl Run {
     /// A run with its root.
@@ -64,19 +67,18 @@ impl Run {
         self.live.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A task of the run has ended, and nothing that it borrowed is used any more.
-    pub(crate) fn leave(&self) {
+    /// A task of the run has ended, and nothing that it borrowed is used any more. If it was the last: whom to tell.
+    #[must_use]
+    pub(crate) fn leave(&self) -> Option<Told> {
         // Release: this task's accesses come before the end. Acquire: the last sees all others'.
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
             let told = lock(&self.on_end).take();
             let mut ended = lock(&self.ended);
             *ended = true;
             self.bell.notify_all();
-            drop(ended);
-            if let Some(told) = told {
-                told();
-            }
+            return told;
         }
+        None
     }
 
     /// Whether other tasks than the caller are left.

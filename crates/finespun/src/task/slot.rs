@@ -9,6 +9,12 @@
 //!     |
 //!     |  (3) detach                        (2) complete
 //!     +------------> DETACHED -----------------------------> ENDED        completer frees the frame
+//!                       ^
+//!                       |  (5) the parted owner goes
+//!     WAITED(frame) -> PARTED -----------------------------> ENDED        the owner frees the frame
+//!                  (4) part            (2) complete
+//!
+//! (4) is cancellation's: it takes the waiter of a spawned frame away, so that a cycle of handles can be destroyed.
 //! ```
 //!
 //! A frame that waits for several slots counts them down: see [`Join`].
@@ -26,6 +32,7 @@ use super::frame::{FrameRef, Header};
 // Frame addresses are at least 8-aligned, so these words are no frame's.
 const EMPTY: *mut Header = ptr::null_mut();
 const DETACHED: *mut Header = ptr::without_provenance_mut(2);
+const PARTED: *mut Header = ptr::without_provenance_mut(4);
 /// Bit 0 marks an ended slot, the bits from 2 on say how it ended.
 const ENDED: usize = 1;
 
@@ -122,7 +129,7 @@ impl Slot {
         match self.0.compare_exchange(EMPTY, waiter.as_ptr(), Ordering::Release, Ordering::Acquire) {
             Ok(_) => Registered::Waiting,
             Err(found) => {
-                debug_assert_eq!(found.addr() & ENDED, ENDED, "a slot has one waiter");
+                debug_assert!(found.addr() & ENDED == ENDED || found == PARTED, "a slot has one waiter");
                 Registered::Ended
             }
         }
@@ -137,6 +144,7 @@ impl Slot {
         match NonNull::new(found) {
             None => Completed::Unwaited,
             Some(_) if found == DETACHED => Completed::Detached,
+            Some(_) if found == PARTED => Completed::Unwaited,
             Some(waiter) => Completed::Waiter(waiter),
         }
     }
@@ -148,11 +156,33 @@ impl Slot {
         self.0.compare_exchange(EMPTY, DETACHED, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
+    /// Transition 4: the waiter, which the caller counts down, and which finds the slot parted.
+    pub(crate) fn part(&self) -> Option<FrameRef> {
+        let waiter = self.waiter()?;
+        // AcqRel: as `complete` towards the waiter.
+        let parted =
+            self.0.compare_exchange(waiter.as_ptr(), PARTED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        parted.then_some(waiter)
+    }
+
+    /// Whether cancellation has parted the owner from the frame, which has not ended yet.
+    pub(crate) fn is_parted(&self) -> bool {
+        // Acquire pairs with the Release in `part`.
+        self.0.load(Ordering::Acquire) == PARTED
+    }
+
+    /// Transition 5; `false` when the slot has ended meanwhile, or was never parted.
+    #[must_use]
+    pub(crate) fn leave_parted(&self) -> bool {
+        // As `detach`.
+        self.0.compare_exchange(PARTED, DETACHED, Ordering::Release, Ordering::Acquire).is_ok()
+    }
+
     /// Who waits, if somebody does.
     pub(crate) fn waiter(&self) -> Option<FrameRef> {
         // Acquire pairs with the Release in `wait`.
         let found = self.0.load(Ordering::Acquire);
-        NonNull::new(found).filter(|_| found.addr() & ENDED == 0 && found != DETACHED)
+        NonNull::new(found).filter(|_| found.addr() & ENDED == 0 && found != DETACHED && found != PARTED)
     }
 
     /// How the slot ended, if it has.

@@ -4,40 +4,42 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as StdContext, Poll, Waker};
 
 use crate::atomics::lock_std as lock;
 use super::call::{CallFuture, Task, poll_in_place, sealed};
 use super::context::{Cx, cx, try_cx};
-use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable};
+use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable, quietly};
 use super::outcome::Outcome;
-use super::runs::Run;
+use super::runs::{Run, Told};
 use super::slot::Status;
 use super::suspend::{Continuation, Suspend, suspend_protected};
 
 /// Who is told that a spawned task has ended, after nothing of it is left but a result with an owner.
 pub(crate) enum Keeper {
     Run(Arc<Run>),
-    Scope(NonNull<State>),
+    Scope(&'static State),
 }
 
 impl Keeper {
-    /// The task has ended.
-    pub(crate) fn tell(self) {
+    /// The task has ended. If it was the last of its run: whom to tell.
+    #[must_use]
+    pub(crate) fn tell(self) -> Option<Told> {
         match self {
             Keeper::Run(run) => run.leave(),
-            // SAFETY: the scope waits until all its tasks have told it.
-            Keeper::Scope(state) => unsafe { state.as_ref() }.leave(),
+            Keeper::Scope(state) => {
+                state.leave();
+                None
+            }
         }
     }
 
     fn panicked(&self) {
         if let Keeper::Scope(state) = self {
-            // SAFETY: as above. Relaxed: published by `leave`.
-            unsafe { state.as_ref() }.panicked.store(true, Ordering::Relaxed);
+            // Relaxed: published by `leave`.
+            state.panicked.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -76,8 +78,13 @@ impl<Tk: Task> Drop for Spawned<Tk> {
     }
 }
 
+impl<Tk: Task> Spawned<Tk> {
+    const TABLE: &'static VTable = &VTable { spawned: true, ..*BodyFrame::<Self>::VTABLE };
+}
+
 fn start<Tk: Task>(cx: Cx, task: Tk, keeper: Keeper) -> FrameRef {
-    let frame = BodyFrame::new(cx, Spawned { call: CallFuture::fresh(task), keeper: Some(keeper) });
+    let body = Spawned { call: CallFuture::fresh(task), keeper: Some(keeper) };
+    let frame = BodyFrame::with_table(cx, body, Spawned::<Tk>::TABLE);
     cx.make_ready(frame);
     frame
 }
@@ -170,10 +177,17 @@ impl<T> Drop for Handle<'_, T> {
         // SAFETY: owned until detached.
         let header = unsafe { self.frame.as_ref() };
         if !header.slot.detach() {
+            /// Frees the memory even if the result's destructor panics.
+            struct Free(FrameRef);
+            impl Drop for Free {
+                fn drop(&mut self) {
+                    // SAFETY: the result is gone, and the handle was the frame's only owner.
+                    unsafe { frame::free(self.0) };
+                }
+            }
+            let _free = Free(self.frame);
             // SAFETY: completed, and the handle was its only owner.
             unsafe { (header.vtable.drop_result)(self.frame) };
-            // SAFETY: as above.
-            unsafe { frame::free(self.frame) };
         }
     }
 }
@@ -185,20 +199,54 @@ impl<T> std::fmt::Debug for Handle<'_, T> {
 }
 
 /// What a scope's tasks and its end share.
+///
+/// States are recycled and never freed, and each use has its own generation: a [`Scope`] that is kept after its scope
+/// has ended finds out, instead of touching memory that is gone.
 pub(crate) struct State {
-    /// The body and the tasks that have not ended.
-    live: AtomicUsize,
+    /// The generation (upper half), and the body and the tasks that have not ended (lower half).
+    word: AtomicU64,
+    /// The run that the scope belongs to.
+    run: AtomicU32,
     panicked: AtomicBool,
     /// Resolved by whoever is last; there before the body has ended.
     end: Mutex<Option<Continuation<()>>>,
 }
 
+/// States of scopes that have ended.
+static STATES: Mutex<Vec<&'static State>> = Mutex::new(Vec::new());
+
 impl State {
+    /// A state with its body, and its generation.
+    fn acquire(run: u32) -> (&'static State, u32) {
+        let recycled = lock(&STATES).pop();
+        let state = recycled.unwrap_or_else(|| {
+            Box::leak(Box::new(State {
+                word: AtomicU64::new(0),
+                run: AtomicU32::new(0),
+                panicked: AtomicBool::new(false),
+                end: Mutex::new(None),
+            }))
+        });
+        // Relaxed, all: nobody has this generation yet; it is handed out with the scope.
+        let generation = ((state.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
+        state.run.store(run, Ordering::Relaxed);
+        state.panicked.store(false, Ordering::Relaxed);
+        state.word.store(u64::from(generation) << 32 | 1, Ordering::Relaxed);
+        (state, generation)
+    }
+
+    /// One more task, if this generation has not ended.
+    fn enter(&self, generation: u32) -> bool {
+        let enter = |word: u64| ((word >> 32) as u32 == generation && word as u32 > 0).then(|| word + 1);
+        // Relaxed: who enters is in the scope, or is refused.
+        self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enter).is_ok()
+    }
+
     fn leave(&self) {
         // Release: this task's accesses come before the end. Acquire: the last sees all others', and `end`.
-        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.word.fetch_sub(1, Ordering::AcqRel) as u32 == 1 {
             let end = lock(&self.end).take();
-            // From here on the scope may be gone.
+            // From here on the state may be another scope's.
             if let Some(end) = end {
                 end.resolve(());
             }
@@ -209,37 +257,37 @@ impl State {
 /// Where tasks are spawned that may borrow what outlives the scope.
 ///
 /// A `Copy` handle: pass it to the tasks that spawn.
+#[derive(Clone, Copy)]
 pub struct Scope<'s> {
-    state: NonNull<State>,
+    state: &'static State,
+    generation: u32,
     lends: PhantomData<fn(&'s ()) -> &'s ()>,
 }
 
-impl Clone for Scope<'_> {
-    fn clone(&self) -> Self {
-        *self
+impl std::fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
     }
 }
-impl Copy for Scope<'_> {}
-
-// SAFETY: the state is atomics and a mutex.
-unsafe impl Send for Scope<'_> {}
-// SAFETY: as above.
-unsafe impl Sync for Scope<'_> {}
 
 impl<'s> Scope<'s> {
     /// Starts a task in this scope; the scope ends after it.
     ///
     /// # Panics
-    /// Outside a task.
+    /// Outside a task, in another run than the scope's, and after the scope has ended.
     pub fn spawn<Tk>(self, task: Tk) -> Handle<'s, Tk::Output>
     where
         Tk: Task + Send + 's,
         Tk::Output: Send,
     {
         let Some(cx) = try_cx() else { panic!("a scope spawns inside tasks only") };
-        // SAFETY: the scope lives while anyone can hold this: see `scope`.
-        // Relaxed: the caller is in the scope, so the count is not zero.
-        unsafe { self.state.as_ref() }.live.fetch_add(1, Ordering::Relaxed);
+        assert!(self.state.enter(self.generation), "a scope that has ended spawns nothing");
+        // From here on the scope lives until this task has left. Relaxed: set before the scope was handed out.
+        let run = self.state.run.load(Ordering::Relaxed);
+        if cx.run() != run {
+            self.state.leave();
+            panic!("a scope spawns in its own run only");
+        }
         Handle::new(start(cx, task, Keeper::Scope(self.state)))
     }
 }
@@ -247,8 +295,8 @@ impl<'s> Scope<'s> {
 /// Runs the task that `body` makes, with a scope to spawn in; ends after all tasks of the scope, awaited or not.
 ///
 /// # Panics
-/// With the body's panic, or, if a task of the scope panicked and nobody awaited it, with a message that says so;
-/// in either case after all tasks of the scope have ended.
+/// With the body's panic, or, if a task of the scope panicked, with a message that says so; in either case after all
+/// tasks of the scope have ended.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -277,7 +325,7 @@ impl<'s> Scope<'s> {
 pub fn scope<'s, Tk, F>(body: F) -> Scoped<'s, Tk, F>
 where
     Tk: Task + Send + 's,
-    F: FnOnce(Scope<'s>) -> Tk,
+    F: FnOnce(Scope<'s>) -> Tk + Send,
 {
     Scoped { body, lends: PhantomData }
 }
@@ -299,14 +347,10 @@ where
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Tk::Output> {
-        let state = Box::new(State {
-            live: AtomicUsize::new(1),
-            panicked: AtomicBool::new(false),
-            end: Mutex::new(None),
-        });
+        let (state, generation) = State::acquire(cx.run());
         // Spawning is up to the task that this makes; if the closure spawns and panics, that is waited for too.
         let call = ScopeCall::Make(Some(self.body));
-        let body = ScopeBody { call, result: None, end: None, state, lends: PhantomData };
+        let body = ScopeBody { call, result: None, end: None, state, generation, lends: PhantomData };
         poll_in_place(body, cx, ScopeBody::<Tk, F>::TABLE)
     }
 }
@@ -323,22 +367,17 @@ struct ScopeBody<'s, Tk: Task, F> {
     call: ScopeCall<Tk, F>,
     result: Option<std::thread::Result<Tk::Output>>,
     end: Option<CallFuture<EndOfScope>>,
-    state: Box<State>,
+    state: &'static State,
+    generation: u32,
     lends: PhantomData<&'s ()>,
 }
 
 impl<Tk: Task, F> Unpin for ScopeBody<'_, Tk, F> {}
 
-/// A pointer to the state of a scope that has not ended.
-struct StatePtr(NonNull<State>);
-// SAFETY: the state is atomics and a mutex.
-unsafe impl Send for StatePtr {}
-impl StatePtr {
-    fn leave_through(self, end: Continuation<()>) {
-        // SAFETY: the scope's frame waits for this continuation, and owns the state.
-        let state = unsafe { self.0.as_ref() };
-        *lock(&state.end) = Some(end);
-        state.leave();
+impl<Tk: Task, F> Drop for ScopeBody<'_, Tk, F> {
+    fn drop(&mut self) {
+        // All tasks have left: nobody but kept `Scope`s, which are refused, knows the state any more.
+        lock(&STATES).push(self.state);
     }
 }
 
@@ -353,8 +392,7 @@ where
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
         // SAFETY: the worker loop runs a frame exclusively.
         let this = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
-        // A destructor's panic has nowhere to go.
-        let _ = catch_unwind(AssertUnwindSafe(|| this.call = ScopeCall::Ended));
+        quietly(|| this.call = ScopeCall::Ended);
         if this.end(&mut StdContext::from_waker(Waker::noop())).is_pending() {
             return Poll::Pending;
         }
@@ -364,10 +402,12 @@ where
 
     /// Waits for the tasks of the scope, the body having ended.
     fn end(&mut self, std: &mut StdContext<'_>) -> Poll<()> {
-        let state = NonNull::from(&*self.state);
+        let state = self.state;
         let end = self.end.get_or_insert_with(|| {
-            let state = StatePtr(state);
-            CallFuture::fresh(suspend_protected(Box::new(move |end| state.leave_through(end))))
+            CallFuture::fresh(suspend_protected(Box::new(move |end| {
+                *lock(&state.end) = Some(end);
+                state.leave();
+            })))
         });
         Pin::new(end).poll(std)
     }
@@ -382,13 +422,13 @@ where
 
     fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<Tk::Output> {
         let this = &mut *self;
-        let state = NonNull::from(&*this.state);
+        let scope = Scope { state: this.state, generation: this.generation, lends: PhantomData };
         if this.result.is_none() {
             let polled = catch_unwind(AssertUnwindSafe(|| {
                 if let ScopeCall::Make(make) = &mut this.call
                     && let Some(make) = make.take()
                 {
-                    this.call = ScopeCall::Call(CallFuture::fresh(make(Scope { state, lends: PhantomData })));
+                    this.call = ScopeCall::Call(CallFuture::fresh(make(scope)));
                 }
                 match &mut this.call {
                     ScopeCall::Call(call) => Pin::new(call).poll(std),

@@ -22,7 +22,6 @@ use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::task::Poll;
 
 use crate::atomics::Ordering;
@@ -33,6 +32,7 @@ use super::frame::{self, FrameRef, Header, Payload, VTable, frame_layout, payloa
 use super::outcome::Outcome;
 use super::pool::{self, Class};
 use super::slot::{Join, Slot, Status};
+use super::teams::Externals;
 use super::{run, teams};
 
 const OPEN: u32 = 0;
@@ -59,6 +59,7 @@ impl<T> Leaf<T> {
     const VTABLE: &'static VTable = &VTable {
         poll: Self::poll,
         cancel: Self::poll,
+        spawned: false,
         drop_result: frame::drop_result::<T>,
         class: Class::of(Self::LAYOUT),
         name: std::any::type_name::<Continuation<T>>,
@@ -94,7 +95,8 @@ impl<T> Leaf<T> {
 ///
 /// [`resolve`](Continuation::resolve) consumes it, so a second value is impossible by type. One that is dropped
 /// unresolved wakes its waiter with a panic that says so. It may be resolved on any thread, and may outlive the
-/// waiting task, its run and the runtime.
+/// waiting task, its run and the runtime. If anything but a task will resolve it, say so by
+/// [`external`](Continuation::external), or the wait may be reported as a deadlock.
 #[must_use = "a continuation that is dropped ends its wait with a panic"]
 pub struct Continuation<T> {
     leaf: FrameRef,
@@ -111,7 +113,7 @@ impl<T> Continuation<T> {
     ///
     /// If the task has been cancelled meanwhile, `value` is dropped.
     pub fn resolve(self, value: T) {
-        self.complete(Ok(value));
+        drop(self.complete(Ok(value)));
     }
 
     /// Marks the wait as one that something outside the tasks will end (a socket, a timer, another thread): it does
@@ -121,13 +123,16 @@ impl<T> Continuation<T> {
     /// Outside a task: call it where [`suspend`] hands the continuation out.
     pub fn external(self) -> External<T> {
         let Some(cx) = try_cx() else { panic!("`external` was called outside a task") };
+        // SAFETY: the leaf lives until this side has let it go.
+        let run = unsafe { self.leaf.as_ref() }.run;
+        assert!(teams::same_team(cx.run(), run), "`external` was called on another runtime than the wait's");
         let count = cx.external();
-        // Relaxed: the deadlock report reads it when all workers, this one included, have parked.
-        count.fetch_add(1, Ordering::Relaxed);
+        count.enter();
         External { continuation: Some(self), count }
     }
 
-    fn complete(self, result: Result<T, Payload>) {
+    /// Writes the slot; the result back if the wait has been cancelled.
+    fn complete(self, result: Result<T, Payload>) -> Result<(), Result<T, Payload>> {
         let leaf = std::mem::ManuallyDrop::new(self).leaf;
         // SAFETY: the leaf lives until this side has let it go.
         let claim = unsafe { &(*leaf.as_ptr()).join }.claim();
@@ -135,10 +140,9 @@ impl<T> Continuation<T> {
         // Relaxed: the bit is there from the beginning.
         let open = claim.load(Ordering::Relaxed) & PROTECTED;
         if claim.compare_exchange(open, RESOLVED, Ordering::AcqRel, Ordering::Acquire).is_err() {
-            drop(result);
             // SAFETY: this continuation is consumed.
             unsafe { let_go(leaf, HANDLE_GONE) };
-            return;
+            return Err(result);
         }
         let status = match result {
             Ok(value) => {
@@ -156,16 +160,32 @@ impl<T> Continuation<T> {
         if let Some(waiter) = unsafe { run::complete(leaf, status) } {
             make_ready(waiter);
         }
+        Ok(())
+    }
+
+    /// As `resolve`, but gives the value back if the waiting task has been cancelled.
+    pub(crate) fn try_resolve(self, value: T) -> Result<(), T> {
+        match self.complete(Ok(value)) {
+            Err(Ok(value)) => Err(value),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the waiting task has been cancelled: nobody will see the value.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        // SAFETY: the leaf lives until this side has let it go.
+        unsafe { self.leaf.as_ref() }.join.claim().load(Ordering::Acquire) & CANCELLED != 0
     }
 }
 
 impl<T> Drop for Continuation<T> {
     fn drop(&mut self) {
         let again = Continuation { leaf: self.leaf, value: PhantomData::<fn(T)> };
-        again.complete(Err(Box::new(format!(
+        let message = format!(
             "a Continuation<{}> was dropped unresolved: resolve it, or let its holder live",
             std::any::type_name::<T>()
-        ))));
+        );
+        drop(again.complete(Err(Box::new(message))));
     }
 }
 
@@ -180,7 +200,7 @@ impl<T> std::fmt::Debug for Continuation<T> {
 pub struct External<T> {
     continuation: Option<Continuation<T>>,
     /// The team's waits of this kind.
-    count: Arc<AtomicUsize>,
+    count: Arc<Externals>,
 }
 
 impl<T> External<T> {
@@ -194,7 +214,7 @@ impl<T> External<T> {
     /// Ends the wait with a panic.
     pub(crate) fn fail(mut self, payload: Payload) {
         if let Some(k) = self.continuation.take() {
-            k.complete(Err(payload));
+            drop(k.complete(Err(payload)));
         }
     }
 }
@@ -202,8 +222,7 @@ impl<T> External<T> {
 impl<T> Drop for External<T> {
     fn drop(&mut self) {
         drop(self.continuation.take());
-        // Release: the waiter has been made ready before.
-        self.count.fetch_sub(1, Ordering::Release);
+        self.count.leave();
     }
 }
 
@@ -249,14 +268,14 @@ pub(crate) struct Waiting {
 ///
 /// # Safety
 /// `leaf` is a leaf.
-pub(crate) unsafe fn waiting(leaf: FrameRef) -> Option<Waiting> {
+pub(crate) unsafe fn waiting(leaf: FrameRef, table: &'static VTable) -> Option<Waiting> {
     // SAFETY: live by the caller's word.
     let header = unsafe { leaf.as_ref() };
     if header.join.claim().load(Ordering::Acquire) & !PROTECTED != OPEN {
         return None;
     }
     // SAFETY: the table's own function.
-    let (value, place) = unsafe { (header.vtable.leaf?)(leaf) };
+    let (value, place) = unsafe { (table.leaf?)(leaf) };
     Some(Waiting { waiter: header.slot.waiter(), what: format!("a continuation of `{value}`"), place })
 }
 
@@ -300,6 +319,8 @@ pub(crate) unsafe fn abandon(leaf: FrameRef) {
 /// #[task]
 /// async fn from_another_thread() -> u64 {
 ///     suspend(|k: Continuation<u64>| {
+///         // Something outside the tasks will resolve it: no deadlock, however long that takes.
+///         let k = k.external();
 ///         std::thread::spawn(move || k.resolve(42));
 ///     })
 ///     .await
@@ -308,7 +329,7 @@ pub(crate) unsafe fn abandon(leaf: FrameRef) {
 /// assert_eq!(runtime.run(from_another_thread()), 42);
 /// ```
 #[track_caller]
-pub fn suspend<T: Send, F: FnOnce(Continuation<T>)>(body: F) -> Suspend<T, F> {
+pub fn suspend<T: Send, F: FnOnce(Continuation<T>) + Send>(body: F) -> Suspend<T, F> {
     Suspend { body, claim: OPEN, place: Location::caller(), forced: false, value: PhantomData }
 }
 

@@ -3,6 +3,7 @@
 //! A frame's run number names its team (the upper bits) and the run within it (the lower ones). A continuation that
 //! is resolved on a foreign thread, or on a worker of another runtime, finds the team here.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::atomics::lock_std as lock;
@@ -12,7 +13,38 @@ use super::frame::FrameRef;
 const RUN_BITS: u32 = 22;
 /// The numbers of runs within a team: 0 to this less one. The last is no run's.
 pub(crate) const RUNS: u32 = (1 << RUN_BITS) - 1;
-const TEAMS: usize = 1 << (32 - RUN_BITS);
+/// One less than the bits allow: `u32::MAX` is no run of any team.
+const TEAMS: usize = (1 << (32 - RUN_BITS)) - 1;
+
+/// A team's waits that something outside the tasks will end.
+pub(crate) struct Externals {
+    count: AtomicUsize,
+    /// Called when there is none left: all workers may be parked, and nobody else would look for a deadlock.
+    none_left: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Externals {
+    pub(crate) fn new(none_left: impl Fn() + Send + Sync + 'static) -> Externals {
+        Externals { count: AtomicUsize::new(0), none_left: Box::new(none_left) }
+    }
+
+    pub(crate) fn enter(&self) {
+        // Relaxed: the deadlock report reads it when all workers, the caller's included, have parked.
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn leave(&self) {
+        // Release: the waiter has been made ready before.
+        if self.count.fetch_sub(1, Ordering::Release) == 1 {
+            (self.none_left)();
+        }
+    }
+
+    pub(crate) fn any(&self) -> bool {
+        // Acquire: pairs with the Release in `leave`.
+        self.count.load(Ordering::Acquire) > 0
+    }
+}
 
 /// What a foreign thread can ask of a team of workers.
 pub(crate) trait Team: Send + Sync {
