@@ -13,7 +13,6 @@ use crate::task::context::cx;
 use crate::task::frame::{BodyFrame, Payload, quietly};
 use crate::task::runs::Run;
 use crate::task::spawn::Keeper;
-use crate::task::teams::Team as _;
 
 use super::RunError;
 
@@ -81,8 +80,7 @@ pub(super) fn start<Tk: Task + Send>(team: &Team, task: Tk, run: &Arc<Run>) -> D
     // SAFETY: just made.
     let detached = unsafe { frame.as_ref() }.slot.detach();
     debug_assert!(detached, "nobody has run the frame yet");
-    team.inject(frame);
-    run.start();
+    team.inject_root(frame, run);
     delivery
 }
 

@@ -226,9 +226,20 @@ impl Team {
 
     /// Queues a frame behind all others, where any worker finds it.
     pub(crate) fn inject_last(&self, frame: FrameRef) {
+        self.inject_with(frame, || {});
+    }
+
+    /// Hands a run's root to the workers.
+    pub(crate) fn inject_root(&self, frame: FrameRef, run: &Run) {
+        // Under the lock: whoever takes the root, or sees the queue without it, finds the run started.
+        self.inject_with(frame, || run.start());
+    }
+
+    fn inject_with(&self, frame: FrameRef, mark: impl FnOnce()) {
         {
             let mut queue = lock(&self.injected.queue);
             queue.push_back(SendFrame(frame));
+            mark();
             // Relaxed: written under the lock; readers are ordered by the fences of the idling protocol.
             self.injected.length.store(queue.len(), Ordering::Relaxed);
         }

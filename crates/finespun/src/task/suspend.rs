@@ -26,7 +26,7 @@ use std::task::Poll;
 
 use crate::atomics::Ordering;
 
-use super::call::{Task, sealed};
+use super::call::{Task, map_outcome, sealed};
 use super::context::{Cx, try_cx};
 use super::frame::{self, FrameRef, Header, Payload, VTable, frame_layout, payload_ptr, result_ptr};
 use super::outcome::Outcome;
@@ -65,6 +65,9 @@ impl<T> Leaf<T> {
         name: std::any::type_name::<Continuation<T>>,
         leaf: Some(Self::what),
     };
+
+    /// Whether the value lies in a box of its own: leaves are always pooled, so that sweeps and reports find them.
+    const BOXED: bool = matches!(Class::of(Self::LAYOUT), Class::Large(_));
 
     fn new(cx: Cx, claim: u32, place: Place) -> FrameRef {
         let leaf = cx.allocate(const { Class::of(Self::LAYOUT) });
@@ -145,6 +148,16 @@ impl<T> Continuation<T> {
             return Err(result);
         }
         let status = match result {
+            Ok(value) if Leaf::<T>::BOXED => {
+                // SAFETY: the claim is ours, the slot empty, and the leaf is one for a box.
+                unsafe { result_ptr::<Box<T>>(leaf).write(Box::new(value)) };
+                Status::Done
+            }
+            Err(payload) if Leaf::<T>::BOXED => {
+                // SAFETY: as above.
+                unsafe { payload_ptr::<Box<T>>(leaf).write(payload) };
+                Status::Panicked
+            }
             Ok(value) => {
                 // SAFETY: the claim is ours, the slot empty, the storage reserved.
                 unsafe { result_ptr::<T>(leaf).write(value) };
@@ -368,6 +381,28 @@ impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
+        if Leaf::<T>::BOXED {
+            let wait = Suspended { leaf: self.begin::<Box<T>>(cx), value: PhantomData::<Box<T>> };
+            // SAFETY: passed on.
+            return unsafe { map_outcome(cx, wait, |value| *value) };
+        }
+        let forced = self.forced;
+        let leaf = self.begin::<T>(cx);
+        // SAFETY: this side owns the child until it hands it on.
+        if !forced && unsafe { leaf.as_ref() }.slot.status() == Some(Status::Done) && !cx.block_now() {
+            // SAFETY: completed; this is the only owner.
+            if let frame::Delivered::Value(value) = unsafe { frame::take::<T>(leaf) } {
+                // SAFETY: the call protocol.
+                return unsafe { Outcome::done(value) };
+            }
+        }
+        Outcome::suspended(leaf)
+    }
+}
+
+impl<T, F: FnOnce(Continuation<T>)> Suspend<T, F> {
+    /// Makes the leaf, which stores a `V`, and calls the body with its continuation.
+    fn begin<V>(self, cx: Cx) -> FrameRef {
         /// The body panicked: nobody will wait. Whoever completes the leaf frees it.
         struct Unwind(FrameRef);
         impl Drop for Unwind {
@@ -376,32 +411,38 @@ impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
                 let header = unsafe { self.0.as_ref() };
                 if !header.slot.detach() {
                     // SAFETY: completed, so the continuation has let go, and this is the only owner.
-                    unsafe { (header.vtable.drop_result)(self.0) };
+                    frame::quietly(|| unsafe { (header.vtable.drop_result)(self.0) });
                     // SAFETY: as above.
                     unsafe { frame::free(self.0) };
                 }
             }
         }
 
-        let leaf = Leaf::<T>::new(cx, self.claim, self.place);
+        let leaf = Leaf::<V>::new(cx, self.claim, self.place);
         let unwind = Unwind(leaf);
         (self.body)(Continuation { leaf, value: PhantomData });
         std::mem::forget(unwind);
-        // SAFETY: this side owns the child until it hands it on below.
-        let status = unsafe { leaf.as_ref() }.slot.status();
-        if status == Some(Status::Done) && !self.forced && !cx.block_now() {
-            // SAFETY: completed; this is the only owner.
-            if let frame::Delivered::Value(value) = unsafe { frame::take::<T>(leaf) } {
-                // SAFETY: the call protocol.
-                return unsafe { Outcome::done(value) };
-            }
-        }
         if cx.run_cancelled() {
             // The sweep of this worker may be over. A waiter cannot have registered yet.
             // SAFETY: a leaf whose child this side owns.
             let waiter = unsafe { cancel(leaf) };
             debug_assert!(waiter.is_none());
         }
-        Outcome::suspended(leaf)
+        leaf
+    }
+}
+
+/// A leaf that is waited for.
+struct Suspended<V> {
+    leaf: FrameRef,
+    value: PhantomData<V>,
+}
+
+impl<V> sealed::Sealed for Suspended<V> {}
+impl<V> Task for Suspended<V> {
+    type Output = V;
+    const STRAIGHT: bool = false;
+    unsafe fn call(self, _: Cx) -> Outcome<V> {
+        Outcome::suspended(self.leaf)
     }
 }
