@@ -13,10 +13,7 @@
 //! - its `Condvar::wait_timeout` never times out, so a model of a timed wait
 //!   shows that nothing *depends* on the timeout.
 
-#![allow(
-    unused_imports,
-    reason = "the seam is a fixed set of names; no build uses all of them"
-)]
+#![allow(unused_imports, reason = "the seam is a fixed set of names; no build uses all of them")]
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -24,10 +21,7 @@ pub(crate) use loom::{
     hint,
     sync::{
         Arc, Condvar, Mutex, MutexGuard,
-        atomic::{
-            AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
-            Ordering, fence,
-        },
+        atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     },
     thread,
 };
@@ -37,16 +31,10 @@ pub(crate) use std::{
     hint,
     sync::{
         Arc, Condvar, Mutex, MutexGuard,
-        atomic::{
-            AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
-            Ordering, fence,
-        },
+        atomic::{AtomicBool, AtomicIsize, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
     },
     thread,
 };
-
-#[cfg(not(loom))]
-pub(crate) use cell::UnsafeCell;
 
 /// How often [`lock`] tries before it blocks.
 const TRIES: usize = 1000;
@@ -76,46 +64,5 @@ pub(crate) fn lock_std<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<
             Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
         }
     }
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-#[cfg(not(loom))]
-mod cell {
-    /// std's `UnsafeCell` behind loom's interface: accesses are closures, so
-    /// that loom can see where each one begins and ends.
-    #[derive(Debug, Default)]
-    #[repr(transparent)]
-    pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
-
-    impl<T> UnsafeCell<T> {
-        /// A cell that holds `value`.
-        #[inline(always)]
-        pub(crate) const fn new(value: T) -> Self {
-            Self(std::cell::UnsafeCell::new(value))
-        }
-
-        /// Calls `access` with a pointer that it may read through.
-        ///
-        /// Whoever dereferences it shows that nobody writes meanwhile.
-        #[inline(always)]
-        pub(crate) fn with<R>(&self, access: impl FnOnce(*const T) -> R) -> R {
-            access(self.0.get())
-        }
-
-        /// Calls `access` with a pointer that it may write through.
-        ///
-        /// Whoever dereferences it shows that nobody reads or writes meanwhile.
-        #[inline(always)]
-        pub(crate) fn with_mut<R>(&self, access: impl FnOnce(*mut T) -> R) -> R {
-            access(self.0.get())
-        }
-
-        /// Takes the value out.
-        #[inline(always)]
-        pub(crate) fn into_inner(self) -> T {
-            self.0.into_inner()
-        }
-    }
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

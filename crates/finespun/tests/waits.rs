@@ -174,8 +174,7 @@ async fn spawner<'s>(s: Scope<'s>, sum: &'s AtomicU64) -> u64 {
         if n % 2 == 0 {
             taken += handle.await;
         } else {
-            // Forgotten ones are waited for all the same.
-            std::mem::forget(handle);
+            drop(handle);
         }
     }
     taken
@@ -190,6 +189,26 @@ async fn scoped(sum: &AtomicU64) -> (u64, u64) {
 #[test]
 fn a_scope_ends_after_all_its_tasks() {
     within_a_minute(|| everywhere(|runtime| assert_eq!(runtime.run(scoped(&AtomicU64::new(0))), (90, 190))));
+}
+
+#[task]
+async fn forgetful<'s>(s: Scope<'s>, sum: &'s AtomicU64) {
+    for n in 0..20 {
+        std::mem::forget(s.spawn(add(sum, n)));
+    }
+}
+
+#[task]
+async fn scoped_and_forgotten(sum: &AtomicU64) -> u64 {
+    scope(|s| forgetful(s, sum)).await;
+    sum.load(Ordering::Relaxed)
+}
+
+#[test]
+fn a_scope_waits_for_tasks_whose_handles_are_forgotten() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    assert_eq!(runtime.run(scoped_and_forgotten(&AtomicU64::new(0))), 190);
+    assert!(runtime.close() <= 20, "a forgotten handle keeps its frame, and nothing else");
 }
 
 #[task]

@@ -14,7 +14,6 @@ impl Count {
         self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Relaxed);
     }
 
-
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

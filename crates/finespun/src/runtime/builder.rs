@@ -108,7 +108,7 @@ impl Builder {
             pin: self.pin,
         };
         let team = Team::new(config).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
-        let mut runtime = Runtime { team, threads: Vec::with_capacity(workers) };
+        let mut runtime = Runtime { team, threads: Vec::with_capacity(workers + 1), closed: false };
         for worker in 0..workers {
             let team = Arc::clone(&runtime.team);
             let thread = thread::Builder::new()

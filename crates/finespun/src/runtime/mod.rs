@@ -48,6 +48,8 @@ use crate::task::teams;
 pub struct Runtime {
     team: Arc<Team>,
     threads: Vec<JoinHandle<()>>,
+    /// Its threads have been joined.
+    closed: bool,
 }
 
 impl Runtime {
@@ -117,6 +119,19 @@ impl Runtime {
         spawned::spawn(&self.team, task)
     }
 
+    /// Ends the runtime and counts the frames that are still out: for tests. Continuations that outlive their runtime
+    /// keep theirs; all others are leaks.
+    ///
+    /// # Panics
+    /// Inside a task.
+    pub fn close(mut self) -> i64 {
+        assert!(try_cx().is_none(), "Runtime::close was called inside a task");
+        end(&self.team, std::mem::take(&mut self.threads));
+        self.closed = true;
+        // SAFETY: `end` has joined the threads.
+        unsafe { self.team.frames_left() }
+    }
+
     /// What the workers have done since the runtime was built.
     pub fn stats(&self) -> Stats {
         self.team.stats()
@@ -125,6 +140,9 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        if self.closed {
+            return;
+        }
         // Runs that nobody waits for are cancelled, and their tasks destroyed, before the workers go.
         if try_cx().is_some() {
             // The last owner is a task, perhaps one of this runtime's own: its worker cannot wait for itself.

@@ -71,12 +71,9 @@ impl<Tk: Task> Drop for Root<Tk> {
 /// Starts the root of `run`.
 pub(super) fn start<Tk: Task + Send>(team: &Team, task: Tk, run: &Arc<Run>) -> Delivery<Tk::Output> {
     let delivery: Delivery<Tk::Output> = Arc::new(Mutex::new(None));
-    let body = Root {
-        call: Some(CallFuture::fresh(task)),
-        delivery: Arc::clone(&delivery),
-        run: Some(Arc::clone(run)),
-    };
-    let frame = BodyFrame::new_outside(run.number, body);
+    let body =
+        Root { call: Some(CallFuture::fresh(task)), delivery: Arc::clone(&delivery), run: Some(Arc::clone(run)) };
+    let frame = BodyFrame::make_outside(run.number, body);
     // SAFETY: just made.
     let detached = unsafe { frame.as_ref() }.slot.detach();
     debug_assert!(detached, "nobody has run the frame yet");
@@ -86,7 +83,7 @@ pub(super) fn start<Tk: Task + Send>(team: &Team, task: Tk, run: &Arc<Run>) -> D
 
 /// What a run that has ended delivered.
 pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunError> {
-    let ended = lock(&delivery).take();
+    let ended = lock(delivery).take();
     match ended {
         Some(Ok(value)) => Ok(value),
         Some(Err(Ended::Panicked(payload))) => Err(RunError::Panicked(payload)),

@@ -132,10 +132,7 @@ impl<T> Deque<T> {
     ///    over under a lock).
     #[inline(always)]
     pub(crate) unsafe fn owner(&self) -> Owner<'_, T> {
-        Owner {
-            deque: self,
-            here: PhantomData,
-        }
+        Owner { deque: self, here: PhantomData }
     }
 
     /// Takes the oldest item.
@@ -170,12 +167,7 @@ impl<T> Deque<T> {
         // (4, 5) SeqCst on success, as in the paper's proof. Its Release half
         // pairs with the Acquire load of `top` in `push`: our read of the slot
         // comes before the owner's reuse of it. Relaxed on failure: nothing read.
-        let won = self.top.compare_exchange(
-            top,
-            top.wrapping_add(1),
-            Ordering::SeqCst,
-            Ordering::Relaxed,
-        );
+        let won = self.top.compare_exchange(top, top.wrapping_add(1), Ordering::SeqCst, Ordering::Relaxed);
         match won {
             Ok(_) => Steal::Success(NonNull::new(item).expect("a full slot holds an item")),
             Err(_) => Steal::Retry,
@@ -253,9 +245,7 @@ impl<T> Owner<'_, T> {
         // (1) Relaxed: published by the store of `bottom` that follows.
         buffer.slot(bottom).store(item.as_ptr(), Ordering::Relaxed);
         // (1) Release: pairs with the Acquire load of `bottom` in `steal`.
-        owned
-            .bottom
-            .store(bottom.wrapping_add(1), Ordering::Release);
+        owned.bottom.store(bottom.wrapping_add(1), Ordering::Release);
     }
 
     /// Takes the youngest item.
@@ -289,14 +279,7 @@ impl<T> Owner<'_, T> {
         if ahead == 0 {
             // (4) SeqCst on success, as in the paper's proof; against the same
             // compare-and-swap in `steal`. Relaxed on failure: nothing read.
-            won = top
-                .compare_exchange(
-                    oldest,
-                    oldest.wrapping_add(1),
-                    Ordering::SeqCst,
-                    Ordering::Relaxed,
-                )
-                .is_ok();
+            won = top.compare_exchange(oldest, oldest.wrapping_add(1), Ordering::SeqCst, Ordering::Relaxed).is_ok();
         }
         // (4) Relaxed: the deque is empty, so this publishes nothing; a thief that
         // reads it finds `top` as high, or fails its compare-and-swap.
@@ -309,11 +292,13 @@ impl<T> Owner<'_, T> {
     }
 
     /// The number of items, as in [`Deque::len`].
+    #[cfg(test)]
     pub(crate) fn len(self) -> usize {
         self.deque.len()
     }
 
     /// Whether the deque is empty; if so it stays so until the next push.
+    #[cfg(test)]
     pub(crate) fn is_empty(self) -> bool {
         self.deque.is_empty()
     }
@@ -344,10 +329,7 @@ impl<T> Owner<'_, T> {
             index = index.wrapping_add(1);
         }
         // Release: pairs with the Acquire load of `buffer` in `steal`.
-        self.deque
-            .owned
-            .buffer
-            .store(Box::into_raw(new), Ordering::Release);
+        self.deque.owned.buffer.store(Box::into_raw(new), Ordering::Release);
         self.buffer()
     }
 }
@@ -363,9 +345,7 @@ struct Buffer<T> {
 impl<T> Buffer<T> {
     fn new(capacity: usize, previous: *mut Self) -> Box<Self> {
         assert!(capacity.is_power_of_two());
-        let slots = (0..capacity)
-            .map(|_| AtomicPtr::new(ptr::null_mut()))
-            .collect();
+        let slots = (0..capacity).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
         Box::new(Self { slots, previous })
     }
 

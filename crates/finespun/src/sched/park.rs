@@ -147,12 +147,7 @@ pub(crate) struct Scout<'a>(Parking<'a>);
 impl Idle {
     /// A pool of `workers` workers, all awake.
     pub(crate) fn new(workers: usize) -> Self {
-        let seat = |_| {
-            CachePadded::new(Seat {
-                asleep: AtomicBool::new(false),
-                bell: Bell::new(),
-            })
-        };
+        let seat = |_| CachePadded::new(Seat { asleep: AtomicBool::new(false), bell: Bell::new() });
         Self {
             sleepers: CachePadded::new(AtomicUsize::new(0)),
             stages: Mutex::new(Stages::new(workers)),
@@ -166,11 +161,7 @@ impl Idle {
     /// `work_visible` must see whatever was published before a notification:
     /// every deque, and the worker's own queues and mailboxes. It only looks;
     /// taking is for a worker that is awake.
-    pub(crate) fn prepare_park(
-        &self,
-        worker: usize,
-        work_visible: impl FnOnce() -> bool,
-    ) -> Prepared<'_> {
+    pub(crate) fn prepare_park(&self, worker: usize, work_visible: impl FnOnce() -> bool) -> Prepared<'_> {
         let mut stages = self.lock();
         stages.announce(worker);
         self.publish(&stages, worker, true);
@@ -206,7 +197,7 @@ impl Idle {
     /// worker can do.
     ///
     /// Costs one fence and one load while that worker is awake.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn notify_worker(&self, worker: usize) {
         let seat = &self.seats[worker];
         // Dekker, producer's side: as in `notify`.
@@ -229,6 +220,7 @@ impl Idle {
     }
 
     /// Whether all workers are parked.
+    #[cfg(test)]
     pub(crate) fn all_idle(&self) -> bool {
         self.lock().all_parked()
     }
@@ -334,11 +326,7 @@ impl<'a> Parking<'a> {
         if stages.is_awake(self.worker) {
             return Prepared::Work;
         }
-        if stages.commit(self.worker) {
-            Prepared::Last(self)
-        } else {
-            Prepared::Park(self)
-        }
+        if stages.commit(self.worker) { Prepared::Last(self) } else { Prepared::Park(self) }
     }
 }
 

@@ -16,10 +16,10 @@ use crate::task::runs::Run;
 use crate::task::teams::{self, Externals, TeamId};
 
 use super::deque::Deque;
-use crate::task::guard::Flags;
 use super::park::Idle;
 use super::report;
 use super::ticker::Bell;
+use crate::task::guard::Flags;
 
 /// How the workers behave.
 #[derive(Clone, Debug)]
@@ -101,11 +101,7 @@ impl Team {
     pub(crate) fn new(config: Config) -> Result<Arc<Team>, teams::TooManyTeams> {
         teams::register(|id| {
             let seat = |_| {
-                CachePadded::new(Seat {
-                    deque: Deque::new(),
-                    context: Context::new(),
-                    running: AtomicBool::new(false),
-                })
+                CachePadded::new(Seat { deque: Deque::new(), context: Context::new(), running: AtomicBool::new(false) })
             };
             Arc::new_cyclic(|team: &Weak<Team>| Team {
                 id,
@@ -267,6 +263,14 @@ impl Team {
         self.any_injected() || self.seats.iter().any(|seat| !seat.deque.is_empty())
     }
 
+    /// Frames that are left when all workers have ended.
+    ///
+    /// # Safety
+    /// The workers' threads have been joined.
+    pub(crate) unsafe fn frames_left(&self) -> i64 {
+        self.seats.iter().map(|seat| seat.context.frames_left()).sum()
+    }
+
     pub(crate) fn stats(&self) -> Stats {
         let mut sum = Stats::default();
         for seat in &self.seats {
@@ -281,4 +285,3 @@ impl teams::Team for Team {
         self.inject_last(frame);
     }
 }
-

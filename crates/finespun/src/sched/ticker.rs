@@ -7,9 +7,9 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use super::team::Team;
 use crate::atomics::lock_std as lock;
 use crate::task::guard::Flags;
-use super::team::Team;
 
 /// What the team tells its ticker.
 #[derive(Default)]
@@ -59,8 +59,7 @@ pub(crate) fn main(team: &Arc<Team>) {
             state = team.bell.rung.wait(state).unwrap_or_else(PoisonError::into_inner);
             continue;
         }
-        let (woken, waited) =
-            team.bell.rung.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
+        let (woken, waited) = team.bell.rung.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
         state = woken;
         if waited.timed_out() {
             drop(state);

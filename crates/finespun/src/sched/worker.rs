@@ -18,9 +18,9 @@ use crate::task::teams::Externals;
 use crate::task::{run, suspend};
 
 use super::deque::Steal;
-use crate::task::guard::Flags;
 use super::park::{Prepared, Wake};
 use super::team::{Seat, Team};
+use crate::task::guard::Flags;
 
 /// Stack kept free for plain calls, handlers and destructors below the last guard check.
 pub(crate) const STACK_RESERVE: usize = 256 * 1024;
@@ -38,8 +38,6 @@ const SPIN: Duration = Duration::from_micros(20);
 pub(crate) struct Worker {
     team: Arc<Team>,
     index: usize,
-    /// The lowest stack pointer that leaves the reserve; the guard's own limit differs under block-every-n.
-    stack_limit: usize,
     tick: Cell<u32>,
     random: Cell<u64>,
     blocked: Cell<u32>,
@@ -74,7 +72,6 @@ impl Worker {
         let stack_limit = base.saturating_sub(team.config.stack_size - STACK_RESERVE - 16 * 1024);
         let worker = Worker {
             index,
-            stack_limit,
             tick: Cell::new(0),
             random: Cell::new(0x9E37_79B9_7F4A_7C15 ^ ((index as u64 + 1) << 17)),
             blocked: Cell::new(0),
@@ -88,8 +85,8 @@ impl Worker {
             pin(index);
         }
         let context = worker.context();
-        let limit = if worker.team.config.block_every > 0 { usize::MAX } else { stack_limit };
-        context.guard.set_limit(limit);
+        context.guard.set_limit(stack_limit);
+        worker.arm_block_every();
         context.set_scheduler(NonNull::from(&worker as &dyn Scheduler));
         let entered = context.enter();
         worker.work(context.cx());
@@ -137,7 +134,7 @@ impl Worker {
         if self.sweep_due() {
             self.sweep();
         }
-        if tick % FAIR == 0
+        if tick.is_multiple_of(FAIR)
             && let Some(frame) = self.team.take_injected()
         {
             return Some(frame);
@@ -195,7 +192,7 @@ impl Worker {
         (0..seats.len())
             .map(move |i| (start + i) % seats.len())
             .filter(move |&i| i != self.index)
-            .map(move |i| &**&seats[i])
+            .map(move |i| &*seats[i])
     }
 
     fn steal(&self) -> Option<FrameRef> {
@@ -275,6 +272,13 @@ impl Worker {
         }
     }
 
+    /// Under block-every-n every check trips.
+    fn arm_block_every(&self) {
+        if self.team.config.block_every > 0 {
+            self.context().guard.request(Flags::ATTENTION);
+        }
+    }
+
     fn leave(&self, reason: Reason) -> Verdict {
         self.leaving_for.set(reason);
         Verdict::Leave
@@ -309,7 +313,8 @@ impl Scheduler for Worker {
         let context = self.context();
         context.counters.guard_trips.add(1);
         let flags = context.guard.take();
-        if stack_pointer < self.stack_limit {
+        self.arm_block_every();
+        if context.guard.overflows(stack_pointer) {
             context.counters.stack_limits.add(1);
             return self.leave(Reason::StackLimit);
         }

@@ -112,7 +112,8 @@ impl Semaphore {
     fn request<'a>(&'a self, permits: usize, granted: Continuation<Permit<'a>>) {
         // SAFETY: the same type but for the lifetime. The continuation is resolved or dropped by this semaphore only,
         // with a permit made from `&self`, and the task that it wakes takes it as a `Permit<'a>`.
-        let granted = unsafe { std::mem::transmute::<Continuation<Permit<'a>>, Continuation<Permit<'static>>>(granted) };
+        let granted =
+            unsafe { std::mem::transmute::<Continuation<Permit<'a>>, Continuation<Permit<'static>>>(granted) };
         let mut queue = self.lock();
         queue.push_back(Waiter { permits, granted });
         // Acquire: as in `try_take`. From here on `release` comes to the queue, and `try_take` does not pass it.
@@ -181,11 +182,7 @@ impl Drop for MakeWay<'_> {
 ///
 /// # Safety
 /// As [`call`](crate::task::call::call).
-pub(super) unsafe fn acquire<'a, T>(
-    cx: Cx,
-    request: Acquire<'a>,
-    make: impl FnOnce(Permit<'a>) -> T,
-) -> Outcome<T> {
+pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnOnce(Permit<'a>) -> T) -> Outcome<T> {
     let Acquire { semaphore, permits, place } = request;
     if semaphore.try_take(permits) {
         let permit = Permit { semaphore, permits };

@@ -43,7 +43,7 @@ pub trait Task: sealed::Sealed + Sized {
     /// Makes a ready frame that will run the task from its beginning: the heap schema.
     #[doc(hidden)]
     fn start(self, cx: Cx) -> FrameRef {
-        let frame = BodyFrame::new(cx, CallFuture::fresh(self));
+        let frame = BodyFrame::make(cx, CallFuture::fresh(self));
         cx.make_ready(frame);
         frame
     }
@@ -126,7 +126,7 @@ impl<A, Fut: Future, F: FnOnce(A) -> Fut> Task for PinnedTask<A, F> {
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        let frame = BodyFrame::new(cx, (self.code)(self.args));
+        let frame = BodyFrame::make(cx, (self.code)(self.args));
         cx.make_ready(frame);
         frame
     }
@@ -342,11 +342,7 @@ impl<Tk: Task> Future for Wait<Tk> {
 ///
 /// # Safety
 /// As [`call`].
-pub(crate) unsafe fn map_outcome<Tk: Task, T>(
-    cx: Cx,
-    task: Tk,
-    map: impl FnOnce(Tk::Output) -> T,
-) -> Outcome<T> {
+pub(crate) unsafe fn map_outcome<Tk: Task, T>(cx: Cx, task: Tk, map: impl FnOnce(Tk::Output) -> T) -> Outcome<T> {
     // SAFETY: passed on.
     match unsafe { call(cx, task) }.open() {
         // SAFETY: the call protocol.

@@ -19,6 +19,8 @@ pub(crate) struct Context {
     /// First, so that a check compares the stack pointer with the word that [`Cx`] points to.
     pub(crate) guard: Guard,
     pool: ManuallyDrop<Box<Pool>>,
+    /// Blocks of the pool that were out when this worker got it.
+    inherited: i64,
     /// The slots that the poll that has just returned waits for.
     waits: UnsafeCell<Vec<FrameRef>>,
     /// Frames made ready while the stack unwinds, youngest first.
@@ -122,9 +124,11 @@ fn stack_pointer() -> usize {
 
 impl Context {
     pub(crate) fn new() -> Context {
+        let pool = Pool::acquire();
         Context {
             guard: Guard::new(0),
-            pool: ManuallyDrop::new(Pool::acquire()),
+            inherited: pool.live(),
+            pool: ManuallyDrop::new(pool),
             waits: UnsafeCell::new(Vec::with_capacity(16)),
             exposed: UnsafeCell::new(Vec::new()),
             entry: Cell::new(ptr::null_mut()),
@@ -167,6 +171,11 @@ impl Context {
 
     pub(crate) fn cx(&self) -> Cx {
         Cx(NonNull::from(self))
+    }
+
+    /// Blocks given out since this worker got its pool, and not given back; for the owner, or when it has ended.
+    pub(crate) fn frames_left(&self) -> i64 {
+        self.pool.live() - self.inherited
     }
 
     /// The pool; for its owner.

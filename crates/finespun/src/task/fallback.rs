@@ -40,11 +40,7 @@ impl<E> Enter<E> {
 /// Only generated code: `body` must take its entry first and then wait at the resume point that the entry names,
 /// without running user code in between.
 #[inline(always)]
-pub unsafe fn fallback<E, T, F: Future<Output = T>>(
-    cx: Cx,
-    entry: E,
-    body: impl FnOnce(Enter<E>) -> F,
-) -> Outcome<T> {
+pub unsafe fn fallback<E, T, F: Future<Output = T>>(cx: Cx, entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<T> {
     match words::split(entry) {
         // SAFETY: passed on; the words hold an `E`.
         Ok([a, b, c, d]) => unsafe { by_words::<E, F>(a, b, c, d, cx, body) },
@@ -74,7 +70,7 @@ unsafe fn by_words<E, F: Future>(
 unsafe fn suspend<E, F: Future>(cx: Cx, entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<F::Output> {
     let mut entry = MaybeUninit::new(entry);
     cx.context().counters.fallback();
-    let frame = BodyFrame::new(cx, body(Enter(PhantomData)));
+    let frame = BodyFrame::make(cx, body(Enter(PhantomData)));
     cx.set_entry(entry.as_mut_ptr().cast());
     // SAFETY: nobody else knows the frame.
     let polled = unsafe { BodyFrame::<F>::poll_body(frame) };

@@ -7,12 +7,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context as StdContext, Poll, Wake, Waker};
 use std::time::Duration;
 
-use crate::atomics::lock_std as lock;
 use super::call::{CallFuture, Task, poll_in_place, sealed};
 use super::context::Cx;
 use super::frame::BodyFrame;
 use super::outcome::Outcome;
 use super::suspend::{Continuation, External, Suspend, suspend, suspend_protected};
+use crate::atomics::lock_std as lock;
 
 /// Awaits any std future inside a task. Its waker may be used on any thread and may outlive the task.
 ///
@@ -147,11 +147,9 @@ impl<T: Send, F: FnOnce() -> T + Send> Task for Blocking<F> {
         // Protected: what the call borrows is in use until it returns, cancelled or not.
         let wait = suspend_protected(move |k: Continuation<T>| {
             let k = k.external();
-            let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
-                match catch_unwind(AssertUnwindSafe(self.0)) {
-                    Ok(value) => k.resolve(value),
-                    Err(payload) => k.fail(payload),
-                }
+            let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || match catch_unwind(AssertUnwindSafe(self.0)) {
+                Ok(value) => k.resolve(value),
+                Err(payload) => k.fail(payload),
             });
             // SAFETY: the task that waits keeps all that the job borrows alive until the job has resolved `k`,
             // which is the last thing that it does.
@@ -176,8 +174,7 @@ struct Queue {
     idle: usize,
 }
 
-static THREADS: Threads =
-    Threads { queue: Mutex::new(Queue { jobs: Vec::new(), idle: 0 }), bell: Condvar::new() };
+static THREADS: Threads = Threads { queue: Mutex::new(Queue { jobs: Vec::new(), idle: 0 }), bell: Condvar::new() };
 
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
@@ -210,8 +207,7 @@ impl Threads {
                 continue;
             }
             queue.idle += 1;
-            let (woken, waited) =
-                self.bell.wait_timeout(queue, KEEP_ALIVE).unwrap_or_else(PoisonError::into_inner);
+            let (woken, waited) = self.bell.wait_timeout(queue, KEEP_ALIVE).unwrap_or_else(PoisonError::into_inner);
             queue = woken;
             queue.idle -= 1;
             if waited.timed_out() && queue.jobs.is_empty() {

@@ -57,6 +57,12 @@ pub struct Header {
     pub(crate) run: u32,
 }
 
+/// Where in the source something was written.
+pub(crate) type Place = &'static Location<'static>;
+
+/// Names the type of a leaf's value, and where its wait was written.
+pub(crate) type Describe = unsafe fn(FrameRef) -> (&'static str, Place);
+
 /// A frame, untyped.
 pub(crate) type FrameRef = NonNull<Header>;
 
@@ -75,7 +81,7 @@ pub struct VTable {
     /// The name of the body's type, for reports.
     pub(crate) name: fn() -> &'static str,
     /// For a slot without a body, written by a continuation: the type of its value, and where the wait was written.
-    pub(crate) leaf: Option<unsafe fn(FrameRef) -> (&'static str, &'static Location<'static>)>,
+    pub(crate) leaf: Option<Describe>,
 }
 
 const HEADER: usize = size_of::<Header>();
@@ -143,11 +149,11 @@ impl<F: Future> BodyFrame<F> {
     };
 
     /// Makes a frame around `body`, not visible to anyone yet.
-    pub(crate) fn new(cx: Cx, body: F) -> FrameRef {
+    pub(crate) fn make(cx: Cx, body: F) -> FrameRef {
         Self::with_table(cx, body, Self::VTABLE)
     }
 
-    /// As `new`, for a body with its own way to be cancelled.
+    /// As `make`, for a body with its own way to be cancelled.
     pub(crate) fn with_table(cx: Cx, body: F, vtable: &'static VTable) -> FrameRef {
         let frame = cx.allocate(const { Class::of(Self::LAYOUT) });
         // SAFETY: fresh memory of this frame's layout.
@@ -156,7 +162,7 @@ impl<F: Future> BodyFrame<F> {
     }
 
     /// Makes a frame outside any worker, from the system's allocator.
-    pub(crate) fn new_outside(run: u32, body: F) -> FrameRef {
+    pub(crate) fn make_outside(run: u32, body: F) -> FrameRef {
         let frame = pool::allocate_large(Self::LAYOUT);
         // SAFETY: fresh memory of this frame's layout.
         unsafe { Self::init(frame, run, body, Self::OUTSIDE) };

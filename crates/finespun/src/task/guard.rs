@@ -71,11 +71,7 @@ pub(crate) struct Flags(usize);
 impl Guard {
     /// A quiet guard that passes stack pointers from `limit` upwards.
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            word: AtomicUsize::new(limit),
-            flags: AtomicUsize::new(0),
-            limit: AtomicUsize::new(limit),
-        }
+        Self { word: AtomicUsize::new(limit), flags: AtomicUsize::new(0), limit: AtomicUsize::new(limit) }
     }
 
     /// Asks the owner to stop at its next check. Any thread may call this.
@@ -145,10 +141,7 @@ impl fmt::Debug for Guard {
         // Relaxed, both: a picture of one moment, for people.
         let armed = self.word.load(Ordering::Relaxed) == ARMED;
         let flags = Flags(self.flags.load(Ordering::Relaxed));
-        f.debug_struct("Guard")
-            .field("armed", &armed)
-            .field("flags", &flags)
-            .finish()
+        f.debug_struct("Guard").field("armed", &armed).field("flags", &flags).finish()
     }
 }
 
@@ -164,6 +157,7 @@ impl Flags {
     pub(crate) const ATTENTION: Self = Self(1 << 3);
 
     /// Whether nothing was requested.
+    #[cfg(test)]
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -184,6 +178,7 @@ impl Flags {
     }
 
     /// Whether something waits outside the deque.
+    #[cfg(test)]
     pub(crate) const fn attention(self) -> bool {
         self.contains(Self::ATTENTION)
     }

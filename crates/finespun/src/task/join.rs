@@ -221,18 +221,18 @@ join! { Join2Point JoinWait2 JoinAsync2 resume_join2 start_join2 join_async2: (A
 join! { Join3Point JoinWait3 JoinAsync3 resume_join3 start_join3 join_async3: (A a P0) (B b P1) (C c P2) }
 join! { Join4Point JoinWait4 JoinAsync4 resume_join4 start_join4 join_async4: (A a P0) (B b P1) (C c P2) (D d P3) }
 join! { Join5Point JoinWait5 JoinAsync5 resume_join5 start_join5 join_async5:
-    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) }
+(A a P0) (B b P1) (C c P2) (D d P3) (E e P4) }
 join! { Join6Point JoinWait6 JoinAsync6 resume_join6 start_join6 join_async6:
-    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) }
+(A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) }
 join! { Join7Point JoinWait7 JoinAsync7 resume_join7 start_join7 join_async7:
-    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) }
+(A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) }
 join! { Join8Point JoinWait8 JoinAsync8 resume_join8 start_join8 join_async8:
-    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) }
+(A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) }
 join! { Join9Point JoinWait9 JoinAsync9 resume_join9 start_join9 join_async9:
-    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) }
+(A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) }
 join! { Join10Point JoinWait10 JoinAsync10 resume_join10 start_join10 join_async10:
-    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) }
+(A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) }
 join! { Join11Point JoinWait11 JoinAsync11 resume_join11 start_join11 join_async11:
-    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) (K k P10) }
+(A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) (K k P10) }
 join! { Join12Point JoinWait12 JoinAsync12 resume_join12 start_join12 join_async12:
-    (A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) (K k P10) (L l P11) }
+(A a P0) (B b P1) (C c P2) (D d P3) (E e P4) (F f P5) (G g P6) (H h P7) (I i P8) (J j P9) (K k P10) (L l P11) }

@@ -306,7 +306,7 @@ where
             self.guarded(|rest| rest.tasks = None);
             return;
         };
-        let turn = BodyFrame::new(cx, ready(()));
+        let turn = BodyFrame::make(cx, ready(()));
         cx.make_ready(turn);
         self.turn = Some(Child::new(turn));
         let sink = Vec::with_capacity(batch.len());

@@ -125,6 +125,7 @@ pub(crate) struct Pool {
 unsafe impl Send for Pool {}
 
 /// Pools without a worker.
+#[expect(clippy::vec_box, reason = "a pool keeps its address: its owner's thread-local points to it")]
 static IDLE: Mutex<Vec<Box<Pool>>> = Mutex::new(Vec::new());
 
 impl Pool {

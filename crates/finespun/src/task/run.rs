@@ -99,8 +99,8 @@ pub(crate) unsafe fn part(frame: FrameRef) -> Option<FrameRef> {
 pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
     let mut current = frame;
     loop {
-        // SAFETY: a ready frame is live.
         let (vtable, run) = {
+            // SAFETY: a ready frame is live.
             let header = unsafe { current.as_ref() };
             (header.vtable, header.run)
         };

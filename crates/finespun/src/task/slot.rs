@@ -160,8 +160,7 @@ impl Slot {
     pub(crate) fn part(&self) -> Option<FrameRef> {
         let waiter = self.waiter()?;
         // AcqRel: as `complete` towards the waiter.
-        let parted =
-            self.0.compare_exchange(waiter.as_ptr(), PARTED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        let parted = self.0.compare_exchange(waiter.as_ptr(), PARTED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         parted.then_some(waiter)
     }
 

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as StdContext, Poll, Waker};
 
-use crate::atomics::lock_std as lock;
 use super::call::{CallFuture, Task, poll_in_place, sealed};
 use super::context::{Cx, cx, try_cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable, quietly};
@@ -16,6 +15,7 @@ use super::outcome::Outcome;
 use super::runs::{Run, Told};
 use super::slot::Status;
 use super::suspend::{Continuation, Suspend, suspend_protected};
+use crate::atomics::lock_std as lock;
 
 /// Who is told that a spawned task has ended, after nothing of it is left but a result with an owner.
 pub(crate) enum Keeper {
@@ -254,6 +254,9 @@ impl State {
     }
 }
 
+/// Invariant: a scope lends for exactly its own lifetime.
+type Lends<'s> = PhantomData<fn(&'s ()) -> &'s ()>;
+
 /// Where tasks are spawned that may borrow what outlives the scope.
 ///
 /// A `Copy` handle: pass it to the tasks that spawn.
@@ -261,7 +264,7 @@ impl State {
 pub struct Scope<'s> {
     state: &'static State,
     generation: u32,
-    lends: PhantomData<fn(&'s ()) -> &'s ()>,
+    lends: Lends<'s>,
 }
 
 impl std::fmt::Debug for Scope<'_> {
@@ -327,14 +330,15 @@ where
     Tk: Task + Send + 's,
     F: FnOnce(Scope<'s>) -> Tk + Send,
 {
-    Scoped { body, lends: PhantomData }
+    Scoped { body, task: PhantomData, lends: PhantomData }
 }
 
 /// The task that [`scope`] makes.
 #[must_use = "a task does nothing until it is awaited"]
 pub struct Scoped<'s, Tk, F> {
     body: F,
-    lends: PhantomData<(fn(&'s ()) -> &'s (), fn() -> Tk)>,
+    task: PhantomData<fn() -> Tk>,
+    lends: Lends<'s>,
 }
 
 impl<Tk, F> sealed::Sealed for Scoped<'_, Tk, F> {}

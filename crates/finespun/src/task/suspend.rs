@@ -28,7 +28,7 @@ use crate::atomics::Ordering;
 
 use super::call::{Task, map_outcome, sealed};
 use super::context::{Cx, try_cx};
-use super::frame::{self, FrameRef, Header, Payload, VTable, frame_layout, payload_ptr, result_ptr};
+use super::frame::{self, FrameRef, Header, Payload, Place, VTable, frame_layout, payload_ptr, result_ptr};
 use super::outcome::Outcome;
 use super::pool::{self, Class};
 use super::slot::{Join, Slot, Status};
@@ -46,16 +46,13 @@ const PROTECTED: u32 = 16;
 /// A leaf that delivers a `T`: behind the result lies where in the source the wait was written.
 struct Leaf<T>(PhantomData<T>);
 
-pub(crate) type Place = &'static Location<'static>;
-
 impl<T> Leaf<T> {
     const RESULT: Layout = frame_layout::<(), T>();
     const PLACE: usize = Self::RESULT.size().next_multiple_of(align_of::<Place>());
-    const LAYOUT: Layout =
-        match Layout::from_size_align(Self::PLACE + size_of::<Place>(), Self::RESULT.align()) {
-            Ok(layout) => layout.pad_to_align(),
-            Err(_) => panic!("a slot is larger than the address space"),
-        };
+    const LAYOUT: Layout = match Layout::from_size_align(Self::PLACE + size_of::<Place>(), Self::RESULT.align()) {
+        Ok(layout) => layout.pad_to_align(),
+        Err(_) => panic!("a slot is larger than the address space"),
+    };
     const VTABLE: &'static VTable = &VTable {
         poll: Self::poll,
         cancel: Self::poll,
@@ -69,14 +66,9 @@ impl<T> Leaf<T> {
     /// Whether the value lies in a box of its own: leaves are always pooled, so that sweeps and reports find them.
     const BOXED: bool = matches!(Class::of(Self::LAYOUT), Class::Large(_));
 
-    fn new(cx: Cx, claim: u32, place: Place) -> FrameRef {
+    fn make(cx: Cx, claim: u32, place: Place) -> FrameRef {
         let leaf = cx.allocate(const { Class::of(Self::LAYOUT) });
-        let header = Header {
-            slot: Slot::new(),
-            vtable: Self::VTABLE,
-            join: Join::new(claim),
-            run: cx.run(),
-        };
+        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), run: cx.run() };
         // SAFETY: fresh memory, large enough.
         unsafe { leaf.write(header) };
         // SAFETY: the layout reserves the place.
@@ -85,7 +77,7 @@ impl<T> Leaf<T> {
     }
 
     unsafe fn what(leaf: FrameRef) -> (&'static str, Place) {
-        // SAFETY: written by `new`.
+        // SAFETY: written by `make`.
         (std::any::type_name::<T>(), unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<Place>().read() })
     }
 
@@ -418,7 +410,7 @@ impl<T, F: FnOnce(Continuation<T>)> Suspend<T, F> {
             }
         }
 
-        let leaf = Leaf::<V>::new(cx, self.claim, self.place);
+        let leaf = Leaf::<V>::make(cx, self.claim, self.place);
         let unwind = Unwind(leaf);
         (self.body)(Continuation { leaf, value: PhantomData });
         std::mem::forget(unwind);

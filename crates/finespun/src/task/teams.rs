@@ -6,8 +6,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::atomics::lock_std as lock;
 use super::frame::FrameRef;
+use crate::atomics::lock_std as lock;
 
 /// Runs within one team that can be under way at once: 2^22.
 const RUN_BITS: u32 = 22;

@@ -22,7 +22,7 @@ impl Task for YieldNow {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
-        let turn = BodyFrame::new(cx, ready(()));
+        let turn = BodyFrame::make(cx, ready(()));
         cx.make_ready_last(turn);
         Outcome::suspended(turn)
     }

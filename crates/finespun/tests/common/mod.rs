@@ -4,11 +4,13 @@
 use finespun::prelude::*;
 
 /// Calls `test` with a runtime for every number of workers and every block-every-n that the answers must not depend
-/// on.
+/// on. No frame may be left behind.
 pub fn everywhere(test: impl Fn(&Runtime)) {
     for workers in [1, 2, 3, 8] {
         for n in [0, 1, 2, 3, 5, 7] {
-            test(&Runtime::builder().workers(workers).block_every(n).build().unwrap());
+            let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
+            test(&runtime);
+            assert_eq!(runtime.close(), 0, "frames left, {workers} workers, block every {n}");
         }
     }
 }

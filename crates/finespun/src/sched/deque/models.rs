@@ -53,13 +53,7 @@ fn steal(deque: &Deque<Item>, attempts: usize) -> Vec<u32> {
 /// Starts `thieves` threads of `attempts` each, lets the owner do `work`, drains
 /// the deque, and checks that each of the `pushed` items came out once, and that
 /// each thief got them oldest first.
-fn race(
-    capacity: usize,
-    thieves: usize,
-    attempts: usize,
-    pushed: u32,
-    work: fn(&Deque<Item>, &mut Vec<u32>),
-) {
+fn race(capacity: usize, thieves: usize, attempts: usize, pushed: u32, work: fn(&Deque<Item>, &mut Vec<u32>)) {
     let deque = Arc::new(Deque::with_capacity(capacity));
     let thieves: Vec<_> = (0..thieves)
         .map(|_| {

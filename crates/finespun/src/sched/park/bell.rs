@@ -15,11 +15,7 @@ pub(super) struct Bell {
 
 impl Bell {
     pub(super) fn new() -> Self {
-        Self {
-            rung: AtomicBool::new(false),
-            doorway: Mutex::new(()),
-            sound: Condvar::new(),
-        }
+        Self { rung: AtomicBool::new(false), doorway: Mutex::new(()), sound: Condvar::new() }
     }
 
     /// Ends the present wait, or else the next one.
@@ -40,10 +36,7 @@ impl Bell {
             return false;
         }
         let timed_out = if let Some(timeout) = timeout {
-            let (doorway, result) = self
-                .sound
-                .wait_timeout(doorway, timeout)
-                .unwrap_or_else(PoisonError::into_inner);
+            let (doorway, result) = self.sound.wait_timeout(doorway, timeout).unwrap_or_else(PoisonError::into_inner);
             drop(doorway);
             result.timed_out()
         } else {

@@ -48,9 +48,7 @@ impl Pool {
     fn take(&self) -> bool {
         let mut items = self.items.load(Ordering::Relaxed);
         while items > 0 {
-            let taken =
-                self.items
-                    .compare_exchange(items, items - 1, Ordering::Relaxed, Ordering::Relaxed);
+            let taken = self.items.compare_exchange(items, items - 1, Ordering::Relaxed, Ordering::Relaxed);
             match taken {
                 Ok(_) => return true,
                 Err(now) => items = now,
@@ -170,9 +168,7 @@ fn a_worker_finds_what_is_meant_for_it() {
         let other = {
             let pool = pool.clone();
             thread::spawn(move || {
-                if let Prepared::Park(parking) | Prepared::Last(parking) =
-                    pool.idle.prepare_park(1, || false)
-                {
+                if let Prepared::Park(parking) | Prepared::Last(parking) = pool.idle.prepare_park(1, || false) {
                     assert!(matches!(parking.park(), Wake::Shutdown));
                 }
             })

@@ -110,8 +110,7 @@ impl Stages {
     /// warmest, and the scout only if there is nobody else, since waking it costs
     /// a second wake-up for its successor.
     pub(super) fn choose(&self) -> Option<usize> {
-        self.youngest(|_, worker| self.scout != Some(worker))
-            .or(self.scout)
+        self.youngest(|_, worker| self.scout != Some(worker)).or(self.scout)
     }
 
     /// How long `worker` may wait, if it is the scout.

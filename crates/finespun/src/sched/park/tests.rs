@@ -148,9 +148,7 @@ impl Pool {
 
     fn take(&self) -> bool {
         let less = |items: usize| items.checked_sub(1);
-        self.items
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, less)
-            .is_ok()
+        self.items.fetch_update(Ordering::AcqRel, Ordering::Acquire, less).is_ok()
     }
 
     fn visible(&self) -> bool {

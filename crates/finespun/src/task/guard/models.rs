@@ -15,10 +15,7 @@ struct Shared {
 
 impl Shared {
     fn new() -> Arc<Self> {
-        Arc::new(Self {
-            guard: Guard::new(LIMIT),
-            notes: [(); 3].map(|()| UnsafeCell::new(false)),
-        })
+        Arc::new(Self { guard: Guard::new(LIMIT), notes: [(); 3].map(|()| UnsafeCell::new(false)) })
     }
 
     fn request(&self, requester: usize, flag: Flags) {

@@ -44,12 +44,7 @@ fn a_new_limit_keeps_requests() {
 #[test]
 fn stress_every_request_is_taken() {
     const ROUNDS: usize = 20_000;
-    let flags = [
-        Flags::STEAL,
-        Flags::CANCEL,
-        Flags::QUANTUM,
-        Flags::ATTENTION,
-    ];
+    let flags = [Flags::STEAL, Flags::CANCEL, Flags::QUANTUM, Flags::ATTENTION];
     let guard = Guard::new(100);
     let taken = [(); 4].map(|()| AtomicUsize::new(0));
     thread::scope(|scope| {
