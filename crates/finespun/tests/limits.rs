@@ -186,3 +186,29 @@ fn a_task_that_spins_on_its_sibling_gives_way_after_its_quantum() {
         assert!(start.elapsed() < Duration::from_secs(5));
     });
 }
+
+/// Runs for `time`, checking the guard, and says when it began.
+#[task]
+async fn busy(time: Duration) -> Instant {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        checkpoint().await;
+    }
+    begun
+}
+
+/// Alone for so long that everybody else has parked, then two branches.
+#[task]
+async fn late_branches() -> Duration {
+    busy(Duration::from_millis(20)).await;
+    let (first, second) = join!(busy(Duration::from_millis(20)), busy(Duration::ZERO));
+    second.saturating_duration_since(first)
+}
+
+#[test]
+fn late_parallelism_is_picked_up_within_two_milliseconds() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    // The machine may have something else to do: one of many tries must show it.
+    let soon = (0..100).any(|_| runtime.run(late_branches()) < Duration::from_millis(2));
+    assert!(soon, "no try of 100 was picked up within 2 ms");
+}

@@ -134,6 +134,13 @@ impl Runtime {
 
     /// What the workers have done since the runtime was built.
     pub fn stats(&self) -> Stats {
+        let mut sum = Stats::default();
+        self.worker_stats().into_iter().for_each(|stats| sum += stats);
+        sum
+    }
+
+    /// The same, worker by worker.
+    pub fn worker_stats(&self) -> Vec<Stats> {
         self.team.stats()
     }
 }

@@ -271,12 +271,9 @@ impl Team {
         self.seats.iter().map(|seat| seat.context.frames_left()).sum()
     }
 
-    pub(crate) fn stats(&self) -> Stats {
-        let mut sum = Stats::default();
-        for seat in &self.seats {
-            sum += seat.context.counters.read();
-        }
-        sum
+    /// Each worker's counters.
+    pub(crate) fn stats(&self) -> Vec<Stats> {
+        self.seats.iter().map(|seat| seat.context.counters.read()).collect()
     }
 }
 
