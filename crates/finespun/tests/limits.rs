@@ -127,7 +127,12 @@ fn a_dropped_runtime_leaves_no_thread() {
         runtime.run(fib(15));
         assert!(threads("leave-none") >= 1);
         drop(runtime);
-        assert_eq!(threads("leave-none"), 0);
+        // A joined thread may stand in the process's list for a moment longer.
+        let gone = (0..100).any(|_| threads("leave-none") == 0 || {
+            thread::sleep(Duration::from_millis(10));
+            false
+        });
+        assert!(gone);
     }
 }
 

@@ -235,9 +235,10 @@ impl Team {
         {
             let mut queue = lock(&self.injected.queue);
             queue.push_back(SendFrame(frame));
-            mark();
             // Relaxed: written under the lock; readers are ordered by the fences of the idling protocol.
             self.injected.length.store(queue.len(), Ordering::Relaxed);
+            // After that: who sees the mark sees the length.
+            mark();
         }
         self.idle.notify_one();
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::task::context::{Context, Cx, Scheduler, Verdict};
+use crate::task::context::{Context, Cx, Scheduler, Verdict, stack_pointer};
 use crate::task::frame::FrameRef;
 use crate::task::runs::Run;
 use crate::task::teams::Externals;
@@ -67,8 +67,7 @@ enum Reason {
 impl Worker {
     /// Runs worker `index` of `team` on this thread until the team shuts down.
     pub(crate) fn main(team: Arc<Team>, index: usize) {
-        let here = 0u8;
-        let base = std::ptr::from_ref(&here).addr();
+        let base = stack_pointer();
         let stack_limit = base.saturating_sub(team.config.stack_size - STACK_RESERVE - 16 * 1024);
         let worker = Worker {
             index,

@@ -101,8 +101,9 @@ pub(crate) fn try_cx() -> Option<Cx> {
     NonNull::new(CURRENT.get().cast_mut()).map(Cx)
 }
 
+/// The address of the top of this thread's stack.
 #[inline(always)]
-fn stack_pointer() -> usize {
+pub(crate) fn stack_pointer() -> usize {
     let sp: usize;
     // SAFETY: copies a register.
     #[cfg(target_arch = "x86_64")]
