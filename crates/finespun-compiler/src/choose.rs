@@ -7,6 +7,7 @@ use crate::emit::{self, Ready};
 use crate::error::Errors;
 use crate::flow::capture;
 use crate::flow::graph::{Bound, Own};
+use crate::head;
 use crate::kinds::{self, Kind, Lend};
 use crate::names::Names;
 use crate::normalise;
@@ -29,15 +30,36 @@ pub(crate) struct Param {
 /// The schema of a task, with the code where it is known already.
 pub(crate) enum Choice {
     Straight,
-    /// The statements of the stack function, for the case that none of the
-    /// types has a destructor; otherwise pinned.
-    Stack(TokenStream, Vec<Type>),
+    Stack(Code),
     /// With the reason, if it was not asked for.
     Pinned(Option<String>),
 }
 
-/// Chooses for a body.
-pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish) -> syn::Result<Choice> {
+/// The code of a stack task.
+pub(crate) struct Code {
+    pub(crate) head: Option<Head>,
+    /// The statements behind the head.
+    pub(crate) rest: TokenStream,
+    /// Never leaves the stack itself: all it awaits is forwarded.
+    pub(crate) forwards: bool,
+    /// The code is right if none of these types has a destructor; otherwise
+    /// the task is pinned.
+    pub(crate) inert: Vec<Type>,
+}
+
+/// The head of a body, as a function of its own.
+pub(crate) struct Head {
+    /// The binders of the parameters, with what rustc need not say of them.
+    pub(crate) pats: Vec<(Option<TokenStream>, TokenStream)>,
+    /// The statements.
+    pub(crate) stmts: TokenStream,
+    /// The parameters, handed on.
+    pub(crate) names: Vec<TokenStream>,
+}
+
+/// Chooses for a body; `split` tells whether its head may be a function of its
+/// own.
+pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, split: bool) -> syn::Result<Choice> {
     match wish {
         Wish::Straight => return Ok(Choice::Straight),
         Wish::Pinned => return Ok(Choice::Pinned(None)),
@@ -47,11 +69,11 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish) -> 
         return Ok(Choice::Straight);
     }
     let mut reasons = Reasons::default();
-    let ready = prepare(params, own, block, &mut reasons);
+    let ready = prepare(params, own, block, split, &mut reasons);
     if reasons.0.is_empty()
         && let Some(ready) = &ready
     {
-        return Ok(Choice::Stack(emit::stack(ready), ready.flow.inert_types.clone()));
+        return Ok(Choice::Stack(emit::stack(ready)));
     }
     if wish == Wish::Any {
         let reason = &reasons.0[0];
@@ -67,13 +89,19 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish) -> 
     errors.finish().map(|()| Choice::Pinned(None))
 }
 
-fn prepare(params: &[Param], own: &Own, block: &Block, reasons: &mut Reasons) -> Option<Ready> {
+fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mut Reasons) -> Option<Ready> {
     let mut block = block.clone();
     let mut pats: Vec<Pat> = params.iter().map(|p| p.pat.clone()).collect();
     let mut names = Names::resolve(&mut pats, &mut block, reasons);
     if !reasons.0.is_empty() {
         return None;
     }
+    let ret = own.output.clone()?;
+    let known = pats.iter().zip(params).map(|(pat, p)| head::Known { pat, kind: &p.kind });
+    let head = match split {
+        true => head::split(&known.collect::<Vec<_>>(), &mut block, views(&ret)),
+        false => Vec::new(),
+    };
     let body = normalise::body(block, &mut names, reasons);
     if !reasons.0.is_empty() {
         return None;
@@ -82,7 +110,13 @@ fn prepare(params: &[Param], own: &Own, block: &Block, reasons: &mut Reasons) ->
         pats.into_iter().zip(params).map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() }).collect();
     let flow = capture::analyse(&known, own, &body, &names, reasons);
     let params = known.into_iter().zip(params).map(|(known, p)| (known.pat, p.argument.clone()));
-    Some(Ready { params: params.collect(), body, names, flow, ret: own.output.clone()? })
+    Some(Ready { params: params.collect(), head, body, names, flow, ret })
+}
+
+/// Does the type say that it borrows?
+fn views(ty: &Type) -> bool {
+    let text = quote::quote!(#ty).to_string();
+    text.contains('&') || text.contains('\'')
 }
 
 /// What is known of a receiver.

@@ -2,7 +2,9 @@
 //!
 //! | file | writes |
 //! |---|---|
-//! | [`item`] | signatures, descriptors, methods |
+//! | [`item`] | signatures |
+//! | [`free`] | free functions and their descriptors |
+//! | [`method`] | methods, and what stands beside them |
 //! | [`dynamic`] | what stands beside a trait |
 //! | [`straight`] | a body that awaits nothing, or only straight tasks |
 //! | [`pinned`] | a body as an ordinary `async` state machine |
@@ -15,7 +17,9 @@
 
 pub(crate) mod dynamic;
 mod exits;
+mod free;
 pub(crate) mod item;
+mod method;
 pub(crate) mod pinned;
 mod regions;
 mod resume;
@@ -26,6 +30,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Expr, Ident, Type};
 
+use crate::choose::Code;
 use crate::flow::capture::Flow;
 use crate::ir::{Body, Call, PointId};
 use crate::names::Names;
@@ -34,6 +39,8 @@ use crate::names::Names;
 pub(crate) struct Ready {
     /// The parameters' patterns and what they are bound to.
     pub(crate) params: Vec<(syn::Pat, TokenStream)>,
+    /// The leading exits.
+    pub(crate) head: Vec<syn::Stmt>,
     pub(crate) body: Body,
     pub(crate) names: Names,
     pub(crate) flow: Flow,
@@ -41,15 +48,25 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
+    /// Is every outcome handed to the caller as it is?
+    pub(crate) fn forwards(&self) -> bool {
+        self.entries().is_empty()
+    }
+
     /// The points that need an entry into the resumable code, in order.
     fn entries(&self) -> Vec<PointId> {
         (0..self.body.points.len()).filter(|&p| !self.flow.forwards[p]).collect()
     }
 }
 
-/// A body in the stack schema, as the statements of its function.
-pub(crate) fn stack(ready: &Ready) -> TokenStream {
-    ready.names.restore(stack::write(ready))
+/// A body in the stack schema.
+pub(crate) fn stack(ready: &Ready) -> Code {
+    Code {
+        head: stack::head(ready),
+        rest: ready.names.restore(stack::write(ready)),
+        forwards: ready.forwards(),
+        inert: ready.flow.inert_types.clone(),
+    }
 }
 
 /// `__a0`, `__a1`, ...

@@ -1,7 +1,7 @@
 //! How a refusal reaches the user: a `compile_error!` at his own tokens.
 
 use proc_macro2::{Span, TokenStream};
-use syn::spanned::Spanned;
+use quote::ToTokens;
 
 /// Collects every error of one item, so that one build shows them all.
 #[derive(Default)]
@@ -9,13 +9,16 @@ pub(crate) struct Errors(Option<syn::Error>);
 
 impl Errors {
     /// Adds an error that points at `place`.
-    pub(crate) fn at(&mut self, place: &impl Spanned, message: impl std::fmt::Display) {
-        self.span(place.span(), message);
+    pub(crate) fn at(&mut self, place: &impl ToTokens, message: impl std::fmt::Display) {
+        self.add(syn::Error::new_spanned(place, message));
     }
 
     /// Adds an error at a span.
     pub(crate) fn span(&mut self, span: Span, message: impl std::fmt::Display) {
-        let error = syn::Error::new(span, message);
+        self.add(syn::Error::new(span, message));
+    }
+
+    fn add(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(all) => all.combine(error),
             None => self.0 = Some(error),

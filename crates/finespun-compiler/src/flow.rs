@@ -10,4 +10,5 @@ mod expression;
 pub(crate) mod graph;
 mod methods;
 mod pattern;
+mod place;
 mod solve;

@@ -41,7 +41,13 @@ pub(crate) fn split(params: &[Known<'_>], block: &mut Block, views: bool) -> Vec
             }
             Leading::Branch(stmt, rest) => {
                 head.push(stmt);
-                block.stmts[0] = Stmt::Expr(rest, None);
+                block.stmts = match rest {
+                    Expr::Block(b) if b.label.is_none() => b.block.stmts,
+                    other => vec![Stmt::Expr(other, None)],
+                };
+                if block.stmts.iter().any(|s| matches!(s, Stmt::Item(_))) {
+                    break;
+                }
             }
             Leading::Test(stmt) => {
                 head.push(stmt);
@@ -161,15 +167,12 @@ fn test(params: &[Known<'_>], e: &syn::ExprMatch, ends: Option<Vec<bool>>) -> Op
     let mut test = e.clone();
     for (arm, ends) in test.arms.iter_mut().zip(ends) {
         let block = if ends {
-            left(Block {
-                brace_token: Default::default(),
-                stmts: vec![Stmt::Expr((*arm.body).clone(), None)],
-            })
+            left(Block { brace_token: Default::default(), stmts: vec![Stmt::Expr((*arm.body).clone(), None)] })
         } else {
             Blank.visit_pat_mut(&mut arm.pat);
             Block { brace_token: Default::default(), stmts: Vec::new() }
         };
-        arm.body = Box::new(Expr::Block(syn::ExprBlock { attrs: Vec::new(), label: None, block }));
+        *arm.body = Expr::Block(syn::ExprBlock { attrs: Vec::new(), label: None, block });
     }
     Some(Leading::Test(Stmt::Expr(Expr::Match(test), None)))
 }

@@ -136,6 +136,21 @@ impl Node {
 }
 
 impl Body {
+    /// Is there a `break` anywhere in this block?
+    pub(crate) fn breaks(&self, block: BlockId) -> bool {
+        let text = |t: proc_macro2::TokenStream| crate::macros::mentions(&t, &|i| i == "break");
+        let block = &self.blocks[block];
+        let here = block.nodes.iter().any(|node| match node {
+            Node::Plain(stmt) => text(quote::quote!(#stmt)),
+            Node::Await(point) => self.points[*point].call.operands().iter().any(|e| text(quote::quote!(#e))),
+            Node::If { cond, .. } => text(quote::quote!(#cond)),
+            Node::Match { expr, .. } => text(quote::quote!(#expr)),
+            Node::Loop { .. } | Node::Scope { .. } => false,
+        });
+        let value = &block.value;
+        here || text(quote::quote!(#value)) || block.nodes.iter().flat_map(Node::children).any(|b| self.breaks(b))
+    }
+
     /// Tells every block which node it belongs to.
     pub(crate) fn link(&mut self) {
         for block in 0..self.blocks.len() {

@@ -3,6 +3,7 @@
 //! ```text
 //! parse      options, items, what is refused          -> error
 //! names      every binder gets a name of its own
+//! head       leading exits, which callers inline
 //! normalise  every await stands at statement level    -> ir
 //! flow       who is alive, moved, lent at each await  -> reasons
 //! emit       straight, stack (+ resume), pinned       <- the choice
@@ -17,6 +18,7 @@ mod choose;
 mod emit;
 mod error;
 mod flow;
+mod head;
 mod ir;
 mod kinds;
 mod macros;

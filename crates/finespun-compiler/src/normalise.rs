@@ -240,6 +240,10 @@ impl Norm<'_> {
         match &expr {
             Expr::Await(_) | Expr::If(_) | Expr::Match(_) => {}
             Expr::Block(b) if b.label.is_none() => {}
+            Expr::Loop(_) if scan::endless(&expr) => {
+                self.compound(expr, Dest::Unit, nodes);
+                return None;
+            }
             _ => return Some(self.value(expr, nodes)),
         }
         self.compound(expr, Dest::Tail, nodes);

@@ -114,3 +114,8 @@ pub(crate) fn root(expr: &Expr) -> Option<(&syn::Ident, bool)> {
         _ => None,
     }
 }
+
+/// Is this a loop without an end?
+pub(crate) fn endless(expr: &Expr) -> bool {
+    matches!(expr, Expr::Loop(_)) && !crate::macros::mentions(&quote::quote!(#expr), &|i| i == "break")
+}

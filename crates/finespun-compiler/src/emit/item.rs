@@ -1,18 +1,16 @@
 //! Signatures: the function the user calls, which makes an inert description of
 //! the call, and the function that holds the body.
 //!
-//! A free function nests the body's function inside. A method cannot (nested
-//! functions know no `Self`), so it gets a sibling `__task_NAME`, which is also
-//! what makes trait methods callable through `dyn`: it returns an outcome, not
-//! an opaque type.
+//! A body with a head has two functions: the head, which callers inline, calls
+//! the rest, which they do not.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Block, FnArg, GenericParam, Generics, Ident, Pat, ReturnType, Signature, Type, Visibility};
 
-use super::{argument, pinned, straight};
-use crate::choose::{self, Choice, Param};
+use super::argument;
+use crate::choose::{self, Choice, Code, Param};
 use crate::flow::graph::Own;
 use crate::kinds::{self, Kind};
 use crate::parse::Options;
@@ -46,7 +44,7 @@ pub(super) struct Parts {
     pub(super) receiver: Option<syn::Receiver>,
     /// Name for the user, type.
     pub(super) inputs: Vec<(Ident, Type)>,
-    params: Vec<Param>,
+    pub(super) params: Vec<Param>,
     pub(super) ret: Type,
 }
 
@@ -55,7 +53,7 @@ pub(crate) fn write(function: Function, options: &Options) -> syn::Result<TokenS
     let mut function = function;
     let mut parts = parts(&mut function.sig);
     if function.home == Home::Free {
-        return free(&function, &parts, options);
+        return super::free::free(&function, &parts, options);
     }
     if let Some(block) = &mut function.block {
         This.visit_block_mut(block);
@@ -63,7 +61,7 @@ pub(crate) fn write(function: Function, options: &Options) -> syn::Result<TokenS
             This.visit_pat_mut(&mut p.pat);
         }
     }
-    method(&function, &parts, options)
+    super::method::method(&function, &parts, options)
 }
 
 pub(super) fn parts(sig: &mut Signature) -> Parts {
@@ -158,12 +156,12 @@ pub(super) fn turbofish(generics: &Generics) -> TokenStream {
 }
 
 /// What the documentation says about the choice.
-fn note(choice: &Choice) -> String {
+pub(super) fn note(choice: &Choice) -> String {
     match choice {
         Choice::Straight => "*Task schema: straight.*".to_string(),
-        Choice::Stack(_, types) if types.is_empty() => "*Task schema: stack.*".to_string(),
-        Choice::Stack(_, types) => {
-            let types: Vec<String> = types.iter().map(|t| format!("`{}`", t.to_token_stream())).collect();
+        Choice::Stack(code) if code.inert.is_empty() => "*Task schema: stack.*".to_string(),
+        Choice::Stack(code) => {
+            let types: Vec<String> = code.inert.iter().map(|t| format!("`{}`", t.to_token_stream())).collect();
             format!("*Task schema: stack; pinned if {} has a destructor.*", types.join(" or "))
         }
         Choice::Pinned(None) => "*Task schema: pinned, as asked for.*".to_string(),
@@ -171,103 +169,13 @@ fn note(choice: &Choice) -> String {
     }
 }
 
-fn inline(attrs: &[Attribute]) -> Option<TokenStream> {
+pub(super) fn inline(attrs: &[Attribute]) -> Option<TokenStream> {
     let given = attrs.iter().any(|a| a.path().is_ident("inline"));
     (!given).then(|| quote!(#[inline]))
 }
 
-fn free(function: &Function, parts: &Parts, options: &Options) -> syn::Result<TokenStream> {
-    let site = Span::mixed_site();
-    let Parts { generics, inputs, params, ret, .. } = parts;
-    let block = function.block.as_ref().expect("a free function has a body");
-    let choice = choose::choose(params, &own(function, parts), block, options.wish)?;
-    let note = note(&choice);
-    let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
-    let inline = inline(attrs);
-    let (head, _, clause) = generics.split_for_impl();
-    let params_of_head = &generics.params;
-    let head = if params_of_head.is_empty() { quote!(#head) } else { quote!(<#params_of_head>) };
-    let fish = turbofish(generics);
-    let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
-    let types: Vec<&Type> = inputs.iter().map(|(_, t)| t).collect();
-    let arguments: Vec<&TokenStream> = params.iter().map(|p| &p.argument).collect();
-    let pinned = || {
-        let body = pinned::write(params, ret, block);
-        let nested = quote_spanned! {site=>
-            fn __body #head(#(#arguments: #types),*)
-                -> impl ::core::future::Future<Output = #ret> + ::core::marker::Send
-                #clause { #body }
-        };
-        let call = |names: &[Ident]| {
-            quote_spanned! {site=>
-                ::finespun::__rt::pinned_task((#(#names,)*), |(#(#arguments,)*)| {
-                    __body #fish(#(#arguments),*)
-                })
-            }
-        };
-        let own: Vec<Ident> = shown.iter().map(|n| (*n).clone()).collect();
-        (nested, call(&own), call(&arguments_as_names(params)))
-    };
-    let inner = match &choice {
-        Choice::Stack(code, demands) => {
-            let call = quote_spanned!(site=> unsafe { __stack #fish(__cx, #(#arguments),*) });
-            let (also, call) = if demands.is_empty() {
-                (TokenStream::new(), call)
-            } else if options.wish == crate::parse::Wish::Stack {
-                let assert = assertions(demands);
-                (TokenStream::new(), quote_spanned!(site=> { #assert #call }))
-            } else {
-                let (nested, _, task) = pinned();
-                let call = quote_spanned! {site=>
-                    if const { #(::core::mem::needs_drop::<#demands>())||* } {
-                        unsafe { ::finespun::__rt::Task::call(#task, __cx) }
-                    } else {
-                        #call
-                    }
-                };
-                (nested, call)
-            };
-            quote_spanned! {site=>
-                #[inline(never)]
-                unsafe fn __stack #head(
-                    __cx: ::finespun::__rt::Cx, #(#arguments: #types),*
-                ) -> ::finespun::__rt::Outcome<#ret> #clause { #code }
-                #also
-                unsafe {
-                    ::finespun::__rt::stack_task((#(#shown,)*), |__cx, (#(#arguments,)*)| #call)
-                }
-            }
-        }
-        Choice::Straight => {
-            let pats = params.iter().map(|p| &p.pat);
-            let block = straight::body(block);
-            let output = &function.sig.output;
-            quote_spanned! {site=>
-                fn __plain #head(#(#pats: #types),*) #output #clause #block
-                unsafe {
-                    ::finespun::__rt::straight_task((#(#shown,)*), |(#(#arguments,)*)| {
-                        __plain #fish(#(#arguments),*)
-                    })
-                }
-            }
-        }
-        Choice::Pinned(_) => {
-            let (nested, task, _) = pinned();
-            quote_spanned!(site=> #nested unsafe { #task })
-        }
-    };
-    Ok(quote_spanned! {site=>
-        #(#attrs)*
-        #[doc = ""] #[doc = #note]
-        #inline
-        #vis fn #name #head(#(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
-            #clause { #inner }
-    })
-}
-
 /// What the function says of itself to a call by itself.
-fn own(function: &Function, parts: &Parts) -> Own {
+pub(super) fn own(function: &Function, parts: &Parts) -> Own {
     Own {
         name: Some(function.sig.ident.clone()),
         inputs: parts.inputs.iter().map(|(_, ty)| ty.clone()).collect(),
@@ -276,13 +184,8 @@ fn own(function: &Function, parts: &Parts) -> Own {
     }
 }
 
-/// The functions' own names of their parameters.
-fn arguments_as_names(params: &[Param]) -> Vec<Ident> {
-    params.iter().enumerate().map(|(i, _)| argument(i)).collect()
-}
-
 /// The demand that a forced stack schema makes, once types are known.
-fn assertions(types: &[Type]) -> TokenStream {
+pub(super) fn assertions(types: &[Type]) -> TokenStream {
     let site = Span::mixed_site();
     let each = types.iter().map(|ty| {
         let shown = ty.to_token_stream().to_string();
@@ -295,131 +198,18 @@ fn assertions(types: &[Type]) -> TokenStream {
     each.collect()
 }
 
+/// How the function of a whole body is inlined: its descriptor is not, unless
+/// the function only hands on the outcome of another.
+pub(super) fn inlined(code: &Code) -> TokenStream {
+    if code.forwards { quote!(#[inline]) } else { quote!(#[inline(never)]) }
+}
+
 /// The name of the function that holds a method's body.
 pub(super) fn sibling(name: &Ident) -> Ident {
     format_ident!("__task_{}", name.to_string().trim_start_matches("r#"), span = name.span())
 }
 
-fn method(function: &Function, parts: &Parts, options: &Options) -> syn::Result<TokenStream> {
-    let site = Span::mixed_site();
-    let Parts { generics, receiver, inputs, params, ret } = parts;
-    let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
-    let body = sibling(name);
-    let choice = match &function.block {
-        Some(block) => Some(choose::choose(params, &own(function, parts), block, options.wish)?),
-        None => None,
-    };
-    let head = &generics.params;
-    let head = if head.is_empty() { TokenStream::new() } else { quote!(<#head>) };
-    let clause = &generics.where_clause;
-    let fish = turbofish(generics);
-    let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
-    let types: Vec<&Type> = inputs.iter().map(|(_, t)| t).collect();
-    // A default body may call the trait's own tasks, which only sized types have.
-    let body_clause = match (function.home, &function.block) {
-        (Home::Trait, Some(_)) => bounded(clause.as_ref(), receiver.as_ref()),
-        _ => quote!(#clause),
-    };
-    let arguments: Vec<&TokenStream> =
-        params.iter().skip(usize::from(receiver.is_some())).map(|p| &p.argument).collect();
-    let me = receiver.as_ref().map(|r| quote!(#r,));
-    let this = this();
-    let (this_in, self_out) = match receiver {
-        Some(_) => (quote!(#this,), quote!(self,)),
-        None => (TokenStream::new(), TokenStream::new()),
-    };
-    let pinned = |block: &Block| {
-        let mut params = params.clone();
-        let moved = receiver.as_ref().map(|_| {
-            params[0].argument = quote!(#this);
-            let me = quote!(self);
-            quote_spanned!(site=> let #this = #me;)
-        });
-        let future = pinned::write(&params, ret, block);
-        quote_spanned! {site=>
-            #moved
-            let __future = #future;
-            let __task = unsafe { ::finespun::__rt::pinned_task((__future,), |(__f,)| __f) };
-            return unsafe { ::finespun::__rt::Task::call(__task, __cx) };
-        }
-    };
-    let code = match (&choice, &function.block) {
-        (Some(Choice::Stack(code, demands)), _) if demands.is_empty() => quote!({ #code }),
-        (Some(Choice::Stack(code, demands)), Some(block)) => {
-            let first = if options.wish == crate::parse::Wish::Stack {
-                assertions(demands)
-            } else {
-                let pinned = pinned(block);
-                quote_spanned! {site=>
-                    if const { #(::core::mem::needs_drop::<#demands>())||* } { #pinned }
-                }
-            };
-            quote!({ #first #code })
-        }
-        (Some(Choice::Straight), Some(block)) => {
-            let code = straight::outcome(params, ret, block);
-            quote!({ #code })
-        }
-        (Some(Choice::Pinned(_)), Some(block)) => {
-            let code = pinned(block);
-            quote!({ #code })
-        }
-        _ => quote!(;),
-    };
-    let lints =
-        attrs.iter().filter(|a| ["allow", "expect", "warn", "deny", "cfg"].iter().any(|n| a.path().is_ident(n)));
-    let never = choice.as_ref().map(|_| quote!(#[inline(never)]));
-    let body_item = quote_spanned! {site=>
-        #(#lints)*
-        #[doc(hidden)]
-        #[allow(clippy::missing_safety_doc)]
-        #never
-        #vis unsafe fn #body #head(#me __cx: ::finespun::__rt::Cx, #(#arguments: #types),*)
-            -> ::finespun::__rt::Outcome<#ret> #body_clause #code
-    };
-    if function.home == Home::TraitImpl {
-        return Ok(body_item);
-    }
-    let clause = match function.home {
-        Home::Trait | Home::WholeTrait => bounded(clause.as_ref(), receiver.as_ref()),
-        _ => quote!(#clause),
-    };
-    let note = match &choice {
-        Some(choice) => note(choice),
-        None => "*Task: the schema is the implementation's.*".to_string(),
-    };
-    let inline = inline(attrs);
-    Ok(quote_spanned! {site=>
-        #body_item
-        #(#attrs)*
-        #[doc = ""] #[doc = #note]
-        #inline
-        #vis fn #name #head(#me #(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
-            #clause
-        {
-            unsafe {
-                ::finespun::__rt::stack_task(
-                    (#self_out #(#shown,)*),
-                    |__cx, (#this_in #(#arguments,)*)| unsafe {
-                        Self::#body #fish(#this_in __cx, #(#arguments),*)
-                    },
-                )
-            }
-        }
-    })
-}
-
-/// The bounds under which a trait's own method is a task that may travel.
-fn bounded(clause: Option<&syn::WhereClause>, receiver: Option<&syn::Receiver>) -> TokenStream {
-    let bound = match receiver.map(|r| &r.kind) {
-        Some(syn::ReceiverKind::Reference(_, _, None)) => quote!(+ ::core::marker::Sync),
-        Some(_) => quote!(+ ::core::marker::Send),
-        None => TokenStream::new(),
-    };
-    let given = clause.map(|c| {
-        let given = &c.predicates;
-        if given.is_empty() || given.trailing_punct() { quote!(#given) } else { quote!(#given,) }
-    });
-    quote!(where #given Self: ::core::marker::Sized #bound)
+/// The name of the function that holds a method's body behind its head.
+pub(super) fn behind(name: &Ident) -> Ident {
+    format_ident!("__rest_{}", name.to_string().trim_start_matches("r#"), span = name.span())
 }

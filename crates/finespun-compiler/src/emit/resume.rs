@@ -136,7 +136,8 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
         Place::Point(id) => {
             let point = &ready.body.points[id];
             let span = point.span.resolved_at(Span::mixed_site());
-            let slot = pending(id);
+            let mut slot = pending(id);
+            slot.set_span(span);
             let pending =
                 if machine { quote_spanned!(span=> unsafe { #slot.take() }) } else { quote_spanned!(span=> #slot) };
             let value = regions.awaited(id, pending);

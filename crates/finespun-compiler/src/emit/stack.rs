@@ -1,27 +1,29 @@
 //! The hot version of a stack task: its awaits are calls followed by one check.
 //!
 //! ```text
-//! let fwd = '__forward0: {                     one per forwarded tail await
+//! let called = '__forward0: {                  one per forwarded tail await
 //!     let en = '__fallback: {
 //!         parameters, body                     every exit of the task returns
 //!         .. if suspended { break '__fallback En2::P0((child, (b, a))) }
 //!     };
 //!     return fallback(cx, en, the cold version)
 //! };
-//! return fwd.into_outcome();
+//! return called.into_outcome();                value or child: nobody asks
 //! ```
 //!
 //! Parameters are bound inside the blocks, so a suspended callee that borrows a
 //! local cannot leave them: rustc refuses it.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Lifetime, Stmt};
 
 use super::exits::{Outcomes, rewritten};
 use super::{Ready, bound, entry, resume, tuple};
+use crate::choose::Head;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
+use crate::macros::mentions;
 
 /// The statements of the stack function.
 pub(super) fn write(ready: &Ready) -> TokenStream {
@@ -29,6 +31,12 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
     let mut writer = Writer { ready, guarded: false };
     let mut body = TokenStream::new();
     for (pat, argument) in &ready.params {
+        let head = &ready.head;
+        let used = crate::head::binder(pat).is_some_and(|p| mentions(&quote!(#(#head)*), &|i| *i == p.ident));
+        if used {
+            // It need not be used again.
+            body.extend(quote_spanned!(site=> #[allow(unused_variables, unused_mut)]));
+        }
         body.extend(match pat {
             // Nothing binds it, yet it lives as long as the others.
             syn::Pat::Wild(_) => quote_spanned!(site=> let __kept = #argument;),
@@ -48,13 +56,32 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         if ready.flow.forwards[p] {
             let label = forward(p);
             body = quote_spanned! {site=>
-                let __child = #label: { #body };
-                return unsafe { ::finespun::__rt::Child::into_outcome(__child) };
+                let __called = #label: { #body };
+                return unsafe { ::finespun::__rt::Called::into_outcome(__called) };
             };
         }
     }
     let items = &ready.body.items;
     quote!(#(#items)* #body)
+}
+
+/// The head, if there is one.
+pub(super) fn head(ready: &Ready) -> Option<Head> {
+    if ready.head.is_empty() {
+        return None;
+    }
+    let mut stmts = TokenStream::new();
+    for stmt in &ready.head {
+        stmts.extend(rewritten(stmt, &mut Outcomes(&ready.ret), |r, s| r.visit_stmt_mut(s)));
+    }
+    let (mut pats, mut names) = (Vec::new(), Vec::new());
+    for (pat, argument) in &ready.params {
+        let name = crate::head::binder(pat).map(|p| p.ident.to_token_stream());
+        let lint = crate::head::binder(pat).and_then(|p| p.mutability).map(|_| quote!(#[allow(unused_mut)]));
+        pats.push((lint, ready.names.restore(if name.is_some() { quote!(#pat) } else { argument.clone() })));
+        names.push(ready.names.restore(name.unwrap_or_else(|| argument.clone())));
+    }
+    Some(Head { pats, stmts: ready.names.restore(stmts), names })
 }
 
 fn forward(point: PointId) -> Lifetime {
@@ -149,6 +176,7 @@ impl Writer<'_> {
             Node::Loop { label, body, out, .. } => {
                 let before = self.guarded;
                 self.guarded = false;
+                *falls &= self.ready.body.breaks(*body);
                 let (body, _) = self.block(*body, false);
                 self.guarded = before;
                 self.bind(out, quote_spanned!(site=> #label loop { #body }))
@@ -197,10 +225,7 @@ impl Writer<'_> {
             return quote_spanned! {span=>
                 #lets
                 let __o = #call;
-                if __o.suspended() {
-                    break #label unsafe { __o.child() };
-                }
-                return unsafe { ::finespun::__rt::Outcome::done(__o.value()) };
+                break #label __o;
             };
         }
         let leave = |suspended: TokenStream| {
@@ -222,11 +247,11 @@ impl Writer<'_> {
                 quote_spanned! {span=> {
                     #lets
                     let __o = #call;
-                    if __o.suspended() {
-                        let __c = unsafe { __o.child() };
+                    if ::finespun::__rt::Called::suspended(&__o) {
+                        let __c = unsafe { ::finespun::__rt::Called::child(__o) };
                         #leave;
                     }
-                    unsafe { __o.value() }
+                    unsafe { ::finespun::__rt::Called::value(__o) }
                 }}
             }
             Call::Join(_) => {
@@ -243,11 +268,11 @@ impl Writer<'_> {
                     });
                     calls.extend(quote_spanned! {span=>
                         let __o = #call;
-                        if __o.suspended() {
-                            let __c = unsafe { __o.child() };
+                        if ::finespun::__rt::Called::suspended(&__o) {
+                            let __c = unsafe { ::finespun::__rt::Called::child(__o) };
                             #leave;
                         }
-                        let #value = unsafe { __o.value() };
+                        let #value = unsafe { ::finespun::__rt::Called::value(__o) };
                     });
                     values.push(value);
                 }

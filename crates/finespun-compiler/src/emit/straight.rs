@@ -10,6 +10,7 @@ use syn::{Block, Expr, Stmt, Type};
 use super::exits::{Outcomes, Rewrite};
 use super::pinned::Awaits;
 use crate::choose::Param;
+use crate::scan;
 
 /// The body, its awaits translated.
 pub(crate) fn body(block: &Block) -> Block {
@@ -41,7 +42,12 @@ pub(crate) fn outcome(params: &[Param], ret: &Type, block: &Block) -> TokenStrea
             _ => quote_spanned!(site=> let #pat = #argument;),
         }
     });
+    let endless = matches!(block.stmts.last(), Some(Stmt::Expr(e, _)) if scan::endless(e));
     let tail = match block.stmts.pop() {
+        Some(last) if endless => {
+            block.stmts.push(last);
+            None
+        }
         Some(Stmt::Expr(e, None)) => Some(e),
         Some(Stmt::Macro(m)) if m.semi_token.is_none() => {
             Some(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }))
@@ -55,6 +61,7 @@ pub(crate) fn outcome(params: &[Param], ret: &Type, block: &Block) -> TokenStrea
     let stmts = &block.stmts;
     let end = match tail {
         Some(value) => exits.done(quote_spanned!(site=> #value), site),
+        None if endless => TokenStream::new(),
         None if super::stack::is_unit(ret) => exits.done(quote_spanned!(site=> ()), site),
         None => TokenStream::new(),
     };

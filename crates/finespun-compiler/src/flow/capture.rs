@@ -69,7 +69,7 @@ pub(crate) fn analyse(params: &[Bound], own: &Own, body: &Body, names: &Names, r
         }
         if let Place::Point(p) = place {
             let tail = matches!(body.points[*p].out, Dest::Tail);
-            flow.forwards[*p] = tail && live.is_empty() && unsure.is_empty();
+            flow.forwards[*p] = tail && live.is_empty() && unsure.is_empty() && !coerces(own);
         }
         if matches!(place, Place::Point(_)) || resumable[node] {
             for (var, state) in unsure {
@@ -93,6 +93,15 @@ pub(crate) fn analyse(params: &[Bound], own: &Own, body: &Body, names: &Names, r
         flow.scope.insert(*place, scope.clone());
     }
     flow
+}
+
+/// May the result of a tail await become another type? `&mut T` becomes `&T`,
+/// `Box<T>` becomes `Box<dyn Trait>`; an outcome does not.
+fn coerces(own: &Own) -> bool {
+    let Some(ty) = &own.output else { return false };
+    let text = ty.to_token_stream();
+    let pointer = |c: char| text.to_string().trim_start().starts_with(c);
+    pointer('&') || pointer('*') || crate::macros::mentions(&text, &|i| i == "dyn" || i == "fn")
 }
 
 impl Flow {

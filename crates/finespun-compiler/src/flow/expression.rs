@@ -222,50 +222,6 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// A place read by value: a copy, or a partial move.
-    fn read(&mut self, expr: &Expr) -> Kind {
-        let kind = self.place(expr, expr.span());
-        match expr {
-            // Nothing can be moved out of an index.
-            Expr::Index(_) => Kind { drops: false, ..kind },
-            _ => {
-                if let Expr::Unary(_) = expr
-                    && let Some((name, _)) = scan::root(expr)
-                    && let Some(var) = self.names.find(name)
-                    && self.graph.kinds[var].lends == Lend::Owned
-                    && self.graph.kinds[var].drops
-                {
-                    // `*b` may move out of a box.
-                    self.touch(var, Use::Maybe, expr.span());
-                }
-                kind
-            }
-        }
-    }
-
-    /// `&place`, `&mut place`, `&value`.
-    fn reference(&mut self, e: &syn::ExprReference) -> Kind {
-        let lends = if e.mutability.is_some() { Lend::Mut } else { Lend::Shared };
-        if !scan::is_place(&e.expr) {
-            let kind = self.value(&e.expr);
-            return Kind::reference(lends).borrowing(kind.from);
-        }
-        let kind = self.place(&e.expr, e.span());
-        Kind::reference(lends).borrowing(self.lent(&e.expr)).borrowing(kind.from)
-    }
-
-    /// What a borrow of this place borrows from.
-    fn lent(&self, expr: &Expr) -> Option<(usize, bool)> {
-        let (name, whole) = scan::root(expr)?;
-        let var = self.names.find(name)?;
-        match self.graph.kinds[var].lends {
-            _ if whole => Some((var, true)),
-            Lend::Owned => Some((var, true)),
-            Lend::Shared => None,
-            Lend::Mut => Some((var, false)),
-        }
-    }
-
     fn method(&mut self, e: &syn::ExprMethodCall) -> Kind {
         let mut from = Vec::new();
         let mut closure = false;
@@ -374,31 +330,6 @@ impl<'a> Builder<'a> {
                 self.value(&e.right);
                 self.compared(&e.left);
                 Kind::primitive()
-            }
-        }
-    }
-
-    fn compared(&mut self, expr: &Expr) {
-        if scan::is_place(expr) {
-            self.place(expr, expr.span());
-        } else {
-            self.value(expr);
-        }
-    }
-
-    /// A place that is given a new value.
-    fn destination(&mut self, expr: &Expr) {
-        if let Some(var) = scan::name(expr).and_then(|n| self.names.find(n)) {
-            return self.touch(var, Use::Assign, expr.span());
-        }
-        match expr {
-            Expr::Tuple(e) => e.elems.iter().for_each(|e| self.destination(e)),
-            Expr::Array(e) => e.elems.iter().for_each(|e| self.destination(e)),
-            Expr::Struct(e) => e.fields.iter().for_each(|f| self.destination(&f.expr)),
-            Expr::Call(e) => e.args.iter().for_each(|e| self.destination(e)),
-            Expr::Infer(_) => {}
-            _ => {
-                self.place(expr, expr.span());
             }
         }
     }

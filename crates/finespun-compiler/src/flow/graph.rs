@@ -286,7 +286,10 @@ impl Builder<'_> {
             self.last = kind.clone();
             return;
         }
-        self.mark(place, scope);
+        // Behind a compound statement that is the result of the task nothing follows.
+        if !matches!((place, out), (Place::After(..), Dest::Tail)) {
+            self.mark(place, scope);
+        }
         self.out(out, kind);
     }
 

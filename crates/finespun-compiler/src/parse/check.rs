@@ -12,19 +12,22 @@ pub(super) fn signature(sig: &Signature, errors: &mut Errors) {
         errors.at(&sig.fn_token, "a task is an `async fn`: write `async` before `fn`");
     }
     if let Some(token) = &sig.constness {
-        errors.at(token, "a task cannot be `const`");
+        errors.at(token, "a task runs at run time: remove `const`");
     }
     if let Safety::Unsafe(token) = &sig.safety {
-        errors.at(token, "a task cannot be `unsafe`: anybody may run a task he is given");
+        errors.at(token, "anybody may run a task that he is given: remove `unsafe`");
     }
     if let Some(abi) = &sig.abi {
         errors.at(abi, "a task has a calling convention of its own: remove `extern`");
     }
     if let Some(variadic) = &sig.variadic {
-        errors.at(variadic, "a task cannot be variadic");
+        errors.at(variadic, "a task takes as many arguments as it says: take a slice");
     }
     if sig.ident == "main" && sig.receiver().is_none() {
-        errors.at(&sig.ident, "`main` is not called by a task: run a task from it");
+        errors.at(
+            &sig.ident,
+            "nobody is there to run `main`: give the task another name, and run it from a plain `main`",
+        );
     }
     if let ReturnType::Type(_, ty) = &sig.output {
         struct Opaque<'a>(&'a mut Errors);

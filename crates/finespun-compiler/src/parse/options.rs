@@ -22,9 +22,11 @@ impl Options {
         if arguments.is_empty() {
             return Ok(Options { wish: Wish::Any });
         }
-        let unknown = "expected `stack`, `pinned` or `straight`";
-        let parser =
-            |input: syn::parse::ParseStream| input.parse::<Ident>().map_err(|e| syn::Error::new(e.span(), unknown));
+        let unknown = "expected one of `stack`, `pinned` and `straight`, or nothing";
+        let parser = |input: syn::parse::ParseStream| {
+            let name = input.parse::<Ident>().map_err(|e| syn::Error::new(e.span(), unknown))?;
+            if input.is_empty() { Ok(name) } else { Err(input.error(unknown)) }
+        };
         let name = parser.parse2(arguments)?;
         let wish = match name.to_string().as_str() {
             "stack" => Wish::Stack,

@@ -14,7 +14,7 @@ use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-use finespun::prelude::*;
+use finespun::prelude::{Continuation, Runtime, suspend, task};
 
 static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -48,6 +48,18 @@ impl Drop for N {
 }
 
 fn eat<T>(_: T) {}
+
+fn pick(n: u64) -> Option<u64> {
+    (n % 5 != 0).then_some(n)
+}
+
+/// `join!` in the plain version of a body.
+macro_rules! join {
+    ($a:expr, $b:expr) => {{
+        let (a, b) = ($a, $b);
+        (a.await, b.await)
+    }};
+}
 
 /// Gives its argument; a wait that is satisfied at once.
 #[task]
@@ -108,5 +120,14 @@ macro_rules! corpus {
 }
 
 mod drops;
+mod edges;
+mod generated {
+    mod part0;
+    mod part1;
+    mod part2;
+    mod part3;
+    mod part4;
+}
+mod generator;
 mod loops;
 mod values;

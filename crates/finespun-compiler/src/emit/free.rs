@@ -1,0 +1,123 @@
+//! Free functions: the body's function is nested inside.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Ident, Type};
+
+use super::item::{Function, Parts, assertions, inline, inlined, note, own, turbofish};
+use super::{argument, pinned, straight};
+use crate::choose::{self, Choice, Param};
+use crate::parse::{Options, Wish};
+
+/// Writes a marked free function.
+pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn::Result<TokenStream> {
+    let site = Span::mixed_site();
+    let Parts { generics, inputs, params, ret, .. } = parts;
+    let block = function.block.as_ref().expect("a free function has a body");
+    let choice = choose::choose(params, &own(function, parts), block, options.wish, true)?;
+    let note = note(&choice);
+    let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
+    let inline = inline(attrs);
+    let (head, _, clause) = generics.split_for_impl();
+    let params_of_head = &generics.params;
+    let head = if params_of_head.is_empty() { quote!(#head) } else { quote!(<#params_of_head>) };
+    let fish = turbofish(generics);
+    let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
+    let types: Vec<&Type> = inputs.iter().map(|(_, t)| t).collect();
+    let arguments: Vec<&TokenStream> = params.iter().map(|p| &p.argument).collect();
+    let pinned = || {
+        let body = pinned::write(params, ret, block);
+        let nested = quote_spanned! {site=>
+            fn __body #head(#(#arguments: #types),*)
+                -> impl ::core::future::Future<Output = #ret> + ::core::marker::Send
+                #clause { #body }
+        };
+        let call = |names: &[Ident]| {
+            quote_spanned! {site=>
+                ::finespun::__rt::pinned_task((#(#names,)*), |(#(#arguments,)*)| {
+                    __body #fish(#(#arguments),*)
+                })
+            }
+        };
+        let own: Vec<Ident> = shown.iter().map(|n| (*n).clone()).collect();
+        (nested, call(&own), call(&arguments_as_names(params)))
+    };
+    let inner = match &choice {
+        Choice::Stack(code) => {
+            let demands = &code.inert;
+            let call = quote_spanned!(site=> unsafe { __stack #fish(__cx, #(#arguments),*) });
+            let (also, call) = if demands.is_empty() {
+                (TokenStream::new(), call)
+            } else if options.wish == Wish::Stack {
+                let assert = assertions(demands);
+                (TokenStream::new(), quote_spanned!(site=> { #assert #call }))
+            } else {
+                let (nested, _, task) = pinned();
+                let call = quote_spanned! {site=>
+                    if const { #(::core::mem::needs_drop::<#demands>())||* } {
+                        unsafe { ::finespun::__rt::Task::call(#task, __cx) }
+                    } else {
+                        #call
+                    }
+                };
+                (nested, call)
+            };
+            let function = |name: TokenStream, inline: TokenStream, inputs: TokenStream, body: &TokenStream| {
+                quote_spanned! {site=>
+                    #inline
+                    unsafe fn #name #head(__cx: ::finespun::__rt::Cx, #inputs)
+                        -> ::finespun::__rt::Outcome<#ret> #clause { #body }
+                }
+            };
+            let whole = quote_spanned!(site=> #(#arguments: #types),*);
+            let functions = match &code.head {
+                None => function(quote!(__stack), inlined(code), whole, &code.rest),
+                Some(choose::Head { pats, stmts, names }) => {
+                    let (lints, pats): (Vec<_>, Vec<_>) = pats.iter().cloned().unzip();
+                    let inputs = quote_spanned!(site=> #(#lints #pats: #types),*);
+                    let body = quote_spanned!(site=> #stmts unsafe { __rest #fish(__cx, #(#names),*) });
+                    let first = function(quote!(__stack), quote!(#[inline]), inputs, &body);
+                    let rest = function(quote!(__rest), inlined(code), whole, &code.rest);
+                    quote!(#first #rest)
+                }
+            };
+            quote_spanned! {site=>
+                #functions
+                #also
+                unsafe {
+                    ::finespun::__rt::stack_task((#(#shown,)*), |__cx, (#(#arguments,)*)| #call)
+                }
+            }
+        }
+        Choice::Straight => {
+            let pats = params.iter().map(|p| &p.pat);
+            let block = straight::body(block);
+            let output = &function.sig.output;
+            quote_spanned! {site=>
+                fn __plain #head(#(#pats: #types),*) #output #clause #block
+                unsafe {
+                    ::finespun::__rt::straight_task((#(#shown,)*), |(#(#arguments,)*)| {
+                        __plain #fish(#(#arguments),*)
+                    })
+                }
+            }
+        }
+        Choice::Pinned(_) => {
+            let (nested, task, _) = pinned();
+            quote_spanned!(site=> #nested unsafe { #task })
+        }
+    };
+    Ok(quote_spanned! {site=>
+        #(#attrs)*
+        #[doc = ""] #[doc = #note]
+        #inline
+        #vis fn #name #head(#(#shown: #types),*)
+            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
+            #clause { #inner }
+    })
+}
+
+/// The functions' own names of their parameters.
+fn arguments_as_names(params: &[Param]) -> Vec<Ident> {
+    params.iter().enumerate().map(|(i, _)| argument(i)).collect()
+}

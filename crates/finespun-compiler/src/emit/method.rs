@@ -1,0 +1,190 @@
+//! Methods. Nested functions know no `Self`, so the body's function is a sibling
+//! `__task_NAME`, which is also what makes trait methods callable through `dyn`:
+//! it returns an outcome, not an opaque type.
+//!
+//! The rest behind a head is another sibling, `__rest_NAME`; a trait declares
+//! one for each of its tasks, since an implementation may add none.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Block, Ident, ReceiverKind, Type};
+
+use super::item::{Function, Home, Parts, assertions, behind, inline, inlined, note, own, sibling, this, turbofish};
+use super::{pinned, straight};
+use crate::choose::{self, Choice};
+use crate::parse::{Options, Wish};
+
+/// Writes a marked method.
+pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> syn::Result<TokenStream> {
+    let site = Span::mixed_site();
+    let Parts { generics, receiver, inputs, params, ret } = parts;
+    let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
+    let body = sibling(name);
+    let in_trait = matches!(function.home, Home::Trait | Home::WholeTrait);
+    let choice = match &function.block {
+        Some(block) => Some(choose::choose(params, &own(function, parts), block, options.wish, !in_trait)?),
+        None => None,
+    };
+    let head = &generics.params;
+    let head = if head.is_empty() { TokenStream::new() } else { quote!(<#head>) };
+    let clause = &generics.where_clause;
+    let fish = turbofish(generics);
+    let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
+    let types: Vec<&Type> = inputs.iter().map(|(_, t)| t).collect();
+    // A default body may call the trait's own tasks, which only sized types have.
+    let body_clause = match (function.home, &function.block) {
+        (Home::Trait, Some(_)) => bounded(clause.as_ref(), receiver.as_ref()),
+        _ => quote!(#clause),
+    };
+    let arguments: Vec<&TokenStream> =
+        params.iter().skip(usize::from(receiver.is_some())).map(|p| &p.argument).collect();
+    let me = receiver.as_ref().map(|r| quote!(#r,));
+    let this = this();
+    let (this_in, self_out) = match receiver {
+        Some(_) => (quote!(#this,), quote!(self,)),
+        None => (TokenStream::new(), TokenStream::new()),
+    };
+    let pinned = |block: &Block| {
+        let mut params = params.clone();
+        let moved = receiver.as_ref().map(|_| {
+            params[0].argument = quote!(#this);
+            let me = quote!(self);
+            quote_spanned!(site=> let #this = #me;)
+        });
+        let future = pinned::write(&params, ret, block);
+        quote_spanned! {site=>
+            #moved
+            let __future = #future;
+            let __task = unsafe { ::finespun::__rt::pinned_task((__future,), |(__f,)| __f) };
+            return unsafe { ::finespun::__rt::Task::call(__task, __cx) };
+        }
+    };
+    let behind = behind(name);
+    let mut rest = None;
+    let (inlining, code) = match (&choice, &function.block) {
+        (Some(Choice::Stack(code)), Some(block)) => {
+            let first = match &code.inert[..] {
+                [] => TokenStream::new(),
+                demands if options.wish == Wish::Stack => assertions(demands),
+                demands => {
+                    let pinned = pinned(block);
+                    quote_spanned! {site=>
+                        if const { #(::core::mem::needs_drop::<#demands>())||* } { #pinned }
+                    }
+                }
+            };
+            match &code.head {
+                Some(choose::Head { pats, stmts, names }) => {
+                    let pats = pats.iter().zip(params).map(|((lint, pat), p)| {
+                        let argument = &p.argument;
+                        quote_spanned!(site=> #lint let #pat = #argument;)
+                    });
+                    let (mut hands, mut me) = (names.iter(), None);
+                    if receiver.is_some() {
+                        me = hands.next().map(|me| quote!(#me,));
+                    }
+                    rest = Some(code);
+                    let call = quote_spanned!(site=> unsafe { Self::#behind #fish(#me __cx, #(#hands),*) });
+                    (quote!(#[inline]), quote!({ #first #(#pats)* #stmts #call }))
+                }
+                None => {
+                    let body = &code.rest;
+                    (inlined(code), quote!({ #first #body }))
+                }
+            }
+        }
+        (Some(Choice::Straight), Some(block)) => {
+            let code = straight::outcome(params, ret, block);
+            (quote!(#[inline]), quote!({ #code }))
+        }
+        (Some(Choice::Pinned(_)), Some(block)) => {
+            let code = pinned(block);
+            (quote!(#[inline(never)]), quote!({ #code }))
+        }
+        _ => (TokenStream::new(), quote!(;)),
+    };
+    let rest = match rest {
+        Some(code) => {
+            let body = &code.rest;
+            Some((inlined(code), quote!({ #body })))
+        }
+        None if in_trait => {
+            let body = quote_spanned!(site=> { ::core::unreachable!("no implementation has asked for it") });
+            Some((quote!(#[inline(never)]), body))
+        }
+        None => None,
+    };
+    let lints: Vec<&syn::Attribute> = attrs
+        .iter()
+        .filter(|a| ["allow", "expect", "warn", "deny", "cfg"].iter().any(|n| a.path().is_ident(n)))
+        .collect();
+    let item = |name: &Ident, inlining: TokenStream, clause: &TokenStream, code: TokenStream| {
+        quote_spanned! {site=>
+            #(#lints)*
+            #[doc(hidden)]
+            #[allow(clippy::missing_safety_doc)]
+            #inlining
+            #vis unsafe fn #name #head(#me __cx: ::finespun::__rt::Cx, #(#arguments: #types),*)
+                -> ::finespun::__rt::Outcome<#ret> #clause #code
+        }
+    };
+    let mut body_item = item(&body, inlining, &body_clause, code);
+    if let Some((inlining, rest)) = rest {
+        let by_value = |r: &syn::Receiver| !matches!(r.kind, ReceiverKind::Reference(..) | ReceiverKind::Typed(..));
+        let clause = match in_trait && receiver.as_ref().is_some_and(by_value) {
+            true => with(clause.as_ref(), &quote_spanned!(site=> Self: ::core::marker::Sized)),
+            false => quote!(#clause),
+        };
+        body_item.extend(item(&behind, inlining, &clause, rest));
+    }
+    if function.home == Home::TraitImpl {
+        return Ok(body_item);
+    }
+    let clause = match function.home {
+        Home::Trait | Home::WholeTrait => bounded(clause.as_ref(), receiver.as_ref()),
+        _ => quote!(#clause),
+    };
+    let note = match &choice {
+        Some(choice) => note(choice),
+        None => "*Task: the schema is the implementation's.*".to_string(),
+    };
+    let inline = inline(attrs);
+    Ok(quote_spanned! {site=>
+        #body_item
+        #(#attrs)*
+        #[doc = ""] #[doc = #note]
+        #inline
+        #vis fn #name #head(#me #(#shown: #types),*)
+            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
+            #clause
+        {
+            unsafe {
+                ::finespun::__rt::stack_task(
+                    (#self_out #(#shown,)*),
+                    |__cx, (#this_in #(#arguments,)*)| unsafe {
+                        Self::#body #fish(#this_in __cx, #(#arguments),*)
+                    },
+                )
+            }
+        }
+    })
+}
+
+/// The bounds under which a trait's own method is a task that may travel.
+fn bounded(clause: Option<&syn::WhereClause>, receiver: Option<&syn::Receiver>) -> TokenStream {
+    let bound = match receiver.map(|r| &r.kind) {
+        Some(ReceiverKind::Reference(_, _, None)) => quote!(+ ::core::marker::Sync),
+        Some(_) => quote!(+ ::core::marker::Send),
+        None => TokenStream::new(),
+    };
+    with(clause, &quote!(Self: ::core::marker::Sized #bound))
+}
+
+/// A clause with one more predicate.
+fn with(clause: Option<&syn::WhereClause>, bound: &TokenStream) -> TokenStream {
+    let given = clause.map(|c| {
+        let given = &c.predicates;
+        if given.is_empty() || given.trailing_punct() { quote!(#given) } else { quote!(#given,) }
+    });
+    quote!(where #given #bound)
+}

@@ -1,0 +1,79 @@
+//! Places: read, borrowed, compared, assigned.
+
+use syn::Expr;
+use syn::spanned::Spanned;
+
+use super::graph::{Builder, Use};
+use crate::kinds::{Kind, Lend};
+use crate::scan;
+
+impl Builder<'_> {
+    /// A place read by value: a copy, or a partial move.
+    pub(super) fn read(&mut self, expr: &Expr) -> Kind {
+        let kind = self.place(expr, expr.span());
+        match expr {
+            // Nothing can be moved out of an index.
+            Expr::Index(_) => Kind { drops: false, ..kind },
+            _ => {
+                if let Expr::Unary(_) = expr
+                    && let Some((name, _)) = scan::root(expr)
+                    && let Some(var) = self.names.find(name)
+                    && self.graph.kinds[var].lends == Lend::Owned
+                    && self.graph.kinds[var].drops
+                {
+                    // `*b` may move out of a box.
+                    self.touch(var, Use::Maybe, expr.span());
+                }
+                kind
+            }
+        }
+    }
+
+    /// `&place`, `&mut place`, `&value`.
+    pub(super) fn reference(&mut self, e: &syn::ExprReference) -> Kind {
+        let lends = if e.mutability.is_some() { Lend::Mut } else { Lend::Shared };
+        if !scan::is_place(&e.expr) {
+            let kind = self.value(&e.expr);
+            return Kind::reference(lends).borrowing(kind.from);
+        }
+        let kind = self.place(&e.expr, e.span());
+        Kind::reference(lends).borrowing(self.lent(&e.expr)).borrowing(kind.from)
+    }
+
+    /// What a borrow of this place borrows from.
+    pub(super) fn lent(&self, expr: &Expr) -> Option<(usize, bool)> {
+        let (name, whole) = scan::root(expr)?;
+        let var = self.names.find(name)?;
+        match self.graph.kinds[var].lends {
+            _ if whole => Some((var, true)),
+            Lend::Owned => Some((var, true)),
+            Lend::Shared => None,
+            Lend::Mut => Some((var, false)),
+        }
+    }
+
+    pub(super) fn compared(&mut self, expr: &Expr) {
+        if scan::is_place(expr) {
+            self.place(expr, expr.span());
+        } else {
+            self.value(expr);
+        }
+    }
+
+    /// A place that is given a new value.
+    pub(super) fn destination(&mut self, expr: &Expr) {
+        if let Some(var) = scan::name(expr).and_then(|n| self.names.find(n)) {
+            return self.touch(var, Use::Assign, expr.span());
+        }
+        match expr {
+            Expr::Tuple(e) => e.elems.iter().for_each(|e| self.destination(e)),
+            Expr::Array(e) => e.elems.iter().for_each(|e| self.destination(e)),
+            Expr::Struct(e) => e.fields.iter().for_each(|f| self.destination(&f.expr)),
+            Expr::Call(e) => e.args.iter().for_each(|e| self.destination(e)),
+            Expr::Infer(_) => {}
+            _ => {
+                self.place(expr, expr.span());
+            }
+        }
+    }
+}

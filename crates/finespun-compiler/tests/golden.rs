@@ -1,0 +1,123 @@
+//! The code that the compiler writes, as one would read it.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p finespun-compiler --test golden` writes the files in `tests/golden` anew; read the
+//! difference before you commit it.
+
+use expect_test::expect_file;
+use proc_macro2::TokenStream;
+
+/// Compiles the item and compares it, formatted, with `tests/golden/NAME.rs`.
+fn golden(name: &str, arguments: &str, item: &str) {
+    let parse = |text: &str| text.parse::<TokenStream>().expect("tokens");
+    let tokens = finespun_compiler::task(parse(arguments), parse(item));
+    let text = tokens.to_string();
+    let file = syn::parse2(tokens).unwrap_or_else(|e| panic!("{e}: {text}"));
+    expect_file![format!("golden/{name}.rs")].assert_eq(&prettyplease::unparse(&file));
+}
+
+#[test]
+fn fib_has_a_head_and_a_join() {
+    golden(
+        "fib",
+        "",
+        "async fn fib(n: u64) -> u64 {
+            if n < 2 { return n; }
+            let (a, b) = join!(fib(n - 1), fib(n - 2));
+            a + b
+        }",
+    );
+}
+
+#[test]
+fn loop_with_an_accumulator() {
+    golden(
+        "accumulate",
+        "",
+        "async fn accumulate(n: u64) -> u64 {
+            let mut sum = 0;
+            for i in 0..n { sum += f(i).await; }
+            sum
+        }",
+    );
+}
+
+#[test]
+fn match_that_forwards() {
+    golden(
+        "forward",
+        "",
+        "async fn sum_of(t: &Option<Box<Tree>>) -> u64 {
+            match t { Some(t) => sum(t).await, None => 0 }
+        }",
+    );
+}
+
+#[test]
+fn match_with_a_head() {
+    golden(
+        "list",
+        "",
+        "async fn sum(node: Option<&Node>) -> u64 {
+            match node {
+                None => 0,
+                Some(node) => { let rest: u64 = sum(node.next()).await; node.value + rest }
+            }
+        }",
+    );
+}
+
+#[test]
+fn borrow_of_a_local_is_pinned() {
+    golden(
+        "pinned",
+        "",
+        "async fn total(v: Vec<u64>) -> u64 {
+            let (a, b) = v.split_at(v.len() / 2);
+            let (x, y) = join!(add(a), add(b));
+            x + y
+        }",
+    );
+}
+
+#[test]
+fn nothing_awaited_is_straight() {
+    golden("straight", "", "async fn add(v: &[u64]) -> u64 { v.iter().sum() }");
+}
+
+#[test]
+fn straight_on_demand() {
+    golden("straight_calls", "straight", "async fn twice(v: &[u64]) -> u64 { add(v).await + add(v).await }");
+}
+
+#[test]
+fn method_with_a_head() {
+    golden(
+        "method",
+        "",
+        "pub(crate) async fn depth(&self, most: u64) -> u64 {
+            let Some(next) = &self.next else { return 1 };
+            if most == 0 { return 0; }
+            1 + next.depth(most - 1).await
+        }",
+    );
+}
+
+#[test]
+fn whole_trait() {
+    golden("interface", "", "pub trait Visit: Sync { async fn visit(&self, n: u64) -> u64; fn name(&self) -> &str; }");
+}
+
+#[test]
+fn implementation_of_a_trait() {
+    golden(
+        "implementation",
+        "",
+        "impl Visit for Plus {
+            async fn visit(&self, n: u64) -> u64 {
+                if n == 0 { return self.0; }
+                let (a, b) = join!(self.visit(n - 1), self.visit(n / 2));
+                a + b
+            }
+        }",
+    );
+}

@@ -1,0 +1,51 @@
+///
+///*Task schema: stack.*
+#[inline]
+fn sum_of(
+    t: &Option<Box<Tree>>,
+) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+    #[inline]
+    unsafe fn __stack(
+        __cx: ::finespun::__rt::Cx,
+        t: &Option<Box<Tree>>,
+    ) -> ::finespun::__rt::Outcome<u64> {
+        match t {
+            Some(_) => {}
+            None => {
+                {
+                    let __r: u64 = 0;
+                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                };
+            }
+        }
+        unsafe { __rest(__cx, t) }
+    }
+    #[inline]
+    unsafe fn __rest(
+        __cx: ::finespun::__rt::Cx,
+        __a0: &Option<Box<Tree>>,
+    ) -> ::finespun::__rt::Outcome<u64> {
+        let __called = '__forward0: {
+            #[allow(unused_variables, unused_mut)]
+            let t = __a0;
+            match t {
+                Some(t_1) => {
+                    let __t0 = ::finespun::__rt::send(sum(t_1));
+                    let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
+                    break '__forward0 __o;
+                }
+                None => {
+                    let __r: u64 = 0;
+                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                }
+            }
+        };
+        return unsafe { ::finespun::__rt::Called::into_outcome(__called) };
+    }
+    unsafe {
+        ::finespun::__rt::stack_task(
+            (t,),
+            |__cx, (__a0,)| unsafe { __stack(__cx, __a0) },
+        )
+    }
+}

@@ -1,0 +1,84 @@
+///
+///*Task schema: stack.*
+#[inline]
+fn sum(
+    node: Option<&Node>,
+) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+    #[inline]
+    unsafe fn __stack(
+        __cx: ::finespun::__rt::Cx,
+        node: Option<&Node>,
+    ) -> ::finespun::__rt::Outcome<u64> {
+        match node {
+            None => {
+                {
+                    let __r: u64 = 0;
+                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                };
+            }
+            Some(_) => {}
+        }
+        unsafe { __rest(__cx, node) }
+    }
+    #[inline(never)]
+    unsafe fn __rest(
+        __cx: ::finespun::__rt::Cx,
+        __a0: Option<&Node>,
+    ) -> ::finespun::__rt::Outcome<u64> {
+        let __en = '__fallback: {
+            #[allow(unused_variables, unused_mut)]
+            let node = __a0;
+            match node {
+                None => {
+                    let __r: u64 = 0;
+                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                }
+                Some(node_1) => {
+                    let rest: u64 = {
+                        let __t0 = ::finespun::__rt::send(sum(node_1.next()));
+                        let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
+                        if ::finespun::__rt::Called::suspended(&__o) {
+                            let __c = unsafe { ::finespun::__rt::Called::child(__o) };
+                            break '__fallback ::finespun::__rt::En1::P0((
+                                __c,
+                                (::finespun::__rt::send(node_1),),
+                            ));
+                        }
+                        unsafe { ::finespun::__rt::Called::value(__o) }
+                    };
+                    let __r: u64 = node_1.value + rest;
+                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                }
+            }
+        };
+        fn __resumable<
+            __E,
+            __B: ::core::ops::FnOnce(::finespun::__rt::Enter<__E>) -> __F,
+            __F,
+        >(_: &__E, body: __B) -> __B {
+            body
+        }
+        #[allow(unused, unreachable_code, clippy::all)]
+        let __body = __resumable(
+            &__en,
+            move |__enter| async move {
+                if false {
+                    return unsafe { ::finespun::__rt::never::<u64>() };
+                }
+                let (mut node_1, mut __p0) = match unsafe { __enter.take() } {
+                    ::finespun::__rt::En1::P0((__p, (__l1,))) => (__l1, __p),
+                };
+                let rest: u64 = unsafe { ::finespun::__rt::wait(__p0) }.await;
+                let __r: u64 = node_1.value + rest;
+                return __r;
+            },
+        );
+        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+    }
+    unsafe {
+        ::finespun::__rt::stack_task(
+            (node,),
+            |__cx, (__a0,)| unsafe { __stack(__cx, __a0) },
+        )
+    }
+}

@@ -1,0 +1,14 @@
+//! What the compiler of tasks refuses, with the place and the cure, and what it must not complain about.
+//!
+//! `TRYBUILD=overwrite cargo test -p finespun --test ui` writes the expected messages anew.
+
+#[test]
+fn messages() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("tests/ui/pass_*.rs");
+    for name in
+        ["arguments", "awaits", "escape", "join", "signature", "stack_borrows", "stack_drops", "stack_shapes", "types"]
+    {
+        cases.compile_fail(format!("tests/ui/{name}.rs"));
+    }
+}

@@ -1,0 +1,14 @@
+//! Arguments of the attribute, and items that it does not go on.
+
+use finespun::prelude::*;
+
+#[task(fast)]
+async fn unknown() {}
+
+#[task(stack, pinned)]
+async fn both() {}
+
+#[task]
+struct NotCode;
+
+fn main() {}
