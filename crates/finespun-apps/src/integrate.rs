@@ -37,13 +37,7 @@ impl Strip {
 
     #[inline]
     fn between(from: f64, to: f64, low: f64, high: f64) -> Self {
-        Strip {
-            from,
-            to,
-            low,
-            high,
-            area: (low + high) * (to - from) / 2.0,
-        }
+        Strip { from, to, low, high, area: (low + high) * (to - from) / 2.0 }
     }
 
     /// The trapezoids of the two halves.
@@ -51,10 +45,7 @@ impl Strip {
     fn halves(self) -> (Strip, Strip) {
         let middle = self.from + (self.to - self.from) / 2.0;
         let height = curve(middle);
-        (
-            Self::between(self.from, middle, self.low, height),
-            Self::between(middle, self.to, height, self.high),
-        )
+        (Self::between(self.from, middle, self.low, height), Self::between(middle, self.to, height, self.high))
     }
 
     /// Whether replacing this strip by its halves changes the area by at most `tolerance`.
@@ -109,10 +100,7 @@ pub async fn area(strip: Strip, tolerance: f64) -> f64 {
 }
 
 fn check(tolerance: f64) {
-    assert!(
-        tolerance > 0.0,
-        "the tolerance must be above zero, not {tolerance}"
-    );
+    assert!(tolerance > 0.0, "the tolerance must be above zero, not {tolerance}");
 }
 
 #[cfg(test)]
@@ -121,17 +109,9 @@ mod tests {
 
     #[test]
     fn comes_near_the_antiderivative() {
-        for (from, to, tolerance) in [
-            (0.0, 1.0, 1e-9),
-            (0.0, 100.0, 1e-6),
-            (-3.0, 5.0, 1e-7),
-            (0.0, 10_000.0, 1.0),
-        ] {
+        for (from, to, tolerance) in [(0.0, 1.0, 1e-9), (0.0, 100.0, 1e-6), (-3.0, 5.0, 1e-7), (0.0, 10_000.0, 1.0)] {
             let (area, exact) = (plain(from, to, tolerance), exact(from, to));
-            assert!(
-                (area - exact).abs() <= 1e-6 * exact.abs(),
-                "{from}..{to}: {area} against {exact}"
-            );
+            assert!((area - exact).abs() <= 1e-6 * exact.abs(), "{from}..{to}: {area} against {exact}");
         }
     }
 

@@ -34,11 +34,7 @@ impl Matrix {
     pub fn zeros(size: usize) -> Self {
         assert!(size > 0, "a matrix has at least one row");
         let side = size.div_ceil(TILE).next_power_of_two() * TILE;
-        Matrix {
-            size,
-            side,
-            data: vec![0.0; side * side],
-        }
+        Matrix { size, side, data: vec![0.0; side * side] }
     }
 
     /// The matrix whose element in row i, column j is `element(i, j)`.
@@ -62,12 +58,7 @@ impl Matrix {
     ///
     /// If `size` is zero or `elements` does not hold `size * size` numbers.
     pub fn from_rows(size: usize, elements: &[f64]) -> Self {
-        assert_eq!(
-            elements.len(),
-            size * size,
-            "{size} rows of {size} need {} numbers",
-            size * size
-        );
+        assert_eq!(elements.len(), size * size, "{size} rows of {size} need {} numbers", size * size);
         Self::from_fn(size, |row, column| elements[row * size + column])
     }
 
@@ -87,11 +78,7 @@ impl Matrix {
     ///
     /// If there is no such row or column.
     pub fn get(&self, row: usize, column: usize) -> f64 {
-        assert!(
-            row < self.size && column < self.size,
-            "no element {row}, {column} in {0} x {0}",
-            self.size
-        );
+        assert!(row < self.size && column < self.size, "no element {row}, {column} in {0} x {0}", self.size);
         self.data[offset(row, column)]
     }
 
@@ -111,8 +98,7 @@ impl Matrix {
     }
 
     fn elements(&self) -> impl Iterator<Item = f64> {
-        (0..self.size)
-            .flat_map(move |row| (0..self.size).map(move |column| self.data[offset(row, column)]))
+        (0..self.size).flat_map(move |row| (0..self.size).map(move |column| self.data[offset(row, column)]))
     }
 
     fn tile(&self, row: u32, column: u32) -> &Tile {
@@ -205,13 +191,7 @@ pub async fn quarter(a: &Matrix, b: &Matrix, row: u32, column: u32, c: &mut [f64
 
 /// All of the output, after a check that the sizes fit.
 fn output<'c>(a: &Matrix, b: &Matrix, c: &'c mut Matrix) -> &'c mut [f64] {
-    assert!(
-        a.size == b.size && b.size == c.size,
-        "the sizes differ: {} times {} into {}",
-        a.size,
-        b.size,
-        c.size
-    );
+    assert!(a.size == b.size && b.size == c.size, "the sizes differ: {} times {} into {}", a.size, b.size, c.size);
     &mut c.data
 }
 
@@ -244,9 +224,7 @@ fn kernel(a: &Tile, b: &Tile, c: &mut Tile) {
         for i in (0..TILE).step_by(ROWS) {
             let mut sum = [[0.0; COLUMNS]; ROWS];
             for k in 0..TILE {
-                let b: &[f64; COLUMNS] = b[k * TILE + j..][..COLUMNS]
-                    .try_into()
-                    .expect("inside the tile");
+                let b: &[f64; COLUMNS] = b[k * TILE + j..][..COLUMNS].try_into().expect("inside the tile");
                 for (r, sum) in sum.iter_mut().enumerate() {
                     let a = a[(i + r) * TILE + k];
                     for (sum, b) in sum.iter_mut().zip(b) {
@@ -290,10 +268,7 @@ mod tests {
     #[cfg_attr(debug_assertions, ignore = "6 s without a release build")]
     fn exact_sums() {
         let c = product(512);
-        assert_eq!(
-            (c.sum(), c.trace(), c.sum_of_squares()),
-            (94.0, 112.0, 490_331_390.0)
-        );
+        assert_eq!((c.sum(), c.trace(), c.sum_of_squares()), (94.0, 112.0, 490_331_390.0));
     }
 
     #[test]

@@ -25,10 +25,7 @@ pub struct Progress {
 impl Progress {
     /// No work done, and none expected yet.
     pub const fn new() -> Self {
-        Progress {
-            done: AtomicU64::new(0),
-            total: AtomicU64::new(0),
-        }
+        Progress { done: AtomicU64::new(0), total: AtomicU64::new(0) }
     }
 
     /// Adds `units` to the work that is to be done.

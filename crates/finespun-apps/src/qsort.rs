@@ -54,9 +54,7 @@ pub async fn sort<T: Ord + Send>(v: &mut [T]) {
 fn partition<T: Ord>(v: &mut [T]) -> (&mut [T], &mut [T]) {
     move_median_to_front(v);
     let at = {
-        let (pivot, rest) = v
-            .split_first_mut()
-            .expect("only slices longer than the cutoff are partitioned");
+        let (pivot, rest) = v.split_first_mut().expect("only slices longer than the cutoff are partitioned");
         let (mut low, mut high) = (0, rest.len());
         loop {
             while low < high && rest[low] < *pivot {
@@ -81,11 +79,7 @@ fn partition<T: Ord>(v: &mut [T]) -> (&mut [T], &mut [T]) {
 /// Exchanges the first element with the median of the first, the middle and the last.
 fn move_median_to_front<T: Ord>(v: &mut [T]) {
     let (first, middle, last) = (0, v.len() / 2, v.len() - 1);
-    let (low, high) = if v[first] < v[last] {
-        (first, last)
-    } else {
-        (last, first)
-    };
+    let (low, high) = if v[first] < v[last] { (first, last) } else { (last, first) };
     let median = if v[middle] < v[low] {
         low
     } else if v[middle] > v[high] {
@@ -123,15 +117,7 @@ mod tests {
         let sorted: Vec<u64> = (0..10_000).collect();
         let reversed: Vec<u64> = (0..10_000).rev().collect();
         let few: Vec<u64> = random.iter().map(|x| x % 3).collect();
-        for v in [
-            random,
-            sorted,
-            reversed,
-            few,
-            vec![5; 10_000],
-            vec![],
-            vec![1],
-        ] {
+        for v in [random, sorted, reversed, few, vec![5; 10_000], vec![], vec![1]] {
             let (mut ours, mut theirs) = (v.clone(), v);
             plain(&mut ours);
             theirs.sort_unstable();

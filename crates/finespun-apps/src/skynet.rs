@@ -17,10 +17,7 @@ pub const MAX_DEPTH: u32 = 9;
 ///
 /// If `depth` is above [`MAX_DEPTH`].
 pub fn leaves(depth: u32) -> u64 {
-    assert!(
-        depth <= MAX_DEPTH,
-        "depth {depth}: the sum fits 64 bits up to depth {MAX_DEPTH}"
-    );
+    assert!(depth <= MAX_DEPTH, "depth {depth}: the sum fits 64 bits up to depth {MAX_DEPTH}");
     CHILDREN.pow(depth)
 }
 
@@ -35,9 +32,7 @@ pub fn plain(depth: u32) -> u64 {
             return first;
         }
         let share = leaves / CHILDREN;
-        (0..CHILDREN)
-            .map(|child| sum(first + child * share, share))
-            .sum()
+        (0..CHILDREN).map(|child| sum(first + child * share, share)).sum()
     }
     sum(0, leaves(depth))
 }
@@ -59,12 +54,7 @@ pub async fn node(first: u64, leaves: u64) -> u64 {
         return first;
     }
     let share: u64 = leaves / CHILDREN;
-    reduce(
-        (0..CHILDREN).map(move |child| node(first + child * share, share)),
-        0,
-        |a: u64, b: u64| a + b,
-    )
-    .await
+    reduce((0..CHILDREN).map(move |child| node(first + child * share, share)), 0, |a: u64, b: u64| a + b).await
 }
 
 /// [`skynet`](fn@skynet) with the ten children written out in one `join!`.

@@ -35,11 +35,7 @@ pub async fn tak_join(x: i64, y: i64, z: i64) -> i64 {
     if y >= x {
         return z;
     }
-    let (a, b, c) = join!(
-        tak_join(x - 1, y, z),
-        tak_join(y - 1, z, x),
-        tak_join(z - 1, x, y)
-    );
+    let (a, b, c) = join!(tak_join(x - 1, y, z), tak_join(y - 1, z, x), tak_join(z - 1, x, y));
     tak_join(a, b, c).await
 }
 

@@ -8,30 +8,20 @@ use finespun_apps::{Progress, fib, matmul, nqueens};
 
 fn fold(lattice: &str, sequences: &[&str]) -> Folding {
     let lattice = Lattice::parse(lattice).expect(lattice);
-    let sequences: Vec<_> = sequences
-        .iter()
-        .map(|text| Sequence::parse(text).expect(text))
-        .collect();
+    let sequences: Vec<_> = sequences.iter().map(|text| Sequence::parse(text).expect(text)).collect();
     let problem = Problem::new(lattice, &sequences).expect("one letter per site");
     let progress = Progress::new();
     let folding = protein::plain(&problem, &progress);
     assert_eq!(progress.done(), progress.total());
     for histogram in &folding.histograms {
-        assert_eq!(
-            histogram.values().sum::<u64>(),
-            folding.paths,
-            "every folding has one energy"
-        );
+        assert_eq!(histogram.values().sum::<u64>(), folding.paths, "every folding has one energy");
     }
     folding
 }
 
 /// Foldings by energy, from a list of foldings by number of contacts that begins at `first`.
 fn histogram(first: i32, counts: &[u64]) -> BTreeMap<i32, u64> {
-    (first..)
-        .map(|contacts| -contacts)
-        .zip(counts.iter().copied())
-        .collect()
+    (first..).map(|contacts| -contacts).zip(counts.iter().copied()).collect()
 }
 
 const FIRST_27: &str = "HPHHPPHHHHPHHHPPHHPPHPHHHPH";
@@ -39,21 +29,11 @@ const SECOND_27: &str = "PHPHPHHHPPHPHPHPHHPHPPHPHHP";
 const STANDARD_36: &str = "PPPHHPPHHPPPPPHHHHHHHPPHHPPPPHHPPHPP";
 
 fn first_27() -> BTreeMap<i32, u64> {
-    histogram(
-        6,
-        &[
-            24, 445, 3193, 11278, 21896, 25296, 20643, 12382, 5901, 2077, 211,
-        ],
-    )
+    histogram(6, &[24, 445, 3193, 11278, 21896, 25296, 20643, 12382, 5901, 2077, 211])
 }
 
 fn second_27() -> BTreeMap<i32, u64> {
-    histogram(
-        3,
-        &[
-            260, 2309, 9097, 16254, 23466, 23101, 16373, 8080, 3229, 902, 248, 26, 1,
-        ],
-    )
+    histogram(3, &[260, 2309, 9097, 16254, 23466, 23101, 16373, 8080, 3229, 902, 248, 26, 1])
 }
 
 /// OEIS A096969 divided by 8, A193346 divided by 2, and counts by two independent programs.
@@ -89,23 +69,9 @@ fn energies_in_the_cube() {
     let all = "HHHHHHHHHHHHHHHHHHHHHHHHHHH";
     let one = |energy| BTreeMap::from([(energy, 103_346)]);
     assert_eq!(fold("3x3x3", &[FIRST_27]).histograms, [first_27()]);
-    assert_eq!(
-        fold("3x3x3", &[FIRST_27, SECOND_27]).histograms,
-        [first_27(), second_27()]
-    );
+    assert_eq!(fold("3x3x3", &[FIRST_27, SECOND_27]).histograms, [first_27(), second_27()]);
     // Neighbours have places of different parity in the chain, so an alternating chain has no H-H contact.
-    let many = [
-        FIRST_27,
-        SECOND_27,
-        alternating,
-        all,
-        FIRST_27,
-        FIRST_27,
-        SECOND_27,
-        all,
-        SECOND_27,
-        alternating,
-    ];
+    let many = [FIRST_27, SECOND_27, alternating, all, FIRST_27, FIRST_27, SECOND_27, all, SECOND_27, alternating];
     let known = many.map(|sequence| match sequence {
         FIRST_27 => first_27(),
         SECOND_27 => second_27(),
@@ -129,8 +95,7 @@ fn turning_the_box_changes_nothing() {
 #[test]
 fn a_sequence_must_fit_its_box() {
     let sequence = Sequence::parse("HPHP").expect("four letters");
-    let error =
-        Problem::new(Lattice::parse("3x3").expect("a box"), &[sequence]).expect_err("nine sites");
+    let error = Problem::new(Lattice::parse("3x3").expect("a box"), &[sequence]).expect_err("nine sites");
     assert_eq!(
         error.to_string(),
         "sequence HPHP has 4 monomers, but the box 3x3x1 has 9 sites: give one letter H or P per site"
@@ -141,8 +106,8 @@ fn a_sequence_must_fit_its_box() {
 #[ignore = "84 million foldings: 8 s in a release build, minutes without"]
 fn foldings_of_3x3x4() {
     let counts = [
-        702, 18_282, 203_148, 1_202_344, 4_229_740, 9_730_898, 15_491_900, 17_776_624, 15_386_708,
-        10_500_467, 5_858_243, 2_751_452, 1_094_105, 364_324, 96_895, 20_805, 4384, 114, 57,
+        702, 18_282, 203_148, 1_202_344, 4_229_740, 9_730_898, 15_491_900, 17_776_624, 15_386_708, 10_500_467,
+        5_858_243, 2_751_452, 1_094_105, 364_324, 96_895, 20_805, 4384, 114, 57,
     ];
     let folding = fold("3x3x4", &[STANDARD_36]);
     assert_eq!(folding.paths, 84_731_192);
@@ -158,15 +123,7 @@ fn foldings_of_7x7() {
 fn check_trees(known: &[(&str, u64, u64, u64)]) {
     for &(name, nodes, depth, leaves) in known {
         let tree = Tree::named(name).expect(name);
-        assert_eq!(
-            uts::plain(&tree),
-            Counts {
-                nodes,
-                depth,
-                leaves
-            },
-            "{name}"
-        );
+        assert_eq!(uts::plain(&tree), Counts { nodes, depth, leaves }, "{name}");
     }
 }
 
@@ -178,41 +135,20 @@ fn small_trees() {
         ("-t 1 -a 1 -d 6 -b 4 -r 7", 4476, 17, 2350),
         ("-t 1 -a 2 -d 4 -b 3 -r 502", 121, 11, 67),
         ("-t 1 -a 3 -d 7 -b 4 -r 19", 63914, 7, 51124),
-        (
-            "-t 2 -a 0 -d 12 -b 4 -r 1 -q 0.234375 -m 4",
-            21294,
-            100,
-            15913,
-        ),
-        (
-            "-t 2 -a 0 -d 9 -b 5 -q 0.3 -m 3 -f 0.8 -r 1",
-            52865,
-            74,
-            34719,
-        ),
+        ("-t 2 -a 0 -d 12 -b 4 -r 1 -q 0.234375 -m 4", 21294, 100, 15913),
+        ("-t 2 -a 0 -d 9 -b 5 -q 0.3 -m 3 -f 0.8 -r 1", 52865, 74, 34719),
         ("-t 0 -b 200 -q 0.19 -m 5 -r 42", 5056, 62, 4084),
         ("-t 3 -b 5 -d 6", 19531, 6, 15625),
     ];
     for (options, nodes, depth, leaves) in known {
         let tree = Tree::parse(options).expect(options);
-        assert_eq!(
-            uts::plain(&tree),
-            Counts {
-                nodes,
-                depth,
-                leaves
-            },
-            "{options}"
-        );
+        assert_eq!(uts::plain(&tree), Counts { nodes, depth, leaves }, "{options}");
     }
 }
 
 /// The published counts.
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "twenty million nodes: 1.2 s in a release build, 40 s without"
-)]
+#[cfg_attr(debug_assertions, ignore = "twenty million nodes: 1.2 s in a release build, 40 s without")]
 fn trees_of_four_million_nodes() {
     check_trees(&[
         ("T1", 4_130_071, 10, 3_305_118),
@@ -238,10 +174,7 @@ fn trees_of_a_hundred_million_nodes() {
 fn product_of_1024() {
     let mut c = matmul::Matrix::zeros(1024);
     matmul::plain(&matmul::sample_a(1024), &matmul::sample_b(1024), &mut c);
-    assert_eq!(
-        (c.sum(), c.trace(), c.sum_of_squares()),
-        (-154.0, 107.0, 3_614_277_906.0)
-    );
+    assert_eq!((c.sum(), c.trace(), c.sum_of_squares()), (-154.0, 107.0, 3_614_277_906.0));
 }
 
 #[test]

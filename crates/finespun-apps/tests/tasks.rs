@@ -55,7 +55,7 @@ fn sort_agrees() {
             runtime.run(qsort::sort(&mut ours));
             assert_eq!(ours, theirs);
         }
-        let mut words = vec!["pear", "fig", "apple"].repeat(20);
+        let mut words = ["pear", "fig", "apple"].repeat(20);
         runtime.run(qsort::sort(&mut words));
         assert!(words.is_sorted());
     });
@@ -76,15 +76,9 @@ fn list_agrees() {
 fn ten_million_nodes_do_not_overflow() {
     let nodes = list::List::build(10_000_000);
     for workers in [1, 2] {
-        let runtime = Runtime::builder()
-            .workers(workers)
-            .build()
-            .expect("a runtime");
+        let runtime = Runtime::builder().workers(workers).build().expect("a runtime");
         assert_eq!(runtime.run(list::traverse(&nodes)), 50_000_005_000_000);
-        assert_eq!(
-            runtime.run(list::traverse_forward(&nodes)),
-            50_000_005_000_000
-        );
+        assert_eq!(runtime.run(list::traverse_forward(&nodes)), 50_000_005_000_000);
     }
 }
 
@@ -140,10 +134,7 @@ fn a_deep_tree_agrees() {
     let tree = Tree::named("T3").expect("a name");
     let known = uts::plain(&tree);
     for workers in [1, 2] {
-        let runtime = Runtime::builder()
-            .workers(workers)
-            .build()
-            .expect("a runtime");
+        let runtime = Runtime::builder().workers(workers).build().expect("a runtime");
         assert_eq!(runtime.run(uts::search(&tree)), known);
     }
 }
@@ -154,17 +145,11 @@ fn the_deepest_tree_agrees() {
     let tree = Tree::named("T3L").expect("a name");
     let runtime = Runtime::builder().workers(2).build().expect("a runtime");
     let counts = runtime.run(uts::search(&tree));
-    assert_eq!(
-        (counts.nodes, counts.depth, counts.leaves),
-        (111_345_631, 17_844, 89_076_904)
-    );
+    assert_eq!((counts.nodes, counts.depth, counts.leaves), (111_345_631, 17_844, 89_076_904));
 }
 
 fn problem(lattice: &str, sequences: &[&str]) -> Problem {
-    let sequences: Vec<_> = sequences
-        .iter()
-        .map(|text| Sequence::parse(text).expect(text))
-        .collect();
+    let sequences: Vec<_> = sequences.iter().map(|text| Sequence::parse(text).expect(text)).collect();
     Problem::new(Lattice::parse(lattice).expect(lattice), &sequences).expect("one letter per site")
 }
 
@@ -193,13 +178,7 @@ fn foldings_of_the_cube_agree() {
     let problem = problem("3x3x3", &["HPHHPPHHHHPHHHPPHHPPHPHHHPH"]);
     let known = protein::plain(&problem, &Progress::new());
     for workers in WORKERS {
-        let runtime = Runtime::builder()
-            .workers(workers)
-            .build()
-            .expect("a runtime");
-        assert_eq!(
-            runtime.run(protein::fold(&problem, &Progress::new())),
-            known
-        );
+        let runtime = Runtime::builder().workers(workers).build().expect("a runtime");
+        assert_eq!(runtime.run(protein::fold(&problem, &Progress::new())), known);
     }
 }

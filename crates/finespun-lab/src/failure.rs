@@ -45,6 +45,9 @@ pub enum Failure {
         /// The other.
         second: String,
     },
+    /// A bench that was asked to check found something wrong.
+    #[error("{0}")]
+    Unmet(String),
     /// A picture could not be drawn.
     #[error("the plot could not be drawn: {0}")]
     Plot(String),

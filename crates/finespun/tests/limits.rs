@@ -128,9 +128,11 @@ fn a_dropped_runtime_leaves_no_thread() {
         assert!(threads("leave-none") >= 1);
         drop(runtime);
         // A joined thread may stand in the process's list for a moment longer.
-        let gone = (0..100).any(|_| threads("leave-none") == 0 || {
-            thread::sleep(Duration::from_millis(10));
-            false
+        let gone = (0..100).any(|_| {
+            threads("leave-none") == 0 || {
+                thread::sleep(Duration::from_millis(10));
+                false
+            }
         });
         assert!(gone);
     }

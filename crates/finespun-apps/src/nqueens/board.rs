@@ -23,15 +23,8 @@ impl Board {
     ///
     /// If `n` is above [`MAX_QUEENS`].
     pub fn empty(n: u32) -> Self {
-        assert!(
-            n <= MAX_QUEENS,
-            "{n} queens: the board by value has at most {MAX_QUEENS} columns"
-        );
-        Board {
-            queens: [0; 16],
-            rows: 0,
-            size: n,
-        }
+        assert!(n <= MAX_QUEENS, "{n} queens: the board by value has at most {MAX_QUEENS} columns");
+        Board { queens: [0; 16], rows: 0, size: n }
     }
 
     /// Whether every row has its queen.
@@ -102,9 +95,7 @@ pub async fn count(board: Board) -> u64 {
         return 1;
     }
     reduce(
-        (0..board.size)
-            .filter(move |&column| board.safe(column))
-            .map(move |column| count(board.place(column))),
+        (0..board.size).filter(move |&column| board.safe(column)).map(move |column| count(board.place(column))),
         0,
         |a: u64, b: u64| a + b,
     )

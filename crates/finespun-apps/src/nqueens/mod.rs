@@ -30,17 +30,9 @@ impl Rows {
     ///
     /// If `n` is above [`MAX_QUEENS`].
     pub fn empty(n: u32) -> Self {
-        assert!(
-            n <= MAX_QUEENS,
-            "{n} queens: the board has at most {MAX_QUEENS} columns"
-        );
+        assert!(n <= MAX_QUEENS, "{n} queens: the board has at most {MAX_QUEENS} columns");
         let all = ((1u64 << n) - 1) as u32;
-        Rows {
-            all,
-            columns: 0,
-            left: 0,
-            right: 0,
-        }
+        Rows { all, columns: 0, left: 0, right: 0 }
     }
 
     /// Whether every row has its queen.
@@ -106,12 +98,8 @@ pub async fn count(rows: Rows) -> u64 {
     if rows.complete() {
         return 1;
     }
-    reduce(
-        Bits(u64::from(rows.safe())).map(move |column| count(rows.place(1 << column))),
-        0,
-        |a: u64, b: u64| a + b,
-    )
-    .await
+    reduce(Bits(u64::from(rows.safe())).map(move |column| count(rows.place(1 << column))), 0, |a: u64, b: u64| a + b)
+        .await
 }
 
 #[cfg(test)]
@@ -123,11 +111,7 @@ mod tests {
     fn both_forms_agree_with_the_known_counts() {
         for (n, &solutions) in (0..).zip(&SOLUTIONS) {
             assert_eq!(super::plain(n), solutions, "{n} queens");
-            assert_eq!(
-                super::board::plain(n),
-                solutions,
-                "{n} queens, board by value"
-            );
+            assert_eq!(super::board::plain(n), solutions, "{n} queens, board by value");
         }
     }
 

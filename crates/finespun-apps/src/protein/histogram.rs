@@ -30,9 +30,7 @@ struct Shard<const K: usize>([[AtomicU64; MAX_CONTACTS]; K]);
 impl<const K: usize> Histogram<K> {
     pub(super) fn new() -> Self {
         let shard = |_| Shard(array::from_fn(|_| array::from_fn(|_| AtomicU64::new(0))));
-        Histogram {
-            shards: (0..SHARDS).map(shard).collect(),
-        }
+        Histogram { shards: (0..SHARDS).map(shard).collect() }
     }
 
     /// One more folding of sequence `k` with so many contacts.
@@ -53,12 +51,7 @@ impl<const K: usize> Histogram<K> {
     /// The sums over all shards.
     pub(super) fn totals(&self) -> Tally<K> {
         array::from_fn(|k| {
-            array::from_fn(|contacts| {
-                self.shards
-                    .iter()
-                    .map(|shard| shard.0[k][contacts].load(Relaxed))
-                    .sum()
-            })
+            array::from_fn(|contacts| self.shards.iter().map(|shard| shard.0[k][contacts].load(Relaxed)).sum())
         })
     }
 }

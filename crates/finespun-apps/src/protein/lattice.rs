@@ -17,9 +17,7 @@ pub struct Lattice {
 #[non_exhaustive]
 pub enum LatticeError {
     /// Not of the form AxBxC or AxB.
-    #[error(
-        "`{text}` is no box: write AxBxC or AxB with whole numbers from 1 up, for example 3x3x4"
-    )]
+    #[error("`{text}` is no box: write AxBxC or AxB with whole numbers from 1 up, for example 3x3x4")]
     Form {
         /// What was given.
         text: String,
@@ -48,18 +46,11 @@ impl Lattice {
     /// If a side is zero or there are more than [`MAX_SITES`] sites.
     pub fn new(a: u32, b: u32, c: u32) -> Result<Self, LatticeError> {
         let text = || format!("{a}x{b}x{c}");
-        let sites = u64::from(a)
-            .saturating_mul(u64::from(b))
-            .saturating_mul(u64::from(c));
+        let sites = u64::from(a).saturating_mul(u64::from(b)).saturating_mul(u64::from(c));
         match sites {
             0 => Err(LatticeError::Empty { text: text() }),
-            1..=64 => Ok(Lattice {
-                dims: [a as u8, b as u8, c as u8],
-            }),
-            _ => Err(LatticeError::TooLarge {
-                text: text(),
-                sites,
-            }),
+            1..=64 => Ok(Lattice { dims: [a as u8, b as u8, c as u8] }),
+            _ => Err(LatticeError::TooLarge { text: text(), sites }),
         }
     }
 
@@ -79,9 +70,7 @@ impl Lattice {
     /// # Ok::<(), finespun_apps::protein::LatticeError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, LatticeError> {
-        let form = || LatticeError::Form {
-            text: text.to_owned(),
-        };
+        let form = || LatticeError::Form { text: text.to_owned() };
         let mut sides = [1; 3];
         let mut count = 0;
         for part in text.trim().split(['x', 'X']) {
@@ -170,11 +159,7 @@ impl Grid {
             full: u64::MAX >> (MAX_SITES - sites),
             odd: 0,
             near: [0; MAX_SITES],
-            axes: [Axis {
-                stride: 0,
-                lower: 0,
-                upper: 0,
-            }; 3],
+            axes: [Axis { stride: 0, lower: 0, upper: 0 }; 3],
         };
         for site in 0..sites {
             let at = lattice.coordinates(site);
@@ -229,10 +214,7 @@ impl Grid {
     /// The number of neighbouring pairs inside `set`.
     #[inline(always)]
     pub(super) fn pairs(&self, set: u64) -> u32 {
-        self.axes
-            .iter()
-            .map(|axis| (set & (set >> axis.stride) & axis.lower).count_ones())
-            .sum()
+        self.axes.iter().map(|axis| (set & (set >> axis.stride) & axis.lower).count_ones()).sum()
     }
 }
 
@@ -243,53 +225,21 @@ mod tests {
 
     #[test]
     fn contacts_of_full_boxes() {
-        for (text, contacts) in [
-            ("3x3x3", 28),
-            ("3x3x4", 40),
-            ("2x2", 1),
-            ("1x1x1", 0),
-            ("1x9", 0),
-        ] {
-            assert_eq!(
-                Lattice::parse(text).expect(text).contacts(),
-                contacts,
-                "{text}"
-            );
+        for (text, contacts) in [("3x3x3", 28), ("3x3x4", 40), ("2x2", 1), ("1x1x1", 0), ("1x9", 0)] {
+            assert_eq!(Lattice::parse(text).expect(text).contacts(), contacts, "{text}");
         }
     }
 
     #[test]
     fn errors_name_the_allowed_form() {
-        for text in [
-            "",
-            "3",
-            "x",
-            "3x",
-            "3x3x",
-            "3x3x3x3",
-            "axb",
-            "3 x 3",
-            "-1x2",
-            "+3x3",
-            "3x3.0",
-            "99999999999x1",
-        ] {
+        for text in ["", "3", "x", "3x", "3x3x", "3x3x3x3", "axb", "3 x 3", "-1x2", "+3x3", "3x3.0", "99999999999x1"] {
             let error = Lattice::parse(text).expect_err(text);
-            assert!(
-                matches!(error, LatticeError::Form { .. }),
-                "{text}: {error}"
-            );
+            assert!(matches!(error, LatticeError::Form { .. }), "{text}: {error}");
             assert!(error.to_string().contains("AxBxC"), "{error}");
         }
-        assert!(matches!(
-            Lattice::parse("3x0x3"),
-            Err(LatticeError::Empty { .. })
-        ));
+        assert!(matches!(Lattice::parse("3x0x3"), Err(LatticeError::Empty { .. })));
         let large = Lattice::parse("5x4x4").expect_err("80 sites");
-        assert_eq!(
-            large.to_string(),
-            "box 5x4x4 has 80 sites: at most 64 are possible, for example 4x4x4"
-        );
+        assert_eq!(large.to_string(), "box 5x4x4 has 80 sites: at most 64 are possible, for example 4x4x4");
     }
 
     proptest! {

@@ -88,19 +88,10 @@ impl Problem {
     pub fn new(lattice: Lattice, sequences: &[Sequence]) -> Result<Self, LengthError> {
         for &sequence in sequences {
             if sequence.len() != lattice.sites() {
-                return Err(LengthError {
-                    sequence,
-                    monomers: sequence.len(),
-                    lattice,
-                    sites: lattice.sites(),
-                });
+                return Err(LengthError { sequence, monomers: sequence.len(), lattice, sites: lattice.sites() });
             }
         }
-        Ok(Problem {
-            lattice,
-            sequences: sequences.to_vec(),
-            starts: symmetry::starts(lattice),
-        })
+        Ok(Problem { lattice, sequences: sequences.to_vec(), starts: symmetry::starts(lattice) })
     }
 
     /// The box.
@@ -138,11 +129,7 @@ impl Folding {
 /// `progress` counts starting paths. Cost: about 90 ns per folding; 3x3x4 takes 7
 /// to 8 s, and 4x4x4 (10^15 foldings) is out of reach.
 pub fn plain(problem: &Problem, progress: &Progress) -> Folding {
-    fn pass<const K: usize>(
-        problem: &Problem,
-        sequences: &[Sequence],
-        progress: &Progress,
-    ) -> Folding {
+    fn pass<const K: usize>(problem: &Problem, sequences: &[Sequence], progress: &Progress) -> Folding {
         let search = Search::<K>::new(problem, sequences);
         let mut tally = search.tally();
         let mut paths = 0;
@@ -191,11 +178,7 @@ pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
 
 /// One pass of the search for up to `K` sequences.
 #[task(pinned)]
-async fn pass<const K: usize>(
-    problem: &Problem,
-    sequences: &[Sequence],
-    progress: &Progress,
-) -> Folding {
+async fn pass<const K: usize>(problem: &Problem, sequences: &[Sequence], progress: &Progress) -> Folding {
     let search: Search<K> = Search::new(problem, sequences);
     progress.expect(problem.starts.len() as u64);
     let paths: u64 = explore_all(&search, progress).await;
@@ -205,21 +188,13 @@ async fn pass<const K: usize>(
 /// Explores all starting paths.
 #[task]
 pub async fn explore_all<const K: usize>(search: &Search<K>, progress: &Progress) -> u64 {
-    reduce(
-        (0..search.starts()).map(move |start| explore_start(search, start, progress)),
-        0,
-        |a: u64, b: u64| a + b,
-    )
-    .await
+    reduce((0..search.starts()).map(move |start| explore_start(search, start, progress)), 0, |a: u64, b: u64| a + b)
+        .await
 }
 
 /// Explores the starting path number `start`.
 #[task]
-pub async fn explore_start<const K: usize>(
-    search: &Search<K>,
-    start: usize,
-    progress: &Progress,
-) -> u64 {
+pub async fn explore_start<const K: usize>(search: &Search<K>, start: usize, progress: &Progress) -> u64 {
     let paths: u64 = explore(search, search.start(start)).await;
     progress.advance(1);
     paths
@@ -235,10 +210,5 @@ pub async fn explore<const K: usize>(search: &Search<K>, state: State<K>) -> u64
     if next == 0 {
         return search.finish(&state);
     }
-    reduce(
-        Bits(next).map(move |site| explore(search, search.extend(state, site))),
-        0,
-        |a: u64, b: u64| a + b,
-    )
-    .await
+    reduce(Bits(next).map(move |site| explore(search, search.extend(state, site))), 0, |a: u64, b: u64| a + b).await
 }

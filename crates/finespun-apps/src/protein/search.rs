@@ -61,16 +61,8 @@ impl<const K: usize> Search<K> {
 
     /// The state after the starting path number `index`.
     pub(super) fn start(&self, index: usize) -> State<K> {
-        let empty = State {
-            free: self.grid.full,
-            head: 0,
-            left: self.sites,
-            hydrophobic: [0; K],
-        };
-        self.starts[index]
-            .sites
-            .iter()
-            .fold(empty, |state, &site| self.extend(state, u32::from(site)))
+        let empty = State { free: self.grid.full, head: 0, left: self.sites, hydrophobic: [0; K] };
+        self.starts[index].sites.iter().fold(empty, |state, &site| self.extend(state, u32::from(site)))
     }
 
     /// The state after one more step, to the free site `site`.
@@ -82,12 +74,7 @@ impl<const K: usize> Search<K> {
         for (set, mask) in hydrophobic.iter_mut().zip(place) {
             *set |= mask & bit;
         }
-        State {
-            free: state.free & !bit,
-            head: site,
-            left: state.left - 1,
-            hydrophobic,
-        }
+        State { free: state.free & !bit, head: site, left: state.left - 1, hydrophobic }
     }
 
     /// Makes all steps that are forced, and returns where the path can go next: to several sites, or, if the path is complete
@@ -133,9 +120,7 @@ impl<const K: usize> Search<K> {
             }
             return 1;
         }
-        Bits(next)
-            .map(|site| self.explore_plain(self.extend(state, site), tally))
-            .sum()
+        Bits(next).map(|site| self.explore_plain(self.extend(state, site), tally)).sum()
     }
 
     /// An empty tally.
@@ -152,20 +137,8 @@ impl<const K: usize> Search<K> {
     pub(super) fn folding(&self, paths: u64, sequences: usize) -> Folding {
         let by_energy = |tally: [u64; MAX_CONTACTS]| {
             let energies = (0..).map(|contacts: i32| -contacts);
-            energies
-                .zip(tally)
-                .filter(|&(_, count)| count > 0)
-                .collect()
+            energies.zip(tally).filter(|&(_, count)| count > 0).collect()
         };
-        Folding {
-            paths,
-            histograms: self
-                .histogram
-                .totals()
-                .into_iter()
-                .take(sequences)
-                .map(by_energy)
-                .collect(),
-        }
+        Folding { paths, histograms: self.histogram.totals().into_iter().take(sequences).map(by_energy).collect() }
     }
 }

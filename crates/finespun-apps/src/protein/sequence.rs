@@ -20,9 +20,7 @@ pub enum SequenceError {
     #[error("the sequence is empty: give one letter H or P per site of the box")]
     Empty,
     /// A letter other than H and P.
-    #[error(
-        "letter `{letter}` at place {place} of the sequence: only H (hydrophobic) and P (polar) are allowed"
-    )]
+    #[error("letter `{letter}` at place {place} of the sequence: only H (hydrophobic) and P (polar) are allowed")]
     Letter {
         /// What was found.
         letter: char,
@@ -30,9 +28,7 @@ pub enum SequenceError {
         place: usize,
     },
     /// More letters than any box has sites.
-    #[error(
-        "the sequence has {monomers} letters: at most {MAX_SITES} are possible, one per site of the box"
-    )]
+    #[error("the sequence has {monomers} letters: at most {MAX_SITES} are possible, one per site of the box")]
     TooLong {
         /// How many letters were given.
         monomers: usize,
@@ -54,10 +50,7 @@ impl Sequence {
                 'H' | 'h' => 1,
                 'P' | 'p' => 0,
                 _ => {
-                    return Err(SequenceError::Letter {
-                        letter,
-                        place: monomers + 1,
-                    });
+                    return Err(SequenceError::Letter { letter, place: monomers + 1 });
                 }
             };
             if monomers < MAX_SITES {
@@ -67,10 +60,7 @@ impl Sequence {
         }
         match monomers {
             0 => Err(SequenceError::Empty),
-            1..=MAX_SITES => Ok(Sequence {
-                hydrophobic,
-                monomers: monomers as u8,
-            }),
+            1..=MAX_SITES => Ok(Sequence { hydrophobic, monomers: monomers as u8 }),
             _ => Err(SequenceError::TooLong { monomers }),
         }
     }
@@ -102,8 +92,7 @@ impl FromStr for Sequence {
 
 impl fmt::Display for Sequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (0..self.len())
-            .try_for_each(|place| f.write_str(if self.is_hydrophobic(place) { "H" } else { "P" }))
+        (0..self.len()).try_for_each(|place| f.write_str(if self.is_hydrophobic(place) { "H" } else { "P" }))
     }
 }
 
@@ -128,17 +117,8 @@ mod tests {
     #[test]
     fn errors_name_the_letter_and_its_place() {
         assert_eq!(Sequence::parse(" "), Err(SequenceError::Empty));
-        assert_eq!(
-            Sequence::parse("HPX"),
-            Err(SequenceError::Letter {
-                letter: 'X',
-                place: 3
-            })
-        );
-        assert_eq!(
-            Sequence::parse(&"H".repeat(65)),
-            Err(SequenceError::TooLong { monomers: 65 })
-        );
+        assert_eq!(Sequence::parse("HPX"), Err(SequenceError::Letter { letter: 'X', place: 3 }));
+        assert_eq!(Sequence::parse(&"H".repeat(65)), Err(SequenceError::TooLong { monomers: 65 }));
         assert!(Sequence::parse(&"H".repeat(64)).is_ok());
     }
 

@@ -27,10 +27,9 @@ pub(super) fn starts(lattice: Lattice) -> Vec<Start> {
     let grid = Grid::new(lattice);
     let group = group(lattice);
     let all: Vec<&Symmetry> = group.iter().collect();
-    let mut open: Vec<(Start, Vec<&Symmetry>)> =
-        representatives(grid.full & allowed_ends(&grid), &all)
-            .map(|site| (Start { sites: vec![site] }, fixing(&all, site)))
-            .collect();
+    let mut open: Vec<(Start, Vec<&Symmetry>)> = representatives(grid.full & allowed_ends(&grid), &all)
+        .map(|site| (Start { sites: vec![site] }, fixing(&all, site)))
+        .collect();
     let mut unique = Vec::new();
     while let Some((start, stabiliser)) = open.pop() {
         if stabiliser.len() == 1 {
@@ -38,8 +37,7 @@ pub(super) fn starts(lattice: Lattice) -> Vec<Start> {
             continue;
         }
         open.extend(
-            representatives(start.next(&grid), &stabiliser)
-                .map(|site| (start.then(site), fixing(&stabiliser, site))),
+            representatives(start.next(&grid), &stabiliser).map(|site| (start.then(site), fixing(&stabiliser, site))),
         );
     }
     // Enough of them, to show progress evenly.
@@ -49,9 +47,7 @@ pub(super) fn starts(lattice: Lattice) -> Vec<Start> {
             if complete(start) {
                 return vec![start.clone()];
             }
-            Bits(start.next(&grid))
-                .map(|site| start.then(site as u8))
-                .collect()
+            Bits(start.next(&grid)).map(|site| start.then(site as u8)).collect()
         };
         unique = unique.iter().flat_map(longer).collect();
     }
@@ -73,31 +69,18 @@ impl Start {
 
     /// The path with one more site.
     fn then(&self, site: u8) -> Start {
-        Start {
-            sites: self.sites.iter().copied().chain([site]).collect(),
-        }
+        Start { sites: self.sites.iter().copied().chain([site]).collect() }
     }
 }
 
 /// Where a path can begin: in a box with an odd number of sites, on the larger side of the chessboard.
 fn allowed_ends(grid: &Grid) -> u64 {
-    if grid.full.count_ones() % 2 == 1 {
-        !grid.odd
-    } else {
-        !0
-    }
+    if grid.full.count_ones() % 2 == 1 { !grid.odd } else { !0 }
 }
 
 /// The symmetries of the box as permutations of its sites, each once.
 fn group(lattice: Lattice) -> Vec<Symmetry> {
-    const ORDERS: [[usize; 3]; 6] = [
-        [0, 1, 2],
-        [0, 2, 1],
-        [1, 0, 2],
-        [1, 2, 0],
-        [2, 0, 1],
-        [2, 1, 0],
-    ];
+    const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let sides = lattice.sides();
     let mut all = Vec::new();
     for order in ORDERS {
@@ -129,20 +112,14 @@ fn representatives(set: u64, symmetries: &[&Symmetry]) -> impl Iterator<Item = u
     let mut seen = 0u64;
     Bits(set).map(|site| site as u8).filter(move |&site| {
         let first = seen >> site & 1 == 0;
-        seen = symmetries.iter().fold(seen, |seen, symmetry| {
-            seen | 1 << symmetry[usize::from(site)]
-        });
+        seen = symmetries.iter().fold(seen, |seen, symmetry| seen | 1 << symmetry[usize::from(site)]);
         first
     })
 }
 
 /// The symmetries that leave `site` in place.
 fn fixing<'s>(symmetries: &[&'s Symmetry], site: u8) -> Vec<&'s Symmetry> {
-    symmetries
-        .iter()
-        .copied()
-        .filter(|symmetry| symmetry[usize::from(site)] == site)
-        .collect()
+    symmetries.iter().copied().filter(|symmetry| symmetry[usize::from(site)] == site).collect()
 }
 
 #[cfg(test)]
@@ -176,17 +153,10 @@ mod tests {
             let (starts, group) = (starts(lattice(text)), group(lattice(text)));
             for (i, a) in starts.iter().enumerate() {
                 for symmetry in &group {
-                    let image: Vec<u8> = a
-                        .sites
-                        .iter()
-                        .map(|&site| symmetry[usize::from(site)])
-                        .collect();
+                    let image: Vec<u8> = a.sites.iter().map(|&site| symmetry[usize::from(site)]).collect();
                     for (j, b) in starts.iter().enumerate() {
                         let same = b.sites.starts_with(&image) || image.starts_with(&b.sites);
-                        assert!(
-                            !same || (i == j && image == a.sites),
-                            "{text}: {a:?} and {b:?}"
-                        );
+                        assert!(!same || (i == j && image == a.sites), "{text}: {a:?} and {b:?}");
                     }
                 }
             }

@@ -5,13 +5,7 @@ use sha1::block_api::compress;
 /// The five words of a SHA-1 digest.
 pub(super) type State = [u32; 5];
 
-const INITIAL: State = [
-    0x6745_2301,
-    0xefcd_ab89,
-    0x98ba_dcfe,
-    0x1032_5476,
-    0xc3d2_e1f0,
-];
+const INITIAL: State = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 
 /// The root's state: the digest of 16 zero bytes and the seed.
 pub(super) fn root(seed: u32) -> State {
@@ -55,23 +49,8 @@ mod tests {
     fn is_sha1() {
         assert_eq!(
             digest([u32::from_be_bytes(*b"abcd")]),
-            [
-                0x81fe_8bfe,
-                0x8757_6c3e,
-                0xcb22_426f,
-                0x8e57_8473,
-                0x8291_7acf
-            ]
+            [0x81fe_8bfe, 0x8757_6c3e, 0xcb22_426f, 0x8e57_8473, 0x8291_7acf]
         );
-        assert_eq!(
-            digest([0; 5]),
-            [
-                0x6768_033e,
-                0x2164_6824,
-                0x7bd0_31a0,
-                0xa2d9_876d,
-                0x7981_8f8f
-            ]
-        );
+        assert_eq!(digest([0; 5]), [0x6768_033e, 0x2164_6824, 0x7bd0_31a0, 0xa2d9_876d, 0x7981_8f8f]);
     }
 }

@@ -35,11 +35,7 @@ impl Counts {
     /// The counts of `node` alone, given how many `children` it has.
     #[inline]
     fn of(node: Node, children: u32) -> Self {
-        Counts {
-            nodes: 1,
-            depth: u64::from(node.depth()),
-            leaves: u64::from(children == 0),
-        }
+        Counts { nodes: 1, depth: u64::from(node.depth()), leaves: u64::from(children == 0) }
     }
 
     /// The counts of two disjoint parts of a tree together.
@@ -58,11 +54,7 @@ impl Counts {
 ///
 /// Any depth works: the list holds at most depth times the number of children, 24 bytes each.
 pub fn plain(tree: &Tree) -> Counts {
-    let mut counts = Counts {
-        nodes: 0,
-        depth: 0,
-        leaves: 0,
-    };
+    let mut counts = Counts { nodes: 0, depth: 0, leaves: 0 };
     let mut open = vec![tree.root()];
     while let Some(node) = open.pop() {
         let children = tree.children(node);
@@ -101,10 +93,6 @@ pub async fn visit(tree: &Tree, node: Node) -> Counts {
     if children == 0 {
         return here;
     }
-    reduce(
-        (0..children).map(move |child| visit(tree, tree.child(node, child))),
-        here,
-        |a: Counts, b: Counts| a.and(b),
-    )
-    .await
+    reduce((0..children).map(move |child| visit(tree, tree.child(node, child))), here, |a: Counts, b: Counts| a.and(b))
+        .await
 }

@@ -36,9 +36,7 @@ pub enum TreeError {
         name: String,
     },
     /// An option letter that does not exist.
-    #[error(
-        "`{option}` is no tree option: use -t -a -b -d -r -q -m -f -g, each followed by its value"
-    )]
+    #[error("`{option}` is no tree option: use -t -a -b -d -r -q -m -f -g, each followed by its value")]
     Option {
         /// What was found in place of a letter.
         option: String,
@@ -62,18 +60,12 @@ pub enum TreeError {
         allowed: &'static str,
     },
     /// A tree that cannot end.
-    #[error(
-        "a tree in which every node has children never ends: give -q below 1, and -q times -m at most about 1"
-    )]
+    #[error("a tree in which every node has children never ends: give -q below 1, and -q times -m at most about 1")]
     Endless,
 }
 
 fn names() -> String {
-    NAMES
-        .iter()
-        .map(|(name, _)| *name)
-        .collect::<Vec<_>>()
-        .join(", ")
+    NAMES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
 impl Tree {
@@ -83,14 +75,9 @@ impl Tree {
     ///
     /// [`TreeError::Name`], which lists the names, if there is no such tree.
     pub fn named(name: &str) -> Result<Self, TreeError> {
-        match NAMES
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-        {
+        match NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, options)) => Self::parse(options),
-            None => Err(TreeError::Name {
-                name: name.to_owned(),
-            }),
+            None => Err(TreeError::Name { name: name.to_owned() }),
         }
     }
 
@@ -125,13 +112,8 @@ impl Tree {
         let mut tree = Tree::default();
         let mut words = options.split_whitespace();
         while let Some(option) = words.next() {
-            let allowed = allowed(option).ok_or_else(|| TreeError::Option {
-                option: option.to_owned(),
-            })?;
-            let value = words.next().ok_or_else(|| TreeError::Missing {
-                option: option.to_owned(),
-                allowed,
-            })?;
+            let allowed = allowed(option).ok_or_else(|| TreeError::Option { option: option.to_owned() })?;
+            let value = words.next().ok_or_else(|| TreeError::Missing { option: option.to_owned(), allowed })?;
             tree.set(option, value).ok_or_else(|| TreeError::Value {
                 option: option.to_owned(),
                 value: value.to_owned(),
@@ -142,10 +124,7 @@ impl Tree {
         if binomial && tree.inner_children > 0 && tree.probability >= 1.0 {
             return Err(TreeError::Endless);
         }
-        if tree.kind == Kind::Geometric
-            && tree.shape == Shape::Exponential
-            && tree.root_children < 1.0
-        {
+        if tree.kind == Kind::Geometric && tree.shape == Shape::Exponential && tree.root_children < 1.0 {
             return Err(TreeError::Value {
                 option: "-b".to_owned(),
                 value: tree.root_children.to_string(),
@@ -208,10 +187,7 @@ fn whole(value: &str) -> Option<u32> {
 }
 
 fn real(value: &str, most: f64) -> Option<f64> {
-    value
-        .parse::<f64>()
-        .ok()
-        .filter(|value| (0.0..=most).contains(value))
+    value.parse::<f64>().ok().filter(|value| (0.0..=most).contains(value))
 }
 
 #[cfg(test)]
@@ -237,12 +213,7 @@ mod tests {
         assert!(error("-q nan").contains("a probability from 0 to 1"));
         assert!(error("-a 1 -b 0.5").contains("at least 1 with `-a 1`"));
         assert!(error("-t 0 -q 1").contains("never ends"));
-        assert!(
-            Tree::named("T9")
-                .expect_err("no such tree")
-                .to_string()
-                .contains("T1, T5, T2")
-        );
+        assert!(Tree::named("T9").expect_err("no such tree").to_string().contains("T1, T5, T2"));
     }
 
     proptest! {

@@ -92,9 +92,7 @@ impl Tree {
             (_, Shape::Exponential) => MAX_TABLE,
             (_, Shape::Linear | Shape::Fixed) => self.depth,
         };
-        self.log_failure = (0..=last.min(MAX_TABLE))
-            .map(|depth| self.log_failure_at(depth))
-            .collect();
+        self.log_failure = (0..=last.min(MAX_TABLE)).map(|depth| self.log_failure_at(depth)).collect();
         self
     }
 
@@ -105,10 +103,7 @@ impl Tree {
 
     /// The root.
     pub fn root(&self) -> Node {
-        Node {
-            state: hash::root(self.seed),
-            depth: 0,
-        }
+        Node { state: hash::root(self.seed), depth: 0 }
     }
 
     /// The child number `number` of `parent`: one hash, or as many as `-g` asks.
@@ -117,10 +112,7 @@ impl Tree {
         for _ in 1..self.granularity {
             std::hint::black_box(hash::child(parent.state, number));
         }
-        Node {
-            state: hash::child(parent.state, number),
-            depth: parent.depth + 1,
-        }
+        Node { state: hash::child(parent.state, number), depth: parent.depth + 1 }
     }
 
     /// How many children `node` has.
@@ -141,11 +133,7 @@ impl Tree {
 
     #[inline]
     fn binomial(&self, node: Node) -> u32 {
-        if uniform(node) < self.probability {
-            self.inner_children
-        } else {
-            0
-        }
+        if uniform(node) < self.probability { self.inner_children } else { 0 }
     }
 
     /// Inverts the cumulative distribution: the number of failures before the first success.
@@ -197,25 +185,16 @@ mod tests {
     #[test]
     fn a_balanced_tree_is_full() {
         let tree = Tree::parse("-t 3 -b 3 -d 7").expect("valid");
-        let full = Counts {
-            nodes: (3u64.pow(8) - 1) / 2,
-            depth: 7,
-            leaves: 3u64.pow(7),
-        };
+        let full = Counts { nodes: (3u64.pow(8) - 1) / 2, depth: 7, leaves: 3u64.pow(7) };
         assert_eq!(plain(&tree), full);
         assert_eq!(plain_recursive(&tree), full);
     }
 
     #[test]
     fn loop_and_recursion_agree_for_every_shape() {
-        for options in [
-            "-a 0 -d 8",
-            "-a 1 -d 4 -b 3",
-            "-a 2 -d 3 -b 2",
-            "-a 3 -d 6",
-            "-t 2 -d 8 -b 5",
-            "-t 0 -b 100 -q 0.2 -m 4",
-        ] {
+        for options in
+            ["-a 0 -d 8", "-a 1 -d 4 -b 3", "-a 2 -d 3 -b 2", "-a 3 -d 6", "-t 2 -d 8 -b 5", "-t 0 -b 100 -q 0.2 -m 4"]
+        {
             for seed in 0..5 {
                 let tree = Tree::parse(&format!("{options} -r {seed}")).expect("valid");
                 assert_eq!(plain(&tree), plain_recursive(&tree), "{options} -r {seed}");
@@ -226,22 +205,13 @@ mod tests {
     #[test]
     fn the_table_changes_no_number() {
         let tree = Tree::parse("-a 2 -d 5 -b 3 -r 8").expect("valid");
-        let bare = Tree {
-            log_failure: Vec::new(),
-            ..tree.clone()
-        };
+        let bare = Tree { log_failure: Vec::new(), ..tree.clone() };
         assert_eq!(plain(&tree), plain(&bare));
     }
 
     #[test]
     fn granularity_changes_no_number() {
         let tree = Tree::parse("-d 6 -r 3").expect("valid");
-        assert_eq!(
-            plain(&tree),
-            plain(&Tree {
-                granularity: 3,
-                ..tree.clone()
-            })
-        );
+        assert_eq!(plain(&tree), plain(&Tree { granularity: 3, ..tree.clone() }));
     }
 }

@@ -231,13 +231,8 @@ impl<'a> Builder<'a> {
             match name {
                 Some(var) => {
                     let known = self.graph.kinds[var].clone();
-                    let how = if !known.drops || methods::by_reference(&e.method) {
-                        Use::Borrow
-                    } else if methods::by_value(&e.method) {
-                        Use::Named
-                    } else {
-                        Use::Maybe
-                    };
+                    // Even a name like `unwrap` may be a method of the user's own that takes `&self`.
+                    let how = if !known.drops || methods::by_reference(&e.method) { Use::Borrow } else { Use::Maybe };
                     self.touch(var, how, span);
                     match known.lends {
                         _ if known.primitive => {}

@@ -102,7 +102,8 @@ pub struct RunOptions {
 Examples:
   finespun bench --list
   finespun bench apps --only fib,uts --rounds 7
-  finespun bench apps --quick --json apps.json --plot apps.svg")]
+  finespun bench apps --quick --json apps.json --plot apps.svg
+  finespun bench instructions --check")]
 pub struct Bench {
     /// The bench
     pub name: Option<String>,
@@ -112,6 +113,9 @@ pub struct Bench {
     /// How to measure.
     #[command(flatten)]
     pub options: BenchOptions,
+    /// What only some benches take.
+    #[command(flatten)]
+    pub extra: crate::bench::Extra,
 }
 
 /// How a bench measures; the same for all of them.

@@ -7,7 +7,7 @@ use finespun_apps::Progress;
 use serde_json::{Value, json};
 
 use super::measure::{Sample, alternate};
-use super::{Bench, Report, wanted};
+use super::{Bench, Extra, Report, wanted};
 use crate::app::{self, Answer, App, Executor};
 use crate::args::BenchOptions;
 use crate::failure::Failure;
@@ -55,7 +55,7 @@ impl Bench for Apps {
         app::names()
     }
 
-    fn run(&self, options: &BenchOptions) -> Result<Report, Failure> {
+    fn run(&self, options: &BenchOptions, _: &Extra) -> Result<Report, Failure> {
         let workers = options.workers.unwrap_or_else(cores::default_workers);
         let tasks = |workers| Runtime::builder().workers(workers).build().map(Executor::Tasks);
         let executors = [Executor::Plain, tasks(1)?, tasks(workers)?];
@@ -71,6 +71,7 @@ impl Bench for Apps {
             text: text(&rows, workers, options),
             rows: rows.iter().map(|row| row.to_json(workers)).collect(),
             plot: Some(plot(&rows, workers)?),
+            complaint: None,
         })
     }
 }

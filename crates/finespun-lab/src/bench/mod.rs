@@ -4,16 +4,24 @@
 //! as JSON, and, if it likes, a picture. A new bench is a file here and an entry in [`BENCHES`].
 //!
 //! - `apps`: each application's plain version against its tasks
+//! - `instructions`: instructions per call, and the limits that they must keep
+//! - `overheads`: the papers' tables of sequential costs, beside the papers' own figures
+//! - `suspended`: a million tasks that wait at the same time
+//! - `scaling`: each application on one worker and on many
+//! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `measure`: the alternating timer, least and median
 //! - `paper`: figures from the papers, for the benches that stand beside them
+//! - `options`: what only some benches take
 
 mod apps;
+mod count;
+mod instructions;
 mod measure;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the bench that prints these beside our own figures is still to come")
-)]
+mod options;
+mod overheads;
 mod paper;
+mod scaling;
+mod suspended;
 
 use std::path::Path;
 
@@ -27,6 +35,7 @@ use crate::run::target::Target;
 use crate::show;
 
 pub use measure::Sample;
+pub use options::Extra;
 
 /// Something that can be measured.
 trait Bench: Sync {
@@ -44,11 +53,11 @@ trait Bench: Sync {
     /// # Errors
     ///
     /// What the runs fail with.
-    fn run(&self, options: &BenchOptions) -> Result<Report, Failure>;
+    fn run(&self, options: &BenchOptions, extra: &Extra) -> Result<Report, Failure>;
 }
 
 /// What a bench found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Report {
     /// For people: tables and what is to be said about them.
     text: String,
@@ -56,10 +65,16 @@ struct Report {
     rows: Vec<Value>,
     /// The picture, if there is one.
     plot: Option<String>,
+    /// What is wrong, in one line: a limit is not kept, or there is nothing to measure with.
+    complaint: Option<String>,
 }
 
 /// All benches, in the order in which they are listed.
-const BENCHES: &[&dyn Bench] = &[&apps::Apps];
+const BENCHES: &[&dyn Bench] =
+    &[&apps::Apps, &instructions::Instructions, &overheads::Overheads, &suspended::Suspended, &scaling::Scaling];
+
+/// What benches start for themselves; no list shows them.
+const HIDDEN: &[&dyn Bench] = &[&count::Count];
 
 /// Carries out `finespun bench`.
 ///
@@ -74,14 +89,19 @@ pub fn bench(line: args::Bench) -> Result<(), Failure> {
     let Some(name) = line.name else {
         return Err(Failure::Usage(format!("no bench given: use one of {}, or --list", names())));
     };
-    let bench = BENCHES.iter().find(|bench| bench.name() == name);
+    let bench = BENCHES.iter().chain(HIDDEN).find(|bench| bench.name() == name);
     let bench = bench.ok_or_else(|| Failure::Usage(format!("unknown bench `{name}`: use one of {}", names())))?;
     let options = line.options;
     check_rows(*bench, &options)?;
     interrupt::install();
     let open = |option, path: &Option<_>| path.as_deref().map(|path: &Path| Target::open(option, path)).transpose();
     let (json, plot) = (open("--json", &options.json)?, open("--plot", &options.plot)?);
-    let report = bench.run(&options)?;
+    let extra = line.extra;
+    let mut report = bench.run(&options, &extra)?;
+    let complaint = report.complaint.take();
+    if let Some(complaint) = complaint.as_ref().filter(|_| !extra.check) {
+        report.text += &format!("\n{complaint}\n");
+    }
     let printed = show::print(&report.text);
     if let Some(target) = json {
         target.write(&document(*bench, &options, &report))?;
@@ -89,7 +109,10 @@ pub fn bench(line: args::Bench) -> Result<(), Failure> {
     if let (Some(target), Some(svg)) = (plot, &report.plot) {
         target.write(svg)?;
     }
-    printed
+    match complaint {
+        Some(complaint) if extra.check => Err(Failure::Unmet(complaint)),
+        _ => printed,
+    }
 }
 
 fn list() -> String {

@@ -270,3 +270,35 @@ fn straight_tasks_call_straight_tasks() {
     assert_eq!(runtime.run(straight_calls(20)), Err("760 is too much".into()));
     assert_eq!(runtime.stats().fallbacks, 0);
 }
+
+/// A user's own method with the name of a consuming one of std's.
+struct Lookalike<'a>(&'a std::sync::Mutex<Vec<&'static str>>);
+
+impl Lookalike<'_> {
+    fn unwrap(&self) -> u64 {
+        1
+    }
+}
+
+impl Drop for Lookalike<'_> {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().push("drop");
+    }
+}
+
+#[task]
+async fn looks_consumed(log: &std::sync::Mutex<Vec<&'static str>>) -> u64 {
+    let value = Lookalike(log);
+    let n: u64 = value.unwrap();
+    finespun::yield_now().await;
+    log.lock().unwrap().push("end");
+    n
+}
+
+#[test]
+fn a_method_that_looks_consuming_drops_nothing_early() {
+    let log = std::sync::Mutex::default();
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    assert_eq!(runtime.run(looks_consumed(&log)), 1);
+    assert_eq!(*log.lock().unwrap(), ["end", "drop"]);
+}

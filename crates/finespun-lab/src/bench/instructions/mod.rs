@@ -1,0 +1,193 @@
+//! Instructions per call: what a task costs beside the plain function, and limits that it must keep.
+
+mod programs;
+
+use serde_json::{Value, json};
+
+use super::count::{Callgrind, Program};
+use super::{Bench, Extra, Report, wanted};
+use crate::args::BenchOptions;
+use crate::failure::Failure;
+use crate::show;
+
+pub use programs::PROGRAMS;
+
+/// A row: a program, what it is measured against, and how much more it may cost.
+struct Row {
+    name: &'static str,
+    what: &'static str,
+    /// The plain version; without one the limit is on the program itself.
+    plain: Option<&'static str>,
+    task: &'static str,
+    /// Instructions per call that the task should cost more than the plain version at most, where the project has set itself
+    /// such a bar.
+    aim: Option<f64>,
+    /// Instructions per call that it may cost more: the aim where that is reached, else a little above what was measured when
+    /// the row was written, to catch what gets worse.
+    limit: f64,
+}
+
+const fn row(
+    name: &'static str,
+    what: &'static str,
+    plain: Option<&'static str>,
+    task: &'static str,
+    limit: f64,
+) -> Row {
+    Row { name, what, plain, task, aim: None, limit }
+}
+
+impl Row {
+    const fn aim(self, aim: f64) -> Row {
+        Row { aim: Some(aim), ..self }
+    }
+}
+
+/// The table.
+const ROWS: &[Row] = &[
+    // With an aim.
+    row("fib-join", "fib, two calls in a join!", Some("fib-plain"), "fib-join", 8.0).aim(8.0),
+    row("fib-sequence", "fib, two awaits in sequence", Some("fib-plain"), "fib-sequence", 6.0).aim(4.0),
+    row("tak", "tak, three awaits in sequence and a tail await", Some("tak-plain"), "tak-tasks", 4.0).aim(4.0),
+    row("list-forward", "list traversal by tail awaits, per node", Some("list-plain"), "list-forward", 4.0).aim(4.0),
+    row("list", "list traversal, per node", Some("list-plain"), "list-tasks", 14.0).aim(4.0),
+    // Measured, and a little more.
+    row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 31.0),
+    row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 17.0),
+    row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 16.0),
+    row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 168.0),
+    row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 101.0),
+    row("suspend", "suspend, resolved at once", None, "suspend-resolved", 152.0),
+    row("spawn", "spawn, and await the handle", None, "spawn-await", 620.0),
+    row("yield", "yield_now", None, "yield", 505.0),
+    row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 365.0),
+    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 660.0),
+];
+
+/// What was found for a row.
+struct Found {
+    row: &'static Row,
+    plain: Option<f64>,
+    task: f64,
+}
+
+impl Found {
+    /// To a tenth, as the counts are.
+    fn difference(&self) -> f64 {
+        ((self.task - self.plain.unwrap_or(0.0)) * 10.0).round() / 10.0
+    }
+
+    fn over(&self) -> bool {
+        self.difference() > self.row.limit
+    }
+
+    fn complaint(&self) -> String {
+        let Row { name, what, limit, .. } = self.row;
+        format!("{name} ({what}) costs {:.1} instructions, its limit is {limit}", self.difference())
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "name": self.row.name,
+            "plain": self.plain,
+            "task": self.task,
+            "difference": self.difference(),
+            "aim": self.row.aim,
+            "limit": self.row.limit,
+            "over": self.over(),
+        })
+    }
+}
+
+/// The bench.
+#[derive(Debug)]
+pub struct Instructions;
+
+impl Bench for Instructions {
+    fn name(&self) -> &'static str {
+        "instructions"
+    }
+
+    fn description(&self) -> &'static str {
+        "instructions per call, counted by valgrind; --check holds them to their limits"
+    }
+
+    fn rows(&self) -> Vec<String> {
+        ROWS.iter().map(|row| row.name.to_owned()).collect()
+    }
+
+    fn run(&self, options: &BenchOptions, _: &Extra) -> Result<Report, Failure> {
+        let mut callgrind = match Callgrind::new() {
+            Ok(callgrind) => callgrind,
+            Err(error) => return Ok(Report { complaint: Some(error.to_string()), ..Report::default() }),
+        };
+        let mut found = Vec::new();
+        for row in ROWS.iter().filter(|row| wanted(options, row.name)) {
+            match measure(row, &mut callgrind) {
+                Ok(counts) => found.push(counts),
+                Err(error) => return Ok(Report { complaint: Some(error.to_string()), ..Report::default() }),
+            }
+        }
+        let over: Vec<_> = found.iter().filter(|found| found.over()).map(Found::complaint).collect();
+        Ok(Report {
+            text: text(&found),
+            rows: found.iter().map(Found::to_json).collect(),
+            plot: None,
+            complaint: (!over.is_empty()).then(|| over.join("; ")),
+        })
+    }
+}
+
+fn measure(row: &'static Row, callgrind: &mut Callgrind) -> Result<Found, super::count::ChildError> {
+    let plain = row.plain.map(|name| callgrind.per_call(program(name))).transpose()?;
+    Ok(Found { row, plain, task: callgrind.per_call(program(row.task))? })
+}
+
+/// The program of that name; the tests see to it that there is one.
+fn program(name: &str) -> &'static Program {
+    PROGRAMS.iter().find(|program| program.name == name).unwrap_or_else(|| panic!("there is no program {name}"))
+}
+
+fn text(found: &[Found]) -> String {
+    let head = ["instructions per call", "plain", "task", "difference", "aim", "limit", ""];
+    let number = |number: f64| format!("{number:.1}");
+    let lines: Vec<_> = found
+        .iter()
+        .map(|found| {
+            vec![
+                found.row.what.to_owned(),
+                found.plain.map_or_else(|| "-".to_owned(), number),
+                number(found.task),
+                number(found.difference()),
+                found.row.aim.map_or_else(|| "-".to_owned(), |aim| aim.to_string()),
+                found.row.limit.to_string(),
+                if found.over() { "over" } else { "" }.to_owned(),
+            ]
+        })
+        .collect();
+    format!(
+        "{}\nOne worker, counted by callgrind: the difference of two sizes, divided by the number of calls.\n",
+        show::table(&head, &lines)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, ROWS, program};
+
+    #[test]
+    fn every_row_has_its_programs() {
+        for row in ROWS {
+            program(row.task);
+            row.plain.map(program);
+        }
+    }
+
+    #[test]
+    fn a_row_over_its_limit_says_so() {
+        let found = |task| Found { row: &ROWS[0], plain: Some(10.0), task };
+        assert!(!found(10.0 + ROWS[0].limit).over());
+        assert!(found(10.5 + ROWS[0].limit).over());
+        assert!(found(100.0).complaint().contains("fib-join"));
+    }
+}

@@ -1,0 +1,237 @@
+//! Five programs by several conventions: the hybrid paper's table 3.
+
+use std::time::Instant;
+
+use finespun::{Runtime, Task};
+use serde_json::{Value, json};
+
+use super::Trouble;
+use super::native::Native;
+use super::programs::{Data, chosen, pinned, plain};
+use crate::args::BenchOptions;
+use crate::bench::Sample;
+use crate::bench::count::undisturbed;
+use crate::bench::measure::alternate;
+use crate::bench::paper::hybrid::HYBRID_TABLE_3;
+use crate::failure::Failure;
+use crate::show;
+
+/// The conventions, as columns; what the paper calls them stands in its own line.
+const COLUMNS: [(&str, Option<&str>); 5] = [
+    ("heap only", Some("parallel")),
+    ("pinned only", Some("1 interface")),
+    ("all schemas", Some("3 interfaces")),
+    ("plain Rust", None),
+    ("C", Some("C")),
+];
+
+/// What a program computes in each version; `None` where there is no such version.
+struct Program {
+    name: &'static str,
+    /// The row of the paper's table.
+    theirs: &'static str,
+    /// How the C programs know it.
+    native: Option<&'static str>,
+    answer: fn(&Data) -> u64,
+    /// Runs per measurement; the heap-only version makes a hundredth.
+    times: u64,
+    chosen: fn(&Runtime, &Data) -> u64,
+    pinned: fn(&Runtime, &Data) -> u64,
+    plain: Option<fn(&Data) -> u64>,
+}
+
+const PROGRAMS: [Program; 6] = [
+    Program {
+        name: "fib(29)",
+        theirs: "fib(29)",
+        native: Some("fib"),
+        answer: |_| 514_229,
+        times: 100,
+        chosen: |runtime, data| run(runtime, chosen::fibs(data)),
+        pinned: |runtime, data| run(runtime, pinned::fibs(data)),
+        plain: Some(plain::fibs),
+    },
+    Program {
+        name: "tak(18,12,6)",
+        theirs: "tak(18,12,6)",
+        native: Some("tak"),
+        answer: |_| 7,
+        times: 1000,
+        chosen: |runtime, data| run(runtime, chosen::taks(data)),
+        pinned: |runtime, data| run(runtime, pinned::taks(data)),
+        plain: Some(plain::taks),
+    },
+    Program {
+        name: "qsort(10000)",
+        theirs: "qsort(10000)",
+        native: Some("qsort"),
+        answer: |data| data.middle(),
+        times: 300,
+        chosen: |runtime, data| run(runtime, chosen::sorts(data)),
+        pinned: |runtime, data| run(runtime, pinned::sorts(data)),
+        plain: Some(plain::sorts),
+    },
+    Program {
+        name: "nqueens(8x8)",
+        theirs: "nqueens(8x8)",
+        native: Some("nqueens"),
+        answer: |_| 92,
+        times: 5000,
+        chosen: |runtime, data| run(runtime, chosen::queenses(data)),
+        pinned: |runtime, data| run(runtime, pinned::queenses(data)),
+        plain: Some(plain::queenses),
+    },
+    Program {
+        name: "list (128), forwarded",
+        theirs: "list-traversal (128 elements)",
+        native: Some("list"),
+        answer: |_| 128 * 129 / 2,
+        times: 100_000,
+        chosen: |runtime, data| run(runtime, chosen::forwards(data)),
+        pinned: |runtime, data| run(runtime, pinned::forwards(data)),
+        plain: Some(plain::lists),
+    },
+    Program {
+        name: "list (128), not forwarded",
+        theirs: "list-traversal, without forwarding",
+        native: None,
+        answer: |_| 128 * 129 / 2,
+        times: 100_000,
+        chosen: |runtime, data| run(runtime, chosen::lists(data)),
+        pinned: |runtime, data| run(runtime, pinned::lists(data)),
+        plain: None,
+    },
+];
+
+fn run<T: Task<Output = u64> + Send>(runtime: &Runtime, task: T) -> u64 {
+    runtime.run(task)
+}
+
+/// Who runs a program.
+enum Convention<'a> {
+    Heap(&'a Runtime),
+    Pinned(&'a Runtime),
+    All(&'a Runtime),
+    Plain(fn(&Data) -> u64),
+    Native(&'a Native, &'static str),
+}
+
+impl Convention<'_> {
+    /// The seconds of one run.
+    fn time(&self, program: &Program, times: u64) -> Result<f64, Trouble> {
+        let times = if matches!(self, Convention::Heap(_)) { times.div_ceil(100) } else { times };
+        let data = Data::new(times);
+        let start = Instant::now();
+        let answer = match self {
+            Convention::Heap(runtime) | Convention::All(runtime) => (program.chosen)(runtime, &data),
+            Convention::Pinned(runtime) => (program.pinned)(runtime, &data),
+            Convention::Plain(plain) => plain(&data),
+            Convention::Native(native, name) => {
+                let (answer, seconds) = native.run(name, times)?;
+                return check(program, &data, answer).map(|()| seconds);
+            }
+        };
+        let seconds = start.elapsed().as_secs_f64() / times as f64;
+        check(program, &data, answer).map(|()| seconds)
+    }
+
+    fn column(&self) -> usize {
+        match self {
+            Convention::Heap(_) => 0,
+            Convention::Pinned(_) => 1,
+            Convention::All(_) => 2,
+            Convention::Plain(_) => 3,
+            Convention::Native(..) => 4,
+        }
+    }
+}
+
+/// Every version must give the program's answer.
+fn check(program: &Program, data: &Data, answer: u64) -> Result<(), Trouble> {
+    let expected = (program.answer)(data);
+    if answer == expected {
+        return Ok(());
+    }
+    let (first, second) = (expected.to_string(), answer.to_string());
+    Err(Failure::Disagreement { app: program.name, first, second }.into())
+}
+
+/// The samples of one program, by column.
+type Samples = [Option<Sample>; COLUMNS.len()];
+
+/// Measures and prints.
+///
+/// # Errors
+///
+/// If a version cannot be run, or gives another answer.
+pub fn sequential(options: &BenchOptions) -> Result<(String, Vec<Value>), Trouble> {
+    let native = Native::compile();
+    let (runtime, heap) = (undisturbed().build().map_err(Failure::Start)?, undisturbed().block_every(1));
+    let heap = heap.build().map_err(Failure::Start)?;
+    let mut lines = Vec::new();
+    let mut rows = Vec::new();
+    for program in &PROGRAMS {
+        let mut conventions = vec![Convention::Heap(&heap), Convention::Pinned(&runtime), Convention::All(&runtime)];
+        conventions.extend(program.plain.map(Convention::Plain));
+        conventions
+            .extend(native.as_ref().ok().zip(program.native).map(|(native, name)| Convention::Native(native, name)));
+        let times = if options.quick { program.times.div_ceil(1000) } else { program.times };
+        let found = alternate(options.rounds, &conventions, |convention| convention.time(program, times))?;
+        let mut samples = Samples::default();
+        for (convention, sample) in conventions.iter().zip(found) {
+            samples[convention.column()] = Some(sample);
+        }
+        lines.push(line(program, &samples));
+        rows.push(row(program, &samples));
+    }
+    Ok((text(&lines, options, native.err().map(|error| error.to_string())), rows))
+}
+
+fn line(program: &Program, samples: &Samples) -> Vec<String> {
+    let native = samples[4].as_ref().map(Sample::least);
+    let their_native = HYBRID_TABLE_3.figure(program.theirs, "C");
+    let cells = COLUMNS.iter().zip(samples).map(|(&(_, column), sample)| {
+        let Some(sample) = sample else { return "-".to_owned() };
+        let time = show::seconds(sample.least());
+        let Some(native) = native else { return time };
+        let ours = format!("{:.2}", sample.least() / native);
+        let theirs = column.and_then(|column| HYBRID_TABLE_3.figure(program.theirs, column)).zip(their_native);
+        match theirs {
+            Some((theirs, their_native)) => format!("{time} {ours} [{:.2}]", theirs / their_native),
+            None => format!("{time} {ours}"),
+        }
+    });
+    [program.name.to_owned()].into_iter().chain(cells).collect()
+}
+
+fn row(program: &Program, samples: &Samples) -> Value {
+    let mut row = json!({"table": "sequential", "program": program.name});
+    for (&(name, column), sample) in COLUMNS.iter().zip(samples) {
+        let theirs = column.and_then(|column| HYBRID_TABLE_3.figure(program.theirs, column));
+        row[name] = match sample {
+            Some(sample) => {
+                json!({"min": sample.least(), "median": sample.median(), "all": sample.all(), "paper": theirs})
+            }
+            None => json!({"paper": theirs}),
+        };
+    }
+    row
+}
+
+fn text(lines: &[Vec<String>], options: &BenchOptions, native: Option<String>) -> String {
+    let head: Vec<_> = ["program"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name)).collect();
+    let native = native.map_or_else(String::new, |reason| format!("Left out: C. {reason}.\n"));
+    format!(
+        "Sequential programs on one worker: time of a run, relative to C\n\n{}\n\
+         Least of {} rounds in turn; ours [SPARC, hybrid paper, table 3]. Columns:\n\
+         heap only [parallel]: block_every(1), which makes every guarded call a frame, enqueued and scheduled;\n\
+         pinned only [1 interface]: every call by our most general convention, a frame in place;\n\
+         all schemas [3 interfaces]: as the compiler chooses; plain Rust: functions; C: gcc -O2, which like rustc makes a loop of\n\
+         the list's recursion.\n\
+         Left out: 2 interfaces, because a task that awaits nothing is always straight here; seq-opt, because guard checks\n\
+         cannot be switched off.\n{native}{}",
+        show::table(&head, lines),
+        options.rounds,
+        if options.quick { "Few runs: the times mean nothing.\n" } else { "" },
+    )
+}

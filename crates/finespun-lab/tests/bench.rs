@@ -1,0 +1,138 @@
+//! The benches as a person or a script uses them, at tiny sizes.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn finespun(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_finespun"));
+    command.args(line.split_whitespace());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// The standard output of a line that works.
+fn output(line: &str) -> String {
+    let output = finespun(line).output().expect("the command starts");
+    assert!(output.status.success(), "{line}: {output:?}");
+    assert_eq!(text(&output.stderr), "", "{line}");
+    text(&output.stdout)
+}
+
+/// The table, and the rows of the file that `--json` writes.
+fn measured(line: &str) -> (String, Vec<Value>) {
+    let words: Vec<_> = line.split_whitespace().collect();
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.json", words.join("_")));
+    let table = output(&format!("{line} --json {}", file.display()));
+    let figures: Value = serde_json::from_str(&fs::read_to_string(file).expect("figures")).expect("JSON");
+    assert_eq!(figures["bench"], words[1]);
+    (table, figures["rows"].as_array().expect("rows").clone())
+}
+
+fn installed(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// A line in an environment without any program.
+fn bare(line: &str) -> Output {
+    finespun(line).env("PATH", "").output().expect("the command starts")
+}
+
+#[test]
+fn every_bench_is_listed_and_the_counted_side_is_not() {
+    let list = output("bench --list");
+    for name in ["apps", "instructions", "overheads", "suspended", "scaling"] {
+        assert!(list.lines().any(|line| line.starts_with(&format!("{name} "))), "{list}");
+    }
+    assert!(!list.contains("count "), "{list}");
+}
+
+#[test]
+fn programs_that_are_counted_run_alone() {
+    for program in ["fib-join", "list-tasks", "level-frame", "lock-tasks"] {
+        assert_eq!(output(&format!("bench count --only {program} --rounds 3")), "");
+    }
+}
+
+#[test]
+fn instructions_are_counted_the_same_again() {
+    if !installed("valgrind") {
+        return;
+    }
+    let line = "bench instructions --only fib-join,suspend";
+    let (table, rows) = measured(line);
+    assert!(table.contains("plain") && table.contains("limit"), "{table}");
+    assert_eq!(rows.len(), 2);
+    assert!(rows[0]["task"].as_f64() > rows[0]["plain"].as_f64(), "{rows:?}");
+    assert_eq!(rows[1]["plain"], Value::Null);
+    for (again, row) in measured(line).1.iter().zip(&rows) {
+        let [again, first] = [again, row].map(|row| row["task"].as_f64().expect("a count"));
+        assert!((again - first).abs() < 0.25, "{again} after {first}");
+    }
+}
+
+#[test]
+fn without_valgrind_there_is_a_cure() {
+    let output = bare("bench instructions");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text(&output.stdout).contains("apt-get install valgrind"), "{output:?}");
+}
+
+#[test]
+fn primitives_without_counts() {
+    let output = bare("bench overheads --only primitives --quick --rounds 1");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let table = text(&output.stdout);
+    assert!(table.contains("thread_create") && table.contains("apt-get install valgrind"), "{table}");
+}
+
+#[test]
+fn sequential_programs_with_and_without_c() {
+    let output = bare("bench overheads --only sequential --quick --rounds 1");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text(&output.stdout).contains("Left out: C."), "{output:?}");
+    if installed("gcc") {
+        let (table, rows) = measured("bench overheads --only sequential --quick --rounds 1");
+        assert!(!table.contains("Left out: C."), "{table}");
+        assert_eq!(rows.len(), 6);
+        assert!(rows[0]["C"]["min"].as_f64().is_some_and(|seconds| seconds > 0.0), "{rows:?}");
+        assert_eq!(rows[0]["C"]["paper"], 1.1);
+    }
+}
+
+#[test]
+fn suspended_tasks() {
+    let (table, rows) = measured("bench suspended --quick --rounds 2");
+    assert!(table.contains("1,000 tasks at the same time"), "{table}");
+    assert!(rows.iter().all(|row| row["min"].as_f64().is_some() && row["tasks"] == 1000), "{rows:?}");
+}
+
+#[test]
+fn scaling_on_one_worker_and_on_two() {
+    let (table, rows) = measured("bench scaling --quick --rounds 1 --workers 2 --only fib,skynet");
+    assert!(table.contains("on 2") && table.contains("speed-up"), "{table}");
+    assert_eq!(rows.len(), 4);
+    assert_eq!(rows[3]["workers"], 2);
+    assert!(rows.iter().all(|row| row["speedup"].as_f64().is_some_and(|speedup| speedup > 0.0)), "{rows:?}");
+}
+
+#[test]
+fn a_check_without_valgrind_fails_in_one_line() {
+    let output = bare("bench instructions --check");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let complaint = text(&output.stderr);
+    assert!(complaint.starts_with("error: ") && complaint.contains("apt-get install valgrind"), "{complaint}");
+    assert_eq!(complaint.matches('\n').count(), 1, "{complaint}");
+}
+
+#[test]
+fn so_many_suspended_tasks() {
+    assert!(output("bench suspended --rounds 1 --tasks 50").contains("50 tasks at the same time"));
+    let output = finespun("bench suspended --tasks 0").output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
