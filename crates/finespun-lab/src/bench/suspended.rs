@@ -162,7 +162,7 @@ fn lock<'a, 'b>(shared: &'a Shared<'b>) -> MutexGuard<'a, &'b mut Round> {
 
 #[task]
 async fn one(shared: &Shared<'_>, n: u64) -> u64 {
-    let value: u64 = suspend(|k: Continuation<u64>| lock(shared).waiting.push(Some(k))).await;
+    let value: u64 = suspend(move |k: Continuation<u64>| lock(shared).waiting.push(Some(k))).await;
     value + n
 }
 
