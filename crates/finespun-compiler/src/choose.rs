@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use syn::{Block, Pat, Type};
 
+use crate::closures;
 use crate::emit::{self, Ready};
 use crate::error::Errors;
 use crate::flow::capture;
@@ -96,6 +97,7 @@ fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mu
     if !reasons.0.is_empty() {
         return None;
     }
+    closures::own(&mut block, pats.iter().zip(params.iter().map(|p| p.ty.as_ref())), &names);
     let ret = own.output.clone()?;
     let known = pats.iter().zip(params).map(|(pat, p)| head::Known { pat, kind: &p.kind });
     let head = match split {

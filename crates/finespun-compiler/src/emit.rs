@@ -28,6 +28,7 @@ pub(crate) mod straight;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
 use syn::{Expr, Ident, Type};
 
 use crate::choose::Code;
@@ -67,6 +68,33 @@ pub(crate) fn stack(ready: &Ready) -> Code {
         forwards: ready.forwards(),
         inert: ready.flow.inert_types.clone(),
     }
+}
+
+/// The type that says which task this is, for whoever catches a panic of it.
+fn named(name: &Ident) -> TokenStream {
+    let shown = name.unraw().to_string();
+    let here = quote::quote_spanned!(name.span()=> ::finespun::__rt::Origin::here(#shown));
+    quote::quote_spanned! {Span::mixed_site()=>
+        struct __Task;
+        impl ::finespun::__rt::Named for __Task {
+            const ORIGIN: &'static ::finespun::__rt::Origin = &#here;
+        }
+    }
+}
+
+/// The user's own code begins: from here to `own_ends` the task is noted if it panics.
+fn own_begins() -> TokenStream {
+    quote::quote_spanned!(Span::mixed_site()=> let mut __note = ::finespun::__rt::Note::<__Task>::new();)
+}
+
+/// The task is left, or another one called that says itself who it is.
+fn own_ends() -> TokenStream {
+    quote::quote_spanned!(Span::mixed_site()=> ::finespun::__rt::Note::end(__note);)
+}
+
+/// A future of the user's own code.
+fn noted(future: TokenStream) -> TokenStream {
+    quote::quote_spanned!(Span::mixed_site()=> ::finespun::__rt::Noted::<__Task, _>::new(#future))
 }
 
 /// `__a0`, `__a1`, ...

@@ -3,6 +3,7 @@
 //! ```text
 //! parse      options, items, what is refused          -> error
 //! names      every binder gets a name of its own
+//! closures   some may as well own what they capture
 //! head       leading exits, which callers inline
 //! normalise  every await stands at statement level    -> ir
 //! flow       who is alive, moved, lent at each await  -> reasons
@@ -15,6 +16,7 @@
 //! does, and user tokens never stand inside such a block.
 
 mod choose;
+mod closures;
 mod emit;
 mod error;
 mod flow;

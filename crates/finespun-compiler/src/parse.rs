@@ -85,18 +85,16 @@ fn interface(mut block: ItemTrait, options: &Options) -> syn::Result<TokenStream
             _ => None,
         })
         .collect();
-    let beside = dynamic::beside(&block, &tasks);
+    let nominal = dynamic::nominal(&tasks);
     for item in &mut block.items {
         let TraitItem::Fn(f) = item else { continue };
         if !is_task(f) {
             continue;
         }
-        if let Some(body) = &mut f.default {
-            dynamic::redirect(body, &block.ident, &tasks);
-        }
-        *item = TraitItem::Verbatim(declared(f.clone(), Home::WholeTrait, options)?);
+        let home = if nominal && !dynamic::for_sized(&f.sig) { Home::NominalTrait } else { Home::Trait };
+        *item = TraitItem::Verbatim(declared(f.clone(), home, options)?);
     }
-    Ok(quote::quote!(#block #beside))
+    Ok(quote::quote!(#block))
 }
 
 /// The branches of a `join!`.

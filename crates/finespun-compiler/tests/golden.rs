@@ -80,6 +80,17 @@ fn borrow_of_a_local_is_pinned() {
 }
 
 #[test]
+fn closure_that_may_own_its_captures() {
+    golden(
+        "captures",
+        "",
+        "async fn sum(table: &[u64], from: usize, n: usize) -> u64 {
+            reduce((0..n).map(|k| entry(table, from + k)), 0, |a, b| a + b).await
+        }",
+    );
+}
+
+#[test]
 fn nothing_awaited_is_straight() {
     golden("straight", "", "async fn add(v: &[u64]) -> u64 { v.iter().sum() }");
 }

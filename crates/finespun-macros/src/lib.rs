@@ -24,6 +24,25 @@ use proc_macro::TokenStream;
 /// `#[task(stack)]` turns every reason against the stack schema into an error
 /// that names the place and the cure; `#[task(pinned)]` forces the other;
 /// `#[task(straight)]` asserts that every awaited task is straight.
+///
+/// About borrows the compiler guesses, from names and annotations, and rustc has
+/// the last word: where it says that a local "does not live long enough" or
+/// "cannot be moved" at an await that looks right, choose `#[task(pinned)]`, or
+/// give the borrowed value a `let` with its type. A closure that captures
+/// nothing but numbers and shared references, by their written types, need not
+/// say `move`.
+///
+/// # Traits
+///
+/// On a whole trait, the attribute makes tasks that work through `dyn` under
+/// the same names, if no method has type parameters, takes `self` by value or
+/// names `Self` (those that say `where Self: Sized` do not count). Nothing is
+/// boxed. Mark its implementations as a whole, too. If a method takes `&self`,
+/// the type must be `Sync` where it is called; if `&mut self`, `Send`: write the
+/// trait as `trait Shape: Sync`, or the object as `dyn Shape + Sync`.
+///
+/// On a single method of a trait, or where the conditions above fail, tasks are
+/// made for sized types only.
 #[proc_macro_attribute]
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
     finespun_compiler::task(arguments.into(), item.into()).into()

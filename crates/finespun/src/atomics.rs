@@ -36,6 +36,19 @@ pub(crate) use std::{
     thread,
 };
 
+/// A function that is `const`, but not under loom, whose constructors are not.
+macro_rules! const_fn {
+    ($(#[$attribute:meta])* $seen:vis fn $($rest:tt)*) => {
+        #[cfg(not(loom))]
+        $(#[$attribute])*
+        $seen const fn $($rest)*
+        #[cfg(loom)]
+        $(#[$attribute])*
+        $seen fn $($rest)*
+    };
+}
+pub(crate) use const_fn;
+
 /// How often [`lock`] tries before it blocks.
 const TRIES: usize = 1000;
 

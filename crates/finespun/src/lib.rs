@@ -64,10 +64,11 @@ mod task;
 
 pub use finespun_macros::task;
 pub use observe::Stats;
-pub use runtime::{Builder, Error, RunError, RunFuture, Runtime};
+pub use runtime::{Builder, Error, Panic, RunError, RunFuture, Runtime};
 pub use task::call::Task;
 pub use task::foreign::{Blocking, Foreign, blocking, foreign};
 pub use task::many::{Fold, Many, Sink, join_all, reduce};
+pub use task::method::MethodTask;
 pub use task::spawn::{Handle, Scope, Scoped, scope, spawn};
 pub use task::suspend::{Continuation, External, Suspend, suspend};
 pub use task::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
@@ -117,6 +118,7 @@ pub mod __rt {
     pub use crate::task::context::{Cx, cx};
     pub use crate::task::fallback::*;
     pub use crate::task::join::*;
+    pub use crate::task::origin::{Named, Note, Noted, Origin};
     pub use crate::task::outcome::{Called, Child, Outcome};
     pub use crate::task::residual::{FromResidualLike, TryLike};
 }

@@ -77,6 +77,97 @@ async fn add(v: &[u64]) -> u64 {
     v.iter().sum()
 }
 
+// stack: a copy of the reference and of the number is as good as a borrow of their locals
+#[task(stack)]
+async fn looked_up(table: &[u64], from: usize, n: usize) -> u64 {
+    let step: u64 = 2;
+    reduce((0..n).map(|k| entry(table, from + k, step.max(1))), 0, |a, b| a + b).await
+}
+
+// pinned: the closure lends the number itself, counts in a local, names it in a string, lends from another closure
+#[task]
+async fn lends(table: &[u64], n: usize) -> u64 {
+    let mut count: u64 = 0;
+    let a = reduce((0..n).map(|k| by_reference(table, &n, k)), 0, |a, b| a + b).await;
+    let b = reduce(
+        (0..n).map(|k| {
+            count += 1;
+            entry(table, k, count)
+        }),
+        0,
+        |a, b| a + b,
+    )
+    .await;
+    let c = reduce((0..n).map(|k| entry(table, format!("{n}").len() + k, 1)), 0, |a, b| a + b).await;
+    let d =
+        reduce((0..n).flat_map(|k| (0..2).map(move |_| k).chain(0..n)).map(|k| entry(table, k, 1)), 0, |a, b| a + b);
+    a + b + c + d.await + count
+}
+
+#[task]
+async fn entry(table: &[u64], k: usize, step: u64) -> u64 {
+    table[k % table.len()] * step
+}
+
+#[task]
+async fn by_reference(table: &[u64], n: &usize, k: usize) -> u64 {
+    table[(n + k) % table.len()]
+}
+
+#[derive(Clone, Copy)]
+struct Rows(u32, u32);
+
+impl Rows {
+    fn safe(self) -> u32 {
+        !self.0 & ((1 << self.1) - 1)
+    }
+    fn place(self, column: u32) -> Rows {
+        Rows(self.0 | 1 << column, self.1)
+    }
+}
+
+struct Columns(u32);
+
+impl Iterator for Columns {
+    type Item = u32;
+    fn next(&mut self) -> Option<u32> {
+        let column = (self.0 != 0).then(|| self.0.trailing_zeros())?;
+        self.0 &= self.0 - 1;
+        Some(column)
+    }
+}
+
+// stack: what is moved into the call has not been lent to it
+#[task(stack)]
+async fn placings(rows: Rows) -> u64 {
+    if rows.safe() == 0 {
+        return 1;
+    }
+    reduce(Columns(rows.safe()).map(move |column| placings(rows.place(column))), 0, |a, b| a + b).await
+}
+
+// pinned: the call looks into a copy's local
+#[task]
+async fn cells(rows: Vec<u64>) -> u64 {
+    let board = Board([1, 2, 3]);
+    let sum = reduce(board.cells().iter().map(move |&c| cell(board, c)), 0, |a, b| a + b).await;
+    sum + rows.len() as u64
+}
+
+#[derive(Clone, Copy)]
+struct Board([u64; 3]);
+
+impl Board {
+    fn cells(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+#[task]
+async fn cell(board: Board, c: u64) -> u64 {
+    board.0[c as usize - 1] + c
+}
+
 fn tree(depth: u64) -> Option<Box<Tree>> {
     (depth > 0).then(|| Box::new(Tree { value: depth, left: tree(depth - 1), right: tree(depth / 2) }))
 }
@@ -98,5 +189,9 @@ fn what_users_write_first() {
         assert_eq!(v, sorted);
         assert_eq!(runtime.run(total((1..=10).collect())), 55);
         assert_eq!(runtime.run(add(&v)), v.iter().sum());
+        assert_eq!(runtime.run(looked_up(&[1, 2, 3], 1, 4)), 2 * (2 + 3 + 1 + 2));
+        assert_eq!(runtime.run(lends(&[1, 2, 3], 3)), 6 + (1 + 4 + 9) + 6 + (6 * 2 + 6 * 3) + 3);
+        assert_eq!(runtime.run(placings(Rows(0, 5))), 120);
+        assert_eq!(runtime.run(cells(vec![7])), 13);
     });
 }

@@ -6,6 +6,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use common::{everywhere, fib, within_a_minute};
 use finespun::RunError;
@@ -280,5 +281,175 @@ fn a_runtime_whose_last_owner_is_its_own_task_ends() {
         while done.load(Ordering::Acquire) == 0 {
             thread::yield_now();
         }
+    });
+}
+
+type OwnHandle = Arc<Mutex<Option<Handle<'static, ()>>>>;
+
+#[task]
+async fn wait_for_oneself(own: OwnHandle, begun: Arc<AtomicU64>) {
+    begun.store(1, Ordering::Release);
+    // The root ends, and its worker has swept, before the wait begins.
+    thread::sleep(Duration::from_millis(50));
+    let handle = own.lock().unwrap().take();
+    if let Some(handle) = handle {
+        handle.await;
+    }
+}
+
+#[task]
+async fn leave_a_wait_behind(own: OwnHandle) {
+    let begun = Arc::new(AtomicU64::new(0));
+    *own.lock().unwrap() = Some(spawn(wait_for_oneself(Arc::clone(&own), Arc::clone(&begun))));
+    while begun.load(Ordering::Acquire) == 0 {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_wait_that_begins_after_the_sweep_is_ended_all_the_same() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        for _ in 0..5 {
+            runtime.run(leave_a_wait_behind(OwnHandle::default()));
+        }
+        assert_eq!(runtime.close(), 0);
+    });
+}
+
+/// An iterator whose destructor panics.
+struct Fused<I>(I, #[allow(dead_code, reason = "for its destructor")] Bomb);
+impl<I: Iterator> Iterator for Fused<I> {
+    type Item = I::Item;
+    fn next(&mut self) -> Option<I::Item> {
+        self.0.next()
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+/// Deeper than the stack, so that the stack is given up.
+#[task]
+async fn deep(n: u64) -> u64 {
+    if n == 0 {
+        return 0;
+    }
+    deep(n - 1).await + 1
+}
+
+/// Counts the tasks that have begun and not ended.
+struct Alive(Arc<AtomicU64>);
+impl Alive {
+    fn new(count: Arc<AtomicU64>) -> Alive {
+        count.fetch_add(1, Ordering::Relaxed);
+        Alive(count)
+    }
+}
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Gives up the stack, waits, or ends at once.
+#[task]
+async fn counted(alive: Arc<AtomicU64>, n: u64) -> u64 {
+    let alive = Alive::new(alive);
+    match n % 3 {
+        0 => {
+            let depth = deep(5_000).await;
+            assert_eq!(depth, 5_000);
+        }
+        1 => yield_now().await,
+        _ => {}
+    }
+    drop(alive);
+    n
+}
+
+#[task]
+async fn all_fused(alive: Arc<AtomicU64>, n: u64) -> usize {
+    join_all(Fused((0..n).map(move |i| counted(Arc::clone(&alive), i)), Bomb)).await.len()
+}
+
+#[task]
+async fn sum_fused(alive: Arc<AtomicU64>, n: u64) -> u64 {
+    reduce(Fused((0..n).map(move |i| counted(Arc::clone(&alive), i)), Bomb), 0, |a, b| a + b).await
+}
+
+#[test]
+fn an_iterator_that_panics_when_it_is_dropped_waits_for_its_tasks() {
+    within_a_minute(|| {
+        let alive = Arc::new(AtomicU64::new(0));
+        for workers in [1, 2, 3] {
+            for every in [0, 1, 2, 3] {
+                let builder = Runtime::builder().workers(workers).block_every(every).stack_size(512 * 1024);
+                let runtime = builder.build().unwrap();
+                // The last task is one of each kind, and one of those that give up the stack comes alone.
+                for n in [1, 2, 3, 7] {
+                    let all = runtime.try_run(all_fused(Arc::clone(&alive), n));
+                    assert!(matches!(all, Err(RunError::Panicked(_))), "{all:?}");
+                    let sum = runtime.try_run(sum_fused(Arc::clone(&alive), n));
+                    assert!(matches!(sum, Err(RunError::Panicked(_))), "{sum:?}");
+                    assert_eq!(alive.load(Ordering::Relaxed), 0);
+                }
+                assert!(every > 0 || runtime.stats().stack_limits > 0);
+                // Cancelled while most of the tasks have not begun.
+                for _ in 0..3 {
+                    let run = runtime.spawn(all_fused(Arc::clone(&alive), 1_000));
+                    thread::sleep(Duration::from_millis(1));
+                    drop(run);
+                }
+                assert_eq!(runtime.run(fib(10)), 55);
+                assert_eq!(runtime.close(), 0);
+                assert_eq!(alive.load(Ordering::Relaxed), 0);
+            }
+        }
+    });
+}
+
+type Kept = Arc<Mutex<Vec<Continuation<u64>>>>;
+
+#[task]
+async fn wait_for_another_thread(kept: Kept) -> u64 {
+    suspend(|k| kept.lock().unwrap().push(k)).await
+}
+
+#[task]
+async fn brood(kept: Kept) {
+    loop {
+        let handles = (0..1_000).map(|_| spawn(wait_for_another_thread(Arc::clone(&kept)))).collect::<Vec<_>>();
+        join_all(handles).await;
+    }
+}
+
+#[test]
+fn frames_freed_by_other_threads_do_not_disturb_a_sweep() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(3).build().unwrap();
+        let kept = Kept::default();
+        let stop = Arc::new(AtomicU64::new(0));
+        let resolver = {
+            let (kept, stop) = (Arc::clone(&kept), Arc::clone(&stop));
+            thread::spawn(move || {
+                while stop.load(Ordering::Relaxed) == 0 {
+                    let some = std::mem::take(&mut *kept.lock().unwrap());
+                    some.into_iter().for_each(|k| k.resolve(1));
+                    thread::yield_now();
+                }
+            })
+        };
+        for round in 0..200 {
+            let runs = [0, 1].map(|_| runtime.spawn(brood(Arc::clone(&kept))));
+            thread::sleep(Duration::from_micros(50 * (round % 40)));
+            drop(runs);
+        }
+        stop.store(1, Ordering::Relaxed);
+        resolver.join().unwrap();
+        // What is left here are tombstones.
+        assert_eq!(runtime.run(fib(10)), 55);
+        kept.lock().unwrap().clear();
+        assert_eq!(runtime.close(), 0);
     });
 }

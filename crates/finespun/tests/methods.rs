@@ -125,10 +125,126 @@ impl Visit for Plus {
 async fn all(visitors: &[Box<dyn Visit>], n: u64) -> u64 {
     let mut s = 0;
     for v in visitors {
-        s += v.visit_dyn(n).await;
-        s += v.deep_dyn(n).await;
+        s += v.visit(n).await;
+        s += v.deep(n).await;
     }
     s
+}
+
+/// A supertrait with tasks, type parameters, lifetimes, `&mut self`, associated types.
+#[task]
+trait Deck<K: Send + Sync>: Visit + Send {
+    type Card: Send;
+
+    async fn find(&self, key: &K, names: &[&str]) -> Option<&K>;
+    async fn longest<'a>(&self, a: &'a str, b: &'a str) -> &'a str;
+    async fn push(&mut self, key: K) -> usize;
+    async fn top(&self) -> Option<Self::Card>;
+
+    async fn push_twice(&mut self, key: K) -> usize
+    where
+        K: Clone,
+    {
+        self.push(key.clone()).await;
+        self.push(key).await
+    }
+
+    async fn filled(keys: Vec<K>) -> Self
+    where
+        Self: Sized + Send;
+}
+
+struct Keys(Vec<u64>);
+
+#[task]
+impl Visit for Keys {
+    async fn visit(&self, n: u64) -> u64 {
+        let a = id(n).await;
+        a + self.number()
+    }
+
+    fn number(&self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
+#[task]
+impl Deck<u64> for Keys {
+    type Card = String;
+
+    async fn find(&self, key: &u64, names: &[&str]) -> Option<&u64> {
+        let skip = id(names.len()).await;
+        self.0.iter().skip(skip).find(|k| *k == key)
+    }
+
+    async fn longest<'a>(&self, a: &'a str, b: &'a str) -> &'a str {
+        longest(a, b).await
+    }
+
+    async fn push(&mut self, key: u64) -> usize {
+        let key = id(key).await;
+        self.0.push(key);
+        self.0.len()
+    }
+
+    async fn top(&self) -> Option<String> {
+        self.0.last().map(u64::to_string)
+    }
+
+    async fn filled(keys: Vec<u64>) -> Self {
+        Keys(id(keys).await)
+    }
+}
+
+#[task]
+async fn through<'k>(deck: &mut (dyn Deck<u64, Card = String> + 'k)) -> String {
+    let first = deck.push(7).await;
+    let last = deck.push_twice(8).await;
+    let other = String::from("abc");
+    let longest = deck.longest("ab", &other).await.len();
+    let (found, lost) = {
+        let key = 8;
+        let found = deck.find(&key, &["skip", "two"]).await.copied();
+        (found, deck.find(&9, &[]).await.copied())
+    };
+    let (visited, deep) = join!(deck.visit(10), deck.deep(20));
+    let top = deck.top().await;
+    format!("{first} {last} {longest} {found:?} {lost:?} {visited} {deep} {top:?}")
+}
+
+#[task]
+async fn boxed() -> String {
+    let mut deck: Box<dyn Deck<u64, Card = String>> = Box::new(Keys::filled(vec![1, 2]).await);
+    through(&mut *deck).await
+}
+
+/// A borrow through the object outlives the call, and tasks of it may be spawned and stolen.
+#[task]
+async fn many_through(visitors: &[Box<dyn Visit + Send>], n: u64) -> u64 {
+    let first = scope(|s| spawn_through(s, &*visitors[0], n)).await;
+    first + reduce((0..n).map(|k| visitors[k as usize % visitors.len()].visit(k)), 0, |a, b| a + b).await
+}
+
+#[task]
+async fn spawn_through<'s>(s: Scope<'s>, visitor: &'s (dyn Visit + Send), n: u64) -> u64 {
+    let (a, b) = (s.spawn(visitor.visit(n)), s.spawn(visitor.deep(n)));
+    a.await + b.await
+}
+
+/// A task with a type parameter: no `dyn` type, and opaque tasks.
+#[task]
+trait Mapped: Sync {
+    async fn mapped<T: Send + From<u64>>(&self) -> T;
+    async fn doubled(&self) -> u64 {
+        self.mapped::<u64>().await * 2
+    }
+}
+
+#[task]
+impl Mapped for Plus {
+    async fn mapped<T: Send + From<u64>>(&self) -> T {
+        T::from(id(self.0).await)
+    }
 }
 
 #[task]
@@ -180,6 +296,18 @@ fn trait_methods() {
         let visitors: Vec<Box<dyn Visit>> = vec![Box::new(Plus(1)), Box::new(Plus(2))];
         let (a, b) = (runtime.run(generic(&Plus(1), 6)), runtime.run(generic(&Plus(2), 6)));
         assert_eq!(runtime.run(all(&visitors, 6)), a + b);
+    });
+}
+
+#[test]
+fn methods_through_objects() {
+    everywhere(|runtime| {
+        let plain = "3 5 3 Some(8) None 15 20 Some(\"8\")";
+        assert_eq!(runtime.run(boxed()), plain);
+        assert_eq!(runtime.run(through(&mut Keys(vec![1, 2]))), plain);
+        let visitors: Vec<Box<dyn Visit + Send>> = vec![Box::new(Keys(vec![5])), Box::new(Keys(vec![]))];
+        assert_eq!(runtime.run(many_through(&visitors, 10)), (11 + 7) + 45 + 5);
+        assert_eq!(runtime.run(Plus(4).doubled()), 8);
     });
 }
 

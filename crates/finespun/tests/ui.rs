@@ -6,9 +6,20 @@
 fn messages() {
     let cases = trybuild::TestCases::new();
     cases.pass("tests/ui/pass_*.rs");
-    for name in
-        ["arguments", "awaits", "escape", "join", "signature", "stack_borrows", "stack_drops", "stack_shapes", "types"]
-    {
+    for name in [
+        "arguments",
+        "awaits",
+        "escape",
+        "forge",
+        "forge_parts",
+        "join",
+        "many",
+        "signature",
+        "stack_borrows",
+        "stack_drops",
+        "stack_shapes",
+        "types",
+    ] {
         cases.compile_fail(format!("tests/ui/{name}.rs"));
     }
 }

@@ -286,3 +286,66 @@ fn a_run_is_a_std_future() {
         assert_eq!(ended.load(Ordering::Relaxed), 2);
     });
 }
+
+type LargeCell = Arc<Mutex<Option<Handle<'static, [u64; 250]>>>>;
+
+/// Too large for the pools that sweeps and reports look into.
+#[task]
+async fn large_wait_for(cell: LargeCell, large: [u64; 250]) -> [u64; 250] {
+    while cell.lock().unwrap().is_none() {
+        yield_now().await;
+    }
+    let handle = cell.lock().unwrap().take();
+    match handle {
+        Some(handle) => handle.await,
+        None => large,
+    }
+}
+
+#[task]
+async fn large_cycle() {
+    let (a, b) = (LargeCell::default(), LargeCell::default());
+    let first = spawn(large_wait_for(Arc::clone(&b), [1; 250]));
+    let second = spawn(large_wait_for(Arc::clone(&a), [2; 250]));
+    *a.lock().unwrap() = Some(first);
+    *b.lock().unwrap() = Some(second);
+    yield_now().await;
+    suspend(|k: Continuation<()>| std::mem::forget(k)).await
+}
+
+#[task]
+async fn large_value(n: u64) -> [u64; 250] {
+    yield_now().await;
+    [n; 250]
+}
+
+/// Values that lie in boxes, by all ways out of a handle.
+#[task]
+async fn large_values() -> u64 {
+    let mut last = spawn(large_value(1));
+    let (a, b) = join!(spawn(large_value(2)), spawn(large_value(3)));
+    drop(spawn(large_value(4)));
+    let c = spawn(large_value(5)).await;
+    let last = loop {
+        match last.try_get() {
+            Ok(value) => break value,
+            Err(handle) => last = handle,
+        }
+        yield_now().await;
+    };
+    a[249] + b[249] + c[249] + last[249]
+}
+
+#[test]
+fn large_spawned_tasks_are_waited_for_reported_and_delivered() {
+    within_a_minute(|| {
+        everywhere(|runtime| assert_eq!(runtime.run(large_values()), 11));
+        for workers in [1, 2] {
+            let runtime = Runtime::builder().workers(workers).build().unwrap();
+            let Err(RunError::Deadlock(lines)) = runtime.try_run(large_cycle()) else {
+                panic!("a cycle of handles is a deadlock");
+            };
+            assert!(lines.iter().any(|line| line.contains("spawned task")), "{lines:?}");
+        }
+    });
+}

@@ -1,193 +1,97 @@
-//! Traits as a whole: calling their tasks on types that are not sized.
+//! Traits that can be `dyn` types: a method returns a nominal task instead of an opaque one.
 //!
-//! A trait's own `fn visit(&self) -> impl Task` exists for sized types only
-//! (that keeps the trait usable as `dyn`). For all others there is a hidden free
-//! function per task, which calls the body through the dyn-compatible sibling;
-//! default bodies use it for `self.visit()`, and `dyn` types get an inherent
-//! `visit_dyn` (the plain name would be ambiguous with the trait's). Nothing is
+//! `finespun::MethodTask` keeps the receiver without its type and a pointer to the code of the implementation, so
+//! that the trait's own `fn visit(&self) -> MethodTask<..>` serves sized types and `dyn` ones alike, and default
+//! bodies call it like anybody. Where the implementation is known, the optimiser follows the pointer. Nothing is
 //! boxed.
+//!
+//! This needs a receiver that is a reference, and a signature without type parameters and `Self`. A trait with
+//! another task has opaque tasks throughout, which exist for sized types only: it could not be a `dyn` type anyway.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::visit::{self, Visit};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, GenericParam, Ident, ItemTrait, ReceiverKind, Signature, TraitItem};
+use syn::{GenericParam, Generics, Lifetime, ReceiverKind, Signature, Type};
 
-use super::item::{Parts, parts, sibling, this, turbofish};
-
-/// The function that calls the task `method` of the trait on any type.
-fn caller(of: &Ident, method: &Ident) -> Ident {
-    format_ident!("__task_{of}_{method}", span = Span::call_site())
+/// How the tasks of a marked trait are made: are all of them, but those for sized types only, nominal?
+pub(crate) fn nominal<'a>(tasks: impl IntoIterator<Item = &'a Signature>) -> bool {
+    tasks.into_iter().all(|sig| for_sized(sig) || erasable(sig))
 }
 
-/// Can this task be called on types that are not sized?
-fn reachable(sig: &Signature) -> bool {
-    struct Elided(bool);
-    impl<'a> Visit<'a> for Elided {
-        fn visit_type_reference(&mut self, r: &'a syn::TypeReference) {
-            self.0 |= r.lifetime.is_none();
-            visit::visit_type_reference(self, r);
-        }
-        fn visit_lifetime(&mut self, lifetime: &'a syn::Lifetime) {
-            self.0 |= lifetime.ident == "_";
-        }
-    }
-    let mut elided = Elided(false);
-    elided.visit_return_type(&sig.output);
-    let own = crate::macros::mentions(&quote!(#sig), &|i| i == "Self");
-    let reference = sig.receiver().is_some_and(|r| matches!(r.kind, ReceiverKind::Reference(..)));
-    reference && !elided.0 && !own
+/// Does the signature itself say that the method is for sized types only?
+pub(crate) fn for_sized(sig: &Signature) -> bool {
+    let clause = sig.generics.where_clause.to_token_stream().to_string();
+    clause.contains("Self : Sized") || clause.contains("Self : :: core :: marker :: Sized")
 }
 
-/// In a default body: `self.task(..)` becomes a call of the task's caller.
-pub(crate) fn redirect(block: &mut syn::Block, of: &Ident, tasks: &[Signature]) {
-    struct Calls<'a>(&'a Ident, &'a [Signature]);
-    impl VisitMut for Calls<'_> {
-        fn visit_expr_mut(&mut self, expr: &mut Expr) {
-            visit_mut::visit_expr_mut(self, expr);
-            let Expr::MethodCall(call) = expr else { return };
-            let on_self = crate::scan::name(&call.receiver).is_some_and(|n| n == "self");
-            let task = self.1.iter().find(|t| t.ident == call.method).filter(|t| reachable(t));
-            if let (true, Some(task)) = (on_self, task) {
-                let (caller, me, args) = (caller(self.0, &task.ident), &call.receiver, &call.args);
-                *expr = syn::parse_quote!(#caller(#me, #args));
-            }
-        }
-        fn visit_item_mut(&mut self, _: &mut syn::Item) {}
-    }
-    Calls(of, tasks).visit_block_mut(block);
-}
-
-/// What stands beside the trait.
-pub(crate) fn beside(block: &ItemTrait, tasks: &[Signature]) -> TokenStream {
-    let reachable: Vec<&Signature> = tasks.iter().filter(|t| reachable(t)).collect();
-    let callers = reachable.iter().map(|sig| write_caller(block, sig));
-    let mut out: TokenStream = callers.collect();
-    if is_dynamic(block) {
-        out.extend(inherent(block, &reachable));
-    }
-    out
-}
-
-fn write_caller(block: &ItemTrait, sig: &Signature) -> TokenStream {
-    let site = Span::mixed_site();
-    let mut sig = sig.clone();
-    let Parts { generics, receiver, inputs, ret, .. } = parts(&mut sig);
-    let (vis, of) = (&block.vis, &block.ident);
-    let (name, body) = (caller(of, &sig.ident), sibling(&sig.ident));
-    let (_, args, clause) = block.generics.split_for_impl();
-    let outer = block.generics.params.iter();
-    let own: Vec<&GenericParam> = generics.params.iter().collect();
-    let (lifetimes, others): (Vec<&GenericParam>, Vec<&GenericParam>) =
-        outer.chain(own).partition(|p| matches!(p, GenericParam::Lifetime(_)));
-    let given = clause.map(|c| &c.predicates).into_iter().flatten();
-    let more = generics.where_clause.iter().flat_map(|c| &c.predicates);
-    let fish = turbofish(&generics);
-    let this = this();
-    let mutability = match receiver.as_ref().map(|r| &r.kind) {
-        Some(ReceiverKind::Reference(_, _, m)) => *m,
-        _ => None,
-    };
-    let travels = match mutability {
-        Some(_) => quote!(::core::marker::Send),
-        None => quote!(::core::marker::Sync),
-    };
-    let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
-    let types = inputs.iter().map(|(_, t)| t);
-    quote_spanned! {site=>
-        #[doc(hidden)]
-        #[inline]
-        #vis fn #name<#(#lifetimes,)* #(#others,)* __S: #of #args + #travels + ?::core::marker::Sized>(
-            #this: &#mutability __S, #(#shown: #types),*
-        ) -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
-        where #(#given,)* #(#more,)*
-        {
-            unsafe {
-                ::finespun::__rt::stack_task((#this, #(#shown,)*), |__cx, (#this, #(#shown,)*)| unsafe {
-                    <__S as #of #args>::#body #fish(#this, __cx, #(#shown),*)
-                })
-            }
-        }
-    }
-}
-
-/// Inherent methods of the trait's `dyn` types.
-fn inherent(block: &ItemTrait, tasks: &[&Signature]) -> TokenStream {
-    let bounds: Vec<String> = block.supertraits.iter().map(|b| b.to_token_stream().to_string()).collect();
-    let has = |name: &str| bounds.iter().any(|b| b == name || b.ends_with(&format!(":: {name}")));
-    let name = &block.ident;
-    let (_, args, clause) = block.generics.split_for_impl();
-    let given = &block.generics.params;
-    let mut out = TokenStream::new();
-    for (send, sync) in [(false, false), (true, false), (false, true), (true, true)] {
-        // A marker that the trait itself demands is not written again.
-        if (send && has("Send")) || (sync && has("Sync")) {
-            continue;
-        }
-        let (is_send, is_sync) = (send || has("Send"), sync || has("Sync"));
-        let methods: Vec<TokenStream> = tasks
-            .iter()
-            .filter(|sig| match sig.receiver().map(|r| &r.kind) {
-                Some(ReceiverKind::Reference(_, _, None)) => is_sync,
-                _ => is_send,
-            })
-            .map(|sig| through(block, sig))
-            .collect();
-        if methods.is_empty() {
-            continue;
-        }
-        let send = send.then(|| quote!(+ ::core::marker::Send));
-        let sync = sync.then(|| quote!(+ ::core::marker::Sync));
-        out.extend(quote! {
-            impl<'__object, #given> dyn #name #args #send #sync + '__object #clause {
-                #(#methods)*
-            }
-        });
-    }
-    out
-}
-
-fn through(block: &ItemTrait, sig: &Signature) -> TokenStream {
-    let site = Span::mixed_site();
-    let mut sig = sig.clone();
-    let Parts { generics, receiver, inputs, ret, .. } = parts(&mut sig);
-    let name = format_ident!("{}_dyn", sig.ident, span = sig.ident.span());
-    let caller = caller(&block.ident, &sig.ident);
-    let vis = &block.vis;
-    let head = &generics.params;
-    let head = if head.is_empty() { TokenStream::new() } else { quote!(<#head>) };
-    let clause = &generics.where_clause;
-    let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
-    let types = inputs.iter().map(|(_, t)| t);
-    let me = quote!(self);
-    let doc = format!("[`{0}`]({1}::{0}) through the object; nothing is boxed.", sig.ident, block.ident);
-    quote_spanned! {site=>
-        #[doc = #doc]
-        #[inline]
-        #vis fn #name #head(#receiver, #(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
-            #clause
-        {
-            #caller(#me, #(#shown),*)
-        }
-    }
-}
-
-/// Can the trait be a `dyn` type, as far as its text tells?
-fn is_dynamic(block: &ItemTrait) -> bool {
-    let sized = |s: &Signature| s.generics.where_clause.to_token_stream().to_string().contains("Self : Sized");
-    let method = |s: &Signature| {
-        let plain = s.generics.params.iter().all(|p| matches!(p, GenericParam::Lifetime(_)));
-        let by_reference = s.receiver().is_some_and(|r| matches!(r.kind, ReceiverKind::Reference(..)));
-        plain && by_reference && !quote!(#s).to_string().contains("impl ")
-    };
-    let items = block.items.iter().all(|item| match item {
-        TraitItem::Fn(f) => sized(&f.sig) || method(&f.sig),
-        _ => false,
+/// Can the method's task have a nominal type?
+fn erasable(sig: &Signature) -> bool {
+    let plain = sig.generics.params.iter().all(|p| matches!(p, GenericParam::Lifetime(_)));
+    let by_reference = sig.receiver().is_some_and(|r| matches!(r.kind, ReceiverKind::Reference(..)));
+    let types = sig.inputs.iter().filter_map(|input| match input {
+        syn::FnArg::Typed(p) => Some(p.ty.to_token_stream()),
+        syn::FnArg::Receiver(_) => None,
     });
-    let bases = block.supertraits.iter().all(|b| {
-        let text = b.to_token_stream().to_string();
-        !["Sized", "Clone", "Copy"].iter().any(|n| text.ends_with(n))
-    });
-    items && bases
+    let output = match &sig.output {
+        syn::ReturnType::Default => TokenStream::new(),
+        syn::ReturnType::Type(_, ty) => ty.to_token_stream(),
+    };
+    plain && by_reference && types.chain([output]).all(|ty| !opaque(&ty) && !names_self(&ty))
+}
+
+fn opaque(ty: &TokenStream) -> bool {
+    crate::macros::mentions(ty, &|i| i == "impl")
+}
+
+/// Does a type name `Self`, other than for one of its associated types?
+fn names_self(ty: &TokenStream) -> bool {
+    let text = ty.to_string();
+    text.replace("Self ::", "").split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "Self")
+}
+
+/// The parts of a nominal task's signature.
+pub(super) struct Nominal {
+    pub(super) generics: TokenStream,
+    pub(super) types: Vec<Type>,
+    pub(super) output: TokenStream,
+}
+
+/// Every lifetime of an argument gets a name: in the type of the task an elided one would mean the receiver's.
+pub(super) fn signature(generics: &Generics, receiver: &syn::Receiver, types: &[&Type], ret: &Type) -> Nominal {
+    struct Names(Vec<Lifetime>);
+    impl VisitMut for Names {
+        fn visit_type_reference_mut(&mut self, r: &mut syn::TypeReference) {
+            let lifetime = r.lifetime.get_or_insert_with(|| Lifetime::new("'_", Span::mixed_site()));
+            self.visit_lifetime_mut(lifetime);
+            visit_mut::visit_type_mut(self, &mut r.elem);
+        }
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            if lifetime.ident == "_" {
+                let name = format!("'__l{}", self.0.len());
+                *lifetime = Lifetime::new(&name, Span::mixed_site());
+                self.0.push(lifetime.clone());
+            }
+        }
+        // Theirs are their own.
+        fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
+        fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut syn::ParenthesizedGenericArguments) {}
+    }
+    let site = Span::mixed_site();
+    let mut names = Names(Vec::new());
+    let types: Vec<Type> = types
+        .iter()
+        .map(|ty| {
+            let mut ty = (*ty).clone();
+            names.visit_type_mut(&mut ty);
+            ty
+        })
+        .collect();
+    let lends = match &receiver.kind {
+        ReceiverKind::Reference(_, Some(lifetime), _) => lifetime.clone(),
+        _ => Lifetime::new("'_", site),
+    };
+    let (new, given) = (&names.0, &generics.params);
+    let generics = quote!(<#(#new,)* #given>);
+    let output = quote_spanned!(site=> ::finespun::MethodTask<#lends, (#(#types,)*), #ret>);
+    Nominal { generics, types, output }
 }

@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Item, Lifetime, Macro, Type};
+use syn::{Expr, ExprClosure, Item, Lifetime, Macro, Type};
 
 use crate::macros::{self, Arguments};
 
@@ -19,6 +20,8 @@ pub(crate) trait Exits {
     fn question(&mut self, _value: &Expr, _span: Span) -> Option<TokenStream> {
         None
     }
+    /// A closure; its own exits stay as they are.
+    fn closure(&mut self, _closure: &mut ExprClosure) {}
     /// `break` (`out`) or `continue`, from no loop inside the expression.
     fn jump(
         &mut self,
@@ -65,7 +68,8 @@ impl<'a> Rewrite<'a> {
 impl VisitMut for Rewrite<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         match expr {
-            Expr::Closure(_) | Expr::Async(_) | Expr::Const(_) => return,
+            Expr::Closure(closure) => return self.exits.closure(closure),
+            Expr::Async(_) | Expr::Const(_) => return,
             Expr::Loop(e) => {
                 let label = e.label.clone();
                 return self.inside(label.as_ref(), |me| me.visit_block_mut(&mut e.body));
@@ -141,6 +145,36 @@ pub(crate) fn rewritten<T: Clone + ToTokens>(
     tree.to_token_stream()
 }
 
+/// Does a closure's body return before its end?
+fn exits_early(body: &Expr) -> bool {
+    struct Early(bool);
+    impl<'a> Visit<'a> for Early {
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            match expr {
+                Expr::Closure(_) | Expr::Async(_) => {}
+                Expr::Return(_) | Expr::Try(_) => self.0 = true,
+                _ => visit::visit_expr(self, expr),
+            }
+        }
+        fn visit_macro(&mut self, mac: &'a Macro) {
+            self.0 |= macros::mentions(&mac.tokens, &|i| i == "return") || mac.tokens.to_string().contains('?');
+        }
+        fn visit_item(&mut self, _: &'a Item) {}
+    }
+    let mut early = Early(false);
+    early.visit_expr(body);
+    early.0
+}
+
+/// Does an expression end in a panic, whatever comes before?
+fn never_ends(body: &Expr) -> bool {
+    match crate::scan::peel(body) {
+        Expr::Macro(m) => macros::diverges(&m.mac),
+        Expr::Block(b) => b.block.stmts.last().is_some_and(super::stack::diverges),
+        _ => false,
+    }
+}
+
 /// The exits of code that returns an `Outcome`.
 pub(crate) struct Outcomes<'a>(pub(crate) &'a Type);
 
@@ -151,12 +185,24 @@ impl Outcomes<'_> {
         let span = span.resolved_at(Span::mixed_site());
         quote_spanned! {span=>
             let __r: #ty = #value;
-            return unsafe { ::finespun::__rt::Outcome::done(__r) };
+            return unsafe { ::finespun::__rt::Note::done(__note, __r) };
         }
     }
 }
 
 impl Exits for Outcomes<'_> {
+    /// While another task runs, this one's note rests. A closure handed to that task is this one's own code.
+    fn closure(&mut self, closure: &mut ExprClosure) {
+        if closure.asyncness.is_none() && !exits_early(&closure.body) {
+            let (site, body) = (Span::mixed_site(), &closure.body);
+            let note = quote_spanned!(site=> ::finespun::__rt::Note::<__Task>::new());
+            *closure.body = Expr::Verbatim(match never_ends(body) {
+                true => quote_spanned!(site=> { let __note = #note; #body }),
+                false => quote_spanned!(site=> { ::finespun::__rt::Note::around(#note, #body) }),
+            });
+        }
+    }
+
     fn leave(&mut self, value: Option<&Expr>, span: Span) -> Option<TokenStream> {
         let span = span.resolved_at(Span::mixed_site());
         let value = match value {
@@ -175,7 +221,7 @@ impl Exits for Outcomes<'_> {
                 ::core::ops::ControlFlow::Continue(__v) => __v,
                 ::core::ops::ControlFlow::Break(__b) => {
                     let __r: #ty = ::finespun::__rt::FromResidualLike::from_residual(__b);
-                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                    return unsafe { ::finespun::__rt::Note::done(__note, __r) };
                 }
             })
         })

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{Ident, Type};
 
 use super::item::{Function, Parts, assertions, inline, inlined, note, own, turbofish};
-use super::{argument, pinned, straight};
+use super::{argument, named, own_begins, own_ends, pinned, straight};
 use crate::choose::{self, Choice, Param};
 use crate::parse::{Options, Wish};
 
@@ -42,6 +42,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
         let own: Vec<Ident> = shown.iter().map(|n| (*n).clone()).collect();
         (nested, call(&own), call(&arguments_as_names(params)))
     };
+    let named = named(name);
     let inner = match &choice {
         Choice::Stack(code) => {
             let demands = &code.inert;
@@ -93,11 +94,15 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             let pats = params.iter().map(|p| &p.pat);
             let block = straight::body(block);
             let output = &function.sig.output;
+            let (begin, end) = (own_begins(), own_ends());
             quote_spanned! {site=>
                 fn __plain #head(#(#pats: #types),*) #output #clause #block
                 unsafe {
                     ::finespun::__rt::straight_task((#(#shown,)*), |(#(#arguments,)*)| {
-                        __plain #fish(#(#arguments),*)
+                        #begin
+                        let __r = __plain #fish(#(#arguments),*);
+                        #end
+                        __r
                     })
                 }
             }
@@ -113,7 +118,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
         #inline
         #vis fn #name #head(#(#shown: #types),*)
             -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
-            #clause { #inner }
+            #clause { #named #inner }
     })
 }
 

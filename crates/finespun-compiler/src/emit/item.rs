@@ -23,10 +23,10 @@ pub(crate) enum Home {
     Method,
     /// An `impl` block of a trait.
     TraitImpl,
-    /// A trait; the attribute is on the method.
+    /// A trait whose tasks are opaque.
     Trait,
-    /// A trait; the attribute is on the trait.
-    WholeTrait,
+    /// A trait whose tasks are nominal: it may be a `dyn` type.
+    NominalTrait,
 }
 
 /// A marked function.

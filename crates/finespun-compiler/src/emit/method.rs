@@ -10,7 +10,7 @@ use quote::{quote, quote_spanned};
 use syn::{Block, Ident, ReceiverKind, Type};
 
 use super::item::{Function, Home, Parts, assertions, behind, inline, inlined, note, own, sibling, this, turbofish};
-use super::{pinned, straight};
+use super::{dynamic, named, pinned, straight};
 use crate::choose::{self, Choice};
 use crate::parse::{Options, Wish};
 
@@ -20,7 +20,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let Parts { generics, receiver, inputs, params, ret } = parts;
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
     let body = sibling(name);
-    let in_trait = matches!(function.home, Home::Trait | Home::WholeTrait);
+    let in_trait = matches!(function.home, Home::Trait | Home::NominalTrait);
     let choice = match &function.block {
         Some(block) => Some(choose::choose(params, &own(function, parts), block, options.wish, !in_trait)?),
         None => None,
@@ -33,7 +33,8 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let types: Vec<&Type> = inputs.iter().map(|(_, t)| t).collect();
     // A default body may call the trait's own tasks, which only sized types have.
     let body_clause = match (function.home, &function.block) {
-        (Home::Trait, Some(_)) => bounded(clause.as_ref(), receiver.as_ref()),
+        (Home::Trait, Some(_)) => bounded(clause.as_ref(), receiver.as_ref(), true),
+        (Home::NominalTrait, Some(_)) => bounded(clause.as_ref(), receiver.as_ref(), false),
         _ => quote!(#clause),
     };
     let arguments: Vec<&TokenStream> =
@@ -59,6 +60,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             return unsafe { ::finespun::__rt::Task::call(__task, __cx) };
         }
     };
+    let named = named(name);
     let behind = behind(name);
     let mut rest = None;
     let (inlining, code) = match (&choice, &function.block) {
@@ -85,28 +87,28 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
                     }
                     rest = Some(code);
                     let call = quote_spanned!(site=> unsafe { Self::#behind #fish(#me __cx, #(#hands),*) });
-                    (quote!(#[inline]), quote!({ #first #(#pats)* #stmts #call }))
+                    (quote!(#[inline]), quote!({ #named #first #(#pats)* #stmts #call }))
                 }
                 None => {
                     let body = &code.rest;
-                    (inlined(code), quote!({ #first #body }))
+                    (inlined(code), quote!({ #named #first #body }))
                 }
             }
         }
         (Some(Choice::Straight), Some(block)) => {
             let code = straight::outcome(params, ret, block);
-            (quote!(#[inline]), quote!({ #code }))
+            (quote!(#[inline]), quote!({ #named #code }))
         }
         (Some(Choice::Pinned(_)), Some(block)) => {
             let code = pinned(block);
-            (quote!(#[inline(never)]), quote!({ #code }))
+            (quote!(#[inline(never)]), quote!({ #named #code }))
         }
         _ => (TokenStream::new(), quote!(;)),
     };
     let rest = match rest {
         Some(code) => {
             let body = &code.rest;
-            Some((inlined(code), quote!({ #body })))
+            Some((inlined(code), quote!({ #named #body })))
         }
         None if in_trait => {
             let body = quote_spanned!(site=> { ::core::unreachable!("no implementation has asked for it") });
@@ -141,7 +143,8 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         return Ok(body_item);
     }
     let clause = match function.home {
-        Home::Trait | Home::WholeTrait => bounded(clause.as_ref(), receiver.as_ref()),
+        Home::Trait => bounded(clause.as_ref(), receiver.as_ref(), true),
+        Home::NominalTrait => bounded(clause.as_ref(), receiver.as_ref(), false),
         _ => quote!(#clause),
     };
     let note = match &choice {
@@ -149,6 +152,23 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         None => "*Task: the schema is the implementation's.*".to_string(),
     };
     let inline = inline(attrs);
+    if let (Home::NominalTrait, Some(receiver)) = (function.home, receiver) {
+        let dynamic::Nominal { generics, types, output } = dynamic::signature(generics, receiver, &types, ret);
+        let me = quote!(self);
+        return Ok(quote_spanned! {site=>
+            #body_item
+            #(#attrs)*
+            #[doc = ""] #[doc = #note]
+            #inline
+            fn #name #generics(#receiver, #(#shown: #types),*) -> #output #clause {
+                unsafe {
+                    ::finespun::MethodTask::new(#me, (#(#shown,)*), |#this, __cx, (#(#arguments,)*)| unsafe {
+                        Self::#body(#this, __cx, #(#arguments),*)
+                    })
+                }
+            }
+        });
+    }
     Ok(quote_spanned! {site=>
         #body_item
         #(#attrs)*
@@ -170,14 +190,15 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     })
 }
 
-/// The bounds under which a trait's own method is a task that may travel.
-fn bounded(clause: Option<&syn::WhereClause>, receiver: Option<&syn::Receiver>) -> TokenStream {
+/// The bounds under which a trait's own method is a task that may travel; an opaque one is for `sized` types only.
+fn bounded(clause: Option<&syn::WhereClause>, receiver: Option<&syn::Receiver>, sized: bool) -> TokenStream {
+    let sized = sized.then(|| quote!(::core::marker::Sized+));
     let bound = match receiver.map(|r| &r.kind) {
-        Some(ReceiverKind::Reference(_, _, None)) => quote!(+ ::core::marker::Sync),
-        Some(_) => quote!(+ ::core::marker::Send),
+        Some(ReceiverKind::Reference(_, _, None)) => quote!(::core::marker::Sync),
+        Some(_) => quote!(::core::marker::Send),
         None => TokenStream::new(),
     };
-    with(clause, &quote!(Self: ::core::marker::Sized #bound))
+    with(clause, &quote!(Self: #sized #bound))
 }
 
 /// A clause with one more predicate.

@@ -9,7 +9,7 @@ use syn::{Block, Expr, Item, Stmt, Type};
 use crate::choose::Param;
 use crate::scan;
 
-/// The `async` block.
+/// The body's future.
 pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
     let site = Span::mixed_site();
     let mut block = block.clone();
@@ -22,7 +22,7 @@ pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream 
         }
     });
     let stmts = &block.stmts;
-    quote_spanned! {site=>
+    super::noted(quote_spanned! {site=>
         async move {
             #[allow(unreachable_code)]
             if false {
@@ -31,7 +31,7 @@ pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream 
             #(#lets)*
             #(#stmts)*
         }
-    }
+    })
 }
 
 fn pinned_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStream {

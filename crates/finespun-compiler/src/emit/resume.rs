@@ -19,7 +19,7 @@ use quote::{format_ident, quote_spanned};
 use syn::Ident;
 
 use super::regions::{Regions, pending, result, slot};
-use super::{Ready, entry};
+use super::{Ready, entry, noted};
 use crate::flow::graph::Place;
 use crate::ir::{Call, Dest, Node, PointId};
 use crate::macros;
@@ -61,6 +61,14 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         quote_spanned!(site=> #enter #arm)
     };
     let ret = &ready.ret;
+    let future = noted(quote_spanned! {site=>
+        async move {
+            if false {
+                return unsafe { ::finespun::__rt::never::<#ret>() };
+            }
+            #body
+        }
+    });
     quote_spanned! {site=>
         fn __resumable<__E, __B: ::core::ops::FnOnce(::finespun::__rt::Enter<__E>) -> __F, __F>(
             _: &__E,
@@ -69,12 +77,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
             body
         }
         #[allow(unused, unreachable_code, clippy::all)]
-        let __body = __resumable(&__en, move |__enter| async move {
-            if false {
-                return unsafe { ::finespun::__rt::never::<#ret>() };
-            }
-            #body
-        });
+        let __body = __resumable(&__en, move |__enter| #future);
         return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
     }
 }

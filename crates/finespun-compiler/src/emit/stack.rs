@@ -20,7 +20,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Lifetime, Stmt};
 
 use super::exits::{Outcomes, rewritten};
-use super::{Ready, bound, entry, resume, tuple};
+use super::{Ready, bound, entry, own_begins, own_ends, resume, tuple};
 use crate::choose::Head;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
 use crate::macros::mentions;
@@ -62,7 +62,8 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         }
     }
     let items = &ready.body.items;
-    quote!(#(#items)* #body)
+    let begin = own_begins();
+    quote!(#(#items)* #begin #body)
 }
 
 /// The head, if there is one.
@@ -70,10 +71,11 @@ pub(super) fn head(ready: &Ready) -> Option<Head> {
     if ready.head.is_empty() {
         return None;
     }
-    let mut stmts = TokenStream::new();
+    let mut stmts = own_begins();
     for stmt in &ready.head {
         stmts.extend(rewritten(stmt, &mut Outcomes(&ready.ret), |r, s| r.visit_stmt_mut(s)));
     }
+    stmts.extend(own_ends());
     let (mut pats, mut names) = (Vec::new(), Vec::new());
     for (pat, argument) in &ready.params {
         let name = crate::head::binder(pat).map(|p| p.ident.to_token_stream());
@@ -105,6 +107,11 @@ impl Writer<'_> {
             out.extend(self.node(node, &mut falls));
         }
         match (&block.value, tail) {
+            // What comes behind it would be unreachable.
+            (Some(Expr::Macro(m)), true) if crate::macros::diverges(&m.mac) => {
+                let value = self.expr(&Expr::Macro(m.clone()));
+                out.extend(quote!(#value;));
+            }
             (Some(value), true) => {
                 let value = self.expr(value);
                 out.extend(Outcomes(&self.ready.ret).done(value, Span::mixed_site()));
@@ -208,7 +215,8 @@ impl Writer<'_> {
     fn point(&mut self, id: PointId) -> TokenStream {
         let point = &self.ready.body.points[id];
         let span = point.span.resolved_at(Span::mixed_site());
-        let (names, lets) = bound(&point.call, span, &mut |e| self.expr(e));
+        let (names, mut lets) = bound(&point.call, span, &mut |e| self.expr(e));
+        lets.extend(own_ends());
         let mut call = |t: &syn::Ident| {
             let guarded = std::mem::replace(&mut self.guarded, true);
             let join = matches!(point.call, Call::Join(_));
@@ -251,6 +259,7 @@ impl Writer<'_> {
                         let __c = unsafe { ::finespun::__rt::Called::child(__o) };
                         #leave;
                     }
+                    __note = ::finespun::__rt::Note::new();
                     unsafe { ::finespun::__rt::Called::value(__o) }
                 }}
             }
@@ -276,7 +285,7 @@ impl Writer<'_> {
                     });
                     values.push(value);
                 }
-                quote_spanned!(span=> { #lets #calls (#(#values),*) })
+                quote_spanned!(span=> { #lets #calls __note = ::finespun::__rt::Note::new(); (#(#values),*) })
             }
         };
         match &point.out {

@@ -65,5 +65,6 @@ pub(crate) fn outcome(params: &[Param], ret: &Type, block: &Block) -> TokenStrea
         None if super::stack::is_unit(ret) => exits.done(quote_spanned!(site=> ()), site),
         None => TokenStream::new(),
     };
-    quote_spanned!(site=> #(#lets)* #(#stmts)* #end)
+    let begin = super::own_begins();
+    quote_spanned!(site=> #begin #(#lets)* #(#stmts)* #end)
 }

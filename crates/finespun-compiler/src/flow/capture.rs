@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use quote::ToTokens;
-use syn::Type;
+use syn::visit::{self, Visit};
+use syn::{Expr, Ident, Type};
 
 use super::graph::{self, Bound, Event, Graph, Own, Place, Use};
+use super::methods;
 use super::solve::{self, EMPTY, INTACT, MAYBE, TAKEN};
 use crate::ir::{Body, Dest};
 use crate::kinds::Lend;
@@ -153,6 +155,11 @@ fn loans(graph: &Graph, names: &Names, body: &Body, place: Place, live: &[usize]
         let shown = &names.vars[root].shown;
         let span = span.unwrap_or_else(|| names.vars[root].key.span());
         if slot || graph.kinds[root].lends == Lend::Owned {
+            if let Place::Point(p) = place
+                && given_away(graph, names, body.points[p].call.operands(), root)
+            {
+                continue;
+            }
             let what = match holder {
                 None => format!("the awaited call borrows the local `{shown}`"),
                 Some(h) => format!("`{}` borrows the local `{shown}`", names.vars[h].shown),
@@ -166,6 +173,48 @@ fn loans(graph: &Graph, names: &Names, body: &Body, place: Place, live: &[usize]
             );
         }
     }
+}
+
+/// Is a local that only methods of unknown name can have lent moved into the operands themselves? Then they have not
+/// lent it, or the move would be an error. (A `Copy` type may have been lent and copied; then rustc refuses the
+/// program.)
+fn given_away(graph: &Graph, names: &Names, operands: &[Expr], var: usize) -> bool {
+    struct Moves<'a> {
+        name: &'a Ident,
+        moved: bool,
+        /// What a method of it gives is looked into.
+        viewed: bool,
+    }
+    impl<'a> Visit<'a> for Moves<'_> {
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            match expr {
+                Expr::Closure(e) if e.capture.is_some() => {
+                    self.moved |= crate::macros::mentions(&e.body.to_token_stream(), &|name| name == self.name);
+                    return;
+                }
+                Expr::Call(e) => {
+                    let mut args = e.args.iter().filter_map(crate::scan::name);
+                    self.moved |= args.any(|name| name == self.name);
+                }
+                Expr::MethodCall(e) if methods::view(&e.method) => {
+                    let mut root = &*e.receiver;
+                    while let Expr::MethodCall(inner) = root {
+                        root = &inner.receiver;
+                    }
+                    self.viewed |= crate::scan::name(root).is_some_and(|name| name == self.name);
+                }
+                _ => {}
+            }
+            visit::visit_expr(self, expr);
+        }
+    }
+    let lent = |event: &Event| matches!(event, Event::Use(v, Use::Borrow | Use::Part, _) if *v == var);
+    if graph.events.iter().any(lent) {
+        return false;
+    }
+    let mut moves = Moves { name: &names.vars[var].key, moved: false, viewed: false };
+    operands.iter().for_each(|operand| moves.visit_expr(operand));
+    moves.moved && !moves.viewed
 }
 
 /// Is a local declared where the resumable code may declare it again?

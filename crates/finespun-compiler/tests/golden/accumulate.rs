@@ -4,11 +4,18 @@
 fn accumulate(
     n: u64,
 ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+    struct __Task;
+    impl ::finespun::__rt::Named for __Task {
+        const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+            "accumulate",
+        );
+    }
     #[inline(never)]
     unsafe fn __stack(
         __cx: ::finespun::__rt::Cx,
         __a0: u64,
     ) -> ::finespun::__rt::Outcome<u64> {
+        let mut __note = ::finespun::__rt::Note::<__Task>::new();
         let __en = '__fallback: {
             let n = __a0;
             let mut sum = 0;
@@ -21,6 +28,7 @@ fn accumulate(
                     };
                     let __v1 = {
                         let __t0 = ::finespun::__rt::send(f(i));
+                        ::finespun::__rt::Note::end(__note);
                         let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
                         if ::finespun::__rt::Called::suspended(&__o) {
                             let __c = unsafe { ::finespun::__rt::Called::child(__o) };
@@ -29,13 +37,14 @@ fn accumulate(
                                 (::finespun::__rt::send(__it0), ::finespun::__rt::send(sum)),
                             ));
                         }
+                        __note = ::finespun::__rt::Note::new();
                         unsafe { ::finespun::__rt::Called::value(__o) }
                     };
                     sum += __v1;
                 };
             };
             let __r: u64 = sum;
-            return unsafe { ::finespun::__rt::Outcome::done(__r) };
+            return unsafe { ::finespun::__rt::Note::done(__note, __r) };
         };
         fn __resumable<
             __E,
@@ -47,7 +56,10 @@ fn accumulate(
         #[allow(unused, unreachable_code, clippy::all)]
         let __body = __resumable(
             &__en,
-            move |__enter| async move {
+            move |__enter| ::finespun::__rt::Noted::<
+                __Task,
+                _,
+            >::new(async move {
                 if false {
                     return unsafe { ::finespun::__rt::never::<u64>() };
                 }
@@ -107,7 +119,7 @@ fn accumulate(
                         }
                     }
                 }
-            },
+            }),
         );
         return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
     }

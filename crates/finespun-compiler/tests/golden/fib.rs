@@ -2,17 +2,25 @@
 ///*Task schema: stack.*
 #[inline]
 fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+    struct __Task;
+    impl ::finespun::__rt::Named for __Task {
+        const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+            "fib",
+        );
+    }
     #[inline]
     unsafe fn __stack(
         __cx: ::finespun::__rt::Cx,
         n: u64,
     ) -> ::finespun::__rt::Outcome<u64> {
+        let mut __note = ::finespun::__rt::Note::<__Task>::new();
         if n < 2 {
             {
                 let __r: u64 = n;
-                return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                return unsafe { ::finespun::__rt::Note::done(__note, __r) };
             };
         }
+        ::finespun::__rt::Note::end(__note);
         unsafe { __rest(__cx, n) }
     }
     #[inline(never)]
@@ -20,12 +28,14 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
         __cx: ::finespun::__rt::Cx,
         __a0: u64,
     ) -> ::finespun::__rt::Outcome<u64> {
+        let mut __note = ::finespun::__rt::Note::<__Task>::new();
         let __en = '__fallback: {
             #[allow(unused_variables, unused_mut)]
             let n = __a0;
             let (a, b) = {
                 let __t0 = ::finespun::__rt::send(fib(n - 1));
                 let __t1 = ::finespun::__rt::send(fib(n - 2));
+                ::finespun::__rt::Note::end(__note);
                 let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
                 if ::finespun::__rt::Called::suspended(&__o) {
                     let __c = unsafe { ::finespun::__rt::Called::child(__o) };
@@ -44,10 +54,11 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
                     ));
                 }
                 let __v1 = unsafe { ::finespun::__rt::Called::value(__o) };
+                __note = ::finespun::__rt::Note::new();
                 (__v0, __v1)
             };
             let __r: u64 = a + b;
-            return unsafe { ::finespun::__rt::Outcome::done(__r) };
+            return unsafe { ::finespun::__rt::Note::done(__note, __r) };
         };
         fn __resumable<
             __E,
@@ -59,7 +70,10 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
         #[allow(unused, unreachable_code, clippy::all)]
         let __body = __resumable(
             &__en,
-            move |__enter| async move {
+            move |__enter| ::finespun::__rt::Noted::<
+                __Task,
+                _,
+            >::new(async move {
                 if false {
                     return unsafe { ::finespun::__rt::never::<u64>() };
                 }
@@ -69,7 +83,7 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
                 let (a, b) = unsafe { ::finespun::__rt::resume_join2(__p0) }.await;
                 let __r: u64 = a + b;
                 return __r;
-            },
+            }),
         );
         return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
     }

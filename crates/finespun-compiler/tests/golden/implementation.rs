@@ -7,14 +7,22 @@ impl Visit for Plus {
         __cx: ::finespun::__rt::Cx,
         __a1: u64,
     ) -> ::finespun::__rt::Outcome<u64> {
+        struct __Task;
+        impl ::finespun::__rt::Named for __Task {
+            const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+                "visit",
+            );
+        }
         let __this = self;
         let n = __a1;
+        let mut __note = ::finespun::__rt::Note::<__Task>::new();
         if n == 0 {
             {
                 let __r: u64 = __this.0;
-                return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                return unsafe { ::finespun::__rt::Note::done(__note, __r) };
             };
         }
+        ::finespun::__rt::Note::end(__note);
         unsafe { Self::__rest_visit(__this, __cx, n) }
     }
     #[doc(hidden)]
@@ -25,6 +33,13 @@ impl Visit for Plus {
         __cx: ::finespun::__rt::Cx,
         __a1: u64,
     ) -> ::finespun::__rt::Outcome<u64> {
+        struct __Task;
+        impl ::finespun::__rt::Named for __Task {
+            const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+                "visit",
+            );
+        }
+        let mut __note = ::finespun::__rt::Note::<__Task>::new();
         let __en = '__fallback: {
             #[allow(unused_variables, unused_mut)]
             let __this = self;
@@ -33,6 +48,7 @@ impl Visit for Plus {
             let (a, b) = {
                 let __t0 = ::finespun::__rt::send(__this.visit(n - 1));
                 let __t1 = ::finespun::__rt::send(__this.visit(n / 2));
+                ::finespun::__rt::Note::end(__note);
                 let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
                 if ::finespun::__rt::Called::suspended(&__o) {
                     let __c = unsafe { ::finespun::__rt::Called::child(__o) };
@@ -51,10 +67,11 @@ impl Visit for Plus {
                     ));
                 }
                 let __v1 = unsafe { ::finespun::__rt::Called::value(__o) };
+                __note = ::finespun::__rt::Note::new();
                 (__v0, __v1)
             };
             let __r: u64 = a + b;
-            return unsafe { ::finespun::__rt::Outcome::done(__r) };
+            return unsafe { ::finespun::__rt::Note::done(__note, __r) };
         };
         fn __resumable<
             __E,
@@ -66,7 +83,10 @@ impl Visit for Plus {
         #[allow(unused, unreachable_code, clippy::all)]
         let __body = __resumable(
             &__en,
-            move |__enter| async move {
+            move |__enter| ::finespun::__rt::Noted::<
+                __Task,
+                _,
+            >::new(async move {
                 if false {
                     return unsafe { ::finespun::__rt::never::<u64>() };
                 }
@@ -76,7 +96,7 @@ impl Visit for Plus {
                 let (a, b) = unsafe { ::finespun::__rt::resume_join2(__p0) }.await;
                 let __r: u64 = a + b;
                 return __r;
-            },
+            }),
         );
         return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
     }

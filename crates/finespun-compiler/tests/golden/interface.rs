@@ -19,52 +19,17 @@ pub trait Visit: Sync {
     ///
     ///*Task: the schema is the implementation's.*
     #[inline]
-    fn visit(
-        &self,
-        n: u64,
-    ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send
+    fn visit(&self, n: u64) -> ::finespun::MethodTask<'_, (u64,), u64>
     where
-        Self: ::core::marker::Sized + ::core::marker::Sync,
+        Self: ::core::marker::Sync,
     {
         unsafe {
-            ::finespun::__rt::stack_task(
-                (self, n),
-                |__cx, (__this, __a1)| unsafe { Self::__task_visit(__this, __cx, __a1) },
+            ::finespun::MethodTask::new(
+                self,
+                (n,),
+                |__this, __cx, (__a1,)| unsafe { Self::__task_visit(__this, __cx, __a1) },
             )
         }
     }
     fn name(&self) -> &str;
-}
-#[doc(hidden)]
-#[inline]
-pub fn __task_Visit_visit<__S: Visit + ::core::marker::Sync + ?::core::marker::Sized>(
-    __this: &__S,
-    n: u64,
-) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
-    unsafe {
-        ::finespun::__rt::stack_task(
-            (__this, n),
-            |__cx, (__this, n)| unsafe { <__S as Visit>::__task_visit(__this, __cx, n) },
-        )
-    }
-}
-impl<'__object> dyn Visit + '__object {
-    ///[`visit`](Visit::visit) through the object; nothing is boxed.
-    #[inline]
-    pub fn visit_dyn(
-        &self,
-        n: u64,
-    ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
-        __task_Visit_visit(self, n)
-    }
-}
-impl<'__object> dyn Visit + ::core::marker::Send + '__object {
-    ///[`visit`](Visit::visit) through the object; nothing is boxed.
-    #[inline]
-    pub fn visit_dyn(
-        &self,
-        n: u64,
-    ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
-        __task_Visit_visit(self, n)
-    }
 }

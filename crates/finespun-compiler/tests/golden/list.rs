@@ -4,20 +4,28 @@
 fn sum(
     node: Option<&Node>,
 ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+    struct __Task;
+    impl ::finespun::__rt::Named for __Task {
+        const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+            "sum",
+        );
+    }
     #[inline]
     unsafe fn __stack(
         __cx: ::finespun::__rt::Cx,
         node: Option<&Node>,
     ) -> ::finespun::__rt::Outcome<u64> {
+        let mut __note = ::finespun::__rt::Note::<__Task>::new();
         match node {
             None => {
                 {
                     let __r: u64 = 0;
-                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                    return unsafe { ::finespun::__rt::Note::done(__note, __r) };
                 };
             }
             Some(_) => {}
         }
+        ::finespun::__rt::Note::end(__note);
         unsafe { __rest(__cx, node) }
     }
     #[inline(never)]
@@ -25,17 +33,19 @@ fn sum(
         __cx: ::finespun::__rt::Cx,
         __a0: Option<&Node>,
     ) -> ::finespun::__rt::Outcome<u64> {
+        let mut __note = ::finespun::__rt::Note::<__Task>::new();
         let __en = '__fallback: {
             #[allow(unused_variables, unused_mut)]
             let node = __a0;
             match node {
                 None => {
                     let __r: u64 = 0;
-                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                    return unsafe { ::finespun::__rt::Note::done(__note, __r) };
                 }
                 Some(node_1) => {
                     let rest: u64 = {
                         let __t0 = ::finespun::__rt::send(sum(node_1.next()));
+                        ::finespun::__rt::Note::end(__note);
                         let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
                         if ::finespun::__rt::Called::suspended(&__o) {
                             let __c = unsafe { ::finespun::__rt::Called::child(__o) };
@@ -44,10 +54,11 @@ fn sum(
                                 (::finespun::__rt::send(node_1),),
                             ));
                         }
+                        __note = ::finespun::__rt::Note::new();
                         unsafe { ::finespun::__rt::Called::value(__o) }
                     };
                     let __r: u64 = node_1.value + rest;
-                    return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                    return unsafe { ::finespun::__rt::Note::done(__note, __r) };
                 }
             }
         };
@@ -61,7 +72,10 @@ fn sum(
         #[allow(unused, unreachable_code, clippy::all)]
         let __body = __resumable(
             &__en,
-            move |__enter| async move {
+            move |__enter| ::finespun::__rt::Noted::<
+                __Task,
+                _,
+            >::new(async move {
                 if false {
                     return unsafe { ::finespun::__rt::never::<u64>() };
                 }
@@ -71,7 +85,7 @@ fn sum(
                 let rest: u64 = unsafe { ::finespun::__rt::wait(__p0) }.await;
                 let __r: u64 = node_1.value + rest;
                 return __r;
-            },
+            }),
         );
         return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
     }

@@ -6,14 +6,22 @@ pub(crate) unsafe fn __task_depth(
     __cx: ::finespun::__rt::Cx,
     __a1: u64,
 ) -> ::finespun::__rt::Outcome<u64> {
+    struct __Task;
+    impl ::finespun::__rt::Named for __Task {
+        const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+            "depth",
+        );
+    }
     let __this = self;
     let most = __a1;
+    let mut __note = ::finespun::__rt::Note::<__Task>::new();
     let Some(_) = &__this.next else {
         {
             let __r: u64 = 1;
-            return unsafe { ::finespun::__rt::Outcome::done(__r) };
+            return unsafe { ::finespun::__rt::Note::done(__note, __r) };
         }
     };
+    ::finespun::__rt::Note::end(__note);
     unsafe { Self::__rest_depth(__this, __cx, most) }
 }
 #[doc(hidden)]
@@ -24,6 +32,13 @@ pub(crate) unsafe fn __rest_depth(
     __cx: ::finespun::__rt::Cx,
     __a1: u64,
 ) -> ::finespun::__rt::Outcome<u64> {
+    struct __Task;
+    impl ::finespun::__rt::Named for __Task {
+        const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+            "depth",
+        );
+    }
+    let mut __note = ::finespun::__rt::Note::<__Task>::new();
     let __en = '__fallback: {
         #[allow(unused_variables, unused_mut)]
         let __this = self;
@@ -31,26 +46,28 @@ pub(crate) unsafe fn __rest_depth(
         let Some(next) = &__this.next else {
             {
                 let __r: u64 = 1;
-                return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                return unsafe { ::finespun::__rt::Note::done(__note, __r) };
             }
         };
         if most == 0 {
             {
                 let __r: u64 = 0;
-                return unsafe { ::finespun::__rt::Outcome::done(__r) };
+                return unsafe { ::finespun::__rt::Note::done(__note, __r) };
             };
         }
         let __v0 = {
             let __t0 = ::finespun::__rt::send(next.depth(most - 1));
+            ::finespun::__rt::Note::end(__note);
             let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
             if ::finespun::__rt::Called::suspended(&__o) {
                 let __c = unsafe { ::finespun::__rt::Called::child(__o) };
                 break '__fallback ::finespun::__rt::En1::P0((__c, ()));
             }
+            __note = ::finespun::__rt::Note::new();
             unsafe { ::finespun::__rt::Called::value(__o) }
         };
         let __r: u64 = 1 + __v0;
-        return unsafe { ::finespun::__rt::Outcome::done(__r) };
+        return unsafe { ::finespun::__rt::Note::done(__note, __r) };
     };
     fn __resumable<
         __E,
@@ -62,7 +79,10 @@ pub(crate) unsafe fn __rest_depth(
     #[allow(unused, unreachable_code, clippy::all)]
     let __body = __resumable(
         &__en,
-        move |__enter| async move {
+        move |__enter| ::finespun::__rt::Noted::<
+            __Task,
+            _,
+        >::new(async move {
             if false {
                 return unsafe { ::finespun::__rt::never::<u64>() };
             }
@@ -72,7 +92,7 @@ pub(crate) unsafe fn __rest_depth(
             let __v0 = unsafe { ::finespun::__rt::wait(__p0) }.await;
             let __r: u64 = 1 + __v0;
             return __r;
-        },
+        }),
     );
     return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
 }

@@ -4,10 +4,19 @@
 fn total(
     v: Vec<u64>,
 ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+    struct __Task;
+    impl ::finespun::__rt::Named for __Task {
+        const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+            "total",
+        );
+    }
     fn __body(
         __a0: Vec<u64>,
     ) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send {
-        async move {
+        ::finespun::__rt::Noted::<
+            __Task,
+            _,
+        >::new(async move {
             #[allow(unreachable_code)]
             if false {
                 return unsafe { ::finespun::__rt::never::<u64>() };
@@ -20,7 +29,7 @@ fn total(
                 }
             });
             x + y
-        }
+        })
     }
     unsafe { ::finespun::__rt::pinned_task((v,), |(__a0,)| { __body(__a0) }) }
 }

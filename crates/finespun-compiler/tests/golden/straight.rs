@@ -2,8 +2,24 @@
 ///*Task schema: straight.*
 #[inline]
 fn add(v: &[u64]) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+    struct __Task;
+    impl ::finespun::__rt::Named for __Task {
+        const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+            "add",
+        );
+    }
     fn __plain(v: &[u64]) -> u64 {
         v.iter().sum()
     }
-    unsafe { ::finespun::__rt::straight_task((v,), |(__a0,)| { __plain(__a0) }) }
+    unsafe {
+        ::finespun::__rt::straight_task(
+            (v,),
+            |(__a0,)| {
+                let mut __note = ::finespun::__rt::Note::<__Task>::new();
+                let __r = __plain(__a0);
+                ::finespun::__rt::Note::end(__note);
+                __r
+            },
+        )
+    }
 }

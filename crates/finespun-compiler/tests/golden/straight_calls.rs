@@ -2,6 +2,12 @@
 ///*Task schema: straight.*
 #[inline]
 fn twice(v: &[u64]) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+    struct __Task;
+    impl ::finespun::__rt::Named for __Task {
+        const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
+            "twice",
+        );
+    }
     fn __plain(v: &[u64]) -> u64 {
         (match add(v) {
             __t0 => unsafe { ::finespun::__rt::call_straight(__t0) }
@@ -10,5 +16,15 @@ fn twice(v: &[u64]) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marke
                 __t0 => unsafe { ::finespun::__rt::call_straight(__t0) }
             })
     }
-    unsafe { ::finespun::__rt::straight_task((v,), |(__a0,)| { __plain(__a0) }) }
+    unsafe {
+        ::finespun::__rt::straight_task(
+            (v,),
+            |(__a0,)| {
+                let mut __note = ::finespun::__rt::Note::<__Task>::new();
+                let __r = __plain(__a0);
+                ::finespun::__rt::Note::end(__note);
+                __r
+            },
+        )
+    }
 }

@@ -2,6 +2,10 @@
 
 use std::any::Any;
 use std::fmt;
+use std::panic::{Location, resume_unwind};
+
+use crate::task::frame::Payload;
+use crate::task::origin::{Origin, open};
 
 /// Why a runtime could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -35,9 +39,9 @@ pub enum Error {
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// A task panicked; the payload is the panic's.
-    #[error("a task panicked: {}", message(&**.0))]
-    Panicked(Box<dyn Any + Send>),
+    /// A task panicked.
+    #[error("{0}")]
+    Panicked(Panic),
     /// `run` was called on a worker, which would block it.
     #[error("Runtime::run was called inside a task: await the task instead")]
     OnWorker,
@@ -55,13 +59,107 @@ impl fmt::Debug for RunError {
     }
 }
 
-/// The text of a panic's payload, if it is one.
-fn message(payload: &(dyn Any + Send)) -> &str {
-    if let Some(text) = payload.downcast_ref::<&str>() {
-        text
-    } else if let Some(text) = payload.downcast_ref::<String>() {
-        text
-    } else {
-        "(the payload is not a string)"
+/// A task's panic: which task it was, and the payload.
+///
+/// The task is the innermost one whose own code was running, wherever that was: on its caller's stack, in a frame, on
+/// a thief. Closures that it hands to the library (`reduce`'s operator, `suspend`'s body) are its own code, unless one
+/// has a `return` or `?`: such a panic may be ascribed to the task that awaits this one. A task that awaits in tail
+/// position may have handed its place on to its caller, as in a backtrace.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use finespun::RunError;
+///
+/// #[task]
+/// async fn third(v: &[u64]) -> u64 {
+///     v[2]
+/// }
+///
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// let Err(RunError::Panicked(panic)) = runtime.try_run(third(&[1, 2])) else { panic!("a short slice") };
+/// assert_eq!(panic.task(), Some("third"));
+/// assert!(panic.to_string().starts_with("task `third` ("));
+/// assert!(panic.message().starts_with("index out of bounds"));
+/// ```
+pub struct Panic {
+    origin: Option<&'static Origin>,
+    payload: Payload,
+}
+
+impl Panic {
+    /// Of a payload as frames hand it on.
+    pub(super) fn of(payload: Payload) -> Panic {
+        let (payload, origin) = open(payload);
+        Panic { origin, payload }
+    }
+
+    /// The task's name. `None` if no task's own code is known to have panicked: the destructor of a result did, or the
+    /// library.
+    pub fn task(&self) -> Option<&'static str> {
+        self.origin.map(|origin| origin.name)
+    }
+
+    /// Where the task is defined; where it panicked, the panic hook has said.
+    pub fn place(&self) -> Option<&'static Location<'static>> {
+        self.origin.map(|origin| origin.place)
+    }
+
+    /// The text of the payload, if it is one.
+    pub fn message(&self) -> &str {
+        if let Some(text) = self.payload.downcast_ref::<&str>() {
+            text
+        } else if let Some(text) = self.payload.downcast_ref::<String>() {
+            text
+        } else {
+            "(the payload is not a string)"
+        }
+    }
+
+    /// What was thrown.
+    pub fn payload(&self) -> &(dyn Any + Send) {
+        &*self.payload
+    }
+
+    /// What was thrown, to be thrown again.
+    pub fn into_payload(self) -> Box<dyn Any + Send> {
+        self.payload
+    }
+
+    /// Goes on with the panic in this thread, and says where it came from: the payload cannot.
+    pub(super) fn resume(self) -> ! {
+        if self.origin.is_some() {
+            eprintln!("finespun: the panic came from {}", Who(self.origin));
+        }
+        resume_unwind(self.payload)
+    }
+}
+
+/// A task, or its absence, in a sentence.
+struct Who(Option<&'static Origin>);
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(Origin { name, place }) => write!(f, "task `{name}` ({}:{})", place.file(), place.line()),
+            None => f.write_str("a task"),
+        }
+    }
+}
+
+impl fmt::Display for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} panicked: ", Who(self.origin))?;
+        // One line, also of an assertion that shows both sides.
+        for (i, line) in self.message().lines().enumerate() {
+            let between = if i == 0 { "" } else { "; " };
+            write!(f, "{between}{}", line.trim())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }

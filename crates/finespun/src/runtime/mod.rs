@@ -9,10 +9,9 @@ mod root;
 mod spawned;
 
 pub use builder::Builder;
-pub use error::{Error, RunError};
+pub use error::{Error, Panic, RunError};
 pub use spawned::RunFuture;
 
-use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -79,6 +78,11 @@ impl Runtime {
     /// # Panics
     /// With the payload of a panic in any task of the run; on a worker (await the task instead); and with a report of
     /// who waits for what when the run is deadlocked. [`try_run`](Runtime::try_run) returns these as errors.
+    ///
+    /// A panic keeps its payload, so that whoever catches it can downcast it as if the task had been a plain call. A
+    /// payload has no room for the task's name, so `run` says that in one line on standard error, below what the
+    /// panic hook has printed: ``finespun: the panic came from task `sort` (src/main.rs:12)``. A program that deals
+    /// with panics itself calls `try_run`, which prints nothing.
     pub fn run<T>(&self, task: T) -> T::Output
     where
         T: Task + Send,
@@ -86,7 +90,7 @@ impl Runtime {
     {
         match self.try_run(task) {
             Ok(value) => value,
-            Err(RunError::Panicked(payload)) => resume_unwind(payload),
+            Err(RunError::Panicked(panic)) => panic.resume(),
             Err(error) => panic!("{error}"),
         }
     }
@@ -94,7 +98,7 @@ impl Runtime {
     /// As [`run`](Runtime::run), with everything that can go wrong as an error.
     ///
     /// # Errors
-    /// [`RunError::Panicked`] with a task's panic, [`RunError::OnWorker`], [`RunError::Deadlock`].
+    /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`], [`RunError::Deadlock`].
     pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
     where
         T: Task + Send,

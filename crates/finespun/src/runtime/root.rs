@@ -11,10 +11,11 @@ use crate::sched::team::Team;
 use crate::task::call::{CallFuture, Task};
 use crate::task::context::cx;
 use crate::task::frame::{BodyFrame, Payload, quietly};
+use crate::task::origin::pack;
 use crate::task::runs::Run;
 use crate::task::spawn::Keeper;
 
-use super::RunError;
+use super::{Panic, RunError};
 
 /// Where the root leaves what it delivers.
 pub(super) type Delivery<T> = Arc<Mutex<Option<Result<T, Ended>>>>;
@@ -55,7 +56,7 @@ impl<Tk: Task> Future for Root<Tk> {
         let ended = match catch_unwind(AssertUnwindSafe(|| Pin::new(call).poll(std))) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(value)) => Ok(value),
-            Err(payload) => Err(Ended::Panicked(payload)),
+            Err(payload) => Err(Ended::Panicked(pack(payload))),
         };
         self.end(ended);
         Poll::Ready(())
@@ -86,7 +87,7 @@ pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunEr
     let ended = lock(delivery).take();
     match ended {
         Some(Ok(value)) => Ok(value),
-        Some(Err(Ended::Panicked(payload))) => Err(RunError::Panicked(payload)),
+        Some(Err(Ended::Panicked(payload))) => Err(RunError::Panicked(Panic::of(payload))),
         Some(Err(Ended::Cancelled)) => Err(match run.report() {
             Some(lines) => RunError::Deadlock(lines),
             None => RunError::Cancelled,

@@ -1,7 +1,6 @@
 //! A run as a std future: tasks under tokio and friends.
 
 use std::future::Future;
-use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
@@ -17,7 +16,7 @@ use super::root::{self, Delivery};
 /// A run under way, as a std future that delivers its value.
 ///
 /// Dropping it cancels the run; [`detach`](RunFuture::detach) lets it go on alone. It may be awaited on any
-/// executor, and resumes with a panic of the run.
+/// executor, and resumes with a panic of the run, as [`Runtime::run`](super::Runtime::run) does.
 #[must_use = "dropping it cancels the run; `detach` lets it go on"]
 pub struct RunFuture<T> {
     run: Arc<Run>,
@@ -83,7 +82,7 @@ impl<T> Future for RunFuture<T> {
         }
         match root::delivered(&self.run, &self.delivery) {
             Ok(value) => Poll::Ready(value),
-            Err(RunError::Panicked(payload)) => resume_unwind(payload),
+            Err(RunError::Panicked(panic)) => panic.resume(),
             Err(error) => panic!("{error}"),
         }
     }

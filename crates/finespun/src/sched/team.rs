@@ -1,8 +1,8 @@
 //! The team: what the workers of one runtime share.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use crate::task::runs::Run;
 use crate::task::teams::{self, Externals, TeamId};
 
 use super::deque::Deque;
+use super::injector::Injector;
 use super::park::Idle;
 use super::report;
 use super::ticker::Bell;
@@ -70,6 +71,7 @@ pub(crate) struct Team {
     pub(crate) config: Config,
     pub(crate) seats: Box<[CachePadded<Seat>]>,
     pub(crate) idle: Idle,
+    /// Frames made ready outside the workers.
     injected: CachePadded<Injector>,
     runs: Mutex<Runs>,
     /// Raised whenever a run is cancelled: each worker sweeps its frames once per value.
@@ -86,17 +88,6 @@ struct Runs {
     next: u32,
 }
 
-/// Frames made ready outside the workers, first come, first served.
-struct Injector {
-    /// The length of the queue, to look without the lock.
-    length: AtomicUsize,
-    queue: Mutex<VecDeque<SendFrame>>,
-}
-
-struct SendFrame(FrameRef);
-// SAFETY: a ready frame may run on any worker.
-unsafe impl Send for SendFrame {}
-
 impl Team {
     pub(crate) fn new(config: Config) -> Result<Arc<Team>, teams::TooManyTeams> {
         teams::register(|id| {
@@ -108,10 +99,7 @@ impl Team {
                 idle: Idle::new(config.workers),
                 seats: (0..config.workers).map(seat).collect(),
                 config,
-                injected: CachePadded::new(Injector {
-                    length: AtomicUsize::new(0),
-                    queue: Mutex::new(VecDeque::new()),
-                }),
+                injected: CachePadded::new(Injector::new()),
                 runs: Mutex::new(Runs::default()),
                 sweeps: AtomicU32::new(0),
                 external: Arc::new(Externals::new({
@@ -227,41 +215,21 @@ impl Team {
 
     /// Hands a run's root to the workers.
     pub(crate) fn inject_root(&self, frame: FrameRef, run: &Run) {
-        // Under the lock: whoever takes the root, or sees the queue without it, finds the run started.
         self.inject_with(frame, || run.start());
     }
 
     fn inject_with(&self, frame: FrameRef, mark: impl FnOnce()) {
-        {
-            let mut queue = lock(&self.injected.queue);
-            queue.push_back(SendFrame(frame));
-            // Relaxed: written under the lock; readers are ordered by the fences of the idling protocol.
-            self.injected.length.store(queue.len(), Ordering::Relaxed);
-            // After that: who sees the mark sees the length.
-            mark();
-        }
+        self.injected.put(frame, mark);
         self.idle.notify_one();
     }
 
     pub(crate) fn take_injected(&self) -> Option<FrameRef> {
-        if !self.any_injected() {
-            return None;
-        }
-        let mut queue = lock(&self.injected.queue);
-        let frame = queue.pop_front();
-        // Relaxed: as above.
-        self.injected.length.store(queue.len(), Ordering::Relaxed);
-        frame.map(|frame| frame.0)
-    }
-
-    pub(crate) fn any_injected(&self) -> bool {
-        // Relaxed: as above; decided under the lock.
-        self.injected.length.load(Ordering::Relaxed) != 0
+        self.injected.take()
     }
 
     /// Whether there is something that an idle worker could take.
     pub(crate) fn work_visible(&self) -> bool {
-        self.any_injected() || self.seats.iter().any(|seat| !seat.deque.is_empty())
+        !self.injected.is_empty() || self.seats.iter().any(|seat| !seat.deque.is_empty())
     }
 
     /// Frames that are left when all workers have ended.

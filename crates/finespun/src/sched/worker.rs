@@ -161,7 +161,7 @@ impl Worker {
         });
         for (frame, spawned) in waits {
             let waiter = if spawned {
-                // SAFETY: a slot that is freed meanwhile has ended or holds the link of a free list: see `part`.
+                // SAFETY: a spawned frame of this pool; one that is freed meanwhile keeps its slot, which has ended.
                 unsafe { run::part(frame) }
             } else {
                 // SAFETY: a leaf of this pool; one that is freed meanwhile keeps its claim.

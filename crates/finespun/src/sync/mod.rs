@@ -3,6 +3,7 @@
 //! A waiting task is a frame, so its worker goes on with other tasks, and a guard may be held across a `join!` or
 //! any await: what waits never runs on the stack of what holds (DESIGN section 4).
 
+mod line;
 mod mutex;
 mod semaphore;
 

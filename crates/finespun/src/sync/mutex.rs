@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use super::semaphore::{Acquire, Permit, Semaphore, acquire};
+use crate::atomics::const_fn;
 use crate::task::call::{Task, sealed};
 use crate::task::context::Cx;
 use crate::task::outcome::Outcome;
@@ -38,9 +39,11 @@ pub struct Mutex<T: ?Sized> {
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// A lock around `value`.
-    pub const fn new(value: T) -> Mutex<T> {
-        Mutex { permit: Semaphore::new(1), value: UnsafeCell::new(value) }
+    const_fn! {
+        /// A lock around `value`.
+        pub fn new(value: T) -> Mutex<T> {
+            Mutex { permit: Semaphore::new(1), value: UnsafeCell::new(value) }
+        }
     }
 
     /// The value.

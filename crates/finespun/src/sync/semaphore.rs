@@ -1,11 +1,9 @@
 //! A counting semaphore, fair: permits go out in the order of the requests.
 
-use std::collections::VecDeque;
 use std::panic::Location;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex as StdMutex, MutexGuard as StdGuard};
 
-use crate::atomics::lock_std as lock;
+use super::line::{self, Line};
+use crate::atomics::const_fn;
 use crate::task::call::{Task, map_outcome, sealed};
 use crate::task::context::Cx;
 use crate::task::outcome::Outcome;
@@ -28,13 +26,8 @@ use crate::task::suspend::{Continuation, suspend_at};
 /// assert_eq!(runtime.run(limited(&Semaphore::new(2), 3)), 9);
 /// ```
 pub struct Semaphore {
-    /// Permits free, and the bit [`QUEUED`] when somebody waits: then everything goes through the queue.
-    state: AtomicUsize,
-    queue: StdMutex<VecDeque<Waiter>>,
+    line: Line<Waiter>,
 }
-
-/// Somebody waits. Set and cleared under the lock of the queue.
-const QUEUED: usize = 1 << (usize::BITS - 1);
 
 struct Waiter {
     permits: usize,
@@ -42,17 +35,29 @@ struct Waiter {
     granted: Continuation<Permit<'static>>,
 }
 
+impl line::Waiter for Waiter {
+    fn permits(&self) -> usize {
+        self.permits
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.granted.is_cancelled()
+    }
+}
+
 impl Semaphore {
     /// The most permits that a semaphore may have.
-    pub const MAX_PERMITS: usize = QUEUED - 1;
+    pub const MAX_PERMITS: usize = line::MAX;
 
-    /// A semaphore with `permits` permits.
-    ///
-    /// # Panics
-    /// If `permits` is above [`MAX_PERMITS`](Self::MAX_PERMITS).
-    pub const fn new(permits: usize) -> Semaphore {
-        assert!(permits <= Self::MAX_PERMITS, "more permits than Semaphore::MAX_PERMITS");
-        Semaphore { state: AtomicUsize::new(permits), queue: StdMutex::new(VecDeque::new()) }
+    const_fn! {
+        /// A semaphore with `permits` permits.
+        ///
+        /// # Panics
+        /// If `permits` is above [`MAX_PERMITS`](Self::MAX_PERMITS).
+        pub fn new(permits: usize) -> Semaphore {
+            assert!(permits <= Self::MAX_PERMITS, "more permits than Semaphore::MAX_PERMITS");
+            Semaphore { line: Line::new(permits) }
+        }
     }
 
     /// Waits for one permit. It is given back when the [`Permit`] is dropped.
@@ -71,12 +76,12 @@ impl Semaphore {
 
     /// A permit, if one is free and nobody waits.
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
-        self.try_take(1).then_some(Permit { semaphore: self, permits: 1 })
+        self.line.try_take(1).then_some(Permit { semaphore: self, permits: 1 })
     }
 
     /// Permits free at this moment.
     pub fn available(&self) -> usize {
-        self.state.load(Ordering::Relaxed) & !QUEUED
+        self.line.free()
     }
 
     /// Adds permits to those that there are.
@@ -84,28 +89,11 @@ impl Semaphore {
     /// # Panics
     /// If there would be more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     pub fn release(&self, permits: usize) {
-        // Release: what was done under the permit comes before whoever gets it next.
-        let add = |state: usize| {
-            let free = (state & !QUEUED).checked_add(permits).filter(|&free| free <= Self::MAX_PERMITS)?;
-            Some(state & QUEUED | free)
-        };
-        match self.state.fetch_update(Ordering::Release, Ordering::Relaxed, add) {
-            Ok(before) if before & QUEUED != 0 => self.serve(self.lock()),
-            Ok(_) => {}
-            Err(_) => panic!("more permits than Semaphore::MAX_PERMITS"),
+        match self.line.give_back(permits) {
+            Ok(true) => self.serve(),
+            Ok(false) => {}
+            Err(line::TooMany) => panic!("more permits than Semaphore::MAX_PERMITS"),
         }
-    }
-
-    fn try_take(&self, permits: usize) -> bool {
-        // Acquire: pairs with the Release in `release`.
-        let take = |state: usize| {
-            if state & QUEUED == 0 { state.checked_sub(permits) } else { None }
-        };
-        self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, take).is_ok()
-    }
-
-    fn lock(&self) -> StdGuard<'_, VecDeque<Waiter>> {
-        lock(&self.queue)
     }
 
     /// Queues a request, or grants it.
@@ -114,57 +102,25 @@ impl Semaphore {
         // with a permit made from `&self`, and the task that it wakes takes it as a `Permit<'a>`.
         let granted =
             unsafe { std::mem::transmute::<Continuation<Permit<'a>>, Continuation<Permit<'static>>>(granted) };
-        let mut queue = self.lock();
-        queue.push_back(Waiter { permits, granted });
-        // Acquire: as in `try_take`. From here on `release` comes to the queue, and `try_take` does not pass it.
-        self.state.fetch_or(QUEUED, Ordering::Acquire);
-        self.serve(queue);
+        self.line.stand(Waiter { permits, granted }, |waiter| self.grant(waiter));
     }
 
-    /// Grants from the front of the queue what the free permits allow. Waiters whose tasks have been cancelled are
-    /// passed over.
-    fn serve<'a>(&'a self, mut queue: StdGuard<'a, VecDeque<Waiter>>) {
-        loop {
-            let mut granted = Vec::new();
-            let mut cancelled = Vec::new();
-            while let Some(first) = queue.front() {
-                if first.granted.is_cancelled() {
-                    cancelled.extend(queue.pop_front());
-                    continue;
-                }
-                // With QUEUED set only this lock's holder takes, so the count can only have grown when we subtract.
-                let free = self.state.load(Ordering::Acquire) & !QUEUED;
-                if free < first.permits {
-                    break;
-                }
-                self.state.fetch_sub(first.permits, Ordering::Acquire);
-                granted.extend(queue.pop_front());
+    /// Grants what the free permits allow.
+    fn serve(&self) {
+        self.line.serve(|waiter| self.grant(waiter));
+    }
+
+    /// Hands a waiter its permits; how many come back, because it has been cancelled meanwhile.
+    fn grant(&self, waiter: Waiter) -> usize {
+        let permit = Permit { semaphore: self, permits: waiter.permits };
+        // SAFETY: as in `request`: the lifetime is restored where the permit arrives.
+        let permit = unsafe { std::mem::transmute::<Permit<'_>, Permit<'static>>(permit) };
+        match waiter.granted.try_resolve(permit) {
+            Ok(()) => 0,
+            Err(permit) => {
+                permit.forget();
+                waiter.permits
             }
-            if queue.is_empty() {
-                // A `release` that saw the bit comes for the lock next, and finds nobody.
-                self.state.fetch_and(!QUEUED, Ordering::Relaxed);
-            }
-            drop(queue);
-            drop(cancelled);
-            let mut back = 0;
-            for waiter in granted {
-                let permit = Permit { semaphore: self, permits: waiter.permits };
-                // SAFETY: as in `request`: the lifetime is restored where the permit arrives.
-                let permit = unsafe { std::mem::transmute::<Permit<'_>, Permit<'static>>(permit) };
-                if let Err(permit) = waiter.granted.try_resolve(permit) {
-                    // Cancelled since. Not dropped: that would come back here, one level deeper for each.
-                    back += permit.permits;
-                    permit.forget();
-                }
-            }
-            if back == 0 {
-                return;
-            }
-            // Release: as in `release`.
-            if self.state.fetch_add(back, Ordering::Release) & QUEUED == 0 {
-                return;
-            }
-            queue = self.lock();
         }
     }
 }
@@ -174,7 +130,7 @@ struct MakeWay<'a>(&'a Semaphore);
 
 impl Drop for MakeWay<'_> {
     fn drop(&mut self) {
-        self.0.serve(self.0.lock());
+        self.0.serve();
     }
 }
 
@@ -184,7 +140,7 @@ impl Drop for MakeWay<'_> {
 /// As [`call`](crate::task::call::call).
 pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnOnce(Permit<'a>) -> T) -> Outcome<T> {
     let Acquire { semaphore, permits, place } = request;
-    if semaphore.try_take(permits) {
+    if semaphore.line.try_take(permits) {
         let permit = Permit { semaphore, permits };
         if cx.block_now() {
             let wait = suspend_at(place, |k: Continuation<Permit<'a>>| k.resolve(permit)).forced();

@@ -27,6 +27,7 @@ use std::ptr::NonNull;
 use std::task::{Context as StdContext, Poll, Waker};
 
 use super::context::Cx;
+use super::origin::pack;
 use super::pool::{self, Class};
 use super::slot::{Join, Slot, Status};
 use super::suspend;
@@ -223,7 +224,7 @@ impl<F: Future> BodyFrame<F> {
                     quietly(|| unsafe { Self::drop_body(frame) });
                 }
                 // SAFETY: as above.
-                unsafe { payload_ptr::<F::Output>(frame).write(payload) };
+                unsafe { payload_ptr::<F::Output>(frame).write(pack(payload)) };
                 Poll::Ready(Status::Panicked)
             }
         }
@@ -283,6 +284,17 @@ pub(crate) enum Delivered<T> {
     Cancelled,
 }
 
+impl<T> Delivered<T> {
+    /// The same, with something else made of a value.
+    pub(crate) fn map<V>(self, map: impl FnOnce(T) -> V) -> Delivered<V> {
+        match self {
+            Delivered::Value(value) => Delivered::Value(map(value)),
+            Delivered::Panic(payload) => Delivered::Panic(payload),
+            Delivered::Cancelled => Delivered::Cancelled,
+        }
+    }
+}
+
 /// Takes the result out of a completed frame and frees it.
 ///
 /// # Safety
@@ -305,13 +317,10 @@ pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
 
 /// A task's name as its author wrote it, from the type of its body; `None` for the library's own.
 pub(crate) fn task_name(body: &'static str) -> Option<&'static str> {
-    // Generated bodies are closures in `task::__stack`, `task::__body` or `Type::__task_method`.
-    let marks = ["::__stack", "::__body"];
-    if let Some(end) = marks.iter().find_map(|mark| body.find(mark)) {
-        let start = body[..end].rfind(['<', '(', ' ']).map_or(0, |at| at + 1);
-        return Some(&body[start..end]);
-    }
-    let start = body.find("__task_")? + "__task_".len();
-    let end = body[start..].find("::").map_or(body.len(), |at| start + at);
-    Some(&body[start..end])
+    // A body is a `Noted<task::__Task, ..>`, or one of `Type::__task_method::__Task` or `Type::__rest_method::__Task`.
+    let path = &body[..body.find("::__Task")?];
+    let path = &path[path.rfind(['<', '(', ' ']).map_or(0, |at| at + 1)..];
+    let last = path.rfind("::").map_or(0, |at| at + 2);
+    let method = ["__task_", "__rest_"].iter().find_map(|prefix| path[last..].strip_prefix(prefix));
+    Some(method.unwrap_or(path))
 }

@@ -17,6 +17,7 @@ use std::task::{Context as StdContext, Poll};
 use super::call::{Task, call_guarded};
 use super::context::{Cx, cx};
 use super::frame::{Delivered, Payload};
+use super::origin::pack;
 use super::outcome::Child;
 
 /// One branch of a join that has been begun.
@@ -41,7 +42,7 @@ impl<Tk: Task> Branch<Tk> {
         match catch_unwind(AssertUnwindSafe(|| unsafe { call_guarded(cx, task) }.open())) {
             Ok(Ok(value)) => Branch::Done(value),
             Ok(Err(child)) => Branch::Child(child),
-            Err(payload) => Branch::Panicked(Box::new(payload)),
+            Err(payload) => Branch::Panicked(Box::new(pack(payload))),
         }
     }
 

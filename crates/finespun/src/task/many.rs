@@ -23,6 +23,7 @@ use super::call::{Task, call_guarded, poll_in_place, sealed};
 use super::context::{Cx, cx};
 use super::frame::{BodyFrame, FrameRef, Payload, VTable, discard};
 use super::join::Branch;
+use super::origin::pack;
 use super::outcome::{Child, Outcome};
 use super::slot::Status;
 use super::yielding::YieldNow;
@@ -274,6 +275,7 @@ where
         match catch_unwind(AssertUnwindSafe(|| body(self))) {
             Ok(done) => Some(done),
             Err(payload) => {
+                let payload = pack(payload);
                 match self.panic {
                     None => self.panic = Some(payload),
                     Some(_) => discard(payload),

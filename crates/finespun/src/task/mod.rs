@@ -13,6 +13,8 @@ pub(crate) mod frame;
 pub(crate) mod guard;
 pub(crate) mod join;
 pub(crate) mod many;
+pub(crate) mod method;
+pub(crate) mod origin;
 pub(crate) mod outcome;
 pub(crate) mod pool;
 pub(crate) mod residual;

@@ -3,11 +3,11 @@
 //! A pool carves blocks of one size class from *pages* of 64 KiB, aligned to their size, so that a block's address
 //! leads to its page's header and from there to the pool that owns it. The owner allocates and frees without atomic
 //! operations; another thread gives a block back by pushing it on the owner's *returned* stack, which the owner takes
-//! whole when a free list runs dry.
+//! whole when a free list runs dry. The protocol stands in [`returned`].
 //!
 //! ```text
 //!   owner:   free list[class] --pop--> block --push--> free list[class]
-//!   others:  block --push (Release)--> returned --take all (Acquire, swap)--> free lists of the owner
+//!   others:  block --push--> returned --take all--> free lists of the owner
 //! ```
 //!
 //! Pools are never destroyed: a worker that ends gives its pool to the next one that starts, in any runtime. So a
@@ -18,11 +18,14 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::atomics::lock_std as lock;
 
 use super::frame::{FrameRef, Header, Payload, VTable};
+
+mod returned;
+
+use returned::{Returned, Table};
 
 /// Blocks are multiples of this many bytes, and aligned to it.
 const GRAIN: usize = 16;
@@ -70,39 +73,40 @@ impl Class {
 struct Block {
     _slot: usize,
     /// Over the table of a frame: null marks a free block for [`Pool::walk`].
-    table: AtomicPtr<VTable>,
+    table: Table,
     _claim_and_run: u64,
     next: *mut Block,
 }
 
 const _: () = assert!(size_of::<Block>() <= size_of::<Header>() + size_of::<Payload>());
+// Loom's atomics are larger.
+#[cfg(not(loom))]
+const _: () = {
+    use std::mem;
+    assert!(mem::offset_of!(Block, table) == mem::offset_of!(Header, vtable));
+    assert!(mem::offset_of!(Block, next) >= size_of::<Header>());
+};
+
+impl returned::Block for Block {
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    unsafe fn set_next(block: NonNull<Block>, next: *mut Block) {
+        // SAFETY: the caller's block.
+        unsafe { (*block.as_ptr()).next = next };
+    }
+
+    unsafe fn next(block: NonNull<Block>) -> *mut Block {
+        // SAFETY: the caller's block.
+        unsafe { (*block.as_ptr()).next }
+    }
+}
 
 #[repr(C, align(64))]
 struct PageHeader {
-    owner: &'static Returned,
+    owner: &'static Returned<Block>,
     class: u8,
-}
-
-/// What other threads know of a pool.
-#[repr(align(64))]
-struct Returned {
-    stack: AtomicPtr<Block>,
-}
-
-impl Returned {
-    fn push(&self, block: NonNull<Block>) {
-        mark_free(block);
-        let mut head = self.stack.load(Ordering::Relaxed);
-        loop {
-            // SAFETY: the block is free and ours until the exchange succeeds.
-            unsafe { (*block.as_ptr()).next = head };
-            // Release publishes the link, and everything done with the block, to the owner's Acquire swap.
-            match self.stack.compare_exchange_weak(head, block.as_ptr(), Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(found) => head = found,
-            }
-        }
-    }
 }
 
 thread_local! {
@@ -115,7 +119,7 @@ pub(crate) struct Pool {
     free: [Cell<*mut Block>; CLASSES],
     /// The rest of the newest page of a class, not yet carved: (next, end).
     fresh: [Cell<(*mut u8, *mut u8)>; CLASSES],
-    returned: &'static Returned,
+    returned: &'static Returned<Block>,
     pages: UnsafeCell<Vec<NonNull<u8>>>,
     /// Blocks given out less blocks taken back.
     live: Cell<i64>,
@@ -136,7 +140,7 @@ impl Pool {
             Box::new(Pool {
                 free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
                 fresh: [const { Cell::new((ptr::null_mut(), ptr::null_mut())) }; CLASSES],
-                returned: Box::leak(Box::new(Returned { stack: AtomicPtr::new(ptr::null_mut()) })),
+                returned: Box::leak(Box::new(Returned::new())),
                 pages: UnsafeCell::new(Vec::new()),
                 live: Cell::new(0),
             })
@@ -245,9 +249,7 @@ impl Pool {
                 // SAFETY: within the page.
                 let block = unsafe { page.add(offset) }.cast::<Block>();
                 // SAFETY: every carved block has a table word, which others write only by `mark_free`.
-                let table = unsafe { &(*block.as_ptr()).table }.load(Ordering::Acquire);
-                // SAFETY: null, or the table of a frame, which is static.
-                if let Some(table) = unsafe { table.as_ref() } {
+                if let Some(table) = unsafe { &(*block.as_ptr()).table }.get() {
                     visit(block.cast(), table);
                 }
                 offset += size;
@@ -257,12 +259,11 @@ impl Pool {
 
     /// Takes the blocks that others gave back; whether there were any.
     fn collect(&self) -> bool {
-        // Acquire pairs with the Release of `push`.
-        let mut next = self.returned.stack.swap(ptr::null_mut(), Ordering::Acquire);
-        let any = !next.is_null();
-        while let Some(block) = NonNull::new(next) {
-            // SAFETY: the whole chain is ours since the swap.
-            next = unsafe { block.as_ref() }.next;
+        let mut next = self.returned.take_all();
+        let any = next.is_some();
+        while let Some(block) = next {
+            // SAFETY: the whole chain is ours.
+            next = NonNull::new(unsafe { returned::Block::next(block) });
             // SAFETY: a pooled block lies in a page with a header.
             let index = unsafe { page_of(block).as_ref() }.class;
             self.live.set(self.live.get() - 1);
@@ -283,11 +284,6 @@ impl Pool {
         self.collect();
         self.live.get()
     }
-}
-
-fn mark_free(block: NonNull<Block>) {
-    // SAFETY: the block is free and ours to mark. Relaxed: see `walk`.
-    unsafe { &(*block.as_ptr()).table }.store(ptr::null_mut(), Ordering::Relaxed);
 }
 
 fn page_of(block: NonNull<Block>) -> NonNull<PageHeader> {
@@ -332,10 +328,12 @@ pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
             match unsafe { own.as_ref() } {
                 Some(pool) if ptr::eq(pool.returned, owner) => {
                     pool.live.set(pool.live.get() - 1);
-                    mark_free(block);
+                    // SAFETY: the block is free and ours to mark.
+                    unsafe { &(*block.as_ptr()).table }.mark_free();
                     pool.put(block, index);
                 }
-                _ => free_elsewhere(owner, block),
+                // SAFETY: passed on.
+                _ => unsafe { free_elsewhere(owner, block) },
             }
         }
         // SAFETY: by the caller's word it came from the system with this layout.
@@ -345,6 +343,7 @@ pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
 
 #[cold]
 #[inline(never)]
-fn free_elsewhere(owner: &'static Returned, block: NonNull<Block>) {
-    owner.push(block);
+unsafe fn free_elsewhere(owner: &'static Returned<Block>, block: NonNull<Block>) {
+    // SAFETY: by the caller's word.
+    unsafe { owner.push(block) };
 }

@@ -3,7 +3,7 @@
 use std::task::Poll;
 
 use super::context::Cx;
-use super::frame::{self, FrameRef};
+use super::frame::{self, FrameRef, Header};
 use super::slot::{Completed, Registered, Status};
 use super::teams;
 
@@ -28,26 +28,44 @@ pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
     let waits = unsafe { cx.waits() };
     let count = waits.len() as u32;
     assert!(count > 0, "a task's body returned pending without a wait: only tasks may be awaited inside a task");
-    if let [slot] = waits[..] {
+    if let [child] = waits[..] {
         waits.clear();
-        join.arm_one();
         // SAFETY: the frame owns its child, which is live until taken.
-        return match unsafe { slot.as_ref() }.slot.wait(frame) {
-            Registered::Waiting => Next::Waits,
-            Registered::Ended => Next::Runs,
-        };
+        let child = unsafe { child.as_ref() };
+        if !child.vtable.spawned {
+            join.arm_one();
+            return match child.slot.wait(frame) {
+                Registered::Waiting => Next::Waits,
+                Registered::Ended => Next::Runs,
+            };
+        }
+        join.arm(1);
+        // SAFETY: the join count is at least one until below.
+        let ended = unsafe { wait(cx, frame, child) };
+        return if join.count_down(1 + ended) { Next::Runs } else { Next::Waits };
     }
     join.arm(count);
     let mut here = 1;
-    for slot in waits.drain(..) {
+    for child in waits.drain(..) {
         // SAFETY: as above. Even if all slots so far complete at once, the frame cannot run: its join count is
         // at least one until below.
-        match unsafe { slot.as_ref() }.slot.wait(frame) {
-            Registered::Waiting => {}
-            Registered::Ended => here += 1,
-        }
+        here += unsafe { wait(cx, frame, child.as_ref()) };
     }
     if join.count_down(here) { Next::Runs } else { Next::Waits }
+}
+
+/// Registers a frame with one of its children; how many slots that have ended this makes.
+///
+/// # Safety
+/// The frame's join count keeps it from running.
+unsafe fn wait(cx: Cx, frame: FrameRef, child: &Header) -> u32 {
+    let registered = if child.vtable.spawned {
+        // A handle of another run's task is swept with that run.
+        child.slot.wait_or_part(frame, || child.run == cx.run() && cx.run_cancelled())
+    } else {
+        child.slot.wait(frame)
+    };
+    u32::from(registered == Registered::Ended)
 }
 
 /// Completes a frame whose result has been written; the waiter, if that makes it ready.
@@ -86,8 +104,9 @@ pub(crate) unsafe fn count_down(waiter: FrameRef) -> Option<FrameRef> {
 /// # Safety
 /// `frame` is a spawned frame, or was one that has been freed and not been allocated again.
 pub(crate) unsafe fn part(frame: FrameRef) -> Option<FrameRef> {
-    // SAFETY: the memory is a frame's or a free block's; a freed one has a mark, which `part` of the slot checks.
-    let waiter = unsafe { frame.as_ref() }.slot.part()?;
+    // Not as a whole header: somebody may be freeing the frame, and mark its table.
+    // SAFETY: the slot of a frame, or what is left of one: that has ended, and is nobody's.
+    let waiter = unsafe { &(*frame.as_ptr()).slot }.part()?;
     // SAFETY: the slot was this waiter's, and has been taken from it.
     unsafe { count_down(waiter) }
 }

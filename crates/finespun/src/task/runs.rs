@@ -5,9 +5,9 @@
 //! ended by their workers' sweeps, and what is on a stack becomes frames at its next guard check. So destruction goes
 //! leaf first: a frame that waits for children is destroyed when the last of them has ended (DESIGN section 7).
 
-use crate::atomics::lock_std as lock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
+
+use crate::atomics::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock};
 
 /// The state of one run.
 pub(crate) struct Run {

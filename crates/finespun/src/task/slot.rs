@@ -14,8 +14,12 @@
 //!     WAITED(frame) -> PARTED -----------------------------> ENDED        the owner frees the frame
 //!                  (4) part            (2) complete
 //!
-//! (4) is cancellation's: it takes the waiter of a spawned frame away, so that a cycle of handles can be destroyed.
+//! (4) is cancellation's: it takes the waiter of a spawned frame away, so that a cycle of handles can be destroyed. The
+//! waiter finds it parted, counts it as ended, and gives it up by (5), or takes the result if (2) came first.
 //! ```
+//!
+//! The sweep that parts may have passed the slot when its waiter registers. So the waiter looks for the run's mark
+//! after (1), and does (4) itself: Dekker's pattern, mark and slot against slot and mark ([`Slot::wait_or_part`]).
 //!
 //! A frame that waits for several slots counts them down: see [`Join`].
 //!
@@ -25,9 +29,12 @@
 
 use std::ptr::{self, NonNull};
 
-use crate::atomics::{AtomicPtr, AtomicU32, Ordering};
+use crate::atomics::{AtomicPtr, AtomicU32, Ordering, fence};
 
 use super::frame::{FrameRef, Header};
+
+#[cfg(all(test, loom))]
+mod models;
 
 // Frame addresses are at least 8-aligned, so these words are no frame's.
 const EMPTY: *mut Header = ptr::null_mut();
@@ -135,6 +142,22 @@ impl Slot {
         }
     }
 
+    /// As [`wait`](Slot::wait), for a spawned frame: if its run has been `cancelled`, the sweep may be over, and the
+    /// waiter parts itself (4).
+    ///
+    /// Something must keep the waiter from running until this returns: once it runs, the frame may be gone.
+    pub(crate) fn wait_or_part(&self, waiter: FrameRef, cancelled: impl FnOnce() -> bool) -> Registered {
+        let registered = self.wait(waiter);
+        if registered == Registered::Waiting {
+            // Pairs with the fence in `part`: the sweep sees the waiter, or we see the mark.
+            fence(Ordering::SeqCst);
+            if cancelled() && self.part().is_some() {
+                return Registered::Ended;
+            }
+        }
+        registered
+    }
+
     /// Transition 2.
     pub(crate) fn complete(&self, status: Status) -> Completed {
         // Release publishes the result to `wait` and `status`; Acquire sees the waiter's settled state.
@@ -156,8 +179,11 @@ impl Slot {
         self.0.compare_exchange(EMPTY, DETACHED, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
-    /// Transition 4: the waiter, which the caller counts down, and which finds the slot parted.
+    /// Transition 4, once the run has been marked: the waiter, which the caller counts down, and which finds the slot
+    /// parted.
     pub(crate) fn part(&self) -> Option<FrameRef> {
+        // Pairs with the fence in `wait_or_part`: whom we do not see here will see the mark.
+        fence(Ordering::SeqCst);
         let waiter = self.waiter()?;
         // AcqRel: as `complete` towards the waiter.
         let parted = self.0.compare_exchange(waiter.as_ptr(), PARTED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
@@ -196,153 +222,5 @@ impl Slot {
             1 => Status::Panicked,
             _ => Status::Cancelled,
         })
-    }
-}
-
-#[cfg(all(test, loom))]
-mod models {
-    use super::*;
-    use crate::atomics::{Arc, AtomicBool, AtomicUsize, UnsafeCell, thread};
-
-    /// An address that stands for a frame; never followed.
-    fn frame() -> FrameRef {
-        NonNull::new(ptr::without_provenance_mut(64)).unwrap()
-    }
-
-    /// A slot with its result, as a frame has them.
-    struct Cell {
-        slot: Slot,
-        result: UnsafeCell<u32>,
-    }
-
-    impl Cell {
-        fn new() -> Arc<Cell> {
-            Arc::new(Cell { slot: Slot::new(), result: UnsafeCell::new(0) })
-        }
-
-        fn write(&self, value: u32) {
-            // SAFETY: written before completion, by the completer alone.
-            self.result.with_mut(|result| unsafe { *result = value });
-        }
-
-        fn read(&self) -> u32 {
-            // SAFETY: read after completion.
-            self.result.with(|result| unsafe { *result })
-        }
-    }
-
-    #[test]
-    fn one_side_resumes_the_waiter_and_sees_the_value() {
-        loom::model(|| {
-            let cell = Cell::new();
-            let completer = {
-                let cell = Arc::clone(&cell);
-                thread::spawn(move || {
-                    cell.write(7);
-                    match cell.slot.complete(Status::Done) {
-                        Completed::Waiter(waiter) => {
-                            assert_eq!(waiter, frame());
-                            assert_eq!(cell.read(), 7);
-                            true
-                        }
-                        Completed::Unwaited => false,
-                        Completed::Detached => unreachable!(),
-                    }
-                })
-            };
-            let here = match cell.slot.wait(frame()) {
-                Registered::Waiting => false,
-                Registered::Ended => {
-                    assert_eq!(cell.slot.status(), Some(Status::Done));
-                    assert_eq!(cell.read(), 7);
-                    true
-                }
-            };
-            let there = completer.join().unwrap();
-            assert!(here != there, "exactly one side resumes the waiter");
-        });
-    }
-
-    #[test]
-    fn a_detached_slot_is_freed_by_one_side() {
-        loom::model(|| {
-            let cell = Cell::new();
-            let completer = {
-                let cell = Arc::clone(&cell);
-                thread::spawn(move || {
-                    cell.write(7);
-                    let freed = cell.slot.complete(Status::Panicked) == Completed::Detached;
-                    if freed {
-                        cell.write(0);
-                    }
-                    freed
-                })
-            };
-            let here = !cell.slot.detach();
-            if here {
-                assert_eq!(cell.read(), 7);
-                cell.write(0);
-            }
-            assert!(completer.join().unwrap() != here, "exactly one side frees the frame");
-        });
-    }
-
-    /// A waiter of two slots, whose completers run on two threads, as in `run::register` and `run::count_down`.
-    #[test]
-    fn a_join_resumes_once_with_all_values() {
-        loom::model(|| {
-            let cells = [Cell::new(), Cell::new()];
-            let join = Arc::new(Join::new(0));
-            let resumed = Arc::new(AtomicUsize::new(0));
-            let resume = |cells: &[Arc<Cell>; 2], resumed: &AtomicUsize| {
-                assert_eq!((cells[0].read(), cells[1].read()), (1, 2));
-                // Relaxed: counted after all threads are joined.
-                resumed.fetch_add(1, Ordering::Relaxed);
-            };
-            let completers = [0, 1].map(|i| {
-                let (cells, join, resumed) = (cells.clone(), Arc::clone(&join), Arc::clone(&resumed));
-                thread::spawn(move || {
-                    cells[i].write(i as u32 + 1);
-                    if let Completed::Waiter(_) = cells[i].slot.complete(Status::Done)
-                        && join.count_down(1)
-                    {
-                        resume(&cells, &resumed);
-                    }
-                })
-            });
-            join.arm(2);
-            let mut here = 1;
-            for cell in &cells {
-                if cell.slot.wait(frame()) == Registered::Ended {
-                    here += 1;
-                }
-            }
-            if join.count_down(here) {
-                resume(&cells, &resumed);
-            }
-            completers.map(|completer| completer.join().unwrap());
-            assert_eq!(resumed.load(Ordering::Relaxed), 1);
-        });
-    }
-
-    /// The body of the frame is settled before the completer may resume it.
-    #[test]
-    fn a_waiter_is_settled_when_it_is_resumed() {
-        loom::model(|| {
-            let cell = Cell::new();
-            let settled = Arc::new(AtomicBool::new(false));
-            let completer = {
-                let (cell, settled) = (Arc::clone(&cell), Arc::clone(&settled));
-                thread::spawn(move || {
-                    if let Completed::Waiter(_) = cell.slot.complete(Status::Cancelled) {
-                        // Relaxed: ordered by the slot.
-                        assert!(settled.load(Ordering::Relaxed));
-                    }
-                })
-            };
-            settled.store(true, Ordering::Relaxed);
-            let _ = cell.slot.wait(frame());
-            completer.join().unwrap();
-        });
     }
 }

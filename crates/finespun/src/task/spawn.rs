@@ -4,18 +4,26 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as StdContext, Poll, Waker};
 
-use super::call::{CallFuture, Task, poll_in_place, sealed};
-use super::context::{Cx, cx, try_cx};
-use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable, quietly};
+use super::call::{CallFuture, Task, map_outcome, poll_in_place, sealed};
+use super::context::{Cx, try_cx};
+use super::frame::{self, BodyFrame, Delivered, FrameRef, Payload, VTable, quietly};
+use super::origin::{open, pack};
 use super::outcome::Outcome;
 use super::runs::{Run, Told};
 use super::slot::Status;
 use super::suspend::{Continuation, Suspend, suspend_protected};
 use crate::atomics::lock_std as lock;
+
+mod body;
+mod state;
+
+use body::{start, too_large};
+
+/// The state of a scope, ended by the continuation of its body.
+pub(crate) type State = state::State<Continuation<()>>;
 
 /// Who is told that a spawned task has ended, after nothing of it is left but a result with an owner.
 pub(crate) enum Keeper {
@@ -30,7 +38,7 @@ impl Keeper {
         match self {
             Keeper::Run(run) => run.leave(),
             Keeper::Scope(state) => {
-                state.leave();
+                end_scope(state.leave());
                 None
             }
         }
@@ -38,55 +46,9 @@ impl Keeper {
 
     fn panicked(&self) {
         if let Keeper::Scope(state) = self {
-            // Relaxed: published by `leave`.
-            state.panicked.store(true, Ordering::Relaxed);
+            state.note_panic();
         }
     }
-}
-
-/// The body of a spawned task.
-struct Spawned<Tk: Task> {
-    call: CallFuture<Tk>,
-    keeper: Option<Keeper>,
-}
-
-impl<Tk: Task> Unpin for Spawned<Tk> {}
-
-impl<Tk: Task> Future for Spawned<Tk> {
-    type Output = Tk::Output;
-    fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<Tk::Output> {
-        let call = &mut self.call;
-        match catch_unwind(AssertUnwindSafe(|| Pin::new(call).poll(std))) {
-            Ok(polled) => polled,
-            Err(payload) => {
-                if let Some(keeper) = &self.keeper {
-                    keeper.panicked();
-                }
-                resume_unwind(payload)
-            }
-        }
-    }
-}
-
-impl<Tk: Task> Drop for Spawned<Tk> {
-    fn drop(&mut self) {
-        // The keeper is told when the frame has completed, not before: see `run::run`.
-        if let Some(keeper) = self.keeper.take() {
-            // SAFETY: a body is destroyed by a worker; used at once.
-            unsafe { cx() }.set_keeper(keeper);
-        }
-    }
-}
-
-impl<Tk: Task> Spawned<Tk> {
-    const TABLE: &'static VTable = &VTable { spawned: true, ..*BodyFrame::<Self>::VTABLE };
-}
-
-fn start<Tk: Task>(cx: Cx, task: Tk, keeper: Keeper) -> FrameRef {
-    let body = Spawned { call: CallFuture::fresh(task), keeper: Some(keeper) };
-    let frame = BodyFrame::with_table(cx, body, Spawned::<Tk>::TABLE);
-    cx.make_ready(frame);
-    frame
 }
 
 /// Starts a task that may go on after the expression that starts it; the calling task goes on as well.
@@ -109,6 +71,29 @@ where
 }
 
 /// A spawned task: awaiting it delivers the value; dropping it lets the task go on alone.
+///
+/// A handle is a task, so sets of them are waited for as sets of tasks are: `join!(a, b)`, [`join_all`](crate::join_all)
+/// or [`reduce`](crate::reduce). Whoever waits restarts once, when the last has ended, however many there are; so
+/// does the end of a [`scope`]. These are the counting futures of the Illinois Concert system (Karamcheti, Plevyak,
+/// Chien: *Runtime Mechanisms for Efficient Dynamic Multithreading*, section 4.1.1).
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn square(n: u64) -> u64 {
+///     n * n
+/// }
+///
+/// #[task]
+/// async fn sum_of_squares(n: u64) -> u64 {
+///     let begun: Vec<Handle<u64>> = (0..n).map(|k| spawn(square(k))).collect();
+///     // .. something else meanwhile ..
+///     reduce(begun, 0, |a, b| a + b).await
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(sum_of_squares(4)), 14);
+/// ```
 #[must_use = "a dropped handle lets its task go on alone: say so with `drop`"]
 pub struct Handle<'s, T> {
     frame: FrameRef,
@@ -121,8 +106,16 @@ unsafe impl<T: Send> Send for Handle<'_, T> {}
 unsafe impl<T: Send> Sync for Handle<'_, T> {}
 
 impl<T> Handle<'_, T> {
+    /// Whether the frame delivers a box, since with the value it would be too large for a pool.
+    const BOXED: bool = too_large::<T>();
+
     fn new(frame: FrameRef) -> Self {
         Handle { frame, value: PhantomData }
+    }
+
+    /// The frame of the task, which was made ready when it was spawned.
+    fn into_frame(self) -> FrameRef {
+        std::mem::ManuallyDrop::new(self).frame
     }
 
     /// Whether the task has ended.
@@ -131,7 +124,7 @@ impl<T> Handle<'_, T> {
         unsafe { self.frame.as_ref() }.slot.status().is_some()
     }
 
-    /// The value, if the task has ended; else the handle back.
+    /// The value, if the task has ended; else the handle back. Never waits.
     ///
     /// # Errors
     /// The handle, if the task has not ended.
@@ -139,14 +132,26 @@ impl<T> Handle<'_, T> {
     /// # Panics
     /// With the task's panic; if the task was cancelled.
     pub fn try_get(self) -> Result<T, Self> {
+        // To code that may look at the payload.
+        self.get(|payload| open(payload).0)
+    }
+
+    /// The same; `thrown` is what a panic throws for its payload.
+    fn get(self, thrown: impl FnOnce(Payload) -> Payload) -> Result<T, Self> {
         if !self.is_finished() {
             return Err(self);
         }
         let frame = std::mem::ManuallyDrop::new(self).frame;
-        // SAFETY: ended, and the handle was the only owner.
-        match unsafe { frame::take::<T>(frame) } {
+        let delivered = if Self::BOXED {
+            // SAFETY: ended, and the handle was the only owner.
+            unsafe { frame::take::<Box<T>>(frame) }.map(|value| *value)
+        } else {
+            // SAFETY: as above.
+            unsafe { frame::take::<T>(frame) }
+        };
+        match delivered {
             Delivered::Value(value) => Ok(value),
-            Delivered::Panic(payload) => resume_unwind(payload),
+            Delivered::Panic(payload) => resume_unwind(thrown(payload)),
             Delivered::Cancelled => panic!("the spawned task was cancelled"),
         }
     }
@@ -158,17 +163,38 @@ impl<T> Task for Handle<'_, T> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
-        let handle = match if cx.block_now() { Err(self) } else { self.try_get() } {
+        let handle = match if cx.block_now() { Err(self) } else { self.get(|payload| payload) } {
             // SAFETY: the call protocol.
             Ok(value) => return unsafe { Outcome::done(value) },
             Err(handle) => handle,
         };
-        Outcome::suspended(handle.start(cx))
+        if Self::BOXED {
+            // SAFETY: passed on.
+            return unsafe { map_outcome(cx, Boxed(handle), |value| *value) };
+        }
+        Outcome::suspended(handle.into_frame())
     }
 
-    /// The task has its frame, and was made ready when it was spawned.
-    fn start(self, _: Cx) -> FrameRef {
-        std::mem::ManuallyDrop::new(self).frame
+    fn start(self, cx: Cx) -> FrameRef {
+        if Self::BOXED {
+            let frame = BodyFrame::make(cx, CallFuture::fresh(self));
+            cx.make_ready(frame);
+            return frame;
+        }
+        self.into_frame()
+    }
+}
+
+/// A handle whose frame delivers a box.
+struct Boxed<'s, T>(Handle<'s, T>);
+
+impl<T> sealed::Sealed for Boxed<'_, T> {}
+impl<T> Task for Boxed<'_, T> {
+    type Output = Box<T>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, _: Cx) -> Outcome<Box<T>> {
+        Outcome::suspended(self.0.into_frame())
     }
 }
 
@@ -198,59 +224,13 @@ impl<T> std::fmt::Debug for Handle<'_, T> {
     }
 }
 
-/// What a scope's tasks and its end share.
-///
-/// States are recycled and never freed, and each use has its own generation: a [`Scope`] that is kept after its scope
-/// has ended finds out, instead of touching memory that is gone.
-pub(crate) struct State {
-    /// The generation (upper half), and the body and the tasks that have not ended (lower half).
-    word: AtomicU64,
-    /// The run that the scope belongs to.
-    run: AtomicU32,
-    panicked: AtomicBool,
-    /// Resolved by whoever is last; there before the body has ended.
-    end: Mutex<Option<Continuation<()>>>,
-}
-
 /// States of scopes that have ended.
 static STATES: Mutex<Vec<&'static State>> = Mutex::new(Vec::new());
 
-impl State {
-    /// A state with its body, and its generation.
-    fn acquire(run: u32) -> (&'static State, u32) {
-        let recycled = lock(&STATES).pop();
-        let state = recycled.unwrap_or_else(|| {
-            Box::leak(Box::new(State {
-                word: AtomicU64::new(0),
-                run: AtomicU32::new(0),
-                panicked: AtomicBool::new(false),
-                end: Mutex::new(None),
-            }))
-        });
-        // Relaxed, all: nobody has this generation yet; it is handed out with the scope.
-        let generation = ((state.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
-        state.run.store(run, Ordering::Relaxed);
-        state.panicked.store(false, Ordering::Relaxed);
-        state.word.store(u64::from(generation) << 32 | 1, Ordering::Relaxed);
-        (state, generation)
-    }
-
-    /// One more task, if this generation has not ended.
-    fn enter(&self, generation: u32) -> bool {
-        let enter = |word: u64| ((word >> 32) as u32 == generation && word as u32 > 0).then(|| word + 1);
-        // Relaxed: who enters is in the scope, or is refused.
-        self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enter).is_ok()
-    }
-
-    fn leave(&self) {
-        // Release: this task's accesses come before the end. Acquire: the last sees all others', and `end`.
-        if self.word.fetch_sub(1, Ordering::AcqRel) as u32 == 1 {
-            let end = lock(&self.end).take();
-            // From here on the state may be another scope's.
-            if let Some(end) = end {
-                end.resolve(());
-            }
-        }
+/// Resolves the end of a scope, if it has come.
+fn end_scope(end: Option<Continuation<()>>) {
+    if let Some(end) = end {
+        end.resolve(());
     }
 }
 
@@ -284,11 +264,9 @@ impl<'s> Scope<'s> {
         Tk::Output: Send,
     {
         let Some(cx) = try_cx() else { panic!("a scope spawns inside tasks only") };
-        assert!(self.state.enter(self.generation), "a scope that has ended spawns nothing");
-        // From here on the scope lives until this task has left. Relaxed: set before the scope was handed out.
-        let run = self.state.run.load(Ordering::Relaxed);
+        let Some(run) = self.state.enter(self.generation) else { panic!("a scope that has ended spawns nothing") };
         if cx.run() != run {
-            self.state.leave();
+            end_scope(self.state.leave());
             panic!("a scope spawns in its own run only");
         }
         Handle::new(start(cx, task, Keeper::Scope(self.state)))
@@ -351,7 +329,9 @@ where
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Tk::Output> {
-        let (state, generation) = State::acquire(cx.run());
+        let recycled = lock(&STATES).pop();
+        let state = recycled.unwrap_or_else(|| Box::leak(Box::new(State::new())));
+        let generation = state.begin(cx.run());
         // Spawning is up to the task that this makes; if the closure spawns and panics, that is waited for too.
         let call = ScopeCall::Make(Some(self.body));
         let body = ScopeBody { call, result: None, end: None, state, generation, lends: PhantomData };
@@ -408,10 +388,7 @@ where
     fn end(&mut self, std: &mut StdContext<'_>) -> Poll<()> {
         let state = self.state;
         let end = self.end.get_or_insert_with(|| {
-            CallFuture::fresh(suspend_protected(Box::new(move |end| {
-                *lock(&state.end) = Some(end);
-                state.leave();
-            })))
+            CallFuture::fresh(suspend_protected(Box::new(move |end| end_scope(state.leave_body(end)))))
         });
         Pin::new(end).poll(std)
     }
@@ -442,7 +419,7 @@ where
             this.result = Some(match polled {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(value)) => Ok(value),
-                Err(payload) => Err(payload),
+                Err(payload) => Err(pack(payload)),
             });
             this.call = ScopeCall::Ended;
         }
@@ -450,8 +427,7 @@ where
             return Poll::Pending;
         }
         match this.result.take() {
-            // Relaxed: ordered by the count of tasks.
-            Some(Ok(_)) if this.state.panicked.load(Ordering::Relaxed) => {
+            Some(Ok(_)) if this.state.panicked() => {
                 panic!("a task spawned in a scope panicked")
             }
             Some(Ok(value)) => Poll::Ready(value),

@@ -1,30 +1,14 @@
 //! Continuations: the right to write a slot once, first class.
 //!
 //! `suspend` makes a *leaf*: a frame without a body, whose slot a [`Continuation`] writes. Leaf and continuation may
-//! part ways: a task that is cancelled gives up its leaf while the continuation is still in somebody's hands, even
-//! after the runtime has gone. The *claim* (the join word of the leaf, which waits for nobody) decides who completes
-//! it and who frees it:
-//!
-//! ```text
-//!            (1) resolve or drop of the continuation
-//!     OPEN ---------------------------------------> RESOLVED    the child's owner frees
-//!       |
-//!       |  (2) cancel                          (3) child given up        (4) continuation consumed
-//!       +-----------------> CANCELLED ----------> +CHILD_GONE ------------> freed by (4)
-//!                               |   (4)                             (3)
-//!                               +---------------> +HANDLE_GONE -----------> freed by (3)
-//! ```
-//!
-//! After (1) the continuation does not touch the leaf once its slot is completed. A cancelled leaf is a tombstone,
-//! freed by whichever side comes second.
+//! part ways: a task that is cancelled gives up its leaf while the continuation is still in somebody's hands. The
+//! *claim* of the leaf decides who completes it and who frees it: its states stand in [`claim`].
 
 use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::Poll;
-
-use crate::atomics::Ordering;
 
 use super::call::{Task, map_outcome, sealed};
 use super::context::{Cx, try_cx};
@@ -35,13 +19,9 @@ use super::slot::{Join, Slot, Status};
 use super::teams::Externals;
 use super::{run, teams};
 
-const OPEN: u32 = 0;
-const RESOLVED: u32 = 1;
-const CANCELLED: u32 = 2;
-const CHILD_GONE: u32 = 4;
-const HANDLE_GONE: u32 = 8;
-/// Beside OPEN: the runtime's own wait, which cancellation leaves alone, since something will end it.
-const PROTECTED: u32 = 16;
+mod claim;
+
+use claim::{Claim, OPEN, PROTECTED};
 
 /// A leaf that delivers a `T`: behind the result lies where in the source the wait was written.
 struct Leaf<T>(PhantomData<T>);
@@ -130,13 +110,10 @@ impl<T> Continuation<T> {
     fn complete(self, result: Result<T, Payload>) -> Result<(), Result<T, Payload>> {
         let leaf = std::mem::ManuallyDrop::new(self).leaf;
         // SAFETY: the leaf lives until this side has let it go.
-        let claim = unsafe { &(*leaf.as_ptr()).join }.claim();
-        // (1) AcqRel: against (2); the failing side sees what the canceller did.
-        // Relaxed: the bit is there from the beginning.
-        let open = claim.load(Ordering::Relaxed) & PROTECTED;
-        if claim.compare_exchange(open, RESOLVED, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        let claim = Claim::of(unsafe { &(*leaf.as_ptr()).join });
+        if !claim.resolve() {
             // SAFETY: this continuation is consumed.
-            unsafe { let_go(leaf, HANDLE_GONE) };
+            unsafe { let_go(leaf, |claim| claim.handle_goes()) };
             return Err(result);
         }
         let status = match result {
@@ -179,7 +156,7 @@ impl<T> Continuation<T> {
     /// Whether the waiting task has been cancelled: nobody will see the value.
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: the leaf lives until this side has let it go.
-        unsafe { self.leaf.as_ref() }.join.claim().load(Ordering::Acquire) & CANCELLED != 0
+        Claim::of(unsafe { &(*self.leaf.as_ptr()).join }).is_cancelled()
     }
 }
 
@@ -250,12 +227,10 @@ pub(crate) fn make_ready(frame: FrameRef) {
 /// Cancels a leaf, if nobody has resolved it (2): its waiter, if that makes it ready.
 ///
 /// # Safety
-/// `leaf` is a leaf, and its child's owner has not given it up.
+/// `leaf` is a leaf, or was one that has been freed and not been allocated again.
 pub(crate) unsafe fn cancel(leaf: FrameRef) -> Option<FrameRef> {
-    // SAFETY: live by the caller's word.
-    let claim = unsafe { &(*leaf.as_ptr()).join }.claim();
-    // (2) AcqRel: against (1).
-    if claim.compare_exchange(OPEN, CANCELLED, Ordering::AcqRel, Ordering::Acquire).is_err() {
+    // SAFETY: the claim of a leaf, or what is left of one: that is not open.
+    if !Claim::of(unsafe { &(*leaf.as_ptr()).join }).cancel() {
         return None;
     }
     // SAFETY: claimed: nobody else completes it; `Cancelled` needs no result.
@@ -276,7 +251,7 @@ pub(crate) struct Waiting {
 pub(crate) unsafe fn waiting(leaf: FrameRef, table: &'static VTable) -> Option<Waiting> {
     // SAFETY: live by the caller's word.
     let header = unsafe { leaf.as_ref() };
-    if header.join.claim().load(Ordering::Acquire) & !PROTECTED != OPEN {
+    if !Claim::of(&header.join).is_open() {
         return None;
     }
     // SAFETY: the table's own function.
@@ -288,13 +263,13 @@ pub(crate) unsafe fn waiting(leaf: FrameRef, table: &'static VTable) -> Option<W
 ///
 /// # Safety
 /// Called once by each side, which does not touch the leaf again.
-unsafe fn let_go(leaf: FrameRef, side: u32) {
-    // SAFETY: live until the second side's `fetch_or`.
+#[cold]
+#[inline(never)]
+unsafe fn let_go(leaf: FrameRef, second: fn(Claim<'_>) -> bool) {
+    // SAFETY: live until the second side has gone.
     let header = unsafe { leaf.as_ref() };
     let class = header.vtable.class;
-    // AcqRel: what the first side did comes before the second frees.
-    let before = header.join.claim().fetch_or(side, Ordering::AcqRel);
-    if before & (CHILD_GONE | HANDLE_GONE) != 0 {
+    if second(Claim::of(&header.join)) {
         // SAFETY: both sides have gone.
         unsafe { pool::free(leaf.cast(), class) };
     }
@@ -306,7 +281,7 @@ unsafe fn let_go(leaf: FrameRef, side: u32) {
 /// As [`let_go`].
 pub(crate) unsafe fn abandon(leaf: FrameRef) {
     // SAFETY: passed on.
-    unsafe { let_go(leaf, CHILD_GONE) };
+    unsafe { let_go(leaf, |claim| claim.child_goes()) };
 }
 
 /// Calls `body` with the continuation of this wait, and waits until somebody resolves it: call with current

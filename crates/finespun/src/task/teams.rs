@@ -3,11 +3,10 @@
 //! A frame's run number names its team (the upper bits) and the run within it (the lower ones). A continuation that
 //! is resolved on a foreign thread, or on a worker of another runtime, finds the team here.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::frame::FrameRef;
-use crate::atomics::lock_std as lock;
+use crate::atomics::{AtomicUsize, Ordering, lock_std as lock};
 
 /// Runs within one team that can be under way at once: 2^22.
 const RUN_BITS: u32 = 22;
@@ -17,6 +16,9 @@ pub(crate) const RUNS: u32 = (1 << RUN_BITS) - 1;
 const TEAMS: usize = (1 << (32 - RUN_BITS)) - 1;
 
 /// A team's waits that something outside the tasks will end.
+///
+/// Dekker's pattern against the last worker to idle: who leaves counts down, then looks for idle workers to wake; the
+/// worker announces itself, then looks at the count (`sched::park`).
 pub(crate) struct Externals {
     count: AtomicUsize,
     /// Called when there is none left: all workers may be parked, and nobody else would look for a deadlock.

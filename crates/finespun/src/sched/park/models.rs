@@ -6,6 +6,7 @@ use super::{Idle, Prepared, Wake};
 use crate::{
     atomics::{Arc, AtomicUsize, Ordering, thread},
     sched::deque::{Deque, Steal},
+    task::teams::Externals,
 };
 use loom::model::Builder;
 use std::ptr::NonNull;
@@ -261,5 +262,34 @@ fn an_idle_thief_finds_what_is_pushed() {
         owner.push(NonNull::dangling());
         idle.notify_one();
         thief.join().unwrap();
+    });
+}
+
+/// The last wait that something outside would end goes, and with it the reason not to look for a deadlock: the last
+/// worker to idle sees that, or is woken to look again.
+#[test]
+fn the_last_external_wait_that_goes_is_noticed() {
+    explore(None, || {
+        let idle = Arc::new(Idle::new(1));
+        let externals = {
+            let idle = idle.clone();
+            Arc::new(Externals::new(move || idle.notify_one()))
+        };
+        externals.enter();
+        let worker = {
+            let (idle, externals) = (idle.clone(), externals.clone());
+            thread::spawn(move || {
+                loop {
+                    if let Prepared::Last(parking) = idle.prepare_park(0, || false) {
+                        if !externals.any() {
+                            return;
+                        }
+                        assert!(matches!(parking.park(), Wake::Work));
+                    }
+                }
+            })
+        };
+        externals.leave();
+        worker.join().unwrap();
     });
 }

@@ -1,0 +1,168 @@
+//! Closures that may as well own what they capture.
+//!
+//! `|k| f(table, k)` captures the local `table`, not what it points to, and a reference to a local cannot follow it
+//! into the heap. Where all that a closure captures are shared references and numbers, by their written types, in
+//! bindings that are not `mut`, copies of them do the same: such a closure becomes `move`. Everything in doubt stays
+//! as it is, which is a reason against the stack schema, not an error.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, ExprClosure, Pat, Type};
+
+use crate::kinds;
+use crate::macros::mentions;
+use crate::names::Names;
+use crate::scan;
+
+/// Makes closures `move` where that changes nothing.
+pub(crate) fn own<'a>(block: &mut Block, params: impl IntoIterator<Item = (&'a Pat, Option<&'a Type>)>, names: &Names) {
+    let mut copies = Copies(HashMap::new());
+    for (pat, ty) in params {
+        if let Some(ty) = ty {
+            copies.bound(pat, ty);
+        }
+    }
+    copies.visit_block(block);
+    Closures { copies: copies.0, names }.visit_block_mut(block);
+}
+
+/// The locals of which a copy is as good, by name; whether they are references.
+struct Copies(HashMap<String, bool>);
+
+impl Copies {
+    fn bound(&mut self, pat: &Pat, ty: &Type) {
+        let Pat::Ident(id) = pat else { return };
+        let reference = match ty {
+            Type::Reference(r) if r.mutability.is_none() => true,
+            Type::Path(p) if p.qself.is_none() && p.path.get_ident().is_some_and(kinds::is_primitive) => false,
+            _ => return,
+        };
+        if id.by_ref.is_none() && id.mutability.is_none() && id.subpat.is_none() {
+            self.0.insert(id.ident.to_string(), reference);
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Copies {
+    fn visit_local(&mut self, local: &'a syn::Local) {
+        if let Pat::Type(p) = &local.pat {
+            self.bound(&p.pat, &p.ty);
+        }
+        visit::visit_local(self, local);
+    }
+    fn visit_item(&mut self, _: &'a syn::Item) {}
+}
+
+struct Closures<'a> {
+    copies: HashMap<String, bool>,
+    names: &'a Names,
+}
+
+impl VisitMut for Closures<'_> {
+    fn visit_expr_closure_mut(&mut self, closure: &mut ExprClosure) {
+        visit_mut::visit_expr_closure_mut(self, closure);
+        if closure.capture.is_none() && self.copied(closure) {
+            closure.capture = Some(syn::parse_quote!(move));
+        }
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+impl Closures<'_> {
+    /// Are all captures such locals, and is none of them lent as such?
+    fn copied(&self, closure: &ExprClosure) -> bool {
+        let mut own = Own { copies: &self.copies, binders: Vec::new(), lent: false, depth: 0 };
+        own.visit_expr_closure(closure);
+        let captured = |name: &Ident| !own.binders.contains(&name) && self.names.find(name).is_some();
+        let copy = |name: &Ident| self.copies.contains_key(&name.to_string());
+        let body = closure.body.to_token_stream();
+        !own.lent && mentions(&body, &|n| captured(n) && copy(n)) && !mentions(&body, &|n| captured(n) && !copy(n))
+    }
+}
+
+/// What stands in a closure.
+struct Own<'a> {
+    copies: &'a HashMap<String, bool>,
+    /// What it binds itself.
+    binders: Vec<&'a Ident>,
+    /// Something may be lent that a `move` closure would lend from itself.
+    lent: bool,
+    depth: usize,
+}
+
+impl<'a> Visit<'a> for Own<'a> {
+    fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
+        self.lent |= pat.by_ref.is_some();
+        self.binders.push(&pat.ident);
+        visit::visit_pat_ident(self, pat);
+    }
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Reference(e) => {
+                self.lent |= scan::name(&e.expr).is_some_and(|n| self.copies.contains_key(&n.to_string()))
+            }
+            Expr::RawAddr(_) => self.lent = true,
+            Expr::Async(_) => self.lent = true,
+            Expr::MethodCall(e) => {
+                // A number's methods may take it by reference; a reference's take what it points to.
+                self.lent |= scan::name(&e.receiver).and_then(|n| self.copies.get(&n.to_string())) == Some(&false)
+                    && !BY_VALUE.iter().any(|m| e.method == m);
+            }
+            _ => {}
+        }
+        visit::visit_expr(self, expr);
+    }
+    fn visit_expr_closure(&mut self, closure: &'a ExprClosure) {
+        self.depth += 1;
+        // What one inside lends, it would lend from this one.
+        self.lent |= self.depth > 1 && closure.capture.is_none();
+        visit::visit_expr_closure(self, closure);
+        self.depth -= 1;
+    }
+    fn visit_macro(&mut self, mac: &'a syn::Macro) {
+        self.lent |= names_inline(&mac.tokens);
+    }
+}
+
+/// May a string among the tokens name a local, as `format!("{x}")` does?
+fn names_inline(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|tree| match tree {
+        TokenTree::Group(g) => names_inline(&g.stream()),
+        TokenTree::Literal(l) => {
+            let text = l.to_string();
+            text.split('{').skip(1).any(|after| after.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+        }
+        _ => false,
+    })
+}
+
+/// Methods of numbers that take them by value.
+const BY_VALUE: &[&str] = &[
+    "pow",
+    "abs",
+    "sqrt",
+    "min",
+    "max",
+    "rem_euclid",
+    "div_ceil",
+    "wrapping_add",
+    "wrapping_sub",
+    "wrapping_mul",
+    "saturating_add",
+    "saturating_sub",
+    "checked_add",
+    "checked_sub",
+    "abs_diff",
+    "count_ones",
+    "trailing_zeros",
+    "leading_zeros",
+    "rotate_left",
+    "rotate_right",
+    "is_power_of_two",
+    "then",
+    "then_some",
+];

@@ -1,0 +1,88 @@
+//! The frame of a spawned task.
+//!
+//! Sweeps and reports must find it, since a wait for it may be a part of a cycle. So it comes from a pool, whatever its
+//! size: a task or a value that is too large lies in a box.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+
+use super::super::call::{CallFuture, Task};
+use super::super::context::{Cx, cx};
+use super::super::frame::{BodyFrame, FrameRef, VTable, frame_layout};
+use super::super::origin::pack;
+use super::super::pool::Class;
+use super::Keeper;
+
+/// Whether a frame that delivers a `T` would be too large for a pool: then it delivers a `Box<T>`.
+pub(super) const fn too_large<T>() -> bool {
+    matches!(Class::of(frame_layout::<Spawned<Pin<Box<()>>>, T>()), Class::Large(_))
+}
+
+/// The body of a spawned task.
+struct Spawned<C> {
+    call: C,
+    keeper: Option<Keeper>,
+}
+
+impl<C> Unpin for Spawned<C> {}
+
+impl<C: Future + Unpin> Future for Spawned<C> {
+    type Output = C::Output;
+    fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<C::Output> {
+        let call = &mut self.call;
+        match catch_unwind(AssertUnwindSafe(|| Pin::new(call).poll(std))) {
+            Ok(polled) => polled,
+            Err(payload) => {
+                if let Some(keeper) = &self.keeper {
+                    keeper.panicked();
+                }
+                resume_unwind(pack(payload))
+            }
+        }
+    }
+}
+
+impl<C> Drop for Spawned<C> {
+    fn drop(&mut self) {
+        // The keeper is told when the frame has completed, not before: see `run::run`.
+        if let Some(keeper) = self.keeper.take() {
+            // SAFETY: a body is destroyed by a worker; used at once.
+            unsafe { cx() }.set_keeper(keeper);
+        }
+    }
+}
+
+impl<C: Future + Unpin> Spawned<C> {
+    const TABLE: &'static VTable = &VTable { spawned: true, ..*BodyFrame::<Self>::VTABLE };
+    const POOLED: bool = matches!(Self::TABLE.class, Class::Pooled(_));
+
+    fn start(cx: Cx, call: C, keeper: Keeper) -> FrameRef {
+        let frame = BodyFrame::with_table(cx, Spawned { call, keeper: Some(keeper) }, Self::TABLE);
+        cx.make_ready(frame);
+        frame
+    }
+}
+
+/// A call that puts its value into a box.
+struct IntoBox<C>(C);
+
+impl<C: Future + Unpin> Future for IntoBox<C> {
+    type Output = Box<C::Output>;
+    fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<Box<C::Output>> {
+        Pin::new(&mut self.0).poll(std).map(Box::new)
+    }
+}
+
+/// Makes the frame of a spawned task, ready to run. It delivers the value, or a box if the value is [`too_large`].
+pub(super) fn start<Tk: Task>(cx: Cx, task: Tk, keeper: Keeper) -> FrameRef {
+    let call = CallFuture::fresh(task);
+    if too_large::<Tk::Output>() {
+        Spawned::start(cx, Box::pin(IntoBox(call)), keeper)
+    } else if Spawned::<CallFuture<Tk>>::POOLED {
+        Spawned::start(cx, call, keeper)
+    } else {
+        Spawned::start(cx, Box::pin(call), keeper)
+    }
+}

@@ -1,0 +1,207 @@
+//! What a scope's tasks and its end share: one atomic word, a generation and a count.
+//!
+//! ```text
+//!                                  (2) a task enters: n + 1
+//!                                     +---+
+//!                  (1) begin          |   v     (3) the last leaves
+//!   ENDED(g - 1, 0) ------------> LIVE(g, n > 0) -------------------> ENDED(g, 0)
+//!         ^                           |   ^                               |
+//!         |                           +---+                               |
+//!         |                        (3) one leaves: n - 1                  |
+//!         +---------------------------------------------------------------+
+//!                                  (4) recycled
+//! ```
+//!
+//! The count is of the scope's body and of its tasks. The body leaves the *end* with the state before it does (3);
+//! whoever is last finds it, and ends the scope by it. From then on the state may be another scope's.
+//!
+//! States are recycled and never freed, and each use has its own generation: a scope that is kept after its end is
+//! refused by (2), instead of touching memory that is gone, or another's scope. Who has entered keeps the scope alive.
+
+use crate::atomics::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, lock};
+
+/// The state of a scope that is ended by an `E`.
+pub(crate) struct State<E> {
+    /// The generation (upper half), and the body and the tasks that have not ended (lower half).
+    word: AtomicU64,
+    /// The run that the scope belongs to.
+    run: AtomicU32,
+    panicked: AtomicBool,
+    /// Taken by whoever is last; there before the body leaves.
+    end: Mutex<Option<E>>,
+}
+
+impl<E> State<E> {
+    /// A state that is no scope's.
+    pub(super) fn new() -> State<E> {
+        State {
+            word: AtomicU64::new(0),
+            run: AtomicU32::new(0),
+            panicked: AtomicBool::new(false),
+            end: Mutex::new(None),
+        }
+    }
+
+    /// Transition 1, with the body; the generation.
+    pub(super) fn begin(&self, run: u32) -> u32 {
+        // Relaxed, all: nobody has this generation yet; it is handed out with the scope.
+        let generation = ((self.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
+        self.run.store(run, Ordering::Relaxed);
+        self.panicked.store(false, Ordering::Relaxed);
+        self.word.store(u64::from(generation) << 32 | 1, Ordering::Relaxed);
+        generation
+    }
+
+    /// Transition 2: the run of the scope, if this generation has not ended.
+    #[must_use]
+    pub(super) fn enter(&self, generation: u32) -> Option<u32> {
+        let enter = |word: u64| ((word >> 32) as u32 == generation && word as u32 > 0).then(|| word + 1);
+        // Relaxed: who enters is in the scope, or is refused.
+        self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enter).ok()?;
+        // Relaxed: set before the scope was handed out, and from here on the scope lives until the task has left.
+        Some(self.run.load(Ordering::Relaxed))
+    }
+
+    /// Transition 3 of a task: the end, if the task was the last.
+    #[must_use]
+    pub(super) fn leave(&self) -> Option<E> {
+        // Release: this task's accesses come before the end. Acquire: the last sees all others', and `end`.
+        if self.word.fetch_sub(1, Ordering::AcqRel) as u32 == 1 { lock(&self.end).take() } else { None }
+    }
+
+    /// Transition 3 of the body: the end back, if no task is left.
+    #[must_use]
+    pub(super) fn leave_body(&self, end: E) -> Option<E> {
+        *lock(&self.end) = Some(end);
+        self.leave()
+    }
+
+    /// A task has panicked, and will leave.
+    pub(super) fn note_panic(&self) {
+        // Relaxed: published by (3).
+        self.panicked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a task has panicked; for the scope that has ended.
+    pub(super) fn panicked(&self) -> bool {
+        // Relaxed: ordered by (3).
+        self.panicked.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::atomics::{Arc, AtomicUsize, UnsafeCell, thread};
+    use loom::model::Builder;
+
+    /// A state, what tasks in its scopes write, and how many scopes have ended. An end is the number of its run.
+    struct Scopes {
+        state: State<u32>,
+        notes: [UnsafeCell<bool>; 2],
+        ended: AtomicUsize,
+    }
+
+    impl Scopes {
+        fn new() -> Arc<Scopes> {
+            let notes = [(); 2].map(|()| UnsafeCell::new(false));
+            Arc::new(Scopes { state: State::new(), notes, ended: AtomicUsize::new(0) })
+        }
+
+        fn note(&self, index: usize) {
+            // SAFETY: one task writes, and the end reads; loom checks it.
+            self.notes[index].with_mut(|note| unsafe { *note = true });
+        }
+
+        fn noted(&self, index: usize) -> bool {
+            // SAFETY: as above.
+            self.notes[index].with(|note| unsafe { *note })
+        }
+
+        fn count_end(&self) {
+            // Relaxed: read after all threads are joined.
+            self.ended.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn explore(model: impl Fn() + Sync + Send + 'static) {
+        let mut builder = Builder::new();
+        builder.preemption_bound.get_or_insert(3);
+        builder.check(model);
+    }
+
+    #[test]
+    fn a_scope_ends_once_after_all_its_tasks() {
+        explore(|| {
+            let scopes = Scopes::new();
+            let end = |scopes: &Scopes, end: Option<u32>| {
+                if let Some(run) = end {
+                    assert_eq!(run, 1);
+                    assert!(scopes.noted(0) && scopes.noted(1) && scopes.state.panicked());
+                    scopes.count_end();
+                }
+            };
+            let generation = scopes.state.begin(1);
+            let tasks = [0, 1].map(|index| {
+                assert_eq!(scopes.state.enter(generation), Some(1));
+                let scopes = Arc::clone(&scopes);
+                thread::spawn(move || {
+                    scopes.note(index);
+                    if index == 1 {
+                        scopes.state.note_panic();
+                    }
+                    end(&scopes, scopes.state.leave());
+                })
+            });
+            end(&scopes, scopes.state.leave_body(1));
+            for task in tasks {
+                task.join().unwrap();
+            }
+            assert_eq!(scopes.ended.load(Ordering::Relaxed), 1);
+        });
+    }
+
+    /// Somebody kept the scope, and spawns in it while it ends and its state becomes another scope's.
+    #[test]
+    fn a_kept_scope_spawns_before_its_end_or_is_refused() {
+        explore(|| {
+            let scopes = Scopes::new();
+            let generation = scopes.state.begin(1);
+            /// Whoever ends the scope sees what was done in it, and uses the state again.
+            fn end(scopes: &Scopes, end: Option<u32>) {
+                let Some(run) = end else { return };
+                assert_eq!(run, 1);
+                // What a task did in it is seen; without one there is nothing.
+                let _ = scopes.noted(0);
+                scopes.count_end();
+                let generation = scopes.state.begin(2);
+                assert_eq!(scopes.state.enter(generation), Some(2));
+                assert_eq!(scopes.state.leave(), None);
+                assert_eq!(scopes.state.leave_body(2), Some(2));
+                scopes.count_end();
+            }
+            let late = {
+                let scopes = Arc::clone(&scopes);
+                thread::spawn(move || {
+                    let entered = scopes.state.enter(generation);
+                    if let Some(run) = entered {
+                        assert_eq!(run, 1);
+                        scopes.note(0);
+                        end(&scopes, scopes.state.leave());
+                    }
+                    // Once more: perhaps the state is another scope's by now.
+                    if let Some(run) = scopes.state.enter(generation) {
+                        assert_eq!(run, 1);
+                        end(&scopes, scopes.state.leave());
+                    }
+                    entered.is_some()
+                })
+            };
+            end(&scopes, scopes.state.leave_body(1));
+            let entered = late.join().unwrap();
+            assert_eq!(scopes.noted(0), entered);
+            assert_eq!(scopes.ended.load(Ordering::Relaxed), 2);
+            assert_eq!(scopes.state.enter(generation), None);
+        });
+    }
+}

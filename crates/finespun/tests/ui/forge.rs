@@ -1,0 +1,17 @@
+//! What generated code makes by `unsafe` functions, safe code cannot make by hand: the future of a join, which it could
+//! poll and forget while a suspended task borrows from its locals. (Privacy of fields is checked last: see also
+//! `forge_parts`.)
+
+use finespun::__rt::JoinAsync2;
+use finespun::prelude::*;
+
+#[task]
+async fn one(n: u64) -> u64 {
+    n
+}
+
+fn a_join() {
+    let _ = JoinAsync2 { start: Some((one(1), one(2))), wait: None };
+}
+
+fn main() {}
