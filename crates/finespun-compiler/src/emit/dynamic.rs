@@ -93,7 +93,7 @@ fn write_caller(block: &ItemTrait, sig: &Signature) -> TokenStream {
         None => quote!(::core::marker::Sync),
     };
     let shown: Vec<&Ident> = inputs.iter().map(|(n, _)| n).collect();
-    let types = inputs.iter().map(|(_, t)| t);
+    let types: Vec<_> = inputs.iter().map(|(_, t)| t).collect();
     quote_spanned! {site=>
         #[doc(hidden)]
         #[inline]
@@ -103,7 +103,7 @@ fn write_caller(block: &ItemTrait, sig: &Signature) -> TokenStream {
         where #(#given,)* #(#more,)*
         {
             unsafe {
-                ::finespun::__rt::stack_task((#this, #(#shown,)*), |__cx, (#this, #(#shown,)*)| unsafe {
+                ::finespun::__rt::stack_task::<(&#mutability __S, #(#types,)*), _, _>(move |__cx| unsafe {
                     <__S as #of #args>::#body #fish(#this, __cx, #(#shown),*)
                 })
             }

@@ -213,3 +213,14 @@ pub(super) fn sibling(name: &Ident) -> Ident {
 pub(super) fn behind(name: &Ident) -> Ident {
     format_ident!("__rest_{}", name.to_string().trim_start_matches("r#"), span = name.span())
 }
+
+/// The types of a task's arguments as the library asks for them.
+pub(super) fn args<'a>(types: impl Iterator<Item = &'a Type> + Clone) -> TokenStream {
+    /// The library knows tuples of up to so many.
+    const MOST: usize = 16;
+    if types.clone().count() > MOST {
+        // More than registers hold.
+        return quote!(([usize; #MOST],));
+    }
+    quote!((#(#types,)*))
+}

@@ -43,9 +43,10 @@ fn sum_of(
         return unsafe { ::finespun::__rt::Called::into_outcome(__called) };
     }
     unsafe {
-        ::finespun::__rt::stack_task(
-            (t,),
-            |__cx, (__a0,)| unsafe { __stack(__cx, __a0) },
-        )
+        ::finespun::__rt::stack_task::<
+            (&Option<Box<Tree>>,),
+            _,
+            _,
+        >(move |__cx| unsafe { __stack(__cx, t) })
     }
 }

@@ -27,10 +27,11 @@ pub trait Visit: Sync {
         Self: ::core::marker::Sized + ::core::marker::Sync,
     {
         unsafe {
-            ::finespun::__rt::stack_task(
-                (self, n),
-                |__cx, (__this, __a1)| unsafe { Self::__task_visit(__this, __cx, __a1) },
-            )
+            ::finespun::__rt::stack_task::<
+                (&Self, u64),
+                _,
+                _,
+            >(move |__cx| unsafe { Self::__task_visit(self, __cx, n) })
         }
     }
     fn name(&self) -> &str;
@@ -42,10 +43,11 @@ pub fn __task_Visit_visit<__S: Visit + ::core::marker::Sync + ?::core::marker::S
     n: u64,
 ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
     unsafe {
-        ::finespun::__rt::stack_task(
-            (__this, n),
-            |__cx, (__this, n)| unsafe { <__S as Visit>::__task_visit(__this, __cx, n) },
-        )
+        ::finespun::__rt::stack_task::<
+            (&__S, u64),
+            _,
+            _,
+        >(move |__cx| unsafe { <__S as Visit>::__task_visit(__this, __cx, n) })
     }
 }
 impl<'__object> dyn Visit + '__object {

@@ -76,9 +76,10 @@ fn sum(
         return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
     }
     unsafe {
-        ::finespun::__rt::stack_task(
-            (node,),
-            |__cx, (__a0,)| unsafe { __stack(__cx, __a0) },
-        )
+        ::finespun::__rt::stack_task::<
+            (Option<&Node>,),
+            _,
+            _,
+        >(move |__cx| unsafe { __stack(__cx, node) })
     }
 }

@@ -84,9 +84,10 @@ pub(crate) fn depth(
     most: u64,
 ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
     unsafe {
-        ::finespun::__rt::stack_task(
-            (self, most),
-            |__cx, (__this, __a1)| unsafe { Self::__task_depth(__this, __cx, __a1) },
-        )
+        ::finespun::__rt::stack_task::<
+            (&Self, u64),
+            _,
+            _,
+        >(move |__cx| unsafe { Self::__task_depth(self, __cx, most) })
     }
 }

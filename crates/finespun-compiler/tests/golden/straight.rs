@@ -5,5 +5,5 @@ fn add(v: &[u64]) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker:
     fn __plain(v: &[u64]) -> u64 {
         v.iter().sum()
     }
-    unsafe { ::finespun::__rt::straight_task((v,), |(__a0,)| { __plain(__a0) }) }
+    unsafe { ::finespun::__rt::straight_task(move || __plain(v)) }
 }

@@ -10,5 +10,5 @@ fn twice(v: &[u64]) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marke
                 __t0 => unsafe { ::finespun::__rt::call_straight(__t0) }
             })
     }
-    unsafe { ::finespun::__rt::straight_task((v,), |(__a0,)| { __plain(__a0) }) }
+    unsafe { ::finespun::__rt::straight_task(move || __plain(v)) }
 }

@@ -20,11 +20,12 @@ use std::task::{Context as StdContext, Poll};
 use std::vec;
 
 use super::call::{Task, call_guarded, poll_in_place, sealed};
-use super::context::{Cx, cx};
+use super::context::{Cx, Verdict, cx};
 use super::frame::{BodyFrame, FrameRef, Payload, VTable, discard};
 use super::join::Branch;
 use super::outcome::{Child, Outcome};
 use super::slot::Status;
+use super::words::Parcel;
 use super::yielding::YieldNow;
 
 /// The most tasks that one split hands over.
@@ -157,37 +158,81 @@ where
 {
     type Output = S::Output;
     const STRAIGHT: bool = false;
+    const GUARDS: bool = true;
 
-    #[inline]
+    #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<S::Output> {
         let Many { mut tasks, mut sink } = self;
-        while let Some(task) = tasks.next() {
+        let mut guarded = false;
+        // Not by `next`: an option of a task would be moved through memory.
+        let ended = tasks.try_for_each(|task| {
+            guarded = true;
             // SAFETY: `cx` is the current worker's; a child is kept and waited for.
             let called = unsafe { call_guarded(cx, task) };
             if called.suspended() {
                 // SAFETY: just looked.
-                return suspended(cx, tasks, sink, unsafe { called.child() });
+                return Err(unsafe { called.child() });
             }
             // SAFETY: as above.
             sink.put(unsafe { called.value() });
+            Ok(())
+        });
+        if let Err(child) = ended {
+            let mut rest = Parcel::new((tasks, sink, child));
+            // SAFETY: the parcel is taken once.
+            return unsafe { suspended(cx, &mut rest) };
+        }
+        if !guarded && cx.trips() {
+            let mut nothing = Parcel::new((tasks, sink));
+            // SAFETY: the parcel is taken once.
+            return unsafe { tripped(cx, &mut nothing) };
         }
         // SAFETY: the call protocol.
         unsafe { Outcome::done(sink.finish()) }
     }
 }
 
+/// # Safety
+/// The rest of the loop is in the parcel, and is moved here.
 #[cold]
 #[inline(never)]
-fn suspended<I, S>(cx: Cx, tasks: I, sink: S, child: Child<I::Item>) -> Outcome<S::Output>
+unsafe fn suspended<I, S>(cx: Cx, rest: &mut Parcel<(I, S, Child<I::Item>)>) -> Outcome<S::Output>
 where
     I: Iterator,
     I::Item: Task,
     S: Sink<Value<I>>,
 {
+    // SAFETY: by the caller's word.
+    let (tasks, sink, child) = unsafe { rest.take() };
     cx.context().counters.fallback();
     let pieces = VecDeque::from([Piece::One(Branch::Child(child))]);
     let body = Rest { tasks: Some(tasks), sink: Some(sink), pieces, turn: None, panic: None };
     poll_in_place(body, cx, Rest::<I, S>::TABLE)
+}
+
+/// The guard trips at a loop without tasks.
+///
+/// # Safety
+/// The loop is in the parcel, and is moved here.
+#[cold]
+#[inline(never)]
+unsafe fn tripped<I, S>(cx: Cx, nothing: &mut Parcel<(I, S)>) -> Outcome<S::Output>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    // SAFETY: by the caller's word.
+    let (tasks, sink) = unsafe { nothing.take() };
+    drop(tasks);
+    if cx.tripped() == Verdict::Stay {
+        // SAFETY: the call protocol.
+        return unsafe { Outcome::done(sink.finish()) };
+    }
+    let body = Rest::<I, S> { tasks: None, sink: Some(sink), pieces: VecDeque::new(), turn: None, panic: None };
+    let frame = BodyFrame::make(cx, body);
+    cx.make_ready(frame);
+    Outcome::suspended(frame)
 }
 
 /// Tasks handed over in one frame.
