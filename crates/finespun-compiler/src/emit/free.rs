@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, Type};
 
-use super::item::{Function, Parts, args, assertions, inline, inlined, note, own, turbofish};
+use super::item::{Function, Parts, args, assertions, inline, inlined, note, opened, own, turbofish};
 use super::{pinned, straight};
 use crate::choose::{self, Choice};
 use crate::parse::{Options, Wish};
@@ -69,7 +69,8 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                 Some(choose::Head { pats, stmts, names }) => {
                     let (lints, pats): (Vec<_>, Vec<_>) = pats.iter().cloned().unzip();
                     let inputs = quote_spanned!(site=> #(#lints #pats: #types),*);
-                    let body = quote_spanned!(site=> #stmts unsafe { __rest #fish(__cx, #(#names),*) });
+                    let rest = opened(code, quote_spanned!(site=> __rest #fish(__cx, #(#names),*)));
+                    let body = quote_spanned!(site=> #stmts unsafe { #rest });
                     let first = function(quote!(__stack), quote!(#[inline]), inputs, &body);
                     let rest = function(quote!(__rest), inlined(code), whole, &code.rest);
                     quote!(#first #rest)

@@ -204,6 +204,12 @@ pub(super) fn inlined(code: &Code) -> TokenStream {
     if code.forwards { quote!(#[inline]) } else { quote!(#[inline(never)]) }
 }
 
+/// The call of what stands behind a head, kept apart from the head's own values:
+/// see `behind` in the library. Forwarding wants a tail call, which this would prevent.
+pub(super) fn opened(code: &Code, rest: TokenStream) -> TokenStream {
+    if code.forwards { rest } else { quote_spanned!(Span::mixed_site()=> ::finespun::__rt::behind(#rest)) }
+}
+
 /// The name of the function that holds a method's body.
 pub(super) fn sibling(name: &Ident) -> Ident {
     format_ident!("__task_{}", name.to_string().trim_start_matches("r#"), span = name.span())

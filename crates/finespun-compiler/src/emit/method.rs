@@ -10,7 +10,7 @@ use quote::{quote, quote_spanned};
 use syn::{Block, Ident, ReceiverKind, Type, parse_quote};
 
 use super::item::{
-    Function, Home, Parts, args, assertions, behind, inline, inlined, note, own, sibling, this, turbofish,
+    Function, Home, Parts, args, assertions, behind, inline, inlined, note, opened, own, sibling, this, turbofish,
 };
 use super::{pinned, straight};
 use crate::choose::{self, Choice};
@@ -88,7 +88,8 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
                         me = hands.next().map(|me| quote!(#me,));
                     }
                     rest = Some(code);
-                    let call = quote_spanned!(site=> unsafe { Self::#behind #fish(#me __cx, #(#hands),*) });
+                    let call = opened(code, quote_spanned!(site=> Self::#behind #fish(#me __cx, #(#hands),*)));
+                    let call = quote_spanned!(site=> unsafe { #call });
                     (quote!(#[inline]), quote!({ #first #(#pats)* #stmts #call }))
                 }
                 None => {

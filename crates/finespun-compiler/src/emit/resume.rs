@@ -75,7 +75,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
             }
             #body
         });
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
 }
 

@@ -212,6 +212,15 @@ impl Cx {
     /// The guard check: one compare.
     #[inline(always)]
     pub(crate) fn trips(self) -> bool {
+        #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+        {
+            let guard = self.0.as_ptr();
+            unsafe {
+                std::arch::asm!("cmp rsp, qword ptr [{}]", "jb {}", in(reg) guard, label { return true }, options(nostack, readonly));
+            }
+            false
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
         self.context().guard.trips(stack_pointer())
     }
 
