@@ -109,7 +109,7 @@ fn accumulate(
                 }
             },
         );
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
     unsafe {
         ::finespun::__rt::stack_task::<

@@ -13,7 +13,7 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
                 return unsafe { ::finespun::__rt::Outcome::done(__r) };
             };
         }
-        unsafe { __rest(__cx, n) }
+        unsafe { ::finespun::__rt::behind(__rest(__cx, n)) }
     }
     #[inline(never)]
     unsafe fn __rest(
@@ -71,7 +71,7 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
                 return __r;
             },
         );
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
     unsafe {
         ::finespun::__rt::stack_task::<

@@ -28,6 +28,13 @@ fn sum_of(
         let __called = '__forward0: {
             #[allow(unused_variables, unused_mut)]
             let t = __a0;
+            #[allow(unused, clippy::all)]
+            {
+                match t {
+                    Some(_) => {}
+                    None => unsafe { ::core::hint::unreachable_unchecked() }
+                }
+            }
             match t {
                 Some(t_1) => {
                     let __t0 = ::finespun::__rt::send(sum(t_1));

@@ -15,7 +15,7 @@ impl Visit for Plus {
                 return unsafe { ::finespun::__rt::Outcome::done(__r) };
             };
         }
-        unsafe { Self::__rest_visit(__this, __cx, n) }
+        unsafe { ::finespun::__rt::behind(Self::__rest_visit(__this, __cx, n)) }
     }
     #[doc(hidden)]
     #[allow(clippy::missing_safety_doc)]
@@ -78,6 +78,6 @@ impl Visit for Plus {
                 return __r;
             },
         );
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
 }

@@ -18,7 +18,7 @@ fn sum(
             }
             Some(_) => {}
         }
-        unsafe { __rest(__cx, node) }
+        unsafe { ::finespun::__rt::behind(__rest(__cx, node)) }
     }
     #[inline(never)]
     unsafe fn __rest(
@@ -28,6 +28,13 @@ fn sum(
         let __en = '__fallback: {
             #[allow(unused_variables, unused_mut)]
             let node = __a0;
+            #[allow(unused, clippy::all)]
+            {
+                match node {
+                    None => unsafe { ::core::hint::unreachable_unchecked() }
+                    Some(_) => {}
+                }
+            }
             match node {
                 None => {
                     let __r: u64 = 0;
@@ -73,7 +80,7 @@ fn sum(
                 return __r;
             },
         );
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
     unsafe {
         ::finespun::__rt::stack_task::<

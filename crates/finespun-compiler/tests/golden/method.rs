@@ -14,7 +14,7 @@ pub(crate) unsafe fn __task_depth(
             return unsafe { ::finespun::__rt::Outcome::done(__r) };
         }
     };
-    unsafe { Self::__rest_depth(__this, __cx, most) }
+    unsafe { ::finespun::__rt::behind(Self::__rest_depth(__this, __cx, most)) }
 }
 #[doc(hidden)]
 #[allow(clippy::missing_safety_doc)]
@@ -28,6 +28,12 @@ pub(crate) unsafe fn __rest_depth(
         #[allow(unused_variables, unused_mut)]
         let __this = self;
         let most = __a1;
+        #[allow(unused, clippy::all)]
+        {
+            let Some(_) = &__this.next else {
+                unsafe { ::core::hint::unreachable_unchecked() }
+            };
+        }
         let Some(next) = &__this.next else {
             {
                 let __r: u64 = 1;
@@ -74,7 +80,7 @@ pub(crate) unsafe fn __rest_depth(
             return __r;
         },
     );
-    return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+    return unsafe { ::finespun::__rt::fallback(__en, __body) };
 }
 ///
 ///*Task schema: stack.*

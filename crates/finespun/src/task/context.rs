@@ -6,7 +6,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::frame::FrameRef;
-use super::guard::Guard;
+use super::guard::{Guard, stack_pointer};
 use super::pool::{Class, Pool};
 use super::runs::Run;
 use super::spawn::Keeper;
@@ -101,28 +101,6 @@ pub(crate) fn try_cx() -> Option<Cx> {
     NonNull::new(CURRENT.get().cast_mut()).map(Cx)
 }
 
-/// The address of the top of this thread's stack.
-#[inline(always)]
-pub(crate) fn stack_pointer() -> usize {
-    let sp: usize;
-    // SAFETY: copies a register.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
-        std::arch::asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack, preserves_flags));
-    }
-    // SAFETY: copies a register.
-    #[cfg(target_arch = "aarch64")]
-    unsafe {
-        std::arch::asm!("mov {}, sp", out(reg) sp, options(nomem, nostack, preserves_flags));
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        let here = 0u8;
-        sp = ptr::from_ref(&here).addr();
-    }
-    sp
-}
-
 impl Context {
     pub(crate) fn new() -> Context {
         let pool = Pool::acquire();
@@ -209,19 +187,10 @@ impl Cx {
         unsafe { self.0.as_ref() }
     }
 
-    /// The guard check: one compare.
+    /// The guard check.
     #[inline(always)]
     pub(crate) fn trips(self) -> bool {
-        #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
-        {
-            let guard = self.0.as_ptr();
-            unsafe {
-                std::arch::asm!("cmp rsp, qword ptr [{}]", "jb {}", in(reg) guard, label { return true }, options(nostack, readonly));
-            }
-            false
-        }
-        #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
-        self.context().guard.trips(stack_pointer())
+        self.context().guard.trips()
     }
 
     /// The slow path of a tripped check.

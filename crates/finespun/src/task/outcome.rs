@@ -39,6 +39,7 @@ impl<T> Outcome<T> {
         let mut frame = self.frame.map_or(ptr::null_mut(), NonNull::as_ptr);
         // SAFETY: no instruction; the register stays as it is.
         #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+        #[allow(clippy::pointers_in_nomem_asm_block, reason = "the pointer is not followed")]
         unsafe {
             std::arch::asm!("/* {0} */", inout(reg) frame, options(pure, nomem, nostack, preserves_flags));
         }
