@@ -364,6 +364,10 @@ impl Scheduler for Worker {
         }
     }
 
+    fn handed_over(&self, took: Duration) {
+        self.left_at.update(|at| at.map(|at| at + took));
+    }
+
     fn left(&self, exposed: &mut Vec<FrameRef>) {
         if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
             // What was running goes behind everything else.

@@ -4,6 +4,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::frame::FrameRef;
 use super::guard::{Guard, stack_pointer};
@@ -56,6 +57,9 @@ pub(crate) trait Scheduler {
     fn ready_last(&self, frame: FrameRef);
     /// Under block-every-n: whether a wait that could be satisfied at once suspends all the same.
     fn block_now(&self) -> bool;
+    /// While the stack is being given up, taking tasks out of a loop took so long. The pause after the promotion is
+    /// measured by what may have been in vain; this was not.
+    fn handed_over(&self, took: Duration);
     /// The stack has been given up: queue what was exposed, youngest first in the list, and empty the list.
     fn left(&self, exposed: &mut Vec<FrameRef>);
 }
@@ -132,7 +136,7 @@ impl Context {
         self.scheduler.set(None);
     }
 
-    fn scheduler(&self) -> &dyn Scheduler {
+    pub(crate) fn scheduler(&self) -> &dyn Scheduler {
         match self.scheduler.get() {
             // SAFETY: set by the worker that runs now, which is the scheduler's owner.
             Some(scheduler) => unsafe { &*scheduler.as_ptr() },

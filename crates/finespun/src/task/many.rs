@@ -5,9 +5,10 @@
 //!
 //! * It was blocked: the remaining tasks are begun before the worker leaves, so that all their waits are under way
 //!   at once. Their values are kept until their turn comes.
-//! * A thief asked, or the stack is used up: half of the remaining tasks (at most [`BATCH`]) become one ready
-//!   frame, which a thief takes and can split again; the loop itself becomes ready to go on with the rest. So a loop
-//!   over a million tasks splits as often as somebody asks, not a million times.
+//! * A thief asked, or the stack is used up: half of the remaining tasks become one ready frame, which a thief takes
+//!   and can split again; the loop itself becomes ready to go on with the rest. So a loop over a million tasks splits
+//!   as often as somebody asks, not a million times. The tasks handed over have to be taken from the iterator, so
+//!   the first time they are at most [`BATCH`], and each time twice as many, up to [`LARGEST_BATCH`].
 //!
 //! Values go into the sink in the iterator's order, whoever computed them: a floating-point sum is the same on any
 //! number of workers.
@@ -17,6 +18,7 @@ use std::future::{Future, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
+use std::time::Instant;
 use std::vec;
 
 use super::call::{Task, call_guarded, poll_in_place, sealed};
@@ -28,8 +30,11 @@ use super::slot::Status;
 use super::words::Parcel;
 use super::yielding::YieldNow;
 
-/// The most tasks that one split hands over.
+/// The most tasks that the first split of a loop hands over, and that run between two looks at what is out.
 const BATCH: usize = 1024;
+
+/// The most tasks that any split hands over.
+const LARGEST_BATCH: usize = 1 << 16;
 
 /// Takes values in order.
 pub trait Sink<V> {
@@ -206,7 +211,7 @@ where
     let (tasks, sink, child) = unsafe { rest.take() };
     cx.context().counters.fallback();
     let pieces = VecDeque::from([Piece::One(Branch::Child(child))]);
-    let body = Rest { tasks: Some(tasks), sink: Some(sink), pieces, turn: None, panic: None };
+    let body = Rest { tasks: Some(tasks), sink: Some(sink), pieces, batch: BATCH, turn: None, panic: None };
     poll_in_place(body, cx, Rest::<I, S>::TABLE)
 }
 
@@ -229,7 +234,8 @@ where
         // SAFETY: the call protocol.
         return unsafe { Outcome::done(sink.finish()) };
     }
-    let body = Rest::<I, S> { tasks: None, sink: Some(sink), pieces: VecDeque::new(), turn: None, panic: None };
+    let pieces = VecDeque::new();
+    let body = Rest::<I, S> { tasks: None, sink: Some(sink), pieces, batch: BATCH, turn: None, panic: None };
     let frame = BodyFrame::make(cx, body);
     cx.make_ready(frame);
     Outcome::suspended(frame)
@@ -242,6 +248,8 @@ type Batch<Tk> = Many<vec::IntoIter<Tk>, Vec<<Tk as Task>::Output>>;
 enum Piece<Tk: Task> {
     One(Branch<Tk>),
     Many(Branch<Batch<Tk>>),
+    /// Of tasks that ended in a row.
+    Values(Vec<Tk::Output>),
 }
 
 impl<Tk: Task> Piece<Tk> {
@@ -249,6 +257,7 @@ impl<Tk: Task> Piece<Tk> {
         match self {
             Piece::One(branch) => branch.still_out(cx, look),
             Piece::Many(branch) => branch.still_out(cx, look),
+            Piece::Values(_) => false,
         }
     }
 
@@ -257,6 +266,7 @@ impl<Tk: Task> Piece<Tk> {
         match self {
             Piece::One(branch) => branch.look(),
             Piece::Many(branch) => branch.look(),
+            Piece::Values(_) => true,
         }
     }
 
@@ -270,6 +280,7 @@ impl<Tk: Task> Piece<Tk> {
                 branch.rethrow();
                 branch.take().into_iter().for_each(|value| sink.put(value));
             }
+            Piece::Values(values) => values.into_iter().for_each(|value| sink.put(value)),
         }
     }
 }
@@ -281,6 +292,8 @@ struct Rest<I: Iterator<Item: Task>, S> {
     sink: Option<S>,
     /// In order, from the first whose value the sink has not seen.
     pieces: VecDeque<Piece<I::Item>>,
+    /// How many tasks the next split may hand over.
+    batch: usize,
     /// The loop is ready to go on with `tasks`, and waits for its turn only.
     turn: Option<Child<YieldNow>>,
     /// The first panic, kept until nothing is out.
@@ -319,12 +332,16 @@ where
         match catch_unwind(AssertUnwindSafe(|| body(self))) {
             Ok(done) => Some(done),
             Err(payload) => {
-                match self.panic {
-                    None => self.panic = Some(payload),
-                    Some(_) => discard(payload),
-                }
+                self.panicked(payload);
                 None
             }
+        }
+    }
+
+    fn panicked(&mut self, payload: Payload) {
+        match self.panic {
+            None => self.panic = Some(payload),
+            Some(_) => discard(payload),
         }
     }
 
@@ -341,16 +358,19 @@ where
 
     /// The stack is being given up: hands over a batch, and asks for another turn if there is more.
     fn hand_over(&mut self, cx: Cx) {
+        let start = Instant::now();
         let batch = self.guarded(|rest| {
             let Some(tasks) = &mut rest.tasks else { return Vec::new() };
             let (low, high) = tasks.size_hint();
-            let half = high.unwrap_or(low.max(BATCH)).div_ceil(2).clamp(1, BATCH);
+            let half = high.unwrap_or(low.max(rest.batch)).div_ceil(2).clamp(1, rest.batch);
+            rest.batch = (rest.batch * 2).min(LARGEST_BATCH);
             tasks.by_ref().take(half).collect::<Vec<_>>()
         });
         let Some(batch) = batch.filter(|batch| !batch.is_empty()) else {
             self.guarded(|rest| rest.tasks = None);
             return;
         };
+        cx.context().scheduler().handed_over(start.elapsed());
         let turn = BodyFrame::make(cx, ready(()));
         cx.make_ready(turn);
         self.turn = Some(Child::new(turn));
@@ -359,22 +379,61 @@ where
         self.pieces.push_back(Piece::Many(Branch::Child(Child::new(frame))));
     }
 
-    /// Begins the tasks that are left; `false` when the stack is being given up before that is done.
-    fn go_on(&mut self, cx: Cx) -> bool {
-        while self.panic.is_none() && self.tasks.is_some() {
-            let next = self.guarded(|rest| rest.tasks.as_mut().and_then(Iterator::next));
-            let Some(Some(task)) = next else { break };
-            let branch = Branch::begin(cx, task);
-            self.pieces.push_back(Piece::One(branch));
-            self.drain();
-            if cx.leaving() {
-                self.hand_over(cx);
-                return self.turn.is_none();
+    /// Runs tasks in a row, at most [`BATCH`], until one suspends; whether there are more.
+    fn stretch(&mut self, cx: Cx) -> bool {
+        /// Whose panic it is.
+        enum At {
+            Iterator,
+            Task,
+            Sink,
+        }
+        let (Some(tasks), Some(sink)) = (&mut self.tasks, &mut self.sink) else { return false };
+        // Straight into the sink, if nothing comes before these.
+        let ahead = !self.pieces.is_empty();
+        let mut values = Vec::new();
+        let mut at = At::Iterator;
+        let mut run = 0;
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            tasks.by_ref().take(BATCH).try_for_each(|task| {
+                run += 1;
+                at = At::Task;
+                // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+                let value = unsafe { call_guarded(cx, task) }.open()?;
+                at = At::Sink;
+                if ahead {
+                    values.push(value)
+                } else {
+                    sink.put(value)
+                }
+                at = At::Iterator;
+                Ok(())
+            })
+        }));
+        if !values.is_empty() {
+            self.pieces.push_back(Piece::Values(values));
+        }
+        match ended {
+            Ok(Ok(())) => return run == BATCH,
+            Ok(Err(child)) => self.pieces.push_back(Piece::One(Branch::Child(child))),
+            // Its turn comes when those before it have ended: one of them may have panicked first.
+            Err(payload) if matches!(at, At::Task) => {
+                self.pieces.push_back(Piece::One(Branch::Panicked(Box::new(payload))));
             }
+            Err(payload) => self.panicked(payload),
+        }
+        true
+    }
+
+    /// Begins the tasks that are left, or hands some over when the stack is being given up.
+    fn go_on(&mut self, cx: Cx) {
+        while self.panic.is_none() && self.stretch(cx) {
+            if cx.leaving() {
+                return self.hand_over(cx);
+            }
+            self.drain();
         }
         // Dropping the iterator is user code as well.
         self.guarded(|rest| rest.tasks = None);
-        true
     }
 }
 
