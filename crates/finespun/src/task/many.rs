@@ -21,10 +21,9 @@ use std::task::{Context as StdContext, Poll};
 use std::time::Instant;
 use std::vec;
 
-use super::call::{Task, call_guarded, poll_in_place, sealed};
+use super::call::{Task, call_guarded, delivered, poll_in_place, sealed};
 use super::context::{Cx, Verdict, cx};
 use super::frame::{BodyFrame, FrameRef, Payload, VTable, discard};
-use super::join::Branch;
 use super::outcome::{Child, Outcome};
 use super::slot::Status;
 use super::words::Parcel;
@@ -210,7 +209,7 @@ where
     // SAFETY: by the caller's word.
     let (tasks, sink, child) = unsafe { rest.take() };
     cx.context().counters.fallback();
-    let pieces = VecDeque::from([Piece::One(Branch::Child(child))]);
+    let pieces = VecDeque::from([Piece::One(child)]);
     let body = Rest { tasks: Some(tasks), sink: Some(sink), pieces, batch: BATCH, turn: None, panic: None };
     poll_in_place(body, cx, Rest::<I, S>::TABLE)
 }
@@ -244,43 +243,47 @@ where
 /// Tasks handed over in one frame.
 type Batch<Tk> = Many<vec::IntoIter<Tk>, Vec<<Tk as Task>::Output>>;
 
-/// What is out, or kept until its turn.
+/// What is out, or kept until its turn: two words, of which a loop may have a million.
+#[expect(clippy::box_collection, reason = "the vectors are few and the pieces many")]
 enum Piece<Tk: Task> {
-    One(Branch<Tk>),
-    Many(Branch<Batch<Tk>>),
+    One(Child<Tk>),
+    Batch(Child<Batch<Tk>>),
     /// Of tasks that ended in a row.
-    Values(Vec<Tk::Output>),
+    Values(Box<Vec<Tk::Output>>),
+    Panicked(Box<Payload>),
 }
 
 impl<Tk: Task> Piece<Tk> {
-    fn still_out(&mut self, cx: Cx, look: bool) -> bool {
+    /// Whether its turn may come.
+    fn ended(&self) -> bool {
         match self {
-            Piece::One(branch) => branch.still_out(cx, look),
-            Piece::Many(branch) => branch.still_out(cx, look),
-            Piece::Values(_) => false,
+            Piece::One(child) => child.ended(),
+            Piece::Batch(child) => child.ended(),
+            Piece::Values(_) | Piece::Panicked(_) => true,
         }
     }
 
-    /// Takes the result in if it has ended; whether it has.
-    fn ended(&mut self) -> bool {
-        match self {
-            Piece::One(branch) => branch.look(),
-            Piece::Many(branch) => branch.look(),
-            Piece::Values(_) => true,
+    /// Waits for it, unless it may be `look`ed at and has ended; whether it waits.
+    fn still_out(&self, cx: Cx, look: bool) -> bool {
+        let frame = match self {
+            Piece::One(child) => child.frame(),
+            Piece::Batch(child) => child.frame(),
+            Piece::Values(_) | Piece::Panicked(_) => return false,
+        };
+        let out = !(look && self.ended());
+        if out {
+            cx.wait_for(frame);
         }
+        out
     }
 
+    /// Its turn has come.
     fn put_into<S: Sink<Tk::Output>>(self, sink: &mut S) {
         match self {
-            Piece::One(mut branch) => {
-                branch.rethrow();
-                sink.put(branch.take());
-            }
-            Piece::Many(mut branch) => {
-                branch.rethrow();
-                branch.take().into_iter().for_each(|value| sink.put(value));
-            }
+            Piece::One(child) => sink.put(delivered(child)),
+            Piece::Batch(child) => delivered(child).into_iter().for_each(|value| sink.put(value)),
             Piece::Values(values) => values.into_iter().for_each(|value| sink.put(value)),
+            Piece::Panicked(payload) => resume_unwind(*payload),
         }
     }
 }
@@ -317,7 +320,7 @@ where
         rest.turn = None;
         rest.guarded(|rest| rest.tasks = None);
         let mut out = false;
-        for piece in &mut rest.pieces {
+        for piece in &rest.pieces {
             out |= piece.still_out(cx, true);
         }
         if out {
@@ -347,7 +350,7 @@ where
 
     /// Puts the values whose turn has come into the sink.
     fn drain(&mut self) {
-        while self.panic.is_none() && self.pieces.front_mut().is_some_and(Piece::ended) {
+        while self.panic.is_none() && self.pieces.front().is_some_and(Piece::ended) {
             self.guarded(|rest| {
                 if let (Some(piece), Some(sink)) = (rest.pieces.pop_front(), &mut rest.sink) {
                     piece.put_into(sink);
@@ -376,7 +379,7 @@ where
         self.turn = Some(Child::new(turn));
         let sink = Vec::with_capacity(batch.len());
         let frame = Many { tasks: batch.into_iter(), sink }.start(cx);
-        self.pieces.push_back(Piece::Many(Branch::Child(Child::new(frame))));
+        self.pieces.push_back(Piece::Batch(Child::new(frame)));
     }
 
     /// Runs tasks in a row, at most [`BATCH`], until one suspends; whether there are more.
@@ -410,14 +413,14 @@ where
             })
         }));
         if !values.is_empty() {
-            self.pieces.push_back(Piece::Values(values));
+            self.pieces.push_back(Piece::Values(Box::new(values)));
         }
         match ended {
             Ok(Ok(())) => return run == BATCH,
-            Ok(Err(child)) => self.pieces.push_back(Piece::One(Branch::Child(child))),
+            Ok(Err(child)) => self.pieces.push_back(Piece::One(child)),
             // Its turn comes when those before it have ended: one of them may have panicked first.
             Err(payload) if matches!(at, At::Task) => {
-                self.pieces.push_back(Piece::One(Branch::Panicked(Box::new(payload))));
+                self.pieces.push_back(Piece::Panicked(Box::new(payload)));
             }
             Err(payload) => self.panicked(payload),
         }
@@ -463,7 +466,7 @@ where
             return Poll::Pending;
         }
         let mut out = false;
-        for piece in &mut rest.pieces {
+        for piece in &rest.pieces {
             out |= piece.still_out(cx, look);
         }
         if out {
