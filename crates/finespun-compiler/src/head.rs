@@ -58,6 +58,32 @@ pub(crate) fn split(params: &[Known<'_>], block: &mut Block, views: bool) -> Vec
     head
 }
 
+/// What the rest may assume: the last test of the head, which it does once
+/// more, with its exits out of reach. So the second test costs nothing.
+pub(crate) fn assumption(head: &[Stmt]) -> Option<Stmt> {
+    let mut last = head.last()?.clone();
+    let never: Expr = syn::parse_quote!({ unsafe { ::core::hint::unreachable_unchecked() } });
+    match &mut last {
+        Stmt::Local(local) => {
+            let (_, exit) = local.init.as_mut()?.diverge.as_mut()?;
+            **exit = never;
+        }
+        Stmt::Expr(Expr::Match(test), _) => {
+            for arm in &mut test.arms {
+                if !matches!(&*arm.body, Expr::Block(b) if b.block.stmts.is_empty()) {
+                    *arm.body = never.clone();
+                }
+            }
+        }
+        Stmt::Expr(Expr::If(test), _) if matches!(*test.cond, Expr::Let(_)) => {
+            let (_, exit) = test.else_branch.as_mut()?;
+            **exit = never;
+        }
+        _ => return None,
+    }
+    Some(last)
+}
+
 /// The name, if the parameter is one.
 pub(crate) fn binder(pat: &Pat) -> Option<&syn::PatIdent> {
     match pat {

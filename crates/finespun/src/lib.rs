@@ -113,7 +113,8 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __rt {
     pub use crate::task::call::{
-        Task, call, call_async, call_guarded, call_straight, never, pinned_task, send, stack_task, straight_task, wait,
+        Task, behind, call, call_async, call_guarded, call_straight, never, pinned_task, send, stack_task,
+        straight_task, wait,
     };
     pub use crate::task::context::{Cx, cx};
     pub use crate::task::fallback::*;

@@ -47,6 +47,25 @@ fn recursion_deeper_than_the_stack_goes_on_in_the_heap() {
     }
 }
 
+/// A loop without tasks comes first: it looks at the guard for the call behind it.
+#[task]
+async fn behind_an_empty_loop(depth: u64) -> u64 {
+    let none: u64 = reduce((0..0).map(behind_an_empty_loop), 0, |a, b| a + b).await;
+    if depth == 0 {
+        return none;
+    }
+    let below = behind_an_empty_loop(depth - 1).await;
+    below + 1
+}
+
+#[test]
+fn a_loop_without_tasks_is_a_guard_check() {
+    everywhere(|runtime| assert_eq!(runtime.run(behind_an_empty_loop(50)), 50));
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    assert_eq!(runtime.run(behind_an_empty_loop(1_000_000)), 1_000_000);
+    assert!(runtime.stats().stack_limits > 0);
+}
+
 /// Panics in the branch numbered `at` of a tree, and counts what is alive.
 #[task]
 async fn tree(alive: &AtomicUsize, depth: u32, at: u32) -> u32 {

@@ -157,10 +157,7 @@ pub fn plain(problem: &Problem, progress: &Progress) -> Folding {
 /// Finds all foldings; every branching of the search is a task of its own.
 ///
 /// `progress` counts starting paths. The answer is that of [`plain`] for any number of workers.
-///
-/// This task and the one per pass keep what their children borrow among their own locals, so they live in a frame from the
-/// start; there are few of them. [`explore`](fn@explore), of which there are very many, lends nothing of its own.
-#[task(pinned)]
+#[task]
 pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
     let mut folding = Folding::default();
     for sequences in problem.batches() {
@@ -177,7 +174,10 @@ pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
 }
 
 /// One pass of the search for up to `K` sequences.
-#[task(pinned)]
+///
+/// It keeps what its children borrow among its own locals, so the compiler lets it live in a frame from the start; there are few
+/// of them. [`explore`](fn@explore), of which there are very many, lends nothing of its own.
+#[task]
 async fn pass<const K: usize>(problem: &Problem, sequences: &[Sequence], progress: &Progress) -> Folding {
     let search: Search<K> = Search::new(problem, sequences);
     progress.expect(problem.starts.len() as u64);

@@ -4,9 +4,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, Type};
 
-use super::item::{Function, Parts, assertions, inline, inlined, note, own, turbofish};
-use super::{argument, named, own_begins, own_ends, pinned, straight};
-use crate::choose::{self, Choice, Param};
+use super::item::{Function, Parts, args, assertions, inline, inlined, note, opened, own, turbofish};
+use super::{named, own_begins, own_ends, pinned, straight};
+use crate::choose::{self, Choice};
 use crate::parse::{Options, Wish};
 
 /// Writes a marked free function.
@@ -32,28 +32,22 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                 -> impl ::core::future::Future<Output = #ret> + ::core::marker::Send
                 #clause { #body }
         };
-        let call = |names: &[Ident]| {
-            quote_spanned! {site=>
-                ::finespun::__rt::pinned_task((#(#names,)*), |(#(#arguments,)*)| {
-                    __body #fish(#(#arguments),*)
-                })
-            }
-        };
-        let own: Vec<Ident> = shown.iter().map(|n| (*n).clone()).collect();
-        (nested, call(&own), call(&arguments_as_names(params)))
+        let task = quote_spanned!(site=> ::finespun::__rt::pinned_task(move || __body #fish(#(#shown),*)));
+        (nested, task)
     };
     let named = named(name);
+    let args = args(types.iter().copied());
     let inner = match &choice {
         Choice::Stack(code) => {
             let demands = &code.inert;
-            let call = quote_spanned!(site=> unsafe { __stack #fish(__cx, #(#arguments),*) });
+            let call = quote_spanned!(site=> unsafe { __stack #fish(__cx, #(#shown),*) });
             let (also, call) = if demands.is_empty() {
                 (TokenStream::new(), call)
             } else if options.wish == Wish::Stack {
                 let assert = assertions(demands);
                 (TokenStream::new(), quote_spanned!(site=> { #assert #call }))
             } else {
-                let (nested, _, task) = pinned();
+                let (nested, task) = pinned();
                 let call = quote_spanned! {site=>
                     if const { #(::core::mem::needs_drop::<#demands>())||* } {
                         unsafe { ::finespun::__rt::Task::call(#task, __cx) }
@@ -76,7 +70,8 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                 Some(choose::Head { pats, stmts, names }) => {
                     let (lints, pats): (Vec<_>, Vec<_>) = pats.iter().cloned().unzip();
                     let inputs = quote_spanned!(site=> #(#lints #pats: #types),*);
-                    let body = quote_spanned!(site=> #stmts unsafe { __rest #fish(__cx, #(#names),*) });
+                    let rest = opened(code, quote_spanned!(site=> __rest #fish(__cx, #(#names),*)));
+                    let body = quote_spanned!(site=> #stmts unsafe { #rest });
                     let first = function(quote!(__stack), quote!(#[inline]), inputs, &body);
                     let rest = function(quote!(__rest), inlined(code), whole, &code.rest);
                     quote!(#first #rest)
@@ -85,9 +80,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             quote_spanned! {site=>
                 #functions
                 #also
-                unsafe {
-                    ::finespun::__rt::stack_task((#(#shown,)*), |__cx, (#(#arguments,)*)| #call)
-                }
+                unsafe { ::finespun::__rt::stack_task::<#args, _, _>(move |__cx| #call) }
             }
         }
         Choice::Straight => {
@@ -98,9 +91,9 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             quote_spanned! {site=>
                 fn __plain #head(#(#pats: #types),*) #output #clause #block
                 unsafe {
-                    ::finespun::__rt::straight_task((#(#shown,)*), |(#(#arguments,)*)| {
+                    ::finespun::__rt::straight_task(move || {
                         #begin
-                        let __r = __plain #fish(#(#arguments),*);
+                        let __r = __plain #fish(#(#shown),*);
                         #end
                         __r
                     })
@@ -108,7 +101,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             }
         }
         Choice::Pinned(_) => {
-            let (nested, task, _) = pinned();
+            let (nested, task) = pinned();
             quote_spanned!(site=> #nested unsafe { #task })
         }
     };
@@ -120,9 +113,4 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
             #clause { #named #inner }
     })
-}
-
-/// The functions' own names of their parameters.
-fn arguments_as_names(params: &[Param]) -> Vec<Ident> {
-    params.iter().enumerate().map(|(i, _)| argument(i)).collect()
 }

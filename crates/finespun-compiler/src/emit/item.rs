@@ -204,6 +204,12 @@ pub(super) fn inlined(code: &Code) -> TokenStream {
     if code.forwards { quote!(#[inline]) } else { quote!(#[inline(never)]) }
 }
 
+/// The call of what stands behind a head, kept apart from the head's own values:
+/// see `behind` in the library. Forwarding wants a tail call, which this would prevent.
+pub(super) fn opened(code: &Code, rest: TokenStream) -> TokenStream {
+    if code.forwards { rest } else { quote_spanned!(Span::mixed_site()=> ::finespun::__rt::behind(#rest)) }
+}
+
 /// The name of the function that holds a method's body.
 pub(super) fn sibling(name: &Ident) -> Ident {
     format_ident!("__task_{}", name.to_string().trim_start_matches("r#"), span = name.span())
@@ -212,4 +218,15 @@ pub(super) fn sibling(name: &Ident) -> Ident {
 /// The name of the function that holds a method's body behind its head.
 pub(super) fn behind(name: &Ident) -> Ident {
     format_ident!("__rest_{}", name.to_string().trim_start_matches("r#"), span = name.span())
+}
+
+/// The types of a task's arguments as the library asks for them.
+pub(super) fn args<'a>(types: impl Iterator<Item = &'a Type> + Clone) -> TokenStream {
+    /// The library knows tuples of up to so many.
+    const MOST: usize = 16;
+    if types.clone().count() > MOST {
+        // More than registers hold.
+        return quote!(([usize; #MOST],));
+    }
+    quote!((#(#types,)*))
 }

@@ -7,9 +7,11 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Block, Ident, ReceiverKind, Type};
+use syn::{Block, Ident, ReceiverKind, Type, parse_quote};
 
-use super::item::{Function, Home, Parts, assertions, behind, inline, inlined, note, own, sibling, this, turbofish};
+use super::item::{
+    Function, Home, Parts, args, assertions, behind, inline, inlined, note, opened, own, sibling, this, turbofish,
+};
 use super::{dynamic, named, pinned, straight};
 use crate::choose::{self, Choice};
 use crate::parse::{Options, Wish};
@@ -40,11 +42,13 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let arguments: Vec<&TokenStream> =
         params.iter().skip(usize::from(receiver.is_some())).map(|p| &p.argument).collect();
     let me = receiver.as_ref().map(|r| quote!(#r,));
+    let own_type: Option<Type> = receiver.as_ref().map(|r| match &r.kind {
+        ReceiverKind::Reference(_, _, mutability) => parse_quote!(&#mutability Self),
+        ReceiverKind::Typed(_, ty) => Type::clone(ty),
+        _ => parse_quote!(Self),
+    });
+    let args = args(own_type.iter().chain(types.iter().copied()));
     let this = this();
-    let (this_in, self_out) = match receiver {
-        Some(_) => (quote!(#this,), quote!(self,)),
-        None => (TokenStream::new(), TokenStream::new()),
-    };
     let pinned = |block: &Block| {
         let mut params = params.clone();
         let moved = receiver.as_ref().map(|_| {
@@ -56,7 +60,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         quote_spanned! {site=>
             #moved
             let __future = #future;
-            let __task = unsafe { ::finespun::__rt::pinned_task((__future,), |(__f,)| __f) };
+            let __task = unsafe { ::finespun::__rt::pinned_task(move || __future) };
             return unsafe { ::finespun::__rt::Task::call(__task, __cx) };
         }
     };
@@ -86,7 +90,8 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
                         me = hands.next().map(|me| quote!(#me,));
                     }
                     rest = Some(code);
-                    let call = quote_spanned!(site=> unsafe { Self::#behind #fish(#me __cx, #(#hands),*) });
+                    let call = opened(code, quote_spanned!(site=> Self::#behind #fish(#me __cx, #(#hands),*)));
+                    let call = quote_spanned!(site=> unsafe { #call });
                     (quote!(#[inline]), quote!({ #named #first #(#pats)* #stmts #call }))
                 }
                 None => {
@@ -169,6 +174,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             }
         });
     }
+    let this = receiver.as_ref().map(|_| quote!(self,));
     Ok(quote_spanned! {site=>
         #body_item
         #(#attrs)*
@@ -179,12 +185,9 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             #clause
         {
             unsafe {
-                ::finespun::__rt::stack_task(
-                    (#self_out #(#shown,)*),
-                    |__cx, (#this_in #(#arguments,)*)| unsafe {
-                        Self::#body #fish(#this_in __cx, #(#arguments),*)
-                    },
-                )
+                ::finespun::__rt::stack_task::<#args, _, _>(move |__cx| unsafe {
+                    Self::#body #fish(#this __cx, #(#shown),*)
+                })
             }
         }
     })

@@ -78,7 +78,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         }
         #[allow(unused, unreachable_code, clippy::all)]
         let __body = __resumable(&__en, move |__enter| #future);
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
 }
 

@@ -6,7 +6,7 @@
 //!         parameters, body                     every exit of the task returns
 //!         .. if suspended { break '__fallback En2::P0((child, (b, a))) }
 //!     };
-//!     return fallback(cx, en, the cold version)
+//!     return fallback(en, the cold version)
 //! };
 //! return called.into_outcome();                value or child: nobody asks
 //! ```
@@ -42,6 +42,9 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
             syn::Pat::Wild(_) => quote_spanned!(site=> let __kept = #argument;),
             _ => quote_spanned!(site=> let #pat = #argument;),
         });
+    }
+    if let Some(assumption) = crate::head::assumption(&ready.head) {
+        body.extend(quote_spanned!(site=> #[allow(unused, clippy::all)] { #assumption }));
     }
     let (inside, _) = writer.block(ready.body.root, true);
     body.extend(inside);

@@ -121,12 +121,13 @@ fn accumulate(
                 }
             }),
         );
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
     unsafe {
-        ::finespun::__rt::stack_task(
-            (n,),
-            |__cx, (__a0,)| unsafe { __stack(__cx, __a0) },
-        )
+        ::finespun::__rt::stack_task::<
+            (u64,),
+            _,
+            _,
+        >(move |__cx| unsafe { __stack(__cx, n) })
     }
 }

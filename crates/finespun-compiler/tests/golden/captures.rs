@@ -49,9 +49,10 @@ fn sum(
         return unsafe { ::finespun::__rt::Called::into_outcome(__called) };
     }
     unsafe {
-        ::finespun::__rt::stack_task(
-            (table, from, n),
-            |__cx, (__a0, __a1, __a2)| unsafe { __stack(__cx, __a0, __a1, __a2) },
-        )
+        ::finespun::__rt::stack_task::<
+            (&[u64], usize, usize),
+            _,
+            _,
+        >(move |__cx| unsafe { __stack(__cx, table, from, n) })
     }
 }

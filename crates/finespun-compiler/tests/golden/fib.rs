@@ -21,7 +21,7 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
             };
         }
         ::finespun::__rt::Note::end(__note);
-        unsafe { __rest(__cx, n) }
+        unsafe { ::finespun::__rt::behind(__rest(__cx, n)) }
     }
     #[inline(never)]
     unsafe fn __rest(
@@ -85,12 +85,13 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
                 return __r;
             }),
         );
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
     unsafe {
-        ::finespun::__rt::stack_task(
-            (n,),
-            |__cx, (__a0,)| unsafe { __stack(__cx, __a0) },
-        )
+        ::finespun::__rt::stack_task::<
+            (u64,),
+            _,
+            _,
+        >(move |__cx| unsafe { __stack(__cx, n) })
     }
 }

@@ -37,6 +37,13 @@ fn sum_of(
         let __called = '__forward0: {
             #[allow(unused_variables, unused_mut)]
             let t = __a0;
+            #[allow(unused, clippy::all)]
+            {
+                match t {
+                    Some(_) => {}
+                    None => unsafe { ::core::hint::unreachable_unchecked() }
+                }
+            }
             match t {
                 Some(t_1) => {
                     let __t0 = ::finespun::__rt::send(sum(t_1));
@@ -53,9 +60,10 @@ fn sum_of(
         return unsafe { ::finespun::__rt::Called::into_outcome(__called) };
     }
     unsafe {
-        ::finespun::__rt::stack_task(
-            (t,),
-            |__cx, (__a0,)| unsafe { __stack(__cx, __a0) },
-        )
+        ::finespun::__rt::stack_task::<
+            (&Option<Box<Tree>>,),
+            _,
+            _,
+        >(move |__cx| unsafe { __stack(__cx, t) })
     }
 }

@@ -23,7 +23,7 @@ impl Visit for Plus {
             };
         }
         ::finespun::__rt::Note::end(__note);
-        unsafe { Self::__rest_visit(__this, __cx, n) }
+        unsafe { ::finespun::__rt::behind(Self::__rest_visit(__this, __cx, n)) }
     }
     #[doc(hidden)]
     #[allow(clippy::missing_safety_doc)]
@@ -98,6 +98,6 @@ impl Visit for Plus {
                 return __r;
             }),
         );
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
 }

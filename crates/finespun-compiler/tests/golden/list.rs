@@ -26,7 +26,7 @@ fn sum(
             Some(_) => {}
         }
         ::finespun::__rt::Note::end(__note);
-        unsafe { __rest(__cx, node) }
+        unsafe { ::finespun::__rt::behind(__rest(__cx, node)) }
     }
     #[inline(never)]
     unsafe fn __rest(
@@ -37,6 +37,13 @@ fn sum(
         let __en = '__fallback: {
             #[allow(unused_variables, unused_mut)]
             let node = __a0;
+            #[allow(unused, clippy::all)]
+            {
+                match node {
+                    None => unsafe { ::core::hint::unreachable_unchecked() }
+                    Some(_) => {}
+                }
+            }
             match node {
                 None => {
                     let __r: u64 = 0;
@@ -87,12 +94,13 @@ fn sum(
                 return __r;
             }),
         );
-        return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+        return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
     unsafe {
-        ::finespun::__rt::stack_task(
-            (node,),
-            |__cx, (__a0,)| unsafe { __stack(__cx, __a0) },
-        )
+        ::finespun::__rt::stack_task::<
+            (Option<&Node>,),
+            _,
+            _,
+        >(move |__cx| unsafe { __stack(__cx, node) })
     }
 }

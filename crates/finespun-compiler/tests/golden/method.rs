@@ -22,7 +22,7 @@ pub(crate) unsafe fn __task_depth(
         }
     };
     ::finespun::__rt::Note::end(__note);
-    unsafe { Self::__rest_depth(__this, __cx, most) }
+    unsafe { ::finespun::__rt::behind(Self::__rest_depth(__this, __cx, most)) }
 }
 #[doc(hidden)]
 #[allow(clippy::missing_safety_doc)]
@@ -43,6 +43,12 @@ pub(crate) unsafe fn __rest_depth(
         #[allow(unused_variables, unused_mut)]
         let __this = self;
         let most = __a1;
+        #[allow(unused, clippy::all)]
+        {
+            let Some(_) = &__this.next else {
+                unsafe { ::core::hint::unreachable_unchecked() }
+            };
+        }
         let Some(next) = &__this.next else {
             {
                 let __r: u64 = 1;
@@ -94,7 +100,7 @@ pub(crate) unsafe fn __rest_depth(
             return __r;
         }),
     );
-    return unsafe { ::finespun::__rt::fallback(__cx, __en, __body) };
+    return unsafe { ::finespun::__rt::fallback(__en, __body) };
 }
 ///
 ///*Task schema: stack.*
@@ -104,9 +110,10 @@ pub(crate) fn depth(
     most: u64,
 ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
     unsafe {
-        ::finespun::__rt::stack_task(
-            (self, most),
-            |__cx, (__this, __a1)| unsafe { Self::__task_depth(__this, __cx, __a1) },
-        )
+        ::finespun::__rt::stack_task::<
+            (&Self, u64),
+            _,
+            _,
+        >(move |__cx| unsafe { Self::__task_depth(self, __cx, most) })
     }
 }

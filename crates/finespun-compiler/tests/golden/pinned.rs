@@ -31,5 +31,5 @@ fn total(
             x + y
         })
     }
-    unsafe { ::finespun::__rt::pinned_task((v,), |(__a0,)| { __body(__a0) }) }
+    unsafe { ::finespun::__rt::pinned_task(move || __body(v)) }
 }

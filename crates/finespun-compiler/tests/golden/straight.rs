@@ -12,14 +12,11 @@ fn add(v: &[u64]) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker:
         v.iter().sum()
     }
     unsafe {
-        ::finespun::__rt::straight_task(
-            (v,),
-            |(__a0,)| {
-                let mut __note = ::finespun::__rt::Note::<__Task>::new();
-                let __r = __plain(__a0);
-                ::finespun::__rt::Note::end(__note);
-                __r
-            },
-        )
+        ::finespun::__rt::straight_task(move || {
+            let mut __note = ::finespun::__rt::Note::<__Task>::new();
+            let __r = __plain(v);
+            ::finespun::__rt::Note::end(__note);
+            __r
+        })
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::task::context::{Context, Cx, Scheduler, Verdict, stack_pointer};
+use crate::task::context::{Context, Cx, Scheduler, Verdict};
 use crate::task::frame::FrameRef;
 use crate::task::runs::Run;
 use crate::task::teams::Externals;
@@ -20,7 +20,7 @@ use crate::task::{run, suspend};
 use super::deque::Steal;
 use super::park::{Prepared, Wake};
 use super::team::{Seat, Team};
-use crate::task::guard::Flags;
+use crate::task::guard::{Flags, stack_pointer};
 
 /// Stack kept free for plain calls, handlers and destructors below the last guard check.
 pub(crate) const STACK_RESERVE: usize = 256 * 1024;
@@ -362,6 +362,10 @@ impl Scheduler for Worker {
         if self.team.idle.anyone_idle() {
             self.team.idle.notify_one();
         }
+    }
+
+    fn handed_over(&self, took: Duration) {
+        self.left_at.update(|at| at.map(|at| at + took));
     }
 
     fn left(&self, exposed: &mut Vec<FrameRef>) {

@@ -9,7 +9,7 @@ use super::context::{Cx, Verdict, cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable};
 use super::outcome::{Called, Child, Outcome};
 use super::run;
-use super::words::{self, Word};
+use super::words::{self, Args, Parcel, Word};
 
 pub(crate) mod sealed {
     pub trait Sealed {}
@@ -33,6 +33,14 @@ pub trait Task: sealed::Sealed + Sized {
     /// Whether a call can be told at compile time never to suspend (the papers' non-blocking schema).
     const STRAIGHT: bool;
 
+    /// Whether all that a call takes along is passed in registers.
+    #[doc(hidden)]
+    const IN_REGISTERS: bool = false;
+
+    /// Whether the task looks at the guard itself.
+    #[doc(hidden)]
+    const GUARDS: bool = false;
+
     /// Calls the task on this stack.
     ///
     /// # Safety
@@ -49,71 +57,66 @@ pub trait Task: sealed::Sealed + Sized {
     }
 }
 
-/// A task in the stack schema.
+/// A task in the stack schema: the call of its stack function, with the arguments captured. `A` are their types.
+///
+/// A closure that captures them, and not the arguments beside a function of them: the captured ones are where the
+/// call finds them, the others would be moved through memory on their way into it.
 pub struct StackTask<A, F> {
-    args: A,
     code: F,
+    args: PhantomData<fn() -> A>,
 }
 
 /// # Safety
 /// `code` must keep the call protocol, as generated code does.
 #[inline(always)]
-pub unsafe fn stack_task<A, T: Send, F: FnOnce(Cx, A) -> Outcome<T>>(args: A, code: F) -> StackTask<A, F> {
-    StackTask { args, code }
+pub unsafe fn stack_task<A: Args, T: Send, F: FnOnce(Cx) -> Outcome<T>>(code: F) -> StackTask<A, F> {
+    StackTask { code, args: PhantomData }
 }
 
 impl<A, F> sealed::Sealed for StackTask<A, F> {}
-impl<A, T, F: FnOnce(Cx, A) -> Outcome<T>> Task for StackTask<A, F> {
+impl<A: Args, T, F: FnOnce(Cx) -> Outcome<T>> Task for StackTask<A, F> {
     type Output = T;
     const STRAIGHT: bool = false;
+    const IN_REGISTERS: bool = A::IN_REGISTERS;
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
-        (self.code)(cx, self.args)
+        (self.code)(cx)
     }
 }
 
 /// A task in the straight schema: a plain function.
-pub struct StraightTask<A, F> {
-    args: A,
-    code: F,
-}
+pub struct StraightTask<F>(F);
 
 /// # Safety
 /// Only generated code may use it.
 #[inline(always)]
-pub unsafe fn straight_task<A, T: Send, F: FnOnce(A) -> T>(args: A, code: F) -> StraightTask<A, F> {
-    StraightTask { args, code }
+pub unsafe fn straight_task<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<F> {
+    StraightTask(code)
 }
 
-impl<A, F> sealed::Sealed for StraightTask<A, F> {}
-impl<A, T, F: FnOnce(A) -> T> Task for StraightTask<A, F> {
+impl<F> sealed::Sealed for StraightTask<F> {}
+impl<T, F: FnOnce() -> T> Task for StraightTask<F> {
     type Output = T;
     const STRAIGHT: bool = true;
     #[inline(always)]
     unsafe fn call(self, _cx: Cx) -> Outcome<T> {
         // SAFETY: the value is delivered at once.
-        unsafe { Outcome::done((self.code)(self.args)) }
+        unsafe { Outcome::done((self.0)()) }
     }
 }
 
 /// A task in the pinned schema: an ordinary `async` body, in a frame from the start.
-pub struct PinnedTask<A, F> {
-    args: A,
-    code: F,
-}
+pub struct PinnedTask<F>(F);
 
 /// # Safety
 /// The future that `code` makes may await tasks only through this module, as generated code does.
 #[inline(always)]
-pub unsafe fn pinned_task<A, T: Send, Fut: Future<Output = T> + Send, F: FnOnce(A) -> Fut>(
-    args: A,
-    code: F,
-) -> PinnedTask<A, F> {
-    PinnedTask { args, code }
+pub unsafe fn pinned_task<T: Send, Fut: Future<Output = T> + Send, F: FnOnce() -> Fut>(code: F) -> PinnedTask<F> {
+    PinnedTask(code)
 }
 
-impl<A, F> sealed::Sealed for PinnedTask<A, F> {}
-impl<A, Fut: Future, F: FnOnce(A) -> Fut> Task for PinnedTask<A, F> {
+impl<F> sealed::Sealed for PinnedTask<F> {}
+impl<Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<F> {
     type Output = Fut::Output;
     const STRAIGHT: bool = false;
 
@@ -122,11 +125,11 @@ impl<A, Fut: Future, F: FnOnce(A) -> Fut> Task for PinnedTask<A, F> {
         if cx.trips() && cx.tripped() != Verdict::Stay {
             return Outcome::suspended(self.start(cx));
         }
-        poll_in_place((self.code)(self.args), cx, BodyFrame::<Fut>::VTABLE)
+        poll_in_place((self.0)(), cx, BodyFrame::<Fut>::VTABLE)
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        let frame = BodyFrame::make(cx, (self.code)(self.args));
+        let frame = BodyFrame::make(cx, (self.0)());
         cx.make_ready(frame);
         frame
     }
@@ -199,15 +202,18 @@ pub unsafe fn call<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
 /// As [`call`].
 #[inline(always)]
 pub unsafe fn call_guarded<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
-    let outcome = if cx.trips() {
+    let outcome = if Tk::GUARDS || !cx.trips() {
+        // SAFETY: passed on.
+        unsafe { task.call(cx) }
+    } else if const { Tk::IN_REGISTERS && words::fits::<Tk>() } {
         match words::split(task) {
             // SAFETY: the words hold a `Tk`.
             Ok([a, b, c, d]) => unsafe { call_tripped_by_words::<Tk>(a, b, c, d, cx) },
-            Err(task) => call_tripped(cx, task),
+            Err(_) => unreachable!("just looked"),
         }
     } else {
-        // SAFETY: passed on.
-        unsafe { task.call(cx) }
+        // SAFETY: the parcel is taken once.
+        unsafe { call_tripped(cx, &mut Parcel::new(task)) }
     };
     Called::new(outcome)
 }
@@ -220,17 +226,33 @@ pub unsafe fn call_guarded<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
 #[inline(never)]
 unsafe fn call_tripped_by_words<Tk: Task>(a: Word, b: Word, c: Word, d: Word, cx: Cx) -> Outcome<Tk::Output> {
     // SAFETY: by the caller's word.
-    call_tripped::<Tk>(cx, unsafe { words::join([a, b, c, d]) })
+    call_after_trip::<Tk>(cx, unsafe { words::join([a, b, c, d]) })
 }
 
+/// # Safety
+/// The task is in the parcel, and is moved here.
 #[cold]
 #[inline(never)]
-fn call_tripped<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
+unsafe fn call_tripped<Tk: Task>(cx: Cx, task: &mut Parcel<Tk>) -> Outcome<Tk::Output> {
+    // SAFETY: by the caller's word.
+    call_after_trip(cx, unsafe { task.take() })
+}
+
+fn call_after_trip<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
     match cx.tripped() {
         // SAFETY: `cx` is the current worker's.
         Verdict::Stay => unsafe { task.call(cx) },
         Verdict::Leave | Verdict::Block => Outcome::suspended(task.start(cx)),
     }
+}
+
+/// The outcome of what stands behind a head: of unknown origin to the optimizer.
+///
+/// A head returns either that or a value of its own. LLVM joins the two as whole pairs, and cannot tell any more that
+/// one of them has no frame; where the head is inlined its caller would test a frame that is known to be null.
+#[inline(always)]
+pub fn behind<T>(outcome: Outcome<T>) -> Outcome<T> {
+    outcome.opaque()
 }
 
 /// Calls a task that cannot suspend, from a task in the straight schema.
@@ -350,7 +372,7 @@ pub(crate) unsafe fn map_outcome<Tk: Task, T>(cx: Cx, task: Tk, map: impl FnOnce
         Err(child) => {
             // SAFETY: the body takes its entry first, and waits at once.
             unsafe {
-                super::fallback::fallback(cx, (child, map), |enter: super::fallback::Enter<_>| async move {
+                super::fallback::fallback((child, map), |enter: super::fallback::Enter<_>| async move {
                     let (child, map) = enter.take();
                     map(wait(child).await)
                 })

@@ -4,9 +4,10 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::frame::FrameRef;
-use super::guard::Guard;
+use super::guard::{Guard, stack_pointer};
 use super::pool::{Class, Pool};
 use super::runs::Run;
 use super::spawn::Keeper;
@@ -56,6 +57,9 @@ pub(crate) trait Scheduler {
     fn ready_last(&self, frame: FrameRef);
     /// Under block-every-n: whether a wait that could be satisfied at once suspends all the same.
     fn block_now(&self) -> bool;
+    /// While the stack is being given up, taking tasks out of a loop took so long. The pause after the promotion is
+    /// measured by what may have been in vain; this was not.
+    fn handed_over(&self, took: Duration);
     /// The stack has been given up: queue what was exposed, youngest first in the list, and empty the list.
     fn left(&self, exposed: &mut Vec<FrameRef>);
 }
@@ -101,28 +105,6 @@ pub(crate) fn try_cx() -> Option<Cx> {
     NonNull::new(CURRENT.get().cast_mut()).map(Cx)
 }
 
-/// The address of the top of this thread's stack.
-#[inline(always)]
-pub(crate) fn stack_pointer() -> usize {
-    let sp: usize;
-    // SAFETY: copies a register.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
-        std::arch::asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack, preserves_flags));
-    }
-    // SAFETY: copies a register.
-    #[cfg(target_arch = "aarch64")]
-    unsafe {
-        std::arch::asm!("mov {}, sp", out(reg) sp, options(nomem, nostack, preserves_flags));
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        let here = 0u8;
-        sp = ptr::from_ref(&here).addr();
-    }
-    sp
-}
-
 impl Context {
     pub(crate) fn new() -> Context {
         let pool = Pool::acquire();
@@ -154,7 +136,7 @@ impl Context {
         self.scheduler.set(None);
     }
 
-    fn scheduler(&self) -> &dyn Scheduler {
+    pub(crate) fn scheduler(&self) -> &dyn Scheduler {
         match self.scheduler.get() {
             // SAFETY: set by the worker that runs now, which is the scheduler's owner.
             Some(scheduler) => unsafe { &*scheduler.as_ptr() },
@@ -209,10 +191,10 @@ impl Cx {
         unsafe { self.0.as_ref() }
     }
 
-    /// The guard check: one compare.
+    /// The guard check.
     #[inline(always)]
     pub(crate) fn trips(self) -> bool {
-        self.context().guard.trips(stack_pointer())
+        self.context().guard.trips()
     }
 
     /// The slow path of a tripped check.

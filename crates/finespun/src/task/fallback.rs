@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 use std::task::Poll;
 
 use super::call::settle;
-use super::context::{Cx, cx};
+use super::context::cx;
 use super::frame::BodyFrame;
 use super::outcome::Outcome;
 use super::words::{self, Word};
@@ -40,12 +40,12 @@ impl<E> Enter<E> {
 /// Only generated code: `body` must take its entry first and then wait at the resume point that the entry names,
 /// without running user code in between.
 #[inline(always)]
-pub unsafe fn fallback<E, T, F: Future<Output = T>>(cx: Cx, entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<T> {
+pub unsafe fn fallback<E, T, F: Future<Output = T>>(entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<T> {
     match words::split(entry) {
         // SAFETY: passed on; the words hold an `E`.
-        Ok([a, b, c, d]) => unsafe { by_words::<E, F>(a, b, c, d, cx, body) },
+        Ok([a, b, c, d]) => unsafe { by_words::<E, F>(a, b, c, d, body) },
         // SAFETY: passed on.
-        Err(entry) => unsafe { suspend(cx, entry, body) },
+        Err(entry) => unsafe { suspend(entry, body) },
     }
 }
 
@@ -56,18 +56,20 @@ unsafe fn by_words<E, F: Future>(
     b: Word,
     c: Word,
     d: Word,
-    cx: Cx,
     body: impl FnOnce(Enter<E>) -> F,
 ) -> Outcome<F::Output> {
     // SAFETY: the words hold an `E`, moved here by the caller.
     let entry = unsafe { words::join([a, b, c, d]) };
     // SAFETY: passed on.
-    unsafe { suspend(cx, entry, body) }
+    unsafe { suspend(entry, body) }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn suspend<E, F: Future>(cx: Cx, entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<F::Output> {
+unsafe fn suspend<E, F: Future>(entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<F::Output> {
+    // From the thread and not from the caller, who need not keep it across its last call for this.
+    // SAFETY: a stack function runs on a worker; used within this call.
+    let cx = unsafe { cx() };
     let mut entry = MaybeUninit::new(entry);
     cx.context().counters.fallback();
     let frame = BodyFrame::make(cx, body(Enter(PhantomData)));

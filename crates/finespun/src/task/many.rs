@@ -5,9 +5,10 @@
 //!
 //! * It was blocked: the remaining tasks are begun before the worker leaves, so that all their waits are under way
 //!   at once. Their values are kept until their turn comes.
-//! * A thief asked, or the stack is used up: half of the remaining tasks (at most [`BATCH`]) become one ready
-//!   frame, which a thief takes and can split again; the loop itself becomes ready to go on with the rest. So a loop
-//!   over a million tasks splits as often as somebody asks, not a million times.
+//! * A thief asked, or the stack is used up: half of the remaining tasks become one ready frame, which a thief takes
+//!   and can split again; the loop itself becomes ready to go on with the rest. So a loop over a million tasks splits
+//!   as often as somebody asks, not a million times. The tasks handed over have to be taken from the iterator, so
+//!   the first time they are at most [`BATCH`], and each time twice as many, up to [`LARGEST_BATCH`].
 //!
 //! Values go into the sink in the iterator's order, whoever computed them: a floating-point sum is the same on any
 //! number of workers.
@@ -17,19 +18,23 @@ use std::future::{Future, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
+use std::time::Instant;
 use std::vec;
 
-use super::call::{Task, call_guarded, poll_in_place, sealed};
-use super::context::{Cx, cx};
+use super::call::{Task, call_guarded, delivered, poll_in_place, sealed};
+use super::context::{Cx, Verdict, cx};
 use super::frame::{BodyFrame, FrameRef, Payload, VTable, discard};
-use super::join::Branch;
 use super::origin::pack;
 use super::outcome::{Child, Outcome};
 use super::slot::Status;
+use super::words::Parcel;
 use super::yielding::YieldNow;
 
-/// The most tasks that one split hands over.
+/// The most tasks that the first split of a loop hands over, and that run between two looks at what is out.
 const BATCH: usize = 1024;
+
+/// The most tasks that any split hands over.
+const LARGEST_BATCH: usize = 1 << 16;
 
 /// Takes values in order.
 pub trait Sink<V> {
@@ -158,74 +163,128 @@ where
 {
     type Output = S::Output;
     const STRAIGHT: bool = false;
+    const GUARDS: bool = true;
 
-    #[inline]
+    #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<S::Output> {
         let Many { mut tasks, mut sink } = self;
-        while let Some(task) = tasks.next() {
+        let mut guarded = false;
+        // Not by `next`: an option of a task would be moved through memory.
+        let ended = tasks.try_for_each(|task| {
+            guarded = true;
             // SAFETY: `cx` is the current worker's; a child is kept and waited for.
             let called = unsafe { call_guarded(cx, task) };
             if called.suspended() {
                 // SAFETY: just looked.
-                return suspended(cx, tasks, sink, unsafe { called.child() });
+                return Err(unsafe { called.child() });
             }
             // SAFETY: as above.
             sink.put(unsafe { called.value() });
+            Ok(())
+        });
+        if let Err(child) = ended {
+            let mut rest = Parcel::new((tasks, sink, child));
+            // SAFETY: the parcel is taken once.
+            return unsafe { suspended(cx, &mut rest) };
+        }
+        if !guarded && cx.trips() {
+            let mut nothing = Parcel::new((tasks, sink));
+            // SAFETY: the parcel is taken once.
+            return unsafe { tripped(cx, &mut nothing) };
         }
         // SAFETY: the call protocol.
         unsafe { Outcome::done(sink.finish()) }
     }
 }
 
+/// # Safety
+/// The rest of the loop is in the parcel, and is moved here.
 #[cold]
 #[inline(never)]
-fn suspended<I, S>(cx: Cx, tasks: I, sink: S, child: Child<I::Item>) -> Outcome<S::Output>
+unsafe fn suspended<I, S>(cx: Cx, rest: &mut Parcel<(I, S, Child<I::Item>)>) -> Outcome<S::Output>
 where
     I: Iterator,
     I::Item: Task,
     S: Sink<Value<I>>,
 {
+    // SAFETY: by the caller's word.
+    let (tasks, sink, child) = unsafe { rest.take() };
     cx.context().counters.fallback();
-    let pieces = VecDeque::from([Piece::One(Branch::Child(child))]);
-    let body = Rest { tasks: Some(tasks), sink: Some(sink), pieces, turn: None, panic: None };
+    let pieces = VecDeque::from([Piece::One(child)]);
+    let body = Rest { tasks: Some(tasks), sink: Some(sink), pieces, batch: BATCH, turn: None, panic: None };
     poll_in_place(body, cx, Rest::<I, S>::TABLE)
+}
+
+/// The guard trips at a loop without tasks.
+///
+/// # Safety
+/// The loop is in the parcel, and is moved here.
+#[cold]
+#[inline(never)]
+unsafe fn tripped<I, S>(cx: Cx, nothing: &mut Parcel<(I, S)>) -> Outcome<S::Output>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    // SAFETY: by the caller's word.
+    let (tasks, sink) = unsafe { nothing.take() };
+    drop(tasks);
+    if cx.tripped() == Verdict::Stay {
+        // SAFETY: the call protocol.
+        return unsafe { Outcome::done(sink.finish()) };
+    }
+    let pieces = VecDeque::new();
+    let body = Rest::<I, S> { tasks: None, sink: Some(sink), pieces, batch: BATCH, turn: None, panic: None };
+    let frame = BodyFrame::make(cx, body);
+    cx.make_ready(frame);
+    Outcome::suspended(frame)
 }
 
 /// Tasks handed over in one frame.
 type Batch<Tk> = Many<vec::IntoIter<Tk>, Vec<<Tk as Task>::Output>>;
 
-/// What is out, or kept until its turn.
+/// What is out, or kept until its turn: two words, of which a loop may have a million.
+#[expect(clippy::box_collection, reason = "the vectors are few and the pieces many")]
 enum Piece<Tk: Task> {
-    One(Branch<Tk>),
-    Many(Branch<Batch<Tk>>),
+    One(Child<Tk>),
+    Batch(Child<Batch<Tk>>),
+    /// Of tasks that ended in a row.
+    Values(Box<Vec<Tk::Output>>),
+    Panicked(Box<Payload>),
 }
 
 impl<Tk: Task> Piece<Tk> {
-    fn still_out(&mut self, cx: Cx, look: bool) -> bool {
+    /// Whether its turn may come.
+    fn ended(&self) -> bool {
         match self {
-            Piece::One(branch) => branch.still_out(cx, look),
-            Piece::Many(branch) => branch.still_out(cx, look),
+            Piece::One(child) => child.ended(),
+            Piece::Batch(child) => child.ended(),
+            Piece::Values(_) | Piece::Panicked(_) => true,
         }
     }
 
-    /// Takes the result in if it has ended; whether it has.
-    fn ended(&mut self) -> bool {
-        match self {
-            Piece::One(branch) => branch.look(),
-            Piece::Many(branch) => branch.look(),
+    /// Waits for it, unless it may be `look`ed at and has ended; whether it waits.
+    fn still_out(&self, cx: Cx, look: bool) -> bool {
+        let frame = match self {
+            Piece::One(child) => child.frame(),
+            Piece::Batch(child) => child.frame(),
+            Piece::Values(_) | Piece::Panicked(_) => return false,
+        };
+        let out = !(look && self.ended());
+        if out {
+            cx.wait_for(frame);
         }
+        out
     }
 
+    /// Its turn has come.
     fn put_into<S: Sink<Tk::Output>>(self, sink: &mut S) {
         match self {
-            Piece::One(mut branch) => {
-                branch.rethrow();
-                sink.put(branch.take());
-            }
-            Piece::Many(mut branch) => {
-                branch.rethrow();
-                branch.take().into_iter().for_each(|value| sink.put(value));
-            }
+            Piece::One(child) => sink.put(delivered(child)),
+            Piece::Batch(child) => delivered(child).into_iter().for_each(|value| sink.put(value)),
+            Piece::Values(values) => values.into_iter().for_each(|value| sink.put(value)),
+            Piece::Panicked(payload) => resume_unwind(*payload),
         }
     }
 }
@@ -237,6 +296,8 @@ struct Rest<I: Iterator<Item: Task>, S> {
     sink: Option<S>,
     /// In order, from the first whose value the sink has not seen.
     pieces: VecDeque<Piece<I::Item>>,
+    /// How many tasks the next split may hand over.
+    batch: usize,
     /// The loop is ready to go on with `tasks`, and waits for its turn only.
     turn: Option<Child<YieldNow>>,
     /// The first panic, kept until nothing is out.
@@ -260,7 +321,7 @@ where
         rest.turn = None;
         rest.guarded(|rest| rest.tasks = None);
         let mut out = false;
-        for piece in &mut rest.pieces {
+        for piece in &rest.pieces {
             out |= piece.still_out(cx, true);
         }
         if out {
@@ -275,19 +336,22 @@ where
         match catch_unwind(AssertUnwindSafe(|| body(self))) {
             Ok(done) => Some(done),
             Err(payload) => {
-                let payload = pack(payload);
-                match self.panic {
-                    None => self.panic = Some(payload),
-                    Some(_) => discard(payload),
-                }
+                self.panicked(pack(payload));
                 None
             }
         }
     }
 
+    fn panicked(&mut self, payload: Payload) {
+        match self.panic {
+            None => self.panic = Some(payload),
+            Some(_) => discard(payload),
+        }
+    }
+
     /// Puts the values whose turn has come into the sink.
     fn drain(&mut self) {
-        while self.panic.is_none() && self.pieces.front_mut().is_some_and(Piece::ended) {
+        while self.panic.is_none() && self.pieces.front().is_some_and(Piece::ended) {
             self.guarded(|rest| {
                 if let (Some(piece), Some(sink)) = (rest.pieces.pop_front(), &mut rest.sink) {
                     piece.put_into(sink);
@@ -298,40 +362,82 @@ where
 
     /// The stack is being given up: hands over a batch, and asks for another turn if there is more.
     fn hand_over(&mut self, cx: Cx) {
+        let start = Instant::now();
         let batch = self.guarded(|rest| {
             let Some(tasks) = &mut rest.tasks else { return Vec::new() };
             let (low, high) = tasks.size_hint();
-            let half = high.unwrap_or(low.max(BATCH)).div_ceil(2).clamp(1, BATCH);
+            let half = high.unwrap_or(low.max(rest.batch)).div_ceil(2).clamp(1, rest.batch);
+            rest.batch = (rest.batch * 2).min(LARGEST_BATCH);
             tasks.by_ref().take(half).collect::<Vec<_>>()
         });
         let Some(batch) = batch.filter(|batch| !batch.is_empty()) else {
             self.guarded(|rest| rest.tasks = None);
             return;
         };
+        cx.context().scheduler().handed_over(start.elapsed());
         let turn = BodyFrame::make(cx, ready(()));
         cx.make_ready(turn);
         self.turn = Some(Child::new(turn));
         let sink = Vec::with_capacity(batch.len());
         let frame = Many { tasks: batch.into_iter(), sink }.start(cx);
-        self.pieces.push_back(Piece::Many(Branch::Child(Child::new(frame))));
+        self.pieces.push_back(Piece::Batch(Child::new(frame)));
     }
 
-    /// Begins the tasks that are left; `false` when the stack is being given up before that is done.
-    fn go_on(&mut self, cx: Cx) -> bool {
-        while self.panic.is_none() && self.tasks.is_some() {
-            let next = self.guarded(|rest| rest.tasks.as_mut().and_then(Iterator::next));
-            let Some(Some(task)) = next else { break };
-            let branch = Branch::begin(cx, task);
-            self.pieces.push_back(Piece::One(branch));
-            self.drain();
-            if cx.leaving() {
-                self.hand_over(cx);
-                return self.turn.is_none();
+    /// Runs tasks in a row, at most [`BATCH`], until one suspends; whether there are more.
+    fn stretch(&mut self, cx: Cx) -> bool {
+        /// Whose panic it is.
+        enum At {
+            Iterator,
+            Task,
+            Sink,
+        }
+        let (Some(tasks), Some(sink)) = (&mut self.tasks, &mut self.sink) else { return false };
+        // Straight into the sink, if nothing comes before these.
+        let ahead = !self.pieces.is_empty();
+        let mut values = Vec::new();
+        let mut at = At::Iterator;
+        let mut run = 0;
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            tasks.by_ref().take(BATCH).try_for_each(|task| {
+                run += 1;
+                at = At::Task;
+                // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+                let value = unsafe { call_guarded(cx, task) }.open()?;
+                at = At::Sink;
+                if ahead {
+                    values.push(value)
+                } else {
+                    sink.put(value)
+                }
+                at = At::Iterator;
+                Ok(())
+            })
+        }));
+        if !values.is_empty() {
+            self.pieces.push_back(Piece::Values(Box::new(values)));
+        }
+        match ended {
+            Ok(Ok(())) => return run == BATCH,
+            Ok(Err(child)) => self.pieces.push_back(Piece::One(child)),
+            // Its turn comes when those before it have ended: one of them may have panicked first.
+            Err(payload) if matches!(at, At::Task) => {
+                self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
             }
+            Err(payload) => self.panicked(pack(payload)),
+        }
+        true
+    }
+
+    /// Begins the tasks that are left, or hands some over when the stack is being given up.
+    fn go_on(&mut self, cx: Cx) {
+        while self.panic.is_none() && self.stretch(cx) {
+            if cx.leaving() {
+                return self.hand_over(cx);
+            }
+            self.drain();
         }
         // Dropping the iterator is user code as well.
         self.guarded(|rest| rest.tasks = None);
-        true
     }
 }
 
@@ -361,7 +467,7 @@ where
             return Poll::Pending;
         }
         let mut out = false;
-        for piece in &mut rest.pieces {
+        for piece in &rest.pieces {
             out |= piece.still_out(cx, look);
         }
         if out {

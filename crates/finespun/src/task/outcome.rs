@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::{self, NonNull};
 
 use super::call::Task;
 use super::frame::{self, FrameRef};
@@ -30,6 +31,19 @@ impl<T> Outcome<T> {
     #[inline(always)]
     pub(crate) fn suspended(frame: FrameRef) -> Outcome<T> {
         Outcome { frame: Some(frame), value: MaybeUninit::uninit() }
+    }
+
+    /// The same, with a frame of which the optimizer knows nothing.
+    #[inline(always)]
+    pub(crate) fn opaque(self) -> Outcome<T> {
+        let mut frame = self.frame.map_or(ptr::null_mut(), NonNull::as_ptr);
+        // SAFETY: no instruction; the register stays as it is.
+        #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+        #[allow(clippy::pointers_in_nomem_asm_block, reason = "the pointer is not followed")]
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(reg) frame, options(pure, nomem, nostack, preserves_flags));
+        }
+        Outcome { frame: NonNull::new(frame), value: self.value }
     }
 
     #[inline(always)]

@@ -34,6 +34,9 @@ pub(crate) const MAX_POOLED: usize = 1024;
 const CLASSES: usize = MAX_POOLED / GRAIN;
 const PAGE: usize = 64 * 1024;
 const PAGE_HEADER: usize = 64;
+/// What a pool that has twice as much takes from the system at once: a large page where the system has them. A million
+/// tasks that wait touch 96 MB; most of the time to make them would go into 24,000 page faults.
+const REGION: usize = 2 << 20;
 
 /// The size class of a block, or the layout of a large one.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +124,8 @@ pub(crate) struct Pool {
     fresh: [Cell<(*mut u8, *mut u8)>; CLASSES],
     returned: &'static Returned<Block>,
     pages: UnsafeCell<Vec<NonNull<u8>>>,
+    /// Memory for further pages: (next, end).
+    spare: Cell<(*mut u8, *mut u8)>,
     /// Blocks given out less blocks taken back.
     live: Cell<i64>,
 }
@@ -142,6 +147,7 @@ impl Pool {
                 fresh: [const { Cell::new((ptr::null_mut(), ptr::null_mut())) }; CLASSES],
                 returned: Box::leak(Box::new(Returned::new())),
                 pages: UnsafeCell::new(Vec::new()),
+                spare: Cell::new((ptr::null_mut(), ptr::null_mut())),
                 live: Cell::new(0),
             })
         })
@@ -208,15 +214,7 @@ impl Pool {
     }
 
     fn new_page(&self, index: u8) -> *mut u8 {
-        const LAYOUT: Layout = match Layout::from_size_align(PAGE, PAGE) {
-            Ok(layout) => layout,
-            Err(_) => panic!("a page has a valid layout"),
-        };
-        // SAFETY: the layout is not empty.
-        let page = unsafe { alloc(LAYOUT) };
-        if page.is_null() {
-            handle_alloc_error(LAYOUT);
-        }
+        let page = self.take_page();
         // SAFETY: fresh memory, aligned and large enough.
         unsafe { page.cast::<PageHeader>().write(PageHeader { owner: self.returned, class: index }) };
         if let Some(page) = NonNull::new(page) {
@@ -225,6 +223,32 @@ impl Pool {
         }
         // SAFETY: within the page.
         unsafe { page.add(PAGE_HEADER) }
+    }
+
+    /// Memory for a page: one by one while the pool is small, then many at a time.
+    fn take_page(&self) -> *mut u8 {
+        let (mut next, mut end) = self.spare.get();
+        if next == end {
+            // SAFETY: only the owner touches the list.
+            let many = unsafe { &*self.pages.get() }.len() * PAGE >= 2 * REGION;
+            let bytes = if many { REGION } else { PAGE };
+            let Ok(layout) = Layout::from_size_align(bytes, bytes) else { unreachable!("both are powers of two") };
+            // SAFETY: the layout is not empty.
+            next = unsafe { alloc(layout) };
+            if next.is_null() {
+                handle_alloc_error(layout);
+            }
+            #[cfg(target_os = "linux")]
+            if many {
+                // SAFETY: our memory; its contents stay. If the system has no large pages, nothing is lost.
+                unsafe { libc::madvise(next.cast(), bytes, libc::MADV_HUGEPAGE) };
+            }
+            // SAFETY: one past the end.
+            end = unsafe { next.add(bytes) };
+        }
+        // SAFETY: a page is left before `end`.
+        self.spare.set((unsafe { next.add(PAGE) }, end));
+        next
     }
 
     /// Calls `visit` with every block that is not free. A frame that another thread frees meanwhile may be among

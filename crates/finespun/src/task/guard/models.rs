@@ -37,7 +37,7 @@ impl Shared {
 
     /// One check by the owner, and what it takes.
     fn check(&self, taken: &mut Flags) {
-        if self.guard.trips(ROOMY) {
+        if self.guard.trips_at(ROOMY) {
             let flags = self.guard.take();
             if flags.cancel() {
                 self.read_note(0);
@@ -56,13 +56,13 @@ impl Shared {
     /// been taken, or the next check takes the rest.
     fn finish(&self, mut taken: Flags, requested: Flags) {
         if taken != requested {
-            assert!(self.guard.trips(ROOMY), "a request is lost");
+            assert!(self.guard.trips_at(ROOMY), "a request is lost");
             self.check(&mut taken);
         }
         assert_eq!(taken, requested);
         // At most one trip for nothing, then quiet.
         self.check(&mut taken);
-        assert!(!self.guard.trips(ROOMY));
+        assert!(!self.guard.trips_at(ROOMY));
     }
 }
 
@@ -157,6 +157,6 @@ fn a_new_limit_keeps_requests() {
         cancel.join().unwrap();
         quantum.join().unwrap();
         shared.finish(taken, Flags::CANCEL | Flags::QUANTUM);
-        assert!(shared.guard.trips(LIMIT / 2 - 1));
+        assert!(shared.guard.trips_at(LIMIT / 2 - 1));
     });
 }

@@ -9,10 +9,10 @@ use std::{
 #[test]
 fn trips_below_the_limit_only() {
     let guard = Guard::new(100);
-    assert!(guard.trips(99) && guard.overflows(99));
-    assert!(!guard.trips(100) && !guard.overflows(100));
+    assert!(guard.trips_at(99) && guard.overflows(99));
+    assert!(!guard.trips_at(100) && !guard.overflows(100));
     guard.set_limit(50);
-    assert!(!guard.trips(99));
+    assert!(!guard.trips_at(99));
     assert_eq!(guard.limit(), 50);
 }
 
@@ -21,11 +21,11 @@ fn a_request_trips_once_and_names_its_reasons() {
     let guard = Guard::new(100);
     guard.request(Flags::STEAL);
     guard.request(Flags::ATTENTION);
-    assert!(guard.trips(usize::MAX - 1) && !guard.overflows(usize::MAX - 1));
+    assert!(guard.trips_at(usize::MAX - 1) && !guard.overflows(usize::MAX - 1));
     let flags = guard.take();
     assert!(flags.steal() && flags.attention() && !flags.cancel() && !flags.quantum());
     assert_eq!(format!("{flags:?}"), r#"{"steal", "attention"}"#);
-    assert!(!guard.trips(100));
+    assert!(!guard.trips_at(100));
     assert!(guard.take().is_empty());
 }
 
@@ -34,9 +34,9 @@ fn a_new_limit_keeps_requests() {
     let guard = Guard::new(100);
     guard.request(Flags::CANCEL);
     guard.set_limit(50);
-    assert!(guard.trips(200));
+    assert!(guard.trips_at(200));
     assert!(guard.take().cancel());
-    assert!(!guard.trips(50) && guard.trips(49));
+    assert!(!guard.trips_at(50) && guard.trips_at(49));
 }
 
 /// Each requester waits for its flag to be taken before it asks again, so a lost
@@ -61,7 +61,7 @@ fn stress_every_request_is_taken() {
         }
         let all_taken = || taken.iter().all(|t| t.load(Ordering::Relaxed) == ROUNDS);
         while !all_taken() {
-            if !guard.trips(200) {
+            if !guard.trips_at(200) {
                 thread::yield_now();
                 continue;
             }
