@@ -107,9 +107,7 @@ impl Tree {
     }
 
     /// The child number `number` of `parent`: one hash, or as many as `-g` asks.
-    // Never inlined: a hash is a thousand instructions, and by what surrounds it the optimiser makes a few more or
-    // fewer of them, which would be taken for the price of a task.
-    #[inline(never)]
+    #[inline]
     pub fn child(&self, parent: Node, number: u32) -> Node {
         for _ in 1..self.granularity {
             std::hint::black_box(hash::child(parent.state, number));
@@ -118,8 +116,7 @@ impl Tree {
     }
 
     /// How many children `node` has.
-    // As `child`.
-    #[inline(never)]
+    #[inline]
     pub fn children(&self, node: Node) -> u32 {
         match self.kind {
             Kind::Binomial if node.depth == 0 => self.root_children as u32,

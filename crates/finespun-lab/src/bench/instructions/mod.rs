@@ -45,11 +45,11 @@ const ROWS: &[Row] = &[
     // Measured, and a little more.
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),
     row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 13.0),
-    row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 22.0),
+    row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 26.0),
     row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 168.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 101.0),
     row("suspend", "suspend, resolved at once", None, "suspend-resolved", 152.0),
-    row("spawn", "spawn, and await the handle", None, "spawn-await", 620.0),
+    row("spawn", "spawn, and await the handle", None, "spawn-await", 640.0),
     row("yield", "yield_now", None, "yield", 505.0),
     row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 365.0),
     row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 660.0),
