@@ -14,6 +14,9 @@ use crate::statistics::{median, minimum};
 /// Repetitions of every floor.
 const REPETITIONS: usize = 7;
 
+/// Operations a repetition.
+const OPERATIONS: usize = 2_000_000;
+
 /// The size of a frame with one await and a `u64`, in bytes.
 const FRAME_BYTES: usize = 72;
 
@@ -35,10 +38,19 @@ pub fn measure() -> Vec<Floor> {
     floors
 }
 
-/// Finespun's own floors.
-///
-/// HOOK: once the library exports its bare deque and its bare frame allocation for
-/// benches, time them here as [`crossbeam_deque`] and [`boxed_frame`] do.
+/// Finespun's own floors: its deque and its pool of frames, without a task.
+#[cfg(feature = "finespun")]
+fn finespun() -> Vec<Floor> {
+    use ::finespun::__floors::{push_and_pop, take_and_give_back};
+    vec![
+        time("finespun's deque, push and pop", OPERATIONS as u64, || push_and_pop(OPERATIONS)),
+        time("finespun's pool, 72 bytes taken and given back", OPERATIONS as u64, || {
+            take_and_give_back(OPERATIONS, FRAME_BYTES);
+        }),
+    ]
+}
+
+#[cfg(not(feature = "finespun"))]
 fn finespun() -> Vec<Floor> {
     Vec::new()
 }
@@ -76,7 +88,6 @@ fn boxed_frame() -> Floor {
 }
 
 fn repeat(name: &'static str, mut operation: impl FnMut(usize)) -> Floor {
-    const OPERATIONS: usize = 2_000_000;
     time(name, OPERATIONS as u64, || {
         (0..OPERATIONS).for_each(&mut operation);
     })

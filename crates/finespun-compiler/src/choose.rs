@@ -43,6 +43,8 @@ pub(crate) struct Code {
     pub(crate) rest: TokenStream,
     /// Never leaves the stack itself: all it awaits is forwarded.
     pub(crate) forwards: bool,
+    /// Only hands on the outcome of another task, and is no loop over tasks.
+    pub(crate) inlined: bool,
     /// The code is right if none of these types has a destructor; otherwise
     /// the task is pinned.
     pub(crate) inert: Vec<Type>,
@@ -64,7 +66,7 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, spl
     match wish {
         Wish::Straight => return Ok(Choice::Straight),
         Wish::Pinned => return Ok(Choice::Pinned(None)),
-        Wish::Any | Wish::Stack => {}
+        Wish::Any | Wish::Stack | Wish::Unchecked => {}
     }
     if !scan::block_awaits(block) {
         return Ok(Choice::Straight);
@@ -72,9 +74,12 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, spl
     let mut reasons = Reasons::default();
     let ready = prepare(params, own, block, split, &mut reasons);
     if reasons.0.is_empty()
-        && let Some(ready) = &ready
+        && let Some(mut ready) = ready
     {
-        return Ok(Choice::Stack(emit::stack(ready)));
+        ready.unchecked = wish == Wish::Unchecked;
+        let mut code = emit::stack(&ready);
+        code.inlined = code.forwards && !scan::block_has_closure(block);
+        return Ok(Choice::Stack(code));
     }
     if wish == Wish::Any {
         let reason = &reasons.0[0];
@@ -112,7 +117,7 @@ fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mu
         pats.into_iter().zip(params).map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() }).collect();
     let flow = capture::analyse(&known, own, &body, &names, reasons);
     let params = known.into_iter().zip(params).map(|(known, p)| (known.pat, p.argument.clone()));
-    Some(Ready { params: params.collect(), head, body, names, flow, ret })
+    Some(Ready { params: params.collect(), head, body, names, flow, ret, unchecked: false })
 }
 
 /// Does the type say that it borrows?

@@ -46,6 +46,8 @@ pub(crate) struct Ready {
     pub(crate) names: Names,
     pub(crate) flow: Flow,
     pub(crate) ret: Type,
+    /// Without guard checks.
+    pub(crate) unchecked: bool,
 }
 
 impl Ready {
@@ -66,6 +68,7 @@ pub(crate) fn stack(ready: &Ready) -> Code {
         head: stack::head(ready),
         rest: ready.names.restore(stack::write(ready)),
         forwards: ready.forwards(),
+        inlined: false,
         inert: ready.flow.inert_types.clone(),
     }
 }

@@ -65,6 +65,13 @@ pub(crate) fn has_closure(expr: &Expr) -> bool {
     seen.0
 }
 
+/// The same for a block: is there a closure anywhere in it?
+pub(crate) fn block_has_closure(block: &Block) -> bool {
+    let mut seen = Closures(false);
+    seen.visit_block(block);
+    seen.0
+}
+
 /// Parentheses and invisible groups removed.
 pub(crate) fn peel(mut expr: &Expr) -> &Expr {
     loop {

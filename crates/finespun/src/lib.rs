@@ -56,6 +56,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod atomics;
+mod floors;
 mod observe;
 mod runtime;
 mod sched;
@@ -122,4 +123,10 @@ pub mod __rt {
     pub use crate::task::origin::{Named, Note, Noted, Origin};
     pub use crate::task::outcome::{Called, Child, Outcome};
     pub use crate::task::residual::{FromResidualLike, TryLike};
+}
+
+/// Floors under the prices of tasks, for benches.
+#[doc(hidden)]
+pub mod __floors {
+    pub use crate::floors::{push_and_pop, take_and_give_back};
 }

@@ -191,14 +191,28 @@ impl Outcomes<'_> {
 }
 
 impl Exits for Outcomes<'_> {
-    /// While another task runs, this one's note rests. A closure handed to that task is this one's own code.
+    /// While another task runs, this one's note rests. A closure handed to that task is this one's own code, and has a
+    /// note of its own, in debug builds: LLVM moves what a call returns in memory once more if there is a landing pad.
     fn closure(&mut self, closure: &mut ExprClosure) {
         if closure.asyncness.is_none() && !exits_early(&closure.body) {
             let (site, body) = (Span::mixed_site(), &closure.body);
-            let note = quote_spanned!(site=> ::finespun::__rt::Note::<__Task>::new());
+            let note = quote_spanned! {site=>
+                let __note = if ::core::cfg!(debug_assertions) {
+                    ::core::option::Option::Some(::finespun::__rt::Note::<__Task>::new())
+                } else {
+                    ::core::option::Option::None
+                };
+            };
             *closure.body = Expr::Verbatim(match never_ends(body) {
-                true => quote_spanned!(site=> { let __note = #note; #body }),
-                false => quote_spanned!(site=> { ::finespun::__rt::Note::around(#note, #body) }),
+                true => quote_spanned!(site=> { #note #body }),
+                // Named, and not handed through a function: the value is made where the closure returns it.
+                false => quote_spanned! {site=> {
+                    #note
+                    #[allow(clippy::let_and_return, clippy::let_unit_value, clippy::unit_arg)]
+                    let __r = #body;
+                    ::core::mem::forget(__note);
+                    __r
+                }},
             });
         }
     }

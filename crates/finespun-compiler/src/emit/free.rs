@@ -7,7 +7,7 @@ use syn::{Ident, Type};
 use super::item::{Function, Parts, args, assertions, inline, inlined, note, opened, own, turbofish};
 use super::{named, own_begins, own_ends, pinned, straight};
 use crate::choose::{self, Choice};
-use crate::parse::{Options, Wish};
+use crate::parse::Options;
 
 /// Writes a marked free function.
 pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn::Result<TokenStream> {
@@ -43,7 +43,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             let call = quote_spanned!(site=> unsafe { __stack #fish(__cx, #(#shown),*) });
             let (also, call) = if demands.is_empty() {
                 (TokenStream::new(), call)
-            } else if options.wish == Wish::Stack {
+            } else if options.wish.is_stack() {
                 let assert = assertions(demands);
                 (TokenStream::new(), quote_spanned!(site=> { #assert #call }))
             } else {

@@ -198,10 +198,12 @@ pub(super) fn assertions(types: &[Type]) -> TokenStream {
     each.collect()
 }
 
-/// How the function of a whole body is inlined: its descriptor is not, unless
-/// the function only hands on the outcome of another.
+/// How the function of a whole body is inlined: its descriptor is, and the function
+/// itself if it only hands on the outcome of another. With a loop over tasks inside,
+/// which has closures, it would be the descriptor that recurs, and find its
+/// arguments in memory.
 pub(super) fn inlined(code: &Code) -> TokenStream {
-    if code.forwards { quote!(#[inline]) } else { quote!(#[inline(never)]) }
+    if code.inlined { quote!(#[inline]) } else { quote!(#[inline(never)]) }
 }
 
 /// The call of what stands behind a head, kept apart from the head's own values:

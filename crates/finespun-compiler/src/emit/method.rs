@@ -14,7 +14,7 @@ use super::item::{
 };
 use super::{dynamic, named, pinned, straight};
 use crate::choose::{self, Choice};
-use crate::parse::{Options, Wish};
+use crate::parse::Options;
 
 /// Writes a marked method.
 pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> syn::Result<TokenStream> {
@@ -71,7 +71,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         (Some(Choice::Stack(code)), Some(block)) => {
             let first = match &code.inert[..] {
                 [] => TokenStream::new(),
-                demands if options.wish == Wish::Stack => assertions(demands),
+                demands if options.wish.is_stack() => assertions(demands),
                 demands => {
                     let pinned = pinned(block);
                     quote_spanned! {site=>

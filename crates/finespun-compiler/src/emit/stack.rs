@@ -224,7 +224,7 @@ impl Writer<'_> {
             let guarded = std::mem::replace(&mut self.guarded, true);
             let join = matches!(point.call, Call::Join(_));
             let first = join && *t == names[0];
-            if guarded && !first {
+            if (guarded && !first) || self.ready.unchecked {
                 quote_spanned!(span=> unsafe { ::finespun::__rt::call(__cx, #t) })
             } else {
                 quote_spanned!(span=> unsafe { ::finespun::__rt::call_guarded(__cx, #t) })

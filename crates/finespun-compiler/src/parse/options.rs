@@ -9,8 +9,19 @@ pub(crate) enum Wish {
     /// The compiler chooses.
     Any,
     Stack,
+    /// The stack schema without guard checks, to measure what they cost. It is
+    /// no schema for programs: nothing stops such a recursion at the end of the
+    /// stack, and nobody steals from it.
+    Unchecked,
     Pinned,
     Straight,
+}
+
+impl Wish {
+    /// Is the stack schema demanded?
+    pub(crate) fn is_stack(self) -> bool {
+        matches!(self, Wish::Stack | Wish::Unchecked)
+    }
 }
 
 pub(crate) struct Options {
@@ -30,6 +41,7 @@ impl Options {
         let name = parser.parse2(arguments)?;
         let wish = match name.to_string().as_str() {
             "stack" => Wish::Stack,
+            "unchecked" => Wish::Unchecked,
             "pinned" => Wish::Pinned,
             "straight" => Wish::Straight,
             _ => return Err(syn::Error::new(name.span(), unknown)),

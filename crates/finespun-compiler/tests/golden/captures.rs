@@ -12,7 +12,7 @@ fn sum(
             "sum",
         );
     }
-    #[inline]
+    #[inline(never)]
     unsafe fn __stack(
         __cx: ::finespun::__rt::Cx,
         __a0: &[u64],
@@ -28,17 +28,39 @@ fn sum(
                 reduce(
                     (0..n)
                         .map(move |k| {
-                            ::finespun::__rt::Note::around(
-                                ::finespun::__rt::Note::<__Task>::new(),
-                                entry(table, from + k),
-                            )
+                            let __note = if ::core::cfg!(debug_assertions) {
+                                ::core::option::Option::Some(
+                                    ::finespun::__rt::Note::<__Task>::new(),
+                                )
+                            } else {
+                                ::core::option::Option::None
+                            };
+                            #[allow(
+                                clippy::let_and_return,
+                                clippy::let_unit_value,
+                                clippy::unit_arg
+                            )]
+                            let __r = entry(table, from + k);
+                            ::core::mem::forget(__note);
+                            __r
                         }),
                     0,
                     |a, b| {
-                        ::finespun::__rt::Note::around(
-                            ::finespun::__rt::Note::<__Task>::new(),
-                            a + b,
-                        )
+                        let __note = if ::core::cfg!(debug_assertions) {
+                            ::core::option::Option::Some(
+                                ::finespun::__rt::Note::<__Task>::new(),
+                            )
+                        } else {
+                            ::core::option::Option::None
+                        };
+                        #[allow(
+                            clippy::let_and_return,
+                            clippy::let_unit_value,
+                            clippy::unit_arg
+                        )]
+                        let __r = a + b;
+                        ::core::mem::forget(__note);
+                        __r
                     },
                 ),
             );

@@ -8,7 +8,7 @@
 //! * A thief asked, or the stack is used up: half of the remaining tasks become one ready frame, which a thief takes
 //!   and can split again; the loop itself becomes ready to go on with the rest. So a loop over a million tasks splits
 //!   as often as somebody asks, not a million times. The tasks handed over have to be taken from the iterator, so
-//!   the first time they are at most [`BATCH`], and each time twice as many, up to [`LARGEST_BATCH`].
+//!   the first time they are at most [`BATCH`], and each time twice as many, up to [`BATCH_BYTES`].
 //!
 //! Values go into the sink in the iterator's order, whoever computed them: a floating-point sum is the same on any
 //! number of workers.
@@ -33,8 +33,9 @@ use super::yielding::YieldNow;
 /// The most tasks that the first split of a loop hands over, and that run between two looks at what is out.
 const BATCH: usize = 1024;
 
-/// The most tasks that any split hands over.
-const LARGEST_BATCH: usize = 1 << 16;
+/// The most bytes that any split takes out of the iterator: what an allocator has at hand, since fresh pages would cost
+/// more than short tasks.
+const BATCH_BYTES: usize = 64 * 1024;
 
 /// Takes values in order.
 pub trait Sink<V> {
@@ -367,7 +368,7 @@ where
             let Some(tasks) = &mut rest.tasks else { return Vec::new() };
             let (low, high) = tasks.size_hint();
             let half = high.unwrap_or(low.max(rest.batch)).div_ceil(2).clamp(1, rest.batch);
-            rest.batch = (rest.batch * 2).min(LARGEST_BATCH);
+            rest.batch = (rest.batch * 2).min(BATCH_BYTES / size_of::<I::Item>().max(1)).max(BATCH);
             tasks.by_ref().take(half).collect::<Vec<_>>()
         });
         let Some(batch) = batch.filter(|batch| !batch.is_empty()) else {

@@ -78,13 +78,6 @@ impl<N: Named> Note<N> {
         // SAFETY: passed on.
         unsafe { Outcome::done(value) }
     }
-
-    /// Hands on the value of an expression that is evaluated after the note: a closure's body.
-    #[inline(always)]
-    pub fn around<T>(self, value: T) -> T {
-        self.end();
-        value
-    }
 }
 
 impl<N: Named> Drop for Note<N> {

@@ -1,4 +1,5 @@
-//! The five programs of the hybrid paper's table 3: plain, in the schemas that the compiler chooses, and all pinned.
+//! The five programs of the hybrid paper's table 3: plain, in the schemas that the compiler chooses, all pinned, and without
+//! guard checks.
 //!
 //! Each is a loop of runs within one task, so that starting a run is no part of the time.
 
@@ -248,4 +249,9 @@ versions! {
 versions! {
     /// All in the pinned schema, our most general one.
     pinned, #[task(pinned)]
+}
+
+versions! {
+    /// The stack schema without guard checks.
+    unchecked, #[task(unchecked)]
 }

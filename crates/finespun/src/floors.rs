@@ -1,0 +1,35 @@
+//! The bare parts, for benches: what no task that uses them can be cheaper than.
+
+use std::alloc::Layout;
+use std::hint::black_box;
+use std::ptr::NonNull;
+
+use crate::sched::deque::Deque;
+use crate::task::pool::{self, Class, Pool};
+
+/// Pushes and pops one pointer so many times on a deque that nobody else knows.
+pub fn push_and_pop(times: usize) {
+    let deque = Deque::<u64>::new();
+    // SAFETY: no other owner's end is made.
+    let owner = unsafe { deque.owner() };
+    for _ in 0..times {
+        owner.push(black_box(NonNull::dangling()));
+        black_box(owner.pop());
+    }
+}
+
+/// Takes memory for a frame of so many bytes from this thread's pool and gives it back, so many times. Not for a
+/// worker's thread, which has a pool.
+pub fn take_and_give_back(times: usize, bytes: usize) {
+    let Ok(layout) = Layout::from_size_align(bytes.max(1), 8) else { return };
+    let class = Class::of(layout);
+    let pool = Pool::acquire();
+    pool.own();
+    for _ in 0..times {
+        let block = black_box(pool.allocate(class));
+        // SAFETY: just allocated with this class.
+        unsafe { pool::free(block.cast(), class) };
+    }
+    pool.disown();
+    pool.release();
+}
