@@ -56,7 +56,7 @@
 //! without. When the last worker commits there is no scout any more (one that
 //! still waits with a timeout finds out at its end, and waits on without). A
 //! worker that leaves the list while others are parked and none is scout appoints
-//! one and rings it, so that it waits with a timeout from then on. The notifier
+//! one and rings it, so that it asks at once and waits with a timeout from then on. The notifier
 //! need not: the worker it wakes does.
 //!
 //! **All idle.** The worker whose commit leaves none awake or announced is told

@@ -33,6 +33,8 @@ const PROMOTION_PAUSE: u32 = 20;
 
 /// How long a worker that has just run dry looks around before it parks.
 const SPIN: Duration = Duration::from_micros(20);
+/// How long the scout looks after it has asked: half a per cent of its longest timeout.
+const SCOUT_SPIN: Duration = Duration::from_micros(5);
 
 /// A worker, on its own thread.
 pub(crate) struct Worker {
@@ -214,14 +216,17 @@ impl Worker {
         None
     }
 
-    /// Asks running workers to give up their stacks.
-    fn ask(&self) {
+    /// Asks running workers to give up their stacks; whether there is one to ask.
+    fn ask(&self) -> bool {
+        let mut asked = false;
         for seat in self.others() {
             // Relaxed: a hint; a request that comes too late trips one check for nothing.
             if seat.running.load(Ordering::Relaxed) && seat.deque.is_empty() {
                 seat.request(Flags::STEAL);
+                asked = true;
             }
         }
+        asked
     }
 
     /// Asks, and looks for a short while for what comes of it; whether there is work.
@@ -231,8 +236,13 @@ impl Worker {
         }
         self.context().counters.failed_steals.add(1);
         self.ask();
+        self.look(SPIN)
+    }
+
+    /// Looks for so long whether there is work.
+    fn look(&self, spin: Duration) -> bool {
         let start = Instant::now();
-        while start.elapsed() < SPIN {
+        while start.elapsed() < spin {
             for _ in 0..32 {
                 if self.team.work_visible() {
                     return true;
@@ -264,7 +274,10 @@ impl Worker {
                 Wake::Work => return true,
                 Wake::Shutdown => return false,
                 Wake::ScoutTimeout(scout) => {
-                    self.ask();
+                    if self.ask() {
+                        // An answer takes a microsecond or two; to be woken by it would take fifty.
+                        self.look(SCOUT_SPIN);
+                    }
                     prepared = scout.park_again(visible);
                 }
             }

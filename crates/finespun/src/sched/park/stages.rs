@@ -92,7 +92,7 @@ impl Stages {
         }
         self.stages[worker] = Stage::Announced;
         self.parked -= 1;
-        self.timeout = (self.timeout * 2).min(SCOUT_TIMEOUT_MAX);
+        self.timeout = (self.timeout * 2).clamp(SCOUT_TIMEOUT_MIN, SCOUT_TIMEOUT_MAX);
         true
     }
 
@@ -103,6 +103,10 @@ impl Stages {
             return None;
         }
         self.scout = self.youngest(|stage, _| stage == Stage::Parked);
+        if self.scout.is_some() {
+            // It is up anyway, and somebody has just begun to work: it asks at once.
+            self.timeout = Duration::ZERO;
+        }
         self.scout
     }
 

@@ -105,6 +105,9 @@ fn the_scouts_timeout_doubles_and_starts_again_when_work_is_found() {
     assert_eq!(stages.choose(), Some(1), "the scout is woken last");
     stages.rouse(0);
     assert_eq!(stages.appoint_scout(), Some(1));
+    assert_eq!(stages.timeout_of(1), Some(Duration::ZERO), "who is appointed asks at once");
+    assert!(stages.time_out(1));
+    stages.commit(1);
     assert_eq!(stages.timeout_of(1), Some(SCOUT_TIMEOUT_MIN));
 }
 
