@@ -123,7 +123,8 @@ where
 
 /// Runs every task of `tasks` and folds their values, in the iterator's order, into `identity` by `op`.
 ///
-/// No allocation when nothing blocks.
+/// No allocation when nothing blocks. A split takes tasks out of the iterator, which is worth it for tasks of some ten
+/// nanoseconds and more; a loop over shorter ones gains more from a recursion that halves the range.
 ///
 /// # Panics
 /// With the first panic in order, of a task or of `op`, after every task that was begun has ended.
