@@ -60,28 +60,45 @@ pub(crate) fn split(params: &[Known<'_>], block: &mut Block, views: bool) -> Vec
 
 /// What the rest may assume: the last test of the head, which it does once
 /// more, with its exits out of reach. So the second test costs nothing.
+///
+/// Only for tests of parameters themselves: a field or `*` may be a call of the
+/// user's `Deref`, which need not do the same twice.
 pub(crate) fn assumption(head: &[Stmt]) -> Option<Stmt> {
     let mut last = head.last()?.clone();
     let never: Expr = syn::parse_quote!({ unsafe { ::core::hint::unreachable_unchecked() } });
     match &mut last {
         Stmt::Local(local) => {
-            let (_, exit) = local.init.as_mut()?.diverge.as_mut()?;
+            let init = local.init.as_mut()?;
+            if !by_name(&init.expr) {
+                return None;
+            }
+            let (_, exit) = init.diverge.as_mut()?;
             **exit = never;
         }
-        Stmt::Expr(Expr::Match(test), _) => {
+        Stmt::Expr(Expr::Match(test), _) if by_name(&test.expr) => {
             for arm in &mut test.arms {
                 if !matches!(&*arm.body, Expr::Block(b) if b.block.stmts.is_empty()) {
                     *arm.body = never.clone();
                 }
             }
         }
-        Stmt::Expr(Expr::If(test), _) if matches!(*test.cond, Expr::Let(_)) => {
+        Stmt::Expr(Expr::If(test), _) if matches!(&*test.cond, Expr::Let(binding) if by_name(&binding.expr)) => {
             let (_, exit) = test.else_branch.as_mut()?;
             **exit = never;
         }
         _ => return None,
     }
     Some(last)
+}
+
+/// A name, a borrow of one, or a tuple of these and of literals.
+fn by_name(expr: &Expr) -> bool {
+    match scan::peel(expr) {
+        Expr::Path(_) | Expr::Lit(_) => true,
+        Expr::Reference(e) => by_name(&e.expr),
+        Expr::Tuple(e) => e.elems.iter().all(by_name),
+        _ => false,
+    }
 }
 
 /// The name, if the parameter is one.

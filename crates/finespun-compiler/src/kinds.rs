@@ -105,6 +105,25 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
     })
 }
 
+/// Does the text of a type tell that its values travel in registers?
+pub(crate) fn scalar(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => true,
+        Type::Paren(p) => scalar(&p.elem),
+        Type::Group(g) => scalar(&g.elem),
+        Type::Tuple(t) => t.elems.is_empty(),
+        Type::Path(p) if p.qself.is_none() => p.path.segments.last().is_some_and(|last| match &last.arguments {
+            PathArguments::None => p.path.segments.len() == 1 && PRIMITIVES.iter().any(|n| last.ident == n),
+            PathArguments::AngleBracketed(args) => {
+                let inner = args.args.first();
+                last.ident == "Option" && matches!(inner, Some(GenericArgument::Type(Type::Reference(_))))
+            }
+            PathArguments::Parenthesized(_) => false,
+        }),
+        _ => false,
+    }
+}
+
 /// A type made of these.
 fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
     let mut whole = Kind::primitive();

@@ -20,7 +20,7 @@ pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<T
         return free(function, &options);
     }
     if let Ok(method) = syn::parse2::<TraitItemFn>(tokens.clone()) {
-        return declared(method, Home::Trait, &options);
+        return declared(method, Home::Trait, None, &options);
     }
     if let Ok(block) = syn::parse2::<ItemImpl>(tokens.clone()) {
         return implementation(block, &options);
@@ -41,25 +41,26 @@ fn free(f: ItemFn, options: &Options) -> syn::Result<TokenStream> {
     check::body(&f.block, &mut errors);
     errors.finish()?;
     let home = if check::needs_self(&f.sig, &f.block) { Home::Method } else { Home::Free };
-    let function = Function { attrs: f.attrs, vis: Some(f.vis), sig: f.sig, block: Some(*f.block), home };
+    let function = Function { attrs: f.attrs, vis: Some(f.vis), sig: f.sig, block: Some(*f.block), home, of: None };
     item::write(function, options)
 }
 
 /// A method of a trait, with or without a body.
-fn declared(f: TraitItemFn, home: Home, options: &Options) -> syn::Result<TokenStream> {
+fn declared(f: TraitItemFn, home: Home, of: Option<TokenStream>, options: &Options) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     check::signature(&f.sig, &mut errors);
     if let Some(block) = &f.default {
         check::body(block, &mut errors);
     }
     errors.finish()?;
-    let function = Function { attrs: f.attrs, vis: None, sig: f.sig, block: f.default, home };
+    let function = Function { attrs: f.attrs, vis: None, sig: f.sig, block: f.default, home, of };
     item::write(function, options)
 }
 
 fn implementation(mut block: ItemImpl, options: &Options) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let home = if block.trait_.is_some() { Home::TraitImpl } else { Home::Method };
+    let of = block.trait_.as_ref().map(|(path, _)| quote::quote!(#path));
     for item in &mut block.items {
         let ImplItem::Fn(f) = item else { continue };
         if f.sig.asyncness.is_none() {
@@ -68,7 +69,8 @@ fn implementation(mut block: ItemImpl, options: &Options) -> syn::Result<TokenSt
         check::signature(&f.sig, &mut errors);
         check::body(&f.block, &mut errors);
         let f = f.clone();
-        let function = Function { attrs: f.attrs, vis: Some(f.vis), sig: f.sig, block: Some(f.block), home };
+        let function =
+            Function { attrs: f.attrs, vis: Some(f.vis), sig: f.sig, block: Some(f.block), home, of: of.clone() };
         *item = ImplItem::Verbatim(item::write(function, options)?);
     }
     errors.finish()?;
@@ -86,13 +88,15 @@ fn interface(mut block: ItemTrait, options: &Options) -> syn::Result<TokenStream
         })
         .collect();
     let nominal = dynamic::nominal(&tasks);
+    let (name, (_, arguments, _)) = (&block.ident, block.generics.split_for_impl());
+    let of = quote::quote!(#name #arguments);
     for item in &mut block.items {
         let TraitItem::Fn(f) = item else { continue };
         if !is_task(f) {
             continue;
         }
         let home = if nominal && !dynamic::for_sized(&f.sig) { Home::NominalTrait } else { Home::Trait };
-        *item = TraitItem::Verbatim(declared(f.clone(), home, options)?);
+        *item = TraitItem::Verbatim(declared(f.clone(), home, Some(of.clone()), options)?);
     }
     Ok(quote::quote!(#block))
 }

@@ -195,3 +195,45 @@ fn what_users_write_first() {
         assert_eq!(runtime.run(cells(vec![7])), 13);
     });
 }
+
+/// References that mention a type parameter, their lifetimes left out.
+mod elided {
+    use super::*;
+
+    #[task]
+    async fn nothing() {}
+
+    #[task]
+    async fn lengths<T: Send + Sync>(x: &[T], y: &mut [T]) -> usize {
+        nothing().await;
+        x.len() + y.len()
+    }
+
+    #[task]
+    async fn with<F: Fn(u64) -> u64 + Sync>(f: &F, out: &mut Vec<u64>) {
+        nothing().await;
+        out.push(f(1));
+    }
+
+    struct Pair<T>(T);
+
+    #[task]
+    impl<T: Sync + Clone + Send> Pair<T> {
+        async fn fill(&self, out: &mut [T]) -> usize {
+            nothing().await;
+            out.fill(self.0.clone());
+            out.len()
+        }
+    }
+
+    #[test]
+    fn tasks_take_them() {
+        common::everywhere(|runtime| {
+            let (mut numbers, mut out) = ([1, 2], Vec::new());
+            assert_eq!(runtime.run(lengths(&[1, 2, 3], &mut numbers)), 5);
+            runtime.run(with(&|n| n + 1, &mut out));
+            assert_eq!(out, [2]);
+            assert_eq!(runtime.run(Pair(9).fill(&mut numbers)), 2);
+        });
+    }
+}

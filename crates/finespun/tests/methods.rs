@@ -318,3 +318,68 @@ fn generics_and_lifetimes() {
         assert_eq!(runtime.run(longest("ab", "abc")), "abc");
     });
 }
+
+mod same_names {
+    use finespun::prelude::*;
+
+    use super::common::everywhere;
+
+    #[task]
+    async fn work(n: u64) -> u64 {
+        n + 1
+    }
+
+    struct Own(u64);
+
+    #[task]
+    impl Own {
+        async fn go(&self, other: Option<&u64>) -> u64 {
+            let Some(other) = other else { return 0 };
+            let a = work(*other).await;
+            a + 1000 + self.0
+        }
+    }
+
+    #[task]
+    trait First: Sync {
+        async fn go(&self, other: Option<&u64>) -> u64;
+    }
+
+    #[task]
+    impl First for Own {
+        async fn go(&self, other: Option<&u64>) -> u64 {
+            if self.0 > 5 {
+                return 2;
+            }
+            let a = work(7).await;
+            a + 2000 + self.0 + other.copied().unwrap_or(0)
+        }
+    }
+
+    #[task]
+    trait Second: Sync {
+        async fn go(&self, n: u64) -> u64;
+    }
+
+    #[task]
+    impl Second for Own {
+        async fn go(&self, n: u64) -> u64 {
+            if n < 4 {
+                return 3;
+            }
+            let a = work(n).await;
+            a + 3000 + self.0
+        }
+    }
+
+    #[test]
+    fn every_trait_runs_its_own() {
+        everywhere(|runtime| {
+            let own = Own(0);
+            assert_eq!(runtime.run(own.go(Some(&1))), 1002);
+            assert_eq!(runtime.run(First::go(&own, None)), 2008);
+            assert_eq!(runtime.run(Second::go(&own, 10)), 3011);
+            assert_eq!(runtime.run(Second::go(&own, 1)), 3);
+        });
+    }
+}

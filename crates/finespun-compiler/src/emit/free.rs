@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, Type};
 
-use super::item::{Function, Parts, args, assertions, inline, inlined, note, opened, own, turbofish};
+use super::item::{Function, Parts, assertions, inline, inlined, note, opened, own, scalars, turbofish};
 use super::{named, own_begins, own_ends, pinned, straight};
 use crate::choose::{self, Choice};
 use crate::parse::Options;
@@ -36,7 +36,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
         (nested, task)
     };
     let named = named(name);
-    let args = args(types.iter().copied());
+    let scalars = scalars(types.iter().copied());
     let inner = match &choice {
         Choice::Stack(code) => {
             let demands = &code.inert;
@@ -80,7 +80,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             quote_spanned! {site=>
                 #functions
                 #also
-                unsafe { ::finespun::__rt::stack_task::<#args, _, _>(move |__cx| #call) }
+                unsafe { ::finespun::__rt::stack_task::<#scalars, _, _>(move |__cx| #call) }
             }
         }
         Choice::Straight => {

@@ -36,6 +36,20 @@ pub(crate) struct Function {
     pub(crate) sig: Signature,
     pub(crate) block: Option<Block>,
     pub(crate) home: Home,
+    /// The trait that the function is one of, if it is known.
+    pub(crate) of: Option<TokenStream>,
+}
+
+impl Function {
+    /// What its siblings are called through. Through `Self` alone another function
+    /// of the same name could be meant: an inherent one, or another trait's.
+    pub(super) fn through(&self) -> TokenStream {
+        let site = Span::mixed_site();
+        match &self.of {
+            Some(of) => quote_spanned!(site=> <Self as #of>),
+            None => quote_spanned!(site=> Self),
+        }
+    }
 }
 
 /// The parts of a signature that both functions are made of.
@@ -222,13 +236,7 @@ pub(super) fn behind(name: &Ident) -> Ident {
     format_ident!("__rest_{}", name.to_string().trim_start_matches("r#"), span = name.span())
 }
 
-/// The types of a task's arguments as the library asks for them.
-pub(super) fn args<'a>(types: impl Iterator<Item = &'a Type> + Clone) -> TokenStream {
-    /// The library knows tuples of up to so many.
-    const MOST: usize = 16;
-    if types.clone().count() > MOST {
-        // More than registers hold.
-        return quote!(([usize; #MOST],));
-    }
-    quote!((#(#types,)*))
+/// Do all arguments of a task travel in registers, as far as their types tell?
+pub(super) fn scalars<'a>(mut types: impl Iterator<Item = &'a Type>) -> bool {
+    types.all(kinds::scalar)
 }

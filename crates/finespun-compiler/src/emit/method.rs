@@ -10,7 +10,7 @@ use quote::{quote, quote_spanned};
 use syn::{Block, Ident, ReceiverKind, Type, parse_quote};
 
 use super::item::{
-    Function, Home, Parts, args, assertions, behind, inline, inlined, note, opened, own, sibling, this, turbofish,
+    Function, Home, Parts, assertions, behind, inline, inlined, note, opened, own, scalars, sibling, this, turbofish,
 };
 use super::{dynamic, named, pinned, straight};
 use crate::choose::{self, Choice};
@@ -47,7 +47,8 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         ReceiverKind::Typed(_, ty) => Type::clone(ty),
         _ => parse_quote!(Self),
     });
-    let args = args(own_type.iter().chain(types.iter().copied()));
+    let scalars = scalars(own_type.iter().chain(types.iter().copied()));
+    let through = function.through();
     let this = this();
     let pinned = |block: &Block| {
         let mut params = params.clone();
@@ -90,7 +91,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
                         me = hands.next().map(|me| quote!(#me,));
                     }
                     rest = Some(code);
-                    let call = opened(code, quote_spanned!(site=> Self::#behind #fish(#me __cx, #(#hands),*)));
+                    let call = opened(code, quote_spanned!(site=> #through::#behind #fish(#me __cx, #(#hands),*)));
                     let call = quote_spanned!(site=> unsafe { #call });
                     (quote!(#[inline]), quote!({ #named #first #(#pats)* #stmts #call }))
                 }
@@ -168,7 +169,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             fn #name #generics(#receiver, #(#shown: #types),*) -> #output #clause {
                 unsafe {
                     ::finespun::MethodTask::new(#me, (#(#shown,)*), |#this, __cx, (#(#arguments,)*)| unsafe {
-                        Self::#body(#this, __cx, #(#arguments),*)
+                        #through::#body(#this, __cx, #(#arguments),*)
                     })
                 }
             }
@@ -185,8 +186,8 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             #clause
         {
             unsafe {
-                ::finespun::__rt::stack_task::<#args, _, _>(move |__cx| unsafe {
-                    Self::#body #fish(#this __cx, #(#shown),*)
+                ::finespun::__rt::stack_task::<#scalars, _, _>(move |__cx| unsafe {
+                    #through::#body #fish(#this __cx, #(#shown),*)
                 })
             }
         }

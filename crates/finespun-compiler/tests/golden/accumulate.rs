@@ -125,7 +125,7 @@ fn accumulate(
     }
     unsafe {
         ::finespun::__rt::stack_task::<
-            (u64,),
+            true,
             _,
             _,
         >(move |__cx| unsafe { __stack(__cx, n) })

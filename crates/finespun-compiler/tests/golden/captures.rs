@@ -72,7 +72,7 @@ fn sum(
     }
     unsafe {
         ::finespun::__rt::stack_task::<
-            (&[u64], usize, usize),
+            true,
             _,
             _,
         >(move |__cx| unsafe { __stack(__cx, table, from, n) })

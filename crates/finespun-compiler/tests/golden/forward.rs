@@ -61,7 +61,7 @@ fn sum_of(
     }
     unsafe {
         ::finespun::__rt::stack_task::<
-            (&Option<Box<Tree>>,),
+            true,
             _,
             _,
         >(move |__cx| unsafe { __stack(__cx, t) })

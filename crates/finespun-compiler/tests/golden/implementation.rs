@@ -23,7 +23,9 @@ impl Visit for Plus {
             };
         }
         ::finespun::__rt::Note::end(__note);
-        unsafe { ::finespun::__rt::behind(Self::__rest_visit(__this, __cx, n)) }
+        unsafe {
+            ::finespun::__rt::behind(<Self as Visit>::__rest_visit(__this, __cx, n))
+        }
     }
     #[doc(hidden)]
     #[allow(clippy::missing_safety_doc)]

@@ -27,7 +27,9 @@ pub trait Visit: Sync {
             ::finespun::MethodTask::new(
                 self,
                 (n,),
-                |__this, __cx, (__a1,)| unsafe { Self::__task_visit(__this, __cx, __a1) },
+                |__this, __cx, (__a1,)| unsafe {
+                    <Self as Visit>::__task_visit(__this, __cx, __a1)
+                },
             )
         }
     }

@@ -98,7 +98,7 @@ fn sum(
     }
     unsafe {
         ::finespun::__rt::stack_task::<
-            (Option<&Node>,),
+            true,
             _,
             _,
         >(move |__cx| unsafe { __stack(__cx, node) })

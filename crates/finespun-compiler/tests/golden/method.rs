@@ -43,12 +43,6 @@ pub(crate) unsafe fn __rest_depth(
         #[allow(unused_variables, unused_mut)]
         let __this = self;
         let most = __a1;
-        #[allow(unused, clippy::all)]
-        {
-            let Some(_) = &__this.next else {
-                unsafe { ::core::hint::unreachable_unchecked() }
-            };
-        }
         let Some(next) = &__this.next else {
             {
                 let __r: u64 = 1;
@@ -111,7 +105,7 @@ pub(crate) fn depth(
 ) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
     unsafe {
         ::finespun::__rt::stack_task::<
-            (&Self, u64),
+            true,
             _,
             _,
         >(move |__cx| unsafe { Self::__task_depth(self, __cx, most) })

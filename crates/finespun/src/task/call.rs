@@ -9,7 +9,7 @@ use super::context::{Cx, Verdict, cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable};
 use super::outcome::{Called, Child, Outcome};
 use super::run;
-use super::words::{self, Args, Parcel, Word};
+use super::words::{self, Parcel, Word};
 
 pub(crate) mod sealed {
     pub trait Sealed {}
@@ -57,30 +57,29 @@ pub trait Task: sealed::Sealed + Sized {
     }
 }
 
-/// A task in the stack schema: the call of its stack function, with the arguments captured. `A` are their types.
+/// A task in the stack schema: the call of its stack function, with the arguments captured.
 ///
 /// A closure that captures them, and not the arguments beside a function of them: the captured ones are where the
-/// call finds them, the others would be moved through memory on their way into it.
-pub struct StackTask<A, F> {
-    code: F,
-    args: PhantomData<fn() -> A>,
-}
+/// call finds them, the others would be moved through memory on their way into it. `SCALARS` says that each is known
+/// to travel in registers; it is a matter of speed alone.
+pub struct StackTask<const SCALARS: bool, F>(F);
 
 /// # Safety
 /// `code` must keep the call protocol, as generated code does.
 #[inline(always)]
-pub unsafe fn stack_task<A: Args, T: Send, F: FnOnce(Cx) -> Outcome<T>>(code: F) -> StackTask<A, F> {
-    StackTask { code, args: PhantomData }
+pub unsafe fn stack_task<const SCALARS: bool, T: Send, F: FnOnce(Cx) -> Outcome<T>>(code: F) -> StackTask<SCALARS, F> {
+    StackTask(code)
 }
 
-impl<A, F> sealed::Sealed for StackTask<A, F> {}
-impl<A: Args, T, F: FnOnce(Cx) -> Outcome<T>> Task for StackTask<A, F> {
+impl<const SCALARS: bool, F> sealed::Sealed for StackTask<SCALARS, F> {}
+impl<const SCALARS: bool, T, F: FnOnce(Cx) -> Outcome<T>> Task for StackTask<SCALARS, F> {
     type Output = T;
     const STRAIGHT: bool = false;
-    const IN_REGISTERS: bool = A::IN_REGISTERS;
+    // What is no wider than two words has no part that is.
+    const IN_REGISTERS: bool = SCALARS || size_of::<F>() <= 2 * size_of::<usize>();
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
-        (self.code)(cx)
+        (self.0)(cx)
     }
 }
 

@@ -365,31 +365,43 @@ where
     /// The stack is being given up: hands over a batch, and asks for another turn if there is more.
     fn hand_over(&mut self, cx: Cx) {
         let start = Instant::now();
-        let batch = self.guarded(|rest| {
-            let Some(tasks) = &mut rest.tasks else { return Vec::new() };
+        let Some(tasks) = &mut self.tasks else { return };
+        let mut batch = Vec::new();
+        let filled = catch_unwind(AssertUnwindSafe(|| {
             let (low, high) = tasks.size_hint();
-            let half = high.unwrap_or(low.max(rest.batch)).div_ceil(2).clamp(1, rest.batch);
-            rest.batch = (rest.batch * 2).min(BATCH_BYTES / size_of::<I::Item>().max(1)).max(BATCH);
-            tasks.by_ref().take(half).collect::<Vec<_>>()
-        });
-        let Some(batch) = batch.filter(|batch| !batch.is_empty()) else {
-            self.guarded(|rest| rest.tasks = None);
-            return;
-        };
+            let half = high.unwrap_or(low.max(self.batch)).div_ceil(2).clamp(1, self.batch);
+            batch.reserve(half);
+            batch.extend(tasks.by_ref().take(half));
+            half
+        }));
+        self.batch = (self.batch * 2).min(BATCH_BYTES / size_of::<I::Item>().max(1)).max(BATCH);
         cx.context().scheduler().handed_over(start.elapsed());
+        let more = matches!(filled, Ok(half) if batch.len() == half);
+        if !batch.is_empty() {
+            let sink = Vec::with_capacity(batch.len());
+            let frame = Many { tasks: batch.into_iter(), sink }.start(cx);
+            self.pieces.push_back(Piece::Batch(Child::new(frame)));
+        }
+        if let Err(payload) = filled {
+            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+        }
+        if !more {
+            return self.end();
+        }
         let turn = BodyFrame::make(cx, ready(()));
         cx.make_ready(turn);
         self.turn = Some(Child::new(turn));
-        let sink = Vec::with_capacity(batch.len());
-        let frame = Many { tasks: batch.into_iter(), sink }.start(cx);
-        self.pieces.push_back(Piece::Batch(Child::new(frame)));
+    }
+
+    /// No more tasks. Dropping the iterator is user code as well.
+    fn end(&mut self) {
+        self.guarded(|rest| rest.tasks = None);
     }
 
     /// Runs tasks in a row, at most [`BATCH`], until one suspends; whether there are more.
     fn stretch(&mut self, cx: Cx) -> bool {
         /// Whose panic it is.
         enum At {
-            Iterator,
             Task,
             Sink,
         }
@@ -397,12 +409,11 @@ where
         // Straight into the sink, if nothing comes before these.
         let ahead = !self.pieces.is_empty();
         let mut values = Vec::new();
-        let mut at = At::Iterator;
+        let mut at = At::Task;
         let mut run = 0;
         let ended = catch_unwind(AssertUnwindSafe(|| {
             tasks.by_ref().take(BATCH).try_for_each(|task| {
                 run += 1;
-                at = At::Task;
                 // SAFETY: `cx` is the current worker's; a child is kept and waited for.
                 let value = unsafe { call_guarded(cx, task) }.open()?;
                 at = At::Sink;
@@ -411,7 +422,7 @@ where
                 } else {
                     sink.put(value)
                 }
-                at = At::Iterator;
+                at = At::Task;
                 Ok(())
             })
         }));
@@ -420,14 +431,16 @@ where
         }
         match ended {
             Ok(Ok(())) => return run == BATCH,
-            Ok(Err(child)) => self.pieces.push_back(Piece::One(child)),
-            // Its turn comes when those before it have ended: one of them may have panicked first.
-            Err(payload) if matches!(at, At::Task) => {
-                self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+            Ok(Err(child)) => {
+                self.pieces.push_back(Piece::One(child));
+                return true;
             }
-            Err(payload) => self.panicked(pack(payload)),
+            Err(payload) if matches!(at, At::Sink) => self.panicked(pack(payload)),
+            // Its turn comes when those before it have ended: one of them may have panicked first. What would come
+            // behind it does not matter any more.
+            Err(payload) => self.pieces.push_back(Piece::Panicked(Box::new(pack(payload)))),
         }
-        true
+        false
     }
 
     /// Begins the tasks that are left, or hands some over when the stack is being given up.
@@ -438,8 +451,7 @@ where
             }
             self.drain();
         }
-        // Dropping the iterator is user code as well.
-        self.guarded(|rest| rest.tasks = None);
+        self.end();
     }
 }
 

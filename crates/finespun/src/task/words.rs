@@ -66,29 +66,3 @@ impl<T> Parcel<T> {
         unsafe { self.0.assume_init_read() }
     }
 }
-
-/// The parameters of a task.
-pub trait Args {
-    /// Whether each is passed in registers: no more than two words.
-    const IN_REGISTERS: bool;
-}
-
-macro_rules! args {
-    () => {};
-    ($first:ident $($rest:ident)*) => {
-        impl<$first, $($rest),*> Args for ($first, $($rest,)*) {
-            const IN_REGISTERS: bool = in_registers::<$first>() $(&& in_registers::<$rest>())*;
-        }
-        args! { $($rest)* }
-    };
-}
-
-const fn in_registers<T>() -> bool {
-    size_of::<T>() <= 2 * size_of::<Word>()
-}
-
-impl Args for () {
-    const IN_REGISTERS: bool = true;
-}
-
-args! { A B C D E F G H I J K L M N O P }

@@ -1,0 +1,138 @@
+//! Loops over iterators that behave as badly as an iterator may.
+
+mod common;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use common::everywhere;
+use finespun::RunError;
+use finespun::prelude::*;
+
+#[task]
+async fn nothing() {}
+
+/// After its end it begins again, as an iterator may.
+struct Again {
+    next: u64,
+    end: u64,
+}
+
+impl Iterator for Again {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        self.next = if self.next > self.end { 0 } else { self.next + 1 };
+        (self.next <= self.end).then_some(self.next)
+    }
+}
+
+#[task]
+async fn slowly(n: u64) -> u64 {
+    nothing().await;
+    (0..2000).fold(n, |n, _| std::hint::black_box(n))
+}
+
+#[task]
+async fn sum(end: u64) -> u64 {
+    reduce(Again { next: 0, end }.map(slowly), 0, |a, b| a + b).await
+}
+
+#[test]
+fn an_iterator_is_not_asked_after_its_end() {
+    everywhere(|runtime| {
+        for end in [0, 1, 2, 300] {
+            assert_eq!(runtime.run(sum(end)), end * (end + 1) / 2);
+        }
+    });
+}
+
+#[task]
+async fn panics_at(n: u64, at: u64) -> u64 {
+    nothing().await;
+    if n == at {
+        std::panic::resume_unwind(Box::new("the task"));
+    }
+    n
+}
+
+#[task]
+async fn two_panics() -> Vec<u64> {
+    join_all((0..10).map(|n| {
+        if n == 6 {
+            std::panic::resume_unwind(Box::new("the iterator"));
+        }
+        panics_at(n, 3)
+    }))
+    .await
+}
+
+#[test]
+fn the_first_panic_in_order_is_thrown() {
+    everywhere(|runtime| match runtime.try_run(two_panics()) {
+        Err(RunError::Panicked(panic)) => assert_eq!(panic.message(), "the task"),
+        other => panic!("{other:?}"),
+    });
+}
+
+#[task]
+async fn noted(seen: &Mutex<Vec<(usize, u64)>>, index: usize, n: u64) -> u64 {
+    seen.lock().unwrap().push((index, n));
+    nothing().await;
+    if n == 4 {
+        std::panic::resume_unwind(Box::new("four"));
+    }
+    n
+}
+
+#[task]
+async fn numbered(seen: &Mutex<Vec<(usize, u64)>>) -> u64 {
+    reduce((0..10).enumerate().map(move |(index, n)| noted(seen, index, n)), 0, |a, b| a + b).await
+}
+
+#[test]
+fn no_task_behind_a_panic_is_begun_with_anothers_number() {
+    everywhere(|runtime| {
+        let seen = Mutex::new(Vec::new());
+        assert!(runtime.try_run(numbered(&seen)).is_err());
+        for &(index, n) in &*seen.lock().unwrap() {
+            assert_eq!(index as u64, n);
+        }
+    });
+}
+
+/// Two places in turn.
+struct Flip {
+    calls: AtomicU64,
+    places: [Place; 2],
+}
+
+struct Place {
+    next: Option<u64>,
+}
+
+impl std::ops::Deref for Flip {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.places[self.calls.fetch_add(1, Ordering::SeqCst) as usize % 2]
+    }
+}
+
+#[task]
+async fn follows(flip: &Flip) -> u64 {
+    let Some(next) = &flip.next else { return 0 };
+    let value = slowly(*next).await;
+    value + 100
+}
+
+#[test]
+fn a_place_behind_deref_may_change() {
+    everywhere(|runtime| {
+        for first in [0, 1] {
+            let places = [Place { next: Some(7) }, Place { next: None }];
+            let answer = runtime.run(follows(&Flip { calls: AtomicU64::new(first), places }));
+            assert!(answer == 0 || answer == 107, "{answer}");
+        }
+    });
+}
