@@ -263,3 +263,16 @@ fn the_destructor_of_a_parameter_belongs_to_its_task() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert_from(&panic_of(runtime.try_run(leaves(Bomb))), "leaves");
 }
+
+#[task]
+async fn careful(n: u64) -> u64 {
+    index(&[1], 0).await + catch_unwind(|| if n > 1 { panic_any("caught at once") } else { n }).unwrap_or(0)
+}
+
+#[test]
+fn a_panic_that_a_task_caught_is_not_blamed_for_the_next() {
+    hush();
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    assert_eq!(runtime.run(careful(5)), 3);
+    assert_from(&panic_of(runtime.try_run(index(&[], 0))), "index");
+}

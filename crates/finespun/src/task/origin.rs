@@ -51,6 +51,15 @@ fn note(origin: &'static Origin) {
     }
 }
 
+/// A frame is about to run: forgets a note that nobody took, since the program itself caught the panic of a closure.
+/// Only debug builds have such notes.
+#[inline]
+pub(crate) fn forget() {
+    if cfg!(debug_assertions) {
+        NOTED.set(None);
+    }
+}
+
 /// Notes the task `N` if it is dropped, which only unwinding does.
 pub struct Note<N: Named>(PhantomData<fn() -> N>);
 

@@ -4,6 +4,7 @@ use std::task::Poll;
 
 use super::context::Cx;
 use super::frame::{self, FrameRef, Header};
+use super::origin;
 use super::slot::{Completed, Registered, Status};
 use super::teams;
 
@@ -125,6 +126,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
         };
         let cancelled = cx.enter_run(run);
         cx.context().counters.resumed();
+        origin::forget();
         let step = if cancelled { vtable.cancel } else { vtable.poll };
         // SAFETY: ready by the caller's word, or made ready by a completion, which only one side sees.
         let polled = unsafe { step(current, cx) };
