@@ -37,6 +37,14 @@ pub(crate) struct Names {
     temporaries: usize,
 }
 
+/// A name from its text, which may be raw (`r#type`).
+fn named(text: &str, span: Span) -> Ident {
+    match text.strip_prefix("r#") {
+        Some(name) => Ident::new_raw(name, span),
+        None => Ident::new(text, span),
+    }
+}
+
 impl Names {
     /// Resolves the parameters and the body, renaming in place.
     pub(crate) fn resolve(params: &mut [Pat], body: &mut Block, reasons: &mut Reasons) -> Names {
@@ -72,7 +80,7 @@ impl Names {
     pub(crate) fn restore(&self, tokens: TokenStream) -> TokenStream {
         macros::substitute(tokens, &|ident| {
             let var = &self.vars[self.find(ident)?];
-            (!var.shadows && *ident != var.shown.as_str()).then(|| Ident::new(&var.shown, ident.span()))
+            (!var.shadows && *ident != var.shown.as_str()).then(|| named(&var.shown, ident.span()))
         })
     }
 
@@ -166,7 +174,7 @@ impl VisitMut for Binder<'_, '_> {
         if !is_constant(pat) {
             let shown = pat.ident.to_string();
             let key = match self.seen.get(&shown) {
-                Some(key) => Ident::new(&key.to_string(), pat.ident.span()),
+                Some(key) => named(&key.to_string(), pat.ident.span()),
                 None => self.namer.names.declare(&pat.ident),
             };
             self.seen.insert(shown, key.clone());
@@ -214,7 +222,7 @@ impl VisitMut for Namer<'_> {
             && let Some(var) = self.names.look_up(&ident.to_string())
         {
             let span = ident.span();
-            let key = Ident::new(&self.names.vars[var].key.to_string(), span);
+            let key = named(&self.names.vars[var].key.to_string(), span);
             path.path = key.into();
         }
     }

@@ -237,3 +237,22 @@ mod elided {
         });
     }
 }
+
+#[task]
+async fn raw(r#type: u64, r#match: &[u64]) -> u64 {
+    let r#loop = r#match.len() as u64;
+    let a: u64 = fib_of(r#type).await;
+    let r#type = a + r#loop;
+    let b: u64 = fib_of(r#loop).await;
+    r#type + b
+}
+
+#[task]
+async fn fib_of(n: u64) -> u64 {
+    common::fib(n).await
+}
+
+#[test]
+fn names_may_be_raw() {
+    everywhere(|runtime| assert_eq!(runtime.run(raw(5, &[1, 2, 3])), 5 + 3 + 2));
+}

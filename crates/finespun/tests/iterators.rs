@@ -75,6 +75,36 @@ fn the_first_panic_in_order_is_thrown() {
     });
 }
 
+/// The operator panics at `at`, a task right behind it.
+#[task]
+async fn ordered(at: u64) -> u64 {
+    let fold = move |sum: u64, n: u64| {
+        if n == at {
+            std::panic::resume_unwind(Box::new("the operator"));
+        }
+        sum + n
+    };
+    reduce((0..400).map(move |n| slowly_panics_at(n, at + 1)), 0, fold).await
+}
+
+#[task]
+async fn slowly_panics_at(n: u64, at: u64) -> u64 {
+    let a = slowly(n).await;
+    panics_at(a, at).await
+}
+
+#[test]
+fn the_operator_comes_before_the_tasks_behind_it() {
+    everywhere(|runtime| {
+        for at in [0, 7, 150, 399] {
+            match runtime.try_run(ordered(at)) {
+                Err(RunError::Panicked(panic)) => assert_eq!(panic.message(), "the operator", "at {at}"),
+                other => panic!("{other:?}"),
+            }
+        }
+    });
+}
+
 #[task]
 async fn noted(seen: &Mutex<Vec<(usize, u64)>>, index: usize, n: u64) -> u64 {
     seen.lock().unwrap().push((index, n));

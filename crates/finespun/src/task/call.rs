@@ -385,8 +385,17 @@ pub(crate) fn delivered<Tk: Task>(child: Child<Tk>) -> Tk::Output {
     match child.deliver() {
         Delivered::Value(value) => value,
         Delivered::Panic(payload) => std::panic::resume_unwind(payload),
-        Delivered::Cancelled => panic!("the awaited task was cancelled"),
+        Delivered::Cancelled => cancelled("the awaited task was cancelled"),
     }
+}
+
+/// Unwinds a task whose child was destroyed under it: silently if that is how its own run ends.
+#[cold]
+pub(crate) fn cancelled(message: &'static str) -> ! {
+    if super::context::try_cx().is_some_and(Cx::run_cancelled) {
+        std::panic::resume_unwind(Box::new(message));
+    }
+    panic!("{message}")
 }
 
 /// Evidence of a type where inference has none; never executed.

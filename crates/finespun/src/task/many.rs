@@ -45,6 +45,10 @@ pub trait Sink<V> {
     fn put(&mut self, value: V);
     /// No more values.
     fn finish(self) -> Self::Output;
+    /// Instead of a further value, a panic: keeps it, or gives it back to be thrown.
+    fn keep(&mut self, payload: Payload) -> Result<(), Payload> {
+        Err(payload)
+    }
 }
 
 impl<V> Sink<V> for Vec<V> {
@@ -213,7 +217,7 @@ where
     let (tasks, sink, child) = unsafe { rest.take() };
     cx.context().counters.fallback();
     let pieces = VecDeque::from([Piece::One(child)]);
-    let body = Rest { tasks: Some(tasks), sink: Some(sink), pieces, batch: BATCH, turn: None, panic: None };
+    let body = Rest::new(Some(tasks), sink, pieces);
     poll_in_place(body, cx, Rest::<I, S>::TABLE)
 }
 
@@ -236,15 +240,35 @@ where
         // SAFETY: the call protocol.
         return unsafe { Outcome::done(sink.finish()) };
     }
-    let pieces = VecDeque::new();
-    let body = Rest::<I, S> { tasks: None, sink: Some(sink), pieces, batch: BATCH, turn: None, panic: None };
+    let body = Rest::<I, S>::new(None, sink, VecDeque::new());
     let frame = BodyFrame::make(cx, body);
     cx.make_ready(frame);
     Outcome::suspended(frame)
 }
 
 /// Tasks handed over in one frame.
-type Batch<Tk> = Many<vec::IntoIter<Tk>, Vec<<Tk as Task>::Output>>;
+type Batch<Tk> = Many<vec::IntoIter<Tk>, Kept<<Tk as Task>::Output>>;
+
+/// What the tasks of a batch delivered, up to the first that panicked: the loop's operator sees the values before that
+/// first, and may itself be the first to panic.
+struct Kept<V> {
+    values: Vec<V>,
+    panic: Option<Payload>,
+}
+
+impl<V> Sink<V> for Kept<V> {
+    type Output = Kept<V>;
+    fn put(&mut self, value: V) {
+        self.values.push(value);
+    }
+    fn finish(self) -> Kept<V> {
+        self
+    }
+    fn keep(&mut self, payload: Payload) -> Result<(), Payload> {
+        self.panic = Some(payload);
+        Ok(())
+    }
+}
 
 /// What is out, or kept until its turn: two words, of which a loop may have a million.
 #[expect(clippy::box_collection, reason = "the vectors are few and the pieces many")]
@@ -284,7 +308,13 @@ impl<Tk: Task> Piece<Tk> {
     fn put_into<S: Sink<Tk::Output>>(self, sink: &mut S) {
         match self {
             Piece::One(child) => sink.put(delivered(child)),
-            Piece::Batch(child) => delivered(child).into_iter().for_each(|value| sink.put(value)),
+            Piece::Batch(child) => {
+                let Kept { values, panic } = delivered(child);
+                values.into_iter().for_each(|value| sink.put(value));
+                if let Some(payload) = panic {
+                    resume_unwind(payload);
+                }
+            }
             Piece::Values(values) => values.into_iter().for_each(|value| sink.put(value)),
             Piece::Panicked(payload) => resume_unwind(*payload),
         }
@@ -314,6 +344,16 @@ where
     I::Item: Task,
     S: Sink<Value<I>>,
 {
+    /// The most tasks that any split takes out of the iterator.
+    const MOST: usize = {
+        let fit = BATCH_BYTES / if size_of::<I::Item>() == 0 { 1 } else { size_of::<I::Item>() };
+        if fit == 0 { 1 } else { fit }
+    };
+
+    fn new(tasks: Option<I>, sink: S, pieces: VecDeque<Piece<I::Item>>) -> Self {
+        Rest { tasks, sink: Some(sink), pieces, batch: BATCH.min(Self::MOST), turn: None, panic: None }
+    }
+
     /// A loop can be ready, to go on with its tasks, while some are out: it is destroyed when they have ended.
     const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
 
@@ -374,12 +414,15 @@ where
             batch.extend(tasks.by_ref().take(half));
             half
         }));
-        self.batch = (self.batch * 2).min(BATCH_BYTES / size_of::<I::Item>().max(1)).max(BATCH);
+        self.batch = (self.batch * 2).min(Self::MOST);
         cx.context().scheduler().handed_over(start.elapsed());
         let more = matches!(filled, Ok(half) if batch.len() == half);
         if !batch.is_empty() {
-            let sink = Vec::with_capacity(batch.len());
-            let frame = Many { tasks: batch.into_iter(), sink }.start(cx);
+            let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };
+            // From the start as what a loop is after its fallback, which catches its tasks' panics.
+            let body = Rest::new(Some(batch.into_iter()), sink, VecDeque::new());
+            let frame = BodyFrame::with_table(cx, body, Rest::<vec::IntoIter<I::Item>, Kept<Value<I>>>::TABLE);
+            cx.make_ready(frame);
             self.pieces.push_back(Piece::Batch(Child::new(frame)));
         }
         if let Err(payload) = filled {
@@ -488,7 +531,9 @@ where
             return Poll::Pending;
         }
         rest.drain();
-        if let Some(payload) = rest.panic.take() {
+        if let (Some(payload), Some(sink)) = (rest.panic.take(), &mut rest.sink)
+            && let Err(payload) = sink.keep(payload)
+        {
             resume_unwind(payload);
         }
         match rest.sink.take() {

@@ -152,7 +152,7 @@ impl<T> Handle<'_, T> {
         match delivered {
             Delivered::Value(value) => Ok(value),
             Delivered::Panic(payload) => resume_unwind(thrown(payload)),
-            Delivered::Cancelled => panic!("the spawned task was cancelled"),
+            Delivered::Cancelled => super::call::cancelled("the spawned task was cancelled"),
         }
     }
 }
