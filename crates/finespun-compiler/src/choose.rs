@@ -32,8 +32,12 @@ pub(crate) struct Param {
 pub(crate) enum Choice {
     Straight,
     Stack(Code),
-    /// With the reason, if it was not asked for.
-    Pinned(Option<String>),
+    Pinned {
+        /// The reason, if it was not asked for.
+        why: Option<String>,
+        /// What it returns holds the list of its callees' schemas: if all are straight, so is the task.
+        listed: bool,
+    },
 }
 
 /// The code of a stack task.
@@ -45,6 +49,8 @@ pub(crate) struct Code {
     pub(crate) forwards: bool,
     /// Only hands on the outcome of another task, and is no loop over tasks.
     pub(crate) inlined: bool,
+    /// What it returns holds the list of its callees' schemas.
+    pub(crate) listed: bool,
     /// The code is right if none of these types has a destructor; otherwise
     /// the task is pinned.
     pub(crate) inert: Vec<Type>,
@@ -60,30 +66,40 @@ pub(crate) struct Head {
     pub(crate) names: Vec<TokenStream>,
 }
 
-/// Chooses for a body; `split` tells whether its head may be a function of its
-/// own.
-pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, split: bool) -> syn::Result<Choice> {
+/// What the place of a function allows.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// Its head may be a function of its own.
+    pub(crate) split: bool,
+    /// It may be found to be straight by the schemas of its callees.
+    pub(crate) listed: bool,
+}
+
+/// Chooses for a body.
+pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, place: Place) -> syn::Result<Choice> {
     match wish {
         Wish::Straight => return Ok(Choice::Straight),
-        Wish::Pinned => return Ok(Choice::Pinned(None)),
-        Wish::Any | Wish::Stack | Wish::Unchecked => {}
+        Wish::Pinned => return Ok(Choice::Pinned { why: None, listed: false }),
+        Wish::Any | Wish::Stack | Wish::Unchecked | Wish::MayBlock => {}
     }
-    if !scan::block_awaits(block) {
+    if !scan::block_awaits(block) && wish != Wish::MayBlock {
         return Ok(Choice::Straight);
     }
+    let listed = place.listed && matches!(wish, Wish::Any | Wish::Stack) && scan::in_sequence(block);
     let mut reasons = Reasons::default();
-    let ready = prepare(params, own, block, split, &mut reasons);
+    let ready = prepare(params, own, block, place.split, &mut reasons);
     if reasons.0.is_empty()
         && let Some(mut ready) = ready
     {
         ready.unchecked = wish == Wish::Unchecked;
+        ready.listed = listed;
         let mut code = emit::stack(&ready);
         code.inlined = code.forwards && !scan::block_has_closure(block);
         return Ok(Choice::Stack(code));
     }
     if wish == Wish::Any {
         let reason = &reasons.0[0];
-        return Ok(Choice::Pinned(Some(reason.what.clone())));
+        return Ok(Choice::Pinned { why: Some(reason.what.clone()), listed });
     }
     let mut errors = Errors::default();
     for reason in &reasons.0 {
@@ -92,7 +108,7 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, spl
             format!("no stack schema: {}\n= help: {}, or choose `#[task(pinned)]`", reason.what, reason.cure),
         );
     }
-    errors.finish().map(|()| Choice::Pinned(None))
+    errors.finish().map(|()| Choice::Pinned { why: None, listed: false })
 }
 
 fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mut Reasons) -> Option<Ready> {
@@ -117,7 +133,7 @@ fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mu
         pats.into_iter().zip(params).map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() }).collect();
     let flow = capture::analyse(&known, own, &body, &names, reasons);
     let params = known.into_iter().zip(params).map(|(known, p)| (known.pat, p.argument.clone()));
-    Some(Ready { params: params.collect(), head, body, names, flow, ret, unchecked: false })
+    Some(Ready { params: params.collect(), head, body, names, flow, ret, unchecked: false, listed: false })
 }
 
 /// Does the type say that it borrows?

@@ -7,6 +7,7 @@
 //! | [`method`] | methods, and what stands beside them |
 //! | [`dynamic`] | what stands beside a trait |
 //! | [`straight`] | a body that awaits nothing, or only straight tasks |
+//! | [`listed`] | by what a body is found to be straight |
 //! | [`pinned`] | a body as an ordinary `async` state machine |
 //! | [`stack`] | the hot version: awaits are calls and one check |
 //! | [`resume`] | its cold version: entered once, at the await that blocked |
@@ -19,6 +20,7 @@ pub(crate) mod dynamic;
 mod exits;
 mod free;
 pub(crate) mod item;
+mod listed;
 mod method;
 pub(crate) mod pinned;
 mod regions;
@@ -48,6 +50,8 @@ pub(crate) struct Ready {
     pub(crate) ret: Type,
     /// Without guard checks.
     pub(crate) unchecked: bool,
+    /// With the list of the callees' schemas, by which the task may be straight.
+    pub(crate) listed: bool,
 }
 
 impl Ready {
@@ -69,6 +73,7 @@ pub(crate) fn stack(ready: &Ready) -> Code {
         rest: ready.names.restore(stack::write(ready)),
         forwards: ready.forwards(),
         inlined: false,
+        listed: ready.listed,
         inert: ready.flow.inert_types.clone(),
     }
 }

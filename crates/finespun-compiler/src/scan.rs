@@ -1,7 +1,7 @@
 //! Questions about an expression that need no names: does it await, does it
 //! contain a closure.
 
-use syn::visit::Visit;
+use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Macro, Stmt};
 
 struct Awaits(bool);
@@ -43,6 +43,29 @@ pub(crate) fn stmt_awaits(stmt: &Stmt) -> bool {
     let mut seen = Awaits(false);
     seen.visit_stmt(stmt);
     seen.0
+}
+
+struct Sequence(bool);
+
+impl<'a> Visit<'a> for Sequence {
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) => self.0 &= !awaits(expr),
+            Expr::Closure(_) | Expr::Async(_) => {}
+            _ => visit::visit_expr(self, expr),
+        }
+    }
+    fn visit_macro(&mut self, mac: &'a Macro) {
+        self.0 &= !is_join(mac);
+    }
+    fn visit_item(&mut self, _: &'a Item) {}
+}
+
+/// Are all awaits of a body one after another: in no loop and no `join!`?
+pub(crate) fn in_sequence(block: &Block) -> bool {
+    let mut sequence = Sequence(true);
+    sequence.visit_block(block);
+    sequence.0
 }
 
 struct Closures(bool);

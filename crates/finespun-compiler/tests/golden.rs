@@ -67,6 +67,19 @@ fn match_with_a_head() {
 }
 
 #[test]
+fn borrow_of_a_local_may_be_straight() {
+    golden(
+        "lends",
+        "",
+        "async fn lends(n: u64) -> u64 {
+            let local = n * 2;
+            let a: u64 = f(&local).await;
+            a + local
+        }",
+    );
+}
+
+#[test]
 fn borrow_of_a_local_is_pinned() {
     golden(
         "pinned",

@@ -114,8 +114,8 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __rt {
     pub use crate::task::call::{
-        Task, behind, call, call_async, call_guarded, call_straight, never, pinned_task, send, stack_task,
-        straight_task, wait,
+        Task, Way, behind, call, call_async, call_direct, call_guarded, call_guarded_in, call_straight,
+        direct_or_pinned_task, never, pinned_task, send, stack_task, straight_task, wait,
     };
     pub use crate::task::context::{Cx, cx};
     pub use crate::task::fallback::*;
@@ -123,6 +123,7 @@ pub mod __rt {
     pub use crate::task::origin::{Named, Note, Noted, Origin};
     pub use crate::task::outcome::{Called, Child, Outcome};
     pub use crate::task::residual::{FromResidualLike, TryLike};
+    pub use crate::task::schema::*;
 }
 
 /// Floors under the prices of tasks, for benches.

@@ -4,8 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, Type};
 
-use super::item::{Function, Parts, assertions, inline, inlined, note, opened, own, scalars, turbofish};
-use super::{named, own_begins, own_ends, pinned, straight};
+use super::item::{Function, Parts, assertions, inline, inlined, known, note, opened, own, scalars, turbofish};
+use super::{listed, named, own_begins, own_ends, pinned, straight};
 use crate::choose::{self, Choice};
 use crate::parse::Options;
 
@@ -14,7 +14,8 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
     let site = Span::mixed_site();
     let Parts { generics, inputs, params, ret, .. } = parts;
     let block = function.block.as_ref().expect("a free function has a body");
-    let choice = choose::choose(params, &own(function, parts), block, options.wish, true)?;
+    let place = choose::Place { split: true, listed: listed::listable(generics, inputs.len()) };
+    let choice = choose::choose(params, &own(function, parts), block, options.wish, place)?;
     let note = note(&choice);
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
     let inline = inline(attrs);
@@ -40,7 +41,11 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
     let inner = match &choice {
         Choice::Stack(code) => {
             let demands = &code.inert;
-            let call = quote_spanned!(site=> unsafe { __stack #fish(__cx, #(#shown),*) });
+            let call = quote_spanned!(site=> __stack #fish(__cx, #(#shown),*));
+            let call = match code.listed && code.head.is_none() {
+                true => quote_spanned!(site=> unsafe { ::finespun::__rt::Outcome::with_schema(#call) }),
+                false => quote_spanned!(site=> unsafe { #call }),
+            };
             let (also, call) = if demands.is_empty() {
                 (TokenStream::new(), call)
             } else if options.wish.is_stack() {
@@ -48,8 +53,11 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                 (TokenStream::new(), quote_spanned!(site=> { #assert #call }))
             } else {
                 let (nested, task) = pinned();
+                // What never blocks never leaves the stack, whatever drops.
+                let blocks =
+                    code.listed.then(|| quote_spanned!(site=> !<__Task as ::finespun::__rt::Schema>::STRAIGHT_3 &&));
                 let call = quote_spanned! {site=>
-                    if const { #(::core::mem::needs_drop::<#demands>())||* } {
+                    if const { #blocks (#(::core::mem::needs_drop::<#demands>())||*) } {
                         unsafe { ::finespun::__rt::Task::call(#task, __cx) }
                     } else {
                         #call
@@ -57,30 +65,35 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                 };
                 (nested, call)
             };
-            let function = |name: TokenStream, inline: TokenStream, inputs: TokenStream, body: &TokenStream| {
+            let function = |name: TokenStream, inline: TokenStream, inputs: TokenStream, list, body: &TokenStream| {
                 quote_spanned! {site=>
                     #inline
                     unsafe fn #name #head(__cx: ::finespun::__rt::Cx, #inputs)
-                        -> ::finespun::__rt::Outcome<#ret> #clause { #body }
+                        -> ::finespun::__rt::Outcome<#ret #list> #clause { #body }
                 }
             };
             let whole = quote_spanned!(site=> #(#arguments: #types),*);
+            let list = code.listed.then(listed::bound).map(|bound| quote!(, #bound));
             let functions = match &code.head {
-                None => function(quote!(__stack), inlined(code), whole, &code.rest),
+                None => function(quote!(__stack), inlined(code), whole, list.as_ref(), &code.rest),
                 Some(choose::Head { pats, stmts, names }) => {
                     let (lints, pats): (Vec<_>, Vec<_>) = pats.iter().cloned().unzip();
                     let inputs = quote_spanned!(site=> #(#lints #pats: #types),*);
                     let rest = opened(code, quote_spanned!(site=> __rest #fish(__cx, #(#names),*)));
                     let body = quote_spanned!(site=> #stmts unsafe { #rest });
-                    let first = function(quote!(__stack), quote!(#[inline]), inputs, &body);
-                    let rest = function(quote!(__rest), inlined(code), whole, &code.rest);
+                    let first = function(quote!(__stack), quote!(#[inline]), inputs, None, &body);
+                    let rest = function(quote!(__rest), inlined(code), whole, list.as_ref(), &code.rest);
                     quote!(#first #rest)
                 }
             };
+            let schema = if code.listed { quote!(__Task) } else { quote!(::finespun::__rt::Unknown) };
+            let body = if code.head.is_some() { "__rest" } else { "__stack" };
+            let inferred = code.listed.then(|| listed::inferred(body, inputs.len()));
             quote_spanned! {site=>
                 #functions
+                #inferred
                 #also
-                unsafe { ::finespun::__rt::stack_task::<#scalars, _, _>(move |__cx| #call) }
+                unsafe { ::finespun::__rt::stack_task::<#scalars, #schema, _, _>(move |__cx| #call) }
             }
         }
         Choice::Straight => {
@@ -100,17 +113,40 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                 }
             }
         }
-        Choice::Pinned(_) => {
+        Choice::Pinned { listed: false, .. } => {
             let (nested, task) = pinned();
             quote_spanned!(site=> #nested unsafe { #task })
         }
+        Choice::Pinned { listed: true, .. } => {
+            let (nested, _) = pinned();
+            let code = straight::listed(params, ret, block);
+            let (bound, inferred) = (listed::bound(), listed::inferred("__direct", inputs.len()));
+            quote_spanned! {site=>
+                #nested
+                unsafe fn __direct #head(_: ::finespun::__rt::Cx, #(#arguments: #types),*)
+                    -> ::finespun::__rt::Outcome<#ret, #bound> #clause { #code }
+                #inferred
+                unsafe {
+                    ::finespun::__rt::direct_or_pinned_task::<__Task, _, _, _>(move |__direct_way| match __direct_way {
+                        ::core::option::Option::Some(__cx) => {
+                            let __o = __direct(__cx, #(#shown),*);
+                            ::finespun::__rt::Way::Direct(::finespun::__rt::Outcome::with_schema(__o))
+                        }
+                        ::core::option::Option::None => {
+                            ::finespun::__rt::Way::Pinned(::core::mem::ManuallyDrop::new(__body(#(#shown),*)))
+                        }
+                    })
+                }
+            }
+        }
     };
+    let known = known(&choice);
     Ok(quote_spanned! {site=>
         #(#attrs)*
         #[doc = ""] #[doc = #note]
         #inline
         #vis fn #name #head(#(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
+            -> impl ::finespun::__rt::Task<Output = #ret> #known + ::core::marker::Send
             #clause { #named #inner }
     })
 }

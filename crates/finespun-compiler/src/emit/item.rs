@@ -173,13 +173,19 @@ pub(super) fn turbofish(generics: &Generics) -> TokenStream {
 pub(super) fn note(choice: &Choice) -> String {
     match choice {
         Choice::Straight => "*Task schema: straight.*".to_string(),
+        Choice::Stack(code) if code.inert.is_empty() && code.listed => {
+            "*Task schema: straight if all that it awaits is; else stack.*".to_string()
+        }
         Choice::Stack(code) if code.inert.is_empty() => "*Task schema: stack.*".to_string(),
         Choice::Stack(code) => {
             let types: Vec<String> = code.inert.iter().map(|t| format!("`{}`", t.to_token_stream())).collect();
             format!("*Task schema: stack; pinned if {} has a destructor.*", types.join(" or "))
         }
-        Choice::Pinned(None) => "*Task schema: pinned, as asked for.*".to_string(),
-        Choice::Pinned(Some(why)) => format!("*Task schema: pinned, because {why}.*"),
+        Choice::Pinned { why: None, .. } => "*Task schema: pinned, as asked for.*".to_string(),
+        Choice::Pinned { why: Some(why), listed: false } => format!("*Task schema: pinned, because {why}.*"),
+        Choice::Pinned { why: Some(why), listed: true } => {
+            format!("*Task schema: straight if all that it awaits is; else pinned, because {why}.*")
+        }
     }
 }
 
@@ -223,7 +229,24 @@ pub(super) fn inlined(code: &Code) -> TokenStream {
 /// The call of what stands behind a head, kept apart from the head's own values:
 /// see `behind` in the library. Forwarding wants a tail call, which this would prevent.
 pub(super) fn opened(code: &Code, rest: TokenStream) -> TokenStream {
-    if code.forwards { rest } else { quote_spanned!(Span::mixed_site()=> ::finespun::__rt::behind(#rest)) }
+    let site = Span::mixed_site();
+    match code.forwards {
+        true if code.listed => quote_spanned!(site=> ::finespun::__rt::Outcome::with_schema(#rest)),
+        true => rest,
+        false => quote_spanned!(site=> ::finespun::__rt::behind(#rest)),
+    }
+}
+
+/// What the type of a task says of its schema, as one more bound.
+pub(super) fn known(choice: &Choice) -> Option<TokenStream> {
+    let site = Span::mixed_site();
+    match choice {
+        Choice::Straight => Some(quote_spanned!(site=> + ::finespun::__rt::Known<Schema = ::finespun::__rt::Straight>)),
+        Choice::Stack(Code { listed: true, .. }) | Choice::Pinned { listed: true, .. } => Some(quote_spanned! {site=>
+            + ::finespun::__rt::Known<Schema = impl ::finespun::__rt::Schema + use<>>
+        }),
+        _ => None,
+    }
 }
 
 /// The name of the function that holds a method's body.

@@ -10,7 +10,8 @@ use quote::{quote, quote_spanned};
 use syn::{Block, Ident, ReceiverKind, Type, parse_quote};
 
 use super::item::{
-    Function, Home, Parts, assertions, behind, inline, inlined, note, opened, own, scalars, sibling, this, turbofish,
+    Function, Home, Parts, assertions, behind, inline, inlined, known, note, opened, own, scalars, sibling, this,
+    turbofish,
 };
 use super::{dynamic, named, pinned, straight};
 use crate::choose::{self, Choice};
@@ -24,7 +25,10 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let body = sibling(name);
     let in_trait = matches!(function.home, Home::Trait | Home::NominalTrait);
     let choice = match &function.block {
-        Some(block) => Some(choose::choose(params, &own(function, parts), block, options.wish, !in_trait)?),
+        Some(block) => {
+            let place = choose::Place { split: !in_trait, listed: false };
+            Some(choose::choose(params, &own(function, parts), block, options.wish, place)?)
+        }
         None => None,
     };
     let head = &generics.params;
@@ -105,7 +109,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             let code = straight::outcome(params, ret, block);
             (quote!(#[inline]), quote!({ #named #code }))
         }
-        (Some(Choice::Pinned(_)), Some(block)) => {
+        (Some(Choice::Pinned { .. }), Some(block)) => {
             let code = pinned(block);
             (quote!(#[inline(never)]), quote!({ #named #code }))
         }
@@ -176,17 +180,21 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         });
     }
     let this = receiver.as_ref().map(|_| quote!(self,));
+    // An implementation of a trait's task, whatever it is, is called by what the trait says of it.
+    let straight = function.home == Home::Method && matches!(choice, Some(Choice::Straight));
+    let schema = if straight { quote!(::finespun::__rt::Straight) } else { quote!(::finespun::__rt::Unknown) };
+    let known = choice.as_ref().filter(|_| straight).and_then(known);
     Ok(quote_spanned! {site=>
         #body_item
         #(#attrs)*
         #[doc = ""] #[doc = #note]
         #inline
         #vis fn #name #head(#me #(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
+            -> impl ::finespun::__rt::Task<Output = #ret> #known + ::core::marker::Send
             #clause
         {
             unsafe {
-                ::finespun::__rt::stack_task::<#scalars, _, _>(move |__cx| unsafe {
+                ::finespun::__rt::stack_task::<#scalars, #schema, _, _>(move |__cx| unsafe {
                     #through::#body #fish(#this __cx, #(#shown),*)
                 })
             }

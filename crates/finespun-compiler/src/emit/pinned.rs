@@ -13,7 +13,7 @@ use crate::scan;
 pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
     let site = Span::mixed_site();
     let mut block = block.clone();
-    Awaits(pinned_call).visit_block_mut(&mut block);
+    Awaits(&mut pinned_call).visit_block_mut(&mut block);
     let lets = params.iter().map(|p| {
         let (pat, argument) = (&p.pat, &p.argument);
         match pat {
@@ -53,9 +53,9 @@ fn pinned_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStrea
 }
 
 /// Translates every await and join of a function.
-pub(super) struct Awaits(pub(super) fn(Vec<TokenStream>, bool, Span) -> TokenStream);
+pub(super) struct Awaits<'a>(pub(super) &'a mut dyn FnMut(Vec<TokenStream>, bool, Span) -> TokenStream);
 
-impl Awaits {
+impl Awaits<'_> {
     fn join(&mut self, mac: &syn::Macro) -> TokenStream {
         let span = syn::spanned::Spanned::span(&mac.path).resolved_at(Span::mixed_site());
         let branches = crate::parse::branches(mac).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Awaits {
     }
 }
 
-impl VisitMut for Awaits {
+impl VisitMut for Awaits<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Closure(_) | Expr::Async(_) => return,

@@ -17,10 +17,10 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Lifetime, Stmt};
+use syn::{Expr, Ident, Lifetime, Stmt};
 
 use super::exits::{Outcomes, rewritten};
-use super::{Ready, bound, entry, own_begins, own_ends, resume, tuple};
+use super::{Ready, bound, entry, listed, own_begins, own_ends, resume, tuple};
 use crate::choose::Head;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
 use crate::macros::mentions;
@@ -65,8 +65,9 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         }
     }
     let items = &ready.body.items;
+    let callees = ready.listed.then(|| listed::list(ready.body.points.len()));
     let begin = own_begins();
-    quote!(#(#items)* #begin #body)
+    quote!(#(#items)* #callees #begin #body)
 }
 
 /// The head, if there is one.
@@ -219,13 +220,18 @@ impl Writer<'_> {
         let point = &self.ready.body.points[id];
         let span = point.span.resolved_at(Span::mixed_site());
         let (names, mut lets) = bound(&point.call, span, &mut |e| self.expr(e));
+        if self.ready.listed {
+            lets.extend(listed::entry(id, &names[0]));
+        }
         lets.extend(own_ends());
-        let mut call = |t: &syn::Ident| {
+        let mut call = |t: &Ident| {
             let guarded = std::mem::replace(&mut self.guarded, true);
             let join = matches!(point.call, Call::Join(_));
             let first = join && *t == names[0];
             if (guarded && !first) || self.ready.unchecked {
                 quote_spanned!(span=> unsafe { ::finespun::__rt::call(__cx, #t) })
+            } else if self.ready.listed {
+                quote_spanned!(span=> unsafe { ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, #t) })
             } else {
                 quote_spanned!(span=> unsafe { ::finespun::__rt::call_guarded(__cx, #t) })
             }

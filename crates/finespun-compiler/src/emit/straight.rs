@@ -5,9 +5,10 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::visit_mut::VisitMut;
-use syn::{Block, Expr, Stmt, Type};
+use syn::{Block, Expr, Ident, Stmt, Type};
 
 use super::exits::{Outcomes, Rewrite};
+use super::listed;
 use super::pinned::Awaits;
 use crate::choose::Param;
 use crate::scan;
@@ -15,7 +16,7 @@ use crate::scan;
 /// The body, its awaits translated.
 pub(crate) fn body(block: &Block) -> Block {
     let mut block = block.clone();
-    Awaits(straight_call).visit_block_mut(&mut block);
+    Awaits(&mut straight_call).visit_block_mut(&mut block);
     block
 }
 
@@ -31,8 +32,27 @@ fn straight_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStr
 
 /// The statements of a function that returns an `Outcome`.
 pub(crate) fn outcome(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
+    statements(params, ret, body(block))
+}
+
+/// The same, which is run only if all callees are straight, and lists their schemas.
+pub(super) fn listed(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
+    let mut block = block.clone();
+    let mut callees = 0;
+    let mut call = |operands: Vec<TokenStream>, _, span| {
+        let task = Ident::new("__t0", span);
+        let entry = listed::entry(callees, &task);
+        callees += 1;
+        let call = quote_spanned!(span=> unsafe { ::finespun::__rt::call_direct::<__Task, _>(#task) });
+        quote_spanned!(span=> (match #(#operands)* { #task => { #entry #call } }))
+    };
+    Awaits(&mut call).visit_block_mut(&mut block);
+    let (list, code) = (listed::list(callees), statements(params, ret, block));
+    quote_spanned!(Span::mixed_site()=> #list #code)
+}
+
+fn statements(params: &[Param], ret: &Type, mut block: Block) -> TokenStream {
     let site = Span::mixed_site();
-    let mut block = body(block);
     let mut exits = Outcomes(ret);
     Rewrite::new(&mut exits).visit_block_mut(&mut block);
     let lets = params.iter().map(|p| {

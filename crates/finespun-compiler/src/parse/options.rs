@@ -13,6 +13,9 @@ pub(crate) enum Wish {
     /// no schema for programs: nothing stops such a recursion at the end of the
     /// stack, and nobody steals from it.
     Unchecked,
+    /// The stack schema even of what awaits nothing, to measure what the straight one
+    /// saves.
+    MayBlock,
     Pinned,
     Straight,
 }
@@ -20,7 +23,7 @@ pub(crate) enum Wish {
 impl Wish {
     /// Is the stack schema demanded?
     pub(crate) fn is_stack(self) -> bool {
-        matches!(self, Wish::Stack | Wish::Unchecked)
+        matches!(self, Wish::Stack | Wish::Unchecked | Wish::MayBlock)
     }
 }
 
@@ -42,6 +45,7 @@ impl Options {
         let wish = match name.to_string().as_str() {
             "stack" => Wish::Stack,
             "unchecked" => Wish::Unchecked,
+            "may_block" => Wish::MayBlock,
             "pinned" => Wish::Pinned,
             "straight" => Wish::Straight,
             _ => return Err(syn::Error::new(name.span(), unknown)),

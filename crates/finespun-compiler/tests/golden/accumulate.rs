@@ -126,6 +126,7 @@ fn accumulate(
     unsafe {
         ::finespun::__rt::stack_task::<
             true,
+            ::finespun::__rt::Unknown,
             _,
             _,
         >(move |__cx| unsafe { __stack(__cx, n) })

@@ -1,11 +1,15 @@
 ///
-///*Task schema: stack.*
+///*Task schema: straight if all that it awaits is; else stack.*
 #[inline]
 fn sum(
     table: &[u64],
     from: usize,
     n: usize,
-) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+) -> impl ::finespun::__rt::Task<
+    Output = u64,
+> + ::finespun::__rt::Known<
+    Schema = impl ::finespun::__rt::Schema + use<>,
+> + ::core::marker::Send {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -18,7 +22,17 @@ fn sum(
         __a0: &[u64],
         __a1: usize,
         __a2: usize,
-    ) -> ::finespun::__rt::Outcome<u64> {
+    ) -> ::finespun::__rt::Outcome<u64, impl ::finespun::__rt::Schema + use<>> {
+        #[allow(unused_imports)]
+        use ::finespun::__rt::{Says as _, SaysNot as _};
+        let __callee0 = ::finespun::__rt::Callee::new();
+        if false {
+            return unsafe {
+                ::finespun::__rt::Callee::outcome(
+                    __callee0.and(::finespun::__rt::Callee::<()>::new()),
+                )
+            };
+        }
         let mut __note = ::finespun::__rt::Note::<__Task>::new();
         let __called = '__forward0: {
             let table = __a0;
@@ -64,17 +78,28 @@ fn sum(
                     },
                 ),
             );
+            __callee0.is((&::finespun::__rt::Asked::new(&__t0)).__schema());
             ::finespun::__rt::Note::end(__note);
-            let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
+            let __o = unsafe {
+                ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, __t0)
+            };
             break '__forward0 __o;
         };
         return unsafe { ::finespun::__rt::Called::into_outcome(__called) };
     }
+    impl ::finespun::__rt::Schema for __Task {
+        const STRAIGHT_1: bool = ::finespun::__rt::callees3(__stack).straight_0();
+        const STRAIGHT_2: bool = ::finespun::__rt::callees3(__stack).straight_1();
+        const STRAIGHT_3: bool = ::finespun::__rt::callees3(__stack).straight_2();
+    }
     unsafe {
         ::finespun::__rt::stack_task::<
             true,
+            __Task,
             _,
             _,
-        >(move |__cx| unsafe { __stack(__cx, table, from, n) })
+        >(move |__cx| unsafe {
+            ::finespun::__rt::Outcome::with_schema(__stack(__cx, table, from, n))
+        })
     }
 }

@@ -90,6 +90,7 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
     unsafe {
         ::finespun::__rt::stack_task::<
             true,
+            ::finespun::__rt::Unknown,
             _,
             _,
         >(move |__cx| unsafe { __stack(__cx, n) })

@@ -1,9 +1,13 @@
 ///
-///*Task schema: stack.*
+///*Task schema: straight if all that it awaits is; else stack.*
 #[inline]
 fn sum(
     node: Option<&Node>,
-) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+) -> impl ::finespun::__rt::Task<
+    Output = u64,
+> + ::finespun::__rt::Known<
+    Schema = impl ::finespun::__rt::Schema + use<>,
+> + ::core::marker::Send {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
@@ -32,7 +36,17 @@ fn sum(
     unsafe fn __rest(
         __cx: ::finespun::__rt::Cx,
         __a0: Option<&Node>,
-    ) -> ::finespun::__rt::Outcome<u64> {
+    ) -> ::finespun::__rt::Outcome<u64, impl ::finespun::__rt::Schema + use<>> {
+        #[allow(unused_imports)]
+        use ::finespun::__rt::{Says as _, SaysNot as _};
+        let __callee0 = ::finespun::__rt::Callee::new();
+        if false {
+            return unsafe {
+                ::finespun::__rt::Callee::outcome(
+                    __callee0.and(::finespun::__rt::Callee::<()>::new()),
+                )
+            };
+        }
         let mut __note = ::finespun::__rt::Note::<__Task>::new();
         let __en = '__fallback: {
             #[allow(unused_variables, unused_mut)]
@@ -52,8 +66,11 @@ fn sum(
                 Some(node_1) => {
                     let rest: u64 = {
                         let __t0 = ::finespun::__rt::send(sum(node_1.next()));
+                        __callee0.is((&::finespun::__rt::Asked::new(&__t0)).__schema());
                         ::finespun::__rt::Note::end(__note);
-                        let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
+                        let __o = unsafe {
+                            ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, __t0)
+                        };
                         if ::finespun::__rt::Called::suspended(&__o) {
                             let __c = unsafe { ::finespun::__rt::Called::child(__o) };
                             break '__fallback ::finespun::__rt::En1::P0((
@@ -96,9 +113,15 @@ fn sum(
         );
         return unsafe { ::finespun::__rt::fallback(__en, __body) };
     }
+    impl ::finespun::__rt::Schema for __Task {
+        const STRAIGHT_1: bool = ::finespun::__rt::callees1(__rest).straight_0();
+        const STRAIGHT_2: bool = ::finespun::__rt::callees1(__rest).straight_1();
+        const STRAIGHT_3: bool = ::finespun::__rt::callees1(__rest).straight_2();
+    }
     unsafe {
         ::finespun::__rt::stack_task::<
             true,
+            __Task,
             _,
             _,
         >(move |__cx| unsafe { __stack(__cx, node) })

@@ -106,6 +106,7 @@ pub(crate) fn depth(
     unsafe {
         ::finespun::__rt::stack_task::<
             true,
+            ::finespun::__rt::Unknown,
             _,
             _,
         >(move |__cx| unsafe { Self::__task_depth(self, __cx, most) })

@@ -1,7 +1,11 @@
 ///
 ///*Task schema: straight.*
 #[inline]
-fn twice(v: &[u64]) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Send {
+fn twice(
+    v: &[u64],
+) -> impl ::finespun::__rt::Task<
+    Output = u64,
+> + ::finespun::__rt::Known<Schema = ::finespun::__rt::Straight> + ::core::marker::Send {
     struct __Task;
     impl ::finespun::__rt::Named for __Task {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(

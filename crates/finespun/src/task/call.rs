@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
@@ -9,6 +10,7 @@ use super::context::{Cx, Verdict, cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable};
 use super::outcome::{Called, Child, Outcome};
 use super::run;
+use super::schema::{Known, Schema, Straight};
 use super::words::{self, Parcel, Word};
 
 pub(crate) mod sealed {
@@ -62,24 +64,32 @@ pub trait Task: sealed::Sealed + Sized {
 /// A closure that captures them, and not the arguments beside a function of them: the captured ones are where the
 /// call finds them, the others would be moved through memory on their way into it. `SCALARS` says that each is known
 /// to travel in registers; it is a matter of speed alone.
-pub struct StackTask<const SCALARS: bool, F>(F);
-
-/// # Safety
-/// `code` must keep the call protocol, as generated code does.
-#[inline(always)]
-pub unsafe fn stack_task<const SCALARS: bool, T: Send, F: FnOnce(Cx) -> Outcome<T>>(code: F) -> StackTask<SCALARS, F> {
-    StackTask(code)
+pub struct StackTask<const SCALARS: bool, S, F> {
+    code: F,
+    schema: PhantomData<fn() -> S>,
 }
 
-impl<const SCALARS: bool, F> sealed::Sealed for StackTask<SCALARS, F> {}
-impl<const SCALARS: bool, T, F: FnOnce(Cx) -> Outcome<T>> Task for StackTask<SCALARS, F> {
+/// # Safety
+/// `code` must keep the call protocol, as generated code does, and never suspend if `S` is straight.
+#[inline(always)]
+pub unsafe fn stack_task<const SCALARS: bool, S: Schema, T: Send, F: FnOnce(Cx) -> Outcome<T>>(
+    code: F,
+) -> StackTask<SCALARS, S, F> {
+    StackTask { code, schema: PhantomData }
+}
+
+impl<const SCALARS: bool, S, F> sealed::Sealed for StackTask<SCALARS, S, F> {}
+impl<const SCALARS: bool, S: Schema, F> Known for StackTask<SCALARS, S, F> {
+    type Schema = S;
+}
+impl<const SCALARS: bool, S: Schema, T, F: FnOnce(Cx) -> Outcome<T>> Task for StackTask<SCALARS, S, F> {
     type Output = T;
-    const STRAIGHT: bool = false;
+    const STRAIGHT: bool = S::STRAIGHT_3;
     // What is no wider than two words has no part that is.
     const IN_REGISTERS: bool = SCALARS || size_of::<F>() <= 2 * size_of::<usize>();
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
-        (self.0)(cx)
+        (self.code)(cx)
     }
 }
 
@@ -94,6 +104,9 @@ pub unsafe fn straight_task<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<
 }
 
 impl<F> sealed::Sealed for StraightTask<F> {}
+impl<F> Known for StraightTask<F> {
+    type Schema = Straight;
+}
 impl<T, F: FnOnce() -> T> Task for StraightTask<F> {
     type Output = T;
     const STRAIGHT: bool = true;
@@ -129,6 +142,74 @@ impl<Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<F> {
 
     fn start(self, cx: Cx) -> FrameRef {
         let frame = BodyFrame::make(cx, (self.0)());
+        cx.make_ready(frame);
+        frame
+    }
+}
+
+/// A task whose body would be pinned if it could suspend: a plain function of the same body, or else the future.
+pub struct DirectOrPinnedTask<S, F> {
+    code: F,
+    schema: PhantomData<fn() -> S>,
+}
+
+/// What such a task's code gives, by what was asked for.
+pub enum Way<T, Fut> {
+    /// The function has run.
+    Direct(Outcome<T>),
+    /// The future, to be polled. Who asks for one way drops nothing of the other.
+    Pinned(ManuallyDrop<Fut>),
+}
+
+/// # Safety
+/// As [`pinned_task`], of the future that `code` makes of `None`; if `S` is straight, what it makes of a worker has not
+/// been suspended.
+#[inline(always)]
+pub unsafe fn direct_or_pinned_task<S: Schema, T: Send, Fut, F>(code: F) -> DirectOrPinnedTask<S, F>
+where
+    Fut: Future<Output = T> + Send,
+    F: FnOnce(Option<Cx>) -> Way<T, Fut>,
+{
+    DirectOrPinnedTask { code, schema: PhantomData }
+}
+
+impl<S, F> DirectOrPinnedTask<S, F> {
+    fn pinned<T, Fut>(self) -> PinnedTask<impl FnOnce() -> Fut>
+    where
+        F: FnOnce(Option<Cx>) -> Way<T, Fut>,
+    {
+        PinnedTask(|| match (self.code)(None) {
+            Way::Pinned(future) => ManuallyDrop::into_inner(future),
+            Way::Direct(_) => unreachable!("the future was asked for"),
+        })
+    }
+}
+
+impl<S, F> sealed::Sealed for DirectOrPinnedTask<S, F> {}
+impl<S: Schema, F> Known for DirectOrPinnedTask<S, F> {
+    type Schema = S;
+}
+impl<S: Schema, T, Fut: Future<Output = T>, F: FnOnce(Option<Cx>) -> Way<T, Fut>> Task for DirectOrPinnedTask<S, F> {
+    type Output = T;
+    const STRAIGHT: bool = S::STRAIGHT_3;
+
+    #[inline(always)]
+    unsafe fn call(self, cx: Cx) -> Outcome<T> {
+        if !S::STRAIGHT_3 {
+            // SAFETY: passed on.
+            return unsafe { self.pinned().call(cx) };
+        }
+        match (self.code)(Some(cx)) {
+            Way::Direct(outcome) => outcome,
+            Way::Pinned(_) => unreachable!("the function was asked for"),
+        }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        if !S::STRAIGHT_3 {
+            return self.pinned().start(cx);
+        }
+        let frame = BodyFrame::make(cx, CallFuture::fresh(self));
         cx.make_ready(frame);
         frame
     }
@@ -192,7 +273,19 @@ pub(crate) unsafe fn settle(cx: Cx, frame: FrameRef) {
 #[inline(always)]
 pub unsafe fn call<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
     // SAFETY: passed on.
-    Called::new(unsafe { task.call(cx) })
+    Called::new(unsafe { outcome(cx, task) })
+}
+
+/// What a call returns.
+///
+/// # Safety
+/// As [`call`].
+#[inline(always)]
+unsafe fn outcome<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
+    // SAFETY: passed on.
+    let outcome = unsafe { task.call(cx) };
+    // SAFETY: a straight task does not suspend.
+    if Tk::STRAIGHT { unsafe { outcome.ended() } } else { outcome }
 }
 
 /// Calls a task from stack code after the guard check.
@@ -203,7 +296,7 @@ pub unsafe fn call<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
 pub unsafe fn call_guarded<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
     let outcome = if Tk::GUARDS || !cx.trips() {
         // SAFETY: passed on.
-        unsafe { task.call(cx) }
+        unsafe { outcome(cx, task) }
     } else if const { Tk::IN_REGISTERS && words::fits::<Tk>() } {
         match words::split(task) {
             // SAFETY: the words hold a `Tk`.
@@ -215,6 +308,21 @@ pub unsafe fn call_guarded<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
         unsafe { call_tripped(cx, &mut Parcel::new(task)) }
     };
     Called::new(outcome)
+}
+
+/// The same from a task of schema `S`, which looks at the guard unless it is straight: then so is its callee.
+///
+/// # Safety
+/// As [`call`].
+#[inline(always)]
+pub unsafe fn call_guarded_in<S: Schema, Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
+    if S::STRAIGHT_3 {
+        // SAFETY: passed on.
+        unsafe { call(cx, task) }
+    } else {
+        // SAFETY: passed on.
+        unsafe { call_guarded(cx, task) }
+    }
 }
 
 /// As [`call_tripped`].
@@ -250,8 +358,8 @@ fn call_after_trip<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
 /// A head returns either that or a value of its own. LLVM joins the two as whole pairs, and cannot tell any more that
 /// one of them has no frame; where the head is inlined its caller would test a frame that is known to be null.
 #[inline(always)]
-pub fn behind<T>(outcome: Outcome<T>) -> Outcome<T> {
-    outcome.opaque()
+pub fn behind<T, S>(outcome: Outcome<T, S>) -> Outcome<T> {
+    outcome.opaque().with_schema()
 }
 
 /// Calls a task that cannot suspend, from a task in the straight schema.
@@ -266,11 +374,21 @@ pub unsafe fn call_straight<Tk: Task>(task: Tk) -> Tk::Output {
             "a `#[task(straight)]` awaits a task that may suspend: remove `(straight)`, or make the callee straight"
         )
     };
-    // SAFETY: a straight task does not look at its worker.
-    match unsafe { task.call(Cx::none()) }.open::<Tk>() {
-        Ok(value) => value,
-        Err(_) => unreachable!("a straight task does not suspend"),
+    // SAFETY: a straight task does not look at its worker, and does not suspend.
+    unsafe { call(Cx::none(), task).value() }
+}
+
+/// Calls a task from a function that runs only if `S` is straight: then so is the task.
+///
+/// # Safety
+/// Only generated code.
+#[inline(always)]
+pub unsafe fn call_direct<S: Schema, Tk: Task>(task: Tk) -> Tk::Output {
+    if !S::STRAIGHT_3 {
+        unreachable!("nobody calls what may suspend as if it were straight");
     }
+    // SAFETY: a straight task does not look at its worker, and does not suspend.
+    unsafe { call(Cx::none(), task).value() }
 }
 
 /// A call from a resumable body: starts at the first poll, then waits. Never moved once polled by its frame.

@@ -40,13 +40,14 @@ impl<E> Enter<E> {
 /// Only generated code: `body` must take its entry first and then wait at the resume point that the entry names,
 /// without running user code in between.
 #[inline(always)]
-pub unsafe fn fallback<E, T, F: Future<Output = T>>(entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<T> {
-    match words::split(entry) {
+pub unsafe fn fallback<E, T, F: Future<Output = T>, S>(entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<T, S> {
+    let suspended = match words::split(entry) {
         // SAFETY: passed on; the words hold an `E`.
         Ok([a, b, c, d]) => unsafe { by_words::<E, F>(a, b, c, d, body) },
         // SAFETY: passed on.
         Err(entry) => unsafe { suspend(entry, body) },
-    }
+    };
+    suspended.with_schema()
 }
 
 #[cold]

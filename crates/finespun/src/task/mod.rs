@@ -20,6 +20,7 @@ pub(crate) mod pool;
 pub(crate) mod residual;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod schema;
 pub(crate) mod slot;
 pub(crate) mod spawn;
 pub(crate) mod suspend;

@@ -82,7 +82,7 @@ impl<N: Named> Note<N> {
     /// # Safety
     /// As [`Outcome::done`].
     #[inline(always)]
-    pub unsafe fn done<T>(self, value: T) -> Outcome<T> {
+    pub unsafe fn done<T, S>(self, value: T) -> Outcome<T, S> {
         self.end();
         // SAFETY: passed on.
         unsafe { Outcome::done(value) }

@@ -10,32 +10,50 @@ use super::frame::{self, FrameRef};
 /// What a stack function returns.
 ///
 /// A plain pair: for a value of one word it travels in two registers, whatever the word is. The value is there
-/// exactly when the frame is not.
+/// exactly when the frame is not. `S` is nothing at run time: see [`super::schema`].
 #[must_use]
-pub struct Outcome<T> {
+#[repr(C)]
+pub struct Outcome<T, S = ()> {
     frame: Option<FrameRef>,
     value: MaybeUninit<T>,
+    schema: PhantomData<fn() -> S>,
 }
 
-impl<T> Outcome<T> {
+impl<T, S> Outcome<T, S> {
     /// The call has ended with `value`.
     ///
     /// # Safety
     /// Only the call protocol of generated code may use it.
     #[inline(always)]
-    pub unsafe fn done(value: T) -> Outcome<T> {
-        Outcome { frame: None, value: MaybeUninit::new(value) }
+    pub unsafe fn done(value: T) -> Self {
+        Outcome { frame: None, value: MaybeUninit::new(value), schema: PhantomData }
     }
 
     /// The call was suspended; `frame` delivers a `T`, and this is its only owner.
     #[inline(always)]
-    pub(crate) fn suspended(frame: FrameRef) -> Outcome<T> {
-        Outcome { frame: Some(frame), value: MaybeUninit::uninit() }
+    pub(crate) fn suspended(frame: FrameRef) -> Self {
+        Outcome { frame: Some(frame), value: MaybeUninit::uninit(), schema: PhantomData }
+    }
+
+    /// The same, of a call that cannot have been suspended.
+    ///
+    /// # Safety
+    /// It has not been.
+    #[inline(always)]
+    pub(crate) unsafe fn ended(self) -> Self {
+        Outcome { frame: None, ..self }
+    }
+
+    /// The same, whatever the callees are.
+    #[inline(always)]
+    pub fn with_schema<S2>(self) -> Outcome<T, S2> {
+        // SAFETY: `S` is no part of the layout, and nothing is dropped. As a whole, so that LLVM need not copy it.
+        unsafe { (&raw const self).cast::<Outcome<T, S2>>().read() }
     }
 
     /// The same, with a frame of which the optimizer knows nothing.
     #[inline(always)]
-    pub(crate) fn opaque(self) -> Outcome<T> {
+    pub(crate) fn opaque(self) -> Self {
         let mut frame = self.frame.map_or(ptr::null_mut(), NonNull::as_ptr);
         // SAFETY: no instruction; the register stays as it is.
         #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
@@ -43,7 +61,7 @@ impl<T> Outcome<T> {
         unsafe {
             std::arch::asm!("/* {0} */", inout(reg) frame, options(pure, nomem, nostack, preserves_flags));
         }
-        Outcome { frame: NonNull::new(frame), value: self.value }
+        Outcome { frame: NonNull::new(frame), ..self }
     }
 
     #[inline(always)]
@@ -101,8 +119,8 @@ impl<Tk: Task> Called<Tk> {
     /// # Safety
     /// The task borrows nothing that ends with the function that returns this.
     #[inline(always)]
-    pub unsafe fn into_outcome(self) -> Outcome<Tk::Output> {
-        self.0
+    pub unsafe fn into_outcome<S>(self) -> Outcome<Tk::Output, S> {
+        self.0.with_schema()
     }
 
     /// Either of them.

@@ -46,6 +46,8 @@ const ROWS: &[Row] = &[
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),
     row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 13.0),
     row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 26.0),
+    row("straight", "a task straight through its callees", Some("straight-plain"), "straight-tasks", 4.0),
+    row("lends", "the same, lending a local to them", Some("straight-plain"), "lends-tasks", 4.0),
     row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 168.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 101.0),
     row("suspend", "suspend, resolved at once", None, "suspend-resolved", 152.0),

@@ -76,6 +76,9 @@ pub const PROGRAMS: &[Program] = &[
     Program::new("tree-tasks", REPEATS, tree_nodes, |n| on_one_worker(sum_often(&Binary::build(LEVELS), n))),
     Program::new("uts-plain", TREES, uts_nodes, |n| uts::plain_recursive(&uts_tree(n)).nodes),
     Program::new("uts-tasks", TREES, uts_nodes, |n| on_one_worker(uts::search(&uts_tree(n))).nodes),
+    Program::new("straight-plain", LOOP, turns, |n| (0..turns(n)).map(mix_plain).fold(0, |a, b| a ^ b)),
+    Program::new("straight-tasks", LOOP, turns, |n| on_one_worker(mix_often(turns(n)))),
+    Program::new("lends-tasks", LOOP, turns, |n| on_one_worker(mix_lent_often(turns(n)))),
     Program::new("lock-std", LOOP, turns, |n| {
         let mutex = std::sync::Mutex::new(0);
         for _ in 0..turns(n) {
@@ -237,6 +240,62 @@ async fn sum_often(tree: &Option<Box<Binary>>, times: u64) -> u64 {
     for _ in 0..times {
         let once: u64 = sum_of(tree).await;
         all = all.wrapping_add(once);
+    }
+    all
+}
+
+fn half_plain(n: &u64) -> u64 {
+    *n ^ *n >> 1
+}
+
+#[inline(never)]
+fn mix_plain(n: u64) -> u64 {
+    half_plain(&n).wrapping_mul(half_plain(&(n ^ 5)) | 1)
+}
+
+#[task]
+async fn half(n: u64) -> u64 {
+    half_plain(&n)
+}
+
+/// Straight, since what it awaits is.
+#[task]
+async fn mix(n: u64) -> u64 {
+    let a: u64 = half(n).await;
+    let b: u64 = half(n ^ 5).await;
+    a.wrapping_mul(b | 1)
+}
+
+#[task]
+async fn mix_often(times: u64) -> u64 {
+    let mut all: u64 = 0;
+    for n in 0..times {
+        let one: u64 = mix(n).await;
+        all ^= one;
+    }
+    all
+}
+
+#[task]
+async fn half_lent(n: &u64) -> u64 {
+    half_plain(n)
+}
+
+/// The same, though it lends a local: it would be pinned if it were not straight.
+#[task]
+async fn mix_lent(n: u64) -> u64 {
+    let m = n ^ 5;
+    let a: u64 = half_lent(&n).await;
+    let b: u64 = half_lent(&m).await;
+    a.wrapping_mul(b | 1)
+}
+
+#[task]
+async fn mix_lent_often(times: u64) -> u64 {
+    let mut all: u64 = 0;
+    for n in 0..times {
+        let one: u64 = mix_lent(n).await;
+        all ^= one;
     }
     all
 }

@@ -122,14 +122,30 @@ pub mod plain {
     }
 }
 
-/// The task versions. `$schema` is in force for the recursions; the loops around them are left to the compiler.
+/// The task versions. `$schema` is in force for the recursions, `$leaf` for what they await that awaits nothing; the loops
+/// around them are left to the compiler.
 macro_rules! versions {
-    ($(#[$doc:meta])* $name:ident, #[$($schema:tt)*]) => {
+    ($(#[$doc:meta])* $name:ident, #[$($schema:tt)*], #[$($leaf:tt)*]) => {
         $(#[$doc])*
         pub mod $name {
             use finespun::prelude::*;
 
-            use super::{Columns, Data, FIB, Node, QUEENS, Rows, black_box, split};
+            use super::{Columns, Data, FIB, Node, QUEENS, Rows, black_box};
+
+            #[$($leaf)*]
+            async fn split(v: &mut [u64]) -> (&mut [u64], &mut [u64]) {
+                super::split(v)
+            }
+
+            #[$($leaf)*]
+            async fn safe(rows: Rows) -> u32 {
+                rows.safe()
+            }
+
+            #[$($leaf)*]
+            async fn value(node: &Node) -> u64 {
+                node.value()
+            }
 
             #[$($schema)*]
             async fn fib(n: u64) -> u64 {
@@ -156,7 +172,7 @@ macro_rules! versions {
                 if v.len() < 2 {
                     return;
                 }
-                let (left, right) = split(v);
+                let (left, right) = split(v).await;
                 join!(sort(left), sort(right));
             }
 
@@ -165,14 +181,14 @@ macro_rules! versions {
                 if rows.complete() {
                     return 1;
                 }
-                let safe: u32 = rows.safe();
+                let safe: u32 = safe(rows).await;
                 reduce(Columns(safe).map(move |queen| queens(rows.place(queen))), 0, |a: u64, b: u64| a + b).await
             }
 
             #[$($schema)*]
             async fn list(node: Option<&Node>) -> u64 {
                 let Some(node) = node else { return 0 };
-                let value: u64 = node.value();
+                let value: u64 = value(node).await;
                 let rest: u64 = list(node.next()).await;
                 value + rest
             }
@@ -180,7 +196,8 @@ macro_rules! versions {
             #[$($schema)*]
             async fn forward(node: Option<&Node>, sum: u64) -> u64 {
                 let Some(node) = node else { return sum };
-                forward(node.next(), sum + node.value()).await
+                let value: u64 = value(node).await;
+                forward(node.next(), sum + value).await
             }
 
             #[task]
@@ -243,15 +260,20 @@ macro_rules! versions {
 
 versions! {
     /// The schemas that the compiler chooses.
-    chosen, #[task]
+    chosen, #[task], #[task]
+}
+
+versions! {
+    /// The same without the straight schema.
+    bent, #[task], #[task(may_block)]
 }
 
 versions! {
     /// All in the pinned schema, our most general one.
-    pinned, #[task(pinned)]
+    pinned, #[task(pinned)], #[task(pinned)]
 }
 
 versions! {
     /// The stack schema without guard checks.
-    unchecked, #[task(unchecked)]
+    unchecked, #[task(unchecked)], #[task]
 }
