@@ -17,13 +17,21 @@ use proc_macro::TokenStream;
 ///
 /// | schema | chosen when | price of a call |
 /// |---|---|---|
-/// | straight | the body awaits nothing | a plain call |
+/// | straight | the body awaits nothing, or only straight tasks | a plain call |
 /// | stack | everything that lives across an await may move | a call and one check |
 /// | pinned | otherwise | a small heap frame, polled in place |
 ///
 /// `#[task(stack)]` turns every reason against the stack schema into an error
 /// that names the place and the cure; `#[task(pinned)]` forces the other;
 /// `#[task(straight)]` asserts that every awaited task is straight.
+///
+/// Whether a function's callees are straight is known to rustc alone, so such a
+/// function is straight without more ado if they are: it never looks whether
+/// another worker wants something, and may lend its locals to them. That goes
+/// for three levels of functions that await, one callee after another. What awaits in a loop
+/// or by `join!` keeps its looks, for there others get their turn and find work;
+/// what is generic and awaits, and methods that await, may suspend as far as
+/// their callers know.
 ///
 /// About borrows the compiler guesses, from names and annotations, and rustc has
 /// the last word: where it says that a local "does not live long enough" or

@@ -10,7 +10,7 @@ use super::frame::{self, FrameRef};
 /// What a stack function returns.
 ///
 /// A plain pair: for a value of one word it travels in two registers, whatever the word is. The value is there
-/// exactly when the frame is not. `S` is nothing at run time: see [`super::schema`].
+/// exactly when the frame is not. `S`, the schemas of the callees, is nothing at run time.
 #[must_use]
 #[repr(C)]
 pub struct Outcome<T, S = ()> {
