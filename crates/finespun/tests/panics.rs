@@ -276,3 +276,33 @@ fn a_panic_that_a_task_caught_is_not_blamed_for_the_next() {
     assert_eq!(runtime.run(careful(5)), 3);
     assert_from(&panic_of(runtime.try_run(index(&[], 0))), "index");
 }
+
+#[task]
+async fn lets_go(n: u64) -> u64 {
+    scope(|s| spawns_and_lets_go(s, n)).await
+}
+
+#[task]
+async fn spawns_and_lets_go(s: Scope<'_>, n: u64) -> u64 {
+    for i in 0..n {
+        drop(s.spawn(falls(i)));
+    }
+    n
+}
+
+#[task]
+async fn falls(n: u64) -> u64 {
+    let sum = fib(n).await;
+    if n == 3 { panic!("three") } else { sum }
+}
+
+#[test]
+fn a_scope_names_the_task_that_panicked_in_it() {
+    hush();
+    everywhere(|runtime| {
+        assert_eq!(runtime.run(lets_go(3)), 3);
+        let panic = panic_of(runtime.try_run(lets_go(5)));
+        assert_from(&panic, "falls");
+        assert_eq!(panic.message(), "a task spawned in a scope panicked");
+    });
+}

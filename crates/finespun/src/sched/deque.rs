@@ -292,13 +292,13 @@ impl<T> Owner<'_, T> {
     }
 
     /// The number of items, as in [`Deque::len`].
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn len(self) -> usize {
         self.deque.len()
     }
 
     /// Whether the deque is empty; if so it stays so until the next push.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) fn is_empty(self) -> bool {
         self.deque.is_empty()
     }

@@ -93,7 +93,7 @@ impl Guard {
     /// folds no atomic load into a compare, which would make them four.
     #[inline(always)]
     pub(crate) fn trips(&self) -> bool {
-        #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+        #[cfg(all(target_arch = "x86_64", not(any(loom, miri, sanitized))))]
         {
             // SAFETY: reads `word`, which is live and aligned: a relaxed load,
             // as every aligned load is on this processor.
@@ -108,12 +108,13 @@ impl Guard {
             }
             false
         }
-        #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
+        // Also what a sanitizer is to see.
+        #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri, sanitized)))))]
         self.trips_at(stack_pointer())
     }
 
     /// The check for a `stack_pointer`.
-    #[cfg(any(test, loom, miri, not(target_arch = "x86_64")))]
+    #[cfg(any(test, loom, miri, sanitized, not(target_arch = "x86_64")))]
     #[inline(always)]
     pub(crate) fn trips_at(&self, stack_pointer: usize) -> bool {
         // Relaxed: a trip is only a hint to `take`, which orders.
@@ -183,7 +184,7 @@ impl Flags {
     pub(crate) const ATTENTION: Self = Self(1 << 3);
 
     /// Whether nothing was requested.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }

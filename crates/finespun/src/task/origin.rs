@@ -140,6 +140,16 @@ pub(crate) fn pack(payload: Payload) -> Payload {
     }
 }
 
+/// A payload that comes from the task of `origin`.
+pub(crate) fn traced(payload: Payload, origin: &'static Origin) -> Payload {
+    Box::new(Traced { origin, payload })
+}
+
+/// The task that a packed payload came from.
+pub(crate) fn origin_of(payload: &Payload) -> Option<&'static Origin> {
+    payload.downcast_ref::<Traced>().map(|traced| traced.origin)
+}
+
 /// The payload as it was thrown, and the task that it came from, if that is known.
 pub(crate) fn open(payload: Payload) -> (Payload, Option<&'static Origin>) {
     match payload.downcast::<Traced>() {

@@ -10,7 +10,7 @@ use std::task::{Context as StdContext, Poll, Waker};
 use super::call::{CallFuture, Task, map_outcome, poll_in_place, sealed};
 use super::context::{Cx, try_cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, Payload, VTable, quietly};
-use super::origin::{open, pack};
+use super::origin::{Origin, open, pack, traced};
 use super::outcome::Outcome;
 use super::runs::{Run, Told};
 use super::slot::Status;
@@ -44,9 +44,9 @@ impl Keeper {
         }
     }
 
-    fn panicked(&self) {
+    fn panicked(&self, origin: Option<&'static Origin>) {
         if let Keeper::Scope(state) = self {
-            state.note_panic();
+            state.note_panic(origin);
         }
     }
 }
@@ -276,7 +276,7 @@ impl<'s> Scope<'s> {
 /// Runs the task that `body` makes, with a scope to spawn in; ends after all tasks of the scope, awaited or not.
 ///
 /// # Panics
-/// With the body's panic, or, if a task of the scope panicked, with a message that says so; in either case after all
+/// With the body's panic, or, if a task of the scope panicked, with a message that says so, which comes from that task; in either case after all
 /// tasks of the scope have ended.
 ///
 /// ```
@@ -427,10 +427,17 @@ where
             return Poll::Pending;
         }
         match this.result.take() {
-            Some(Ok(_)) if this.state.panicked() => {
-                panic!("a task spawned in a scope panicked")
-            }
-            Some(Ok(value)) => Poll::Ready(value),
+            Some(Ok(value)) => match this.state.panicked() {
+                None => Poll::Ready(value),
+                // The panic hook has had its say when the task panicked.
+                Some(origin) => {
+                    let payload = Box::new("a task spawned in a scope panicked");
+                    resume_unwind(match origin {
+                        Some(origin) => traced(payload, origin),
+                        None => payload,
+                    })
+                }
+            },
             Some(Err(payload)) => resume_unwind(payload),
             None => unreachable!("a scope was polled after it had ended"),
         }

@@ -154,7 +154,7 @@ impl Stages {
 
     /// Asserts what always holds. `leaving` tells whether somebody has left the
     /// list and not appointed a scout yet.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(super) fn check(&self, leaving: bool) {
         let on_list = |stage: &&Stage| **stage != Stage::Awake;
         let parked = |stage: &&Stage| **stage == Stage::Parked;

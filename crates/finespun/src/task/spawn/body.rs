@@ -11,7 +11,7 @@ use std::task::{Context as StdContext, Poll};
 use super::super::call::{CallFuture, Task};
 use super::super::context::{Cx, cx};
 use super::super::frame::{BodyFrame, FrameRef, VTable, frame_layout};
-use super::super::origin::pack;
+use super::super::origin::{origin_of, pack};
 use super::super::pool::Class;
 use super::Keeper;
 
@@ -35,10 +35,11 @@ impl<C: Future + Unpin> Future for Spawned<C> {
         match catch_unwind(AssertUnwindSafe(|| Pin::new(call).poll(std))) {
             Ok(polled) => polled,
             Err(payload) => {
+                let payload = pack(payload);
                 if let Some(keeper) = &self.keeper {
-                    keeper.panicked();
+                    keeper.panicked(origin_of(&payload));
                 }
-                resume_unwind(pack(payload))
+                resume_unwind(payload)
             }
         }
     }

@@ -18,7 +18,10 @@
 //! States are recycled and never freed, and each use has its own generation: a scope that is kept after its end is
 //! refused by (2), instead of touching memory that is gone, or another's scope. Who has entered keeps the scope alive.
 
-use crate::atomics::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering, lock};
+use std::ptr;
+
+use super::super::origin::Origin;
+use crate::atomics::{AtomicPtr, AtomicU32, AtomicU64, Mutex, Ordering, lock};
 
 /// The state of a scope that is ended by an `E`.
 pub(crate) struct State<E> {
@@ -26,7 +29,8 @@ pub(crate) struct State<E> {
     word: AtomicU64,
     /// The run that the scope belongs to.
     run: AtomicU32,
-    panicked: AtomicBool,
+    /// The first task to panic, or `UNKNOWN`.
+    panicked: AtomicPtr<Origin>,
     /// Taken by whoever is last; there before the body leaves.
     end: Mutex<Option<E>>,
 }
@@ -37,7 +41,7 @@ impl<E> State<E> {
         State {
             word: AtomicU64::new(0),
             run: AtomicU32::new(0),
-            panicked: AtomicBool::new(false),
+            panicked: AtomicPtr::new(ptr::null_mut()),
             end: Mutex::new(None),
         }
     }
@@ -47,7 +51,7 @@ impl<E> State<E> {
         // Relaxed, all: nobody has this generation yet; it is handed out with the scope.
         let generation = ((self.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
         self.run.store(run, Ordering::Relaxed);
-        self.panicked.store(false, Ordering::Relaxed);
+        self.panicked.store(ptr::null_mut(), Ordering::Relaxed);
         self.word.store(u64::from(generation) << 32 | 1, Ordering::Relaxed);
         generation
     }
@@ -77,17 +81,24 @@ impl<E> State<E> {
     }
 
     /// A task has panicked, and will leave.
-    pub(super) fn note_panic(&self) {
-        // Relaxed: published by (3).
-        self.panicked.store(true, Ordering::Relaxed);
+    pub(super) fn note_panic(&self, origin: Option<&'static Origin>) {
+        let origin = ptr::from_ref(origin.unwrap_or(&UNKNOWN)).cast_mut();
+        // Relaxed, both: published by (3). If another task was first, it stays.
+        let _ = self.panicked.compare_exchange(ptr::null_mut(), origin, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Whether a task has panicked; for the scope that has ended.
-    pub(super) fn panicked(&self) -> bool {
+    /// Whether a task has panicked, and which, if that is known; for the scope that has ended.
+    pub(super) fn panicked(&self) -> Option<Option<&'static Origin>> {
         // Relaxed: ordered by (3).
-        self.panicked.load(Ordering::Relaxed)
+        let origin = self.panicked.load(Ordering::Relaxed);
+        // SAFETY: null, or from a static reference.
+        let origin = unsafe { origin.as_ref() }?;
+        Some((!ptr::eq(origin, &raw const UNKNOWN)).then_some(origin))
     }
 }
+
+/// A task that nobody can name.
+static UNKNOWN: Origin = Origin::here("");
 
 #[cfg(all(test, loom))]
 mod models {
@@ -137,7 +148,7 @@ mod models {
             let end = |scopes: &Scopes, end: Option<u32>| {
                 if let Some(run) = end {
                     assert_eq!(run, 1);
-                    assert!(scopes.noted(0) && scopes.noted(1) && scopes.state.panicked());
+                    assert!(scopes.noted(0) && scopes.noted(1) && scopes.state.panicked().is_some());
                     scopes.count_end();
                 }
             };
@@ -148,7 +159,7 @@ mod models {
                 thread::spawn(move || {
                     scopes.note(index);
                     if index == 1 {
-                        scopes.state.note_panic();
+                        scopes.state.note_panic(None);
                     }
                     end(&scopes, scopes.state.leave());
                 })
