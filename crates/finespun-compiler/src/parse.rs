@@ -13,6 +13,9 @@ use crate::emit::dynamic;
 use crate::emit::item::{self, Function, Home};
 use crate::error::Errors;
 
+const ONE_OF_A_TRAIT: &str =
+    "a trait's tasks are marked together: put `#[task]` on the `trait`, and on its `impl` blocks";
+
 /// Compiles one marked item.
 pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(arguments)?;
@@ -20,7 +23,7 @@ pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<T
         return free(function, &options);
     }
     if let Ok(method) = syn::parse2::<TraitItemFn>(tokens.clone()) {
-        return declared(method, Home::Trait, None, &options);
+        return Err(syn::Error::new_spanned(method.sig, ONE_OF_A_TRAIT));
     }
     if let Ok(block) = syn::parse2::<ItemImpl>(tokens.clone()) {
         return implementation(block, &options);
@@ -46,14 +49,14 @@ fn free(f: ItemFn, options: &Options) -> syn::Result<TokenStream> {
 }
 
 /// A method of a trait, with or without a body.
-fn declared(f: TraitItemFn, home: Home, of: Option<TokenStream>, options: &Options) -> syn::Result<TokenStream> {
+fn declared(f: TraitItemFn, home: Home, of: TokenStream, options: &Options) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     check::signature(&f.sig, &mut errors);
     if let Some(block) = &f.default {
         check::body(block, &mut errors);
     }
     errors.finish()?;
-    let function = Function { attrs: f.attrs, vis: None, sig: f.sig, block: f.default, home, of };
+    let function = Function { attrs: f.attrs, vis: None, sig: f.sig, block: f.default, home, of: Some(of) };
     item::write(function, options)
 }
 
@@ -96,7 +99,7 @@ fn interface(mut block: ItemTrait, options: &Options) -> syn::Result<TokenStream
             continue;
         }
         let home = if nominal && !dynamic::for_sized(&f.sig) { Home::NominalTrait } else { Home::Trait };
-        *item = TraitItem::Verbatim(declared(f.clone(), home, Some(of.clone()), options)?);
+        *item = TraitItem::Verbatim(declared(f.clone(), home, of.clone(), options)?);
     }
     Ok(quote::quote!(#block))
 }

@@ -49,8 +49,9 @@ use proc_macro::TokenStream;
 /// the type must be `Sync` where it is called; if `&mut self`, `Send`: write the
 /// trait as `trait Shape: Sync`, or the object as `dyn Shape + Sync`.
 ///
-/// On a single method of a trait, or where the conditions above fail, tasks are
-/// made for sized types only.
+/// Where the conditions above fail, the tasks are made for sized types only. A
+/// single method is marked in an inherent `impl` only: what stands in a trait or
+/// in an implementation of one is marked with it.
 #[proc_macro_attribute]
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
     finespun_compiler::task(arguments.into(), item.into()).into()

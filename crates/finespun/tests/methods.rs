@@ -60,12 +60,11 @@ impl Node {
     }
 }
 
-/// The attribute on single methods.
+/// For sized types only: one of its tasks takes `self` by value.
+#[task]
 trait Shape {
-    #[task]
     async fn area(&self, scale: u64) -> u64;
 
-    #[task]
     async fn twice(&self, scale: u64) -> u64
     where
         Self: Sized + Sync,
@@ -74,20 +73,23 @@ trait Shape {
         a * 2
     }
 
-    #[task]
     async fn area_of(&self, scale: u64) -> u64;
+
+    async fn consumed(self) -> u64;
 }
 
 struct Square(u64);
 
+#[task]
 impl Shape for Square {
-    #[task]
     async fn area(&self, scale: u64) -> u64 {
         self.0 * self.0 * scale
     }
-    #[task]
     async fn area_of(&self, scale: u64) -> u64 {
         self.area(scale).await
+    }
+    async fn consumed(self) -> u64 {
+        self.0
     }
 }
 

@@ -15,6 +15,8 @@ fn messages() {
         "join",
         "many",
         "signature",
+        "single_in_implementation",
+        "single_in_trait",
         "stack_borrows",
         "stack_drops",
         "stack_shapes",

@@ -250,8 +250,12 @@ pub(super) fn known(choice: &Choice) -> Option<TokenStream> {
 }
 
 /// The name of the function that holds a method's body.
-pub(super) fn sibling(name: &Ident) -> Ident {
-    format_ident!("__task_{}", name.to_string().trim_start_matches("r#"), span = name.span())
+///
+/// Of a method that may be inherent, another one: in the implementation of a trait there is no such member, so rustc
+/// refuses it there, where `Self` could mean an inherent method or another trait's.
+pub(super) fn sibling(name: &Ident, home: Home) -> Ident {
+    let kind = if home == Home::Method { "inherent" } else { "task" };
+    format_ident!("__{kind}_{}", name.to_string().trim_start_matches("r#"), span = name.span())
 }
 
 /// The name of the function that holds a method's body behind its head.

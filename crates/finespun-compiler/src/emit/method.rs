@@ -1,6 +1,6 @@
-//! Methods. Nested functions know no `Self`, so the body's function is a sibling
-//! `__task_NAME`, which is also what makes trait methods callable through `dyn`:
-//! it returns an outcome, not an opaque type.
+//! Methods. Nested functions know no `Self`, so the body's function is a sibling,
+//! `__inherent_NAME`, or `__task_NAME` in traits, where it is also what makes methods
+//! callable through `dyn`: it returns an outcome, not an opaque type.
 //!
 //! The rest behind a head is another sibling, `__rest_NAME`; a trait declares
 //! one for each of its tasks, since an implementation may add none.
@@ -22,7 +22,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let site = Span::mixed_site();
     let Parts { generics, receiver, inputs, params, ret } = parts;
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
-    let body = sibling(name);
+    let body = sibling(name, function.home);
     let in_trait = matches!(function.home, Home::Trait | Home::NominalTrait);
     let choice = match &function.block {
         Some(block) => {
@@ -180,7 +180,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         });
     }
     let this = receiver.as_ref().map(|_| quote!(self,));
-    // An implementation of a trait's task, whatever it is, is called by what the trait says of it.
+    // What a trait's task is, its implementations decide.
     let straight = function.home == Home::Method && matches!(choice, Some(Choice::Straight));
     let schema = if straight { quote!(::finespun::__rt::Straight) } else { quote!(::finespun::__rt::Unknown) };
     let known = choice.as_ref().filter(|_| straight).and_then(known);
