@@ -3,6 +3,7 @@
 mod common;
 
 use common::everywhere;
+use finespun::RunError;
 use finespun::prelude::*;
 
 struct Node {
@@ -384,4 +385,36 @@ mod same_names {
             assert_eq!(runtime.run(Second::go(&own, 1)), 3);
         });
     }
+}
+
+struct Stuck;
+
+impl Stuck {
+    #[task]
+    async fn waits(&self) -> u64 {
+        let kept = std::sync::Mutex::new(None);
+        suspend(|k: Continuation<u64>| *kept.lock().unwrap() = Some(k)).await
+    }
+}
+
+#[task]
+trait Wait: Sync {
+    async fn waits_too(&self) -> u64;
+}
+
+#[task]
+impl Wait for Stuck {
+    async fn waits_too(&self) -> u64 {
+        self.waits().await + 1
+    }
+}
+
+#[test]
+fn reports_name_methods_as_their_authors_did() {
+    everywhere(|runtime| {
+        let Err(RunError::Deadlock(lines)) = runtime.try_run(Stuck.waits_too()) else { panic!("it waits for itself") };
+        let lines = lines.join("\n");
+        assert!(lines.contains("waits waits for"), "{lines}");
+        assert!(!lines.contains("__"), "{lines}");
+    });
 }
