@@ -85,8 +85,15 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
     if !scan::block_awaits(block) && wish != Wish::MayBlock {
         return Ok(Choice::Straight);
     }
-    let listed = place.listed && matches!(wish, Wish::Any | Wish::Stack) && scan::in_sequence(block);
+    let listed = place.listed && matches!(wish, Wish::Any | Wish::Stack) && scan::listable(block);
     let mut reasons = Reasons::default();
+    if let Some(span) = scan::conditional(block) {
+        reasons.add(
+            span,
+            "a part of the body is conditional (`#[cfg]`)",
+            "move the conditional part into a plain function",
+        );
+    }
     let ready = prepare(params, own, block, place.split, &mut reasons);
     if reasons.0.is_empty()
         && let Some(mut ready) = ready

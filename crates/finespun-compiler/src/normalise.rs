@@ -110,7 +110,6 @@ impl Norm<'_> {
     }
 
     fn stmt(&mut self, stmt: Stmt, nodes: &mut Vec<Node>) {
-        self.attributes(&stmt);
         if !scan::stmt_awaits(&stmt) {
             if let Stmt::Item(item) = &stmt
                 && !matches!(item, syn::Item::Use(_))
@@ -130,21 +129,6 @@ impl Norm<'_> {
                 self.effect(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }), nodes);
             }
             Stmt::Item(_) => nodes.push(Node::Plain(stmt)),
-        }
-    }
-
-    fn attributes(&mut self, stmt: &Stmt) {
-        let attrs = match stmt {
-            Stmt::Local(l) => &l.attrs,
-            Stmt::Macro(m) => &m.attrs,
-            _ => return,
-        };
-        if let Some(a) = attrs.iter().find(|a| a.path().is_ident("cfg")) {
-            self.reasons.add(
-                a.span(),
-                "a statement is conditional (`#[cfg]`)",
-                "move the conditional part into a plain function",
-            );
         }
     }
 

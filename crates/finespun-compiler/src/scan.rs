@@ -45,27 +45,58 @@ pub(crate) fn stmt_awaits(stmt: &Stmt) -> bool {
     seen.0
 }
 
-struct Sequence(bool);
+struct Conditional(Option<proc_macro2::Span>);
 
-impl<'a> Visit<'a> for Sequence {
-    fn visit_expr(&mut self, expr: &'a Expr) {
-        match expr {
-            Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) => self.0 &= !awaits(expr),
-            Expr::Closure(_) | Expr::Async(_) => {}
-            _ => visit::visit_expr(self, expr),
+impl<'a> Visit<'a> for Conditional {
+    fn visit_attribute(&mut self, attr: &'a syn::Attribute) {
+        if ["cfg", "cfg_attr"].iter().any(|name| attr.path().is_ident(name)) {
+            self.0 = self.0.or(Some(syn::spanned::Spanned::span(attr)));
         }
-    }
-    fn visit_macro(&mut self, mac: &'a Macro) {
-        self.0 &= !is_join(mac);
     }
     fn visit_item(&mut self, _: &'a Item) {}
 }
 
-/// Are all awaits of a body one after another: in no loop and no `join!`?
-pub(crate) fn in_sequence(block: &Block) -> bool {
-    let mut sequence = Sequence(true);
-    sequence.visit_block(block);
-    sequence.0
+/// Where the block asks whether something of it is to be compiled.
+pub(crate) fn conditional(block: &Block) -> Option<proc_macro2::Span> {
+    let mut seen = Conditional(None);
+    seen.visit_block(block);
+    seen.0
+}
+
+/// More callees than this are not listed: the list is a type, which rustc has to walk.
+const LISTED: usize = 32;
+
+/// What may stand in a body with a list of its callees.
+struct Listable {
+    sequence: bool,
+    items: bool,
+    awaits: usize,
+}
+
+impl<'a> Visit<'a> for Listable {
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) => self.sequence &= !awaits(expr),
+            Expr::Closure(_) | Expr::Async(_) => return,
+            Expr::Await(_) => self.awaits += 1,
+            _ => {}
+        }
+        visit::visit_expr(self, expr);
+    }
+    fn visit_macro(&mut self, mac: &'a Macro) {
+        self.sequence &= !is_join(mac);
+    }
+    fn visit_item(&mut self, _: &'a Item) {
+        self.items = true;
+    }
+}
+
+/// Are all awaits of a body one after another, in no loop and no `join!`? And nothing in it that must not be written
+/// twice, or is not always there?
+pub(crate) fn listable(block: &Block) -> bool {
+    let mut seen = Listable { sequence: true, items: false, awaits: 0 };
+    seen.visit_block(block);
+    seen.sequence && !seen.items && seen.awaits <= LISTED && conditional(block).is_none()
 }
 
 struct Closures(bool);

@@ -50,8 +50,10 @@ use proc_macro::TokenStream;
 /// trait as `trait Shape: Sync`, or the object as `dyn Shape + Sync`.
 ///
 /// Where the conditions above fail, the tasks are made for sized types only. A
-/// single method is marked in an inherent `impl` only: what stands in a trait or
-/// in an implementation of one is marked with it.
+/// single method is marked in an inherent `impl` only (rustc says of others that
+/// visibility qualifiers are not permitted): what stands in a trait, or in an
+/// implementation of one, is marked with it. So is a function without `self` in
+/// a generic `impl`.
 #[proc_macro_attribute]
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
     finespun_compiler::task(arguments.into(), item.into()).into()

@@ -166,3 +166,68 @@ fn a_place_behind_deref_may_change() {
         }
     });
 }
+
+/// Panics when it is dropped, if its time has come.
+struct Falls(u64);
+
+impl Drop for Falls {
+    fn drop(&mut self) {
+        if self.0 == 9 && !std::thread::panicking() {
+            std::panic::resume_unwind(Box::new("a destructor"));
+        }
+    }
+}
+
+#[task]
+async fn panics_at_three(n: Falls) -> u64 {
+    if n.0 == 2 {
+        yield_now().await;
+    }
+    if n.0 == 3 {
+        std::panic::resume_unwind(Box::new("the task"));
+    }
+    n.0
+}
+
+#[task]
+async fn falls() -> u64 {
+    let tasks: Vec<_> = (0..12).map(|n| panics_at_three(Falls(n))).collect();
+    reduce(tasks, 0, |a, b| a + b).await
+}
+
+/// Behind the operator's panic comes a task's, whose payload panics when it is dropped.
+#[task]
+async fn falls_later() -> u64 {
+    let mut left: u64 = 60;
+    let fold = move |a: u64, b: u64| {
+        left -= 1;
+        if left == 0 {
+            std::panic::resume_unwind(Box::new("the operator"));
+        }
+        a + b
+    };
+    reduce((0..400).map(panics_with_a_destructor), 0, fold).await
+}
+
+#[task]
+async fn panics_with_a_destructor(n: u64) -> u64 {
+    let n: u64 = slowly(n).await;
+    if n > 100 {
+        std::panic::resume_unwind(Box::new(Falls(9)));
+    }
+    n
+}
+
+#[test]
+fn destructors_come_behind_the_first_panic() {
+    everywhere(|runtime| {
+        for (task, message) in
+            [(runtime.try_run(falls()), "the task"), (runtime.try_run(falls_later()), "the operator")]
+        {
+            match task {
+                Err(RunError::Panicked(panic)) => assert_eq!(panic.message(), message),
+                other => panic!("{other:?}"),
+            }
+        }
+    });
+}

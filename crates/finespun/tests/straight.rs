@@ -301,3 +301,68 @@ fn a_loop_that_awaits_straight_tasks_lets_others_run() {
         }
     });
 }
+
+macro_rules! bail {
+    ($($message:tt)*) => {
+        return Err(format!($($message)*))
+    };
+}
+
+/// Leaves by a macro that the compiler does not look into: pinned if it were not straight.
+#[task]
+async fn leaves(n: u64) -> Result<u64, String> {
+    let next = leaf(&n).await;
+    if next > 3 {
+        bail!("{next} is too much");
+    }
+    Ok(next)
+}
+
+/// Holds items that must be there once.
+#[task]
+async fn holds_items(n: u64) -> u64 {
+    struct Half(u64);
+    impl From<Half> for u64 {
+        fn from(half: Half) -> u64 {
+            half.0 / 2
+        }
+    }
+    let local = n * 2;
+    let next = leaf(&local).await;
+    next + u64::from(Half(local))
+}
+
+/// What is not compiled is not run either.
+#[task]
+async fn on_conditions(flag: &AtomicBool) -> u64 {
+    #[cfg(any())]
+    set(flag).await;
+    #[cfg(any())]
+    {
+        set(flag).await;
+    }
+    #[cfg(not(loom))]
+    let n: u64 = leaf(&1).await;
+    u64::from(look(flag).await) + n
+}
+
+#[task]
+#[allow(unreachable_code, reason = "the compiler of tasks must not stumble over it")]
+async fn never_gets_there(n: u64) -> u64 {
+    let next = leaf(&n).await;
+    return next;
+    let after: u64 = leaf(&next).await;
+    after
+}
+
+#[test]
+fn what_stands_in_a_body_keeps_its_meaning() {
+    assert!(straight(&leaves(1)));
+    everywhere(|runtime| {
+        assert_eq!(runtime.run(leaves(2)), Ok(3));
+        assert_eq!(runtime.run(leaves(3)), Err("4 is too much".to_owned()));
+        assert_eq!(runtime.run(holds_items(3)), 7 + 3);
+        assert_eq!(runtime.run(on_conditions(&AtomicBool::new(false))), 2);
+        assert_eq!(runtime.run(never_gets_there(3)), 4);
+    });
+}

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{Ident, Type};
 
 use super::item::{Function, Parts, assertions, inline, inlined, known, note, opened, own, scalars, turbofish};
-use super::{listed, named, own_begins, own_ends, pinned, straight};
+use super::{listed, named, pinned, straight};
 use crate::choose::{self, Choice};
 use crate::parse::Options;
 
@@ -100,17 +100,10 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             let pats = params.iter().map(|p| &p.pat);
             let block = straight::body(block);
             let output = &function.sig.output;
-            let (begin, end) = (own_begins(), own_ends());
+            let task = straight::task(quote_spanned!(site=> __plain #fish(#(#shown),*)));
             quote_spanned! {site=>
                 fn __plain #head(#(#pats: #types),*) #output #clause #block
-                unsafe {
-                    ::finespun::__rt::straight_task(move || {
-                        #begin
-                        let __r = __plain #fish(#(#shown),*);
-                        #end
-                        __r
-                    })
-                }
+                #task
             }
         }
         Choice::Pinned { listed: false, .. } => {
@@ -123,6 +116,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             let (bound, inferred) = (listed::bound(), listed::inferred("__direct", inputs.len()));
             quote_spanned! {site=>
                 #nested
+                #[allow(unused, unreachable_code, clippy::all, clippy::pedantic)]
                 unsafe fn __direct #head(_: ::finespun::__rt::Cx, #(#arguments: #types),*)
                     -> ::finespun::__rt::Outcome<#ret, #bound> #clause { #code }
                 #inferred

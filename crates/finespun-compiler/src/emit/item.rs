@@ -178,8 +178,9 @@ pub(super) fn note(choice: &Choice) -> String {
         }
         Choice::Stack(code) if code.inert.is_empty() => "*Task schema: stack.*".to_string(),
         Choice::Stack(code) => {
+            let straight = if code.listed { "straight if all that it awaits is; else " } else { "" };
             let types: Vec<String> = code.inert.iter().map(|t| format!("`{}`", t.to_token_stream())).collect();
-            format!("*Task schema: stack; pinned if {} has a destructor.*", types.join(" or "))
+            format!("*Task schema: {straight}stack; pinned if {} has a destructor.*", types.join(" or "))
         }
         Choice::Pinned { why: None, .. } => "*Task schema: pinned, as asked for.*".to_string(),
         Choice::Pinned { why: Some(why), listed: false } => format!("*Task schema: pinned, because {why}.*"),
@@ -250,12 +251,8 @@ pub(super) fn known(choice: &Choice) -> Option<TokenStream> {
 }
 
 /// The name of the function that holds a method's body.
-///
-/// Of a method that may be inherent, another one: in the implementation of a trait there is no such member, so rustc
-/// refuses it there, where `Self` could mean an inherent method or another trait's.
-pub(super) fn sibling(name: &Ident, home: Home) -> Ident {
-    let kind = if home == Home::Method { "inherent" } else { "task" };
-    format_ident!("__{kind}_{}", name.to_string().trim_start_matches("r#"), span = name.span())
+pub(super) fn sibling(name: &Ident) -> Ident {
+    format_ident!("__task_{}", name.to_string().trim_start_matches("r#"), span = name.span())
 }
 
 /// The name of the function that holds a method's body behind its head.

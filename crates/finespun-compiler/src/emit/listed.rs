@@ -37,7 +37,7 @@ pub(super) fn list(callees: usize) -> TokenStream {
 /// Enters `task`, a local that is about to be called, as the `index`-th callee.
 pub(super) fn entry(index: usize, task: &Ident) -> TokenStream {
     let callee = callee(index);
-    quote_spanned!(task.span()=> #callee.is((&::finespun::__rt::Asked::new(&#task)).__schema());)
+    quote_spanned!(task.span()=> #callee.is((&::finespun::__rt::Asked::new(&#task)).__finespun_schema());)
 }
 
 fn callee(index: usize) -> Ident {

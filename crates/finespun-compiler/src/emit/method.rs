@@ -1,13 +1,20 @@
-//! Methods. Nested functions know no `Self`, so the body's function is a sibling,
-//! `__inherent_NAME`, or `__task_NAME` in traits, where it is also what makes methods
-//! callable through `dyn`: it returns an outcome, not an opaque type.
+//! Methods. Nested functions know no `Self`, so the body's function is a sibling
+//! `__task_NAME`, which is also what makes trait methods callable through `dyn`:
+//! it returns an outcome, not an opaque type. A straight inherent method's returns
+//! the value itself: nobody who calls it by that name takes a task that may suspend
+//! for a straight one.
+//!
+//! Single methods are marked in inherent blocks only: the siblings of others are
+//! called through `Self as Trait`, and of a single method no trait is known. So its
+//! siblings have a visibility of their own even if it has none, which rustc allows
+//! neither in a trait nor in an implementation of one.
 //!
 //! The rest behind a head is another sibling, `__rest_NAME`; a trait declares
 //! one for each of its tasks, since an implementation may add none.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::{Block, Ident, ReceiverKind, Type, parse_quote};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Block, Ident, ReceiverKind, Type, Visibility, parse_quote};
 
 use super::item::{
     Function, Home, Parts, assertions, behind, inline, inlined, known, note, opened, own, scalars, sibling, this,
@@ -22,8 +29,15 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let site = Span::mixed_site();
     let Parts { generics, receiver, inputs, params, ret } = parts;
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
-    let body = sibling(name, function.home);
+    let body = sibling(name);
     let in_trait = matches!(function.home, Home::Trait | Home::NominalTrait);
+    let sibling_vis = match vis {
+        Some(Visibility::Inherited) if function.home == Home::Method => {
+            let own = Ident::new("self", name.span());
+            Some(quote_spanned!(name.span()=> pub(#own)))
+        }
+        vis => vis.as_ref().map(ToTokens::to_token_stream),
+    };
     let choice = match &function.block {
         Some(block) => {
             let place = choose::Place { split: !in_trait, listed: false };
@@ -53,6 +67,30 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     });
     let scalars = scalars(own_type.iter().chain(types.iter().copied()));
     let through = function.through();
+    let lints: Vec<&syn::Attribute> = attrs
+        .iter()
+        .filter(|a| ["allow", "expect", "warn", "deny", "cfg"].iter().any(|n| a.path().is_ident(n)))
+        .collect();
+    let named = named(name);
+    if let (Home::Method, Some(choice @ Choice::Straight), Some(block)) = (function.home, &choice, &function.block) {
+        let (lets, block) = (straight::lets(params), straight::body(block));
+        let stmts = &block.stmts;
+        let (note, inline, known) = (note(choice), inline(attrs), known(choice));
+        let this = receiver.as_ref().map(|_| quote!(self,));
+        let task = straight::task(quote_spanned!(site=> #through::#body #fish(#this #(#shown),*)));
+        return Ok(quote_spanned! {site=>
+            #(#lints)*
+            #[doc(hidden)]
+            #[inline]
+            #sibling_vis fn #body #head(#me #(#arguments: #types),*) -> #ret #clause { #lets #(#stmts)* }
+            #(#attrs)*
+            #[doc = ""] #[doc = #note]
+            #inline
+            #vis fn #name #head(#me #(#shown: #types),*)
+                -> impl ::finespun::__rt::Task<Output = #ret> #known + ::core::marker::Send
+                #clause { #named #task }
+        });
+    }
     let this = this();
     let pinned = |block: &Block| {
         let mut params = params.clone();
@@ -69,7 +107,6 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             return unsafe { ::finespun::__rt::Task::call(__task, __cx) };
         }
     };
-    let named = named(name);
     let behind = behind(name);
     let mut rest = None;
     let (inlining, code) = match (&choice, &function.block) {
@@ -126,17 +163,13 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         }
         None => None,
     };
-    let lints: Vec<&syn::Attribute> = attrs
-        .iter()
-        .filter(|a| ["allow", "expect", "warn", "deny", "cfg"].iter().any(|n| a.path().is_ident(n)))
-        .collect();
     let item = |name: &Ident, inlining: TokenStream, clause: &TokenStream, code: TokenStream| {
         quote_spanned! {site=>
             #(#lints)*
             #[doc(hidden)]
             #[allow(clippy::missing_safety_doc)]
             #inlining
-            #vis unsafe fn #name #head(#me __cx: ::finespun::__rt::Cx, #(#arguments: #types),*)
+            #sibling_vis unsafe fn #name #head(#me __cx: ::finespun::__rt::Cx, #(#arguments: #types),*)
                 -> ::finespun::__rt::Outcome<#ret> #clause #code
         }
     };
@@ -180,21 +213,17 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         });
     }
     let this = receiver.as_ref().map(|_| quote!(self,));
-    // What a trait's task is, its implementations decide.
-    let straight = function.home == Home::Method && matches!(choice, Some(Choice::Straight));
-    let schema = if straight { quote!(::finespun::__rt::Straight) } else { quote!(::finespun::__rt::Unknown) };
-    let known = choice.as_ref().filter(|_| straight).and_then(known);
     Ok(quote_spanned! {site=>
         #body_item
         #(#attrs)*
         #[doc = ""] #[doc = #note]
         #inline
         #vis fn #name #head(#me #(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> #known + ::core::marker::Send
+            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
             #clause
         {
             unsafe {
-                ::finespun::__rt::stack_task::<#scalars, #schema, _, _>(move |__cx| unsafe {
+                ::finespun::__rt::stack_task::<#scalars, ::finespun::__rt::Unknown, _, _>(move |__cx| unsafe {
                     #through::#body #fish(#this __cx, #(#shown),*)
                 })
             }

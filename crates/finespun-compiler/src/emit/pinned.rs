@@ -2,7 +2,7 @@
 //! Rust's own semantics; only `.await` and `join!` are translated.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Item, Stmt, Type};
 
@@ -14,13 +14,7 @@ pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream 
     let site = Span::mixed_site();
     let mut block = block.clone();
     Awaits(&mut pinned_call).visit_block_mut(&mut block);
-    let lets = params.iter().map(|p| {
-        let (pat, argument) = (&p.pat, &p.argument);
-        match pat {
-            syn::Pat::Wild(_) => quote_spanned!(site=> let __kept = #argument;),
-            _ => quote_spanned!(site=> let #pat = #argument;),
-        }
-    });
+    let lets = super::straight::lets(params);
     let stmts = &block.stmts;
     super::noted(quote_spanned! {site=>
         async move {
@@ -28,7 +22,7 @@ pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream 
             if false {
                 return unsafe { ::finespun::__rt::never::<#ret>() };
             }
-            #(#lets)*
+            #lets
             #(#stmts)*
         }
     })
@@ -73,21 +67,24 @@ impl VisitMut for Awaits<'_> {
         match expr {
             Expr::Closure(_) | Expr::Async(_) => return,
             Expr::Macro(m) if scan::is_join(&m.mac) => {
-                *expr = Expr::Verbatim(self.join(&m.mac));
+                let (attrs, join) = (&m.attrs, self.join(&m.mac));
+                *expr = Expr::Verbatim(quote!(#(#attrs)* #join));
                 return;
             }
             _ => visit_mut::visit_expr_mut(self, expr),
         }
         if let Expr::Await(e) = expr {
             let span = e.await_token.span.resolved_at(Span::mixed_site());
-            *expr = Expr::Verbatim((self.0)(vec![e.base.to_token_stream()], false, span));
+            let (attrs, call) = (&e.attrs, (self.0)(vec![e.base.to_token_stream()], false, span));
+            *expr = Expr::Verbatim(quote!(#(#attrs)* #call));
         }
     }
     fn visit_stmt_mut(&mut self, stmt: &mut Stmt) {
         if let Stmt::Macro(m) = stmt
             && scan::is_join(&m.mac)
         {
-            *stmt = Stmt::Expr(Expr::Verbatim(self.join(&m.mac)), m.semi_token);
+            let (attrs, join) = (&m.attrs, self.join(&m.mac));
+            *stmt = Stmt::Expr(Expr::Verbatim(quote!(#(#attrs)* #join)), m.semi_token);
             return;
         }
         visit_mut::visit_stmt_mut(self, stmt);

@@ -5,13 +5,11 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::visit_mut::VisitMut;
-use syn::{Block, Expr, Ident, Stmt, Type};
+use syn::{Block, Ident, Type};
 
-use super::exits::{Outcomes, Rewrite};
 use super::listed;
 use super::pinned::Awaits;
 use crate::choose::Param;
-use crate::scan;
 
 /// The body, its awaits translated.
 pub(crate) fn body(block: &Block) -> Block {
@@ -51,10 +49,20 @@ pub(super) fn listed(params: &[Param], ret: &Type, block: &Block) -> TokenStream
     quote_spanned!(Span::mixed_site()=> #list #code)
 }
 
-fn statements(params: &[Param], ret: &Type, mut block: Block) -> TokenStream {
+/// What is returned to whoever: a closure of its own gives `return` and `?`, also those in macros, their meaning.
+fn statements(params: &[Param], ret: &Type, block: Block) -> TokenStream {
+    let (lets, stmts) = (lets(params), &block.stmts);
+    let begin = super::own_begins();
+    quote_spanned! {Span::mixed_site()=>
+        #begin
+        let __r = (move || -> #ret { #lets #(#stmts)* })();
+        return unsafe { ::finespun::__rt::Note::done(__note, __r) };
+    }
+}
+
+/// Binds the parameters.
+pub(super) fn lets(params: &[Param]) -> TokenStream {
     let site = Span::mixed_site();
-    let mut exits = Outcomes(ret);
-    Rewrite::new(&mut exits).visit_block_mut(&mut block);
     let lets = params.iter().map(|p| {
         let (pat, argument) = (&p.pat, &p.argument);
         match pat {
@@ -62,29 +70,20 @@ fn statements(params: &[Param], ret: &Type, mut block: Block) -> TokenStream {
             _ => quote_spanned!(site=> let #pat = #argument;),
         }
     });
-    let endless = matches!(block.stmts.last(), Some(Stmt::Expr(e, _)) if scan::endless(e));
-    let tail = match block.stmts.pop() {
-        Some(last) if endless => {
-            block.stmts.push(last);
-            None
+    lets.collect()
+}
+
+/// The task that makes the `call` of a plain function.
+pub(super) fn task(call: TokenStream) -> TokenStream {
+    let (begin, end) = (super::own_begins(), super::own_ends());
+    quote_spanned! {Span::mixed_site()=>
+        unsafe {
+            ::finespun::__rt::straight_task(move || {
+                #begin
+                let __r = #call;
+                #end
+                __r
+            })
         }
-        Some(Stmt::Expr(e, None)) => Some(e),
-        Some(Stmt::Macro(m)) if m.semi_token.is_none() => {
-            Some(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }))
-        }
-        Some(other) => {
-            block.stmts.push(other);
-            None
-        }
-        None => None,
-    };
-    let stmts = &block.stmts;
-    let end = match tail {
-        Some(value) => exits.done(quote_spanned!(site=> #value), site),
-        None if endless => TokenStream::new(),
-        None if super::stack::is_unit(ret) => exits.done(quote_spanned!(site=> ()), site),
-        None => TokenStream::new(),
-    };
-    let begin = super::own_begins();
-    quote_spanned!(site=> #begin #(#lets)* #(#stmts)* #end)
+    }
 }

@@ -94,6 +94,11 @@ pub(crate) fn analyse(params: &[Bound], own: &Own, body: &Body, names: &Names, r
         flow.live.insert(*place, live);
         flow.scope.insert(*place, scope.clone());
     }
+    for (point, await_) in body.points.iter().enumerate() {
+        if !flow.live.contains_key(&Place::Point(point)) {
+            reasons.add(await_.span, "an await is never reached", "remove it");
+        }
+    }
     flow
 }
 

@@ -146,13 +146,6 @@ impl Norm<'_> {
                 Expr::Block(b) if b.label.is_none() && b.attrs.is_empty() => b.block.stmts,
                 other => vec![Stmt::Expr(other, None)],
             };
-            if let Some(a) = arm.attrs.iter().find(|a| a.path().is_ident("cfg")) {
-                self.reasons.add(
-                    a.span(),
-                    "an arm is conditional (`#[cfg]`)",
-                    "move the conditional part into a plain function",
-                );
-            }
             arms.push((arm.pat, self.block(body, mode)));
         }
         let order = self.next();

@@ -61,7 +61,8 @@ fn sum_of(
             match t {
                 Some(t_1) => {
                     let __t0 = ::finespun::__rt::send(sum(t_1));
-                    __callee0.is((&::finespun::__rt::Asked::new(&__t0)).__schema());
+                    __callee0
+                        .is((&::finespun::__rt::Asked::new(&__t0)).__finespun_schema());
                     ::finespun::__rt::Note::end(__note);
                     let __o = unsafe {
                         ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, __t0)

@@ -33,6 +33,7 @@ fn lends(
             a + local
         })
     }
+    #[allow(unused, unreachable_code, clippy::all, clippy::pedantic)]
     unsafe fn __direct(
         _: ::finespun::__rt::Cx,
         __a0: u64,
@@ -48,15 +49,18 @@ fn lends(
             };
         }
         let mut __note = ::finespun::__rt::Note::<__Task>::new();
-        let n = __a0;
-        let local = n * 2;
-        let a: u64 = (match f(&local) {
-            __t0 => {
-                __callee0.is((&::finespun::__rt::Asked::new(&__t0)).__schema());
-                unsafe { ::finespun::__rt::call_direct::<__Task, _>(__t0) }
-            }
-        });
-        let __r: u64 = a + local;
+        let __r = (move || -> u64 {
+            let n = __a0;
+            let local = n * 2;
+            let a: u64 = (match f(&local) {
+                __t0 => {
+                    __callee0
+                        .is((&::finespun::__rt::Asked::new(&__t0)).__finespun_schema());
+                    unsafe { ::finespun::__rt::call_direct::<__Task, _>(__t0) }
+                }
+            });
+            a + local
+        })();
         return unsafe { ::finespun::__rt::Note::done(__note, __r) };
     }
     impl ::finespun::__rt::Schema for __Task {

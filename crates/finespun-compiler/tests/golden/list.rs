@@ -66,7 +66,10 @@ fn sum(
                 Some(node_1) => {
                     let rest: u64 = {
                         let __t0 = ::finespun::__rt::send(sum(node_1.next()));
-                        __callee0.is((&::finespun::__rt::Asked::new(&__t0)).__schema());
+                        __callee0
+                            .is(
+                                (&::finespun::__rt::Asked::new(&__t0)).__finespun_schema(),
+                            );
                         ::finespun::__rt::Note::end(__note);
                         let __o = unsafe {
                             ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, __t0)

@@ -1,7 +1,7 @@
 #[doc(hidden)]
 #[allow(clippy::missing_safety_doc)]
 #[inline]
-pub(crate) unsafe fn __inherent_depth(
+pub(crate) unsafe fn __task_depth(
     &self,
     __cx: ::finespun::__rt::Cx,
     __a1: u64,
@@ -109,6 +109,6 @@ pub(crate) fn depth(
             ::finespun::__rt::Unknown,
             _,
             _,
-        >(move |__cx| unsafe { Self::__inherent_depth(self, __cx, most) })
+        >(move |__cx| unsafe { Self::__task_depth(self, __cx, most) })
     }
 }

@@ -50,7 +50,7 @@ impl Builder {
     }
 
     /// Bytes of stack per worker, at least 512 KiB. Default: 4 MiB. Recursion deeper than the stack goes on in heap
-    /// frames, so this is a matter of speed only; 256 KiB of it are kept free for plain calls.
+    /// frames, so this is a matter of speed only; 256 KiB of it are kept free for plain calls and straight tasks.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = bytes;
         self

@@ -221,15 +221,8 @@ pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) 
     struct Finish<F: Future>(FrameRef, PhantomData<F>);
     impl<F: Future> Drop for Finish<F> {
         fn drop(&mut self) {
-            /// Frees the memory even if the body's destructor panics.
-            struct Free(FrameRef);
-            impl Drop for Free {
-                fn drop(&mut self) {
-                    // SAFETY: the body is gone and nobody else has seen the frame.
-                    unsafe { frame::free(self.0) };
-                }
-            }
-            let free = Free(self.0);
+            // SAFETY: the body is gone by then and nobody else has seen the frame.
+            let free = unsafe { frame::Free::new(self.0) };
             // SAFETY: the body is live, ended or unwound, and is not polled again.
             unsafe { BodyFrame::<F>::drop_body(self.0) };
             drop(free);

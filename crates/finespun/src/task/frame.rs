@@ -258,6 +258,24 @@ pub(crate) unsafe fn drop_result<T>(frame: FrameRef) {
     }
 }
 
+/// Frees a frame when it is dropped: also if what comes before panics.
+pub(crate) struct Free(FrameRef);
+
+impl Free {
+    /// # Safety
+    /// As [`free`], when this is dropped.
+    pub(crate) unsafe fn new(frame: FrameRef) -> Free {
+        Free(frame)
+    }
+}
+
+impl Drop for Free {
+    fn drop(&mut self) {
+        // SAFETY: by the word of whoever made this.
+        unsafe { free(self.0) };
+    }
+}
+
 /// Gives the memory of a frame that has ended, or never ran, back.
 ///
 /// # Safety
@@ -317,10 +335,10 @@ pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
 
 /// A task's name as its author wrote it, from the type of its body; `None` for the library's own.
 pub(crate) fn task_name(body: &'static str) -> Option<&'static str> {
-    // A body is a `Noted<task::__Task, ..>`, or one of `Type::__inherent_method::__Task`, `__task_` or `__rest_`.
+    // A body is a `Noted<task::__Task, ..>`, or one of `Type::__task_method::__Task` or `Type::__rest_method::__Task`.
     let path = &body[..body.find("::__Task")?];
     let path = &path[path.rfind(['<', '(', ' ']).map_or(0, |at| at + 1)..];
     let last = path.rfind("::").map_or(0, |at| at + 2);
-    let method = ["__inherent_", "__task_", "__rest_"].iter().find_map(|prefix| path[last..].strip_prefix(prefix));
+    let method = ["__task_", "__rest_"].iter().find_map(|prefix| path[last..].strip_prefix(prefix));
     Some(method.unwrap_or(path))
 }

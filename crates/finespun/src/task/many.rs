@@ -23,7 +23,7 @@ use std::vec;
 
 use super::call::{Task, call_guarded, delivered, poll_in_place, sealed};
 use super::context::{Cx, Verdict, cx};
-use super::frame::{BodyFrame, FrameRef, Payload, VTable, discard};
+use super::frame::{BodyFrame, FrameRef, Payload, VTable, discard, quietly};
 use super::origin::pack;
 use super::outcome::{Child, Outcome};
 use super::slot::Status;
@@ -436,9 +436,12 @@ where
         self.turn = Some(Child::new(turn));
     }
 
-    /// No more tasks. Dropping the iterator is user code as well.
+    /// No more tasks. Dropping the iterator is user code as well, and comes behind all tasks.
     fn end(&mut self) {
-        self.guarded(|rest| rest.tasks = None);
+        let tasks = self.tasks.take();
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(tasks))) {
+            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+        }
     }
 
     /// Runs tasks in a row, at most [`BATCH`], until one suspends; whether there are more.
@@ -531,10 +534,12 @@ where
             return Poll::Pending;
         }
         rest.drain();
-        if let (Some(payload), Some(sink)) = (rest.panic.take(), &mut rest.sink)
-            && let Err(payload) = sink.keep(payload)
-        {
-            resume_unwind(payload);
+        if let (Some(payload), Some(sink)) = (rest.panic.take(), &mut rest.sink) {
+            if let Err(payload) = sink.keep(payload) {
+                resume_unwind(payload);
+            }
+            // What came behind the panic: nor does anybody see its destructors' panics.
+            rest.pieces.drain(..).for_each(|piece| quietly(|| drop(piece)));
         }
         match rest.sink.take() {
             Some(sink) => Poll::Ready(sink.finish()),

@@ -201,9 +201,9 @@ impl<Tk> Drop for Child<Tk> {
             eprintln!("finespun: a frame was dropped before its child `{}` had ended", (header.vtable.name)());
             std::process::abort();
         }
-        // SAFETY: ended and owned.
+        // SAFETY: ended and owned; by then the result is gone.
+        let _free = unsafe { frame::Free::new(self.frame) };
+        // SAFETY: as above.
         unsafe { (header.vtable.drop_result)(self.frame) };
-        // SAFETY: the result is gone and nobody else knows the frame.
-        unsafe { frame::free(self.frame) };
     }
 }

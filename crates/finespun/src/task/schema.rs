@@ -139,7 +139,7 @@ pub trait Says {
     type Schema;
     /// It.
     #[inline(always)]
-    fn __schema(&self) -> Callee<Self::Schema> {
+    fn __finespun_schema(&self) -> Callee<Self::Schema> {
         Callee::new()
     }
 }
@@ -152,7 +152,7 @@ impl<Tk: Known> Says for Asked<'_, Tk> {
 pub trait SaysNot {
     /// None is known.
     #[inline(always)]
-    fn __schema(&self) -> Callee<Unknown> {
+    fn __finespun_schema(&self) -> Callee<Unknown> {
         Callee::new()
     }
 }

@@ -203,15 +203,8 @@ impl<T> Drop for Handle<'_, T> {
         // SAFETY: owned until detached.
         let header = unsafe { self.frame.as_ref() };
         if !header.slot.detach() {
-            /// Frees the memory even if the result's destructor panics.
-            struct Free(FrameRef);
-            impl Drop for Free {
-                fn drop(&mut self) {
-                    // SAFETY: the result is gone, and the handle was the frame's only owner.
-                    unsafe { frame::free(self.0) };
-                }
-            }
-            let _free = Free(self.frame);
+            // SAFETY: the handle was the frame's only owner; by then the result is gone.
+            let _free = unsafe { frame::Free::new(self.frame) };
             // SAFETY: completed, and the handle was its only owner.
             unsafe { (header.vtable.drop_result)(self.frame) };
         }
