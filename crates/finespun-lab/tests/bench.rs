@@ -46,7 +46,7 @@ fn bare(line: &str) -> Output {
 #[test]
 fn every_bench_is_listed_and_the_counted_side_is_not() {
     let list = output("bench --list");
-    for name in ["apps", "instructions", "overheads", "suspended", "scaling"] {
+    for name in ["apps", "instructions", "overheads", "suspended", "scaling", "transports"] {
         assert!(list.lines().any(|line| line.starts_with(&format!("{name} "))), "{list}");
     }
     assert!(!list.contains("count "), "{list}");
@@ -119,6 +119,16 @@ fn scaling_on_one_worker_and_on_two() {
     assert_eq!(rows.len(), 4);
     assert_eq!(rows[3]["workers"], 2);
     assert!(rows.iter().all(|row| row["speedup"].as_f64().is_some_and(|speedup| speedup > 0.0)), "{rows:?}");
+}
+
+#[test]
+fn transports_beside_channels() {
+    let (table, rows) = measured("bench transports --quick --rounds 1");
+    assert!(table.contains("one cache line"), "{table}");
+    assert!(rows.len() > 5, "{rows:?}");
+    assert!(rows[0]["stream"].is_null(), "a line carries nothing one way: {rows:?}");
+    assert!(rows.iter().all(|row| row["round_trip"]["min"].as_f64().is_some_and(|time| time > 0.0)), "{rows:?}");
+    assert!(rows[1..].iter().all(|row| row["stream"]["min"].as_f64().is_some_and(|time| time > 0.0)), "{rows:?}");
 }
 
 #[test]

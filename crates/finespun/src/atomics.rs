@@ -36,6 +36,27 @@ pub(crate) use std::{
     thread,
 };
 
+/// A cell whose accesses loom tells apart: shared ones and exclusive ones.
+#[cfg(not(loom))]
+pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    pub(crate) const fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell(std::cell::UnsafeCell::new(value))
+    }
+
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, access: impl FnOnce(*const T) -> R) -> R {
+        access(self.0.get())
+    }
+
+    #[inline(always)]
+    pub(crate) fn with_mut<R>(&self, access: impl FnOnce(*mut T) -> R) -> R {
+        access(self.0.get())
+    }
+}
+
 /// A function that is `const`, but not under loom, whose constructors are not.
 macro_rules! const_fn {
     ($(#[$attribute:meta])* $seen:vis fn $($rest:tt)*) => {

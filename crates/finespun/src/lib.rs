@@ -57,6 +57,7 @@
 
 mod atomics;
 mod floors;
+mod message;
 mod observe;
 mod runtime;
 mod sched;
@@ -130,4 +131,10 @@ pub mod __rt {
 #[doc(hidden)]
 pub mod __floors {
     pub use crate::floors::{push_and_pop, take_and_give_back};
+}
+
+/// The transports of messages, for benches.
+#[doc(hidden)]
+pub mod __transports {
+    pub use crate::message::{pull, push};
 }

@@ -8,6 +8,7 @@
 //! - `overheads`: the papers' tables of sequential costs, beside the papers' own figures
 //! - `suspended`: a million tasks that wait at the same time
 //! - `scaling`: each application on one worker and on many
+//! - `transports`: messages from one thread to another, beside channels
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `measure`: the alternating timer, least and median
 //! - `paper`: figures from the papers, for the benches that stand beside them
@@ -22,6 +23,7 @@ mod overheads;
 mod paper;
 mod scaling;
 mod suspended;
+mod transports;
 
 use std::path::Path;
 
@@ -70,8 +72,14 @@ struct Report {
 }
 
 /// All benches, in the order in which they are listed.
-const BENCHES: &[&dyn Bench] =
-    &[&apps::Apps, &instructions::Instructions, &overheads::Overheads, &suspended::Suspended, &scaling::Scaling];
+const BENCHES: &[&dyn Bench] = &[
+    &apps::Apps,
+    &instructions::Instructions,
+    &overheads::Overheads,
+    &suspended::Suspended,
+    &scaling::Scaling,
+    &transports::Transports,
+];
 
 /// What benches start for themselves; no list shows them.
 const HIDDEN: &[&dyn Bench] = &[&count::Count];

@@ -1,0 +1,354 @@
+//! Pull: queues through the senders' memories, read by their receivers.
+//!
+//! ```text
+//!   a buffer, in its sender's memory
+//!
+//!          (1) the sender writes, tail := this       (3) the receiver reads, and passes it
+//!   SPARE ---------------------------------> QUEUED ----------------------------> FREE
+//!     ^                                      (2) the one before is linked          |
+//!     +----------------------------------------------------------------------------+
+//!                               (4) the sender takes it back
+//!
+//!   tail --------------------------------------------v
+//!   head -> [read] -> [buffer of A] -> [buffer of B]   [buffer of A]     between (1) and (2): not linked yet
+//! ```
+//!
+//! The four steps of the Concert system (concert-runtime-mechanisms, section 4.3, figure 9). One swap per message and
+//! nothing else that two senders share; swap is the only read-modify-write, so that a network which has no other can
+//! do it. The receiver never waits between (1) and (2) of a sender: there the queue seems to end, and it comes back.
+//!
+//! A buffer can be passed when the next is known. The last one is read all the same, and passed when another has come;
+//! if none comes for a while, the receiver puts its own *stub* behind it, as a sender would, and skips that later (after
+//! Vyukov's intrusive queue), so that an idle receiver keeps nobody's buffer.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use super::Line;
+use crate::atomics::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
+
+/// Looks in vain before a receiver gives the last buffer back.
+const PATIENCE: u32 = if cfg!(loom) { 1 } else { 64 };
+
+/// One message, in its sender's memory.
+struct Buffer<T> {
+    next: AtomicPtr<Buffer<T>>,
+    free: AtomicBool,
+    from: u32,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+impl<T> Buffer<T> {
+    fn new(from: u32) -> Line<Buffer<T>> {
+        Line(Buffer {
+            next: AtomicPtr::new(ptr::null_mut()),
+            free: AtomicBool::new(false),
+            from,
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        })
+    }
+}
+
+/// What one node has in the net.
+struct Place<T> {
+    tail: Line<AtomicPtr<Buffer<T>>>,
+    stub: Line<Buffer<T>>,
+    buffers: Box<[Line<Buffer<T>>]>,
+    /// The receiver's head, once it has gone.
+    head: AtomicPtr<Buffer<T>>,
+}
+
+struct Net<T> {
+    places: Box<[Place<T>]>,
+}
+
+// SAFETY: a message is written by its sender and read by its receiver, one after the other.
+unsafe impl<T: Send> Send for Net<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Net<T> {}
+
+/// A node: sends to all nodes, itself included, and receives what they send to it.
+pub struct Node<T> {
+    net: Arc<Net<T>>,
+    index: usize,
+    /// The buffer that was read last, or the stub.
+    head: Cell<*mut Buffer<T>>,
+    /// Looks in a row at which nothing had come behind the head.
+    idle: Cell<u32>,
+    /// Own buffers that are free for sure.
+    spare: RefCell<Vec<u32>>,
+    /// Own buffers that were sent, oldest first.
+    sent: RefCell<VecDeque<u32>>,
+}
+
+// SAFETY: the pointer is into the net, and only this node follows it.
+unsafe impl<T: Send> Send for Node<T> {}
+
+/// `nodes` nodes, each of which may have `quota` messages under way.
+///
+/// # Panics
+/// If one of them is 0.
+pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
+    assert!(nodes > 0 && quota > 0, "a net has nodes, and room for messages");
+    let place = |node| Place {
+        tail: Line(AtomicPtr::new(ptr::null_mut())),
+        stub: Buffer::new(node),
+        buffers: (0..quota).map(|_| Buffer::new(node)).collect(),
+        head: AtomicPtr::new(ptr::null_mut()),
+    };
+    let net = Arc::new(Net { places: (0..nodes as u32).map(place).collect() });
+    for place in &net.places {
+        // Relaxed, both: nobody else has the net yet.
+        place.tail.0.store(place.stub(), Ordering::Relaxed);
+        place.head.store(place.stub(), Ordering::Relaxed);
+    }
+    let node = |index: usize| Node {
+        head: Cell::new(net.places[index].stub()),
+        idle: Cell::new(0),
+        net: Arc::clone(&net),
+        index,
+        spare: RefCell::new((0..quota).rev().collect()),
+        sent: RefCell::new(VecDeque::with_capacity(quota as usize)),
+    };
+    (0..nodes).map(node).collect()
+}
+
+impl<T> Place<T> {
+    fn stub(&self) -> *mut Buffer<T> {
+        ptr::from_ref(&self.stub.0).cast_mut()
+    }
+
+    /// Steps 1 and 2.
+    fn link(&self, buffer: &Buffer<T>) {
+        // Relaxed: published by (1).
+        buffer.next.store(ptr::null_mut(), Ordering::Relaxed);
+        // (1) AcqRel: with the message; and after what the one before has become.
+        let before = self.tail.0.swap(ptr::from_ref(buffer).cast_mut(), Ordering::AcqRel);
+        // (2) Release: with the message.
+        // SAFETY: in the net, and not passed before it is linked.
+        unsafe { &*before }.next.store(ptr::from_ref(buffer).cast_mut(), Ordering::Release);
+    }
+}
+
+impl<T: Send> Node<T> {
+    fn place(&self) -> &Place<T> {
+        &self.net.places[self.index]
+    }
+
+    /// Step 4, for all that is free, if nothing is spare.
+    fn spare(&self) -> Option<u32> {
+        let mut spare = self.spare.borrow_mut();
+        if spare.is_empty() {
+            let buffers = &self.place().buffers;
+            self.sent.borrow_mut().retain(|&buffer| {
+                // (4) Acquire: after the reading.
+                let free = buffers[buffer as usize].0.free.load(Ordering::Acquire);
+                if free {
+                    spare.push(buffer);
+                }
+                !free
+            });
+        }
+        spare.pop()
+    }
+
+    /// Sends `value` to node `to`. Never waits, and never fails because of a slow receiver before all of this node's
+    /// own buffers are out.
+    ///
+    /// # Errors
+    /// With the value, if they are.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[inline]
+    pub fn send(&self, to: usize, value: T) -> Result<(), T> {
+        let Some(index) = self.spare() else { return Err(value) };
+        self.sent.borrow_mut().push_back(index);
+        let buffer = &self.place().buffers[index as usize].0;
+        // Relaxed: published by (1).
+        buffer.free.store(false, Ordering::Relaxed);
+        // SAFETY: the buffer is spare.
+        buffer.value.with_mut(|place| unsafe { (*place).write(value) });
+        self.net.places[to].link(buffer);
+        Ok(())
+    }
+
+    /// The next message, and who sent it. Never waits.
+    #[inline]
+    pub fn receive(&self) -> Option<(usize, T)> {
+        let stub = self.place().stub();
+        let mut next = self.pass()?;
+        if next == stub {
+            next = self.pass()?;
+        }
+        // SAFETY: in the net, and not passed.
+        let buffer = unsafe { &*next };
+        // SAFETY: linked, and read once: it is the head now.
+        let value = buffer.value.with(|place| unsafe { (*place).assume_init_read() });
+        Some((buffer.from as usize, value))
+    }
+
+    /// Passes the head, if another buffer, or the stub, has come behind it: that one is the head then.
+    #[inline]
+    fn pass(&self) -> Option<*mut Buffer<T>> {
+        let (place, head) = (self.place(), self.head.get());
+        // SAFETY: in the net, and not passed.
+        let buffer = unsafe { &*head };
+        // (3) Acquire: with the message.
+        let next = buffer.next.load(Ordering::Acquire);
+        if next.is_null() {
+            self.idle.set(self.idle.get().saturating_add(1));
+            // Relaxed: who is not seen here is seen by the swap in `link`.
+            if self.idle.get() == PATIENCE && head != place.stub() && place.tail.0.load(Ordering::Relaxed) == head {
+                place.link(&place.stub.0);
+            }
+            return None;
+        }
+        self.idle.set(0);
+        self.head.set(next);
+        if head != place.stub() {
+            // (3) Release: after the reading.
+            buffer.free.store(true, Ordering::Release);
+        }
+        Some(next)
+    }
+}
+
+impl<T> Drop for Node<T> {
+    fn drop(&mut self) {
+        // Relaxed: the net is dropped after its last node.
+        self.net.places[self.index].head.store(self.head.get(), Ordering::Relaxed);
+    }
+}
+
+impl<T> Drop for Net<T> {
+    fn drop(&mut self) {
+        for place in &self.places {
+            // Relaxed, all: no node is left.
+            let after = |buffer: *mut Buffer<T>| {
+                // SAFETY: in the net.
+                let next = unsafe { &*buffer }.next.load(Ordering::Relaxed);
+                (!next.is_null()).then_some(next)
+            };
+            let mut at = place.head.load(Ordering::Relaxed);
+            while let Some(next) = after(at) {
+                if next != place.stub() {
+                    // SAFETY: in the net.
+                    let buffer = unsafe { &*next };
+                    // SAFETY: queued, and nobody has read it.
+                    buffer.value.with_mut(|value| unsafe { (*value).assume_init_drop() });
+                }
+                at = next;
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quota_bounds_what_is_under_way() {
+        let nodes = net::<Box<u64>>(3, 4);
+        for turn in 0..10 {
+            for n in 0..4 {
+                assert!(nodes[0].send(1 + n % 2, Box::new(turn * 4 + n as u64)).is_ok());
+            }
+            assert_eq!(nodes[0].send(1, Box::new(99)), Err(Box::new(99)), "all buffers are out");
+            assert!(nodes[2].send(1, Box::new(7)).is_ok(), "another's buffer");
+            assert_eq!(nodes[1].receive(), Some((0, Box::new(turn * 4))));
+            assert_eq!(nodes[1].receive(), Some((0, Box::new(turn * 4 + 2))));
+            assert_eq!(nodes[1].receive(), Some((2, Box::new(7))));
+            assert_eq!(nodes[2].receive(), Some((0, Box::new(turn * 4 + 1))));
+            assert_eq!(nodes[2].receive(), Some((0, Box::new(turn * 4 + 3))));
+            // An idle receiver gives the last buffer back: at the look after the one that puts the stub behind it.
+            for _ in 0..=PATIENCE {
+                assert_eq!(nodes[1].receive(), None);
+                assert_eq!(nodes[2].receive(), None);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_not_received_is_dropped_once() {
+        let counted = Arc::new(());
+        let nodes = net(2, 4);
+        for _ in 0..3 {
+            assert!(nodes[0].send(1, Arc::clone(&counted)).is_ok());
+        }
+        drop(nodes[1].receive());
+        assert_eq!(Arc::strong_count(&counted), 3);
+        drop(nodes);
+        assert_eq!(Arc::strong_count(&counted), 1);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::atomics::thread;
+
+    /// So many messages of each of two senders, with so many buffers each.
+    fn model(messages: u64, quota: u32) {
+        loom::model(move || {
+            let mut nodes = net::<u64>(3, quota).into_iter();
+            let receiver = nodes.next().unwrap();
+            let senders: Vec<_> = nodes
+                .enumerate()
+                .map(|(index, node)| {
+                    thread::spawn(move || {
+                        for n in 0..messages {
+                            while node.send(0, index as u64 * 10 + n).is_err() {
+                                thread::yield_now();
+                            }
+                        }
+                    })
+                })
+                .collect();
+            let mut next = [0, 0];
+            while next != [messages; 2] {
+                match receiver.receive() {
+                    Some((from, value)) => {
+                        assert_eq!(value, (from as u64 - 1) * 10 + next[from - 1]);
+                        next[from - 1] += 1;
+                    }
+                    None => thread::yield_now(),
+                }
+            }
+            assert!(receiver.receive().is_none());
+            senders.into_iter().for_each(|sender| sender.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn two_senders_race_for_the_tail() {
+        model(1, 1);
+    }
+
+    #[test]
+    fn buffers_are_used_again() {
+        loom::model(|| {
+            let mut nodes = net::<u64>(2, 1).into_iter();
+            let (receiver, sender) = (nodes.next().unwrap(), nodes.next().unwrap());
+            let sending = thread::spawn(move || {
+                for n in 0..2 {
+                    while sender.send(0, n).is_err() {
+                        thread::yield_now();
+                    }
+                }
+            });
+            for n in 0..2 {
+                loop {
+                    match receiver.receive() {
+                        Some(got) => break assert_eq!(got, (1, n)),
+                        None => thread::yield_now(),
+                    }
+                }
+            }
+            sending.join().unwrap();
+        });
+    }
+}
