@@ -85,9 +85,12 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
     if !scan::block_awaits(block) && wish != Wish::MayBlock {
         return Ok(Choice::Straight);
     }
-    let listed = place.listed && matches!(wish, Wish::Any | Wish::Stack) && scan::listable(block);
+    let conditional = scan::conditional(block);
+    // An await that is not always there would be missing in the list.
+    let always = conditional.is_none() && matches!(wish, Wish::Any | Wish::Stack);
+    let listed = place.listed && always && scan::listable(block);
     let mut reasons = Reasons::default();
-    if let Some(span) = scan::conditional(block) {
+    if let Some(span) = conditional {
         reasons.add(
             span,
             "a part of the body is conditional (`#[cfg]`)",

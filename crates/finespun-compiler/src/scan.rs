@@ -1,5 +1,5 @@
-//! Questions about an expression that need no names: does it await, does it
-//! contain a closure.
+//! Questions about an expression or a body that need no names: does it await,
+//! and where; does it contain a closure, or what is there under a condition only.
 
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Macro, Stmt};
@@ -91,12 +91,12 @@ impl<'a> Visit<'a> for Listable {
     }
 }
 
-/// Are all awaits of a body one after another, in no loop and no `join!`? And nothing in it that must not be written
-/// twice, or is not always there?
+/// Are all awaits of a body one after another, in no loop and no `join!`, and is nothing in it that must not be written
+/// twice?
 pub(crate) fn listable(block: &Block) -> bool {
     let mut seen = Listable { sequence: true, items: false, awaits: 0 };
     seen.visit_block(block);
-    seen.sequence && !seen.items && seen.awaits <= LISTED && conditional(block).is_none()
+    seen.sequence && !seen.items && seen.awaits <= LISTED
 }
 
 struct Closures(bool);

@@ -27,11 +27,11 @@ use proc_macro::TokenStream;
 ///
 /// Whether a function's callees are straight is known to rustc alone, so such a
 /// function is straight without more ado if they are: it never looks whether
-/// another worker wants something, and may lend its locals to them. That goes
-/// for three levels of functions that await, one callee after another. What awaits in a loop
-/// or by `join!` keeps its looks, for there others get their turn and find work;
-/// what is generic and awaits, and methods that await, may suspend as far as
-/// their callers know.
+/// another worker wants something, and may lend its locals to them. That goes for
+/// three levels of functions that await, one callee after another. What awaits in
+/// a loop or by `join!` keeps its looks, for there others get their turn and find
+/// work; what is generic and awaits, and methods that await, may suspend as far
+/// as their callers know.
 ///
 /// About borrows the compiler guesses, from names and annotations, and rustc has
 /// the last word: where it says that a local "does not live long enough" or

@@ -105,7 +105,7 @@ fn facing<N>(nodes: Vec<N>) -> [(usize, N); 2] {
 
 /// What is measured of a carrier.
 #[derive(Clone, Copy)]
-enum Task {
+enum Traffic {
     /// So many messages one way.
     Stream(u64),
     /// One message, so often back and forth.
@@ -117,36 +117,30 @@ struct Carrier {
     /// Its name for `--only`.
     name: &'static str,
     what: &'static str,
-    /// The seconds that it takes; none if it carries nothing one way.
-    time: fn(Task) -> Option<f64>,
+    /// Whether it can carry one way what is not answered.
+    streams: bool,
+    /// The seconds that it takes.
+    time: fn(Traffic) -> f64,
+}
+
+const fn carrier(name: &'static str, what: &'static str, time: fn(Traffic) -> f64) -> Carrier {
+    Carrier { name, what, streams: true, time }
 }
 
 const CARRIERS: &[Carrier] = &[
-    Carrier { name: "line", what: "floor: one cache line", time: bare_line },
-    Carrier { name: "push", what: "push", time: |task| Some(go(task, facing(push::net(2, ROOM as u32)))) },
-    Carrier { name: "pull", what: "pull", time: |task| Some(go(task, facing(pull::net(2, ROOM as u32)))) },
-    Carrier {
-        name: "std-sync",
-        what: "std::sync::mpsc, bounded",
-        time: |task| Some(go(task, crossed(|| mpsc::sync_channel(ROOM)))),
-    },
-    Carrier { name: "std", what: "std::sync::mpsc, unbounded", time: |task| Some(go(task, crossed(mpsc::channel))) },
-    Carrier {
-        name: "crossbeam",
-        what: "crossbeam-channel, bounded",
-        time: |task| Some(go(task, crossed(|| crossbeam_channel::bounded(ROOM)))),
-    },
-    Carrier {
-        name: "crossbeam-unbounded",
-        what: "crossbeam-channel, unbounded",
-        time: |task| Some(go(task, crossed(crossbeam_channel::unbounded))),
-    },
-    Carrier { name: "flume", what: "flume, bounded", time: |task| Some(go(task, crossed(|| flume::bounded(ROOM)))) },
-    Carrier {
-        name: "flume-unbounded",
-        what: "flume, unbounded",
-        time: |task| Some(go(task, crossed(flume::unbounded))),
-    },
+    Carrier { name: "line", what: "floor: one cache line", streams: false, time: bare_line },
+    carrier("push", "push", |traffic| go(traffic, facing(push::net(2, ROOM as u32)))),
+    carrier("pull", "pull", |traffic| go(traffic, facing(pull::net(2, ROOM as u32)))),
+    carrier("std-sync", "std::sync::mpsc, bounded", |traffic| go(traffic, crossed(|| mpsc::sync_channel(ROOM)))),
+    carrier("std", "std::sync::mpsc, unbounded", |traffic| go(traffic, crossed(mpsc::channel))),
+    carrier("crossbeam", "crossbeam-channel, bounded", |traffic| {
+        go(traffic, crossed(|| crossbeam_channel::bounded(ROOM)))
+    }),
+    carrier("crossbeam-unbounded", "crossbeam-channel, unbounded", |traffic| {
+        go(traffic, crossed(crossbeam_channel::unbounded))
+    }),
+    carrier("flume", "flume, bounded", |traffic| go(traffic, crossed(|| flume::bounded(ROOM)))),
+    carrier("flume-unbounded", "flume, unbounded", |traffic| go(traffic, crossed(flume::unbounded))),
 ];
 
 /// Tries until it works, and lets others run if it takes long: they may be on this core.
@@ -194,9 +188,9 @@ fn timed(a: impl FnOnce() + Send, b: impl FnOnce() + Send) -> f64 {
     })
 }
 
-fn go<E: End>(task: Task, [mut a, mut b]: [E; 2]) -> f64 {
-    match task {
-        Task::Stream(n) => timed(
+fn go<E: End>(traffic: Traffic, [mut a, mut b]: [E; 2]) -> f64 {
+    match traffic {
+        Traffic::Stream(n) => timed(
             move || (0..n).for_each(|i| deliver(&mut a, [i, !i])),
             move || {
                 for i in 0..n {
@@ -204,7 +198,7 @@ fn go<E: End>(task: Task, [mut a, mut b]: [E; 2]) -> f64 {
                 }
             },
         ),
-        Task::Bounce(n) => timed(
+        Traffic::Bounce(n) => timed(
             move || {
                 for i in 0..n {
                     deliver(&mut a, [i, i]);
@@ -222,10 +216,10 @@ fn go<E: End>(task: Task, [mut a, mut b]: [E; 2]) -> f64 {
 }
 
 /// A line that both write to, in turn.
-fn bare_line(task: Task) -> Option<f64> {
-    let Task::Bounce(n) = task else { return None };
+fn bare_line(traffic: Traffic) -> f64 {
     #[repr(align(128))]
     struct Line(AtomicU64);
+    let (Traffic::Bounce(n) | Traffic::Stream(n)) = traffic;
     let line = &Line(AtomicU64::new(0));
     let take_turns = |first: u64| {
         for i in 0..n {
@@ -233,7 +227,14 @@ fn bare_line(task: Task) -> Option<f64> {
             line.0.store(2 * i + first + 1, Ordering::Release);
         }
     };
-    Some(timed(|| take_turns(0), || take_turns(1)))
+    timed(|| take_turns(0), || take_turns(1))
+}
+
+/// What was found of a carrier, in nanoseconds.
+struct Found {
+    carrier: &'static Carrier,
+    stream: Option<Sample>,
+    trip: Sample,
 }
 
 /// The bench.
@@ -256,18 +257,21 @@ impl Bench for Transports {
     fn run(&self, options: &BenchOptions, _: &Extra) -> Result<Report, Failure> {
         let (messages, bounces) = if options.quick { (QUICK, QUICK) } else { (STREAM, BOUNCES) };
         let carriers: Vec<_> = CARRIERS.iter().filter(|carrier| wanted(options, carrier.name)).collect();
-        let measure = |task| {
-            alternate(options.rounds, &carriers, |carrier| Ok::<_, Failure>((carrier.time)(task).unwrap_or(f64::NAN)))
+        let measure = |carriers: &[&Carrier], traffic, n: u64| -> Result<Vec<Sample>, Failure> {
+            let samples = alternate(options.rounds, carriers, |carrier| Ok::<_, Failure>((carrier.time)(traffic)))?;
+            let each = |sample: &Sample| sample.all().iter().map(|seconds| seconds * 1e9 / n as f64).collect();
+            Ok(samples.iter().map(each).collect())
         };
-        let (streams, trips) = (measure(Task::Stream(messages))?, measure(Task::Bounce(bounces))?);
-        let each = |sample: &Sample, n: u64| sample.all().iter().map(|s| s * 1e9 / n as f64).collect::<Sample>();
-        let found: Vec<_> = (carriers.iter().zip(&streams).zip(&trips))
-            .map(|((carrier, stream), trip)| (*carrier, each(stream, messages), each(trip, bounces)))
+        let streaming: Vec<_> = carriers.iter().copied().filter(|carrier| carrier.streams).collect();
+        let mut streams = measure(&streaming, Traffic::Stream(messages), messages)?.into_iter();
+        let trips = measure(&carriers, Traffic::Bounce(bounces), bounces)?;
+        let found: Vec<_> = (carriers.into_iter().zip(trips))
+            .map(|(carrier, trip)| Found { carrier, stream: if carrier.streams { streams.next() } else { None }, trip })
             .collect();
-        let floor = found.iter().find(|(carrier, ..)| carrier.name == "line").map(|(_, _, trip)| trip.least());
+        let floor = found.iter().find(|found| found.carrier.name == "line").map(|found| found.trip.least());
         let head =
             ["carrier", "ns a message", "(median)", "million a second", "ns there and back", "(median)", "of the line"];
-        let lines: Vec<_> = found.iter().map(|(carrier, stream, trip)| cells(carrier, stream, trip, floor)).collect();
+        let lines: Vec<_> = found.iter().map(|found| found.cells(floor)).collect();
         let text = format!(
             "{}\n16 bytes from one thread to another, each on a core of its own if there are two. Least and median of {} rounds in turn;\n\
              {} messages one way, at most {ROOM} of them under way where there is a bound; {} round trips.\n",
@@ -276,33 +280,30 @@ impl Bench for Transports {
             show::thousands(messages),
             show::thousands(bounces),
         );
-        let rows = found.iter().map(|(carrier, stream, trip)| {
+        let rows = found.iter().map(|Found { carrier, stream, trip }| {
+            let figures =
+                |sample: &Sample| json!({"min": sample.least(), "median": sample.median(), "all": sample.all()});
             json!({
                 "carrier": carrier.name, "what": carrier.what,
-                "stream": figures(stream), "round_trip": figures(trip),
+                "stream": stream.as_ref().map(figures), "round_trip": figures(trip),
             })
         });
         Ok(Report { text, rows: rows.collect(), ..Report::default() })
     }
 }
 
-/// A sample in nanoseconds; null if nothing was measured.
-fn figures(sample: &Sample) -> serde_json::Value {
-    match sample.least().is_nan() {
-        true => serde_json::Value::Null,
-        false => json!({"min": sample.least(), "median": sample.median(), "all": sample.all()}),
+impl Found {
+    fn cells(&self, floor: Option<f64>) -> Vec<String> {
+        let (stream, trip) = (self.stream.as_ref(), &self.trip);
+        let shown = |figure: Option<f64>| figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.1}"));
+        vec![
+            self.carrier.what.to_owned(),
+            shown(stream.map(Sample::least)),
+            shown(stream.map(Sample::median)),
+            shown(stream.map(|stream| 1e3 / stream.least())),
+            shown(Some(trip.least())),
+            shown(Some(trip.median())),
+            floor.map_or_else(|| "-".to_owned(), |floor| format!("{:.2}", trip.least() / floor)),
+        ]
     }
-}
-
-fn cells(carrier: &Carrier, stream: &Sample, trip: &Sample, floor: Option<f64>) -> Vec<String> {
-    let shown = |figure: f64| if figure.is_nan() { "-".to_owned() } else { format!("{figure:.1}") };
-    vec![
-        carrier.what.to_owned(),
-        shown(stream.least()),
-        shown(stream.median()),
-        shown(1e3 / stream.least()),
-        shown(trip.least()),
-        shown(trip.median()),
-        floor.map_or_else(|| "-".to_owned(), |floor| format!("{:.2}", trip.least() / floor)),
-    ]
 }

@@ -21,50 +21,117 @@ pub mod push;
 #[repr(align(128))]
 pub(crate) struct Line<T>(pub(crate) T);
 
+/// The tests of a transport, whichever it is.
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use std::thread;
+macro_rules! tests {
+    ($transport:ident) => {
+        mod $transport {
+            use std::sync::Arc;
+            use std::thread;
 
-    use super::{pull, push};
+            use crate::message::$transport::{Node, net};
 
-    const NODES: usize = 4;
-    const EACH: u64 = 5_000;
+            const NODES: usize = 4;
+            const EACH: u64 = 5_000;
 
-    /// Every node sends so many messages to every node, and receives between them.
-    macro_rules! everybody_to_everybody {
-        ($name:ident, $transport:ident) => {
+            /// Sends so many messages to every node, and receives between them.
+            fn work(index: usize, node: Node<Box<(usize, u64)>>) {
+                let (mut sent, mut next) = ([0; NODES], [0; NODES]);
+                while sent != [EACH; NODES] || next != [EACH; NODES] {
+                    for (to, sent) in sent.iter_mut().enumerate().filter(|(_, sent)| **sent < EACH) {
+                        if node.send(to, Box::new((index, *sent))).is_ok() {
+                            *sent += 1;
+                        }
+                    }
+                    match node.receive() {
+                        Some((from, message)) => {
+                            assert_eq!(*message, (from, next[from]), "in order, from each sender");
+                            next[from] += 1;
+                        }
+                        None => thread::yield_now(),
+                    }
+                }
+                // Who stops looking at once might keep the last buffer that another needs.
+                for _ in 0..1000 {
+                    assert!(node.receive().is_none());
+                }
+            }
+
             #[test]
-            fn $name() {
-                let work = |index: usize, node: $transport::Node<Box<(usize, u64)>>| {
-                    let (mut sent, mut next) = ([0; NODES], [0; NODES]);
-                    while sent != [EACH; NODES] || next != [EACH; NODES] {
-                        for (to, sent) in sent.iter_mut().enumerate().filter(|(_, sent)| **sent < EACH) {
-                            if node.send(to, Box::new((index, *sent))).is_ok() {
-                                *sent += 1;
-                            }
-                        }
-                        match node.receive() {
-                            Some((from, message)) => {
-                                assert_eq!(*message, (from, next[from]), "in order, from each sender");
-                                next[from] += 1;
-                            }
-                            None => thread::yield_now(),
-                        }
-                    }
-                    // Who stops looking at once might keep the last buffer that another needs.
-                    for _ in 0..1000 {
-                        assert!(node.receive().is_none());
-                    }
-                };
+            fn everybody_sends_to_everybody() {
                 thread::scope(|scope| {
-                    for (index, node) in $transport::net(NODES, 3).into_iter().enumerate() {
+                    for (index, node) in net(NODES, 3).into_iter().enumerate() {
                         scope.spawn(move || work(index, node));
                     }
                 });
             }
-        };
-    }
 
-    everybody_to_everybody!(by_push, push);
-    everybody_to_everybody!(by_pull, pull);
+            #[test]
+            fn what_was_not_received_is_dropped_once() {
+                let counted = Arc::new(());
+                let mut nodes = net(2, 4);
+                for _ in 0..3 {
+                    assert!(nodes[0].send(1, Arc::clone(&counted)).is_ok());
+                }
+                drop(nodes[1].receive());
+                assert_eq!(Arc::strong_count(&counted), 3);
+                // The receiver goes first.
+                drop(nodes.pop());
+                assert!(nodes[0].send(1, Arc::clone(&counted)).is_ok());
+                drop(nodes);
+                assert_eq!(Arc::strong_count(&counted), 1);
+            }
+        }
+    };
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    tests!(push);
+    tests!(pull);
+}
+
+/// The model of a transport, whichever it is.
+#[cfg(all(test, loom))]
+macro_rules! model {
+    ($transport:ident) => {
+        /// Room for one message of each of two senders, so that the second needs the room of the first, or the other
+        /// sender's. One of them is the receiver itself.
+        #[test]
+        fn $transport() {
+            use crate::atomics::thread;
+            loom::model(|| {
+                let mut nodes = super::$transport::net::<u64>(2, 1).into_iter();
+                let (receiver, sender) = (nodes.next().unwrap(), nodes.next().unwrap());
+                let sending = thread::spawn(move || {
+                    for n in 0..2 {
+                        while sender.send(0, 10 + n).is_err() {
+                            thread::yield_now();
+                        }
+                    }
+                });
+                let (mut sent, mut next) = (0, [0, 0]);
+                while next != [2, 2] {
+                    if sent < 2 && receiver.send(0, sent).is_ok() {
+                        sent += 1;
+                    }
+                    match receiver.receive() {
+                        Some((from, value)) => {
+                            assert_eq!(value, from as u64 * 10 + next[from], "once, and in order");
+                            next[from] += 1;
+                        }
+                        None => thread::yield_now(),
+                    }
+                }
+                assert!(receiver.receive().is_none());
+                sending.join().unwrap();
+            });
+        }
+    };
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    model!(push);
+    model!(pull);
 }

@@ -265,7 +265,7 @@ versions! {
 
 versions! {
     /// The same without the straight schema.
-    bent, #[task], #[task(may_block)]
+    may_block, #[task], #[task(may_block)]
 }
 
 versions! {

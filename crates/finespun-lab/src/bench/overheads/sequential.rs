@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Trouble;
 use super::native::Native;
-use super::programs::{Data, bent, chosen, pinned, plain, unchecked};
+use super::programs::{Data, chosen, may_block, pinned, plain, unchecked};
 use crate::args::BenchOptions;
 use crate::bench::Sample;
 use crate::bench::count::undisturbed;
@@ -38,7 +38,7 @@ struct Program {
     /// Runs per measurement; the heap-only version makes a hundredth.
     times: u64,
     chosen: fn(&Runtime, &Data) -> u64,
-    bent: fn(&Runtime, &Data) -> u64,
+    may_block: fn(&Runtime, &Data) -> u64,
     pinned: fn(&Runtime, &Data) -> u64,
     unchecked: fn(&Runtime, &Data) -> u64,
     plain: Option<fn(&Data) -> u64>,
@@ -52,7 +52,7 @@ const PROGRAMS: [Program; 6] = [
         answer: |_| 514_229,
         times: 100,
         chosen: |runtime, data| run(runtime, chosen::fibs(data)),
-        bent: |runtime, data| run(runtime, bent::fibs(data)),
+        may_block: |runtime, data| run(runtime, may_block::fibs(data)),
         pinned: |runtime, data| run(runtime, pinned::fibs(data)),
         unchecked: |runtime, data| run(runtime, unchecked::fibs(data)),
         plain: Some(plain::fibs),
@@ -64,7 +64,7 @@ const PROGRAMS: [Program; 6] = [
         answer: |_| 7,
         times: 1000,
         chosen: |runtime, data| run(runtime, chosen::taks(data)),
-        bent: |runtime, data| run(runtime, bent::taks(data)),
+        may_block: |runtime, data| run(runtime, may_block::taks(data)),
         pinned: |runtime, data| run(runtime, pinned::taks(data)),
         unchecked: |runtime, data| run(runtime, unchecked::taks(data)),
         plain: Some(plain::taks),
@@ -76,7 +76,7 @@ const PROGRAMS: [Program; 6] = [
         answer: |data| data.middle(),
         times: 300,
         chosen: |runtime, data| run(runtime, chosen::sorts(data)),
-        bent: |runtime, data| run(runtime, bent::sorts(data)),
+        may_block: |runtime, data| run(runtime, may_block::sorts(data)),
         pinned: |runtime, data| run(runtime, pinned::sorts(data)),
         unchecked: |runtime, data| run(runtime, unchecked::sorts(data)),
         plain: Some(plain::sorts),
@@ -88,7 +88,7 @@ const PROGRAMS: [Program; 6] = [
         answer: |_| 92,
         times: 5000,
         chosen: |runtime, data| run(runtime, chosen::queenses(data)),
-        bent: |runtime, data| run(runtime, bent::queenses(data)),
+        may_block: |runtime, data| run(runtime, may_block::queenses(data)),
         pinned: |runtime, data| run(runtime, pinned::queenses(data)),
         unchecked: |runtime, data| run(runtime, unchecked::queenses(data)),
         plain: Some(plain::queenses),
@@ -100,7 +100,7 @@ const PROGRAMS: [Program; 6] = [
         answer: |_| 128 * 129 / 2,
         times: 100_000,
         chosen: |runtime, data| run(runtime, chosen::forwards(data)),
-        bent: |runtime, data| run(runtime, bent::forwards(data)),
+        may_block: |runtime, data| run(runtime, may_block::forwards(data)),
         pinned: |runtime, data| run(runtime, pinned::forwards(data)),
         unchecked: |runtime, data| run(runtime, unchecked::forwards(data)),
         plain: Some(plain::lists),
@@ -112,7 +112,7 @@ const PROGRAMS: [Program; 6] = [
         answer: |_| 128 * 129 / 2,
         times: 100_000,
         chosen: |runtime, data| run(runtime, chosen::lists(data)),
-        bent: |runtime, data| run(runtime, bent::lists(data)),
+        may_block: |runtime, data| run(runtime, may_block::lists(data)),
         pinned: |runtime, data| run(runtime, pinned::lists(data)),
         unchecked: |runtime, data| run(runtime, unchecked::lists(data)),
         plain: None,
@@ -127,7 +127,7 @@ fn run<T: Task<Output = u64> + Send>(runtime: &Runtime, task: T) -> u64 {
 enum Convention<'a> {
     Heap(&'a Runtime),
     Pinned(&'a Runtime),
-    Bent(&'a Runtime),
+    MayBlock(&'a Runtime),
     All(&'a Runtime),
     Unchecked(&'a Runtime),
     Plain(fn(&Data) -> u64),
@@ -142,7 +142,7 @@ impl Convention<'_> {
         let start = Instant::now();
         let answer = match self {
             Convention::Heap(runtime) | Convention::All(runtime) => (program.chosen)(runtime, &data),
-            Convention::Bent(runtime) => (program.bent)(runtime, &data),
+            Convention::MayBlock(runtime) => (program.may_block)(runtime, &data),
             Convention::Pinned(runtime) => (program.pinned)(runtime, &data),
             Convention::Unchecked(runtime) => (program.unchecked)(runtime, &data),
             Convention::Plain(plain) => plain(&data),
@@ -159,7 +159,7 @@ impl Convention<'_> {
         match self {
             Convention::Heap(_) => 0,
             Convention::Pinned(_) => 1,
-            Convention::Bent(_) => 2,
+            Convention::MayBlock(_) => 2,
             Convention::All(_) => 3,
             Convention::Unchecked(_) => 4,
             Convention::Plain(_) => 5,
@@ -196,7 +196,7 @@ pub fn sequential(options: &BenchOptions) -> Result<(String, Vec<Value>), Troubl
         let mut conventions = vec![
             Convention::Heap(&heap),
             Convention::Pinned(&runtime),
-            Convention::Bent(&runtime),
+            Convention::MayBlock(&runtime),
             Convention::All(&runtime),
             Convention::Unchecked(&runtime),
         ];
