@@ -115,10 +115,10 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __rt {
     pub use crate::task::call::{
-        Task, Way, behind, call, call_async, call_direct, call_guarded, call_guarded_in, call_straight,
-        direct_or_pinned_task, never, pinned_task, send, stack_task, straight_task, wait,
+        Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in, call_straight, never, send, wait,
     };
     pub use crate::task::context::{Cx, cx};
+    pub use crate::task::descriptor::{Way, direct_or_pinned_task, pinned_task, stack_task, straight_task};
     pub use crate::task::fallback::*;
     pub use crate::task::join::*;
     pub use crate::task::origin::{Named, Note, Noted, Origin};

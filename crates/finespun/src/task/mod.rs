@@ -1,12 +1,15 @@
 //! Tasks: calls that may later turn out to have been threads.
 //!
-//! Here live the task and its descriptors ([`call`]), what a call returns ([`outcome`]), the frame and where its
-//! memory comes from ([`frame`], [`pool`]), the slot that one value is written to once ([`slot`]), the way from the
-//! stack to the heap ([`fallback`]), running and completing frames ([`run`]), joins ([`join`], [`many`]), and continuations ([`suspend`]). Generated code and the scheduler call this room. It never decides
-//! what runs next or where: what it needs of a scheduler is the trait [`context::Scheduler`].
+//! Here live the task and its call ([`call`]), its descriptors ([`descriptor`]) and what they say of their schemas
+//! ([`schema`]), what a call returns ([`outcome`]), the frame and where its memory comes from ([`frame`], [`pool`]), the
+//! slot that one value is written to once ([`slot`]), the way from the stack to the heap ([`fallback`]), running and
+//! completing frames ([`run`]), joins ([`join`], [`many`]), and continuations ([`suspend`]). Generated code and the
+//! scheduler call this room. It never decides what runs next or where: what it needs of a scheduler is the trait
+//! [`context::Scheduler`].
 
 pub(crate) mod call;
 pub(crate) mod context;
+pub(crate) mod descriptor;
 pub(crate) mod fallback;
 pub(crate) mod foreign;
 pub(crate) mod frame;

@@ -1,0 +1,167 @@
+//! What a marked function returns: the description of a call, by the schema of its code.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+
+use super::call::{CallFuture, Task, poll_in_place, sealed};
+use super::context::{Cx, Verdict};
+use super::frame::{BodyFrame, FrameRef};
+use super::outcome::Outcome;
+use super::schema::{Known, Schema, Straight};
+
+/// A task in the stack schema: the call of its stack function, with the arguments captured.
+///
+/// A closure that captures them, and not the arguments beside a function of them: the captured ones are where the
+/// call finds them, the others would be moved through memory on their way into it. `SCALARS` says that each is known
+/// to travel in registers; it is a matter of speed alone.
+pub struct StackTask<const SCALARS: bool, S, F> {
+    code: F,
+    schema: PhantomData<fn() -> S>,
+}
+
+/// # Safety
+/// `code` must keep the call protocol, as generated code does, and never suspend if `S` is straight.
+#[inline(always)]
+pub unsafe fn stack_task<const SCALARS: bool, S: Schema, T: Send, F: FnOnce(Cx) -> Outcome<T>>(
+    code: F,
+) -> StackTask<SCALARS, S, F> {
+    StackTask { code, schema: PhantomData }
+}
+
+impl<const SCALARS: bool, S, F> sealed::Sealed for StackTask<SCALARS, S, F> {}
+impl<const SCALARS: bool, S: Schema, F> Known for StackTask<SCALARS, S, F> {
+    type Schema = S;
+}
+impl<const SCALARS: bool, S: Schema, T, F: FnOnce(Cx) -> Outcome<T>> Task for StackTask<SCALARS, S, F> {
+    type Output = T;
+    const STRAIGHT: bool = S::STRAIGHT_3;
+    // What is no wider than two words has no part that is.
+    const IN_REGISTERS: bool = SCALARS || size_of::<F>() <= 2 * size_of::<usize>();
+    #[inline(always)]
+    unsafe fn call(self, cx: Cx) -> Outcome<T> {
+        (self.code)(cx)
+    }
+}
+
+/// A task in the straight schema: a plain function.
+pub struct StraightTask<F>(F);
+
+/// # Safety
+/// Only generated code may use it.
+#[inline(always)]
+pub unsafe fn straight_task<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<F> {
+    StraightTask(code)
+}
+
+impl<F> sealed::Sealed for StraightTask<F> {}
+impl<F> Known for StraightTask<F> {
+    type Schema = Straight;
+}
+impl<T, F: FnOnce() -> T> Task for StraightTask<F> {
+    type Output = T;
+    const STRAIGHT: bool = true;
+    #[inline(always)]
+    unsafe fn call(self, _cx: Cx) -> Outcome<T> {
+        // SAFETY: the value is delivered at once.
+        unsafe { Outcome::done((self.0)()) }
+    }
+}
+
+/// A task in the pinned schema: an ordinary `async` body, in a frame from the start.
+pub struct PinnedTask<F>(F);
+
+/// # Safety
+/// The future that `code` makes may await tasks only through this module, as generated code does.
+#[inline(always)]
+pub unsafe fn pinned_task<T: Send, Fut: Future<Output = T> + Send, F: FnOnce() -> Fut>(code: F) -> PinnedTask<F> {
+    PinnedTask(code)
+}
+
+impl<F> sealed::Sealed for PinnedTask<F> {}
+impl<Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<F> {
+    type Output = Fut::Output;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Fut::Output> {
+        // The body is polled on this stack: it needs the room that a stack function would have checked for.
+        if cx.trips() && cx.tripped() != Verdict::Stay {
+            return Outcome::suspended(self.start(cx));
+        }
+        poll_in_place((self.0)(), cx, BodyFrame::<Fut>::VTABLE)
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        let frame = BodyFrame::make(cx, (self.0)());
+        cx.make_ready(frame);
+        frame
+    }
+}
+
+/// A task whose body would be pinned if it could suspend: a plain function of the same body, or else the future.
+pub struct DirectOrPinnedTask<S, F> {
+    code: F,
+    schema: PhantomData<fn() -> S>,
+}
+
+/// What such a task's code gives, by what was asked for.
+pub enum Way<T, Fut> {
+    /// The function has run.
+    Direct(Outcome<T>),
+    /// The future, to be polled. Who asks for one way drops nothing of the other.
+    Pinned(ManuallyDrop<Fut>),
+}
+
+/// # Safety
+/// As [`pinned_task`], of the future that `code` makes of `None`; if `S` is straight, what it makes of a worker has not
+/// been suspended.
+#[inline(always)]
+pub unsafe fn direct_or_pinned_task<S: Schema, T: Send, Fut, F>(code: F) -> DirectOrPinnedTask<S, F>
+where
+    Fut: Future<Output = T> + Send,
+    F: FnOnce(Option<Cx>) -> Way<T, Fut>,
+{
+    DirectOrPinnedTask { code, schema: PhantomData }
+}
+
+impl<S, F> DirectOrPinnedTask<S, F> {
+    fn pinned<T, Fut>(self) -> PinnedTask<impl FnOnce() -> Fut>
+    where
+        F: FnOnce(Option<Cx>) -> Way<T, Fut>,
+    {
+        PinnedTask(|| match (self.code)(None) {
+            Way::Pinned(future) => ManuallyDrop::into_inner(future),
+            Way::Direct(_) => unreachable!("the future was asked for"),
+        })
+    }
+}
+
+impl<S, F> sealed::Sealed for DirectOrPinnedTask<S, F> {}
+impl<S: Schema, F> Known for DirectOrPinnedTask<S, F> {
+    type Schema = S;
+}
+impl<S: Schema, T, Fut: Future<Output = T>, F: FnOnce(Option<Cx>) -> Way<T, Fut>> Task for DirectOrPinnedTask<S, F> {
+    type Output = T;
+    const STRAIGHT: bool = S::STRAIGHT_3;
+
+    #[inline(always)]
+    unsafe fn call(self, cx: Cx) -> Outcome<T> {
+        if !S::STRAIGHT_3 {
+            // SAFETY: passed on.
+            return unsafe { self.pinned().call(cx) };
+        }
+        match (self.code)(Some(cx)) {
+            Way::Direct(outcome) => outcome,
+            Way::Pinned(_) => unreachable!("the function was asked for"),
+        }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        if !S::STRAIGHT_3 {
+            return self.pinned().start(cx);
+        }
+        let frame = BodyFrame::make(cx, CallFuture::fresh(self));
+        cx.make_ready(frame);
+        frame
+    }
+}

@@ -1,0 +1,320 @@
+//! The loop after its fallback: what is out, what has come in before its turn, and what is handed over.
+
+use std::collections::VecDeque;
+use std::future::{Future, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+use std::time::Instant;
+use std::vec;
+
+use super::super::call::{Task, call_guarded, delivered};
+use super::super::context::{Cx, cx};
+use super::super::frame::{BodyFrame, FrameRef, Payload, VTable, discard, quietly};
+use super::super::origin::pack;
+use super::super::outcome::Child;
+use super::super::slot::Status;
+use super::super::yielding::YieldNow;
+use super::{BATCH, BATCH_BYTES, Many, Sink, Value};
+
+/// Tasks handed over in one frame.
+pub(super) type Batch<Tk> = Many<vec::IntoIter<Tk>, Kept<<Tk as Task>::Output>>;
+
+/// What the tasks of a batch delivered, up to the first that panicked: the loop's operator sees the values before that
+/// first, and may itself be the first to panic.
+pub(super) struct Kept<V> {
+    values: Vec<V>,
+    panic: Option<Payload>,
+}
+
+impl<V> Sink<V> for Kept<V> {
+    type Output = Kept<V>;
+    fn put(&mut self, value: V) {
+        self.values.push(value);
+    }
+    fn finish(self) -> Kept<V> {
+        self
+    }
+    fn keep(&mut self, payload: Payload) -> Result<(), Payload> {
+        self.panic = Some(payload);
+        Ok(())
+    }
+}
+
+/// What is out, or kept until its turn: two words, of which a loop may have a million.
+#[expect(clippy::box_collection, reason = "the vectors are few and the pieces many")]
+pub(super) enum Piece<Tk: Task> {
+    One(Child<Tk>),
+    Batch(Child<Batch<Tk>>),
+    /// Of tasks that ended in a row.
+    Values(Box<Vec<Tk::Output>>),
+    Panicked(Box<Payload>),
+}
+
+impl<Tk: Task> Piece<Tk> {
+    /// Whether its turn may come.
+    fn ended(&self) -> bool {
+        match self {
+            Piece::One(child) => child.ended(),
+            Piece::Batch(child) => child.ended(),
+            Piece::Values(_) | Piece::Panicked(_) => true,
+        }
+    }
+
+    /// Waits for it, unless it may be `look`ed at and has ended; whether it waits.
+    fn still_out(&self, cx: Cx, look: bool) -> bool {
+        let frame = match self {
+            Piece::One(child) => child.frame(),
+            Piece::Batch(child) => child.frame(),
+            Piece::Values(_) | Piece::Panicked(_) => return false,
+        };
+        let out = !(look && self.ended());
+        if out {
+            cx.wait_for(frame);
+        }
+        out
+    }
+
+    /// Its turn has come.
+    fn put_into<S: Sink<Tk::Output>>(self, sink: &mut S) {
+        match self {
+            Piece::One(child) => sink.put(delivered(child)),
+            Piece::Batch(child) => {
+                let Kept { values, panic } = delivered(child);
+                values.into_iter().for_each(|value| sink.put(value));
+                if let Some(payload) = panic {
+                    resume_unwind(payload);
+                }
+            }
+            Piece::Values(values) => values.into_iter().for_each(|value| sink.put(value)),
+            Piece::Panicked(payload) => resume_unwind(*payload),
+        }
+    }
+}
+
+/// The loop after its fallback.
+pub(super) struct Rest<I: Iterator<Item: Task>, S> {
+    /// The tasks not begun.
+    tasks: Option<I>,
+    sink: Option<S>,
+    /// In order, from the first whose value the sink has not seen.
+    pieces: VecDeque<Piece<I::Item>>,
+    /// How many tasks the next split may hand over.
+    batch: usize,
+    /// The loop is ready to go on with `tasks`, and waits for its turn only.
+    turn: Option<Child<YieldNow>>,
+    /// The first panic, kept until nothing is out.
+    panic: Option<Payload>,
+}
+
+impl<I: Iterator<Item: Task>, S> Unpin for Rest<I, S> {}
+
+impl<I, S> Rest<I, S>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    /// The most tasks that any split takes out of the iterator.
+    const MOST: usize = {
+        let fit = BATCH_BYTES / if size_of::<I::Item>() == 0 { 1 } else { size_of::<I::Item>() };
+        if fit == 0 { 1 } else { fit }
+    };
+
+    pub(super) fn new(tasks: Option<I>, sink: S, pieces: VecDeque<Piece<I::Item>>) -> Self {
+        Rest { tasks, sink: Some(sink), pieces, batch: BATCH.min(Self::MOST), turn: None, panic: None }
+    }
+
+    /// A loop can be ready, to go on with its tasks, while some are out: it is destroyed when they have ended.
+    pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
+
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
+        // SAFETY: the worker loop runs a frame exclusively.
+        let rest = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
+        rest.turn = None;
+        rest.guarded(|rest| rest.tasks = None);
+        let mut out = false;
+        for piece in &rest.pieces {
+            out |= piece.still_out(cx, true);
+        }
+        if out {
+            return Poll::Pending;
+        }
+        // SAFETY: passed on; nothing is out.
+        unsafe { BodyFrame::<Self>::cancel(frame, cx) }
+    }
+
+    /// Runs user code while something may be out: a panic is kept, and ends the loop.
+    fn guarded<R>(&mut self, body: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(|| body(self))) {
+            Ok(done) => Some(done),
+            Err(payload) => {
+                self.panicked(pack(payload));
+                None
+            }
+        }
+    }
+
+    fn panicked(&mut self, payload: Payload) {
+        match self.panic {
+            None => self.panic = Some(payload),
+            Some(_) => discard(payload),
+        }
+    }
+
+    /// Puts the values whose turn has come into the sink.
+    fn drain(&mut self) {
+        while self.panic.is_none() && self.pieces.front().is_some_and(Piece::ended) {
+            self.guarded(|rest| {
+                if let (Some(piece), Some(sink)) = (rest.pieces.pop_front(), &mut rest.sink) {
+                    piece.put_into(sink);
+                }
+            });
+        }
+    }
+
+    /// The stack is being given up: hands over a batch, and asks for another turn if there is more.
+    fn hand_over(&mut self, cx: Cx) {
+        let start = Instant::now();
+        let Some(tasks) = &mut self.tasks else { return };
+        let mut batch = Vec::new();
+        let filled = catch_unwind(AssertUnwindSafe(|| {
+            let (low, high) = tasks.size_hint();
+            let half = high.unwrap_or(low.max(self.batch)).div_ceil(2).clamp(1, self.batch);
+            batch.reserve(half);
+            batch.extend(tasks.by_ref().take(half));
+            half
+        }));
+        self.batch = (self.batch * 2).min(Self::MOST);
+        cx.context().scheduler().handed_over(start.elapsed());
+        let more = matches!(filled, Ok(half) if batch.len() == half);
+        if !batch.is_empty() {
+            let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };
+            // From the start as what a loop is after its fallback, which catches its tasks' panics.
+            let body = Rest::new(Some(batch.into_iter()), sink, VecDeque::new());
+            let frame = BodyFrame::with_table(cx, body, Rest::<vec::IntoIter<I::Item>, Kept<Value<I>>>::TABLE);
+            cx.make_ready(frame);
+            self.pieces.push_back(Piece::Batch(Child::new(frame)));
+        }
+        if let Err(payload) = filled {
+            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+        }
+        if !more {
+            return self.end();
+        }
+        let turn = BodyFrame::make(cx, ready(()));
+        cx.make_ready(turn);
+        self.turn = Some(Child::new(turn));
+    }
+
+    /// No more tasks. Dropping the iterator is user code as well, and comes behind all tasks.
+    fn end(&mut self) {
+        let tasks = self.tasks.take();
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(tasks))) {
+            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+        }
+    }
+
+    /// Runs tasks in a row, at most [`BATCH`], until one suspends; whether there are more.
+    fn stretch(&mut self, cx: Cx) -> bool {
+        /// Whose panic it is.
+        enum At {
+            Task,
+            Sink,
+        }
+        let (Some(tasks), Some(sink)) = (&mut self.tasks, &mut self.sink) else { return false };
+        // Straight into the sink, if nothing comes before these.
+        let ahead = !self.pieces.is_empty();
+        let mut values = Vec::new();
+        let mut at = At::Task;
+        let mut run = 0;
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            tasks.by_ref().take(BATCH).try_for_each(|task| {
+                run += 1;
+                // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+                let value = unsafe { call_guarded(cx, task) }.open()?;
+                at = At::Sink;
+                if ahead {
+                    values.push(value)
+                } else {
+                    sink.put(value)
+                }
+                at = At::Task;
+                Ok(())
+            })
+        }));
+        if !values.is_empty() {
+            self.pieces.push_back(Piece::Values(Box::new(values)));
+        }
+        match ended {
+            Ok(Ok(())) => return run == BATCH,
+            Ok(Err(child)) => {
+                self.pieces.push_back(Piece::One(child));
+                return true;
+            }
+            Err(payload) if matches!(at, At::Sink) => self.panicked(pack(payload)),
+            // Its turn comes when those before it have ended: one of them may have panicked first. What would come
+            // behind it does not matter any more.
+            Err(payload) => self.pieces.push_back(Piece::Panicked(Box::new(pack(payload)))),
+        }
+        false
+    }
+
+    /// Begins the tasks that are left, or hands some over when the stack is being given up.
+    fn go_on(&mut self, cx: Cx) {
+        while self.panic.is_none() && self.stretch(cx) {
+            if cx.leaving() {
+                return self.hand_over(cx);
+            }
+            self.drain();
+        }
+        self.end();
+    }
+}
+
+impl<I, S> Future for Rest<I, S>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    type Output = S::Output;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<S::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        let rest = &mut *self;
+        rest.turn = None;
+        if cx.leaving() {
+            // Nothing is taken in: the sink's operator would run on the stack that is being given up.
+            rest.hand_over(cx);
+        } else {
+            rest.drain();
+            rest.go_on(cx);
+        }
+        let look = !cx.leaving();
+        if let Some(turn) = &rest.turn {
+            cx.wait_for(turn.frame());
+            return Poll::Pending;
+        }
+        let mut out = false;
+        for piece in &rest.pieces {
+            out |= piece.still_out(cx, look);
+        }
+        if out {
+            return Poll::Pending;
+        }
+        rest.drain();
+        if let (Some(payload), Some(sink)) = (rest.panic.take(), &mut rest.sink) {
+            if let Err(payload) = sink.keep(payload) {
+                resume_unwind(payload);
+            }
+            // What came behind the panic: nor does anybody see its destructors' panics.
+            rest.pieces.drain(..).for_each(|piece| quietly(|| drop(piece)));
+        }
+        match rest.sink.take() {
+            Some(sink) => Poll::Ready(sink.finish()),
+            None => unreachable!("a loop was polled after it had ended"),
+        }
+    }
+}
