@@ -73,6 +73,8 @@ pub(crate) struct Place {
     pub(crate) split: bool,
     /// It may be found to be straight by the schemas of its callees.
     pub(crate) listed: bool,
+    /// It runs at an object's home.
+    pub(crate) located: bool,
 }
 
 /// Chooses for a body.
@@ -103,6 +105,7 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
     {
         ready.unchecked = wish == Wish::Unchecked;
         ready.listed = listed;
+        ready.located = place.located;
         let mut code = emit::stack(&ready);
         code.inlined = code.forwards && !scan::block_has_closure(block);
         return Ok(Choice::Stack(code));
@@ -143,7 +146,17 @@ fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mu
         pats.into_iter().zip(params).map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() }).collect();
     let flow = capture::analyse(&known, own, &body, &names, reasons);
     let params = known.into_iter().zip(params).map(|(known, p)| (known.pat, p.argument.clone()));
-    Some(Ready { params: params.collect(), head, body, names, flow, ret, unchecked: false, listed: false })
+    Some(Ready {
+        params: params.collect(),
+        head,
+        body,
+        names,
+        flow,
+        ret,
+        unchecked: false,
+        listed: false,
+        located: false,
+    })
 }
 
 /// Does the type say that it borrows?

@@ -6,6 +6,7 @@
 //! | [`free`] | free functions and their descriptors |
 //! | [`method`] | methods, and what stands beside them |
 //! | [`dynamic`] | what stands beside a trait |
+//! | [`object`] | what stands beside an object's `impl` block |
 //! | [`straight`] | a body that awaits nothing, or only straight tasks |
 //! | [`listed`] | by what a body is found to be straight |
 //! | [`pinned`] | a body as an ordinary `async` state machine |
@@ -22,6 +23,7 @@ mod free;
 pub(crate) mod item;
 mod listed;
 mod method;
+pub(crate) mod object;
 pub(crate) mod pinned;
 mod regions;
 mod resume;
@@ -52,6 +54,8 @@ pub(crate) struct Ready {
     pub(crate) unchecked: bool,
     /// With the list of the callees' schemas, by which the task may be straight.
     pub(crate) listed: bool,
+    /// Its frames run at one node only, and need not be `Send`.
+    pub(crate) located: bool,
 }
 
 impl Ready {
@@ -129,14 +133,20 @@ fn tuple<T: ToTokens>(items: impl IntoIterator<Item = T>) -> TokenStream {
 }
 
 /// The operands of a call and the locals they are bound to.
-fn bound(call: &Call, span: Span, edit: &mut dyn FnMut(&Expr) -> TokenStream) -> (Vec<Ident>, TokenStream) {
+fn bound(
+    ready: &Ready,
+    call: &Call,
+    span: Span,
+    edit: &mut dyn FnMut(&Expr) -> TokenStream,
+) -> (Vec<Ident>, TokenStream) {
     let mut names = Vec::new();
     let mut lets = TokenStream::new();
     for (i, operand) in call.operands().iter().enumerate() {
         let name = format_ident!("__t{i}", span = span);
         let operand = edit(operand);
-        lets.extend(quote::quote_spanned! {span=>
-            let #name = ::finespun::__rt::send(#operand);
+        lets.extend(match ready.located {
+            true => quote::quote_spanned!(span=> let #name = #operand;),
+            false => quote::quote_spanned!(span=> let #name = ::finespun::__rt::send(#operand);),
         });
         names.push(name);
     }

@@ -32,6 +32,16 @@ mod scan;
 
 use proc_macro2::TokenStream;
 
+/// Compiles an `impl` block marked `#[object]`.
+///
+/// Errors as for [`task`].
+pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
+    match parse::object::object(arguments, block.clone()) {
+        Ok(tokens) => tokens,
+        Err(error) => error::render(error, block),
+    }
+}
+
 /// Compiles one item marked `#[task(arguments)]`.
 ///
 /// Errors come back as `compile_error!` invocations at the user's own tokens.

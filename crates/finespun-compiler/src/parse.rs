@@ -1,6 +1,7 @@
 //! Reading the attribute and the item; what is refused is refused here.
 
 mod check;
+pub(crate) mod object;
 mod options;
 
 use proc_macro2::TokenStream;

@@ -58,3 +58,27 @@ use proc_macro::TokenStream;
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
     finespun_compiler::task(arguments.into(), item.into()).into()
 }
+
+/// Makes a type's methods callable through references: the type's values can be objects that live on a node.
+///
+/// Goes on an `impl` block of the type's own methods. Each `fn` and `async fn` that takes one of these can be called
+/// through a `Ref` of the type, by the same name, as a task:
+///
+/// | receiver | meaning, for the whole method |
+/// |---|---|
+/// | `&self` | shared: with other shared methods, no exclusive one |
+/// | `&mut self` | exclusive |
+/// | `this: Ref<Self>` | none: it runs at the object's home, and calls short methods that lock |
+///
+/// A plain `fn` is straight: where the object is, and free, it is called at the price of a few instructions. An
+/// `async fn` is compiled as `#[task]` would, which also may be said of it (`#[task(pinned)]`); it may await whatever
+/// a task may, and holds its object meanwhile. It runs at the object's home only, so neither the object nor what the
+/// method keeps needs to be `Send`.
+///
+/// Arguments and results travel between nodes, so they are `Portable`: owned, `Send`, and known to serde. Functions
+/// that take none of the three stay what they are. A type has one such block; methods that are not for others go into
+/// a block without the attribute.
+#[proc_macro_attribute]
+pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
+    finespun_compiler::object(arguments.into(), block.into()).into()
+}

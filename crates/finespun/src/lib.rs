@@ -58,13 +58,21 @@
 mod atomics;
 mod floors;
 mod message;
+mod object;
 mod observe;
 mod runtime;
 mod sched;
 pub mod sync;
 mod task;
 
-pub use finespun_macros::task;
+pub use finespun_macros::{object, task};
+pub use message::mailbox::Transport;
+pub use object::call::{Call, Method};
+pub use object::checked::Checked;
+pub use object::create::{Create, Dropping, Made, Maker, Moved, On, on};
+pub use object::error::CallError;
+pub use object::reference::{Object, Ref};
+pub use object::{Portable, here, nodes};
 pub use observe::Stats;
 pub use runtime::{Builder, Error, Panic, RunError, RunFuture, Runtime};
 pub use task::call::Task;
@@ -106,19 +114,24 @@ macro_rules! join {
 /// What a program that uses tasks imports.
 pub mod prelude {
     pub use crate::{
-        Continuation, Handle, Runtime, Scope, Task, blocking, checkpoint, foreign, join, join_all, reduce, scope,
-        spawn, suspend, task, yield_now,
+        Continuation, Handle, Ref, Runtime, Scope, Task, blocking, checkpoint, foreign, here, join, join_all, nodes,
+        object, on, reduce, scope, spawn, suspend, task, yield_now,
     };
 }
 
 /// What generated code calls. No part of it may be used by hand: everything in it is `unsafe` for a reason.
 #[doc(hidden)]
 pub mod __rt {
+    pub use crate::object::call::{Call, Method};
+    pub use crate::object::reference::{Object, Ref};
+    pub use crate::object::table::Access;
     pub use crate::task::call::{
         Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in, call_straight, never, send, wait,
     };
     pub use crate::task::context::{Cx, cx};
-    pub use crate::task::descriptor::{Way, direct_or_pinned_task, pinned_task, stack_task, straight_task};
+    pub use crate::task::descriptor::{
+        Way, direct_or_pinned_task, pinned_task, pinned_task_here, stack_task, straight_task,
+    };
     pub use crate::task::fallback::*;
     pub use crate::task::join::*;
     pub use crate::task::origin::{Named, Note, Noted, Origin};

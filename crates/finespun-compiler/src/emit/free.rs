@@ -14,7 +14,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
     let site = Span::mixed_site();
     let Parts { generics, inputs, params, ret, .. } = parts;
     let block = function.block.as_ref().expect("a free function has a body");
-    let place = choose::Place { split: true, listed: listed::listable(generics, inputs.len()) };
+    let place = choose::Place { split: true, listed: listed::listable(generics, inputs.len()), located: false };
     let choice = choose::choose(params, &own(function, parts), block, options.wish, place)?;
     let note = note(&choice);
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);

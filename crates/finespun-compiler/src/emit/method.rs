@@ -40,7 +40,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     };
     let choice = match &function.block {
         Some(block) => {
-            let place = choose::Place { split: !in_trait, listed: false };
+            let place = choose::Place { split: !in_trait, listed: false, located: options.located };
             Some(choose::choose(params, &own(function, parts), block, options.wish, place)?)
         }
         None => None,
@@ -71,6 +71,14 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         .iter()
         .filter(|a| ["allow", "expect", "warn", "deny", "cfg"].iter().any(|n| a.path().is_ident(n)))
         .collect();
+    let (pinned_task, schema, send) = match options.located {
+        true => (quote_spanned!(site=> pinned_task_here), quote_spanned!(site=> AtHome), None),
+        false => (
+            quote_spanned!(site=> pinned_task),
+            quote_spanned!(site=> Unknown),
+            Some(quote_spanned!(site=> + ::core::marker::Send)),
+        ),
+    };
     let named = named(name);
     if let (Home::Method, Some(choice @ Choice::Straight), Some(block)) = (function.home, &choice, &function.block) {
         let (lets, block) = (straight::lets(params), straight::body(block));
@@ -87,7 +95,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             #[doc = ""] #[doc = #note]
             #inline
             #vis fn #name #head(#me #(#shown: #types),*)
-                -> impl ::finespun::__rt::Task<Output = #ret> #known + ::core::marker::Send
+                -> impl ::finespun::__rt::Task<Output = #ret> #known #send
                 #clause { #named #task }
         });
     }
@@ -103,7 +111,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         quote_spanned! {site=>
             #moved
             let __future = #future;
-            let __task = unsafe { ::finespun::__rt::pinned_task(move || __future) };
+            let __task = unsafe { ::finespun::__rt::#pinned_task(move || __future) };
             return unsafe { ::finespun::__rt::Task::call(__task, __cx) };
         }
     };
@@ -219,11 +227,11 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         #[doc = ""] #[doc = #note]
         #inline
         #vis fn #name #head(#me #(#shown: #types),*)
-            -> impl ::finespun::__rt::Task<Output = #ret> + ::core::marker::Send
+            -> impl ::finespun::__rt::Task<Output = #ret> #send
             #clause
         {
             unsafe {
-                ::finespun::__rt::stack_task::<#scalars, ::finespun::__rt::Unknown, _, _>(move |__cx| unsafe {
+                ::finespun::__rt::stack_task::<#scalars, ::finespun::__rt::#schema, _, _>(move |__cx| unsafe {
                     #through::#body #fish(#this __cx, #(#shown),*)
                 })
             }

@@ -221,7 +221,7 @@ impl Regions<'_> {
         let ready = self.ready;
         let point = &ready.body.points[id];
         let span = point.span.resolved_at(Span::mixed_site());
-        let (names, lets) = bound(&point.call, span, &mut |e| self.expr(block, e));
+        let (names, lets) = bound(self.ready, &point.call, span, &mut |e| self.expr(block, e));
         let now = match &point.call {
             Call::One(_) => {
                 let t = &names[0];

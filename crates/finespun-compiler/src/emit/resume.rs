@@ -69,6 +69,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
             #body
         }
     });
+    let fallback = if ready.located { quote_spanned!(site=> fallback_here) } else { quote_spanned!(site=> fallback) };
     quote_spanned! {site=>
         fn __resumable<__E, __B: ::core::ops::FnOnce(::finespun::__rt::Enter<__E>) -> __F, __F>(
             _: &__E,
@@ -78,7 +79,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         }
         #[allow(unused, unreachable_code, clippy::all)]
         let __body = __resumable(&__en, move |__enter| #future);
-        return unsafe { ::finespun::__rt::fallback(__en, __body) };
+        return unsafe { ::finespun::__rt::#fallback(__en, __body) };
     }
 }
 

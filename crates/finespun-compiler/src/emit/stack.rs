@@ -219,7 +219,7 @@ impl Writer<'_> {
     fn point(&mut self, id: PointId) -> TokenStream {
         let point = &self.ready.body.points[id];
         let span = point.span.resolved_at(Span::mixed_site());
-        let (names, mut lets) = bound(&point.call, span, &mut |e| self.expr(e));
+        let (names, mut lets) = bound(self.ready, &point.call, span, &mut |e| self.expr(e));
         if self.ready.listed {
             lets.extend(listed::entry(id, &names[0]));
         }
@@ -251,7 +251,7 @@ impl Writer<'_> {
             let live = &self.ready.flow.live[&crate::flow::graph::Place::Point(id)];
             let live = tuple(live.iter().rev().map(|&v| {
                 let key = &self.ready.names.vars[v].key;
-                quote_spanned!(span=> ::finespun::__rt::send(#key))
+                if self.ready.located { quote!(#key) } else { quote_spanned!(span=> ::finespun::__rt::send(#key)) }
             }));
             let payload = quote_spanned!(span=> (#suspended, #live));
             let entry = entry(index, entries.len(), payload, span);

@@ -40,6 +40,14 @@ pub(super) fn signature(sig: &Signature, errors: &mut Errors) {
     }
 }
 
+/// Where a function says `unsafe`.
+pub(super) fn unsafety(sig: &Signature) -> Option<proc_macro2::Span> {
+    match &sig.safety {
+        Safety::Unsafe(token) => Some(token.span),
+        _ => None,
+    }
+}
+
 pub(super) fn body(block: &Block, errors: &mut Errors) {
     Checker { errors, closure: false, foreign: false }.visit_block(block);
 }

@@ -29,12 +29,14 @@ impl Wish {
 
 pub(crate) struct Options {
     pub(crate) wish: Wish,
+    /// A method of an object.
+    pub(crate) located: bool,
 }
 
 impl Options {
     pub(crate) fn parse(arguments: TokenStream) -> syn::Result<Options> {
         if arguments.is_empty() {
-            return Ok(Options { wish: Wish::Any });
+            return Ok(Options { wish: Wish::Any, located: false });
         }
         let unknown = "expected one of `stack`, `pinned` and `straight`, or nothing";
         let parser = |input: syn::parse::ParseStream| {
@@ -50,6 +52,6 @@ impl Options {
             "straight" => Wish::Straight,
             _ => return Err(syn::Error::new(name.span(), unknown)),
         };
-        Ok(Options { wish })
+        Ok(Options { wish, located: false })
     }
 }

@@ -8,12 +8,18 @@
 //! - [`pull`]: the sender keeps the message in its own memory and links it into the receiver's queue. A slow receiver
 //!   stalls nobody before its senders' own buffers are all out.
 //!
-//! What they carry is not their business: a value moves as it is. Nobody in the library sends messages yet: these are the
-//! protocols, with their models, and `finespun bench transports` measures them.
+//! What they carry is not their business: a value moves as it is. Neither ever waits: where there is no room, the message
+//! comes back to who wanted to send it. In either, the messages of one sender arrive in the order in which they were sent.
+//! `finespun bench transports` measures them.
 //!
-//! Neither ever waits: where there is no room, the message comes back to who wanted to send it. In either, the messages
-//! of one sender arrive in the order in which they were sent.
+//! On top of them, a [`packet`] is a message that knows what to do where it arrives, and a [`mailbox`] is what a worker
+//! sends and receives packets by: it chooses the transport, and keeps what neither has room for.
+//!
+//! Mailboxes belong to workers and not to nodes: it is the worker that polls, so a node that is slow to poll is so for all
+//! the nodes beside it, and 64 nodes on two workers cost no more than two.
 
+pub(crate) mod mailbox;
+pub(crate) mod packet;
 pub mod pull;
 pub mod push;
 

@@ -24,7 +24,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use super::Line;
 use crate::atomics::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
@@ -56,8 +56,10 @@ struct Place<T> {
     tail: Line<AtomicPtr<Buffer<T>>>,
     stub: Line<Buffer<T>>,
     buffers: Box<[Line<Buffer<T>>]>,
-    /// The receiver's head, once it has gone.
-    head: AtomicPtr<Buffer<T>>,
+    /// The buffer that was read last, or the stub: the receiver's, on a line that senders do not write.
+    head: Line<AtomicPtr<Buffer<T>>>,
+    /// The head has come, and has not been read.
+    unread: AtomicBool,
 }
 
 struct Net<T> {
@@ -73,18 +75,13 @@ unsafe impl<T: Send> Sync for Net<T> {}
 pub struct Node<T> {
     net: Arc<Net<T>>,
     index: usize,
-    /// The buffer that was read last, or the stub.
-    head: Cell<*mut Buffer<T>>,
     /// Looks in a row at which nothing had come behind the head.
     idle: Cell<u32>,
     /// Own buffers that are free for sure.
     spare: RefCell<Vec<u32>>,
-    /// Own buffers that were sent, oldest first.
-    sent: RefCell<VecDeque<u32>>,
+    /// By receiver: own buffers that were sent to it, oldest first, which is the order in which they become free.
+    sent: Box<[RefCell<VecDeque<u32>>]>,
 }
-
-// SAFETY: the pointer is into the net, and only this node follows it.
-unsafe impl<T: Send> Send for Node<T> {}
 
 /// `nodes` nodes, each of which may have `quota` messages under way.
 ///
@@ -96,21 +93,21 @@ pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
         tail: Line(AtomicPtr::new(ptr::null_mut())),
         stub: Buffer::new(node),
         buffers: (0..quota).map(|_| Buffer::new(node)).collect(),
-        head: AtomicPtr::new(ptr::null_mut()),
+        head: Line(AtomicPtr::new(ptr::null_mut())),
+        unread: AtomicBool::new(false),
     };
     let net = Arc::new(Net { places: (0..nodes as u32).map(place).collect() });
     for place in &net.places {
         // Relaxed, both: nobody else has the net yet.
         place.tail.0.store(place.stub(), Ordering::Relaxed);
-        place.head.store(place.stub(), Ordering::Relaxed);
+        place.head.0.store(place.stub(), Ordering::Relaxed);
     }
     let node = |index: usize| Node {
-        head: Cell::new(net.places[index].stub()),
         idle: Cell::new(0),
         net: Arc::clone(&net),
         index,
         spare: RefCell::new((0..quota).rev().collect()),
-        sent: RefCell::new(VecDeque::with_capacity(quota as usize)),
+        sent: (0..nodes).map(|_| RefCell::new(VecDeque::new())).collect(),
     };
     (0..nodes).map(node).collect()
 }
@@ -137,21 +134,30 @@ impl<T: Send> Node<T> {
         &self.net.places[self.index]
     }
 
-    /// Step 4, for all that is free, if nothing is spare.
-    fn spare(&self) -> Option<u32> {
-        let mut spare = self.spare.borrow_mut();
-        if spare.is_empty() {
-            let buffers = &self.place().buffers;
-            self.sent.borrow_mut().retain(|&buffer| {
-                // (4) Acquire: after the reading.
-                let free = buffers[buffer as usize].0.free.load(Ordering::Acquire);
-                if free {
-                    spare.push(buffer);
-                }
-                !free
-            });
+    /// Step 4, for what was sent to node `to`: whether all of that is free.
+    #[inline]
+    pub fn settled(&self, to: usize) -> bool {
+        let mut sent = self.sent[to].borrow_mut();
+        while let Some(&buffer) = sent.front() {
+            // (4) Acquire: after the reading.
+            if !self.place().buffers[buffer as usize].0.free.load(Ordering::Acquire) {
+                return false;
+            }
+            sent.pop_front();
+            self.spare.borrow_mut().push(buffer);
         }
-        spare.pop()
+        true
+    }
+
+    /// A spare buffer, if there is one, or one can be taken back.
+    fn spare(&self) -> Option<u32> {
+        let spare = self.spare.borrow_mut().pop();
+        spare.or_else(|| {
+            for to in 0..self.sent.len() {
+                self.settled(to);
+            }
+            self.spare.borrow_mut().pop()
+        })
     }
 
     /// Sends `value` to node `to`. Never waits, and never fails because of a slow receiver before all of this node's
@@ -164,38 +170,114 @@ impl<T: Send> Node<T> {
     /// If there is no such node.
     #[inline]
     pub fn send(&self, to: usize, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        let sent = self.send_with(to, || value.take().expect("written once"));
+        if sent { Ok(()) } else { Err(value.expect("not written")) }
+    }
+
+    /// The same of what `make` makes, in its place if the optimizer sees it; whether it has been sent. If not, nothing
+    /// was made.
+    ///
+    /// # Panics
+    /// If there is no such node. If `make` panics, a buffer is lost: it must not.
+    #[inline(always)]
+    pub fn send_with(&self, to: usize, make: impl FnOnce() -> T) -> bool {
         // A node that does not exist is found out before a buffer is taken.
         let receiver = &self.net.places[to];
-        let Some(index) = self.spare() else { return Err(value) };
-        self.sent.borrow_mut().push_back(index);
+        let Some(index) = self.spare() else { return false };
         let buffer = &self.place().buffers[index as usize].0;
         // Relaxed: published by (1).
         buffer.free.store(false, Ordering::Relaxed);
         // SAFETY: the buffer is spare.
-        buffer.value.with_mut(|place| unsafe { (*place).write(value) });
+        buffer.value.with_mut(|place| unsafe { (*place).write(make()) });
+        self.sent[to].borrow_mut().push_back(index);
         receiver.link(buffer);
-        Ok(())
+        true
+    }
+
+    /// Whether a message is there, or almost; any thread may ask.
+    #[inline]
+    pub fn waits(&self) -> bool {
+        let place = self.place();
+        // Relaxed, all: for others than the receiver a hint.
+        let (head, tail) = (place.head.0.load(Ordering::Relaxed), place.tail.0.load(Ordering::Relaxed));
+        if place.unread.load(Ordering::Relaxed) {
+            return true;
+        }
+        // What is behind the head is a message, unless it is the stub and nothing else.
+        // SAFETY: in the net.
+        head != tail && !(tail == place.stub() && unsafe { &*head }.next.load(Ordering::Relaxed) == tail)
     }
 
     /// The next message, and who sent it. Never waits.
     #[inline]
     pub fn receive(&self) -> Option<(usize, T)> {
-        let stub = self.place().stub();
-        let mut next = self.pass()?;
-        if next == stub {
-            next = self.pass()?;
+        // SAFETY: the value is read.
+        unsafe { self.receive_with(|_| true, |from, place| (from, place.read())) }
+    }
+
+    /// As [`receive`](Node::receive), the message read where it lies, if `now` says so; else it stays the next.
+    ///
+    /// # Safety
+    /// `read` takes the value out of its place, or destroys it there, and does not receive.
+    #[inline(always)]
+    pub unsafe fn receive_with<R>(
+        &self,
+        now: impl FnOnce(&T) -> bool,
+        read: impl FnOnce(usize, NonNull<T>) -> R,
+    ) -> Option<R> {
+        let place = self.place();
+        // Relaxed, here and below: this node's own; for others a hint.
+        if !place.unread.load(Ordering::Relaxed) {
+            let next = self.pass()?;
+            if next == place.stub() {
+                self.pass()?;
+            }
+            place.unread.store(true, Ordering::Relaxed);
         }
         // SAFETY: in the net, and not passed.
-        let buffer = unsafe { &*next };
-        // SAFETY: linked, and read once: it is the head now.
-        let value = buffer.value.with(|place| unsafe { (*place).assume_init_read() });
-        Some((buffer.from as usize, value))
+        let buffer = unsafe { &*place.head.0.load(Ordering::Relaxed) };
+        // SAFETY: linked, and not read.
+        if !buffer.value.with(|place| now(unsafe { (*place).assume_init_ref() })) {
+            return None;
+        }
+        place.unread.store(false, Ordering::Relaxed);
+        // SAFETY: linked, and read once.
+        let read =
+            |place: *mut MaybeUninit<T>| read(buffer.from as usize, unsafe { NonNull::new_unchecked(place.cast()) });
+        Some(buffer.value.with_mut(read))
+    }
+
+    /// Gives the last buffer back at once, for a receiver that will not look again for a while.
+    pub fn rest(&self) {
+        let place = self.place();
+        // Relaxed, all: this node's own; a sender that is not seen here is seen by the swap in `link`.
+        let head = place.head.0.load(Ordering::Relaxed);
+        let last = head != place.stub() && place.tail.0.load(Ordering::Relaxed) == head;
+        if last && !place.unread.load(Ordering::Relaxed) {
+            place.link(&place.stub.0);
+        }
+        self.pass_stub();
+    }
+
+    /// Passes to the stub, if it comes next.
+    fn pass_stub(&self) {
+        let place = self.place();
+        // Relaxed: this node's own.
+        let head = place.head.0.load(Ordering::Relaxed);
+        // SAFETY: in the net, and not passed.
+        let next = unsafe { &*head }.next.load(Ordering::Acquire);
+        if next == place.stub() && !place.unread.load(Ordering::Relaxed) {
+            self.pass();
+        }
     }
 
     /// Passes the head, if another buffer, or the stub, has come behind it: that one is the head then.
     #[inline]
     fn pass(&self) -> Option<*mut Buffer<T>> {
-        let (place, head) = (self.place(), self.head.get());
+        let place = self.place();
+        // Relaxed: this node's own.
+        let head = place.head.0.load(Ordering::Relaxed);
         // SAFETY: in the net, and not passed.
         let buffer = unsafe { &*head };
         // (3) Acquire: with the message.
@@ -209,19 +291,13 @@ impl<T: Send> Node<T> {
             return None;
         }
         self.idle.set(0);
-        self.head.set(next);
+        // Relaxed: for others a hint.
+        place.head.0.store(next, Ordering::Relaxed);
         if head != place.stub() {
             // (3) Release: after the reading.
             buffer.free.store(true, Ordering::Release);
         }
         Some(next)
-    }
-}
-
-impl<T> Drop for Node<T> {
-    fn drop(&mut self) {
-        // Relaxed: the net is dropped after its last node.
-        self.net.places[self.index].head.store(self.head.get(), Ordering::Relaxed);
     }
 }
 
@@ -234,7 +310,11 @@ impl<T> Drop for Net<T> {
                 let next = unsafe { &*buffer }.next.load(Ordering::Relaxed);
                 (!next.is_null()).then_some(next)
             };
-            let mut at = place.head.load(Ordering::Relaxed);
+            let mut at = place.head.0.load(Ordering::Relaxed);
+            if place.unread.load(Ordering::Relaxed) {
+                // SAFETY: in the net, linked, and not read.
+                unsafe { &*at }.value.with_mut(|value| unsafe { (*value).assume_init_drop() });
+            }
             while let Some(next) = after(at) {
                 if next != place.stub() {
                     // SAFETY: in the net.

@@ -18,6 +18,7 @@
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 use super::Line;
 use crate::atomics::{Arc, AtomicU32, AtomicU64, Ordering, UnsafeCell};
@@ -34,8 +35,8 @@ struct Slot<T> {
 /// What the senders write to a receiver.
 struct Ring<T> {
     tail: Line<AtomicU64>,
-    /// The first ticket not read, once the receiver has gone.
-    head: AtomicU64,
+    /// The next ticket to be read: the receiver's, on a line that senders do not write.
+    head: Line<AtomicU64>,
     /// By sender: credits returned and not yet taken.
     returned: Box<[Line<AtomicU32>]>,
     slots: Box<[Slot<T>]>,
@@ -46,7 +47,7 @@ impl<T> Ring<T> {
         let capacity = (senders * share as usize).next_power_of_two();
         Ring {
             tail: Line(AtomicU64::new(0)),
-            head: AtomicU64::new(0),
+            head: Line(AtomicU64::new(0)),
             returned: (0..senders).map(|_| Line(AtomicU32::new(0))).collect(),
             slots: (0..capacity)
                 .map(|_| Slot {
@@ -80,10 +81,10 @@ pub struct Node<T> {
     share: u32,
     /// By receiver: what this node may still send to it.
     credit: Box<[Cell<u32>]>,
-    /// The next ticket to be read.
-    head: Cell<u64>,
     /// By sender: credits to be returned.
     owed: Box<[Cell<u32>]>,
+    /// By receiver: one more than the last ticket that this node took there.
+    last: Box<[Cell<u64>]>,
 }
 
 /// `nodes` nodes, each of which may have `share` messages under way to each. Credit comes back by halves, so a sender
@@ -99,8 +100,8 @@ pub fn net<T: Send>(nodes: usize, share: u32) -> Vec<Node<T>> {
         index,
         share,
         credit: (0..nodes).map(|_| Cell::new(share)).collect(),
-        head: Cell::new(0),
         owed: (0..nodes).map(|_| Cell::new(0)).collect(),
+        last: (0..nodes).map(|_| Cell::new(0)).collect(),
     };
     (0..nodes as u32).map(node).collect()
 }
@@ -115,13 +116,25 @@ impl<T: Send> Node<T> {
     /// If there is no such node.
     #[inline]
     pub fn send(&self, to: usize, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        let sent = self.send_with(to, || value.take().expect("written once"));
+        if sent { Ok(()) } else { Err(value.expect("not written")) }
+    }
+
+    /// The same of what `make` makes, in its place if the optimizer sees it; whether it has been sent. If not, nothing
+    /// was made.
+    ///
+    /// # Panics
+    /// If there is no such node. If `make` panics, the ring is stuck: it must not.
+    #[inline(always)]
+    pub fn send_with(&self, to: usize, make: impl FnOnce() -> T) -> bool {
         let ring = &self.net.rings[to];
         let credit = &self.credit[to];
         if credit.get() == 0 {
             // (0) Acquire: see above.
             credit.set(ring.returned[self.index as usize].0.swap(0, Ordering::Acquire));
             if credit.get() == 0 {
-                return Err(value);
+                return false;
             }
         }
         credit.set(credit.get() - 1);
@@ -129,44 +142,77 @@ impl<T: Send> Node<T> {
         let ticket = ring.tail.0.fetch_add(1, Ordering::AcqRel);
         let slot = ring.slot(ticket);
         // SAFETY: the slot is empty and this ticket's.
-        slot.value.with_mut(|place| unsafe { (*place).write(value) });
+        slot.value.with_mut(|place| unsafe { (*place).write(make()) });
         // SAFETY: as above.
         slot.from.with_mut(|place| unsafe { *place = self.index });
         // (2) Release: with the message.
         slot.tag.store(ticket + 1, Ordering::Release);
-        Ok(())
+        self.last[to].set(ticket + 1);
+        true
+    }
+
+    /// How many messages a node has received, once it has received the last one that this node has sent to it so far.
+    #[inline]
+    pub fn sent(&self, to: usize) -> u64 {
+        self.last[to].get()
+    }
+
+    /// How many messages this node has received.
+    #[inline]
+    pub fn received(&self) -> u64 {
+        // Relaxed: this node's own.
+        self.ring().head.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether a message is there; any thread may ask.
+    #[inline]
+    pub fn waits(&self) -> bool {
+        let ring = self.ring();
+        // Relaxed: for others than the receiver a hint.
+        let ticket = ring.head.0.load(Ordering::Relaxed);
+        // Acquire: as in (3).
+        ring.slot(ticket).tag.load(Ordering::Acquire) == ticket + 1
+    }
+
+    fn ring(&self) -> &Ring<T> {
+        &self.net.rings[self.index as usize]
     }
 
     /// The next message, and who sent it. Never waits: a message whose sender is about to write it, and those behind
     /// it, are not there yet.
     #[inline]
     pub fn receive(&self) -> Option<(usize, T)> {
-        let ring = &self.net.rings[self.index as usize];
-        let ticket = self.head.get();
+        // SAFETY: the value is read.
+        unsafe { self.receive_with(|from, place| (from, place.read())) }
+    }
+
+    /// As [`receive`](Node::receive), the message read where it lies.
+    ///
+    /// # Safety
+    /// `read` takes the value out of its place, or destroys it there, and does not receive.
+    #[inline(always)]
+    pub unsafe fn receive_with<R>(&self, read: impl FnOnce(usize, NonNull<T>) -> R) -> Option<R> {
+        let ring = self.ring();
+        // Relaxed: this node's own.
+        let ticket = ring.head.0.load(Ordering::Relaxed);
         let slot = ring.slot(ticket);
         // (3) Acquire: with the message.
         if slot.tag.load(Ordering::Acquire) != ticket + 1 {
             return None;
         }
-        // SAFETY: the slot is full, and read once.
-        let value = slot.value.with(|place| unsafe { (*place).assume_init_read() });
         // SAFETY: the slot is full.
         let from = slot.from.with(|place| unsafe { *place }) as usize;
-        self.head.set(ticket + 1);
+        // SAFETY: the slot is full, and read once.
+        let read = slot.value.with_mut(|place| read(from, unsafe { NonNull::new_unchecked(place.cast()) }));
+        // Relaxed: for others a hint.
+        ring.head.0.store(ticket + 1, Ordering::Relaxed);
         let owed = &self.owed[from];
         owed.set(owed.get() + 1);
         if owed.get() * 2 >= self.share {
             // (4) Release: after the reading.
             ring.returned[from].0.fetch_add(owed.take(), Ordering::Release);
         }
-        Some((from, value))
-    }
-}
-
-impl<T> Drop for Node<T> {
-    fn drop(&mut self) {
-        // Relaxed: the net is dropped after its last node.
-        self.net.rings[self.index as usize].head.store(self.head.get(), Ordering::Relaxed);
+        Some(read)
     }
 }
 
@@ -174,7 +220,7 @@ impl<T> Drop for Net<T> {
     fn drop(&mut self) {
         for ring in &self.rings {
             // Relaxed, both: no node is left.
-            for ticket in ring.head.load(Ordering::Relaxed).. {
+            for ticket in ring.head.0.load(Ordering::Relaxed).. {
                 let slot = ring.slot(ticket);
                 if slot.tag.load(Ordering::Relaxed) != ticket + 1 {
                     break;

@@ -80,6 +80,14 @@ counters! {
     failed_steals,
     /// Times that a worker parked.
     parks,
+    /// Messages to nodes of the same worker.
+    messages_own,
+    /// Messages written into another worker's ring.
+    messages_pushed,
+    /// Messages linked into another worker's queue.
+    messages_pulled,
+    /// Messages that had to wait in their sender's outbox.
+    messages_held,
     /// Nanoseconds spent giving up stacks to thieves.
     promotion_ns,
 }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
+use crate::message::mailbox::Transport;
+use crate::object::host::hosts;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
 use crate::sched::worker::{STACK_RESERVE, Worker};
@@ -12,6 +14,7 @@ use crate::task::teams;
 use super::{Error, Runtime};
 
 pub(super) const MAX_WORKERS: usize = 1024;
+pub(super) const MAX_NODES: usize = 65536;
 /// The reserve for plain calls, and as much again to call tasks on.
 pub(super) const MIN_STACK: usize = 2 * STACK_RESERVE;
 const DEFAULT_STACK: usize = 4 * 1024 * 1024;
@@ -25,6 +28,8 @@ pub struct Builder {
     quantum: Duration,
     block_every: u32,
     pin: bool,
+    nodes: Option<usize>,
+    transport: Transport,
     name: String,
 }
 
@@ -36,6 +41,8 @@ impl Default for Builder {
             quantum: Duration::from_millis(50),
             block_every: 0,
             pin: false,
+            nodes: None,
+            transport: Transport::default(),
             name: "finespun".to_owned(),
         }
     }
@@ -75,6 +82,19 @@ impl Builder {
         self
     }
 
+    /// The number of nodes that objects live on, 1 to 65536. Each is one worker's: node n is hosted by worker n modulo
+    /// the number of workers. Default: as many as workers.
+    pub fn nodes(mut self, nodes: usize) -> Builder {
+        self.nodes = Some(nodes);
+        self
+    }
+
+    /// How messages between workers travel. Default: [`Transport::Adaptive`].
+    pub fn transport(mut self, transport: Transport) -> Builder {
+        self.transport = transport;
+        self
+    }
+
     /// The workers' threads are called by this name and their number. Default: `finespun`.
     pub fn thread_name(mut self, name: impl Into<String>) -> Builder {
         self.name = name.into();
@@ -84,7 +104,7 @@ impl Builder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// [`Error::Workers`], [`Error::StackSize`] and [`Error::Quantum`] for settings out of range, [`Error::Thread`] when the system gives
+    /// [`Error::Workers`], [`Error::Nodes`], [`Error::StackSize`] and [`Error::Quantum`] for settings out of range, [`Error::Thread`] when the system gives
     /// no more threads, [`Error::TooManyRuntimes`] for the 1025th runtime of a process.
     pub fn build(self) -> Result<Runtime, Error> {
         let workers = match self.workers {
@@ -93,6 +113,10 @@ impl Builder {
         };
         if !(1..=MAX_WORKERS).contains(&workers) {
             return Err(Error::Workers(workers));
+        }
+        let nodes = self.nodes.unwrap_or(workers);
+        if !(1..=MAX_NODES).contains(&nodes) {
+            return Err(Error::Nodes(nodes));
         }
         if self.stack_size < MIN_STACK {
             return Err(Error::StackSize(self.stack_size));
@@ -107,7 +131,8 @@ impl Builder {
             block_every: self.block_every,
             pin: self.pin,
         };
-        let team = Team::new(config).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
+        let hosts = hosts(workers, nodes, self.transport);
+        let team = Team::new(config, hosts).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
         let mut runtime = Runtime { team, threads: Vec::with_capacity(workers + 1), closed: false };
         for worker in 0..workers {
             let team = Arc::clone(&runtime.team);

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{Location, resume_unwind};
 
+use crate::object::error::CallError;
 use crate::task::frame::Payload;
 use crate::task::origin::{Origin, open};
 
@@ -14,6 +15,9 @@ pub enum Error {
     /// The number of workers is out of range.
     #[error("workers({0}): a runtime has between 1 and {max} workers", max = super::builder::MAX_WORKERS)]
     Workers(usize),
+    /// The number of nodes is out of range.
+    #[error("nodes({0}): a runtime has between 1 and {max} nodes", max = super::builder::MAX_NODES)]
+    Nodes(usize),
     /// The stack is too small.
     #[error("stack_size({0}): a worker's stack needs at least {min} bytes", min = super::builder::MIN_STACK)]
     StackSize(usize),
@@ -84,13 +88,16 @@ impl fmt::Debug for RunError {
 pub struct Panic {
     origin: Option<&'static Origin>,
     payload: Payload,
+    /// The text of a payload that is an error of a call.
+    text: Option<String>,
 }
 
 impl Panic {
     /// Of a payload as frames hand it on.
     pub(super) fn of(payload: Payload) -> Panic {
         let (payload, origin) = open(payload);
-        Panic { origin, payload }
+        let text = payload.downcast_ref::<CallError>().map(CallError::to_string);
+        Panic { origin, payload, text }
     }
 
     /// The task's name. `None` if no task's own code is known to have panicked: the destructor of a result did, or the
@@ -106,7 +113,9 @@ impl Panic {
 
     /// The text of the payload, if it is one.
     pub fn message(&self) -> &str {
-        if let Some(text) = self.payload.downcast_ref::<&str>() {
+        if let Some(text) = &self.text {
+            text
+        } else if let Some(text) = self.payload.downcast_ref::<&str>() {
             text
         } else if let Some(text) = self.payload.downcast_ref::<String>() {
             text
@@ -129,6 +138,10 @@ impl Panic {
     pub(super) fn resume(self) -> ! {
         if self.origin.is_some() {
             eprintln!("finespun: the panic came from {}", Who(self.origin));
+        }
+        if let Some(text) = self.text {
+            // Thrown by the library: no panic hook has printed it.
+            panic!("{text}");
         }
         resume_unwind(self.payload)
     }

@@ -20,7 +20,7 @@ use crate::atomics::{AtomicUsize, Mutex, Ordering, lock};
 use crate::task::frame::FrameRef;
 
 /// The queue.
-pub(super) struct Injector {
+pub(crate) struct Injector {
     length: AtomicUsize,
     queue: Mutex<VecDeque<SendFrame>>,
 }

@@ -197,7 +197,6 @@ impl Idle {
     /// worker can do.
     ///
     /// Costs one fence and one load while that worker is awake.
-    #[cfg(test)]
     pub(crate) fn notify_worker(&self, worker: usize) {
         let seat = &self.seats[worker];
         // Dekker, producer's side: as in `notify`.
@@ -208,6 +207,16 @@ impl Idle {
             if was_idle {
                 seat.bell.ring();
             }
+        }
+    }
+
+    /// The same without the fence: if the worker is just about to park, this may miss it. Then the scout, or the last to
+    /// park, finds what was published.
+    #[inline]
+    pub(crate) fn poke(&self, worker: usize) {
+        // Relaxed: a hint.
+        if self.seats[worker].asleep.load(Ordering::Relaxed) {
+            self.notify_worker(worker);
         }
     }
 

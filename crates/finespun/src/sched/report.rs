@@ -9,7 +9,12 @@ use crate::task::suspend;
 /// Adds a line to the report of the run that a waiting leaf, or a spawned task that is waited for, belongs to.
 ///
 /// All workers are parked, so the frames stand still.
-pub(super) fn describe(frame: FrameRef, table: &'static VTable, stuck: &[Arc<Run>]) {
+pub(super) fn describe(
+    frame: FrameRef,
+    table: &'static VTable,
+    stuck: &[Arc<Run>],
+    object: impl FnOnce(FrameRef) -> Option<String>,
+) {
     if table.leaf.is_none() && !table.spawned {
         return;
     }
@@ -30,7 +35,8 @@ pub(super) fn describe(frame: FrameRef, table: &'static VTable, stuck: &[Arc<Run
     let Some(wait) = (unsafe { suspend::waiting(frame, table) }) else { return };
     run.describe(|| {
         let waiter = wait.waiter.and_then(waiting_task).unwrap_or("a task");
-        format!("{waiter} waits for {}, at {}", wait.what, wait.place)
+        let what = object(frame).unwrap_or(wait.what);
+        format!("{waiter} waits for {what}, at {}", wait.place)
     });
 }
 

@@ -10,8 +10,8 @@ use crossbeam_utils::CachePadded;
 
 use crate::atomics::lock_std as lock;
 use crate::observe::Stats;
-use crate::task::context::Context;
-use crate::task::frame::{FrameRef, Header};
+use crate::task::context::{Context, Cx};
+use crate::task::frame::{FrameRef, Header, home};
 use crate::task::runs::Run;
 use crate::task::teams::{self, Externals, TeamId};
 
@@ -38,13 +38,38 @@ pub(crate) struct Seat {
     context: Context,
     /// Whether the worker runs a frame: only then can it promote.
     pub(crate) running: AtomicBool,
+    /// Frames of the worker's nodes that others have made ready.
+    pub(crate) inbox: Injector,
+    host: Box<dyn Host>,
 }
 
 // SAFETY: of the context, others than its worker use only the guard and the counters, which are atomic; the deque's
-// owner end is made by its worker only.
+// owner end is made by its worker only; of the host, others use what `Host` says they may.
 unsafe impl Sync for Seat {}
 // SAFETY: made by the builder, used by its worker from the start of its thread on, and retired after the join.
 unsafe impl Send for Seat {}
+
+/// What a worker has beside its frames: nodes with objects, and a mailbox. The object room's.
+///
+/// All but `waits` and `waits_for` are called by the worker itself.
+pub(crate) trait Host {
+    /// The worker begins: it is at the first of its nodes.
+    fn attach(&self, context: &Context);
+    /// The worker is at that node of its own from now on.
+    fn enter_node(&self, context: &Context, node: u32);
+    /// Whether there is a message to be handled, or one that could not be sent.
+    fn any(&self) -> bool;
+    /// Handles up to so many messages; whether it has handled, or sent, any.
+    fn poll(&self, cx: Cx, messages: usize) -> bool;
+    /// The worker has found nothing to do.
+    fn rest(&self);
+    /// Whether there is a message to be handled; for any thread.
+    fn waits(&self) -> bool;
+    /// What a leaf waits for, if that is an object of this worker's; for any thread, while all workers are parked.
+    fn waits_for(&self, leaf: FrameRef) -> Option<String>;
+    /// The worker ends: its objects are destroyed.
+    fn detach(&self, context: &Context);
+}
 
 impl Seat {
     /// The worker's own view.
@@ -53,6 +78,10 @@ impl Seat {
     /// Only on the worker's thread.
     pub(crate) unsafe fn context(&self) -> &Context {
         &self.context
+    }
+
+    pub(crate) fn host(&self) -> &dyn Host {
+        &*self.host
     }
 
     /// Frames that the worker has run.
@@ -89,15 +118,22 @@ struct Runs {
 }
 
 impl Team {
-    pub(crate) fn new(config: Config) -> Result<Arc<Team>, teams::TooManyTeams> {
+    /// The team, with a host for each worker.
+    pub(crate) fn new(config: Config, hosts: Vec<Box<dyn Host>>) -> Result<Arc<Team>, teams::TooManyTeams> {
         teams::register(|id| {
-            let seat = |_| {
-                CachePadded::new(Seat { deque: Deque::new(), context: Context::new(), running: AtomicBool::new(false) })
+            let seat = |host| {
+                CachePadded::new(Seat {
+                    deque: Deque::new(),
+                    context: Context::new(),
+                    running: AtomicBool::new(false),
+                    inbox: Injector::new(),
+                    host,
+                })
             };
             Arc::new_cyclic(|team: &Weak<Team>| Team {
                 id,
                 idle: Idle::new(config.workers),
-                seats: (0..config.workers).map(seat).collect(),
+                seats: hosts.into_iter().map(seat).collect(),
                 config,
                 injected: CachePadded::new(Injector::new()),
                 runs: Mutex::new(Runs::default()),
@@ -135,10 +171,34 @@ impl Team {
         self.bell.end();
     }
 
-    pub(crate) fn find_run(&self, number: u32) -> Arc<Run> {
-        match lock(&self.runs).by_number.get(&number) {
-            Some(run) => Arc::clone(run),
-            None => unreachable!("a run outlives its frames"),
+    /// A run under way.
+    pub(crate) fn find_run(&self, number: u32) -> Option<Arc<Run>> {
+        lock(&self.runs).by_number.get(&number).cloned()
+    }
+
+    /// The worker that hosts a node.
+    pub(crate) fn worker_of(&self, node: u32) -> usize {
+        node as usize % self.seats.len()
+    }
+
+    /// Hands a ready frame to the worker that it must run on.
+    pub(crate) fn inject_at(&self, worker: usize, frame: FrameRef) {
+        self.seats[worker].inbox.put(frame, || {});
+        self.idle.notify_worker(worker);
+    }
+
+    /// Whether there is something that only that worker can do.
+    pub(crate) fn waits_for(&self, worker: usize) -> bool {
+        let seat = &self.seats[worker];
+        !seat.inbox.is_empty() || seat.host.waits()
+    }
+
+    /// Wakes who sleeps over a message: who sends one looks whether its receiver sleeps, but without a fence.
+    pub(crate) fn wake_for_messages(&self) {
+        for (worker, seat) in self.seats.iter().enumerate() {
+            if seat.host.waits() {
+                self.idle.notify_worker(worker);
+            }
         }
     }
 
@@ -194,12 +254,13 @@ impl Team {
             let under_way = runs.into_iter().filter(|run| run.under_way()).collect::<Vec<_>>();
             // After that: a run seen under way has had its root queued, and no worker has left since.
             // Externals first: who ends one has made its waiter visible before.
-            if self.external.any() || self.work_visible() {
+            if self.external.any() || self.work_visible() || (0..self.seats.len()).any(|w| self.waits_for(w)) {
                 return Vec::new();
             }
             let stuck = under_way.into_iter().filter(|run| run.mark_deadlocked()).collect::<Vec<_>>();
             for seat in &self.seats {
-                seat.context.pool().walk(|frame, table| report::describe(frame, table, &stuck));
+                let object = |leaf| self.seats.iter().find_map(|seat| seat.host.waits_for(leaf));
+                seat.context.pool().walk(|frame, table| report::describe(frame, table, &stuck, object));
             }
             stuck
         });
@@ -248,6 +309,10 @@ impl Team {
 
 impl teams::Team for Team {
     fn inject(&self, frame: FrameRef) {
-        self.inject_last(frame);
+        // SAFETY: a ready frame has not ended.
+        match unsafe { home(frame) } {
+            Some(node) => self.inject_at(self.worker_of(node), frame),
+            None => self.inject_last(frame),
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! One worker: its loop, its slow path, its search for work.
 //!
-//! Order of the loop: own deque (youngest first), frames injected from outside, the other workers' deques (oldest
-//! first), a request for promotion, idling. Every [`FAIR`]th frame is taken from outside first, so that a worker
-//! whose deque never runs dry still serves others.
+//! Order of the loop: own deque (youngest first), ready frames of its nodes, its mailbox, frames injected from outside,
+//! the other workers' deques (oldest first), a request for promotion, idling. Every [`FAIR`]th frame is taken from
+//! outside first, and every [`POLL`]th time the mailbox is looked at, so that a worker whose queues never run dry still
+//! serves others.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::hint;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::task::context::{Context, Cx, Scheduler, Verdict};
-use crate::task::frame::FrameRef;
+use crate::task::frame::{FrameRef, home};
 use crate::task::runs::Run;
 use crate::task::teams::Externals;
 use crate::task::{run, suspend};
@@ -27,6 +29,10 @@ pub(crate) const STACK_RESERVE: usize = 256 * 1024;
 
 /// How often a busy worker looks outside first.
 const FAIR: u32 = 61;
+
+/// How often a busy worker looks into its mailbox, and how many messages it then takes at most.
+const POLL: u32 = 16;
+const MESSAGES: usize = 64;
 
 /// A promotion comes no sooner after the last than this many times its duration: fruitless requests cost 5% at most.
 const PROMOTION_PAUSE: u32 = 20;
@@ -47,6 +53,8 @@ pub(crate) struct Worker {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
+    /// Ready frames of this worker's nodes, in the order in which they became ready.
+    located: RefCell<VecDeque<FrameRef>>,
 }
 
 /// A worker that unwinds would end silently, and its frames with it: rather end the process, after the panic's message.
@@ -80,6 +88,7 @@ impl Worker {
             swept: Cell::new(0),
             left_at: Cell::new(None),
             promote_after: Cell::new(None),
+            located: RefCell::new(VecDeque::new()),
             team,
         };
         if worker.team.config.pin {
@@ -89,10 +98,24 @@ impl Worker {
         context.guard.set_limit(stack_limit);
         worker.arm_block_every();
         context.set_scheduler(NonNull::from(&worker as &dyn Scheduler));
+        let here = &context.here;
+        here.worker.set(index as u32);
+        here.workers.set(worker.team.seats.len() as u32);
+        here.team.set(worker.team.id.run(0));
         let entered = context.enter();
+        worker.seat().host().attach(context);
         worker.work(context.cx());
+        worker.seat().host().detach(context);
         drop(entered);
         context.clear_scheduler();
+    }
+
+    /// A frame of that node may run.
+    fn ready_at(&self, node: u32, frame: FrameRef) {
+        match self.team.worker_of(node) {
+            worker if worker == self.index => self.located.borrow_mut().push_back(frame),
+            worker => self.team.inject_at(worker, frame),
+        }
     }
 
     fn seat(&self) -> &Seat {
@@ -140,7 +163,43 @@ impl Worker {
         {
             return Some(frame);
         }
-        self.deque().pop().or_else(|| self.team.take_injected()).or_else(|| self.steal())
+        if tick.is_multiple_of(POLL) {
+            self.poll();
+        }
+        if let Some(frame) = self.own() {
+            return Some(frame);
+        }
+        // What a message leads to is done before others are looked at.
+        if self.poll()
+            && let Some(frame) = self.own()
+        {
+            return Some(frame);
+        }
+        self.team.take_injected().or_else(|| self.steal())
+    }
+
+    /// A frame that is ready here.
+    fn own(&self) -> Option<FrameRef> {
+        self.deque().pop().or_else(|| self.located.borrow_mut().pop_front()).or_else(|| self.seat().inbox.take())
+    }
+
+    /// Handles messages; whether there were any.
+    fn poll(&self) -> bool {
+        if !self.seat().host().any() {
+            return false;
+        }
+        // Relaxed: a hint for thieves.
+        self.seat().running.store(true, Ordering::Relaxed);
+        let alive = Alive;
+        let some = self.seat().host().poll(self.context().cx(), MESSAGES);
+        std::mem::forget(alive);
+        self.seat().running.store(false, Ordering::Relaxed);
+        some
+    }
+
+    /// Whether there is something that this worker could do.
+    fn work_visible(&self) -> bool {
+        self.team.work_visible() || !self.seat().inbox.is_empty() || self.seat().host().any()
     }
 
     fn sweep_due(&self) -> bool {
@@ -221,7 +280,7 @@ impl Worker {
         let mut asked = false;
         for seat in self.others() {
             // Relaxed: a hint; a request that comes too late trips one check for nothing.
-            if seat.running.load(Ordering::Relaxed) && seat.deque.is_empty() {
+            if seat.running.load(Ordering::Relaxed) && (seat.deque.is_empty() || seat.host().waits()) {
                 seat.request(Flags::STEAL);
                 asked = true;
             }
@@ -231,6 +290,7 @@ impl Worker {
 
     /// Asks, and looks for a short while for what comes of it; whether there is work.
     fn look_around(&self) -> bool {
+        self.seat().host().rest();
         if self.team.seats.len() == 1 {
             return false;
         }
@@ -244,7 +304,7 @@ impl Worker {
         let start = Instant::now();
         while start.elapsed() < spin {
             for _ in 0..32 {
-                if self.team.work_visible() {
+                if self.work_visible() {
                     return true;
                 }
                 hint::spin_loop();
@@ -257,7 +317,7 @@ impl Worker {
     fn idle(&self) -> bool {
         let team = &*self.team;
         self.context().cx().leave_run();
-        let visible = || team.work_visible() || self.sweep_due();
+        let visible = || self.work_visible() || self.sweep_due();
         let mut prepared = team.idle.prepare_park(self.index, visible);
         loop {
             let parking = match prepared {
@@ -265,6 +325,7 @@ impl Worker {
                 Prepared::Shutdown => return false,
                 Prepared::Park(parking) => parking,
                 Prepared::Last(parking) => {
+                    team.wake_for_messages();
                     team.look_for_deadlock();
                     parking
                 }
@@ -274,6 +335,7 @@ impl Worker {
                 Wake::Work => return true,
                 Wake::Shutdown => return false,
                 Wake::ScoutTimeout(scout) => {
+                    team.wake_for_messages();
                     if self.ask() {
                         // An answer takes a microsecond or two; to be woken by it would take fifty.
                         self.look(SCOUT_SPIN);
@@ -298,7 +360,7 @@ impl Worker {
 
     /// A thief has asked: whether the stack is given up for it.
     fn promote(&self) -> Verdict {
-        if !self.seat().deque.is_empty() {
+        if !self.seat().deque.is_empty() && !self.seat().host().waits() {
             return Verdict::Stay;
         }
         let now = Instant::now();
@@ -353,8 +415,16 @@ impl Scheduler for Worker {
         count == 0
     }
 
-    fn find_run(&self, run: u32) -> Arc<Run> {
+    fn find_run(&self, run: u32) -> Option<Arc<Run>> {
         self.team.find_run(run)
+    }
+
+    fn enter_node(&self, node: u32) {
+        self.seat().host().enter_node(self.context(), node);
+    }
+
+    fn poke(&self, worker: u32) {
+        self.team.idle.poke(worker as usize);
     }
 
     fn external(&self) -> Arc<Externals> {
@@ -366,10 +436,18 @@ impl Scheduler for Worker {
     }
 
     fn ready_last(&self, frame: FrameRef) {
-        self.team.inject_last(frame);
+        // SAFETY: a ready frame has not ended.
+        match unsafe { home(frame) } {
+            Some(node) => self.ready_at(node, frame),
+            None => self.team.inject_last(frame),
+        }
     }
 
     fn ready(&self, frame: FrameRef) {
+        // SAFETY: a ready frame has not ended.
+        if let Some(node) = unsafe { home(frame) } {
+            return self.ready_at(node, frame);
+        }
         self.deque().push(frame);
         // Without the fence of the idling protocol: while this worker runs, the scout finds what is missed here.
         if self.team.idle.anyone_idle() {
@@ -385,7 +463,7 @@ impl Scheduler for Worker {
         if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
             // What was running goes behind everything else.
             let running = exposed.remove(0);
-            self.team.inject_last(running);
+            self.ready_last(running);
         }
         // Youngest first in the list: the oldest comes first to the stealing end.
         while let Some(frame) = exposed.pop() {

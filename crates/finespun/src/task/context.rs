@@ -11,7 +11,7 @@ use super::guard::{Guard, stack_pointer};
 use super::pool::{Class, Pool};
 use super::runs::Run;
 use super::spawn::Keeper;
-use super::teams::Externals;
+use super::teams::{self, Externals};
 use crate::observe::Counters;
 
 /// A worker, as tasks see it. One per worker thread; only that thread touches anything but the guard.
@@ -39,6 +39,27 @@ pub(crate) struct Context {
     keeper: UnsafeCell<Option<Keeper>>,
     pub(crate) counters: Counters,
     scheduler: Cell<Option<NonNull<dyn Scheduler>>>,
+    /// Where the code that runs now is.
+    pub(crate) here: Here,
+}
+
+/// The node that the code of this worker runs at, as the object room has set it.
+///
+/// One node's objects are at the places `base` to `base + len` of the name space, and `entries` is the table of them:
+/// one subtraction and one comparison say whether an object is here, and where.
+#[derive(Default)]
+pub(crate) struct Here {
+    pub(crate) base: Cell<u64>,
+    pub(crate) len: Cell<u64>,
+    pub(crate) entries: Cell<*const ()>,
+    pub(crate) node: Cell<u32>,
+    /// The worker's number, and how many there are. Node n is worker n's, modulo their number.
+    pub(crate) worker: Cell<u32>,
+    pub(crate) workers: Cell<u32>,
+    /// A run number of this team.
+    pub(crate) team: Cell<u32>,
+    /// What the worker has beside its frames: its nodes and its mailbox, the object room's.
+    pub(crate) host: Cell<*const ()>,
 }
 
 /// What the task room needs of the scheduler above it.
@@ -47,8 +68,8 @@ pub(crate) trait Scheduler {
     fn tripped(&self, stack_pointer: usize) -> Verdict;
     /// A frame of this worker may run: queue it, to be run next.
     fn ready(&self, frame: FrameRef);
-    /// The state of a run of this team.
-    fn find_run(&self, run: u32) -> Arc<Run>;
+    /// The state of a run of this team; `None` if it has ended.
+    fn find_run(&self, run: u32) -> Option<Arc<Run>>;
     /// The team's count of waits that something outside will end.
     fn external(&self) -> Arc<Externals>;
     /// Cancel a run of this team.
@@ -60,6 +81,10 @@ pub(crate) trait Scheduler {
     /// While the stack is being given up, taking tasks out of a loop took so long. The pause after the promotion is
     /// measured by what may have been in vain; this was not.
     fn handed_over(&self, took: Duration);
+    /// The code that runs next runs at this node, which is one of this worker's.
+    fn enter_node(&self, node: u32);
+    /// There is a message for that worker: wake it if it sleeps.
+    fn poke(&self, worker: u32);
     /// The stack has been given up: queue what was exposed, youngest first in the list, and empty the list.
     fn left(&self, exposed: &mut Vec<FrameRef>);
 }
@@ -122,6 +147,7 @@ impl Context {
             keeper: UnsafeCell::new(None),
             counters: Counters::default(),
             scheduler: Cell::new(None),
+            here: Here::default(),
         }
     }
 
@@ -223,13 +249,51 @@ impl Cx {
     #[inline]
     pub(crate) fn enter_run(self, run: u32) -> bool {
         let context = self.context();
-        if context.run.get() != run {
-            context.run.set(run);
-            let found = context.scheduler().find_run(run);
-            // SAFETY: only this thread touches it, and no reference to it outlives a statement.
-            unsafe { *context.run_state.get() = Some(found) };
+        if context.run.get() != run && !self.find_run(run) {
+            unreachable!("a run outlives its frames");
         }
         self.run_cancelled()
+    }
+
+    /// What follows belongs to `run`, if it has neither ended nor been cancelled: whether that is so.
+    pub(crate) fn try_enter_run(self, run: u32) -> bool {
+        (self.context().run.get() == run || self.find_run(run)) && !self.run_cancelled()
+    }
+
+    #[cold]
+    fn find_run(self, run: u32) -> bool {
+        let context = self.context();
+        let Some(found) = context.scheduler().find_run(run) else { return false };
+        context.run.set(run);
+        // SAFETY: only this thread touches it, and no reference to it outlives a statement.
+        unsafe { *context.run_state.get() = Some(found) };
+        true
+    }
+
+    /// Whether a frame of that run is one of this worker's team.
+    pub(crate) fn of_team(self, run: u32) -> bool {
+        teams::same_team(self.context().here.team.get(), run)
+    }
+
+    /// Whether a frame with that home runs on this worker.
+    #[inline]
+    pub(crate) fn hosts(self, node: u32) -> bool {
+        let here = &self.context().here;
+        node % here.workers.get() == here.worker.get()
+    }
+
+    /// The node that this code runs at.
+    #[inline]
+    pub(crate) fn node(self) -> u32 {
+        self.context().here.node.get()
+    }
+
+    /// What follows runs at `node`.
+    #[inline]
+    pub(crate) fn enter_node(self, node: u32) {
+        if self.node() != node {
+            self.context().scheduler().enter_node(node);
+        }
     }
 
     /// Whether the current run has been cancelled.

@@ -7,6 +7,7 @@ use std::mem::ManuallyDrop;
 use super::call::{CallFuture, Task, poll_in_place, sealed};
 use super::context::{Cx, Verdict};
 use super::frame::{BodyFrame, FrameRef};
+use super::located;
 use super::outcome::Outcome;
 use super::schema::{Known, Schema, Straight};
 
@@ -42,6 +43,15 @@ impl<const SCALARS: bool, S: Schema, T, F: FnOnce(Cx) -> Outcome<T>> Task for St
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
         (self.code)(cx)
     }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        if S::LOCATED {
+            return located::start(cx, self);
+        }
+        let frame = BodyFrame::make(cx, CallFuture::fresh(self));
+        cx.make_ready(frame);
+        frame
+    }
 }
 
 /// A task in the straight schema: a plain function.
@@ -68,18 +78,29 @@ impl<T, F: FnOnce() -> T> Task for StraightTask<F> {
     }
 }
 
-/// A task in the pinned schema: an ordinary `async` body, in a frame from the start.
-pub struct PinnedTask<F>(F);
+/// A task in the pinned schema: an ordinary `async` body, in a frame from the start, which is `LOCATED` or not.
+pub struct PinnedTask<const LOCATED: bool, F>(F);
 
 /// # Safety
 /// The future that `code` makes may await tasks only through this module, as generated code does.
 #[inline(always)]
-pub unsafe fn pinned_task<T: Send, Fut: Future<Output = T> + Send, F: FnOnce() -> Fut>(code: F) -> PinnedTask<F> {
+pub unsafe fn pinned_task<T: Send, Fut: Future<Output = T> + Send, F: FnOnce() -> Fut>(
+    code: F,
+) -> PinnedTask<false, F> {
     PinnedTask(code)
 }
 
-impl<F> sealed::Sealed for PinnedTask<F> {}
-impl<Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<F> {
+/// The same for a body that runs at this node, and need not be `Send`.
+///
+/// # Safety
+/// As [`pinned_task`].
+#[inline(always)]
+pub unsafe fn pinned_task_here<T: Send, Fut: Future<Output = T>, F: FnOnce() -> Fut>(code: F) -> PinnedTask<true, F> {
+    PinnedTask(code)
+}
+
+impl<const LOCATED: bool, F> sealed::Sealed for PinnedTask<LOCATED, F> {}
+impl<const LOCATED: bool, Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<LOCATED, F> {
     type Output = Fut::Output;
     const STRAIGHT: bool = false;
 
@@ -88,10 +109,16 @@ impl<Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<F> {
         if cx.trips() && cx.tripped() != Verdict::Stay {
             return Outcome::suspended(self.start(cx));
         }
+        if LOCATED {
+            return located::poll_here((self.0)(), cx);
+        }
         poll_in_place((self.0)(), cx, BodyFrame::<Fut>::VTABLE)
     }
 
     fn start(self, cx: Cx) -> FrameRef {
+        if LOCATED {
+            return located::start_body(cx, (self.0)());
+        }
         let frame = BodyFrame::make(cx, (self.0)());
         cx.make_ready(frame);
         frame
@@ -125,7 +152,7 @@ where
 }
 
 impl<S, F> DirectOrPinnedTask<S, F> {
-    fn pinned<T, Fut>(self) -> PinnedTask<impl FnOnce() -> Fut>
+    fn pinned<T, Fut>(self) -> PinnedTask<false, impl FnOnce() -> Fut>
     where
         F: FnOnce(Option<Cx>) -> Way<T, Fut>,
     {

@@ -13,7 +13,8 @@ use std::task::Poll;
 
 use super::call::settle;
 use super::context::cx;
-use super::frame::BodyFrame;
+use super::frame::{BodyFrame, VTable};
+use super::located::Located;
 use super::outcome::Outcome;
 use super::words::{self, Word};
 
@@ -41,11 +42,35 @@ impl<E> Enter<E> {
 /// without running user code in between.
 #[inline(always)]
 pub unsafe fn fallback<E, T, F: Future<Output = T>, S>(entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<T, S> {
+    // SAFETY: passed on.
+    unsafe { fallback_as(entry, body, const { BodyFrame::<F>::VTABLE }) }
+}
+
+/// The same at this node: the frame runs nowhere else.
+///
+/// # Safety
+/// As [`fallback`].
+#[inline(always)]
+pub unsafe fn fallback_here<E, T, F: Future<Output = T>>(entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<T> {
+    // SAFETY: a stack function runs on a worker; used at once.
+    let body = |enter| Located::here(unsafe { cx() }, body(enter));
+    // SAFETY: passed on: what stands around the body runs no user code.
+    unsafe { fallback_as(entry, body, const { Located::<F>::TABLE }) }
+}
+
+/// # Safety
+/// As [`fallback`]; the table is for frames around an `F`.
+#[inline(always)]
+unsafe fn fallback_as<E, T, F: Future<Output = T>, S>(
+    entry: E,
+    body: impl FnOnce(Enter<E>) -> F,
+    table: &'static VTable,
+) -> Outcome<T, S> {
     let suspended = match words::split(entry) {
         // SAFETY: passed on; the words hold an `E`.
-        Ok([a, b, c, d]) => unsafe { by_words::<E, F>(a, b, c, d, body) },
+        Ok([a, b, c, d]) => unsafe { by_words::<E, F>(a, b, c, d, body, table) },
         // SAFETY: passed on.
-        Err(entry) => unsafe { suspend(entry, body) },
+        Err(entry) => unsafe { suspend(entry, body, table) },
     };
     suspended.with_schema()
 }
@@ -58,22 +83,27 @@ unsafe fn by_words<E, F: Future>(
     c: Word,
     d: Word,
     body: impl FnOnce(Enter<E>) -> F,
+    table: &'static VTable,
 ) -> Outcome<F::Output> {
     // SAFETY: the words hold an `E`, moved here by the caller.
     let entry = unsafe { words::join([a, b, c, d]) };
     // SAFETY: passed on.
-    unsafe { suspend(entry, body) }
+    unsafe { suspend(entry, body, table) }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn suspend<E, F: Future>(entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<F::Output> {
+unsafe fn suspend<E, F: Future>(
+    entry: E,
+    body: impl FnOnce(Enter<E>) -> F,
+    table: &'static VTable,
+) -> Outcome<F::Output> {
     // From the thread and not from the caller, who need not keep it across its last call for this.
     // SAFETY: a stack function runs on a worker; used within this call.
     let cx = unsafe { cx() };
     let mut entry = MaybeUninit::new(entry);
     cx.context().counters.fallback();
-    let frame = BodyFrame::make(cx, body(Enter(PhantomData)));
+    let frame = BodyFrame::with_table(cx, body(Enter(PhantomData)), table);
     cx.set_entry(entry.as_mut_ptr().cast());
     // SAFETY: nobody else knows the frame.
     let polled = unsafe { BodyFrame::<F>::poll_body(frame) };

@@ -81,6 +81,8 @@ pub struct VTable {
     pub(crate) spawned: bool,
     /// The name of the body's type, for reports.
     pub(crate) name: fn() -> &'static str,
+    /// For a frame that runs at one node only: which.
+    pub(crate) home: Option<unsafe fn(FrameRef) -> u32>,
     /// For a slot without a body, written by a continuation: the type of its value, and where the wait was written.
     pub(crate) leaf: Option<Describe>,
 }
@@ -146,6 +148,7 @@ impl<F: Future> BodyFrame<F> {
         class: Class::of(Self::LAYOUT),
         spawned: false,
         name: std::any::type_name::<F>,
+        home: None,
         leaf: None,
     };
 
@@ -331,6 +334,18 @@ pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
     // SAFETY: moved out above.
     unsafe { free(frame) };
     ManuallyDrop::into_inner(delivered)
+}
+
+/// The node that a frame which has not ended runs at, if it is one.
+///
+/// # Safety
+/// The frame is live, and its body has not ended.
+#[inline]
+pub(crate) unsafe fn home(frame: FrameRef) -> Option<u32> {
+    // SAFETY: live by the caller's word.
+    let home = unsafe { frame.as_ref() }.vtable.home?;
+    // SAFETY: the table's own function, of a frame whose body is there.
+    Some(unsafe { home(frame) })
 }
 
 /// A task's name as its author wrote it, from the type of its body; `None` for the library's own.

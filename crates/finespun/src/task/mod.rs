@@ -15,6 +15,7 @@ pub(crate) mod foreign;
 pub(crate) mod frame;
 pub(crate) mod guard;
 pub(crate) mod join;
+pub(crate) mod located;
 pub(crate) mod many;
 pub(crate) mod method;
 pub(crate) mod origin;

@@ -151,12 +151,17 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
         }
         match next {
             // SAFETY: ready frames are live.
-            Some(frame) if teams::same_team(unsafe { frame.as_ref() }.run, run) => current = frame,
-            Some(frame) => {
+            Some(frame) if !cx.of_team(unsafe { frame.as_ref() }.run) => {
                 // It awaited a handle of another runtime's task.
                 teams::inject(frame);
                 return;
             }
+            // SAFETY: ready frames have not ended.
+            Some(frame) => match unsafe { frame::home(frame) } {
+                // Another worker's node.
+                Some(node) if !cx.hosts(node) => return cx.make_ready(frame),
+                _ => current = frame,
+            },
             None => return,
         }
     }

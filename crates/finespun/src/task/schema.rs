@@ -28,6 +28,8 @@ pub trait Schema {
     const STRAIGHT_2: bool = false;
     /// One level more: what callers go by.
     const STRAIGHT_3: bool = false;
+    /// A frame of the task runs at one node only.
+    const LOCATED: bool = false;
 }
 
 /// The schema of a task that awaits nothing, or whose author says that it cannot suspend.
@@ -44,6 +46,13 @@ impl Schema for Straight {
 pub struct Unknown;
 
 impl Schema for Unknown {}
+
+/// The schema of an object's method, which may suspend and runs at the object's home.
+pub struct AtHome;
+
+impl Schema for AtHome {
+    const LOCATED: bool = true;
+}
 
 /// No callees.
 impl Schema for () {

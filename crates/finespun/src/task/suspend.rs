@@ -40,6 +40,7 @@ impl<T> Leaf<T> {
         drop_result: frame::drop_result::<T>,
         class: Class::of(Self::LAYOUT),
         name: std::any::type_name::<Continuation<T>>,
+        home: None,
         leaf: Some(Self::what),
     };
 
@@ -100,14 +101,14 @@ impl<T> Continuation<T> {
         let Some(cx) = try_cx() else { panic!("`external` was called outside a task") };
         // SAFETY: the leaf lives until this side has let it go.
         let run = unsafe { self.leaf.as_ref() }.run;
-        assert!(teams::same_team(cx.run(), run), "`external` was called on another runtime than the wait's");
+        assert!(cx.of_team(run), "`external` was called on another runtime than the wait's");
         let count = cx.external();
         count.enter();
         External { continuation: Some(self), count }
     }
 
     /// Writes the slot; the result back if the wait has been cancelled.
-    fn complete(self, result: Result<T, Payload>) -> Result<(), Result<T, Payload>> {
+    pub(crate) fn complete(self, result: Result<T, Payload>) -> Result<(), Result<T, Payload>> {
         let leaf = std::mem::ManuallyDrop::new(self).leaf;
         // SAFETY: the leaf lives until this side has let it go.
         let claim = Claim::of(unsafe { &(*leaf.as_ptr()).join });
@@ -151,6 +152,11 @@ impl<T> Continuation<T> {
             Err(Ok(value)) => Err(value),
             _ => Ok(()),
         }
+    }
+
+    /// The leaf, for reports.
+    pub(crate) fn leaf(&self) -> FrameRef {
+        self.leaf
     }
 
     /// Whether the waiting task has been cancelled: nobody will see the value.
@@ -219,7 +225,7 @@ pub(crate) fn make_ready(frame: FrameRef) {
     // SAFETY: a frame that becomes ready is live.
     let run = unsafe { frame.as_ref() }.run;
     match try_cx() {
-        Some(cx) if teams::same_team(cx.run(), run) => cx.make_ready(frame),
+        Some(cx) if cx.of_team(run) => cx.make_ready(frame),
         _ => teams::inject(frame),
     }
 }

@@ -1,6 +1,7 @@
 //! What the tests share.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use finespun::Transport;
 use finespun::prelude::*;
 
 /// Calls `test` with a runtime for every number of workers and every block-every-n that the answers must not depend
@@ -11,6 +12,21 @@ pub fn everywhere(test: impl Fn(&Runtime)) {
             let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
             test(&runtime);
             assert_eq!(runtime.close(), 0, "frames left, {workers} workers, block every {n}");
+        }
+    }
+}
+
+/// The same for programs with objects: with fewer and more nodes than workers, and over every transport.
+pub fn on_any_nodes(test: impl Fn(&Runtime)) {
+    for (workers, nodes) in [(1, 1), (1, 4), (2, 1), (2, 2), (2, 8), (3, 3), (4, 2)] {
+        for transport in [Transport::Push, Transport::Pull, Transport::Adaptive] {
+            for n in [0, 1, 2, 3, 5, 7] {
+                let runtime = Runtime::builder().workers(workers).nodes(nodes).transport(transport).block_every(n);
+                let runtime = runtime.build().unwrap();
+                test(&runtime);
+                let left = runtime.close();
+                assert_eq!(left, 0, "frames left: {workers} workers, {nodes} nodes, {transport:?}, block every {n}");
+            }
         }
     }
 }

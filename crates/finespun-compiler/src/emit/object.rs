@@ -1,0 +1,146 @@
+//! What stands beside the `impl` block of an object: what its references offer,
+//! and a type for each method.
+//!
+//! References are the library's, so their methods stand on a type of this crate
+//! that they dereference to: nothing has to be imported.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::{Attribute, Ident, ItemImpl, Type, Visibility};
+
+use super::argument;
+
+/// How a method uses its object.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Access {
+    /// `&self`
+    Shared,
+    /// `&mut self`
+    Exclusive,
+    /// `this: Ref<Self>`
+    None,
+}
+
+/// A method.
+pub(crate) struct Method {
+    pub(crate) cfg: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) access: Access,
+    /// It is a task, and no plain function.
+    pub(crate) task: bool,
+    pub(crate) args: Vec<Type>,
+    pub(crate) output: Type,
+}
+
+/// Writes the block and what stands beside it.
+pub(crate) fn write(block: &ItemImpl, methods: &[Method]) -> TokenStream {
+    let site = Span::mixed_site();
+    let own = &block.self_ty;
+    let (head, types, clause) = block.generics.split_for_impl();
+    let shown = shown(own);
+    let stubs = methods.iter().map(|m| stub(m, &quote!(#types), site));
+    let kinds = methods.iter().map(|m| kind(m, block, &shown));
+    quote_spanned! {site=>
+        #block
+        #[allow(non_camel_case_types, private_interfaces, private_bounds, dead_code, clippy::all, clippy::pedantic)]
+        const _: () = {
+            #[repr(transparent)]
+            pub struct __Methods #head (::finespun::__rt::Ref<#own>) #clause;
+            unsafe impl #head ::finespun::__rt::Object for #own #clause {
+                type Methods = __Methods #types;
+                const NAME: &'static str = #shown;
+            }
+            impl #head __Methods #types #clause {
+                #(#stubs)*
+            }
+            #(#kinds)*
+        };
+    }
+}
+
+/// A type's name, as its author would say it.
+fn shown(ty: &Type) -> String {
+    match ty {
+        Type::Path(path) => path.path.segments.last().map(|s| s.ident.unraw().to_string()).unwrap_or_default(),
+        _ => quote!(#ty).to_string(),
+    }
+}
+
+/// The type that stands for a method.
+fn kind_name(method: &Method) -> Ident {
+    format_ident!("__method_{}", method.name.unraw(), span = Span::mixed_site())
+}
+
+fn stub(method: &Method, types: &TokenStream, site: Span) -> TokenStream {
+    let Method { cfg, vis, name, args, .. } = method;
+    let kind = kind_name(method);
+    let names: Vec<Ident> = (0..args.len()).map(argument).collect();
+    quote_spanned! {site=>
+        #(#cfg)*
+        #[inline(always)]
+        #[track_caller]
+        #vis fn #name(&self, #(#names: #args),*) -> ::finespun::__rt::Call<#kind #types> {
+            ::finespun::__rt::Call::new(self.0, (#(#names,)*))
+        }
+    }
+}
+
+fn kind(method: &Method, block: &ItemImpl, object: &str) -> TokenStream {
+    let site = Span::mixed_site();
+    let Method { cfg, name, args, output, access, task, .. } = method;
+    let own = &block.self_ty;
+    let (head, types, clause) = block.generics.split_for_impl();
+    let kind = kind_name(method);
+    let said = name.unraw().to_string();
+    let title = format!("{object}::{said}");
+    let origin = quote_spanned!(name.span().resolved_at(site)=> ::finespun::__rt::Origin::here(#title));
+    let names: Vec<Ident> = (0..args.len()).map(argument).collect();
+    let (how, receiver) = match access {
+        Access::Shared => (quote!(Shared), quote_spanned!(site=> unsafe { __object.as_ref() })),
+        Access::Exclusive => (quote!(Exclusive), quote_spanned!(site=> unsafe { (&mut *__object.as_ptr()) })),
+        Access::None => (quote!(None), quote_spanned!(site=> __this)),
+    };
+    let plain = !task;
+    let call = quote_spanned!(site=> <#own>::#name(__receiver, #(#names),*));
+    let run = if *task {
+        quote_spanned! {site=>
+            let __task = #call;
+            unsafe { ::finespun::__rt::Task::call(__task, __cx) }
+        }
+    } else {
+        quote_spanned! {site=>
+            let __value: #output = #call;
+            unsafe { ::finespun::__rt::Outcome::done(__value) }
+        }
+    };
+    quote_spanned! {site=>
+        #(#cfg)*
+        struct #kind #head (::core::marker::PhantomData<fn() -> #own>) #clause;
+        #(#cfg)*
+        impl #head ::finespun::__rt::Named for #kind #types #clause {
+            const ORIGIN: &'static ::finespun::__rt::Origin = &#origin;
+        }
+        #(#cfg)*
+        unsafe impl #head ::finespun::__rt::Method for #kind #types #clause {
+            type Object = #own;
+            type Args = (#(#args,)*);
+            type Output = #output;
+            const ACCESS: ::finespun::__rt::Access = ::finespun::__rt::Access::#how;
+            const PLAIN: bool = #plain;
+            const NAME: &'static str = #said;
+            #[inline(always)]
+            #[allow(unused)]
+            unsafe fn run(
+                __this: ::finespun::__rt::Ref<#own>,
+                mut __object: ::core::ptr::NonNull<#own>,
+                (#(#names,)*): (#(#args,)*),
+                __cx: ::finespun::__rt::Cx,
+            ) -> ::finespun::__rt::Outcome<#output> {
+                let __receiver = #receiver;
+                #run
+            }
+        }
+    }
+}

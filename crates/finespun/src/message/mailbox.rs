@@ -1,0 +1,190 @@
+//! The mailbox of a worker: what it sends to other workers' nodes, and what they send to its own.
+//!
+//! Three transports, by choice of the runtime's builder:
+//!
+//! - *push* and *pull*, as they are;
+//! - *adaptive*: a message is pushed while there is credit, and pulled otherwise. Order between a pair of workers
+//!   survives the change: a pulled message says how many the receiver has received from its ring when all that this
+//!   sender pushed before is among them, and is not handled before; and a sender goes back to pushing when all that it
+//!   sent by the other way has been received.
+//!
+//! When neither has room, the message waits in the *outbox*, and those behind it too. A worker with something in its
+//! outbox goes on receiving.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+
+use super::packet::{Handler, Packet};
+use super::{pull, push};
+use crate::observe::Counters;
+use crate::task::context::Cx;
+
+/// How messages between workers travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Transport {
+    /// Into a ring in the receiver's memory. Lowest latency; a slow receiver stalls its senders.
+    Push,
+    /// From the sender's memory, when the receiver is ready. A slow receiver stalls nobody.
+    Pull,
+    /// Pushed while there is room, pulled otherwise.
+    #[default]
+    Adaptive,
+}
+
+/// Messages that one worker may have under way to another in its ring, with few workers.
+const SHARE: u32 = 32;
+/// Messages in all the rings of a worker, with many.
+const RING: usize = 2048;
+/// Messages that one worker may have under way in its own memory.
+const QUOTA: u32 = 256;
+
+/// A packet that is pulled.
+struct Pulled {
+    /// How many messages the receiver must have received from its ring before.
+    after: u64,
+    packet: Packet,
+}
+
+/// One worker's.
+pub(crate) struct Mailbox {
+    transport: Transport,
+    index: usize,
+    push: push::Node<Packet>,
+    pull: pull::Node<Pulled>,
+    /// To this worker's own nodes.
+    own: RefCell<VecDeque<Packet>>,
+    /// By receiver: what could not be sent, oldest first.
+    outbox: Box<[RefCell<VecDeque<Packet>>]>,
+    /// All that is in them.
+    held: Cell<usize>,
+    /// There is no other worker.
+    alone: bool,
+}
+
+/// Mailboxes for so many workers.
+pub(crate) fn mailboxes(workers: usize, transport: Transport) -> Vec<Mailbox> {
+    let share = (RING / workers).clamp(2, SHARE as usize) as u32;
+    let pushes = push::net(workers, if transport == Transport::Pull { 1 } else { share });
+    let pulls = pull::net(workers, if transport == Transport::Push { 1 } else { QUOTA });
+    let mailbox = |(index, (push, pull))| Mailbox {
+        transport,
+        index,
+        push,
+        pull,
+        own: RefCell::new(VecDeque::new()),
+        outbox: (0..workers).map(|_| RefCell::new(VecDeque::new())).collect(),
+        held: Cell::new(0),
+        alone: workers == 1,
+    };
+    pushes.into_iter().zip(pulls).enumerate().map(mailbox).collect()
+}
+
+impl Mailbox {
+    /// Sends a message to worker `to`. Never waits.
+    #[inline]
+    pub(crate) fn send<H: Handler>(&self, to: usize, handler: H, counters: &Counters) {
+        if to == self.index {
+            self.own.borrow_mut().push_back(Packet::new(handler));
+            counters.messages_own.add(1);
+            return;
+        }
+        let mut handler = Some(handler);
+        let sent = self.outbox[to].borrow().is_empty()
+            && self.transmit(to, || Packet::new(handler.take().expect("made once")), counters);
+        if let Some(handler) = handler.filter(|_| !sent) {
+            self.outbox[to].borrow_mut().push_back(Packet::new(handler));
+            self.held.set(self.held.get() + 1);
+            counters.messages_held.add(1);
+        }
+    }
+
+    /// Sends what `make` makes, by whichever way has room; whether one had.
+    #[inline(always)]
+    fn transmit(&self, to: usize, mut make: impl FnMut() -> Packet, counters: &Counters) -> bool {
+        let pushes = match self.transport {
+            Transport::Push => true,
+            Transport::Pull => false,
+            Transport::Adaptive => self.pull.settled(to),
+        };
+        if pushes && self.push.send_with(to, &mut make) {
+            counters.messages_pushed.add(1);
+            return true;
+        }
+        if self.transport == Transport::Push {
+            return false;
+        }
+        let sent = self.pull.send_with(to, || Pulled { after: self.push.sent(to), packet: make() });
+        if sent {
+            counters.messages_pulled.add(1);
+        }
+        sent
+    }
+
+    /// Whether there is something to do here: a message to be handled, or one to be sent.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        !self.own.borrow().is_empty() || self.held.get() > 0 || self.waits()
+    }
+
+    /// Whether another worker's message waits to be handled; any thread may ask.
+    #[inline]
+    pub(crate) fn waits(&self) -> bool {
+        !self.alone && (self.push.waits() || self.pull.waits())
+    }
+
+    /// Sends what waits in the outbox, as far as there is room; whether any was.
+    pub(crate) fn flush(&self, counters: &Counters) -> bool {
+        if self.held.get() == 0 {
+            return false;
+        }
+        let before = self.held.get();
+        for (to, outbox) in self.outbox.iter().enumerate() {
+            loop {
+                let mut outbox = outbox.borrow_mut();
+                let mut next = outbox.pop_front();
+                if next.is_none() {
+                    break;
+                }
+                if !self.transmit(to, || next.take().expect("made once"), counters) {
+                    outbox.push_front(next.expect("not sent"));
+                    break;
+                }
+                self.held.set(self.held.get() - 1);
+            }
+        }
+        self.held.get() < before
+    }
+
+    /// The worker will not look for a while.
+    pub(crate) fn rest(&self) {
+        self.pull.rest();
+    }
+
+    /// Handles one message, if there is one.
+    #[inline]
+    pub(crate) fn handle_one(&self, cx: Cx) -> bool {
+        // SAFETY: handling takes it out of its place, and handlers do not receive.
+        let pushed = unsafe { self.push.receive_with(|from, packet| Packet::handle(packet, cx, from)) };
+        if pushed.is_some() {
+            return true;
+        }
+        let received = self.push.received();
+        let now = |pulled: &Pulled| pulled.after <= received;
+        // SAFETY: as above; the rest of a `Pulled` is a number.
+        let handle = |from, pulled: NonNull<Pulled>| unsafe {
+            Packet::handle(NonNull::new_unchecked(&raw mut (*pulled.as_ptr()).packet), cx, from);
+        };
+        // SAFETY: as above.
+        let pulled = unsafe { self.pull.receive_with(now, handle) };
+        if pulled.is_some() {
+            return true;
+        }
+        let Some(packet) = self.own.borrow_mut().pop_front() else { return false };
+        let mut packet = std::mem::ManuallyDrop::new(packet);
+        // SAFETY: it is here, and not dropped.
+        unsafe { Packet::handle(NonNull::from(&mut *packet), cx, self.index) };
+        true
+    }
+}

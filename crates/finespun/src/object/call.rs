@@ -1,0 +1,333 @@
+//! Calls of objects' methods.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use super::Portable;
+use super::checked::Checked;
+use super::error::{Refusal, Which, throw};
+use super::host::Nodes;
+use super::lock::{Hold, InLine};
+use super::reference::{Object, Ref};
+use super::remote::{self, Work};
+use super::table::{self, Access, Found};
+use crate::task::call::{Task, call, call_async, sealed, wait};
+use crate::task::context::Cx;
+use crate::task::fallback::{Enter, fallback_here};
+use crate::task::frame::{FrameRef, Place};
+use crate::task::located;
+use crate::task::origin::{Named, Note};
+use crate::task::outcome::{Child, Outcome};
+use crate::task::suspend::{Continuation, suspend_at};
+
+/// A method of an object's type.
+///
+/// # Safety
+/// Only generated code implements it: `PLAIN` is said of methods that are no tasks only, and `run` uses the object as
+/// `ACCESS` says, and keeps the call protocol.
+pub unsafe trait Method: Named + Sized + 'static {
+    /// Whose method.
+    type Object: Object;
+    /// What it takes, as a tuple.
+    type Args: Portable;
+    /// What it delivers.
+    type Output: Portable;
+    /// How it uses the object.
+    const ACCESS: Access;
+    /// It is a plain function: it neither waits nor is interrupted.
+    const PLAIN: bool;
+    /// Its name.
+    const NAME: &'static str;
+
+    /// Calls it.
+    ///
+    /// # Safety
+    /// At the object's home, which the caller holds as `ACCESS` says until the outcome has ended; `object` is the
+    /// object, if that is not nothing.
+    unsafe fn run(
+        this: Ref<Self::Object>,
+        object: NonNull<Self::Object>,
+        args: Self::Args,
+        cx: Cx,
+    ) -> Outcome<Self::Output>;
+}
+
+/// A call of a method through a reference: a task, which runs where the object lives.
+///
+/// On the object's own node, if nobody holds it, that costs a few instructions more than the plain call
+/// (`finespun bench invocation`); else the call waits in line, or travels to the object, and the caller becomes a frame.
+///
+/// `.await` throws what goes wrong: the method's panic, or a [`CallError`](super::error::CallError) for an object that has
+/// been dropped or is poisoned. [`checked`](Call::checked) returns it.
+#[must_use = "a call does nothing until it is awaited"]
+pub struct Call<M: Method> {
+    target: Ref<M::Object>,
+    args: M::Args,
+    place: Place,
+}
+
+// SAFETY: the arguments are `Portable`, hence `Send`.
+unsafe impl<M: Method> Send for Call<M> {}
+
+impl<M: Method> Call<M> {
+    /// Generated code's.
+    #[doc(hidden)]
+    #[inline(always)]
+    #[track_caller]
+    pub fn new(target: Ref<M::Object>, args: M::Args) -> Call<M> {
+        Call { target, args, place: Location::caller() }
+    }
+
+    /// The same call, which delivers what goes wrong as an error instead of throwing it.
+    pub fn checked(self) -> Checked<M> {
+        Checked(self)
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    pub(crate) fn which(target: Ref<M::Object>) -> Which {
+        Which { object: M::Object::NAME, method: M::NAME, node: target.name().node() }
+    }
+
+    pub(crate) fn target(&self) -> Ref<M::Object> {
+        self.target
+    }
+
+    /// At the object's home: what is not free.
+    ///
+    /// # Safety
+    /// As [`Task::call`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn here(self, cx: Cx) -> Outcome<M::Output> {
+        let name = self.target.name();
+        let table = Nodes::of(cx).table(name.node());
+        let refused = |refusal| -> Outcome<M::Output> { throw(Self::which(self.target).refused(refusal)) };
+        if M::ACCESS == Access::None {
+            if !table.lives(name) {
+                return refused(Refusal::Stale);
+            }
+            // SAFETY: at home; the object is not used.
+            return unsafe { M::run(self.target, NonNull::dangling(), self.args, cx) };
+        }
+        match table.hold(name, M::ACCESS == Access::Exclusive) {
+            // SAFETY: passed on.
+            Found::Held(hold) => unsafe { held(cx, Held::<M> { hold, target: self.target, args: self.args }) },
+            // SAFETY: passed on.
+            Found::Busy => unsafe { self.in_line(cx) },
+            Found::Refused(refusal) => refused(refusal),
+        }
+    }
+
+    /// Waits in line for the object, then calls the method.
+    ///
+    /// # Safety
+    /// As [`Task::call`].
+    unsafe fn in_line(self, cx: Cx) -> Outcome<M::Output> {
+        let name = self.target.name();
+        let table = Nodes::of(cx).table(name.node());
+        let line = suspend_at(self.place, |granted: Continuation<Option<Hold>>| {
+            table.wait(name.index(), M::ACCESS == Access::Exclusive, granted);
+        });
+        // SAFETY: passed on.
+        match unsafe { call(cx, line.forced()) }.open() {
+            Ok(_) => unreachable!("forced to wait"),
+            Err(child) => {
+                let entry = (child, self, InLine(name));
+                // SAFETY: the body takes its entry first, and waits at once.
+                unsafe {
+                    fallback_here(entry, |enter: Enter<_>| async move {
+                        let (child, call, line) = enter.take();
+                        let hold = wait(child).await;
+                        line.served();
+                        let Some(hold) = hold else { throw(Self::which(call.target).refused(Refusal::Stale)) };
+                        call_async(Held::<M> { hold, target: call.target, args: call.args }).await
+                    })
+                }
+            }
+        }
+    }
+}
+
+impl<M: Method> sealed::Sealed for Call<M> {}
+impl<M: Method> Task for Call<M> {
+    type Output = M::Output;
+    const STRAIGHT: bool = false;
+
+    #[inline(always)]
+    unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
+        let Some(object) = table::free_here(cx, self.target.name()) else {
+            // SAFETY: passed on.
+            return unsafe { elsewhere(self, cx) };
+        };
+        let object = object.cast::<M::Object>();
+        if M::ACCESS == Access::None {
+            // SAFETY: at home; the object is not used.
+            return unsafe { M::run(self.target, object, self.args, cx) };
+        }
+        if M::PLAIN {
+            let note = Note::<M>::new();
+            let whole = Whole::<M>(self.target, PhantomData);
+            // SAFETY: at home, and free: nobody else looks at the object until a plain function has ended.
+            let outcome = unsafe { M::run(self.target, object, self.args, cx) };
+            std::mem::forget(whole);
+            note.end();
+            return outcome;
+        }
+        let hold = Nodes::of(cx)
+            .table(self.target.name().node())
+            .hold_free(self.target.name(), M::ACCESS == Access::Exclusive);
+        // SAFETY: passed on.
+        unsafe { held(cx, Held::<M> { hold, target: self.target, args: self.args }) }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        if self.target.name().node() == cx.node() {
+            return located::start(cx, self);
+        }
+        let place = self.place;
+        // It is under way at once.
+        // SAFETY: the child is given to the caller, who waits for it.
+        match unsafe { call(cx, Away(self, place)) }.open() {
+            Ok(_) => unreachable!("what is far away is not there at once"),
+            Err(child) => child.into_frame(),
+        }
+    }
+}
+
+/// A plain method of a free object that panics has perhaps left it half changed.
+struct Whole<M: Method>(Ref<M::Object>, PhantomData<M>);
+
+impl<M: Method> Drop for Whole<M> {
+    #[cold]
+    fn drop(&mut self) {
+        let name = self.0.name();
+        // SAFETY: a method runs on a worker; used at once.
+        let cx = unsafe { crate::task::context::cx() };
+        // Held and not ended.
+        let exclusive = M::ACCESS == Access::Exclusive;
+        drop(Nodes::of(cx).table(name.node()).hold_free(name, exclusive).begin());
+    }
+}
+
+/// What is not free, or not here.
+///
+/// # Safety
+/// As [`Task::call`].
+#[cold]
+#[inline(never)]
+unsafe fn elsewhere<M: Method>(call: Call<M>, cx: Cx) -> Outcome<M::Output> {
+    if call.target.name().node() == cx.node() {
+        // SAFETY: passed on.
+        return unsafe { call.here(cx) };
+    }
+    let place = call.place;
+    // SAFETY: passed on.
+    unsafe { Away(call, place).call(cx) }
+}
+
+/// A call of an object of another node.
+struct Away<M: Method>(Call<M>, Place);
+
+impl<M: Method> sealed::Sealed for Away<M> {}
+impl<M: Method> Task for Away<M> {
+    type Output = M::Output;
+    const STRAIGHT: bool = false;
+    unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
+        // SAFETY: passed on.
+        unsafe { remote::request(cx, self.0, self.1, |k: Continuation<M::Output>| k) }
+    }
+}
+
+impl<M: Method> Work for Call<M> {
+    type Output = M::Output;
+
+    fn node(&self) -> u32 {
+        self.target.name().node()
+    }
+
+    #[inline]
+    unsafe fn run(self, cx: Cx) -> Outcome<M::Output> {
+        // SAFETY: passed on.
+        unsafe { Task::call(self, cx) }
+    }
+}
+
+/// A call of a method of an object that is held for it.
+struct Held<M: Method> {
+    hold: Hold,
+    target: Ref<M::Object>,
+    args: M::Args,
+}
+
+impl<M: Method> sealed::Sealed for Held<M> {}
+impl<M: Method> Task for Held<M> {
+    type Output = M::Output;
+    const STRAIGHT: bool = false;
+    unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
+        // SAFETY: passed on.
+        unsafe { held(cx, self) }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
+}
+
+/// The method itself; the type of its child.
+struct Inside<M: Method> {
+    target: Ref<M::Object>,
+    object: NonNull<M::Object>,
+    args: M::Args,
+}
+
+impl<M: Method> sealed::Sealed for Inside<M> {}
+impl<M: Method> Task for Inside<M> {
+    type Output = M::Output;
+    const STRAIGHT: bool = false;
+    #[inline(always)]
+    unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
+        // SAFETY: by the word of `held`.
+        unsafe { M::run(self.target, self.object, self.args, cx) }
+    }
+}
+
+/// Calls the method, and ends the hold when that has ended.
+///
+/// # Safety
+/// As [`Task::call`]; at home.
+#[inline]
+unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
+    let Held { hold, target, args } = call;
+    let table = Nodes::of(cx).table(target.name().node());
+    if table.poisoned(&hold) {
+        drop(hold);
+        throw(Call::<M>::which(target).refused(Refusal::Poisoned));
+    }
+    let object = table.object(&hold).cast();
+    table.held_by(&hold, M::ORIGIN);
+    let hold = hold.begin();
+    let note = Note::<M>::new();
+    // SAFETY: the object is held until the call has ended, its child included.
+    let called = unsafe { self::call(cx, Inside::<M> { target, object, args }) };
+    note.end();
+    match called.open() {
+        Ok(value) => {
+            hold.end();
+            // SAFETY: the call protocol.
+            unsafe { Outcome::done(value) }
+        }
+        // SAFETY: the body takes its entry first, and waits at once.
+        Err(child) => unsafe {
+            fallback_here((child, hold), |enter: Enter<(Child<Inside<M>>, Hold)>| async move {
+                let (child, hold) = enter.take();
+                let value = wait(child).await;
+                hold.end();
+                value
+            })
+        },
+    }
+}

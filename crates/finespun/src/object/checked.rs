@@ -1,0 +1,92 @@
+//! Calls that deliver what goes wrong as an error.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+
+use super::call::{Call, Method};
+use super::error::{CallError, Which};
+use super::remote::{self, Reply};
+use crate::task::call::{Task, call, sealed, settle};
+use crate::task::context::{Cx, cx};
+use crate::task::frame::{BodyFrame, Delivered, Payload};
+use crate::task::located::Located;
+use crate::task::origin::pack;
+use crate::task::outcome::{Child, Outcome};
+use crate::task::suspend::Continuation;
+
+/// A [`Call`] that delivers what goes wrong as an error.
+#[must_use = "a call does nothing until it is awaited"]
+pub struct Checked<M: Method>(pub(super) Call<M>);
+
+impl<M: Method> sealed::Sealed for Checked<M> {}
+impl<M: Method> Task for Checked<M> {
+    type Output = Result<M::Output, CallError>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
+        let (which, place) = (Call::<M>::which(self.0.target()), self.0.place());
+        if which.node != cx.node() {
+            // SAFETY: passed on.
+            return unsafe { remote::request(cx, self.0, place, |k| Errors { k, which }) };
+        }
+        // SAFETY: passed on; a child is waited for below.
+        match catch_unwind(AssertUnwindSafe(|| unsafe { call(cx, self.0) }.open())) {
+            // SAFETY: the call protocol.
+            Ok(Ok(value)) => unsafe { Outcome::done(Ok(value)) },
+            // SAFETY: the call protocol.
+            Err(payload) => unsafe { Outcome::done(Err(which.panicked(pack(payload)))) },
+            Ok(Err(child)) => {
+                cx.context().counters.fallback();
+                cx.wait_for(child.frame());
+                let body = Located::here(cx, Catching { child: Some(child), which });
+                let frame = BodyFrame::with_table(cx, body, Located::<Catching<M>>::TABLE);
+                // SAFETY: the frame waits for the child, as if a poll had said so, and nobody else knows it.
+                unsafe { settle(cx, frame) };
+                Outcome::suspended(frame)
+            }
+        }
+    }
+}
+
+/// Waits for a child, and catches.
+struct Catching<M: Method> {
+    child: Option<Child<Call<M>>>,
+    which: Which,
+}
+
+impl<M: Method> Unpin for Catching<M> {}
+
+impl<M: Method> Future for Catching<M> {
+    type Output = Result<M::Output, CallError>;
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
+        let which = self.which;
+        let Some(child) = self.child.take_if(|child| child.ended()) else {
+            match &self.child {
+                // SAFETY: a body is polled by a worker; used at once.
+                Some(child) => unsafe { cx() }.wait_for(child.frame()),
+                None => unreachable!("a call ends once"),
+            }
+            return Poll::Pending;
+        };
+        Poll::Ready(match child.deliver() {
+            Delivered::Value(value) => Ok(value),
+            Delivered::Panic(payload) => Err(which.panicked(payload)),
+            Delivered::Cancelled => Err(which.cancelled()),
+        })
+    }
+}
+
+/// Where the answer to a checked call goes.
+struct Errors<T> {
+    k: Continuation<Result<T, CallError>>,
+    which: Which,
+}
+
+impl<T: Send + 'static> Reply<T> for Errors<T> {
+    fn reply(self, result: Result<T, Payload>) {
+        let Errors { k, which } = self;
+        k.resolve(result.map_err(|payload| which.panicked(payload)));
+    }
+}

@@ -1,0 +1,64 @@
+//! Classes: what is known of an object without its type.
+//!
+//! A reference carries its class's tag, which is made of the type's name, so that all processes of one program agree on
+//! it. Two types of one program whose tags are the same are found out when the second is first used.
+
+use std::any::{TypeId, type_name};
+use std::collections::HashMap;
+use std::ptr::NonNull;
+use std::sync::Mutex;
+
+use crate::atomics::lock_std as lock;
+
+/// What is known of a type of objects.
+pub(crate) struct Class {
+    pub(crate) name: &'static str,
+    pub(crate) tag: u32,
+    id: TypeId,
+    /// Destroys an object that lies in a box.
+    pub(crate) destroy: unsafe fn(NonNull<()>),
+}
+
+static CLASSES: Mutex<Option<HashMap<u32, &'static Class>>> = Mutex::new(None);
+
+/// # Safety
+/// The pointer is a `Box<T>`'s, which is given up.
+unsafe fn destroy<T>(object: NonNull<()>) {
+    // SAFETY: by the caller's word.
+    drop(unsafe { Box::from_raw(object.cast::<T>().as_ptr()) });
+}
+
+/// FNV-1a, of 32 bits.
+fn hash(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+impl Class {
+    /// The class with that tag, which an object has.
+    pub(crate) fn tagged(tag: u32) -> &'static Class {
+        match lock(&CLASSES).as_ref().and_then(|classes| classes.get(&tag)) {
+            Some(class) => class,
+            None => unreachable!("an object has a class"),
+        }
+    }
+
+    /// The class of `T`.
+    ///
+    /// # Panics
+    /// If another type has the same tag.
+    pub(crate) fn of<T: 'static>() -> &'static Class {
+        let name = type_name::<T>();
+        let tag = hash(name);
+        let mut classes = lock(&CLASSES);
+        let class = *classes
+            .get_or_insert_default()
+            .entry(tag)
+            .or_insert_with(|| Box::leak(Box::new(Class { name, tag, id: TypeId::of::<T>(), destroy: destroy::<T> })));
+        assert!(
+            class.id == TypeId::of::<T>(),
+            "the types {name} and {} have the same tag: rename one of them",
+            class.name
+        );
+        class
+    }
+}

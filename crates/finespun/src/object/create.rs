@@ -1,0 +1,214 @@
+//! Making objects, and dropping them.
+
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use super::Portable;
+use super::class::Class;
+use super::error::{Refusal, Which, throw};
+use super::host::Nodes;
+use super::lock::{Hold, InLine};
+use super::reference::{Object, Ref};
+use super::remote::{self, Work};
+use super::table::Found;
+use crate::task::call::{Task, call, sealed, wait};
+use crate::task::context::{self, Cx};
+use crate::task::fallback::{Enter, fallback_here};
+use crate::task::frame::Place;
+use crate::task::outcome::Outcome;
+use crate::task::suspend::{Continuation, suspend_at};
+
+/// A node, to make objects on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct On {
+    node: usize,
+}
+
+/// The node of that number: `on(3).create(Particle::new()).await`.
+pub fn on(node: usize) -> On {
+    On { node }
+}
+
+impl On {
+    /// Makes an object there, of a value that is made here.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[track_caller]
+    pub fn create<T: Object + Portable>(self, value: T) -> Create<Moved<T>> {
+        Create { node: self.node, maker: Moved(value), place: Location::caller() }
+    }
+
+    /// Makes an object there, by calling `make` there. So the object need not be `Send`; the arguments must be
+    /// [`Portable`], and `make` may capture nothing.
+    ///
+    /// # Panics
+    /// If there is no such node; with the panic of `make`.
+    #[track_caller]
+    pub fn create_with<T, A, F>(self, make: F, args: A) -> Create<Made<F, A>>
+    where
+        T: Object,
+        A: Portable,
+        F: FnOnce(A) -> T + Copy + Send + 'static,
+    {
+        const { assert!(size_of::<F>() == 0, "what makes an object elsewhere captures nothing: give it arguments") };
+        Create { node: self.node, maker: Made { make, args }, place: Location::caller() }
+    }
+}
+
+/// What an object is made of.
+pub trait Maker: Send + 'static {
+    /// The object's type.
+    type Object: Object;
+    #[doc(hidden)]
+    fn make(self) -> Self::Object;
+}
+
+/// A value.
+pub struct Moved<T>(T);
+/// A function and its arguments.
+pub struct Made<F, A> {
+    make: F,
+    args: A,
+}
+
+impl<T: Object + Portable> Maker for Moved<T> {
+    type Object = T;
+    fn make(self) -> T {
+        self.0
+    }
+}
+
+impl<T: Object, A: Portable, F: FnOnce(A) -> T + Send + 'static> Maker for Made<F, A> {
+    type Object = T;
+    fn make(self) -> T {
+        (self.make)(self.args)
+    }
+}
+
+/// The task that makes an object, and delivers the reference to it.
+#[must_use = "nothing is made until this is awaited"]
+pub struct Create<M> {
+    node: usize,
+    maker: M,
+    place: Place,
+}
+
+impl<M: Maker> sealed::Sealed for Create<M> {}
+impl<M: Maker> Task for Create<M> {
+    type Output = Ref<M::Object>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Ref<M::Object>> {
+        if self.node == cx.node() as usize {
+            // SAFETY: passed on; here.
+            return unsafe { self.run(cx) };
+        }
+        let nodes = Nodes::of(cx).count() as usize;
+        let node = self.node;
+        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
+        let place = self.place;
+        // SAFETY: passed on.
+        unsafe { remote::request(cx, self, place, |k: Continuation<Ref<M::Object>>| k) }
+    }
+}
+
+impl<M: Maker> Work for Create<M> {
+    type Output = Ref<M::Object>;
+
+    fn node(&self) -> u32 {
+        self.node as u32
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<Ref<M::Object>> {
+        let node = self.node as u32;
+        let object = NonNull::from(Box::leak(Box::new(self.maker.make()))).cast();
+        let nodes = Nodes::of(cx);
+        let name = nodes.table(node).insert(Class::of::<M::Object>(), object);
+        nodes.added(cx, node);
+        // SAFETY: the call protocol.
+        unsafe { Outcome::done(Ref::new(name)) }
+    }
+}
+
+/// The task that drops an object.
+#[must_use = "nothing is dropped until this is awaited"]
+pub struct Dropping<T> {
+    target: Ref<T>,
+    place: Place,
+}
+
+impl<T: Object> Dropping<T> {
+    #[track_caller]
+    pub(super) fn new(target: Ref<T>) -> Dropping<T> {
+        Dropping { target, place: Location::caller() }
+    }
+}
+
+impl<T> sealed::Sealed for Dropping<T> {}
+impl<T: Object> Task for Dropping<T> {
+    type Output = ();
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<()> {
+        if self.target.name().node() == cx.node() {
+            // SAFETY: passed on; here.
+            return unsafe { self.run(cx) };
+        }
+        let place = self.place;
+        // SAFETY: passed on.
+        unsafe { remote::request(cx, self, place, |k: Continuation<()>| k) }
+    }
+}
+
+impl<T: Object> Work for Dropping<T> {
+    type Output = ();
+
+    fn node(&self) -> u32 {
+        self.target.name().node()
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<()> {
+        let name = self.target.name();
+        let stale = move || -> ! {
+            throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(Refusal::Stale))
+        };
+        let table = Nodes::of(cx).table(name.node());
+        match table.hold_even_poisoned(name, true) {
+            Found::Held(hold) => {
+                destroy(cx, hold);
+                // SAFETY: the call protocol.
+                unsafe { Outcome::done(()) }
+            }
+            Found::Refused(_) => stale(),
+            Found::Busy => {
+                let line = suspend_at(self.place, |granted: Continuation<Option<Hold>>| {
+                    table.wait(name.index(), true, granted);
+                });
+                // SAFETY: the child is waited for below.
+                match unsafe { call(cx, line.forced()) }.open() {
+                    Ok(_) => unreachable!("forced to wait"),
+                    // SAFETY: the body takes its entry first, and waits at once.
+                    Err(child) => unsafe {
+                        fallback_here((child, InLine(name)), |enter: Enter<_>| async move {
+                            let (child, line) = enter.take();
+                            let hold = wait(child).await;
+                            line.served();
+                            match hold {
+                                Some(hold) => destroy(context::cx(), hold),
+                                None => stale(),
+                            }
+                        })
+                    },
+                }
+            }
+        }
+    }
+}
+
+/// Takes the object out of the table and destroys it.
+fn destroy(cx: Cx, hold: Hold) {
+    let (class, object) = Nodes::of(cx).table(hold.name().node()).remove(hold);
+    // SAFETY: the table owned it.
+    unsafe { (class.destroy)(object) };
+}

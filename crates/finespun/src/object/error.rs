@@ -1,0 +1,136 @@
+//! What can go wrong with a call.
+
+use std::any::Any;
+
+use crate::task::frame::Payload;
+use crate::task::origin::open;
+
+/// Why a call of an object's method delivered no value.
+///
+/// `.await` on a call throws it, or the method's own panic; `.checked().await` returns it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// There is no such object: it has been dropped, or the reference was never one to it.
+    #[error("`{method}` was called of a {object} at node {node} that has been dropped: its reference is stale")]
+    Stale {
+        /// The object's type.
+        object: &'static str,
+        /// The method.
+        method: &'static str,
+        /// The node where it was.
+        node: usize,
+    },
+    /// A `&mut self` method of the object panicked or was cancelled before, and may have left it half changed.
+    #[error(
+        "`{method}` was called of a {object} at node {node} that is poisoned: an earlier `&mut self` method of it panicked or was cancelled"
+    )]
+    Poisoned {
+        /// The object's type.
+        object: &'static str,
+        /// The method.
+        method: &'static str,
+        /// The node where it is.
+        node: usize,
+    },
+    /// The method panicked.
+    #[error("`{method}` of a {object} at node {node} panicked: {message}")]
+    Panicked {
+        /// The object's type.
+        object: &'static str,
+        /// The method.
+        method: &'static str,
+        /// The node where it ran.
+        node: usize,
+        /// The panic's text.
+        message: String,
+    },
+    /// The call was cancelled.
+    #[error("`{method}` of a {object} at node {node} was cancelled")]
+    Cancelled {
+        /// The object's type.
+        object: &'static str,
+        /// The method.
+        method: &'static str,
+        /// The node where it ran.
+        node: usize,
+    },
+}
+
+impl CallError {
+    /// Whether it is this call that was refused, and not one that the method made.
+    fn is_refusal_of(&self, which: Which) -> bool {
+        match *self {
+            CallError::Stale { object, method, node } | CallError::Poisoned { object, method, node } => {
+                (object, method, node) == (which.object, which.method, which.node as usize)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Which call it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Which {
+    pub(crate) object: &'static str,
+    pub(crate) method: &'static str,
+    pub(crate) node: u32,
+}
+
+/// Why an object cannot be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Stale,
+    Poisoned,
+}
+
+impl Which {
+    #[cold]
+    pub(crate) fn refused(self, refusal: Refusal) -> CallError {
+        let Which { object, method, node } = self;
+        let node = node as usize;
+        match refusal {
+            Refusal::Stale => CallError::Stale { object, method, node },
+            Refusal::Poisoned => CallError::Poisoned { object, method, node },
+        }
+    }
+
+    /// The error that a panic's payload, as frames hand it on, stands for.
+    #[cold]
+    pub(crate) fn panicked(self, payload: Payload) -> CallError {
+        let Which { object, method, node } = self;
+        let message = match open(payload).0.downcast::<CallError>() {
+            Ok(error) if error.is_refusal_of(self) => return *error,
+            Ok(error) => error.to_string(),
+            Err(payload) => {
+                let message = text(&*payload).to_owned();
+                crate::task::frame::discard(payload);
+                message
+            }
+        };
+        CallError::Panicked { object, method, node: node as usize, message }
+    }
+
+    #[cold]
+    pub(crate) fn cancelled(self) -> CallError {
+        let Which { object, method, node } = self;
+        CallError::Cancelled { object, method, node: node as usize }
+    }
+}
+
+/// Throws an error to whoever awaits the call: it is the payload.
+#[cold]
+pub(crate) fn throw(error: CallError) -> ! {
+    std::panic::resume_unwind(Box::new(error))
+}
+
+/// The text of a payload.
+fn text(payload: &(dyn Any + Send)) -> &str {
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        text
+    } else if let Some(text) = payload.downcast_ref::<String>() {
+        text
+    } else {
+        "(the payload is not a string)"
+    }
+}

@@ -1,0 +1,148 @@
+//! What a worker has beside its frames: its nodes, and its mailbox.
+
+use crate::message::mailbox::{Mailbox, Transport, mailboxes};
+use crate::message::packet::Handler;
+use crate::sched::team::Host;
+use crate::task::context::{Context, Cx};
+use crate::task::frame::{FrameRef, quietly};
+
+use super::table::Table;
+
+/// The nodes of one worker.
+pub(crate) struct Nodes {
+    /// How many nodes there are, on all workers.
+    count: u32,
+    worker: u32,
+    workers: u32,
+    /// Those of this worker: node n is the (n / workers)th of worker n % workers.
+    tables: Box<[Table]>,
+    mailbox: Mailbox,
+}
+
+/// The nodes of each of so many workers.
+pub(crate) fn hosts(workers: usize, count: usize, transport: Transport) -> Vec<Box<dyn Host>> {
+    let (workers, count) = (workers as u32, count as u32);
+    let nodes = |(worker, mailbox)| {
+        let tables = (worker as u32..count).step_by(workers as usize).map(Table::new).collect();
+        Box::new(Nodes { count, worker: worker as u32, workers, tables, mailbox }) as Box<dyn Host>
+    };
+    mailboxes(workers as usize, transport).into_iter().enumerate().map(nodes).collect()
+}
+
+impl Nodes {
+    /// Those of the worker that runs this.
+    #[inline]
+    pub(crate) fn of<'a>(cx: Cx) -> &'a Nodes {
+        // SAFETY: `attach` has set it, and the team keeps its hosts until the worker has ended.
+        unsafe { &*cx.context().here.host.get().cast::<Nodes>() }
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The node that this code runs at. A worker that has no node is a guest of one.
+    pub(crate) fn here(&self, cx: Cx) -> u32 {
+        if self.tables.is_empty() { self.worker % self.count } else { cx.node() }
+    }
+
+    /// A node of this worker's.
+    #[inline]
+    pub(crate) fn table(&self, node: u32) -> &Table {
+        debug_assert_eq!(node % self.workers, self.worker);
+        &self.tables[(node / self.workers) as usize]
+    }
+
+    /// Objects have been added to a node of this worker's: if this code runs there, it sees them.
+    #[inline]
+    pub(crate) fn added(&self, cx: Cx, node: u32) {
+        if cx.node() == node {
+            self.show(cx.context(), node);
+        }
+    }
+
+    /// Sends a message to a worker.
+    #[inline]
+    pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
+        self.mailbox.send(worker as usize, handler, &cx.context().counters);
+        if worker != self.worker {
+            cx.context().scheduler().poke(worker);
+        }
+    }
+
+    /// The worker that hosts a node.
+    #[inline]
+    pub(crate) fn worker_of(&self, node: u32) -> u32 {
+        node % self.workers
+    }
+
+    /// The number of this worker.
+    #[inline]
+    pub(crate) fn worker(&self) -> u32 {
+        self.worker
+    }
+
+    fn show(&self, context: &Context, node: u32) {
+        let (entries, len) = self.table(node).entries();
+        let here = &context.here;
+        here.node.set(node);
+        here.base.set(u64::from(node) << 32);
+        here.len.set(len as u64);
+        here.entries.set(entries.cast());
+    }
+}
+
+impl Host for Nodes {
+    fn attach(&self, context: &Context) {
+        context.here.host.set(std::ptr::from_ref(self).cast());
+        // Nowhere, until there is somewhere.
+        context.here.node.set(u32::MAX);
+        context.here.base.set(u64::MAX);
+        if !self.tables.is_empty() {
+            self.show(context, self.worker);
+        }
+    }
+
+    fn enter_node(&self, context: &Context, node: u32) {
+        self.show(context, node);
+    }
+
+    #[inline]
+    fn any(&self) -> bool {
+        self.mailbox.any()
+    }
+
+    fn poll(&self, cx: Cx, messages: usize) -> bool {
+        let mut some = self.mailbox.flush(&cx.context().counters);
+        for _ in 0..messages {
+            if !self.mailbox.handle_one(cx) {
+                break;
+            }
+            some = true;
+        }
+        some
+    }
+
+    fn rest(&self) {
+        self.mailbox.rest();
+    }
+
+    fn waits(&self) -> bool {
+        self.mailbox.waits()
+    }
+
+    fn waits_for(&self, leaf: FrameRef) -> Option<String> {
+        self.tables.iter().find_map(|table| table.waits_for(leaf))
+    }
+
+    fn detach(&self, context: &Context) {
+        for (node, table) in self.tables.iter().enumerate() {
+            self.show(context, node as u32 * self.workers + self.worker);
+            while let Some((class, object)) = table.take_any() {
+                // A destructor's panic has nowhere to go.
+                // SAFETY: the table owned it.
+                quietly(|| unsafe { (class.destroy)(object) });
+            }
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! Objects and calls through references, on any number of nodes.
+
+mod common;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use common::on_any_nodes;
+use finespun::prelude::*;
+use finespun::{CallError, Error, RunError};
+use serde::{Deserialize, Serialize};
+
+type Vector = [f64; 3];
+
+#[derive(Serialize, Deserialize)]
+struct Particle {
+    position: Vector,
+    force: Vector,
+}
+
+impl Particle {
+    fn at(position: Vector) -> Particle {
+        Particle { position, force: [0.0; 3] }
+    }
+}
+
+fn pull(p: Vector, q: Vector) -> Vector {
+    [q[0] - p[0], q[1] - p[1], q[2] - p[2]]
+}
+
+#[object]
+impl Particle {
+    fn position(&self) -> Vector {
+        self.position
+    }
+
+    fn force(&self) -> Vector {
+        self.force
+    }
+
+    fn add(&mut self, force: Vector) {
+        for (sum, f) in self.force.iter_mut().zip(force) {
+            *sum += f;
+        }
+    }
+
+    async fn attract(this: Ref<Self>, other: Ref<Particle>) {
+        let (p, q) = join!(this.position(), other.position());
+        let force = pull(p, q);
+        join!(this.add(force), other.add(force.map(|f| -f)));
+    }
+
+    /// As nobody should write it: with the own lock held.
+    async fn attract_greedily(&mut self, other: Ref<Particle>) {
+        yield_now().await;
+        let force = pull(self.position, other.position().await);
+        self.add(force);
+        other.add(force.map(|f| -f)).await;
+    }
+}
+
+#[task]
+async fn pair(a: usize, b: usize) -> (Vector, Vector) {
+    let p = on(a % nodes()).create(Particle::at([0.0; 3])).await;
+    let q = on(b % nodes()).create(Particle::at([1.0, 2.0, 3.0])).await;
+    p.attract(q).await;
+    q.attract(p).await;
+    let forces = join!(p.force(), q.force());
+    Ref::free(p).await;
+    Ref::free(q).await;
+    forces
+}
+
+#[test]
+fn two_particles_attract_each_other() {
+    on_any_nodes(|runtime| {
+        for (a, b) in [(0, 0), (0, 1), (1, 0), (2, 1)] {
+            assert_eq!(runtime.run(pair(a, b)), ([2.0, 4.0, 6.0], [-2.0, -4.0, -6.0]));
+        }
+    });
+}
+
+#[task]
+async fn greedy_pair(a: usize, b: usize) {
+    let p = on(a % nodes()).create(Particle::at([0.0; 3])).await;
+    let q = on(b % nodes()).create(Particle::at([1.0; 3])).await;
+    join!(p.attract_greedily(q), q.attract_greedily(p));
+}
+
+#[test]
+fn two_that_hold_themselves_end_in_the_deadlock_report() {
+    for (workers, nodes) in [(1, 1), (1, 2), (2, 2)] {
+        let runtime = Runtime::builder().workers(workers).nodes(nodes).build().unwrap();
+        let Err(error @ RunError::Deadlock(_)) = runtime.try_run(greedy_pair(0, 1)) else { panic!("a deadlock") };
+        let report = error.to_string();
+        for node in [0, nodes - 1] {
+            let line = format!("at node {node}, held by Particle::attract_greedily");
+            assert!(report.contains("waits for the Particle ") && report.contains(&line), "{report}");
+        }
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
+/// Not `Send`, and counts the drops.
+struct Local {
+    shared: Rc<Cell<u64>>,
+}
+
+thread_local! {
+    static DROPPED: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        DROPPED.set(DROPPED.get() + self.shared.get());
+    }
+}
+
+impl Local {
+    fn new(start: u64) -> Local {
+        Local { shared: Rc::new(Cell::new(start)) }
+    }
+}
+
+#[object]
+impl Local {
+    fn home(&self) -> usize {
+        here()
+    }
+
+    async fn add(&mut self, amount: u64) -> u64 {
+        let shared = Rc::clone(&self.shared);
+        yield_now().await;
+        assert_eq!(Rc::strong_count(&shared), 2);
+        shared.set(shared.get() + amount);
+        shared.get()
+    }
+
+    /// What has been dropped at this home's worker.
+    fn dropped(this: Ref<Self>) -> u64 {
+        let _ = this;
+        DROPPED.get()
+    }
+}
+
+#[task]
+async fn locals() {
+    for node in 0..nodes() {
+        let local = on(node).create_with(Local::new, 10).await;
+        let home = local.home().await;
+        assert_eq!((home, Ref::node(local)), (node, node));
+        let (a, b) = join!(local.add(1), local.add(2));
+        assert!((a, b) == (11, 13) || (a, b) == (13, 12), "one after the other: {a}, {b}");
+        let other = on(node).create_with(Local::new, 0).await;
+        let before = other.dropped().await;
+        Ref::free(local).await;
+        let after = other.dropped().await;
+        assert_eq!(after, before + 13, "dropped, and at home");
+        Ref::free(other).await;
+    }
+}
+
+#[test]
+fn objects_need_not_be_send() {
+    on_any_nodes(|runtime| runtime.run(locals()));
+}
+
+#[derive(Serialize, Deserialize)]
+struct Cell2 {
+    value: i64,
+}
+
+#[object]
+impl Cell2 {
+    fn get(&self) -> i64 {
+        self.value
+    }
+
+    fn set(&mut self, value: i64) {
+        assert!(value >= 0, "{value} is negative");
+        self.value = value;
+    }
+
+    async fn set_slowly(&mut self, value: i64) {
+        self.value = -1;
+        yield_now().await;
+        assert!(value >= 0, "{value} is negative");
+        self.value = value;
+    }
+
+    async fn set_via(this: Ref<Self>, value: i64) {
+        this.set(value).await
+    }
+}
+
+#[task]
+async fn errors(node: usize) {
+    let node = node % nodes();
+    let cell = on(node).create(Cell2 { value: 1 }).await;
+    // A method's panic, wherever it was.
+    let error = cell.set(-5).checked().await.unwrap_err();
+    assert_eq!(error.to_string(), format!("`set` of a Cell2 at node {node} panicked: -5 is negative"));
+    let error = cell.get().checked().await.unwrap_err();
+    assert!(matches!(error, CallError::Poisoned { object: "Cell2", method: "get", .. }), "{error}");
+    Ref::free(cell).await;
+    let error = cell.get().checked().await.unwrap_err();
+    let stale = format!("`get` was called of a Cell2 at node {node} that has been dropped: its reference is stale");
+    assert_eq!(error.to_string(), stale);
+    // The place is used again, the name is not.
+    let other = on(node).create(Cell2 { value: 2 }).await;
+    assert_ne!(cell, other);
+    let stale = cell.get().checked().await;
+    assert!(matches!(stale, Err(CallError::Stale { .. })));
+    let value = other.get().checked().await;
+    assert_eq!(value.unwrap(), 2);
+    let error = other.set_slowly(-6).checked().await.unwrap_err();
+    assert_eq!(error.to_string(), format!("`set_slowly` of a Cell2 at node {node} panicked: -6 is negative"));
+    let poisoned = other.set(1).checked().await;
+    assert!(matches!(poisoned, Err(CallError::Poisoned { .. })));
+    // Not the method that was called is refused, but one that it calls.
+    let error = other.set_via(3).checked().await.unwrap_err();
+    assert!(matches!(&error, CallError::Panicked { method: "set_via", message, .. } if message.contains("poisoned")));
+    Ref::free(other).await;
+}
+
+#[test]
+fn what_goes_wrong_names_the_object_and_the_node() {
+    on_any_nodes(|runtime| {
+        runtime.run(errors(0));
+        runtime.run(errors(1));
+    });
+}
+
+#[task]
+async fn rethrown(node: usize, how: u32) -> i64 {
+    let cell = on(node % nodes()).create(Cell2 { value: 1 }).await;
+    match how {
+        0 => cell.set(-1).await,
+        1 => cell.set_slowly(-2).await,
+        2 => cell.set_via(-3).await,
+        _ => {
+            Ref::free(cell).await;
+            cell.set(1).await;
+        }
+    }
+    cell.get().await
+}
+
+#[test]
+fn an_await_rethrows() {
+    on_any_nodes(|runtime| {
+        for node in [0, 1] {
+            for (how, message) in [(0, "-1 is negative"), (1, "-2 is negative"), (2, "-3 is negative"), (3, "stale")] {
+                let Err(RunError::Panicked(panic)) = runtime.try_run(rethrown(node, how)) else { panic!("a panic") };
+                assert!(panic.message().contains(message), "{}", panic.message());
+                if how == 0 {
+                    assert_eq!(panic.task(), Some("Cell2::set"));
+                }
+            }
+        }
+    });
+}
+
+/// A node of a ring: cyclic structures are nothing special.
+#[derive(Serialize, Deserialize)]
+struct Ring {
+    next: Option<Ref<Ring>>,
+    count: u64,
+}
+
+#[object]
+impl Ring {
+    fn close(&mut self, next: Ref<Ring>) {
+        self.next = Some(next);
+    }
+
+    fn next(&self) -> Option<Ref<Ring>> {
+        self.next
+    }
+
+    fn count(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// Goes round: each hop hands the answer on.
+    async fn walk(this: Ref<Self>, hops: u64) -> u64 {
+        if hops == 0 {
+            return this.count().await;
+        }
+        this.count().await;
+        let Some(next) = this.next().await else { return 0 };
+        next.walk(hops - 1).await
+    }
+}
+
+#[task]
+async fn ring(length: usize, hops: u64) -> u64 {
+    let mut members = Vec::new();
+    for k in 0..length {
+        members.push(on(k % nodes()).create(Ring { next: None, count: 0 }).await);
+    }
+    for k in 0..length {
+        members[k].close(members[(k + 1) % length]).await;
+    }
+    let last = members[0].walk(hops).await;
+    for member in members {
+        Ref::free(member).await;
+    }
+    last
+}
+
+#[test]
+fn a_ring_of_objects_over_all_nodes() {
+    on_any_nodes(|runtime| assert_eq!(runtime.run(ring(5, 17)), 4));
+}
+
+/// Many at once, from everywhere, at objects everywhere.
+#[task]
+async fn storm(objects: usize, calls: i64) -> i64 {
+    let mut cells = Vec::new();
+    for k in 0..objects {
+        cells.push(on(k % nodes()).create(Counter { sum: 0 }).await);
+    }
+    let all = cells.clone();
+    join_all((0..calls).map(|k| all[k as usize % objects].add(k, k % 3 == 0))).await;
+    let mut sum = 0;
+    for cell in cells {
+        sum += cell.sum().await;
+        Ref::free(cell).await;
+    }
+    sum
+}
+
+#[derive(Serialize, Deserialize)]
+struct Counter {
+    sum: i64,
+}
+
+#[object]
+impl Counter {
+    async fn add(&mut self, k: i64, slowly: bool) {
+        let before = self.sum;
+        if slowly {
+            yield_now().await;
+        }
+        self.sum = before + k;
+    }
+
+    async fn sum(&self) -> i64 {
+        self.sum
+    }
+}
+
+#[test]
+fn exclusive_methods_exclude_each_other() {
+    on_any_nodes(|runtime| assert_eq!(runtime.run(storm(3, 200)), 199 * 200 / 2));
+}
+
+/// Readers that wait for each other, and a writer behind them.
+#[derive(Serialize, Deserialize)]
+struct Board {
+    value: u64,
+}
+
+#[object]
+impl Board {
+    async fn read(&self, calls: u32) -> u64 {
+        for _ in 0..calls {
+            yield_now().await;
+        }
+        self.value
+    }
+
+    async fn write(&mut self, value: u64) {
+        yield_now().await;
+        self.value = value;
+    }
+}
+
+#[task]
+async fn readers_and_a_writer(node: usize) -> (u64, u64, (), u64) {
+    let board = on(node % nodes()).create(Board { value: 1 }).await;
+    let result = join!(board.read(5), board.read(0), board.write(2), board.read(0));
+    Ref::free(board).await;
+    result
+}
+
+#[test]
+fn who_arrives_behind_a_writer_reads_what_it_wrote() {
+    // Branches begin in order if nothing makes frames of them.
+    for nodes in [1, 2] {
+        let runtime = Runtime::builder().workers(1).nodes(nodes).build().unwrap();
+        assert_eq!(runtime.run(readers_and_a_writer(0)), (1, 1, (), 2));
+        assert_eq!(runtime.run(readers_and_a_writer(1)), (1, 1, (), 2), "messages of a pair arrive in order");
+    }
+    on_any_nodes(|runtime| {
+        let (a, b, (), c) = runtime.run(readers_and_a_writer(1));
+        assert!([a, b, c].iter().all(|value| [1, 2].contains(value)));
+    });
+}
+
+#[task]
+async fn to_nowhere() {
+    let _ = on(99).create(Cell2 { value: 0 }).await;
+}
+
+#[test]
+fn a_node_that_does_not_exist_is_named() {
+    let runtime = Runtime::builder().workers(2).nodes(3).build().unwrap();
+    let Err(RunError::Panicked(panic)) = runtime.try_run(to_nowhere()) else { panic!("a panic") };
+    assert!(panic.message().starts_with("there is no node 99: this runtime has 3 nodes"), "{}", panic.message());
+    assert!(matches!(Runtime::builder().nodes(0).build(), Err(Error::Nodes(0))));
+}
+
+/// Tells when it is dropped.
+struct Told(std::sync::Arc<()>);
+
+static TOLD: std::sync::Mutex<Option<std::sync::Arc<()>>> = std::sync::Mutex::new(None);
+
+#[object]
+impl Told {
+    fn alive(&self) -> usize {
+        std::sync::Arc::strong_count(&self.0)
+    }
+}
+
+#[task]
+async fn leave(node: usize) -> usize {
+    let make = |_: ()| Told(TOLD.lock().unwrap().clone().expect("set before"));
+    let told = on(node).create_with(make, ()).await;
+    told.alive().await
+}
+
+#[test]
+fn objects_that_are_left_are_dropped_with_their_runtime() {
+    let alive = std::sync::Arc::new(());
+    *TOLD.lock().unwrap() = Some(alive.clone());
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    assert_eq!(runtime.run(leave(0)), 3);
+    assert_eq!(runtime.run(leave(1)), 4, "objects outlive their run");
+    assert_eq!(runtime.close(), 0);
+    *TOLD.lock().unwrap() = None;
+    assert_eq!(std::sync::Arc::strong_count(&alive), 1);
+}
+
+#[test]
+fn a_forged_reference_is_refused() {
+    let (at, check): (u64, u64) = (0, 0x1234_5678_0000_0002);
+    let text = format!("[{at},{check}]");
+    let forged: Result<Ref<Board>, _> = serde_json::from_str(&text);
+    assert!(forged.unwrap_err().to_string().starts_with("this is no reference to a objects::Board"));
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let board = runtime.run(make_board());
+    let copy: Ref<Board> = serde_json::from_str(&serde_json::to_string(&board).unwrap()).unwrap();
+    assert_eq!(copy, board);
+    assert_eq!(format!("{board:?}"), "Board 0 at node 0");
+    assert!(serde_json::from_str::<Ref<Ring>>(&serde_json::to_string(&board).unwrap()).is_err());
+}
+
+#[task]
+async fn make_board() -> Ref<Board> {
+    on(0).create(Board { value: 1 }).await
+}
