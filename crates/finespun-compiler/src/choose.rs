@@ -1,6 +1,7 @@
 //! The choice of a schema.
 
 use proc_macro2::TokenStream;
+use syn::visit::{self, Visit};
 use syn::{Block, Pat, Type};
 
 use crate::closures;
@@ -107,6 +108,12 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
         ready.listed = listed;
         ready.located = place.located;
         let mut code = emit::stack(&ready);
+        let names = emit::item::assertions(
+            &names(params, block),
+            "a `{}` with a destructor is none of finespun's: write its path, as in `cell::Ref`",
+        );
+        let rest = code.rest;
+        code.rest = quote::quote!(#names #rest);
         code.inlined = code.forwards && !scan::block_has_closure(block);
         return Ok(Choice::Stack(code));
     }
@@ -122,6 +129,24 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
         );
     }
     errors.finish().map(|()| Choice::Pinned { why: None, listed: false })
+}
+
+/// The types that are taken for names of objects by how they are written.
+fn names(params: &[Param], block: &Block) -> Vec<Type> {
+    struct Names(Vec<Type>);
+    impl<'a> Visit<'a> for Names {
+        fn visit_type(&mut self, ty: &'a Type) {
+            if kinds::is_name(ty) {
+                self.0.push(ty.clone());
+            }
+            visit::visit_type(self, ty);
+        }
+        fn visit_item(&mut self, _: &'a syn::Item) {}
+    }
+    let mut names = Names(Vec::new());
+    params.iter().filter_map(|p| p.ty.as_ref()).for_each(|ty| names.visit_type(ty));
+    names.visit_block(block);
+    names.0
 }
 
 fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mut Reasons) -> Option<Ready> {

@@ -39,6 +39,7 @@ use crate::choose::Code;
 use crate::flow::capture::Flow;
 use crate::ir::{Body, Call, PointId};
 use crate::names::Names;
+use crate::scan::Known;
 
 /// A body that is ready to be written as a stack task.
 pub(crate) struct Ready {
@@ -143,7 +144,15 @@ fn bound(
     let mut lets = TokenStream::new();
     for (i, operand) in call.operands().iter().enumerate() {
         let name = format_ident!("__t{i}", span = span);
-        let operand = edit(operand);
+        let known = crate::scan::known(operand);
+        let mut operand = edit(operand);
+        if let Some(known) = known {
+            let shown = match known {
+                Known::Creation => quote::quote_spanned!(span=> creation),
+                Known::Checked => quote::quote_spanned!(span=> checked),
+            };
+            operand = quote::quote_spanned!(span=> ::finespun::__rt::#shown(#operand));
+        }
         lets.extend(match ready.located {
             true => quote::quote_spanned!(span=> let #name = #operand;),
             false => quote::quote_spanned!(span=> let #name = ::finespun::__rt::send(#operand);),

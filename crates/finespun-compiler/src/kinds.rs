@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use quote::ToTokens;
 use syn::{GenericArgument, PathArguments, Type};
 
 /// Whom a borrow of a local borrows from.
@@ -97,12 +98,25 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
             let PathArguments::AngleBracketed(args) = &last.arguments else { return None };
             let wraps = ["Option", "Range", "RangeInclusive"].iter().any(|n| last.ident == n);
             match args.args.first() {
+                Some(GenericArgument::Type(_)) if is_name(ty) => Kind::reference(Lend::Shared),
                 Some(GenericArgument::Type(inner)) if wraps => of_type(inner)?,
                 _ => return None,
             }
         }
         _ => return None,
     })
+}
+
+/// Is this a `Ref<T>`, the name of an object? It can be copied, and borrows nothing. Who calls another type so, one
+/// with a destructor, is told: see `choose::names`.
+pub(crate) fn is_name(ty: &Type) -> bool {
+    let Type::Path(p) = ty else { return false };
+    let Some(last) = p.path.segments.last().filter(|_| p.qself.is_none() && p.path.segments.len() == 1) else {
+        return false;
+    };
+    let PathArguments::AngleBracketed(args) = &last.arguments else { return false };
+    let known = !crate::macros::mentions(&args.to_token_stream(), &|name| name == "_");
+    known && last.ident == "Ref" && args.args.len() == 1 && matches!(args.args[0], GenericArgument::Type(_))
 }
 
 /// Does the text of a type tell that its values travel in registers?

@@ -180,3 +180,26 @@ pub(crate) fn root(expr: &Expr) -> Option<(&syn::Ident, bool)> {
 pub(crate) fn endless(expr: &Expr) -> bool {
     matches!(expr, Expr::Loop(_)) && !crate::macros::mentions(&quote::quote!(#expr), &|i| i == "break")
 }
+
+/// An operand of an await that is known by how it is written. What is written for it holds for nothing else, so rustc is
+/// shown that it is the library's.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Known {
+    /// `on(..).create(..)`, which gives the name of an object, and keeps nothing of `on(..)`.
+    Creation,
+    /// `r.method(..).checked()`, which keeps nothing but the call.
+    Checked,
+}
+
+/// Is it one of these?
+pub(crate) fn known(expr: &Expr) -> Option<Known> {
+    let Expr::MethodCall(e) = peel(expr) else { return None };
+    match peel(&e.receiver) {
+        Expr::Call(on) if e.method == "create" || e.method == "create_with" => {
+            let Expr::Path(path) = &*on.func else { return None };
+            path.path.segments.last().filter(|last| last.ident == "on").map(|_| Known::Creation)
+        }
+        Expr::MethodCall(_) if e.method == "checked" && e.args.is_empty() => Some(Known::Checked),
+        _ => None,
+    }
+}

@@ -123,6 +123,8 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __rt {
     pub use crate::object::call::{Call, Method};
+    pub use crate::object::checked::checked;
+    pub use crate::object::create::creation;
     pub use crate::object::reference::{Object, Ref};
     pub use crate::object::table::Access;
     pub use crate::task::call::{

@@ -447,7 +447,7 @@ fn objects_that_are_left_are_dropped_with_their_runtime() {
 #[test]
 fn a_forged_reference_is_refused() {
     let (at, check): (u64, u64) = (0, 0x1234_5678_0000_0002);
-    let text = format!("[{at},{check}]");
+    let text = format!(r#"{{"check":{check},"at":{at}}}"#);
     let forged: Result<Ref<Board>, _> = serde_json::from_str(&text);
     assert!(forged.unwrap_err().to_string().starts_with("this is no reference to a objects::Board"));
     let runtime = Runtime::builder().workers(1).build().unwrap();

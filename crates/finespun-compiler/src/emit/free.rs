@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, Type};
 
-use super::item::{Function, Parts, assertions, inline, inlined, known, note, opened, own, scalars, turbofish};
+use super::item::{Function, Parts, inline, inlined, known, note, opened, own, scalars, turbofish, undropped};
 use super::{listed, named, pinned, straight};
 use crate::choose::{self, Choice};
 use crate::parse::Options;
@@ -49,7 +49,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             let (also, call) = if demands.is_empty() {
                 (TokenStream::new(), call)
             } else if options.wish.is_stack() {
-                let assert = assertions(demands);
+                let assert = undropped(demands);
                 (TokenStream::new(), quote_spanned!(site=> { #assert #call }))
             } else {
                 let (nested, task) = pinned();

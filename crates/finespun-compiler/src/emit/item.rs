@@ -206,14 +206,20 @@ pub(super) fn own(function: &Function, parts: &Parts) -> Own {
 }
 
 /// The demand that a forced stack schema makes, once types are known.
-pub(super) fn assertions(types: &[Type]) -> TokenStream {
+pub(super) fn undropped(types: &[Type]) -> TokenStream {
+    assertions(
+        types,
+        "no stack schema: a `{}` may have been moved at an await, or not; `drop` it before the await, or choose \
+         `#[task(pinned)]`",
+    )
+}
+
+/// The demand that types have no destructor; `{}` in the message is the type.
+pub(crate) fn assertions(types: &[Type], message: &str) -> TokenStream {
     let site = Span::mixed_site();
     let each = types.iter().map(|ty| {
         let shown = ty.to_token_stream().to_string();
-        let message = format!(
-            "no stack schema: a `{shown}` may have been moved at an await, or not; \
-             `drop` it before the await, or choose `#[task(pinned)]`"
-        );
+        let message = message.replace("{}", &shown);
         quote_spanned!(site=> const { assert!(!::core::mem::needs_drop::<#ty>(), #message) };)
     });
     each.collect()

@@ -17,8 +17,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Block, Ident, ReceiverKind, Type, Visibility, parse_quote};
 
 use super::item::{
-    Function, Home, Parts, assertions, behind, inline, inlined, known, note, opened, own, scalars, sibling, this,
-    turbofish,
+    Function, Home, Parts, behind, inline, inlined, known, note, opened, own, scalars, sibling, this, turbofish,
+    undropped,
 };
 use super::{dynamic, named, pinned, straight};
 use crate::choose::{self, Choice};
@@ -121,7 +121,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         (Some(Choice::Stack(code)), Some(block)) => {
             let first = match &code.inert[..] {
                 [] => TokenStream::new(),
-                demands if options.wish.is_stack() => assertions(demands),
+                demands if options.wish.is_stack() => undropped(demands),
                 demands => {
                     let pinned = pinned(block);
                     quote_spanned! {site=>

@@ -325,6 +325,11 @@ impl Builder<'_> {
         {
             result = kinds::of_type(output).unwrap_or(result);
         }
+        if let crate::ir::Call::One(operand) = &point.call
+            && crate::scan::known(operand) == Some(crate::scan::Known::Creation)
+        {
+            result = Kind::reference(kinds::Lend::Shared);
+        }
         let result = result.borrowing(lent.from.clone());
         self.graph.lent[id] = lent;
         let scope = self.scope.clone();

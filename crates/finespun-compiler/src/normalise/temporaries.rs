@@ -128,8 +128,10 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         Expr::Match(e) => scrutinee(&e.expr),
         Expr::Call(e) => find(&e.func).or_else(|| e.args.iter().find_map(find)),
         Expr::MethodCall(e) => {
-            let kept =
-                !scan::is_place(&e.receiver) && !CONSUMING.iter().any(|m| e.method == m) && !is_view(&e.receiver);
+            let kept = !scan::is_place(&e.receiver)
+                && !CONSUMING.iter().any(|m| e.method == m)
+                && !is_view(&e.receiver)
+                && scan::known(expr).is_none();
             let here = if kept { Some(e.receiver.span()) } else { inside(&e.receiver) };
             here.or_else(|| e.args.iter().find_map(find))
         }

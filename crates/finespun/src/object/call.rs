@@ -12,7 +12,7 @@ use super::lock::{Hold, InLine};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
 use super::table::{self, Access, Found};
-use crate::task::call::{Task, call, call_async, sealed, wait};
+use crate::task::call::{Task, call, call_after_trip, call_async, sealed, wait};
 use crate::task::context::Cx;
 use crate::task::fallback::{Enter, fallback_here};
 use crate::task::frame::{FrameRef, Place};
@@ -20,6 +20,7 @@ use crate::task::located;
 use crate::task::origin::{Named, Note};
 use crate::task::outcome::{Child, Outcome};
 use crate::task::suspend::{Continuation, suspend_at};
+use crate::task::words::Parcel;
 
 /// A method of an object's type.
 ///
@@ -96,6 +97,33 @@ impl<M: Method> Call<M> {
         self.target
     }
 
+    /// Calls the method of an object that is here, and free.
+    ///
+    /// # Safety
+    /// As [`Task::call`]; that is the object.
+    #[inline(always)]
+    unsafe fn free(self, cx: Cx, object: NonNull<()>) -> Outcome<M::Output> {
+        let object = object.cast::<M::Object>();
+        if M::ACCESS == Access::None {
+            // SAFETY: at home; the object is not used.
+            return unsafe { M::run(self.target, object, self.args, cx) };
+        }
+        if M::PLAIN {
+            let note = Note::<M>::new();
+            let whole = Whole::<M>(self.target, PhantomData);
+            // SAFETY: at home, and free: nobody else looks at the object until a plain function has ended.
+            let outcome = unsafe { M::run(self.target, object, self.args, cx) };
+            std::mem::forget(whole);
+            note.end();
+            // SAFETY: a plain function does not suspend.
+            return unsafe { outcome.ended() };
+        }
+        let name = self.target.name();
+        let hold = Nodes::of(cx).table(name.node()).hold_free(name, M::ACCESS == Access::Exclusive);
+        // SAFETY: passed on.
+        unsafe { inside(cx, hold, Inside::<M> { target: self.target, object, args: self.args }) }
+    }
+
     /// At the object's home: what is not free.
     ///
     /// # Safety
@@ -159,29 +187,22 @@ impl<M: Method> Task for Call<M> {
 
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        let Some(object) = table::free_here(cx, self.target.name()) else {
-            // SAFETY: passed on.
-            return unsafe { elsewhere(self, cx) };
-        };
-        let object = object.cast::<M::Object>();
-        if M::ACCESS == Access::None {
-            // SAFETY: at home; the object is not used.
-            return unsafe { M::run(self.target, object, self.args, cx) };
+        match table::free_here(cx, self.target.name()) {
+            // SAFETY: passed on; just found.
+            Some(object) => unsafe { self.free(cx, object) },
+            // SAFETY: passed on; the parcel is taken once.
+            None => unsafe { elsewhere(&mut Parcel::new(self), cx) }.opaque(),
         }
-        if M::PLAIN {
-            let note = Note::<M>::new();
-            let whole = Whole::<M>(self.target, PhantomData);
-            // SAFETY: at home, and free: nobody else looks at the object until a plain function has ended.
-            let outcome = unsafe { M::run(self.target, object, self.args, cx) };
-            std::mem::forget(whole);
-            note.end();
-            return outcome;
+    }
+
+    #[inline(always)]
+    unsafe fn call_guarded(self, cx: Cx) -> Outcome<M::Output> {
+        if cx.trips() {
+            // SAFETY: the parcel is taken once.
+            return unsafe { tripped(&mut Parcel::new(self), cx) }.opaque();
         }
-        let hold = Nodes::of(cx)
-            .table(self.target.name().node())
-            .hold_free(self.target.name(), M::ACCESS == Access::Exclusive);
         // SAFETY: passed on.
-        unsafe { held(cx, Held::<M> { hold, target: self.target, args: self.args }) }
+        unsafe { self.call(cx) }
     }
 
     fn start(self, cx: Cx) -> FrameRef {
@@ -209,17 +230,31 @@ impl<M: Method> Drop for Whole<M> {
         let cx = unsafe { crate::task::context::cx() };
         // Held and not ended.
         let exclusive = M::ACCESS == Access::Exclusive;
-        drop(Nodes::of(cx).table(name.node()).hold_free(name, exclusive).begin());
+        drop(Nodes::of(cx).table(name.node()).hold_free(name, exclusive).begin(cx, M::ORIGIN));
     }
+}
+
+/// What is called where the worker is wanted for something else. Of the outcome, here and below, the optimizer knows
+/// nothing, so that it sees that there is no frame on the fast path; and the call is moved into memory for them only.
+///
+/// # Safety
+/// The call is in the parcel, and is moved here.
+#[cold]
+#[inline(never)]
+unsafe fn tripped<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M::Output> {
+    // SAFETY: by the caller's word.
+    call_after_trip(cx, unsafe { call.take() })
 }
 
 /// What is not free, or not here.
 ///
 /// # Safety
-/// As [`Task::call`].
+/// As [`Task::call`]; the call is in the parcel, and is moved here.
 #[cold]
 #[inline(never)]
-unsafe fn elsewhere<M: Method>(call: Call<M>, cx: Cx) -> Outcome<M::Output> {
+unsafe fn elsewhere<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M::Output> {
+    // SAFETY: by the caller's word.
+    let call = unsafe { call.take() };
     if call.target.name().node() == cx.node() {
         // SAFETY: passed on.
         return unsafe { call.here(cx) };
@@ -295,11 +330,10 @@ impl<M: Method> Task for Inside<M> {
     }
 }
 
-/// Calls the method, and ends the hold when that has ended.
+/// Calls the method of an object that is held for it, unless it is poisoned.
 ///
 /// # Safety
 /// As [`Task::call`]; at home.
-#[inline]
 unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
     let Held { hold, target, args } = call;
     let table = Nodes::of(cx).table(target.name().node());
@@ -307,12 +341,21 @@ unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
         drop(hold);
         throw(Call::<M>::which(target).refused(Refusal::Poisoned));
     }
-    let object = table.object(&hold).cast();
-    table.held_by(&hold, M::ORIGIN);
-    let hold = hold.begin();
+    let object = table.object(&hold).cast::<M::Object>();
+    // SAFETY: passed on.
+    unsafe { inside(cx, hold, Inside::<M> { target, object, args }) }
+}
+
+/// Calls the method, and ends the hold when that has ended.
+///
+/// # Safety
+/// As [`Task::call`]; at home, and the object is held.
+#[inline]
+unsafe fn inside<M: Method>(cx: Cx, hold: Hold, method: Inside<M>) -> Outcome<M::Output> {
+    let hold = hold.begin(cx, M::ORIGIN);
     let note = Note::<M>::new();
     // SAFETY: the object is held until the call has ended, its child included.
-    let called = unsafe { self::call(cx, Inside::<M> { target, object, args }) };
+    let called = unsafe { call(cx, method) };
     note.end();
     match called.open() {
         Ok(value) => {

@@ -20,6 +20,12 @@ use crate::task::suspend::Continuation;
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Checked<M: Method>(pub(super) Call<M>);
 
+/// The compiler of tasks takes this for one that keeps nothing but the call, and rustc sees that it is.
+#[inline(always)]
+pub fn checked<M: Method>(call: Checked<M>) -> Checked<M> {
+    call
+}
+
 impl<M: Method> sealed::Sealed for Checked<M> {}
 impl<M: Method> Task for Checked<M> {
     type Output = Result<M::Output, CallError>;

@@ -28,9 +28,10 @@ unsafe fn destroy<T>(object: NonNull<()>) {
     drop(unsafe { Box::from_raw(object.cast::<T>().as_ptr()) });
 }
 
-/// FNV-1a, of 32 bits.
+/// FNV-1a, folded to 24 bits; never 0, which is no class.
 fn hash(name: &str) -> u32 {
-    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    ((hash >> 24) ^ (hash & 0xFF_FFFF)).max(1)
 }
 
 impl Class {

@@ -16,6 +16,8 @@ pub(crate) struct Nodes {
     workers: u32,
     /// Those of this worker: node n is the (n / workers)th of worker n % workers.
     tables: Box<[Table]>,
+    /// What a worker without nodes sees.
+    nowhere: Table,
     mailbox: Mailbox,
 }
 
@@ -24,7 +26,8 @@ pub(crate) fn hosts(workers: usize, count: usize, transport: Transport) -> Vec<B
     let (workers, count) = (workers as u32, count as u32);
     let nodes = |(worker, mailbox)| {
         let tables = (worker as u32..count).step_by(workers as usize).map(Table::new).collect();
-        Box::new(Nodes { count, worker: worker as u32, workers, tables, mailbox }) as Box<dyn Host>
+        let nowhere = Table::new(u32::MAX);
+        Box::new(Nodes { count, worker: worker as u32, workers, tables, nowhere, mailbox }) as Box<dyn Host>
     };
     mailboxes(workers as usize, transport).into_iter().enumerate().map(nodes).collect()
 }
@@ -83,11 +86,10 @@ impl Nodes {
     }
 
     fn show(&self, context: &Context, node: u32) {
-        let (entries, len) = self.table(node).entries();
+        let (entries, mask) = self.table(node).entries();
         let here = &context.here;
         here.node.set(node);
-        here.base.set(u64::from(node) << 32);
-        here.len.set(len as u64);
+        here.mask.set(mask);
         here.entries.set(entries.cast());
     }
 }
@@ -97,8 +99,11 @@ impl Host for Nodes {
         context.here.host.set(std::ptr::from_ref(self).cast());
         // Nowhere, until there is somewhere.
         context.here.node.set(u32::MAX);
-        context.here.base.set(u64::MAX);
+        context.here.first.set(u32::MAX);
+        context.here.mask.set(0);
+        context.here.entries.set(self.nowhere.entries().0.cast());
         if !self.tables.is_empty() {
+            context.here.first.set(self.worker);
             self.show(context, self.worker);
         }
     }

@@ -2,7 +2,8 @@
 
 use super::host::Nodes;
 use super::reference::Name;
-use crate::task::context::cx;
+use crate::task::context::{Cx, cx};
+use crate::task::origin::Origin;
 
 /// An object is held. Dropped, it ends a hold of a method that did not end well: if that could change the object, it is
 /// poisoned.
@@ -34,7 +35,8 @@ impl Hold {
 
     /// The method begins.
     #[inline]
-    pub(crate) fn begin(mut self) -> Hold {
+    pub(crate) fn begin(mut self, cx: Cx, method: &'static Origin) -> Hold {
+        Nodes::of(cx).table(self.name.node()).held_by(&self, method);
         self.begun = true;
         self
     }

@@ -37,7 +37,7 @@ use crate::task::context::try_cx;
 pub trait Portable: Send + Serialize + DeserializeOwned + 'static {}
 impl<T: Send + Serialize + DeserializeOwned + 'static> Portable for T {}
 
-/// The node that this code runs at: an object's home in its methods, one of the worker's nodes in other tasks.
+/// The node that this code runs at: an object's home in its methods, the first of the worker's nodes in other tasks.
 ///
 /// # Panics
 /// Outside a task.

@@ -34,39 +34,57 @@ pub unsafe trait Object: Sized + 'static {
 /// Functions of references themselves are associated ones, so that they hide no method: [`Ref::node`], [`Ref::free`].
 #[repr(C)]
 pub struct Ref<T> {
-    /// Node in the upper half, index in its table in the lower.
-    pub(crate) at: u64,
-    /// Tag of the class in the upper half; generation in the bits behind, but for the last, which is clear.
-    pub(crate) check: u64,
+    check: u64,
+    at: u32,
     object: PhantomData<fn() -> T>,
 }
 
 /// A reference, whatever it is to.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Name {
-    pub(crate) at: u64,
+    /// The word of its entry while that is free: tag of the class (24 bits), node (16), generation (23), no mark.
     pub(crate) check: u64,
+    /// Where in the node's table the entry is, in bytes.
+    pub(crate) at: u32,
 }
 
 impl Name {
+    pub(crate) fn new(tag: u32, node: u32, generation: u32, index: u32) -> Name {
+        let check = u64::from(tag) << 40 | u64::from(node) << 24 | u64::from(generation) << 1;
+        Name { check, at: index << ENTRY }
+    }
+
+    pub(crate) fn tag(self) -> u32 {
+        (self.check >> 40) as u32
+    }
+
     pub(crate) fn node(self) -> u32 {
-        (self.at >> 32) as u32
+        (self.check >> 24) as u32 & 0xFFFF
+    }
+
+    pub(crate) fn generation(self) -> u32 {
+        (self.check >> 1) as u32 & GENERATIONS
     }
 
     pub(crate) fn index(self) -> u32 {
-        self.at as u32
+        self.at >> ENTRY
     }
 }
+
+/// The size of an entry, as a power of two.
+pub(crate) const ENTRY: u32 = 5;
+/// The last generation.
+pub(crate) const GENERATIONS: u32 = (1 << 23) - 1;
 
 impl<T> Ref<T> {
     /// The caller says that the name is that of a `T`.
     pub(crate) fn new(name: Name) -> Ref<T> {
-        Ref { at: name.at, check: name.check, object: PhantomData }
+        Ref { check: name.check, at: name.at, object: PhantomData }
     }
 
     #[inline(always)]
     pub(crate) fn name(self) -> Name {
-        Name { at: self.at, check: self.check }
+        Name { check: self.check, at: self.at }
     }
 
     /// The node that the object lives on.
@@ -105,7 +123,7 @@ impl<T> Copy for Ref<T> {}
 
 impl<T> PartialEq for Ref<T> {
     fn eq(&self, other: &Ref<T>) -> bool {
-        (self.at, self.check) == (other.at, other.check)
+        self.name() == other.name()
     }
 }
 impl<T> Eq for Ref<T> {}
@@ -119,21 +137,22 @@ impl<T> PartialOrd for Ref<T> {
 /// By node, then in the order of creation as long as nothing is dropped.
 impl<T> Ord for Ref<T> {
     fn cmp(&self, other: &Ref<T>) -> std::cmp::Ordering {
-        (self.at, self.check).cmp(&(other.at, other.check))
+        let key = |name: Name| (name.node(), name.at, name.check);
+        key(self.name()).cmp(&key(other.name()))
     }
 }
 
 impl<T> Hash for Ref<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.at, self.check).hash(state);
+        self.name().hash(state);
     }
 }
 
 impl<T> fmt::Debug for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Name { at, check } = self.name();
-        write!(f, "{} {} at node {}", short(std::any::type_name::<T>()), at as u32, at >> 32)?;
-        if check as u32 > 2 { write!(f, " (generation {})", (check as u32) >> 1) } else { Ok(()) }
+        let name = self.name();
+        write!(f, "{} {} at node {}", short(std::any::type_name::<T>()), name.index(), name.node())?;
+        if name.generation() > 1 { write!(f, " (generation {})", name.generation()) } else { Ok(()) }
     }
 }
 
@@ -145,18 +164,18 @@ pub(crate) fn short(name: &str) -> &str {
 
 impl<T> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (self.at, self.check).serialize(serializer)
+        self.name().serialize(serializer)
     }
 }
 
 impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ref<T>, D::Error> {
-        let (at, check) = <(u64, u64)>::deserialize(deserializer)?;
+        let name = Name::deserialize(deserializer)?;
         let class = Class::of::<T>();
         // What is in the table has the tag of its class, so a name with this tag finds a `T` or nothing.
-        if (check >> 32) as u32 != class.tag || check & 1 == 1 {
+        if name.tag() != class.tag || name.check & 1 == 1 || name.at != name.index() << ENTRY {
             return Err(D::Error::custom(format_args!("this is no reference to a {}", class.name)));
         }
-        Ok(Ref::new(Name { at, check }))
+        Ok(Ref::new(name))
     }
 }

@@ -1,7 +1,7 @@
 //! The table of a node's objects, and their implicit locks.
 //!
 //! ```text
-//!   the word of an entry: tag of the class (32 bits), generation (31), a mark
+//!   the word of an entry: tag of the class, node, generation, a mark
 //!
 //!             (1) hold                         (2) released, nobody waits
 //!   FREE(g) ------------> HELD(g), marked ----------------------------------> FREE(g)
@@ -28,7 +28,7 @@ use std::ptr::NonNull;
 use super::class::Class;
 use super::error::Refusal;
 use super::lock::Hold;
-use super::reference::{Name, short};
+use super::reference::{ENTRY, GENERATIONS, Name, short};
 use crate::task::context::Cx;
 use crate::task::frame::FrameRef;
 use crate::task::origin::Origin;
@@ -38,10 +38,8 @@ use crate::task::suspend::Continuation;
 const MARK: u64 = 1;
 /// An exclusive holder.
 const EXCLUSIVE: u32 = u32::MAX;
-/// A generation behind which a place is not used again.
-const LAST: u64 = (1 << 31) - 1;
-
 /// What is known of one object.
+#[repr(C)]
 pub(crate) struct Entry {
     word: Cell<u64>,
     object: Cell<*mut ()>,
@@ -51,6 +49,29 @@ pub(crate) struct Entry {
     holders: Cell<u32>,
     lives: Cell<bool>,
     poisoned: Cell<bool>,
+    /// Somebody stands in line.
+    wanted: Cell<bool>,
+}
+
+const _: () = assert!(size_of::<Entry>() == 1 << ENTRY);
+
+impl Entry {
+    fn empty() -> Entry {
+        Entry {
+            word: Cell::new(Name::new(0, 0, 1, 0).check | MARK),
+            object: Cell::new(std::ptr::null_mut()),
+            holder: Cell::new(None),
+            holders: Cell::new(0),
+            lives: Cell::new(false),
+            poisoned: Cell::new(false),
+            wanted: Cell::new(false),
+        }
+    }
+
+    /// The name of an object that is here, at that index.
+    fn name(&self, index: u32) -> Name {
+        Name { check: self.word.get() & !MARK, at: index << ENTRY }
+    }
 }
 
 /// Who waits for an object, and gets a hold of it; nothing if it is gone by then.
@@ -83,8 +104,11 @@ pub(crate) enum Found {
 /// The objects of one node.
 pub(crate) struct Table {
     node: u32,
-    /// Entries are added here and never taken away; nobody keeps a reference to one while that may happen.
+    /// As many as some power of two, so that a mask keeps every name inside. Nobody keeps a reference to one while an
+    /// object is made.
     entries: UnsafeCell<Vec<Entry>>,
+    /// How many have been used.
+    used: Cell<u32>,
     /// Places that may be used again.
     spare: RefCell<Vec<u32>>,
     lines: RefCell<HashMap<u32, VecDeque<Waiter>>>,
@@ -94,13 +118,11 @@ pub(crate) struct Table {
 #[inline(always)]
 pub(crate) fn free_here(cx: Cx, name: Name) -> Option<NonNull<()>> {
     let here = &cx.context().here;
-    let index = name.at.wrapping_sub(here.base.get());
-    if index >= here.len.get() {
-        return None;
-    }
-    // SAFETY: `entries` is the table of `len` entries, which this worker alone changes (`Nodes::show`); the reference is
-    // gone before it can.
-    let entry = unsafe { &*here.entries.get().cast::<Entry>().add(index as usize) };
+    let at = (name.at & here.mask.get()) as usize;
+    // SAFETY: `entries` is a table of entries that this worker alone changes, of which `mask` is the last (`Nodes::show`);
+    // the reference is gone before they move.
+    let entry = unsafe { &*here.entries.get().byte_add(at).cast::<Entry>() };
+    // The word holds the node: in another's table it is another.
     if entry.word.get() != name.check {
         return None;
     }
@@ -112,17 +134,18 @@ impl Table {
     pub(crate) fn new(node: u32) -> Table {
         Table {
             node,
-            entries: UnsafeCell::new(Vec::new()),
+            entries: UnsafeCell::new(vec![Entry::empty()]),
+            used: Cell::new(0),
             spare: RefCell::new(Vec::new()),
             lines: RefCell::new(HashMap::new()),
         }
     }
 
-    /// Where the entries are, and how many.
-    pub(crate) fn entries(&self) -> (*const Entry, usize) {
+    /// Where the entries are, and where the last one is among them, in bytes.
+    pub(crate) fn entries(&self) -> (*const Entry, u32) {
         // SAFETY: only this worker touches it, and no reference outlives a statement.
         let entries = unsafe { &*self.entries.get() };
-        (entries.as_ptr(), entries.len())
+        (entries.as_ptr(), (entries.len() as u32 - 1) << ENTRY)
     }
 
     fn entry(&self, index: u32) -> Option<&Entry> {
@@ -136,24 +159,20 @@ impl Table {
         let index = spare.unwrap_or_else(|| {
             // SAFETY: only this worker touches it, and nobody holds a reference (see the field).
             let entries = unsafe { &mut *self.entries.get() };
-            let index = u32::try_from(entries.len()).expect("fewer than 2^32 objects at a node");
-            entries.push(Entry {
-                word: Cell::new(MARK | 1 << 1),
-                object: Cell::new(std::ptr::null_mut()),
-                holder: Cell::new(None),
-                holders: Cell::new(0),
-                lives: Cell::new(false),
-                poisoned: Cell::new(false),
-            });
+            let index = self.used.replace(self.used.get() + 1);
+            if index as usize == entries.len() {
+                assert!(index < 1 << (31 - ENTRY), "a node has room for 2^26 objects: use more nodes");
+                entries.resize_with((2 * entries.len()).max(64), Entry::empty);
+            }
             index
         });
         let entry = self.entry(index).expect("just found");
+        let name = Name::new(class.tag, self.node, entry.name(index).generation(), index);
         entry.object.set(object.as_ptr());
         entry.lives.set(true);
         entry.poisoned.set(false);
-        let generation = entry.word.get() as u32 & !(MARK as u32);
-        entry.word.set(u64::from(class.tag) << 32 | u64::from(generation));
-        Name { at: u64::from(self.node) << 32 | u64::from(index), check: entry.word.get() }
+        entry.word.set(name.check);
+        name
     }
 
     /// The entry of an object that is there.
@@ -186,7 +205,7 @@ impl Table {
         let waits = |line: &VecDeque<Waiter>| line.iter().any(|waiter| waiter.granted.leaf() == leaf);
         let (&index, _) = lines.iter().find(|(_, line)| waits(line))?;
         let entry = self.entry(index)?;
-        let class = short(Class::tagged((entry.word.get() >> 32) as u32).name);
+        let class = short(Class::tagged(entry.name(index).tag()).name);
         let holder = entry.holder.get().map_or("others", |holder| holder.name);
         Some(format!("the {class} {index} at node {}, held by {holder}", self.node))
     }
@@ -208,7 +227,7 @@ impl Table {
     pub(crate) fn hold_even_poisoned(&self, name: Name, exclusive: bool) -> Found {
         let Some(entry) = self.find(name) else { return Found::Refused(Refusal::Stale) };
         let marked = entry.word.get() & MARK != 0;
-        if marked && (!admits(entry, exclusive) || self.lines.borrow().contains_key(&name.index())) {
+        if marked && (!admits(entry, exclusive) || entry.wanted.get()) {
             return Found::Busy;
         }
         admit(entry, exclusive);
@@ -226,6 +245,9 @@ impl Table {
 
     /// Waits in line.
     pub(crate) fn wait(&self, index: u32, exclusive: bool, granted: Continuation<Option<Hold>>) {
+        if let Some(entry) = self.entry(index) {
+            entry.wanted.set(true);
+        }
         self.lines.borrow_mut().entry(index).or_default().push_back(Waiter { exclusive, granted });
     }
 
@@ -237,7 +259,11 @@ impl Table {
         if poison {
             entry.poisoned.set(true);
         }
-        self.serve(index);
+        if entry.wanted.get() {
+            self.serve(index);
+        } else {
+            open(entry);
+        }
     }
 
     /// Grants to those in line what they can have.
@@ -245,17 +271,14 @@ impl Table {
         while let Some(waiter) = self.next(index) {
             let entry = self.entry(index).expect("somebody waits for it");
             admit(entry, waiter.exclusive);
-            let name = Name { at: u64::from(self.node) << 32 | u64::from(index), check: entry.word.get() & !MARK };
-            if let Err(Some(hold)) = waiter.granted.try_resolve(Some(Hold::new(name, waiter.exclusive))) {
+            if let Err(Some(hold)) = waiter.granted.try_resolve(Some(Hold::new(entry.name(index), waiter.exclusive))) {
                 // Cancelled just now.
                 hold.forget();
                 entry.holders.set(if waiter.exclusive { 0 } else { entry.holders.get() - 1 });
             }
         }
         let entry = self.entry(index).expect("asked for");
-        let free = entry.holders.get() == 0 && !entry.poisoned.get() && entry.lives.get();
-        let mark = if free && !self.lines.borrow().contains_key(&index) { 0 } else { MARK };
-        entry.word.set(entry.word.get() & !MARK | mark);
+        open(entry);
     }
 
     /// The first in line, if it can have the object.
@@ -269,6 +292,7 @@ impl Table {
         let next = line.pop_front_if(|waiter| admits(entry, waiter.exclusive));
         if line.is_empty() {
             lines.remove(&index);
+            entry.wanted.set(false);
         }
         next
     }
@@ -279,14 +303,17 @@ impl Table {
         hold.forget();
         let entry = self.entry(index).expect("what is held is there");
         let object = NonNull::new(entry.object.replace(std::ptr::null_mut())).expect("what is held is there");
-        let class = Class::tagged((entry.word.get() >> 32) as u32);
+        let class = Class::tagged(entry.name(index).tag());
         entry.lives.set(false);
+        entry.wanted.set(false);
         entry.holder.set(None);
         entry.holders.set(0);
-        let generation = (entry.word.get() & u64::from(u32::MAX)) >> 1;
-        entry.word.set((generation + 1) << 1 | MARK);
-        if generation < LAST {
+        let generation = entry.name(index).generation();
+        if generation < GENERATIONS {
+            entry.word.set(Name::new(0, 0, generation + 1, 0).check | MARK);
             self.spare.borrow_mut().push(index);
+        } else {
+            entry.word.set(MARK);
         }
         let line = self.lines.borrow_mut().remove(&index);
         for waiter in line.into_iter().flatten() {
@@ -297,10 +324,15 @@ impl Table {
 
     /// Takes out any object, at the end.
     pub(crate) fn take_any(&self) -> Option<(&'static Class, NonNull<()>)> {
-        // SAFETY: only this worker touches it, and no reference outlives a statement.
-        while let Some(entry) = unsafe { &mut *self.entries.get() }.pop() {
-            if let Some(object) = NonNull::new(entry.object.get()) {
-                return Some((Class::tagged((entry.word.get() >> 32) as u32), object));
+        while let Some(index) = self.used.get().checked_sub(1) {
+            self.used.set(index);
+            let entry = self.entry(index)?;
+            entry.lives.set(false);
+            let object = entry.object.replace(std::ptr::null_mut());
+            let name = entry.name(index);
+            entry.word.set(MARK);
+            if let Some(object) = NonNull::new(object) {
+                return Some((Class::tagged(name.tag()), object));
             }
         }
         None
@@ -319,4 +351,12 @@ fn admits(entry: &Entry, exclusive: bool) -> bool {
 fn admit(entry: &Entry, exclusive: bool) {
     entry.word.set(entry.word.get() | MARK);
     entry.holders.set(if exclusive { EXCLUSIVE } else { entry.holders.get() + 1 });
+}
+
+/// Takes the mark off an entry, if nothing speaks against it.
+#[inline]
+fn open(entry: &Entry) {
+    if entry.holders.get() == 0 && !entry.poisoned.get() && entry.lives.get() && !entry.wanted.get() {
+        entry.word.set(entry.word.get() & !MARK);
+    }
 }

@@ -49,6 +49,28 @@ pub trait Task: sealed::Sealed + Sized {
     #[doc(hidden)]
     unsafe fn call(self, cx: Cx) -> Outcome<Self::Output>;
 
+    /// As `call`, after the guard check.
+    ///
+    /// # Safety
+    /// As `call`.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn call_guarded(self, cx: Cx) -> Outcome<Self::Output> {
+        if Self::GUARDS || !cx.trips() {
+            // SAFETY: passed on.
+            unsafe { outcome(cx, self) }
+        } else if const { Self::IN_REGISTERS && words::fits::<Self>() } {
+            match words::split(self) {
+                // SAFETY: the words hold a `Self`.
+                Ok([a, b, c, d]) => unsafe { call_tripped_by_words::<Self>(a, b, c, d, cx) },
+                Err(_) => unreachable!("just looked"),
+            }
+        } else {
+            // SAFETY: the parcel is taken once.
+            unsafe { call_tripped(cx, &mut Parcel::new(self)) }
+        }
+    }
+
     /// Makes a ready frame that will run the task from its beginning: the heap schema.
     #[doc(hidden)]
     fn start(self, cx: Cx) -> FrameRef {
@@ -130,20 +152,8 @@ unsafe fn outcome<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
 /// As [`call`].
 #[inline(always)]
 pub unsafe fn call_guarded<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
-    let outcome = if Tk::GUARDS || !cx.trips() {
-        // SAFETY: passed on.
-        unsafe { outcome(cx, task) }
-    } else if const { Tk::IN_REGISTERS && words::fits::<Tk>() } {
-        match words::split(task) {
-            // SAFETY: the words hold a `Tk`.
-            Ok([a, b, c, d]) => unsafe { call_tripped_by_words::<Tk>(a, b, c, d, cx) },
-            Err(_) => unreachable!("just looked"),
-        }
-    } else {
-        // SAFETY: the parcel is taken once.
-        unsafe { call_tripped(cx, &mut Parcel::new(task)) }
-    };
-    Called::new(outcome)
+    // SAFETY: passed on.
+    Called::new(unsafe { task.call_guarded(cx) })
 }
 
 /// The same from a task of schema `S`, which looks at the guard unless it is straight: then so is its callee.
@@ -181,7 +191,7 @@ unsafe fn call_tripped<Tk: Task>(cx: Cx, task: &mut Parcel<Tk>) -> Outcome<Tk::O
     call_after_trip(cx, unsafe { task.take() })
 }
 
-fn call_after_trip<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
+pub(crate) fn call_after_trip<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
     match cx.tripped() {
         // SAFETY: `cx` is the current worker's.
         Verdict::Stay => unsafe { task.call(cx) },

@@ -45,14 +45,15 @@ pub(crate) struct Context {
 
 /// The node that the code of this worker runs at, as the object room has set it.
 ///
-/// One node's objects are at the places `base` to `base + len` of the name space, and `entries` is the table of them:
-/// one subtraction and one comparison say whether an object is here, and where.
+/// `entries` is the table of the node's objects: the place that a name says, under the `mask`, is the object's if that
+/// is here.
 #[derive(Default)]
 pub(crate) struct Here {
-    pub(crate) base: Cell<u64>,
-    pub(crate) len: Cell<u64>,
     pub(crate) entries: Cell<*const ()>,
+    pub(crate) mask: Cell<u32>,
     pub(crate) node: Cell<u32>,
+    /// The node that floating tasks run at: the worker's first.
+    pub(crate) first: Cell<u32>,
     /// The worker's number, and how many there are. Node n is worker n's, modulo their number.
     pub(crate) worker: Cell<u32>,
     pub(crate) workers: Cell<u32>,
@@ -286,6 +287,12 @@ impl Cx {
     #[inline]
     pub(crate) fn node(self) -> u32 {
         self.context().here.node.get()
+    }
+
+    /// What follows runs at no node in particular: at the worker's first.
+    #[inline]
+    pub(crate) fn leave_node(self) {
+        self.enter_node(self.context().here.first.get());
     }
 
     /// What follows runs at `node`.

@@ -29,5 +29,5 @@ pub(crate) mod slot;
 pub(crate) mod spawn;
 pub(crate) mod suspend;
 pub(crate) mod teams;
-mod words;
+pub(crate) mod words;
 pub(crate) mod yielding;

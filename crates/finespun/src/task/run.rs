@@ -124,6 +124,9 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             let header = unsafe { current.as_ref() };
             (header.vtable, header.run)
         };
+        if vtable.home.is_none() {
+            cx.leave_node();
+        }
         let cancelled = cx.enter_run(run);
         cx.context().counters.resumed();
         origin::forget();

@@ -50,7 +50,7 @@ impl Program {
 
 /// All programs of all benches.
 fn programs() -> impl Iterator<Item = &'static Program> {
-    instructions::PROGRAMS.iter().chain(overheads::programs())
+    instructions::programs().chain(overheads::programs())
 }
 
 /// One worker that is never interrupted: no thief, and no end of a quantum.

@@ -1,5 +1,6 @@
 //! Instructions per call: what a task costs beside the plain function, and limits that it must keep.
 
+mod objects;
 mod programs;
 
 use serde_json::{Value, json};
@@ -10,7 +11,10 @@ use crate::args::BenchOptions;
 use crate::failure::Failure;
 use crate::show;
 
-pub use programs::PROGRAMS;
+/// All that is counted here.
+pub fn programs() -> impl Iterator<Item = &'static Program> {
+    programs::PROGRAMS.iter().chain(objects::PROGRAMS)
+}
 
 /// A row: a program, what it is measured against, and how much more it may cost.
 struct Row {
@@ -42,7 +46,11 @@ const ROWS: &[Row] = &[
     row("tak", "tak, three awaits in sequence and a tail await", Some("tak-plain"), "tak-tasks", 4.0),
     row("list-forward", "list traversal by tail awaits, per node", Some("list-plain"), "list-forward", 4.0),
     row("list", "list traversal, per node", Some("list-plain"), "list-tasks", 4.0),
+    row("object-get", "a shared method of an object that is here", Some("get-plain"), "get-object", 12.0),
+    row("object-add", "an exclusive method of an object that is here", Some("add-plain"), "add-object", 12.0),
     // Measured, and a little more.
+    row("object-held", "the same, held as if it might suspend", Some("add-plain"), "add-object-held", 125.0),
+    row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 1100.0),
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),
     row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 13.0),
     row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 26.0),
@@ -51,10 +59,10 @@ const ROWS: &[Row] = &[
     row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 168.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 101.0),
     row("suspend", "suspend, resolved at once", None, "suspend-resolved", 152.0),
-    row("spawn", "spawn, and await the handle", None, "spawn-await", 640.0),
-    row("yield", "yield_now", None, "yield", 620.0),
+    row("spawn", "spawn, and await the handle", None, "spawn-await", 650.0),
+    row("yield", "yield_now", None, "yield", 630.0),
     row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 365.0),
-    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 660.0),
+    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 680.0),
 ];
 
 /// What was found for a row.
@@ -137,7 +145,7 @@ fn measure(row: &'static Row, callgrind: &mut Callgrind) -> Result<Found, super:
 
 /// The program of that name; the tests see to it that there is one.
 fn program(name: &str) -> &'static Program {
-    PROGRAMS.iter().find(|program| program.name == name).unwrap_or_else(|| panic!("there is no program {name}"))
+    programs().find(|program| program.name == name).unwrap_or_else(|| panic!("there is no program {name}"))
 }
 
 fn text(found: &[Found]) -> String {

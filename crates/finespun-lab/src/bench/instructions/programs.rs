@@ -32,7 +32,7 @@ const TAK: (u64, u64) = (4, 7);
 const QUEENS: (u64, u64) = (6, 11);
 const TREES: (u64, u64) = (4, 7);
 const REPEATS: (u64, u64) = (5, 405);
-const LOOP: (u64, u64) = (100, 10_000);
+pub(super) const LOOP: (u64, u64) = (100, 10_000);
 const DESCENTS: (u64, u64) = (10, 510);
 
 /// All of them.
@@ -99,7 +99,7 @@ pub const PROGRAMS: &[Program] = &[
     Program::new("level-frame", DESCENTS, |n| n * DEPTH, |n| on_one_worker(descend_often(n))),
 ];
 
-fn turns(n: u64) -> u64 {
+pub(super) fn turns(n: u64) -> u64 {
     n * TURNS
 }
 
