@@ -328,6 +328,8 @@ impl Builder<'_> {
         if let crate::ir::Call::One(operand) = &point.call
             && crate::scan::known(operand) == Some(crate::scan::Known::Creation)
         {
+            // Neither what makes an object nor its name borrows anything.
+            lent.from.clear();
             result = Kind::reference(kinds::Lend::Shared);
         }
         let result = result.borrowing(lent.from.clone());

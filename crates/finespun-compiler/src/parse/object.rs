@@ -71,7 +71,7 @@ fn access(f: &ImplItemFn, errors: &mut Errors) -> Option<Access> {
 }
 
 fn is_this(pat: &Pat) -> bool {
-    matches!(pat, Pat::Ident(name) if name.ident == "this")
+    matches!(pat, Pat::Ident(name) if name.ident == "this" || name.ident == "_this")
 }
 
 fn method(f: &ImplItemFn, access: Access, own: &Type, errors: &mut Errors) -> Method {

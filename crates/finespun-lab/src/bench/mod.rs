@@ -9,6 +9,7 @@
 //! - `suspended`: a million tasks that wait at the same time
 //! - `scaling`: each application on one worker and on many
 //! - `transports`: messages from one thread to another, beside channels
+//! - `invocation`: what a call of an object costs, by where the object is
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `measure`: the alternating timer, least and median
 //! - `paper`: figures from the papers, for the benches that stand beside them
@@ -17,6 +18,7 @@
 mod apps;
 mod count;
 mod instructions;
+mod invocation;
 mod measure;
 mod options;
 mod overheads;
@@ -79,6 +81,7 @@ const BENCHES: &[&dyn Bench] = &[
     &suspended::Suspended,
     &scaling::Scaling,
     &transports::Transports,
+    &invocation::Invocation,
 ];
 
 /// What benches start for themselves; no list shows them.

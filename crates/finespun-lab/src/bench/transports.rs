@@ -230,6 +230,11 @@ fn bare_line(traffic: Traffic) -> f64 {
     timed(|| take_turns(0), || take_turns(1))
 }
 
+/// The seconds that so many round trips of a cache line take.
+pub fn round_trips_of_a_line(times: u64) -> f64 {
+    bare_line(Traffic::Bounce(times))
+}
+
 /// What was found of a carrier, in nanoseconds.
 struct Found {
     carrier: &'static Carrier,

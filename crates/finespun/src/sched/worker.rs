@@ -37,6 +37,10 @@ const MESSAGES: usize = 64;
 /// A promotion comes no sooner after the last than this many times its duration: fruitless requests cost 5% at most.
 const PROMOTION_PAUSE: u32 = 20;
 
+/// How often a worker that talks to others looks for a message, before it does anything else about having nothing to do:
+/// a few microseconds.
+const LISTEN: u32 = 200;
+
 /// How long a worker that has just run dry looks around before it parks.
 const SPIN: Duration = Duration::from_micros(20);
 /// How long the scout looks after it has asked: half a per cent of its longest timeout.
@@ -53,6 +57,8 @@ pub(crate) struct Worker {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
+    /// There have been messages since the worker last ran dry: the next may be on its way.
+    talks: Cell<bool>,
     /// Ready frames of this worker's nodes, in the order in which they became ready.
     located: RefCell<VecDeque<FrameRef>>,
 }
@@ -88,6 +94,7 @@ impl Worker {
             swept: Cell::new(0),
             left_at: Cell::new(None),
             promote_after: Cell::new(None),
+            talks: Cell::new(false),
             located: RefCell::new(VecDeque::new()),
             team,
         };
@@ -193,13 +200,14 @@ impl Worker {
         let alive = Alive;
         let some = self.seat().host().poll(self.context().cx(), MESSAGES);
         std::mem::forget(alive);
+        self.talks.set(self.talks.get() || some);
         self.seat().running.store(false, Ordering::Relaxed);
         some
     }
 
     /// Whether there is something that this worker could do.
     fn work_visible(&self) -> bool {
-        self.team.work_visible() || !self.seat().inbox.is_empty() || self.seat().host().any()
+        self.team.work_visible() || self.addressed()
     }
 
     fn sweep_due(&self) -> bool {
@@ -290,6 +298,9 @@ impl Worker {
 
     /// Asks, and looks for a short while for what comes of it; whether there is work.
     fn look_around(&self) -> bool {
+        if self.talks.take() && self.listen() {
+            return true;
+        }
         self.seat().host().rest();
         if self.team.seats.len() == 1 {
             return false;
@@ -299,15 +310,37 @@ impl Worker {
         self.look(SPIN)
     }
 
+    /// Looks for a short while whether a message comes, without disturbing anybody: who talks to another worker waits for
+    /// its answer rather than for its work.
+    fn listen(&self) -> bool {
+        for _ in 0..LISTEN {
+            if self.addressed() {
+                return true;
+            }
+            hint::spin_loop();
+        }
+        false
+    }
+
+    /// Whether there is something that only this worker can do.
+    fn addressed(&self) -> bool {
+        let seat = self.seat();
+        seat.host().any() || !seat.inbox.is_empty()
+    }
+
     /// Looks for so long whether there is work.
     fn look(&self, spin: Duration) -> bool {
         let start = Instant::now();
         while start.elapsed() < spin {
+            // Of what is others', too often a look would slow them down.
             for _ in 0..32 {
-                if self.work_visible() {
+                if self.addressed() {
                     return true;
                 }
                 hint::spin_loop();
+            }
+            if self.team.work_visible() {
+                return true;
             }
         }
         false
