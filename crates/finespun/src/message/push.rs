@@ -32,6 +32,10 @@ struct Slot<T> {
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
+/// Slots begin where lines do: a small one shares its line with others, and none lies in more lines than it must.
+const GROUP: usize = 4;
+type Group<T> = Line<[Slot<T>; GROUP]>;
+
 /// What the senders write to a receiver.
 struct Ring<T> {
     tail: Line<AtomicU64>,
@@ -39,28 +43,28 @@ struct Ring<T> {
     head: Line<AtomicU64>,
     /// By sender: credits returned and not yet taken.
     returned: Box<[Line<AtomicU32>]>,
-    slots: Box<[Slot<T>]>,
+    slots: Box<[Group<T>]>,
 }
 
 impl<T> Ring<T> {
     fn new(senders: usize, share: u32) -> Ring<T> {
-        let capacity = (senders * share as usize).next_power_of_two();
+        let capacity = (senders * share as usize).next_power_of_two().max(GROUP);
+        let slot = |_| Slot {
+            tag: AtomicU64::new(0),
+            from: UnsafeCell::new(0),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        };
         Ring {
             tail: Line(AtomicU64::new(0)),
             head: Line(AtomicU64::new(0)),
             returned: (0..senders).map(|_| Line(AtomicU32::new(0))).collect(),
-            slots: (0..capacity)
-                .map(|_| Slot {
-                    tag: AtomicU64::new(0),
-                    from: UnsafeCell::new(0),
-                    value: UnsafeCell::new(MaybeUninit::uninit()),
-                })
-                .collect(),
+            slots: (0..capacity / GROUP).map(|_| Line(std::array::from_fn(slot))).collect(),
         }
     }
 
     fn slot(&self, ticket: u64) -> &Slot<T> {
-        &self.slots[ticket as usize & (self.slots.len() - 1)]
+        let index = ticket as usize & (self.slots.len() * GROUP - 1);
+        &self.slots[index / GROUP].0[index % GROUP]
     }
 }
 

@@ -85,6 +85,10 @@ impl<M: Method> Call<M> {
         Checked(self)
     }
 
+    pub(crate) fn into_work(self) -> Invoke<M> {
+        Invoke { target: self.target, args: self.args }
+    }
+
     pub(crate) fn place(&self) -> Place {
         self.place
     }
@@ -273,11 +277,17 @@ impl<M: Method> Task for Away<M> {
     const STRAIGHT: bool = false;
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
         // SAFETY: passed on.
-        unsafe { remote::request(cx, self.0, self.1, |k: Continuation<M::Output>| k) }
+        unsafe { remote::request(cx, self.0.into_work(), self.1, |k: Continuation<M::Output>| k) }
     }
 }
 
-impl<M: Method> Work for Call<M> {
+/// A call on its way: small, for a message of up to 16 bytes of arguments to lie in one cache line.
+pub(crate) struct Invoke<M: Method> {
+    target: Ref<M::Object>,
+    args: M::Args,
+}
+
+impl<M: Method> Work for Invoke<M> {
     type Output = M::Output;
 
     fn node(&self) -> u32 {
@@ -286,8 +296,9 @@ impl<M: Method> Work for Call<M> {
 
     #[inline]
     unsafe fn run(self, cx: Cx) -> Outcome<M::Output> {
+        let Invoke { target, args } = self;
         // SAFETY: passed on.
-        unsafe { Task::call(self, cx) }
+        unsafe { Task::call(Call::<M> { target, args, place: M::ORIGIN.place }, cx) }
     }
 }
 

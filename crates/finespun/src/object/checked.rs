@@ -35,7 +35,7 @@ impl<M: Method> Task for Checked<M> {
         let (which, place) = (Call::<M>::which(self.0.target()), self.0.place());
         if which.node != cx.node() {
             // SAFETY: passed on.
-            return unsafe { remote::request(cx, self.0, place, |k| Errors { k, which }) };
+            return unsafe { remote::request(cx, self.0.into_work(), place, |k| Errors { k, which }) };
         }
         // SAFETY: passed on; a child is waited for below.
         match catch_unwind(AssertUnwindSafe(|| unsafe { call(cx, self.0) }.open())) {

@@ -75,7 +75,7 @@ where
     let nodes = Nodes::of(cx);
     let wait = suspend_at(place, |k: Continuation<T>| {
         let to = nodes.worker_of(work.node());
-        nodes.send(cx, to, Request { run: cx.run(), home: nodes.worker(), reply: reply(k), work });
+        nodes.send(cx, to, Request { run: cx.run(), reply: reply(k), work });
     });
     // SAFETY: passed on.
     unsafe { wait.forced().call(cx) }
@@ -84,8 +84,6 @@ where
 /// Work on its way.
 struct Request<W, R> {
     run: u32,
-    /// The worker that waits for the answer.
-    home: u32,
     reply: R,
     work: W,
 }
@@ -103,8 +101,9 @@ impl<W: Work> Task for WorkTask<W> {
 }
 
 impl<W: Work, R: Reply<W::Output>> Handler for Request<W, R> {
-    fn handle(self, cx: Cx, _: usize) {
-        let Request { run, home, reply, work } = self;
+    fn handle(self, cx: Cx, from: usize) {
+        let Request { run, reply, work } = self;
+        let home = from as u32;
         if !cx.try_enter_run(run) {
             // Nobody waits any more.
             return;

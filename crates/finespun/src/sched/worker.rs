@@ -39,7 +39,7 @@ const PROMOTION_PAUSE: u32 = 20;
 
 /// How often a worker that talks to others looks for a message, before it does anything else about having nothing to do:
 /// a few microseconds.
-const LISTEN: u32 = 200;
+const LISTEN: u32 = 50;
 
 /// How long a worker that has just run dry looks around before it parks.
 const SPIN: Duration = Duration::from_micros(20);
@@ -173,14 +173,15 @@ impl Worker {
         if tick.is_multiple_of(POLL) {
             self.poll();
         }
-        if let Some(frame) = self.own() {
-            return Some(frame);
-        }
-        // What a message leads to is done before others are looked at.
-        if self.poll()
-            && let Some(frame) = self.own()
-        {
-            return Some(frame);
+        // Who talks to another worker waits a little for what that says next, before it looks at what others have. But
+        // not for ever.
+        for _ in 0..FAIR {
+            if let Some(frame) = self.own() {
+                return Some(frame);
+            }
+            if !(self.poll() || self.listen()) {
+                break;
+            }
         }
         self.team.take_injected().or_else(|| self.steal())
     }
@@ -298,9 +299,6 @@ impl Worker {
 
     /// Asks, and looks for a short while for what comes of it; whether there is work.
     fn look_around(&self) -> bool {
-        if self.talks.take() && self.listen() {
-            return true;
-        }
         self.seat().host().rest();
         if self.team.seats.len() == 1 {
             return false;
@@ -313,12 +311,19 @@ impl Worker {
     /// Looks for a short while whether a message comes, without disturbing anybody: who talks to another worker waits for
     /// its answer rather than for its work.
     fn listen(&self) -> bool {
+        if !self.talks.get() {
+            return false;
+        }
         for _ in 0..LISTEN {
-            if self.addressed() {
-                return true;
+            // A pause may be as long as the answer takes.
+            for _ in 0..8 {
+                if self.addressed() {
+                    return true;
+                }
             }
             hint::spin_loop();
         }
+        self.talks.set(false);
         false
     }
 
