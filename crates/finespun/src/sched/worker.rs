@@ -57,6 +57,10 @@ pub(crate) struct Worker {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
+    /// Messages are being handled.
+    handles: Cell<bool>,
+    /// What the last of them has made ready: to be run next, and not worth a way through the deque.
+    next: Cell<Option<FrameRef>>,
     /// There have been messages since the worker last ran dry: the next may be on its way.
     talks: Cell<bool>,
     /// Ready frames of this worker's nodes, in the order in which they became ready.
@@ -94,6 +98,8 @@ impl Worker {
             swept: Cell::new(0),
             left_at: Cell::new(None),
             promote_after: Cell::new(None),
+            handles: Cell::new(false),
+            next: Cell::new(None),
             talks: Cell::new(false),
             located: RefCell::new(VecDeque::new()),
             team,
@@ -115,6 +121,15 @@ impl Worker {
         worker.seat().host().detach(context);
         drop(entered);
         context.clear_scheduler();
+    }
+
+    /// A frame may run, here or on any other worker.
+    fn publish(&self, frame: FrameRef) {
+        self.deque().push(frame);
+        // Without the fence of the idling protocol: while this worker runs, the scout finds what is missed here.
+        if self.team.idle.anyone_idle() {
+            self.team.idle.notify_one();
+        }
     }
 
     /// A frame of that node may run.
@@ -175,11 +190,12 @@ impl Worker {
         }
         // Who talks to another worker waits a little for what that says next, before it looks at what others have. But
         // not for ever.
-        for _ in 0..FAIR {
+        let mut turns = 0..FAIR;
+        loop {
             if let Some(frame) = self.own() {
                 return Some(frame);
             }
-            if !(self.poll() || self.listen()) {
+            if turns.next().is_none() || !(self.poll() || self.listen()) {
                 break;
             }
         }
@@ -188,18 +204,25 @@ impl Worker {
 
     /// A frame that is ready here.
     fn own(&self) -> Option<FrameRef> {
-        self.deque().pop().or_else(|| self.located.borrow_mut().pop_front()).or_else(|| self.seat().inbox.take())
+        self.next
+            .take()
+            .or_else(|| self.deque().pop())
+            .or_else(|| self.located.borrow_mut().pop_front())
+            .or_else(|| self.seat().inbox.take())
     }
 
     /// Handles messages; whether there were any.
     fn poll(&self) -> bool {
-        if !self.seat().host().any() {
-            return false;
-        }
+        self.seat().host().any() && self.handle()
+    }
+
+    fn handle(&self) -> bool {
         // Relaxed: a hint for thieves.
         self.seat().running.store(true, Ordering::Relaxed);
         let alive = Alive;
+        self.handles.set(true);
         let some = self.seat().host().poll(self.context().cx(), MESSAGES);
+        self.handles.set(false);
         std::mem::forget(alive);
         self.talks.set(self.talks.get() || some);
         self.seat().running.store(false, Ordering::Relaxed);
@@ -317,9 +340,12 @@ impl Worker {
         for _ in 0..LISTEN {
             // A pause may be as long as the answer takes.
             for _ in 0..8 {
-                if self.addressed() {
-                    return true;
+                if self.seat().host().any() {
+                    return self.handle();
                 }
+            }
+            if !self.seat().inbox.is_empty() {
+                return true;
             }
             hint::spin_loop();
         }
@@ -486,11 +512,11 @@ impl Scheduler for Worker {
         if let Some(node) = unsafe { home(frame) } {
             return self.ready_at(node, frame);
         }
-        self.deque().push(frame);
-        // Without the fence of the idling protocol: while this worker runs, the scout finds what is missed here.
-        if self.team.idle.anyone_idle() {
-            self.team.idle.notify_one();
+        if self.handles.get() {
+            let Some(before) = self.next.replace(Some(frame)) else { return };
+            return self.publish(before);
         }
+        self.publish(frame);
     }
 
     fn handed_over(&self, took: Duration) {
