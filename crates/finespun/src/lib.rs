@@ -67,6 +67,7 @@ mod task;
 
 pub use finespun_macros::{object, task};
 pub use message::mailbox::Transport;
+pub use object::array::{Array, Calls, Creating, Each};
 pub use object::call::{Call, Method};
 pub use object::checked::Checked;
 pub use object::create::{Create, Dropping, Made, Maker, Moved, On, on};
@@ -114,8 +115,8 @@ macro_rules! join {
 /// What a program that uses tasks imports.
 pub mod prelude {
     pub use crate::{
-        Continuation, Handle, Ref, Runtime, Scope, Task, blocking, checkpoint, foreign, here, join, join_all, nodes,
-        object, on, reduce, scope, spawn, suspend, task, yield_now,
+        Array, Continuation, Handle, Ref, Runtime, Scope, Task, blocking, checkpoint, foreign, here, join, join_all,
+        nodes, object, on, reduce, scope, spawn, suspend, task, yield_now,
     };
 }
 

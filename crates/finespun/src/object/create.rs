@@ -1,7 +1,6 @@
 //! Making objects, and dropping them.
 
 use std::panic::Location;
-use std::ptr::NonNull;
 
 use super::Portable;
 use super::class::Class;
@@ -128,9 +127,8 @@ impl<M: Maker> Work for Create<M> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<Ref<M::Object>> {
         let node = self.node as u32;
-        let object = NonNull::from(Box::leak(Box::new(self.maker.make()))).cast();
         let nodes = Nodes::of(cx);
-        let name = nodes.table(node).insert(Class::of::<M::Object>(), object);
+        let name = nodes.table(node).insert_value(Class::of::<M::Object>(), self.maker.make());
         nodes.added(cx, node);
         // SAFETY: the call protocol.
         unsafe { Outcome::done(Ref::new(name)) }

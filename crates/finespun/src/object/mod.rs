@@ -6,12 +6,13 @@
 //!
 //! Here live the name space ([`reference`], [`class`], [`table`]), objects' implicit locks ([`table`] too: they are words
 //! of the same entries), calls ([`call`], [`checked`]), work done on another node and its answer ([`remote`]), making and
-//! dropping objects ([`create`]), and what a worker has of all that ([`host`]).
+//! dropping objects ([`create`], [`array`]), and what a worker has of all that ([`host`]).
 //!
 //! **Only the worker of a node touches its objects, their entries and their locks**, so none of that is atomic. A frame
 //! that holds a reference into an object is a located one (`task::located`), which runs nowhere else. What crosses
 //! workers is messages.
 
+pub(crate) mod array;
 pub(crate) mod call;
 pub(crate) mod checked;
 pub(crate) mod class;

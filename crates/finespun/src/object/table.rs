@@ -153,6 +153,11 @@ impl Table {
         unsafe { &*self.entries.get() }.get(index as usize)
     }
 
+    /// Enters a value as an object.
+    pub(crate) fn insert_value<T>(&self, class: &'static Class, value: T) -> Name {
+        self.insert(class, NonNull::from(Box::leak(Box::new(value))).cast())
+    }
+
     /// Enters an object (5), which the table owns from now on.
     pub(crate) fn insert(&self, class: &'static Class, object: NonNull<()>) -> Name {
         let spare = self.spare.borrow_mut().pop();

@@ -40,6 +40,15 @@ impl<F: Future> Located<F> {
         Located { node: cx.node(), body }
     }
 
+    /// The body of a frame around one.
+    ///
+    /// # Safety
+    /// The body is there, and this worker alone runs the frame.
+    pub(crate) unsafe fn body<'a>(frame: FrameRef) -> &'a mut F {
+        // SAFETY: by the caller's word.
+        unsafe { &mut (*BodyFrame::<Self>::body(frame).as_ptr()).body }
+    }
+
     unsafe fn home(frame: FrameRef) -> u32 {
         // SAFETY: by the caller's word the body is there; the field is written once.
         unsafe { (*BodyFrame::<Self>::body(frame).as_ptr()).node }
