@@ -17,6 +17,7 @@
 //! | [`matmul`] | few, large leaves | exact integer sums |
 //! | [`integrate`] | irregular numeric recursion | the antiderivative |
 //! | [`uts`] | a tree that no static split balances | the published counts |
+//! | [`sor`] | objects on nodes that read their neighbours | Java Grande: 0.498574406322512 |
 //! | [`protein`] | the search of the continuation-passing-threads paper | 3x3x3: 103,346 foldings |
 //!
 //! Nothing here is `unsafe`, and no application knows how many workers run it: the answers are the same for any number.
@@ -33,6 +34,7 @@ pub mod progress;
 pub mod protein;
 pub mod qsort;
 pub mod skynet;
+pub mod sor;
 pub mod tak;
 pub mod uts;
 

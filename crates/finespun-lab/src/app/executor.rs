@@ -61,6 +61,14 @@ impl Executor {
         }
     }
 
+    /// How many nodes objects live on.
+    pub fn nodes(&self) -> usize {
+        match self {
+            Executor::Plain => 1,
+            Executor::Tasks(runtime) => runtime.nodes(),
+        }
+    }
+
     /// The runtime's counters by name; none for the plain version.
     pub fn stats(&self) -> Vec<(&'static str, u64)> {
         match self {

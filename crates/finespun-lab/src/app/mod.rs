@@ -6,6 +6,7 @@
 
 mod answer;
 mod executor;
+mod grids;
 mod protein;
 mod recursion;
 mod slices;
@@ -68,6 +69,8 @@ pub enum Apps {
     Skynet(recursion::Skynet),
     /// Multiply two N x N matrices by divide and conquer: few, large leaves
     Matmul(slices::Matmul),
+    /// Relax a grid of points, each an object on some node, by what their neighbours are
+    Sor(grids::Sor),
     /// The area under (x^2 + 1) x by strips halved until nothing changes
     Integrate(recursion::Integrate),
     /// Unbalanced Tree Search: count the nodes of a tree that unfolds as it is searched
@@ -91,6 +94,7 @@ impl Apps {
             Apps::List(app) => Box::new(app),
             Apps::Skynet(app) => Box::new(app),
             Apps::Matmul(app) => Box::new(app),
+            Apps::Sor(app) => Box::new(app),
             Apps::Integrate(app) => Box::new(app),
             Apps::Uts(app) => Box::new(app.open()?),
             Apps::Protein(app) => Box::new(app.open()?),

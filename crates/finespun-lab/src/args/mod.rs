@@ -54,6 +54,7 @@ Examples, one for each application (`finespun run APP --help` tells its paramete
   finespun run list 10_000_000
   finespun run skynet 6
   finespun run matmul 1024
+  finespun run sor --grid 1024 --form red-black --nodes 4
   finespun run integrate --to 10000 --tolerance 1e-6
   finespun run uts --tree T1
   finespun run uts --type 0 --root-branching 2000 --q 0.124875 --m 8 --seed 42
@@ -76,6 +77,12 @@ pub struct RunOptions {
     /// Worker threads, 1 to 1024 [default: the cores this process may use]
     #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=1024usize))]
     pub workers: Option<usize>,
+    /// Nodes that objects live on, 1 to 65536; node n is worker n's, modulo the workers [default: as many as workers]
+    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=65_536usize))]
+    pub nodes: Option<usize>,
+    /// How messages between workers travel
+    #[arg(long, global = true, value_enum)]
+    pub transport: Option<Transport>,
     /// Print the runtime's counters
     #[arg(long, global = true)]
     pub stats: bool,
@@ -94,6 +101,27 @@ pub struct RunOptions {
     /// For tests: every N-th call that might block does block (0: never)
     #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, default_value = "0", hide_default_value = true, value_parser = number(0..=u32::MAX))]
     pub block_every: u32,
+}
+
+/// The transports by name.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Transport {
+    /// Into a ring in the receiver's memory: lowest latency; a slow receiver stalls its senders
+    Push,
+    /// From the sender's memory when the receiver is ready: a slow receiver stalls nobody
+    Pull,
+    /// Pushed while there is room, pulled otherwise (the default)
+    Adaptive,
+}
+
+impl From<Transport> for finespun::Transport {
+    fn from(transport: Transport) -> finespun::Transport {
+        match transport {
+            Transport::Push => finespun::Transport::Push,
+            Transport::Pull => finespun::Transport::Pull,
+            Transport::Adaptive => finespun::Transport::Adaptive,
+        }
+    }
 }
 
 /// `finespun bench`.

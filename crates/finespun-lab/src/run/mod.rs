@@ -51,6 +51,8 @@ pub fn run(run: Run) -> Result<(), Failure> {
 fn check(options: &RunOptions) -> Result<(), Failure> {
     let with_plain = [
         ("--workers", options.workers.is_some()),
+        ("--nodes", options.nodes.is_some()),
+        ("--transport", options.transport.is_some()),
         ("--stats", options.stats),
         ("--block-every", options.block_every > 0),
     ];
@@ -89,6 +91,12 @@ fn executor(options: &RunOptions) -> Result<Executor, Failure> {
     let mut builder = Runtime::builder().block_every(options.block_every);
     if let Some(workers) = options.workers {
         builder = builder.workers(workers);
+    }
+    if let Some(nodes) = options.nodes {
+        builder = builder.nodes(nodes);
+    }
+    if let Some(transport) = options.transport {
+        builder = builder.transport(transport.into());
     }
     Ok(Executor::Tasks(builder.build()?))
 }

@@ -133,7 +133,7 @@ impl Builder {
         };
         let hosts = hosts(workers, nodes, self.transport);
         let team = Team::new(config, hosts).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
-        let mut runtime = Runtime { team, threads: Vec::with_capacity(workers + 1), closed: false };
+        let mut runtime = Runtime { team, nodes, threads: Vec::with_capacity(workers + 1), closed: false };
         for worker in 0..workers {
             let team = Arc::clone(&runtime.team);
             let thread = thread::Builder::new()

@@ -46,6 +46,7 @@ use crate::task::teams;
 /// ```
 pub struct Runtime {
     team: Arc<Team>,
+    nodes: usize,
     threads: Vec<JoinHandle<()>>,
     /// Its threads have been joined.
     closed: bool,
@@ -68,6 +69,11 @@ impl Runtime {
     /// The number of workers.
     pub fn workers(&self) -> usize {
         self.team.seats.len()
+    }
+
+    /// The number of nodes that objects live on.
+    pub fn nodes(&self) -> usize {
+        self.nodes
     }
 
     /// Runs a task and everything that it calls, and delivers its value.
