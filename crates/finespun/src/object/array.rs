@@ -19,7 +19,7 @@ use super::reference::{Object, Ref};
 use super::remote::{self, Work};
 use crate::task::call::{Task, call_guarded, map_outcome, poll_in_place, sealed};
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, Place, VTable};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, Place, VTable, discard};
 use crate::task::located::{self, Located};
 use crate::task::many::join_all;
 use crate::task::origin::pack;
@@ -111,7 +111,9 @@ impl<T: Object> Array<T> {
         Tk: Task + 'static,
         Tk::Output: Portable,
     {
-        self.each_with(vec![(); self.len()], move |element, ()| call(element))
+        const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: use `each_with`") };
+        let calls = move |element, ()| call(element);
+        Each { array: self.clone(), args: Args::Same(|| ()), calls, place: Location::caller() }
     }
 
     /// The same with an argument for each object, by index.
@@ -132,7 +134,7 @@ impl<T: Object> Array<T> {
     {
         const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: use `each_with`") };
         assert_eq!(args.len(), self.len(), "an array takes one argument for each of its objects");
-        Each { array: self.clone(), args, calls: call, place: Location::caller() }
+        Each { array: self.clone(), args: Args::Own(args), calls: call, place: Location::caller() }
     }
 }
 
@@ -159,11 +161,19 @@ where
     }
 }
 
+/// The arguments of the calls of some elements.
+enum Args<A> {
+    /// One for each.
+    Own(Vec<A>),
+    /// The same for all.
+    Same(fn() -> A),
+}
+
 /// The task that [`Array::each`] makes.
 #[must_use = "nothing is called until this is awaited"]
 pub struct Each<T, A, C> {
     array: Array<T>,
-    args: Vec<A>,
+    args: Args<A>,
     calls: C,
     place: Place,
 }
@@ -175,28 +185,55 @@ impl<T: Object, A: Portable, C: Calls<T, A>> Task for Each<T, A, C> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<C::Output>> {
         let Each { array, args, calls, place } = self;
-        let mut args: Vec<Option<A>> = args.into_iter().map(Some).collect();
-        let sweep = |(index, part): (usize, &Part<T>)| {
-            let mut take = |index: &usize| args[*index].take().expect("each index is in one part");
-            let args: Vec<A> = part.indices.iter().map(&mut take).collect();
+        let parts = Arc::clone(&array.parts);
+        let sweep = |(index, args): (usize, Args<A>)| {
+            let part = &parts[index];
             Sweep { part: index, node: part.node, elements: Arc::clone(&part.elements), args, calls, place }
         };
-        let mut sweeps: Vec<_> = array.parts.iter().enumerate().map(sweep).collect();
+        let mut sweeps: Vec<_> = args.deal(&parts).into_iter().enumerate().map(sweep).collect();
         // What is to be done here comes last: the others are under way by then.
         sweeps.sort_by_key(|sweep| sweep.node == cx.node());
         let gather = move |swept: Vec<(usize, Vec<C::Output>)>| {
-            let mut all: Vec<Option<C::Output>> = Vec::new();
-            all.resize_with(array.len(), || None);
-            for (part, values) in swept {
-                for (&index, value) in array.parts[part].indices.iter().zip(values) {
-                    all[index] = Some(value);
-                }
+            // In one part, or of what is nothing, the order is right already.
+            if size_of::<C::Output>() == 0 || swept.len() == 1 {
+                return swept.into_iter().flat_map(|(_, values)| values).collect();
             }
-            all.into_iter().map(|value| value.expect("each index is in one part")).collect()
+            in_order(
+                array.len(),
+                swept.into_iter().flat_map(|(part, values)| {
+                    let indices = Arc::clone(&array.parts[part].indices);
+                    values.into_iter().enumerate().map(move |(k, value)| (indices[k], value))
+                }),
+            )
         };
         // SAFETY: passed on.
         unsafe { map_outcome(cx, join_all(sweeps), gather) }
     }
+}
+
+impl<A> Args<A> {
+    /// Those of each part.
+    fn deal<T>(self, parts: &[Part<T>]) -> Vec<Args<A>> {
+        match self {
+            Args::Same(make) => parts.iter().map(|_| Args::Same(make)).collect(),
+            Args::Own(args) if parts.len() == 1 => vec![Args::Own(args)],
+            Args::Own(args) => {
+                let mut args: Vec<Option<A>> = args.into_iter().map(Some).collect();
+                let mut take = |index: &usize| args[*index].take().expect("each index is in one part");
+                parts.iter().map(|part| Args::Own(part.indices.iter().map(&mut take).collect())).collect()
+            }
+        }
+    }
+}
+
+/// Values by index, of all indices below `len`.
+fn in_order<V>(len: usize, values: impl Iterator<Item = (usize, V)>) -> Vec<V> {
+    let mut all: Vec<Option<V>> = Vec::new();
+    all.resize_with(len, || None);
+    for (index, value) in values {
+        all[index] = Some(value);
+    }
+    all.into_iter().map(|value| value.expect("each index once")).collect()
 }
 
 /// The calls of one part.
@@ -204,7 +241,7 @@ struct Sweep<T, A, C> {
     part: usize,
     node: u32,
     elements: Arc<[Ref<T>]>,
-    args: Vec<A>,
+    args: Args<A>,
     calls: C,
     place: Place,
 }
@@ -238,9 +275,23 @@ impl<T: Object, A: Portable, C: Calls<T, A>> Work for Sweep<T, A, C> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<Self::Output> {
         let Sweep { part, elements, args, calls, .. } = self;
+        let (args, same) = match args {
+            Args::Own(args) => (args.into_iter(), None),
+            Args::Same(same) => (Vec::new().into_iter(), Some(same)),
+        };
         let values = Vec::with_capacity(elements.len());
-        let body =
-            Sweeping { part, elements, next: 0, args: args.into_iter(), calls, values, out: Vec::new(), panic: None };
+        let body = Sweeping {
+            part,
+            elements,
+            next: 0,
+            args,
+            same,
+            calls,
+            values,
+            later: Vec::new(),
+            out: Vec::new(),
+            panic: None,
+        };
         poll_in_place(Located::here(cx, body), cx, Sweeping::<T, A, C>::TABLE)
     }
 }
@@ -251,9 +302,12 @@ struct Sweeping<T, A, C: Calls<T, A>> {
     elements: Arc<[Ref<T>]>,
     next: usize,
     args: std::vec::IntoIter<A>,
+    same: Option<fn() -> A>,
     calls: C,
-    /// Of those that have been called.
-    values: Vec<Option<C::Output>>,
+    /// Of the first that have been called, in order.
+    values: Vec<C::Output>,
+    /// Of others that have ended, and whose they are.
+    later: Vec<(usize, C::Output)>,
     /// Those that have not ended, and whose they are.
     out: Vec<(usize, Child<C::Task>)>,
     /// The first panic.
@@ -279,29 +333,44 @@ impl<T, A, C: Calls<T, A>> Sweeping<T, A, C> {
 
     /// Calls what has not been called, until the stack is to be given up; whether it is.
     fn sweep(&mut self, cx: Cx) -> bool {
-        while self.next < self.elements.len() && self.panic.is_none() {
-            let Some(argument) = self.args.next() else { unreachable!("one for each") };
-            let task = self.calls.task(self.elements[self.next], argument);
-            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
-            let called = catch_unwind(AssertUnwindSafe(|| unsafe { call_guarded(cx, task) }.open()));
-            let value = match called {
-                Ok(Ok(value)) => Some(value),
-                Ok(Err(child)) => {
-                    self.out.push((self.next, child));
-                    None
-                }
-                Err(payload) => {
-                    self.panic = Some(pack(payload));
-                    None
-                }
+        while self.next < self.elements.len() {
+            let argument = match self.same {
+                Some(same) => same(),
+                None => self.args.next().unwrap_or_else(|| unreachable!("one for each")),
             };
-            self.values.push(value);
+            let index = self.next;
             self.next += 1;
-            if cx.leaving() {
-                return true;
+            let task = self.calls.task(self.elements[index], argument);
+            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+            match unsafe { call_guarded(cx, task) }.open() {
+                Ok(value) => self.ended(index, value),
+                Err(child) => {
+                    self.out.push((index, child));
+                    if cx.leaving() {
+                        return true;
+                    }
+                }
             }
         }
         false
+    }
+
+    /// A call has delivered its value.
+    #[inline]
+    fn ended(&mut self, index: usize, value: C::Output) {
+        // Of what is nothing, any order is right.
+        if size_of::<C::Output>() == 0 || index == self.values.len() {
+            self.values.push(value);
+        } else {
+            self.later.push((index, value));
+        }
+    }
+
+    fn panicked(&mut self, payload: Payload) {
+        match self.panic {
+            None => self.panic = Some(payload),
+            Some(_) => discard(payload),
+        }
     }
 }
 
@@ -311,22 +380,23 @@ impl<T, A, C: Calls<T, A>> Future for Sweeping<T, A, C> {
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
         let this = &mut *self;
-        if this.sweep(cx) {
-            // It goes on when the call that has left the stack has ended.
-            if let Some((_, child)) = this.out.last() {
-                cx.wait_for(child.frame());
-                return Poll::Pending;
+        if this.panic.is_none() {
+            // A panic waits for those that are out, and ends the calling.
+            match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
+                Ok(false) => {}
+                // It goes on when the call that has left the stack has ended.
+                Ok(true) => {
+                    this.out.last().into_iter().for_each(|(_, child)| cx.wait_for(child.frame()));
+                    return Poll::Pending;
+                }
+                Err(payload) => this.panicked(pack(payload)),
             }
         }
-        let ended = this.out.extract_if(.., |(_, child)| child.ended());
-        for (index, child) in ended {
+        for (index, child) in this.out.extract_if(.., |(_, child)| child.ended()).collect::<Vec<_>>() {
             match child.deliver() {
-                Delivered::Value(value) => this.values[index] = Some(value),
-                Delivered::Panic(payload) => drop(this.panic.get_or_insert(payload)),
-                Delivered::Cancelled => {
-                    let cancelled: Payload = Box::new("a call of an array's element was cancelled");
-                    this.panic.get_or_insert(cancelled);
-                }
+                Delivered::Value(value) => this.ended(index, value),
+                Delivered::Panic(payload) => this.panicked(payload),
+                Delivered::Cancelled => this.panicked(Box::new("a call of an array's element was cancelled")),
             }
         }
         if !this.out.is_empty() {
@@ -336,8 +406,11 @@ impl<T, A, C: Calls<T, A>> Future for Sweeping<T, A, C> {
         if let Some(payload) = this.panic.take() {
             resume_unwind(payload);
         }
-        let values = std::mem::take(&mut this.values);
-        Poll::Ready((this.part, values.into_iter().map(|value| value.expect("all have ended")).collect()))
+        let (mut values, later) = (std::mem::take(&mut this.values), std::mem::take(&mut this.later));
+        if !later.is_empty() {
+            values = in_order(this.elements.len(), values.into_iter().enumerate().chain(later));
+        }
+        Poll::Ready((this.part, values))
     }
 }
 
