@@ -1,6 +1,7 @@
 //! The choice of a schema.
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Block, Pat, Type};
 
@@ -136,7 +137,8 @@ fn names(params: &[Param], block: &Block) -> Vec<Type> {
     struct Names(Vec<Type>);
     impl<'a> Visit<'a> for Names {
         fn visit_type(&mut self, ty: &'a Type) {
-            if kinds::is_name(ty) {
+            let known = |other: &Type| other.to_token_stream().to_string() == ty.to_token_stream().to_string();
+            if kinds::is_name(ty) && !self.0.iter().any(known) {
                 self.0.push(ty.clone());
             }
             visit::visit_type(self, ty);

@@ -145,3 +145,20 @@ fn implementation_of_a_trait() {
         }",
     );
 }
+
+#[test]
+fn object_with_a_plain_method_and_a_task() {
+    let block = "impl<T: Portable> Cell<T> {
+        pub fn get(&self) -> T { self.value.clone() }
+        fn set(&mut self, value: T) { self.value = value; }
+        async fn copy(this: Ref<Self>, from: Ref<Self>) {
+            let value: T = from.get().await;
+            this.set(value).await
+        }
+        fn new(value: T) -> Self { Cell { value } }
+    }";
+    let tokens = finespun_compiler::object(TokenStream::new(), block.parse().expect("tokens"));
+    let text = tokens.to_string();
+    let file = syn::parse2(tokens).unwrap_or_else(|e| panic!("{e}: {text}"));
+    expect_file!["golden/object.rs"].assert_eq(&prettyplease::unparse(&file));
+}

@@ -41,8 +41,66 @@
 //! * [`task`]: compiles an `async fn` to a task; inside it, `.await` calls another task and [`join!`] several.
 //! * [`Runtime`]: workers that run tasks. [`Runtime::run`] borrows; [`Runtime::spawn`] gives a std future.
 //! * [`join_all`], [`reduce`]: tasks from an iterator. [`spawn`], [`scope`]: tasks that outlive the expression.
+//! * [`object`]: makes a type's methods callable through a [`Ref`], wherever the object lives; [`on`] makes objects on a
+//!   node, [`Array`] spreads them over all.
 //! * [`suspend`]: a wait for whoever holds the [`Continuation`]; from it, [`sync`], and whatever you build.
 //! * [`foreign`], [`blocking`]: std futures, and calls that block their thread. [`yield_now`], [`checkpoint`].
+//!
+//! # Objects
+//!
+//! Data that is too irregular to be split, or that belongs somewhere, is written as objects with methods. An object lives
+//! on a *node*, which is one worker's; a [`Ref`] names it from everywhere. A call runs where the object is: on this stack
+//! if that is here, else by a message, while the caller waits as a frame.
+//!
+//! ```
+//! use finespun::prelude::*;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Account {
+//!     balance: u64,
+//! }
+//!
+//! #[object]
+//! impl Account {
+//!     fn balance(&self) -> u64 {
+//!         self.balance
+//!     }
+//!
+//!     /// Alone with the object, for the whole method.
+//!     fn deposit(&mut self, amount: u64) {
+//!         self.balance += amount;
+//!     }
+//!
+//!     fn withdraw(&mut self, amount: u64) -> bool {
+//!         let enough = self.balance >= amount;
+//!         if enough {
+//!             self.balance -= amount;
+//!         }
+//!         enough
+//!     }
+//!
+//!     /// Holds no lock: a method that talks to others should not, or two of them may wait for each other.
+//!     async fn transfer(this: Ref<Self>, to: Ref<Account>, amount: u64) -> bool {
+//!         if !this.withdraw(amount).await {
+//!             return false;
+//!         }
+//!         to.deposit(amount).await;
+//!         true
+//!     }
+//! }
+//!
+//! #[task]
+//! async fn bank() -> (u64, u64) {
+//!     let a = on(0).create(Account { balance: 10 }).await;
+//!     let b = on(nodes() - 1).create(Account { balance: 0 }).await;
+//!     let done = a.transfer(b, 7).await;
+//!     assert!(done);
+//!     join!(a.balance(), b.balance())
+//! }
+//! # let runtime = Runtime::builder().workers(2).build().unwrap();
+//! assert_eq!(runtime.run(bank()), (3, 7));
+//! ```
 //!
 //! # What it promises
 //!

@@ -554,3 +554,28 @@ fn a_panic_in_an_array_comes_when_all_have_ended() {
         assert!(panic.message().ends_with("is negative"), "{}", panic.message());
     });
 }
+
+#[task]
+async fn never_ends(nodes: usize) {
+    let boards = join_all((0..nodes).map(|node| on(node).create(Board { value: 1 }))).await;
+    loop {
+        join_all(boards.iter().map(|board| board.read(3))).await;
+        join_all(boards.iter().map(|board| board.write(2))).await;
+    }
+}
+
+/// A run that is dropped while its calls are on their way: at every moment of them, if it is tried often enough.
+#[test]
+fn a_dropped_run_takes_its_calls_along() {
+    for (workers, nodes) in [(1, 2), (2, 2), (3, 5)] {
+        let runtime = Runtime::builder().workers(workers).nodes(nodes).build().unwrap();
+        for k in 0..100 {
+            let run = runtime.spawn(never_ends(nodes));
+            std::thread::sleep(std::time::Duration::from_micros(10 * k));
+            drop(run);
+        }
+        // The objects are not held for ever by calls that were cancelled.
+        assert_eq!(runtime.run(pair(0, nodes - 1)), ([2.0, 4.0, 6.0], [-2.0, -4.0, -6.0]));
+        assert_eq!(runtime.close(), 0);
+    }
+}

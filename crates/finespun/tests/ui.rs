@@ -14,6 +14,7 @@ fn messages() {
         "forge_parts",
         "join",
         "many",
+        "objects",
         "signature",
         "single_in_implementation",
         "single_in_trait",

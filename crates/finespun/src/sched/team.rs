@@ -89,6 +89,12 @@ impl Seat {
         self.context.counters.resumptions.get()
     }
 
+    /// Whether the worker has ever sent a message.
+    fn has_sent(&self) -> bool {
+        let counters = &self.context.counters;
+        [&counters.messages_own, &counters.messages_pushed, &counters.messages_pulled].iter().any(|n| n.get() > 0)
+    }
+
     pub(crate) fn request(&self, flags: Flags) {
         self.context.guard.request(flags);
     }
@@ -214,8 +220,16 @@ impl Team {
     /// Cancels a run: marks it, and has every worker sweep its waiting leaves and stop what it runs.
     pub(crate) fn cancel(&self, run: &Run) {
         if run.mark_cancelled() {
+            if self.seats.iter().any(|seat| seat.has_sent()) {
+                run.await_sweeps(self.seats.len());
+            }
             self.sweep();
         }
+    }
+
+    /// The runs that have been cancelled and have not ended.
+    pub(crate) fn cancelled_runs(&self) -> Vec<Arc<Run>> {
+        lock(&self.runs).by_number.values().filter(|run| run.is_cancelled()).cloned().collect()
     }
 
     /// Cancels every run, and sleeps until all have ended.

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::task::context::{Context, Cx, Scheduler, Verdict};
-use crate::task::frame::{FrameRef, home};
+use crate::task::frame::{FrameRef, home, quietly};
 use crate::task::runs::Run;
 use crate::task::teams::Externals;
 use crate::task::{run, suspend};
@@ -262,6 +262,13 @@ impl Worker {
             };
             if let Some(waiter) = waiter {
                 suspend::make_ready(waiter);
+            }
+        }
+        for run in self.team.cancelled_runs() {
+            if let Some(told) = run.swept(self.index) {
+                // As in `run::run`.
+                self.context().cx().leave_run();
+                quietly(told);
             }
         }
         self.team.idle.notify_all();

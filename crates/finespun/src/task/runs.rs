@@ -18,6 +18,8 @@ pub(crate) struct Run {
     /// The root has been handed to the workers: before, nobody can be stuck.
     started: AtomicBool,
     cancelled: AtomicBool,
+    /// Cancelled: the workers that have not swept since.
+    unswept: Mutex<Vec<bool>>,
     /// Lines of the deadlock report, if there is one.
     report: Mutex<Option<Vec<String>>>,
     ended: Mutex<bool>,
@@ -37,6 +39,7 @@ impl Run {
             live: AtomicUsize::new(1),
             started: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
+            unswept: Mutex::new(Vec::new()),
             report: Mutex::new(None),
             ended: Mutex::new(false),
             bell: Condvar::new(),
@@ -79,6 +82,24 @@ impl Run {
             return told;
         }
         None
+    }
+
+    /// Keeps a cancelled run from ending before every worker has swept: one that is just handling a message of the run is
+    /// counted by nobody, and may leave a frame behind.
+    pub(crate) fn await_sweeps(&self, workers: usize) {
+        let mut unswept = lock(&self.unswept);
+        let grow = |live: usize| (live > 0).then_some(live + workers);
+        // Relaxed, both: the count is not zero, so somebody will still change it, after us.
+        if self.live.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grow).is_ok() {
+            *unswept = vec![true; workers];
+        }
+    }
+
+    /// That worker has swept. If that was the last that the run has waited for: whom to tell.
+    #[must_use]
+    pub(crate) fn swept(&self, worker: usize) -> Option<Told> {
+        let first = lock(&self.unswept).get_mut(worker).is_some_and(std::mem::take);
+        if first { self.leave() } else { None }
     }
 
     /// Whether other tasks than the caller are left.

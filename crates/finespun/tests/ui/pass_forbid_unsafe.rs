@@ -60,6 +60,35 @@ async fn server() {
     }
 }
 
+#[derive(serde::Serialize, serde::Deserialize)]
+pub struct Account {
+    balance: u64,
+}
+
+#[object]
+impl Account {
+    pub fn balance(&self) -> u64 {
+        self.balance
+    }
+
+    async fn double(&mut self) {
+        let before = self.balance;
+        yield_now().await;
+        self.balance += before;
+    }
+
+    async fn pay(this: Ref<Self>, to: Ref<Self>) -> u64 {
+        this.double().await;
+        to.balance().await
+    }
+}
+
+#[task]
+async fn accounts() -> u64 {
+    let account = on(0).create(Account { balance: 3 }).await;
+    account.pay(account).await
+}
+
 fn main() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let node = Node(Some(Box::new(Node(None))));

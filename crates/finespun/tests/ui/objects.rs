@@ -1,0 +1,46 @@
+//! What an object's block may not hold.
+
+use finespun::prelude::*;
+
+struct Borrows;
+
+#[object]
+impl Borrows {
+    fn takes(&self, _name: &str) {}
+}
+
+struct Consumed;
+
+#[object]
+impl Consumed {
+    fn end(self) {}
+}
+
+struct Static;
+
+#[object]
+impl Static {
+    async fn nobody() {}
+}
+
+struct Parameters;
+
+#[object]
+impl Parameters {
+    fn any<T>(&self, _value: T) {}
+}
+
+struct Named;
+
+trait Name {
+    fn name(&self) -> u32;
+}
+
+#[object]
+impl Name for Named {
+    fn name(&self) -> u32 {
+        1
+    }
+}
+
+fn main() {}
