@@ -290,7 +290,7 @@ pub async fn sum(grid: &Objects) -> f64 {
 
 /// Drops the points.
 #[task]
-pub async fn free(grid: Objects) {
+pub async fn free(grid: &Objects) {
     grid.points.each(Ref::free).await;
 }
 
@@ -324,7 +324,7 @@ mod tests {
                         plain.sum().to_bits(),
                         "{form:?} {nodes} {block} {n}"
                     );
-                    runtime.run(free(grid));
+                    runtime.run(free(&grid));
                     assert_eq!(runtime.close(), 0);
                 }
             }

@@ -13,8 +13,8 @@ use quote::ToTokens;
 use syn::ItemFn;
 use syn::visit::Visit;
 
-/// The only task that keeps what its children borrow: once per pass over a protein's foldings.
-const PINNED: [&str; 1] = ["pass"];
+/// The only tasks that keep what their children borrow: once per pass over a protein's foldings, once per grid.
+const PINNED: [&str; 2] = ["pass", "create"];
 
 /// The marked functions of a file.
 #[derive(Default)]

@@ -106,7 +106,7 @@ async fn sum(grid: &mut Grid) -> f64 {
 #[task]
 async fn free(grid: Grid) {
     if let Grid::Objects(objects) = grid {
-        sor::free(objects).await;
+        sor::free(&objects).await;
     }
 }
 
