@@ -156,7 +156,10 @@ fn wrong_input_is_one_line() {
         ("", &["no command given", "run, bench, doctor"][..]),
         ("fly", &["unknown command `fly`", "run, bench, doctor"]),
         ("run", &["no app given", "fib, tak", "protein"]),
-        ("run fly", &["unknown app `fly`", "fib, tak, nqueens, qsort, list, skynet, matmul, sor, integrate, uts, protein"]),
+        (
+            "run fly",
+            &["unknown app `fly`", "fib, tak, nqueens, qsort, list, skynet, matmul, sor, integrate, uts, protein"],
+        ),
         ("run fib", &["<N>", "missing", "finespun run fib"]),
         ("run fib -1", &["<N> cannot be `-1`", "0 to 93"]),
         ("run fib 94", &["<N> cannot be `94`", "0 to 93"]),

@@ -579,3 +579,94 @@ fn a_dropped_run_takes_its_calls_along() {
         assert_eq!(runtime.close(), 0);
     }
 }
+
+#[task]
+async fn broken_array(sites: usize) {
+    let make = |index: usize, at: &usize| {
+        assert!(index != *at, "{index} cannot be made");
+        Board { value: index as u64 }
+    };
+    let _: Array<Board> = Array::create(sites, |_| 0, make, sites - 1).await;
+}
+
+/// The table grows before the panic, and is used after it.
+#[test]
+fn a_panic_while_an_array_is_made_leaves_the_rest_whole() {
+    on_any_nodes(|runtime| {
+        let before = runtime.run(make_board());
+        let Err(RunError::Panicked(panic)) = runtime.try_run(broken_array(200)) else { panic!("a panic") };
+        assert_eq!(panic.message(), "199 cannot be made");
+        assert_eq!(runtime.run(read_board(before)), 1);
+    });
+}
+
+#[task]
+async fn read_board(board: Ref<Board>) -> u64 {
+    board.read(0).await
+}
+
+/// A name that another runtime has given, of a node that this one does not have.
+#[test]
+fn a_name_of_no_node_is_stale() {
+    #[task]
+    async fn far() -> Ref<Board> {
+        on(7).create(Board { value: 1 }).await
+    }
+    #[task]
+    async fn ask(board: Ref<Board>) -> String {
+        let (a, b) = join!(board.read(0).checked(), board.write(3).checked());
+        assert!(b.is_err());
+        a.unwrap_err().to_string()
+    }
+    let many = Runtime::builder().workers(1).nodes(8).build().unwrap();
+    let board = many.run(far());
+    for workers in [1, 2, 4] {
+        let few = Runtime::builder().workers(workers).nodes(1).build().unwrap();
+        let told = "`read` was called of a Board at node 7 that has been dropped: its reference is stale";
+        assert_eq!(few.run(ask(board)), told);
+        assert!(few.try_run(read_board(board)).is_err());
+        assert_eq!(few.close(), 0);
+    }
+}
+
+/// Elements that wait for each other: the first until the last has been called.
+#[derive(Serialize, Deserialize)]
+struct Waits {
+    seen: u64,
+}
+
+#[object]
+impl Waits {
+    fn note(&mut self) {
+        self.seen += 1;
+    }
+
+    fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    async fn until(_this: Ref<Self>, board: Ref<Waits>, all: u64) {
+        board.note().await;
+        loop {
+            let seen: u64 = board.seen().await;
+            if seen == all {
+                return;
+            }
+            yield_now().await;
+        }
+    }
+}
+
+#[task]
+async fn all_wait(sites: usize) {
+    let nodes = nodes();
+    let board = on(0).create(Waits { seen: 0 }).await;
+    let make = |_: usize, _: &()| Waits { seen: 0 };
+    let array: Array<Waits> = Array::create(sites, move |index| index % nodes, make, ()).await;
+    array.each_with(vec![(board, sites as u64); sites], |site, (board, all)| site.until(board, all)).await;
+}
+
+#[test]
+fn elements_may_wait_for_each_other() {
+    on_any_nodes(|runtime| runtime.run(all_wait(7)));
+}

@@ -100,7 +100,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
             let pats = params.iter().map(|p| &p.pat);
             let block = straight::body(block);
             let output = &function.sig.output;
-            let task = straight::task(quote_spanned!(site=> __plain #fish(#(#shown),*)));
+            let task = straight::task(quote_spanned!(site=> __plain #fish(#(#shown),*)), false);
             quote_spanned! {site=>
                 fn __plain #head(#(#pats: #types),*) #output #clause #block
                 #task

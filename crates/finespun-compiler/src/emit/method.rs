@@ -85,7 +85,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         let stmts = &block.stmts;
         let (note, inline, known) = (note(choice), inline(attrs), known(choice));
         let this = receiver.as_ref().map(|_| quote!(self,));
-        let task = straight::task(quote_spanned!(site=> #through::#body #fish(#this #(#shown),*)));
+        let task = straight::task(quote_spanned!(site=> #through::#body #fish(#this #(#shown),*)), options.located);
         return Ok(quote_spanned! {site=>
             #(#lints)*
             #[doc(hidden)]

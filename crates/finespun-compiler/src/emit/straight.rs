@@ -73,12 +73,13 @@ pub(super) fn lets(params: &[Param]) -> TokenStream {
     lets.collect()
 }
 
-/// The task that makes the `call` of a plain function.
-pub(super) fn task(call: TokenStream) -> TokenStream {
+/// The task that makes the `call` of a plain function, `located` or not.
+pub(super) fn task(call: TokenStream, located: bool) -> TokenStream {
     let (begin, end) = (super::own_begins(), super::own_ends());
+    let task = Ident::new(if located { "straight_task_here" } else { "straight_task" }, Span::mixed_site());
     quote_spanned! {Span::mixed_site()=>
         unsafe {
-            ::finespun::__rt::straight_task(move || {
+            ::finespun::__rt::#task(move || {
                 #begin
                 let __r = #call;
                 #end

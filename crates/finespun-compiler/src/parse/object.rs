@@ -59,8 +59,9 @@ pub(crate) fn object(arguments: TokenStream, tokens: TokenStream) -> syn::Result
 fn access(f: &ImplItemFn, errors: &mut Errors) -> Option<Access> {
     match f.sig.inputs.first() {
         Some(FnArg::Receiver(receiver)) => match &receiver.kind {
-            ReceiverKind::Reference(_, _, None) => return Some(Access::Shared),
-            ReceiverKind::Reference(_, _, Some(_)) => return Some(Access::Exclusive),
+            ReceiverKind::Reference(_, Some(lifetime), _) => errors.at(lifetime, OWN),
+            ReceiverKind::Reference(_, None, None) => return Some(Access::Shared),
+            ReceiverKind::Reference(_, None, Some(_)) => return Some(Access::Exclusive),
             _ => errors.at(receiver, RECEIVER),
         },
         Some(FnArg::Typed(first)) if is_this(&first.pat) => return Some(Access::None),

@@ -134,8 +134,9 @@ impl Mailbox {
         !self.alone && (self.push.waits() || self.pull.waits())
     }
 
-    /// Sends what waits in the outbox, as far as there is room; whether any was.
-    pub(crate) fn flush(&self, counters: &Counters) -> bool {
+    /// Sends what waits in the outbox, as far as there is room; whether any was. `poke` is told of its
+    /// receiver.
+    pub(crate) fn flush(&self, counters: &Counters, mut poke: impl FnMut(usize)) -> bool {
         if self.held.get() == 0 {
             return false;
         }
@@ -152,6 +153,7 @@ impl Mailbox {
                     break;
                 }
                 self.held.set(self.held.get() - 1);
+                poke(to);
             }
         }
         self.held.get() < before

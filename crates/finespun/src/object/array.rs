@@ -5,7 +5,7 @@
 //! hybrid-execution-model, section 2). An element whose call suspends becomes a frame, and the part goes on with the next;
 //! so all that waits does so at once, and the part restarts when the last has ended.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::Pin;
@@ -26,6 +26,7 @@ use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
 use crate::task::slot::Status;
 use crate::task::suspend::Continuation;
+use crate::task::yielding::YieldNow;
 
 /// Objects of type `T`, by index, each on the node that a layout says. A handle: the objects live until they are freed, or
 /// their runtime ends.
@@ -65,6 +66,7 @@ impl<T: Object> Array<T> {
         let mut nodes: Vec<Vec<usize>> = Vec::new();
         for index in 0..len {
             let node = layout(index);
+            assert!(node < 1 << 16, "the layout of an array names node {node}: there are 65536 nodes at most");
             if node >= nodes.len() {
                 nodes.resize(node + 1, Vec::new());
             }
@@ -290,6 +292,7 @@ impl<T: Object, A: Portable, C: Calls<T, A>> Work for Sweep<T, A, C> {
             values,
             later: Vec::new(),
             out: Vec::new(),
+            turn: None,
             panic: None,
         };
         poll_in_place(Located::here(cx, body), cx, Sweeping::<T, A, C>::TABLE)
@@ -310,6 +313,8 @@ struct Sweeping<T, A, C: Calls<T, A>> {
     later: Vec<(usize, C::Output)>,
     /// Those that have not ended, and whose they are.
     out: Vec<(usize, Child<C::Task>)>,
+    /// The loop is ready to go on, and waits for its turn only.
+    turn: Option<Child<YieldNow>>,
     /// The first panic.
     panic: Option<Payload>,
 }
@@ -323,6 +328,7 @@ impl<T, A, C: Calls<T, A>> Sweeping<T, A, C> {
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
         // SAFETY: the worker loop runs a frame exclusively.
         let sweeping = unsafe { Located::<Self>::body(frame) };
+        sweeping.turn = None;
         let out = sweeping.out.iter().filter(|(_, child)| !child.ended());
         if out.inspect(|(_, child)| cx.wait_for(child.frame())).count() > 0 {
             return Poll::Pending;
@@ -380,13 +386,17 @@ impl<T, A, C: Calls<T, A>> Future for Sweeping<T, A, C> {
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
         let this = &mut *self;
+        this.turn = None;
         if this.panic.is_none() {
             // A panic waits for those that are out, and ends the calling.
             match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
                 Ok(false) => {}
-                // It goes on when the call that has left the stack has ended.
+                // Behind the call that has left the stack it goes on with the others, which that may wait for.
                 Ok(true) => {
-                    this.out.last().into_iter().for_each(|(_, child)| cx.wait_for(child.frame()));
+                    let turn = BodyFrame::make(cx, ready(()));
+                    cx.make_ready(turn);
+                    cx.wait_for(turn);
+                    this.turn = Some(Child::new(turn));
                     return Poll::Pending;
                 }
                 Err(payload) => this.panicked(pack(payload)),
@@ -515,9 +525,13 @@ where
     unsafe fn run(self, cx: Cx) -> Outcome<Part<T>> {
         let Making { node, indices, make, args, .. } = self;
         let (nodes, class) = (Nodes::of(cx), Class::of::<T>());
-        let insert = |&index: &usize| Ref::new(nodes.table(node).insert_value(class, make(index, &args)));
+        let insert = |&index: &usize| {
+            let name = nodes.table(node).insert_value(class, make(index, &args));
+            // At once: the next `make` may panic.
+            nodes.added(cx, node);
+            Ref::new(name)
+        };
         let elements = indices.iter().map(insert).collect();
-        nodes.added(cx, node);
         // SAFETY: the call protocol.
         unsafe { Outcome::done(Part { node, indices, elements }) }
     }

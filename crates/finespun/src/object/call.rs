@@ -210,7 +210,7 @@ impl<M: Method> Task for Call<M> {
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        if self.target.name().node() == cx.node() {
+        if self.target.name().node() == cx.node() || !Nodes::of(cx).knows(self.target.name()) {
             return located::start(cx, self);
         }
         let place = self.place;
@@ -233,8 +233,9 @@ impl<M: Method> Drop for Whole<M> {
         // SAFETY: a method runs on a worker; used at once.
         let cx = unsafe { crate::task::context::cx() };
         // Held and not ended.
-        let exclusive = M::ACCESS == Access::Exclusive;
-        drop(Nodes::of(cx).table(name.node()).hold_free(name, exclusive).begin(cx, M::ORIGIN));
+        if let Found::Held(hold) = Nodes::of(cx).table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
+            drop(hold.begin(cx, M::ORIGIN));
+        }
     }
 }
 
@@ -262,6 +263,9 @@ unsafe fn elsewhere<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M:
     if call.target.name().node() == cx.node() {
         // SAFETY: passed on.
         return unsafe { call.here(cx) };
+    }
+    if !Nodes::of(cx).knows(call.target.name()) {
+        throw(Call::<M>::which(call.target).refused(Refusal::Stale));
     }
     let place = call.place;
     // SAFETY: passed on.

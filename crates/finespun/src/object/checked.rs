@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
 use super::call::{Call, Method};
-use super::error::{CallError, Which};
+use super::error::{CallError, Refusal, Which};
+use super::host::Nodes;
 use super::remote::{self, Reply};
 use crate::task::call::{Task, call, sealed, settle};
 use crate::task::context::{Cx, cx};
@@ -33,6 +34,10 @@ impl<M: Method> Task for Checked<M> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
         let (which, place) = (Call::<M>::which(self.0.target()), self.0.place());
+        if !Nodes::of(cx).knows(self.0.target().name()) {
+            // SAFETY: the call protocol.
+            return unsafe { Outcome::done(Err(which.refused(Refusal::Stale))) };
+        }
         if which.node != cx.node() {
             // SAFETY: passed on.
             return unsafe { remote::request(cx, self.0.into_work(), place, |k| Errors { k, which }) };

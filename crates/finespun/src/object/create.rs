@@ -105,13 +105,13 @@ impl<M: Maker> Task for Create<M> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Ref<M::Object>> {
+        let nodes = Nodes::of(cx).count() as usize;
+        let node = self.node;
+        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
         if self.node == cx.node() as usize {
             // SAFETY: passed on; here.
             return unsafe { self.run(cx) };
         }
-        let nodes = Nodes::of(cx).count() as usize;
-        let node = self.node;
-        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
         let place = self.place;
         // SAFETY: passed on.
         unsafe { remote::request(cx, self, place, |k: Continuation<Ref<M::Object>>| k) }
@@ -158,6 +158,10 @@ impl<T: Object> Task for Dropping<T> {
         if self.target.name().node() == cx.node() {
             // SAFETY: passed on; here.
             return unsafe { self.run(cx) };
+        }
+        let name = self.target.name();
+        if !Nodes::of(cx).knows(name) {
+            throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(Refusal::Stale));
         }
         let place = self.place;
         // SAFETY: passed on.

@@ -1,11 +1,14 @@
 //! What a worker has beside its frames: its nodes, and its mailbox.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::message::mailbox::{Mailbox, Transport, mailboxes};
 use crate::message::packet::Handler;
 use crate::sched::team::Host;
 use crate::task::context::{Context, Cx};
 use crate::task::frame::{FrameRef, quietly};
 
+use super::reference::Name;
 use super::table::Table;
 
 /// The nodes of one worker.
@@ -19,6 +22,8 @@ pub(crate) struct Nodes {
     /// What a worker without nodes sees.
     nowhere: Table,
     mailbox: Mailbox,
+    /// A message has been sent, or is about to be.
+    sent: AtomicBool,
 }
 
 /// The nodes of each of so many workers.
@@ -27,7 +32,15 @@ pub(crate) fn hosts(workers: usize, count: usize, transport: Transport) -> Vec<B
     let nodes = |(worker, mailbox)| {
         let tables = (worker as u32..count).step_by(workers as usize).map(Table::new).collect();
         let nowhere = Table::new(u32::MAX);
-        Box::new(Nodes { count, worker: worker as u32, workers, tables, nowhere, mailbox }) as Box<dyn Host>
+        Box::new(Nodes {
+            count,
+            worker: worker as u32,
+            workers,
+            tables,
+            nowhere,
+            mailbox,
+            sent: AtomicBool::new(false),
+        }) as Box<dyn Host>
     };
     mailboxes(workers as usize, transport).into_iter().enumerate().map(nodes).collect()
 }
@@ -49,6 +62,11 @@ impl Nodes {
         if self.tables.is_empty() { self.worker % self.count } else { cx.node() }
     }
 
+    /// Whether there is such a node as an object's name says: it may be another runtime's.
+    pub(crate) fn knows(&self, name: Name) -> bool {
+        name.node() < self.count
+    }
+
     /// A node of this worker's.
     #[inline]
     pub(crate) fn table(&self, node: u32) -> &Table {
@@ -67,6 +85,11 @@ impl Nodes {
     /// Sends a message to a worker.
     #[inline]
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
+        // Relaxed: this worker's own.
+        if !self.sent.load(Ordering::Relaxed) {
+            // SeqCst: see `Run::await_sweeps`.
+            self.sent.store(true, Ordering::SeqCst);
+        }
         self.mailbox.send(worker as usize, handler, &cx.context().counters);
         if worker != self.worker {
             cx.context().scheduler().poke(worker);
@@ -86,7 +109,8 @@ impl Nodes {
     }
 
     fn show(&self, context: &Context, node: u32) {
-        let (entries, mask) = self.table(node).entries();
+        let table = if node < self.count { self.table(node) } else { &self.nowhere };
+        let (entries, mask) = table.entries();
         let here = &context.here;
         here.node.set(node);
         here.mask.set(mask);
@@ -97,15 +121,9 @@ impl Nodes {
 impl Host for Nodes {
     fn attach(&self, context: &Context) {
         context.here.host.set(std::ptr::from_ref(self).cast());
-        // Nowhere, until there is somewhere.
-        context.here.node.set(u32::MAX);
-        context.here.first.set(u32::MAX);
-        context.here.mask.set(0);
-        context.here.entries.set(self.nowhere.entries().0.cast());
-        if !self.tables.is_empty() {
-            context.here.first.set(self.worker);
-            self.show(context, self.worker);
-        }
+        // A worker without nodes is at one that is no object's, but is its own.
+        context.here.first.set(self.worker);
+        self.show(context, self.worker);
     }
 
     fn enter_node(&self, context: &Context, node: u32) {
@@ -118,7 +136,7 @@ impl Host for Nodes {
     }
 
     fn poll(&self, cx: Cx, messages: usize) -> bool {
-        let mut some = self.mailbox.flush(&cx.context().counters);
+        let mut some = self.mailbox.flush(&cx.context().counters, |to| cx.context().scheduler().poke(to as u32));
         for _ in 0..messages {
             if !self.mailbox.handle_one(cx) {
                 break;
@@ -134,6 +152,11 @@ impl Host for Nodes {
 
     fn waits(&self) -> bool {
         self.mailbox.waits()
+    }
+
+    fn has_sent(&self) -> bool {
+        // SeqCst: see `Run::await_sweeps`.
+        self.sent.load(Ordering::SeqCst)
     }
 
     fn waits_for(&self, leaf: FrameRef) -> Option<String> {

@@ -36,7 +36,8 @@ pub unsafe trait Object: Sized + 'static {
 pub struct Ref<T> {
     check: u64,
     at: u32,
-    object: PhantomData<fn() -> T>,
+    /// Invariant: what one writes into the object another reads.
+    object: PhantomData<fn(T) -> T>,
 }
 
 /// A reference, whatever it is to.

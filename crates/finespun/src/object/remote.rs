@@ -23,7 +23,7 @@ use super::host::Nodes;
 use crate::message::packet::Handler;
 use crate::task::call::{self, Task, sealed};
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, Payload, Place};
+use crate::task::frame::{BodyFrame, Delivered, Payload, Place, quietly};
 use crate::task::located::Located;
 use crate::task::origin::{self, pack};
 use crate::task::outcome::{Child, Outcome};
@@ -105,8 +105,8 @@ impl<W: Work, R: Reply<W::Output>> Handler for Request<W, R> {
         let Request { run, reply, work } = self;
         let home = from as u32;
         if !cx.try_enter_run(run) {
-            // Nobody waits any more.
-            return;
+            // Nobody waits any more. A destructor's panic has nowhere to go, here and below.
+            return quietly(|| drop((reply, work)));
         }
         cx.enter_node(work.node());
         origin::forget();
@@ -126,7 +126,7 @@ impl<W: Work, R: Reply<W::Output>> Handler for Request<W, R> {
 fn answer<T: Send + 'static, R: Reply<T>>(cx: Cx, home: u32, reply: R, result: Result<T, Payload>) {
     let nodes = Nodes::of(cx);
     if home == nodes.worker() {
-        reply.reply(result);
+        quietly(|| reply.reply(result));
     } else {
         nodes.send(cx, home, Answer { reply, result });
     }
@@ -141,7 +141,7 @@ struct Answer<T, R> {
 impl<T: Send + 'static, R: Reply<T>> Handler for Answer<T, R> {
     #[inline]
     fn handle(self, _: Cx, _: usize) {
-        self.reply.reply(self.result);
+        quietly(|| self.reply.reply(self.result));
     }
 }
 

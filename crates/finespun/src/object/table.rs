@@ -164,9 +164,10 @@ impl Table {
         let index = spare.unwrap_or_else(|| {
             // SAFETY: only this worker touches it, and nobody holds a reference (see the field).
             let entries = unsafe { &mut *self.entries.get() };
-            let index = self.used.replace(self.used.get() + 1);
+            let index = self.used.get();
+            assert!(index < 1 << (31 - ENTRY), "a node has room for 2^26 objects: use more nodes");
+            self.used.set(index + 1);
             if index as usize == entries.len() {
-                assert!(index < 1 << (31 - ENTRY), "a node has room for 2^26 objects: use more nodes");
                 entries.resize_with((2 * entries.len()).max(64), Entry::empty);
             }
             index

@@ -56,6 +56,7 @@ impl Injector {
     }
 
     /// Whether there was nothing at some moment; decided under the lock.
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         // Relaxed: as above.
         self.length.load(Ordering::Relaxed) == 0

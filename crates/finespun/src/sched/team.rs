@@ -51,7 +51,7 @@ unsafe impl Send for Seat {}
 
 /// What a worker has beside its frames: nodes with objects, and a mailbox. The object room's.
 ///
-/// All but `waits` and `waits_for` are called by the worker itself.
+/// All but `waits`, `waits_for` and `has_sent` are called by the worker itself.
 pub(crate) trait Host {
     /// The worker begins: it is at the first of its nodes.
     fn attach(&self, context: &Context);
@@ -65,6 +65,8 @@ pub(crate) trait Host {
     fn rest(&self);
     /// Whether there is a message to be handled; for any thread.
     fn waits(&self) -> bool;
+    /// Whether the worker has ever sent a message; for any thread.
+    fn has_sent(&self) -> bool;
     /// What a leaf waits for, if that is an object of this worker's; for any thread, while all workers are parked.
     fn waits_for(&self, leaf: FrameRef) -> Option<String>;
     /// The worker ends: its objects are destroyed.
@@ -87,12 +89,6 @@ impl Seat {
     /// Frames that the worker has run.
     pub(crate) fn resumptions(&self) -> u64 {
         self.context.counters.resumptions.get()
-    }
-
-    /// Whether the worker has ever sent a message.
-    fn has_sent(&self) -> bool {
-        let counters = &self.context.counters;
-        [&counters.messages_own, &counters.messages_pushed, &counters.messages_pulled].iter().any(|n| n.get() > 0)
     }
 
     pub(crate) fn request(&self, flags: Flags) {
@@ -220,7 +216,7 @@ impl Team {
     /// Cancels a run: marks it, and has every worker sweep its waiting leaves and stop what it runs.
     pub(crate) fn cancel(&self, run: &Run) {
         if run.mark_cancelled() {
-            if self.seats.iter().any(|seat| seat.has_sent()) {
+            if self.seats.iter().any(|seat| seat.host.has_sent()) {
                 run.await_sweeps(self.seats.len());
             }
             self.sweep();

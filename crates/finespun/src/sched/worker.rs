@@ -57,6 +57,8 @@ pub(crate) struct Worker {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
+    /// The stack has been left for a message.
+    attends: Cell<bool>,
     /// Messages are being handled.
     handles: Cell<bool>,
     /// What the last of them has made ready: to be run next, and not worth a way through the deque.
@@ -98,6 +100,7 @@ impl Worker {
             swept: Cell::new(0),
             left_at: Cell::new(None),
             promote_after: Cell::new(None),
+            attends: Cell::new(false),
             handles: Cell::new(false),
             next: Cell::new(None),
             talks: Cell::new(false),
@@ -181,11 +184,11 @@ impl Worker {
             self.sweep();
         }
         if tick.is_multiple_of(FAIR)
-            && let Some(frame) = self.team.take_injected()
+            && let Some(frame) = self.take_located().or_else(|| self.team.take_injected())
         {
             return Some(frame);
         }
-        if tick.is_multiple_of(POLL) {
+        if tick.is_multiple_of(POLL) || self.attends.take() {
             self.poll();
         }
         // Who talks to another worker waits a little for what that says next, before it looks at what others have. But
@@ -204,11 +207,19 @@ impl Worker {
 
     /// A frame that is ready here.
     fn own(&self) -> Option<FrameRef> {
-        self.next
-            .take()
-            .or_else(|| self.deque().pop())
-            .or_else(|| self.located.borrow_mut().pop_front())
-            .or_else(|| self.seat().inbox.take())
+        self.next.take().or_else(|| self.deque().pop()).or_else(|| self.take_located())
+    }
+
+    /// A ready frame of this worker's nodes. One that somebody else has made ready stands behind those that are there, and
+    /// not behind all that may come.
+    fn take_located(&self) -> Option<FrameRef> {
+        let mut located = self.located.borrow_mut();
+        if !self.seat().inbox.is_empty()
+            && let Some(frame) = self.seat().inbox.take()
+        {
+            located.push_back(frame);
+        }
+        located.pop_front()
     }
 
     /// Handles messages; whether there were any.
@@ -431,7 +442,8 @@ impl Worker {
 
     /// A thief has asked: whether the stack is given up for it.
     fn promote(&self) -> Verdict {
-        if !self.seat().deque.is_empty() && !self.seat().host().waits() {
+        let waits = self.seat().host().waits() && !self.handles.get();
+        if !self.seat().deque.is_empty() && !waits {
             return Verdict::Stay;
         }
         let now = Instant::now();
@@ -439,6 +451,7 @@ impl Worker {
             return Verdict::Stay;
         }
         self.left_at.set(Some(now));
+        self.attends.set(waits);
         self.context().counters.promotions.add(1);
         self.leave(Reason::Thief)
     }

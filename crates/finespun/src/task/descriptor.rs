@@ -54,27 +54,45 @@ impl<const SCALARS: bool, S: Schema, T, F: FnOnce(Cx) -> Outcome<T>> Task for St
     }
 }
 
-/// A task in the straight schema: a plain function.
-pub struct StraightTask<F>(F);
+/// A task in the straight schema: a plain function. A frame of it, if it comes to that, is `LOCATED` or not.
+pub struct StraightTask<const LOCATED: bool, F>(F);
 
 /// # Safety
 /// Only generated code may use it.
 #[inline(always)]
-pub unsafe fn straight_task<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<F> {
+pub unsafe fn straight_task<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<false, F> {
     StraightTask(code)
 }
 
-impl<F> sealed::Sealed for StraightTask<F> {}
-impl<F> Known for StraightTask<F> {
+/// The same for a function that runs at this node, and what it captures need not be `Send`.
+///
+/// # Safety
+/// As [`straight_task`].
+#[inline(always)]
+pub unsafe fn straight_task_here<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<true, F> {
+    StraightTask(code)
+}
+
+impl<const LOCATED: bool, F> sealed::Sealed for StraightTask<LOCATED, F> {}
+impl<const LOCATED: bool, F> Known for StraightTask<LOCATED, F> {
     type Schema = Straight;
 }
-impl<T, F: FnOnce() -> T> Task for StraightTask<F> {
+impl<const LOCATED: bool, T, F: FnOnce() -> T> Task for StraightTask<LOCATED, F> {
     type Output = T;
     const STRAIGHT: bool = true;
     #[inline(always)]
     unsafe fn call(self, _cx: Cx) -> Outcome<T> {
         // SAFETY: the value is delivered at once.
         unsafe { Outcome::done((self.0)()) }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        if LOCATED {
+            return located::start(cx, self);
+        }
+        let frame = BodyFrame::make(cx, CallFuture::fresh(self));
+        cx.make_ready(frame);
+        frame
     }
 }
 

@@ -55,6 +55,7 @@ impl<'a, A, T: Send> MethodTask<'a, A, T> {
     pub unsafe fn new<P, F>(this: P, args: A, code: F) -> MethodTask<'a, A, T>
     where
         P: Send + 'a,
+        A: Send,
         F: Fn(P, Cx, A) -> Outcome<T> + Copy,
     {
         const { assert!(size_of::<F>() == 0, "the code of a method captures nothing") };

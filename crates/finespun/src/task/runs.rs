@@ -86,6 +86,9 @@ impl Run {
 
     /// Keeps a cancelled run from ending before every worker has swept: one that is just handling a message of the run is
     /// counted by nobody, and may leave a frame behind.
+    ///
+    /// Only if somebody has sent a message, which each worker says before its first. That and the mark are SeqCst: if a
+    /// receiver has not seen the mark, the sender's word came before it, and who marks reads it afterwards.
     pub(crate) fn await_sweeps(&self, workers: usize) {
         let mut unswept = lock(&self.unswept);
         let grow = |live: usize| (live > 0).then_some(live + workers);
@@ -119,8 +122,8 @@ impl Run {
     /// Marks the run; `false` if it was marked already. Whoever marks it also tells the workers.
     #[must_use]
     pub(crate) fn mark_cancelled(&self) -> bool {
-        // Release: what led to it is seen by those who see the mark.
-        !self.cancelled.swap(true, Ordering::AcqRel)
+        // Release: what led to it is seen by those who see the mark. SeqCst: see `await_sweeps`.
+        !self.cancelled.swap(true, Ordering::SeqCst)
     }
 
     /// Marks the run as deadlocked, which the sweeps will describe.
@@ -131,8 +134,8 @@ impl Run {
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        // Acquire: pairs with the Release in `mark_cancelled`.
-        self.cancelled.load(Ordering::Acquire)
+        // Acquire: pairs with the Release in `mark_cancelled`. SeqCst: see `await_sweeps`.
+        self.cancelled.load(Ordering::SeqCst)
     }
 
     /// Adds a line to the report of a deadlocked run.

@@ -9,6 +9,13 @@ impl Borrows {
     fn takes(&self, _name: &str) {}
 }
 
+struct Kept;
+
+#[object]
+impl Kept {
+    fn keep(&'static self) {}
+}
+
 struct Consumed;
 
 #[object]
