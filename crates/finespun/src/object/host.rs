@@ -1,6 +1,6 @@
 //! What a worker has beside its frames: its nodes, and its mailbox.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
 
 use crate::message::mailbox::{Mailbox, Transport, mailboxes};
 use crate::message::packet::Handler;
@@ -22,8 +22,8 @@ pub(crate) struct Nodes {
     /// What a worker without nodes sees.
     nowhere: Table,
     mailbox: Mailbox,
-    /// A message has been sent, or is about to be.
-    sent: AtomicBool,
+    /// The team knows that there are messages.
+    announced: Cell<bool>,
 }
 
 /// The nodes of each of so many workers.
@@ -32,15 +32,8 @@ pub(crate) fn hosts(workers: usize, count: usize, transport: Transport) -> Vec<B
     let nodes = |(worker, mailbox)| {
         let tables = (worker as u32..count).step_by(workers as usize).map(Table::new).collect();
         let nowhere = Table::new(u32::MAX);
-        Box::new(Nodes {
-            count,
-            worker: worker as u32,
-            workers,
-            tables,
-            nowhere,
-            mailbox,
-            sent: AtomicBool::new(false),
-        }) as Box<dyn Host>
+        Box::new(Nodes { count, worker: worker as u32, workers, tables, nowhere, mailbox, announced: Cell::new(false) })
+            as Box<dyn Host>
     };
     mailboxes(workers as usize, transport).into_iter().enumerate().map(nodes).collect()
 }
@@ -85,10 +78,8 @@ impl Nodes {
     /// Sends a message to a worker.
     #[inline]
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
-        // Relaxed: this worker's own.
-        if !self.sent.load(Ordering::Relaxed) {
-            // SeqCst: see `Run::await_sweeps`.
-            self.sent.store(true, Ordering::SeqCst);
+        if !self.announced.replace(true) {
+            cx.context().scheduler().use_nodes();
         }
         self.mailbox.send(worker as usize, handler, &cx.context().counters);
         if worker != self.worker {
@@ -152,11 +143,6 @@ impl Host for Nodes {
 
     fn waits(&self) -> bool {
         self.mailbox.waits()
-    }
-
-    fn has_sent(&self) -> bool {
-        // SeqCst: see `Run::await_sweeps`.
-        self.sent.load(Ordering::SeqCst)
     }
 
     fn waits_for(&self, leaf: FrameRef) -> Option<String> {

@@ -38,6 +38,7 @@ use crate::task::suspend::Continuation;
 const MARK: u64 = 1;
 /// An exclusive holder.
 const EXCLUSIVE: u32 = u32::MAX;
+
 /// What is known of one object.
 #[repr(C)]
 pub(crate) struct Entry {

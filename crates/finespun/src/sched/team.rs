@@ -51,7 +51,7 @@ unsafe impl Send for Seat {}
 
 /// What a worker has beside its frames: nodes with objects, and a mailbox. The object room's.
 ///
-/// All but `waits`, `waits_for` and `has_sent` are called by the worker itself.
+/// All but `waits` and `waits_for` are called by the worker itself.
 pub(crate) trait Host {
     /// The worker begins: it is at the first of its nodes.
     fn attach(&self, context: &Context);
@@ -65,8 +65,6 @@ pub(crate) trait Host {
     fn rest(&self);
     /// Whether there is a message to be handled; for any thread.
     fn waits(&self) -> bool;
-    /// Whether the worker has ever sent a message; for any thread.
-    fn has_sent(&self) -> bool;
     /// What a leaf waits for, if that is an object of this worker's; for any thread, while all workers are parked.
     fn waits_for(&self, leaf: FrameRef) -> Option<String>;
     /// The worker ends: its objects are destroyed.
@@ -110,6 +108,8 @@ pub(crate) struct Team {
     /// Waits that something outside the tasks will end.
     pub(crate) external: Arc<Externals>,
     pub(crate) bell: Bell,
+    /// There has been a message, or a frame that runs at one node only: before, nobody need look for either.
+    nodes_in_use: CachePadded<AtomicBool>,
 }
 
 /// The runs under way.
@@ -150,6 +150,7 @@ impl Team {
                     }
                 })),
                 bell: Bell::default(),
+                nodes_in_use: CachePadded::new(AtomicBool::new(false)),
             })
         })
     }
@@ -178,6 +179,22 @@ impl Team {
         lock(&self.runs).by_number.get(&number).cloned()
     }
 
+    /// A message is about to be sent, or a frame that runs at one node only is ready.
+    pub(crate) fn use_nodes(&self) {
+        // Relaxed: the look is to spare the line.
+        if !self.nodes_in_use.load(Ordering::Relaxed) {
+            // SeqCst: see `Run::await_sweeps`.
+            self.nodes_in_use.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether there may be messages, or frames of nodes. Who goes idle looks at these themselves.
+    #[inline]
+    pub(crate) fn nodes_in_use(&self) -> bool {
+        // Relaxed: a hint; see above.
+        self.nodes_in_use.load(Ordering::Relaxed)
+    }
+
     /// The worker that hosts a node.
     pub(crate) fn worker_of(&self, node: u32) -> usize {
         node as usize % self.seats.len()
@@ -185,6 +202,7 @@ impl Team {
 
     /// Hands a ready frame to the worker that it must run on.
     pub(crate) fn inject_at(&self, worker: usize, frame: FrameRef) {
+        self.use_nodes();
         self.seats[worker].inbox.put(frame, || {});
         self.idle.notify_worker(worker);
     }
@@ -216,7 +234,8 @@ impl Team {
     /// Cancels a run: marks it, and has every worker sweep its waiting leaves and stop what it runs.
     pub(crate) fn cancel(&self, run: &Run) {
         if run.mark_cancelled() {
-            if self.seats.iter().any(|seat| seat.host.has_sent()) {
+            // SeqCst: see `Run::await_sweeps`.
+            if self.nodes_in_use.load(Ordering::SeqCst) {
                 run.await_sweeps(self.seats.len());
             }
             self.sweep();

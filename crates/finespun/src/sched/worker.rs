@@ -127,6 +127,7 @@ impl Worker {
     }
 
     /// A frame may run, here or on any other worker.
+    #[inline(always)]
     fn publish(&self, frame: FrameRef) {
         self.deque().push(frame);
         // Without the fence of the idling protocol: while this worker runs, the scout finds what is missed here.
@@ -136,7 +137,10 @@ impl Worker {
     }
 
     /// A frame of that node may run.
+    #[cold]
+    #[inline(never)]
     fn ready_at(&self, node: u32, frame: FrameRef) {
+        self.team.use_nodes();
         match self.team.worker_of(node) {
             worker if worker == self.index => self.located.borrow_mut().push_back(frame),
             worker => self.team.inject_at(worker, frame),
@@ -184,7 +188,19 @@ impl Worker {
             self.sweep();
         }
         if tick.is_multiple_of(FAIR)
-            && let Some(frame) = self.take_located().or_else(|| self.team.take_injected())
+            && let Some(frame) = self.team.take_injected()
+        {
+            return Some(frame);
+        }
+        let own = if self.team.nodes_in_use() { self.next_of_nodes(tick) } else { self.deque().pop() };
+        own.or_else(|| self.team.take_injected()).or_else(|| self.steal())
+    }
+
+    /// A frame that is ready here, or becomes so by a message.
+    #[inline(never)]
+    fn next_of_nodes(&self, tick: u32) -> Option<FrameRef> {
+        if tick.is_multiple_of(FAIR)
+            && let Some(frame) = self.take_located()
         {
             return Some(frame);
         }
@@ -195,19 +211,11 @@ impl Worker {
         // not for ever.
         let mut turns = 0..FAIR;
         loop {
-            if let Some(frame) = self.own() {
-                return Some(frame);
-            }
-            if turns.next().is_none() || !(self.poll() || self.listen()) {
-                break;
+            let own = self.next.take().or_else(|| self.deque().pop()).or_else(|| self.take_located());
+            if own.is_some() || turns.next().is_none() || !(self.poll() || self.listen()) {
+                return own;
             }
         }
-        self.team.take_injected().or_else(|| self.steal())
-    }
-
-    /// A frame that is ready here.
-    fn own(&self) -> Option<FrameRef> {
-        self.next.take().or_else(|| self.deque().pop()).or_else(|| self.take_located())
     }
 
     /// A ready frame of this worker's nodes. One that somebody else has made ready stands behind those that are there, and
@@ -505,6 +513,10 @@ impl Scheduler for Worker {
 
     fn enter_node(&self, node: u32) {
         self.seat().host().enter_node(self.context(), node);
+    }
+
+    fn use_nodes(&self) {
+        self.team.use_nodes();
     }
 
     fn poke(&self, worker: u32) {

@@ -84,6 +84,8 @@ pub(crate) trait Scheduler {
     fn handed_over(&self, took: Duration);
     /// The code that runs next runs at this node, which is one of this worker's.
     fn enter_node(&self, node: u32);
+    /// A message is about to be sent: from now on there may be some.
+    fn use_nodes(&self);
     /// There is a message for that worker: wake it if it sleeps.
     fn poke(&self, worker: u32);
     /// The stack has been given up: queue what was exposed, youngest first in the list, and empty the list.
@@ -289,8 +291,15 @@ impl Cx {
         self.context().here.node.get()
     }
 
+    /// Whether this code runs at another node than the worker's first, where floating tasks run.
+    #[inline(always)]
+    pub(crate) fn is_elsewhere(self) -> bool {
+        let here = &self.context().here;
+        here.node.get() != here.first.get()
+    }
+
     /// What follows runs at no node in particular: at the worker's first.
-    #[inline]
+    #[cold]
     pub(crate) fn leave_node(self) {
         self.enter_node(self.context().here.first.get());
     }

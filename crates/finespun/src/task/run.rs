@@ -124,7 +124,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             let header = unsafe { current.as_ref() };
             (header.vtable, header.run)
         };
-        if vtable.home.is_none() {
+        if cx.is_elsewhere() && vtable.home.is_none() {
             cx.leave_node();
         }
         let cancelled = cx.enter_run(run);
@@ -154,7 +154,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
         }
         match next {
             // SAFETY: ready frames are live.
-            Some(frame) if !cx.of_team(unsafe { frame.as_ref() }.run) => {
+            Some(frame) if !teams::same_team(unsafe { frame.as_ref() }.run, run) => {
                 // It awaited a handle of another runtime's task.
                 teams::inject(frame);
                 return;

@@ -87,7 +87,7 @@ impl Run {
     /// Keeps a cancelled run from ending before every worker has swept: one that is just handling a message of the run is
     /// counted by nobody, and may leave a frame behind.
     ///
-    /// Only if somebody has sent a message, which each worker says before its first. That and the mark are SeqCst: if a
+    /// Only if somebody has sent a message, which the team is told before the first. That and the mark are SeqCst: if a
     /// receiver has not seen the mark, the sender's word came before it, and who marks reads it afterwards.
     pub(crate) fn await_sweeps(&self, workers: usize) {
         let mut unswept = lock(&self.unswept);

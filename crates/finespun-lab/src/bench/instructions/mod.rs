@@ -59,10 +59,10 @@ const ROWS: &[Row] = &[
     row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 168.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 101.0),
     row("suspend", "suspend, resolved at once", None, "suspend-resolved", 152.0),
-    row("spawn", "spawn, and await the handle", None, "spawn-await", 700.0),
-    row("yield", "yield_now", None, "yield", 670.0),
+    row("spawn", "spawn, and await the handle", None, "spawn-await", 670.0),
+    row("yield", "yield_now", None, "yield", 520.0),
     row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 365.0),
-    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 700.0),
+    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 675.0),
 ];
 
 /// What was found for a row.
