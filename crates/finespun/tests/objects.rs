@@ -670,3 +670,39 @@ async fn all_wait(sites: usize) {
 fn elements_may_wait_for_each_other() {
     on_any_nodes(|runtime| runtime.run(all_wait(7)));
 }
+
+/// Counts in a cell, which no two threads may touch at once.
+struct Tally {
+    count: Cell<u64>,
+    home: std::thread::ThreadId,
+}
+
+#[object]
+impl Tally {
+    /// Awaits nothing, so it is straight: if it becomes a frame all the same, that must stay at home.
+    async fn one(&self) {
+        assert_eq!(std::thread::current().id(), self.home, "at home");
+        self.count.set(self.count.get() + 1);
+    }
+
+    async fn many(&self, times: u64) -> u64 {
+        for _ in 0..times {
+            join!(self.one(), self.one());
+        }
+        self.count.get()
+    }
+}
+
+#[task]
+async fn tallies() -> u64 {
+    let make = |_: ()| Tally { count: Cell::new(0), home: std::thread::current().id() };
+    let tally = on(nodes() - 1).create_with(make, ()).await;
+    let (a, b) = join!(tally.many(50), tally.many(50));
+    Ref::free(tally).await;
+    a.max(b)
+}
+
+#[test]
+fn straight_methods_stay_at_home() {
+    on_any_nodes(|runtime| assert_eq!(runtime.run(tallies()), 200));
+}
