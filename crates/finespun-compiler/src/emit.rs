@@ -150,6 +150,7 @@ fn bound(
             let shown = match known {
                 Known::Creation => quote::quote_spanned!(span=> creation),
                 Known::Checked => quote::quote_spanned!(span=> checked),
+                Known::Oneway => quote::quote_spanned!(span=> oneway),
             };
             operand = quote::quote_spanned!(span=> ::finespun::__rt::#shown(#operand));
         }

@@ -189,6 +189,8 @@ pub(crate) enum Known {
     Creation,
     /// `r.method(..).checked()`, which keeps nothing but the call.
     Checked,
+    /// `r.method(..).oneway()`: the same.
+    Oneway,
 }
 
 /// Is it one of these?
@@ -200,6 +202,7 @@ pub(crate) fn known(expr: &Expr) -> Option<Known> {
             path.path.segments.last().filter(|last| last.ident == "on").map(|_| Known::Creation)
         }
         Expr::MethodCall(_) if e.method == "checked" && e.args.is_empty() => Some(Known::Checked),
+        Expr::MethodCall(_) if e.method == "oneway" && e.args.is_empty() => Some(Known::Oneway),
         _ => None,
     }
 }

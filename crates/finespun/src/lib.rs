@@ -130,6 +130,7 @@ pub use object::call::{Call, Method};
 pub use object::checked::Checked;
 pub use object::create::{Create, Dropping, Made, Maker, Moved, On, on};
 pub use object::error::CallError;
+pub use object::oneway::{Oneway, ResolveWith, SuspendWith, suspend_with};
 pub use object::reference::{Object, Ref};
 pub use object::{Portable, here, nodes};
 pub use observe::Stats;
@@ -138,6 +139,7 @@ pub use task::call::Task;
 pub use task::foreign::{Blocking, Foreign, blocking, foreign};
 pub use task::many::{Fold, Many, Sink, join_all, reduce};
 pub use task::method::MethodTask;
+pub use task::quiesce::{Quiesce, quiesce};
 pub use task::spawn::{Handle, Scope, Scoped, scope, spawn};
 pub use task::suspend::{Continuation, External, Suspend, suspend};
 pub use task::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
@@ -184,6 +186,7 @@ pub mod __rt {
     pub use crate::object::call::{Call, Method};
     pub use crate::object::checked::checked;
     pub use crate::object::create::creation;
+    pub use crate::object::oneway::oneway;
     pub use crate::object::reference::{Object, Ref};
     pub use crate::object::table::Access;
     pub use crate::task::call::{

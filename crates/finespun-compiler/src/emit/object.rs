@@ -40,7 +40,7 @@ pub(crate) fn write(block: &ItemImpl, methods: &[Method]) -> TokenStream {
     let own = &block.self_ty;
     let (head, types, clause) = block.generics.split_for_impl();
     let shown = shown(own);
-    let stubs = methods.iter().map(|m| stub(m, &quote!(#types), site));
+    let stubs = methods.iter().map(|m| stub(m, own, site));
     let kinds = methods.iter().map(|m| kind(m, block, &shown));
     quote_spanned! {site=>
         #block
@@ -73,15 +73,22 @@ fn kind_name(method: &Method) -> Ident {
     format_ident!("__method_{}", method.name.unraw(), span = Span::mixed_site())
 }
 
-fn stub(method: &Method, types: &TokenStream, site: Span) -> TokenStream {
+/// That type, whole. It is as visible as all types that it names: less would be too little for callers in other
+/// modules, and more would show what is private.
+fn kind_type(method: &Method, own: &Type) -> TokenStream {
+    let (kind, Method { args, output, .. }) = (kind_name(method), method);
+    quote!(#kind<#own, (#(#args,)*), #output>)
+}
+
+fn stub(method: &Method, own: &Type, site: Span) -> TokenStream {
     let Method { cfg, vis, name, args, .. } = method;
-    let kind = kind_name(method);
+    let kind = kind_type(method, own);
     let names: Vec<Ident> = (0..args.len()).map(argument).collect();
     quote_spanned! {site=>
         #(#cfg)*
         #[inline(always)]
         #[track_caller]
-        #vis fn #name(&self, #(#names: #args),*) -> ::finespun::__rt::Call<#kind #types> {
+        #vis fn #name(&self, #(#names: #args),*) -> ::finespun::__rt::Call<#kind> {
             ::finespun::__rt::Call::new(self.0, (#(#names,)*))
         }
     }
@@ -91,8 +98,8 @@ fn kind(method: &Method, block: &ItemImpl, object: &str) -> TokenStream {
     let site = Span::mixed_site();
     let Method { cfg, name, args, output, access, task, .. } = method;
     let own = &block.self_ty;
-    let (head, types, clause) = block.generics.split_for_impl();
-    let kind = kind_name(method);
+    let (head, _, clause) = block.generics.split_for_impl();
+    let (struct_name, kind) = (kind_name(method), kind_type(method, own));
     let said = name.unraw().to_string();
     let title = format!("{object}::{said}");
     let origin = quote_spanned!(name.span().resolved_at(site)=> ::finespun::__rt::Origin::here(#title));
@@ -117,13 +124,13 @@ fn kind(method: &Method, block: &ItemImpl, object: &str) -> TokenStream {
     };
     quote_spanned! {site=>
         #(#cfg)*
-        struct #kind #head (::core::marker::PhantomData<fn() -> #own>) #clause;
+        pub struct #struct_name<__O, __A, __R>(::core::marker::PhantomData<fn() -> (__O, __A, __R)>);
         #(#cfg)*
-        impl #head ::finespun::__rt::Named for #kind #types #clause {
+        impl #head ::finespun::__rt::Named for #kind #clause {
             const ORIGIN: &'static ::finespun::__rt::Origin = &#origin;
         }
         #(#cfg)*
-        unsafe impl #head ::finespun::__rt::Method for #kind #types #clause {
+        unsafe impl #head ::finespun::__rt::Method for #kind #clause {
             type Object = #own;
             type Args = (#(#args,)*);
             type Output = #output;

@@ -64,7 +64,11 @@ fn access(f: &ImplItemFn, errors: &mut Errors) -> Option<Access> {
             ReceiverKind::Reference(_, None, Some(_)) => return Some(Access::Exclusive),
             _ => errors.at(receiver, RECEIVER),
         },
-        Some(FnArg::Typed(first)) if is_this(&first.pat) => return Some(Access::None),
+        Some(FnArg::Typed(first)) if is_this(&first.pat) => match &*first.ty {
+            Type::Path(_) => return Some(Access::None),
+            // What a plain function of that name would take.
+            other => errors.at(other, RECEIVER),
+        },
         _ if f.sig.asyncness.is_some() => errors.at(&f.sig.ident, RECEIVER),
         _ => {}
     }

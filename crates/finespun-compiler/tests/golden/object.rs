@@ -122,27 +122,35 @@ const _: () = {
     impl<T: Portable> __Methods<T> {
         #[inline(always)]
         #[track_caller]
-        pub fn get(&self) -> ::finespun::__rt::Call<__method_get<T>> {
+        pub fn get(&self) -> ::finespun::__rt::Call<__method_get<Cell<T>, (), T>> {
             ::finespun::__rt::Call::new(self.0, ())
         }
         #[inline(always)]
         #[track_caller]
-        fn set(&self, __a0: T) -> ::finespun::__rt::Call<__method_set<T>> {
+        fn set(
+            &self,
+            __a0: T,
+        ) -> ::finespun::__rt::Call<__method_set<Cell<T>, (T,), ()>> {
             ::finespun::__rt::Call::new(self.0, (__a0,))
         }
         #[inline(always)]
         #[track_caller]
-        fn copy(&self, __a0: Ref<Cell<T>>) -> ::finespun::__rt::Call<__method_copy<T>> {
+        fn copy(
+            &self,
+            __a0: Ref<Cell<T>>,
+        ) -> ::finespun::__rt::Call<__method_copy<Cell<T>, (Ref<Cell<T>>,), ()>> {
             ::finespun::__rt::Call::new(self.0, (__a0,))
         }
     }
-    struct __method_get<T: Portable>(::core::marker::PhantomData<fn() -> Cell<T>>);
-    impl<T: Portable> ::finespun::__rt::Named for __method_get<T> {
+    pub struct __method_get<__O, __A, __R>(
+        ::core::marker::PhantomData<fn() -> (__O, __A, __R)>,
+    );
+    impl<T: Portable> ::finespun::__rt::Named for __method_get<Cell<T>, (), T> {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
             "Cell::get",
         );
     }
-    unsafe impl<T: Portable> ::finespun::__rt::Method for __method_get<T> {
+    unsafe impl<T: Portable> ::finespun::__rt::Method for __method_get<Cell<T>, (), T> {
         type Object = Cell<T>;
         type Args = ();
         type Output = T;
@@ -162,13 +170,16 @@ const _: () = {
             unsafe { ::finespun::__rt::Outcome::done(__value) }
         }
     }
-    struct __method_set<T: Portable>(::core::marker::PhantomData<fn() -> Cell<T>>);
-    impl<T: Portable> ::finespun::__rt::Named for __method_set<T> {
+    pub struct __method_set<__O, __A, __R>(
+        ::core::marker::PhantomData<fn() -> (__O, __A, __R)>,
+    );
+    impl<T: Portable> ::finespun::__rt::Named for __method_set<Cell<T>, (T,), ()> {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
             "Cell::set",
         );
     }
-    unsafe impl<T: Portable> ::finespun::__rt::Method for __method_set<T> {
+    unsafe impl<T: Portable> ::finespun::__rt::Method
+    for __method_set<Cell<T>, (T,), ()> {
         type Object = Cell<T>;
         type Args = (T,);
         type Output = ();
@@ -188,13 +199,17 @@ const _: () = {
             unsafe { ::finespun::__rt::Outcome::done(__value) }
         }
     }
-    struct __method_copy<T: Portable>(::core::marker::PhantomData<fn() -> Cell<T>>);
-    impl<T: Portable> ::finespun::__rt::Named for __method_copy<T> {
+    pub struct __method_copy<__O, __A, __R>(
+        ::core::marker::PhantomData<fn() -> (__O, __A, __R)>,
+    );
+    impl<T: Portable> ::finespun::__rt::Named
+    for __method_copy<Cell<T>, (Ref<Cell<T>>,), ()> {
         const ORIGIN: &'static ::finespun::__rt::Origin = &::finespun::__rt::Origin::here(
             "Cell::copy",
         );
     }
-    unsafe impl<T: Portable> ::finespun::__rt::Method for __method_copy<T> {
+    unsafe impl<T: Portable> ::finespun::__rt::Method
+    for __method_copy<Cell<T>, (Ref<Cell<T>>,), ()> {
         type Object = Cell<T>;
         type Args = (Ref<Cell<T>>,);
         type Output = ();

@@ -14,6 +14,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use super::packet::{Handler, Packet};
 use super::{pull, push};
@@ -33,6 +34,16 @@ pub enum Transport {
     Adaptive,
 }
 
+/// How messages between nodes travel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Travel {
+    pub(crate) transport: Transport,
+    /// As bytes.
+    pub(crate) encode: bool,
+    /// What each costs its sender in addition.
+    pub(crate) overhead: Duration,
+}
+
 /// Messages that one worker may have under way to another in its ring, with few workers.
 const SHARE: u32 = 32;
 /// Messages in all the rings of a worker, with many.
@@ -50,6 +61,8 @@ struct Pulled {
 /// One worker's.
 pub(crate) struct Mailbox {
     transport: Transport,
+    /// Messages are sent as bytes.
+    encode: bool,
     index: usize,
     push: push::Node<Packet>,
     pull: pull::Node<Pulled>,
@@ -64,12 +77,14 @@ pub(crate) struct Mailbox {
 }
 
 /// Mailboxes for so many workers.
-pub(crate) fn mailboxes(workers: usize, transport: Transport) -> Vec<Mailbox> {
+pub(crate) fn mailboxes(workers: usize, travel: &Travel) -> Vec<Mailbox> {
+    let Travel { transport, encode, .. } = *travel;
     let share = (RING / workers).clamp(2, SHARE as usize) as u32;
     let pushes = push::net(workers, if transport == Transport::Pull { 1 } else { share });
     let pulls = pull::net(workers, if transport == Transport::Push { 1 } else { QUOTA });
     let mailbox = |(index, (push, pull))| Mailbox {
         transport,
+        encode,
         index,
         push,
         pull,
@@ -86,15 +101,25 @@ impl Mailbox {
     #[inline]
     pub(crate) fn send<H: Handler>(&self, to: usize, handler: H, counters: &Counters) {
         if to == self.index {
-            self.own.borrow_mut().push_back(Packet::new(handler));
+            let packet = if self.encode { Packet::encoded(handler) } else { Packet::new(handler) };
+            self.own.borrow_mut().push_back(packet);
             counters.messages_own.add(1);
             return;
         }
-        let mut handler = Some(handler);
+        if self.encode {
+            // Whole, before there is a place for it: the program's encoders may panic.
+            return self.post(to, Packet::encoded(handler), |packet| packet, counters);
+        }
+        self.post(to, handler, Packet::new, counters);
+    }
+
+    #[inline(always)]
+    fn post<M>(&self, to: usize, message: M, packet: impl Fn(M) -> Packet, counters: &Counters) {
+        let mut message = Some(message);
         let sent = self.outbox[to].borrow().is_empty()
-            && self.transmit(to, || Packet::new(handler.take().expect("made once")), counters);
-        if let Some(handler) = handler.filter(|_| !sent) {
-            self.outbox[to].borrow_mut().push_back(Packet::new(handler));
+            && self.transmit(to, || packet(message.take().expect("made once")), counters);
+        if let Some(message) = message.filter(|_| !sent) {
+            self.outbox[to].borrow_mut().push_back(packet(message));
             self.held.set(self.held.get() + 1);
             counters.messages_held.add(1);
         }
@@ -126,6 +151,11 @@ impl Mailbox {
     #[inline]
     pub(crate) fn any(&self) -> bool {
         !self.own.borrow().is_empty() || self.held.get() > 0 || self.waits()
+    }
+
+    /// How many messages wait in the outbox.
+    pub(crate) fn held(&self) -> usize {
+        self.held.get()
     }
 
     /// Whether another worker's message waits to be handled; any thread may ask.
@@ -168,15 +198,15 @@ impl Mailbox {
     #[inline]
     pub(crate) fn handle_one(&self, cx: Cx) -> bool {
         // SAFETY: handling takes it out of its place, and handlers do not receive.
-        let pushed = unsafe { self.push.receive_with(|from, packet| Packet::handle(packet, cx, from)) };
+        let pushed = unsafe { self.push.receive_with(|_, packet| Packet::handle(packet, cx)) };
         if pushed.is_some() {
             return true;
         }
         let received = self.push.received();
         let now = |pulled: &Pulled| pulled.after <= received;
         // SAFETY: as above; the rest of a `Pulled` is a number.
-        let handle = |from, pulled: NonNull<Pulled>| unsafe {
-            Packet::handle(NonNull::new_unchecked(&raw mut (*pulled.as_ptr()).packet), cx, from);
+        let handle = |_, pulled: NonNull<Pulled>| unsafe {
+            Packet::handle(NonNull::new_unchecked(&raw mut (*pulled.as_ptr()).packet), cx);
         };
         // SAFETY: as above.
         let pulled = unsafe { self.pull.receive_with(now, handle) };
@@ -186,7 +216,7 @@ impl Mailbox {
         let Some(packet) = self.own.borrow_mut().pop_front() else { return false };
         let mut packet = std::mem::ManuallyDrop::new(packet);
         // SAFETY: it is here, and not dropped.
-        unsafe { Packet::handle(NonNull::from(&mut *packet), cx, self.index) };
+        unsafe { Packet::handle(NonNull::from(&mut *packet), cx) };
         true
     }
 }

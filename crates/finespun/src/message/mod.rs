@@ -15,6 +15,8 @@
 //! On top of them, a [`packet`] is a message that knows what to do where it arrives, and a [`mailbox`] is what a worker
 //! sends and receives packets by: it chooses the transport, and keeps what neither has room for.
 //!
+//! A message carries values as they are, or as bytes ([`wire`]), which is how it would leave the process.
+//!
 //! Mailboxes belong to workers and not to nodes: it is the worker that polls, so a node that is slow to poll is so for all
 //! the nodes beside it, and 64 nodes on two workers cost no more than two.
 
@@ -22,6 +24,7 @@ pub(crate) mod mailbox;
 pub(crate) mod packet;
 pub mod pull;
 pub mod push;
+pub(crate) mod wire;
 
 /// A value on cache lines of its own: two, since processors fetch them in pairs.
 #[repr(align(128))]

@@ -4,10 +4,13 @@
 //! name is the address of a function that knows the type of the rest, and the rest moves as it is: into the receiver's
 //! ring or the sender's buffer, if it fits, else into a box.
 
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use super::wire::{Reader, Writer};
 use crate::task::context::Cx;
+use crate::task::frame::quietly;
 
 /// Words behind the code: with that, and what a transport adds, a packet takes two cache lines.
 const WORDS: usize = 12;
@@ -15,15 +18,24 @@ type Body = [u64; WORDS];
 
 /// What a message does where it arrives.
 pub(crate) trait Handler: Send + 'static {
-    /// Does it, on the stack of the receiving worker. `from` is the worker that sent it.
-    fn handle(self, cx: Cx, from: usize);
+    /// Does it, on the stack of the receiving worker.
+    fn handle(self, cx: Cx);
+
+    /// Writes it as bytes.
+    ///
+    /// # Panics
+    /// If the program's own encoders refuse.
+    fn write(self, to: &mut Writer);
+
+    /// Reads it and does it; without a worker, drops it.
+    fn arrive(from: Reader<'_>, cx: Option<Cx>);
 }
 
 /// A message.
 #[repr(C)]
 pub(crate) struct Packet {
     /// Takes the handler out of the body, and runs it; without a worker, destroys it.
-    code: unsafe fn(NonNull<Body>, Option<(Cx, usize)>),
+    code: unsafe fn(NonNull<Body>, Option<Cx>),
     body: MaybeUninit<Body>,
 }
 
@@ -46,18 +58,30 @@ impl Packet {
         }
     }
 
+    /// The same as bytes, as which it would go to another process.
+    ///
+    /// # Panics
+    /// If the program's own encoders refuse.
+    pub(crate) fn encoded<H: Handler>(handler: H) -> Packet {
+        let mut body = MaybeUninit::<Body>::uninit();
+        const { assert!(size_of::<Encoded<H>>() <= size_of::<Body>() && align_of::<Encoded<H>>() <= align_of::<Body>()) };
+        // SAFETY: it fits.
+        unsafe { body.as_mut_ptr().cast::<Encoded<H>>().write(Encoded::new(handler)) };
+        Packet { code: encoded::<H>, body }
+    }
+
     /// Handles the message that lies at `packet`.
     ///
     /// # Safety
     /// It does, nobody else sees it, and nobody uses it afterwards.
     #[inline]
-    pub(crate) unsafe fn handle(packet: NonNull<Packet>, cx: Cx, from: usize) {
+    pub(crate) unsafe fn handle(packet: NonNull<Packet>, cx: Cx) {
         // SAFETY: by the caller's word.
         let code = unsafe { (*packet.as_ptr()).code };
         // SAFETY: in the packet.
         let body = unsafe { NonNull::new_unchecked(&raw mut (*packet.as_ptr()).body).cast() };
         // SAFETY: the code was made with the body, which is used once.
-        unsafe { code(body, Some((cx, from))) };
+        unsafe { code(body, Some(cx)) };
     }
 }
 
@@ -70,20 +94,57 @@ impl Drop for Packet {
 
 /// # Safety
 /// The body holds an `H`, which is not used afterwards.
-unsafe fn inside<H: Handler>(body: NonNull<Body>, arrived: Option<(Cx, usize)>) {
+unsafe fn inside<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
     // SAFETY: by the caller's word.
     let handler = unsafe { body.cast::<H>().read() };
-    if let Some((cx, from)) = arrived {
-        handler.handle(cx, from);
+    if let Some(cx) = arrived {
+        handler.handle(cx);
     }
 }
 
 /// # Safety
 /// The body holds a `Box<H>`, which is not used afterwards.
-unsafe fn boxed<H: Handler>(body: NonNull<Body>, arrived: Option<(Cx, usize)>) {
+unsafe fn boxed<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
     // SAFETY: by the caller's word.
     let handler = unsafe { body.cast::<Box<H>>().read() };
-    if let Some((cx, from)) = arrived {
-        handler.handle(cx, from);
+    if let Some(cx) = arrived {
+        handler.handle(cx);
+    }
+}
+
+/// A message as bytes.
+struct Encoded<H: Handler> {
+    bytes: Vec<u8>,
+    handler: PhantomData<fn() -> H>,
+}
+
+impl<H: Handler> Encoded<H> {
+    fn new(handler: H) -> Encoded<H> {
+        let mut to = Writer::default();
+        handler.write(&mut to);
+        Encoded { bytes: to.bytes(), handler: PhantomData }
+    }
+
+    fn handle(mut self, cx: Cx) {
+        H::arrive(Reader::new(&std::mem::take(&mut self.bytes)), Some(cx));
+    }
+}
+
+/// If it is lost, the continuations in it are to be lost as well.
+impl<H: Handler> Drop for Encoded<H> {
+    fn drop(&mut self) {
+        if !self.bytes.is_empty() {
+            quietly(|| H::arrive(Reader::new(&self.bytes), None));
+        }
+    }
+}
+
+/// # Safety
+/// The body holds an `Encoded<H>`, which is not used afterwards.
+unsafe fn encoded<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
+    // SAFETY: by the caller's word.
+    let message = unsafe { body.cast::<Encoded<H>>().read() };
+    if let Some(cx) = arrived {
+        message.handle(cx);
     }
 }

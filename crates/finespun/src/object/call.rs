@@ -12,6 +12,7 @@ use super::lock::{Hold, InLine};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
 use super::table::{self, Access, Found};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::task::call::{Task, call, call_after_trip, call_async, sealed, wait};
 use crate::task::context::Cx;
 use crate::task::fallback::{Enter, fallback_here};
@@ -87,10 +88,6 @@ impl<M: Method> Call<M> {
 
     pub(crate) fn into_work(self) -> Invoke<M> {
         Invoke { target: self.target, args: self.args }
-    }
-
-    pub(crate) fn place(&self) -> Place {
-        self.place
     }
 
     pub(crate) fn which(target: Ref<M::Object>) -> Which {
@@ -281,7 +278,7 @@ impl<M: Method> Task for Away<M> {
     const STRAIGHT: bool = false;
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
         // SAFETY: passed on.
-        unsafe { remote::request(cx, self.0.into_work(), self.1, |k: Continuation<M::Output>| k) }
+        unsafe { remote::request(cx, self.0.into_work(), self.1) }
     }
 }
 
@@ -289,6 +286,17 @@ impl<M: Method> Task for Away<M> {
 pub(crate) struct Invoke<M: Method> {
     target: Ref<M::Object>,
     args: M::Args,
+}
+
+impl<M: Method> Wire for Invoke<M> {
+    fn write(self, to: &mut Writer) {
+        to.value(&(self.target, self.args));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (target, args) = from.value()?;
+        Ok(Invoke { target, args })
+    }
 }
 
 impl<M: Method> Work for Invoke<M> {

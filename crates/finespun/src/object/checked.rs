@@ -8,14 +8,12 @@ use std::task::{Context as StdContext, Poll};
 use super::call::{Call, Method};
 use super::error::{CallError, Refusal, Which};
 use super::host::Nodes;
-use super::remote::{self, Reply};
 use crate::task::call::{Task, call, sealed, settle};
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, Payload};
+use crate::task::frame::{BodyFrame, Delivered};
 use crate::task::located::Located;
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
-use crate::task::suspend::Continuation;
 
 /// A [`Call`] that delivers what goes wrong as an error.
 #[must_use = "a call does nothing until it is awaited"]
@@ -33,14 +31,10 @@ impl<M: Method> Task for Checked<M> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
-        let (which, place) = (Call::<M>::which(self.0.target()), self.0.place());
+        let which = Call::<M>::which(self.0.target());
         if !Nodes::of(cx).knows(self.0.target().name()) {
             // SAFETY: the call protocol.
             return unsafe { Outcome::done(Err(which.refused(Refusal::Stale))) };
-        }
-        if which.node != cx.node() {
-            // SAFETY: passed on.
-            return unsafe { remote::request(cx, self.0.into_work(), place, |k| Errors { k, which }) };
         }
         // SAFETY: passed on; a child is waited for below.
         match catch_unwind(AssertUnwindSafe(|| unsafe { call(cx, self.0) }.open())) {
@@ -86,18 +80,5 @@ impl<M: Method> Future for Catching<M> {
             Delivered::Panic(payload) => Err(which.panicked(payload)),
             Delivered::Cancelled => Err(which.cancelled()),
         })
-    }
-}
-
-/// Where the answer to a checked call goes.
-struct Errors<T> {
-    k: Continuation<Result<T, CallError>>,
-    which: Which,
-}
-
-impl<T: Send + 'static> Reply<T> for Errors<T> {
-    fn reply(self, result: Result<T, Payload>) {
-        let Errors { k, which } = self;
-        k.resolve(result.map_err(|payload| which.panicked(payload)));
     }
 }

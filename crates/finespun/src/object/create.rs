@@ -10,6 +10,7 @@ use super::lock::{Hold, InLine};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
 use super::table::Found;
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
 use crate::task::call::{Task, call, sealed, wait};
 use crate::task::context::{self, Cx};
 use crate::task::fallback::{Enter, fallback_here};
@@ -56,7 +57,8 @@ impl On {
 }
 
 /// What an object is made of.
-pub trait Maker: Send + 'static {
+#[expect(private_bounds, reason = "how it travels is the library's own")]
+pub trait Maker: Wire + Send + 'static {
     /// The object's type.
     type Object: Object;
     #[doc(hidden)]
@@ -78,10 +80,31 @@ impl<T: Object + Portable> Maker for Moved<T> {
     }
 }
 
-impl<T: Object, A: Portable, F: FnOnce(A) -> T + Send + 'static> Maker for Made<F, A> {
+impl<T: Object, A: Portable, F: FnOnce(A) -> T + Copy + Send + 'static> Maker for Made<F, A> {
     type Object = T;
     fn make(self) -> T {
         (self.make)(self.args)
+    }
+}
+
+impl<T: Portable> Wire for Moved<T> {
+    fn write(self, to: &mut Writer) {
+        to.value(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        from.value().map(Moved)
+    }
+}
+
+impl<F: Copy + Send + 'static, A: Portable> Wire for Made<F, A> {
+    fn write(self, to: &mut Writer) {
+        to.value(&self.args);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        // SAFETY: this message was made with an `F`.
+        Ok(Made { make: unsafe { again() }, args: from.value()? })
     }
 }
 
@@ -108,25 +131,42 @@ impl<M: Maker> Task for Create<M> {
         let nodes = Nodes::of(cx).count() as usize;
         let node = self.node;
         assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
-        if self.node == cx.node() as usize {
+        let (making, place) = (Making { node: node as u32, maker: self.maker }, self.place);
+        if making.node == cx.node() {
             // SAFETY: passed on; here.
-            return unsafe { self.run(cx) };
+            return unsafe { making.run(cx) };
         }
-        let place = self.place;
         // SAFETY: passed on.
-        unsafe { remote::request(cx, self, place, |k: Continuation<Ref<M::Object>>| k) }
+        unsafe { remote::request(cx, making, place) }
     }
 }
 
-impl<M: Maker> Work for Create<M> {
+/// The making of an object, at its home.
+struct Making<M> {
+    node: u32,
+    maker: M,
+}
+
+impl<M: Maker> Wire for Making<M> {
+    fn write(self, to: &mut Writer) {
+        to.value(&self.node);
+        self.maker.write(to);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        Ok(Making { node: from.value()?, maker: M::read(from)? })
+    }
+}
+
+impl<M: Maker> Work for Making<M> {
     type Output = Ref<M::Object>;
 
     fn node(&self) -> u32 {
-        self.node as u32
+        self.node
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<Ref<M::Object>> {
-        let node = self.node as u32;
+        let node = self.node;
         let nodes = Nodes::of(cx);
         let name = nodes.table(node).insert_value(Class::of::<M::Object>(), self.maker.make());
         nodes.added(cx, node);
@@ -165,7 +205,18 @@ impl<T: Object> Task for Dropping<T> {
         }
         let place = self.place;
         // SAFETY: passed on.
-        unsafe { remote::request(cx, self, place, |k: Continuation<()>| k) }
+        unsafe { remote::request(cx, self, place) }
+    }
+}
+
+impl<T: Object> Wire for Dropping<T> {
+    fn write(self, to: &mut Writer) {
+        to.value(&self.target);
+    }
+
+    /// Where it was written is known where it was.
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        Ok(Dropping { target: from.value()?, place: Location::caller() })
     }
 }
 

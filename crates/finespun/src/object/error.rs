@@ -1,9 +1,13 @@
 //! What can go wrong with a call.
 
 use std::any::Any;
+use std::collections::HashSet;
+use std::sync::Mutex;
 
-use crate::task::frame::Payload;
-use crate::task::origin::open;
+use crate::atomics::lock_std as lock;
+use crate::message::wire::{Reader, Writer};
+use crate::task::frame::{Payload, discard};
+use crate::task::origin::{Origin, open, traced};
 
 /// Why a call of an object's method delivered no value.
 ///
@@ -104,7 +108,7 @@ impl Which {
             Ok(error) => error.to_string(),
             Err(payload) => {
                 let message = text(&*payload).to_owned();
-                crate::task::frame::discard(payload);
+                discard(payload);
                 message
             }
         };
@@ -133,4 +137,68 @@ fn text(payload: &(dyn Any + Send)) -> &str {
     } else {
         "(the payload is not a string)"
     }
+}
+
+/// Writes what a call throws. Whatever it is, its text is what arrives.
+pub(crate) fn write_payload(payload: Payload, to: &mut Writer) {
+    let (payload, origin) = open(payload);
+    to.value(&origin.map(Origin::offset));
+    let error = match payload.downcast::<CallError>() {
+        Ok(error) => {
+            let (kind, Which { object, method, node }, message) = match *error {
+                CallError::Stale { object, method, node } => (0_u8, which(object, method, node), String::new()),
+                CallError::Poisoned { object, method, node } => (1, which(object, method, node), String::new()),
+                CallError::Panicked { object, method, node, message } => (2, which(object, method, node), message),
+                CallError::Cancelled { object, method, node } => (3, which(object, method, node), String::new()),
+            };
+            Ok((kind, object.to_owned(), method.to_owned(), node, message))
+        }
+        Err(payload) => {
+            let message = text(&*payload).to_owned();
+            discard(payload);
+            Err(message)
+        }
+    };
+    to.value(&error);
+}
+
+fn which(object: &'static str, method: &'static str, node: usize) -> Which {
+    Which { object, method, node: node as u32 }
+}
+
+/// What [`write_payload`] has written.
+pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
+    type Written = Result<(u8, String, String, u32, String), String>;
+    let (Ok(origin), Ok(error)) = (from.value::<Option<isize>>(), from.value::<Written>()) else {
+        unreachable!("the library's own")
+    };
+    let payload: Payload = match error {
+        Ok((kind, object, method, node, message)) => {
+            let (object, method, node) = (known(object), known(method), node as usize);
+            Box::new(match kind {
+                0 => CallError::Stale { object, method, node },
+                1 => CallError::Poisoned { object, method, node },
+                2 => CallError::Panicked { object, method, node, message },
+                _ => CallError::Cancelled { object, method, node },
+            })
+        }
+        Err(message) => Box::new(message),
+    };
+    match origin {
+        // SAFETY: written by this program, and nothing of the program's own stands before it.
+        Some(offset) => traced(payload, unsafe { Origin::at(offset) }),
+        None => payload,
+    }
+}
+
+/// Names of types and methods, which are few.
+fn known(name: String) -> &'static str {
+    static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+    let mut names = lock(&NAMES);
+    let names = names.get_or_insert_default();
+    names.get(&*name).copied().unwrap_or_else(|| {
+        let name = name.leak();
+        names.insert(name);
+        name
+    })
 }

@@ -1,15 +1,22 @@
 //! What a worker has beside its frames: its nodes, and its mailbox.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
-use crate::message::mailbox::{Mailbox, Transport, mailboxes};
+use crate::message::mailbox::{Mailbox, Travel, mailboxes};
 use crate::message::packet::Handler;
 use crate::sched::team::Host;
 use crate::task::context::{Context, Cx};
 use crate::task::frame::{FrameRef, quietly};
+use crate::task::suspend::Continuation;
 
 use super::reference::Name;
+use super::remote::Withheld;
 use super::table::Table;
+
+/// Messages in a worker's outbox above which senders wait.
+const OUTBOX: usize = 256;
 
 /// The nodes of one worker.
 pub(crate) struct Nodes {
@@ -22,20 +29,48 @@ pub(crate) struct Nodes {
     /// What a worker without nodes sees.
     nowhere: Table,
     mailbox: Mailbox,
+    /// A request that is sent when somebody waits for it.
+    withheld: RefCell<Option<Box<dyn Withheld>>>,
+    /// Senders of one-way calls that wait for room in the outbox, in their order.
+    stalled: RefCell<VecDeque<Continuation<()>>>,
+    /// Messages are being handled.
+    handles: Cell<bool>,
     /// The team knows that there are messages.
     announced: Cell<bool>,
+    /// What a message costs its sender in addition.
+    overhead: Duration,
 }
 
 /// The nodes of each of so many workers.
-pub(crate) fn hosts(workers: usize, count: usize, transport: Transport) -> Vec<Box<dyn Host>> {
+pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel) -> Vec<Box<dyn Host>> {
     let (workers, count) = (workers as u32, count as u32);
     let nodes = |(worker, mailbox)| {
         let tables = (worker as u32..count).step_by(workers as usize).map(Table::new).collect();
         let nowhere = Table::new(u32::MAX);
-        Box::new(Nodes { count, worker: worker as u32, workers, tables, nowhere, mailbox, announced: Cell::new(false) })
-            as Box<dyn Host>
+        Box::new(Nodes {
+            count,
+            worker: worker as u32,
+            workers,
+            tables,
+            nowhere,
+            mailbox,
+            withheld: RefCell::new(None),
+            stalled: RefCell::new(VecDeque::new()),
+            handles: Cell::new(false),
+            announced: Cell::new(false),
+            overhead: travel.overhead,
+        }) as Box<dyn Host>
     };
-    mailboxes(workers as usize, transport).into_iter().enumerate().map(nodes).collect()
+    mailboxes(workers as usize, travel).into_iter().enumerate().map(nodes).collect()
+}
+
+/// Spends that time.
+#[cold]
+fn spend(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
 }
 
 impl Nodes {
@@ -78,13 +113,44 @@ impl Nodes {
     /// Sends a message to a worker.
     #[inline]
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
+        cx.send_withheld();
         if !self.announced.replace(true) {
             cx.context().scheduler().use_nodes();
+        }
+        if !self.overhead.is_zero() {
+            spend(self.overhead);
         }
         self.mailbox.send(worker as usize, handler, &cx.context().counters);
         if worker != self.worker {
             cx.context().scheduler().poke(worker);
         }
+    }
+
+    /// Whether senders that can wait should. A method that a message has begun cannot: the worker would not receive
+    /// meanwhile.
+    pub(super) fn is_full(&self) -> bool {
+        self.mailbox.held() >= OUTBOX && !self.handles.get()
+    }
+
+    /// Somebody waits for room.
+    pub(super) fn await_room(&self, k: Continuation<()>) {
+        self.stalled.borrow_mut().push_back(k);
+    }
+
+    /// Keeps a request back until somebody waits for its leaf.
+    pub(super) fn withhold(&self, cx: Cx, leaf: FrameRef, request: Box<dyn Withheld>) {
+        cx.send_withheld();
+        cx.set_withheld(Some(leaf));
+        self.withheld.replace(Some(request));
+    }
+
+    /// The request that is withheld, if that is its leaf.
+    pub(super) fn take_withheld(&self, cx: Cx, leaf: FrameRef) -> Option<Box<dyn Withheld>> {
+        if cx.withheld() != Some(leaf) {
+            return None;
+        }
+        cx.set_withheld(None);
+        self.withheld.take()
     }
 
     /// The worker that hosts a node.
@@ -128,13 +194,28 @@ impl Host for Nodes {
 
     fn poll(&self, cx: Cx, messages: usize) -> bool {
         let mut some = self.mailbox.flush(&cx.context().counters, |to| cx.context().scheduler().poke(to as u32));
+        for _ in self.mailbox.held()..OUTBOX {
+            let Some(k) = self.stalled.borrow_mut().pop_front() else { break };
+            k.resolve(());
+            some = true;
+        }
+        self.handles.set(true);
         for _ in 0..messages {
             if !self.mailbox.handle_one(cx) {
                 break;
             }
             some = true;
         }
+        self.handles.set(false);
         some
+    }
+
+    fn send_withheld(&self, cx: Cx) {
+        cx.set_withheld(None);
+        let withheld = self.withheld.take();
+        if let Some(request) = withheld {
+            request.send(cx);
+        }
     }
 
     fn rest(&self) {

@@ -12,6 +12,7 @@
 //! that holds a reference into an object is a located one (`task::located`), which runs nowhere else. What crosses
 //! workers is messages.
 
+mod answering;
 pub(crate) mod array;
 pub(crate) mod call;
 pub(crate) mod checked;
@@ -20,6 +21,7 @@ pub(crate) mod create;
 pub(crate) mod error;
 pub(crate) mod host;
 pub(crate) mod lock;
+pub(crate) mod oneway;
 pub(crate) mod reference;
 pub(crate) mod remote;
 pub(crate) mod table;

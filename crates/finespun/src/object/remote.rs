@@ -6,34 +6,39 @@
 //!   leaf <- Continuation --- Request ----------------> runs the work on its stack
 //!                                                        ended: answers at once
 //!   leaf <--------------------------------- Answer       suspended: a frame waits for it, and answers
-//!   the caller goes on
+//!   the caller goes on                                   ends in a request of its own: that is handed the answer
 //! ```
 //!
 //! The wrappers of hybrid-execution-model, section 3.3: the method runs straight from the message, and only if it blocks
 //! is there a frame. The answer goes to the worker whose leaf it is, as a message of its own, so that a waiting task is
 //! made ready by the worker that runs it and no address is followed by anybody else.
+//!
+//! *Forwarding.* While work that a message has begun is on the stack, a request of its own is *withheld*: made, but not
+//! sent before somebody waits for its leaf, or the worker sends something else. Work whose last await is a call returns
+//! the leaf of that call as it is; so if what comes back to [`deliver`] is the leaf of the withheld request, nobody in
+//! between waits for it, and the request goes out with the first caller's continuation in place of its own. A chain of
+//! such calls over many nodes answers once, and none of those nodes keeps a frame (hybrid-execution-model, section 3.2.2).
 
-use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
-use std::task::{Context as StdContext, Poll};
 
+use super::Portable;
+use super::answering::Answering;
+use super::error::{read_payload, write_payload};
 use super::host::Nodes;
 use crate::message::packet::Handler;
-use crate::task::call::{self, Task, sealed};
-use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, Payload, Place, quietly};
-use crate::task::located::Located;
+use crate::message::wire::{Reader, Wire, Writer};
+use crate::task::call::{Task, sealed};
+use crate::task::context::Cx;
+use crate::task::frame::{FrameRef, Payload, Place, quietly};
 use crate::task::origin::{self, pack};
 use crate::task::outcome::{Child, Outcome};
-use crate::task::spawn::Keeper;
 use crate::task::suspend::{Continuation, suspend_at};
 
 /// Something that is done at a node.
-pub(crate) trait Work: Send + 'static {
+pub(crate) trait Work: Wire + Send + 'static {
     /// What comes of it.
-    type Output: Send + 'static;
+    type Output: Portable;
 
     /// The node.
     fn node(&self) -> u32;
@@ -45,163 +50,200 @@ pub(crate) trait Work: Send + 'static {
     unsafe fn run(self, cx: Cx) -> Outcome<Self::Output>;
 }
 
-/// Where the answer to a piece of work goes.
-pub(crate) trait Reply<T>: Send + 'static {
-    /// At the worker whose leaf it is.
-    fn reply(self, result: Result<T, Payload>);
+/// Where an answer goes.
+pub(crate) struct Reply<T> {
+    /// The worker whose leaf it is, or [`ANY`].
+    pub(super) home: u32,
+    /// Nothing if nobody wants to know.
+    pub(super) k: Option<Continuation<T>>,
 }
 
-impl<T: Send + 'static> Reply<T> for Continuation<T> {
-    fn reply(self, result: Result<T, Payload>) {
-        drop(self.complete(result));
-    }
-}
+/// Whoever has the answer resolves the continuation.
+pub(super) const ANY: u32 = u32::MAX;
 
 /// Sends the work to its node, and waits for the answer.
 ///
 /// # Safety
 /// As [`Task::call`].
-pub(crate) unsafe fn request<W, T, R>(
-    cx: Cx,
-    work: W,
-    place: Place,
-    reply: impl FnOnce(Continuation<T>) -> R,
-) -> Outcome<T>
-where
-    W: Work,
-    T: Send + 'static,
-    R: Reply<W::Output>,
-{
+pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<W::Output> {
     let nodes = Nodes::of(cx);
-    let wait = suspend_at(place, |k: Continuation<T>| {
-        let to = nodes.worker_of(work.node());
-        nodes.send(cx, to, Request { run: cx.run(), reply: reply(k), work });
+    let wait = suspend_at(place, |k: Continuation<W::Output>| {
+        let leaf = k.leaf();
+        let request = Request { run: cx.run(), home: nodes.worker(), k: Some(k), work };
+        if cx.hands_on() {
+            nodes.withhold(cx, leaf, Box::new(request));
+        } else {
+            nodes.send(cx, nodes.worker_of(request.work.node()), request);
+        }
     });
     // SAFETY: passed on.
     unsafe { wait.forced().call(cx) }
 }
 
-/// Work on its way.
-struct Request<W, R> {
+/// Sends the work to its node, and asks for no answer.
+pub(super) fn tell<W: Work>(cx: Cx, work: W) {
+    let nodes = Nodes::of(cx);
+    let request = Request { run: cx.run(), home: ANY, k: None, work };
+    nodes.send(cx, nodes.worker_of(request.work.node()), request);
+}
+
+/// Work on its way, and its [`Reply`]: flat, for a call with 16 bytes of arguments to lie in one cache line.
+struct Request<W: Work> {
     run: u32,
-    reply: R,
+    home: u32,
+    k: Option<Continuation<W::Output>>,
     work: W,
 }
 
-/// The type of a child that some work has left.
-struct WorkTask<W>(PhantomData<W>);
+/// A request that has not been sent.
+pub(super) trait Withheld {
+    /// Sends it.
+    fn send(self: Box<Self>, cx: Cx);
 
-impl<W> sealed::Sealed for WorkTask<W> {}
-impl<W: Work> Task for WorkTask<W> {
-    type Output = W::Output;
+    /// Sends it with another reply: nobody waits for its own.
+    ///
+    /// # Safety
+    /// `leaf` is nothing or what [`Continuation::into_leaf`] gave of a continuation of the request's own output, which is
+    /// given up; the leaf of the request's own continuation has been left by [`Child::unwaited`].
+    unsafe fn redirect(self: Box<Self>, cx: Cx, home: u32, leaf: Option<FrameRef>);
+}
+
+impl<W: Work> Withheld for Request<W> {
+    fn send(self: Box<Self>, cx: Cx) {
+        let nodes = Nodes::of(cx);
+        nodes.send(cx, nodes.worker_of(self.work.node()), *self);
+    }
+
+    unsafe fn redirect(mut self: Box<Self>, cx: Cx, home: u32, leaf: Option<FrameRef>) {
+        // SAFETY: by the caller's word.
+        let k = leaf.map(|leaf| unsafe { Continuation::from_leaf(leaf) });
+        self.home = home;
+        if let Some(own) = std::mem::replace(&mut self.k, k) {
+            own.unwaited();
+        }
+        self.send(cx);
+    }
+}
+
+/// The type of a child that some work has left.
+pub(super) struct WorkTask<T>(PhantomData<fn() -> T>);
+
+impl<T> sealed::Sealed for WorkTask<T> {}
+impl<T> Task for WorkTask<T> {
+    type Output = T;
     const STRAIGHT: bool = false;
-    unsafe fn call(self, _: Cx) -> Outcome<W::Output> {
+    unsafe fn call(self, _: Cx) -> Outcome<T> {
         unreachable!("the type of a child")
     }
 }
 
-impl<W: Work, R: Reply<W::Output>> Handler for Request<W, R> {
-    fn handle(self, cx: Cx, from: usize) {
-        let Request { run, reply, work } = self;
-        let home = from as u32;
+impl<W: Work> Handler for Request<W> {
+    fn write(self, to: &mut Writer) {
+        to.value(&(self.run, self.home, self.k));
+        self.work.write(to);
+    }
+
+    fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
+        let Ok((run, home, k)) = from.value() else { unreachable!("the library's own") };
+        match (W::read(&mut from), cx) {
+            (Ok(work), Some(cx)) => Request { run, home, k, work }.handle(cx),
+            (Err(error), Some(cx)) if cx.try_enter_run(run) => {
+                answer(cx, Reply { home, k }, Err(Box::new(error.to_string())));
+            }
+            _ => {}
+        }
+    }
+
+    fn handle(self, cx: Cx) {
+        let Request { run, home, k, work } = self;
         if !cx.try_enter_run(run) {
             // Nobody waits any more. A destructor's panic has nowhere to go, here and below.
-            return quietly(|| drop((reply, work)));
+            return quietly(|| drop((k, work)));
         }
         cx.enter_node(work.node());
         origin::forget();
-        // SAFETY: the worker is at the node; a child is waited for below.
-        let called = catch_unwind(AssertUnwindSafe(|| unsafe { work.run(cx) }.open::<WorkTask<W>>()));
-        match called {
-            Ok(Ok(value)) => answer(cx, home, reply, Ok(value)),
-            Ok(Err(child)) => Answering::start(cx, home, reply, child),
-            Err(payload) => answer(cx, home, reply, Err(pack(payload))),
-        }
+        // SAFETY: the worker is at the node; the outcome is that of this call.
+        unsafe { deliver(cx, Reply { home, k }, |cx| work.run(cx)) };
         cx.flush_exposed();
     }
 }
 
+/// Makes a call, and has its value sent to where it is wanted, now or when the call has ended.
+///
+/// # Safety
+/// `call` is called as [`Task::call`]; it borrows nothing.
+pub(super) unsafe fn deliver<T: Portable>(cx: Cx, reply: Reply<T>, call: impl FnOnce(Cx) -> Outcome<T>) {
+    let before = cx.set_hands_on(true);
+    let called = catch_unwind(AssertUnwindSafe(|| call(cx).open::<WorkTask<T>>()));
+    cx.set_hands_on(before);
+    match called {
+        Ok(Ok(value)) => answer(cx, reply, Ok(value)),
+        Ok(Err(child)) => match Nodes::of(cx).take_withheld(cx, child.frame()) {
+            Some(request) => hand_on(cx, reply, child, request),
+            None => Answering::start(cx, reply, child),
+        },
+        Err(payload) => answer(cx, reply, Err(pack(payload))),
+    }
+}
+
+/// The request that a call has ended in, `child`, answers in its place.
+fn hand_on<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn Withheld>) {
+    child.unwaited();
+    cx.context().counters.messages_handed_on.add(1);
+    let leaf = reply.k.map(Continuation::into_leaf);
+    // SAFETY: the request delivers a `T`: the call has returned its leaf for a frame that does.
+    unsafe { request.redirect(cx, reply.home, leaf) };
+}
+
 /// Sends the answer.
 #[inline]
-fn answer<T: Send + 'static, R: Reply<T>>(cx: Cx, home: u32, reply: R, result: Result<T, Payload>) {
+pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Payload>) {
     let nodes = Nodes::of(cx);
-    if home == nodes.worker() {
-        quietly(|| reply.reply(result));
+    let Reply { home, k } = reply;
+    let Some(k) = k else {
+        return match result {
+            Ok(value) => quietly(|| drop(value)),
+            // Nobody else wants to know.
+            Err(payload) => cx.fail(payload),
+        };
+    };
+    if home == ANY || home == nodes.worker() {
+        quietly(|| drop(k.complete(result)));
     } else {
-        nodes.send(cx, home, Answer { reply, result });
+        nodes.send(cx, home, Answer { k, result });
     }
 }
 
 /// An answer on its way.
-struct Answer<T, R> {
-    reply: R,
+struct Answer<T> {
+    k: Continuation<T>,
     result: Result<T, Payload>,
 }
 
-impl<T: Send + 'static, R: Reply<T>> Handler for Answer<T, R> {
+impl<T: Portable> Handler for Answer<T> {
+    fn write(self, to: &mut Writer) {
+        to.value(&(self.k, self.result.is_ok()));
+        match self.result {
+            Ok(value) => to.value(&value),
+            Err(payload) => write_payload(payload, to),
+        }
+    }
+
+    fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
+        let Ok((k, good)) = from.value::<(Continuation<T>, bool)>() else { unreachable!("the library's own") };
+        let result = if good {
+            from.value().map_err(|error| Box::new(error.to_string()) as Payload)
+        } else {
+            Err(read_payload(&mut from))
+        };
+        match cx {
+            Some(cx) => Answer { k, result }.handle(cx),
+            None => drop((k, result)),
+        }
+    }
+
     #[inline]
-    fn handle(self, _: Cx, _: usize) {
-        quietly(|| self.reply.reply(self.result));
-    }
-}
-
-/// The frame that waits for work that has been suspended, and answers: the papers' proxy context.
-struct Answering<W: Work, R: Reply<W::Output>> {
-    child: Option<Child<WorkTask<W>>>,
-    reply: Option<R>,
-    home: u32,
-    keeper: Option<Keeper>,
-}
-
-impl<W: Work, R: Reply<W::Output>> Unpin for Answering<W, R> {}
-
-impl<W: Work, R: Reply<W::Output>> Answering<W, R> {
-    fn start(cx: Cx, home: u32, reply: R, child: Child<WorkTask<W>>) {
-        // The run does not end before this does.
-        let run = cx.current_run();
-        run.enter();
-        cx.wait_for(child.frame());
-        let body = Answering { child: Some(child), reply: Some(reply), home, keeper: Some(Keeper::Run(run)) };
-        let frame = BodyFrame::with_table(cx, Located::here(cx, body), Located::<Self>::TABLE);
-        // SAFETY: just made.
-        let detached = unsafe { frame.as_ref() }.slot.detach();
-        debug_assert!(detached, "nobody has run the frame yet");
-        // SAFETY: the frame waits for the child, as if a poll had said so, and nobody else knows it.
-        unsafe { call::settle(cx, frame) };
-    }
-}
-
-impl<W: Work, R: Reply<W::Output>> Future for Answering<W, R> {
-    type Output = ();
-    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<()> {
-        // SAFETY: a body is polled by a worker; used within this poll.
-        let cx = unsafe { cx() };
-        let Some(child) = self.child.take_if(|child| child.ended()) else {
-            match &self.child {
-                Some(child) => cx.wait_for(child.frame()),
-                None => unreachable!("an answer is given once"),
-            }
-            return Poll::Pending;
-        };
-        let result = match child.deliver() {
-            Delivered::Value(value) => Ok(value),
-            Delivered::Panic(payload) => Err(payload),
-            // The run is at its end, and the caller's wait with it.
-            Delivered::Cancelled => return Poll::Ready(()),
-        };
-        if let Some(reply) = self.reply.take() {
-            answer(cx, self.home, reply, result);
-        }
-        Poll::Ready(())
-    }
-}
-
-impl<W: Work, R: Reply<W::Output>> Drop for Answering<W, R> {
-    fn drop(&mut self) {
-        // The run is told when the frame has completed, and nothing of it is left.
-        if let Some(keeper) = self.keeper.take() {
-            // SAFETY: a body is destroyed by a worker; used at once.
-            unsafe { cx() }.set_keeper(keeper);
-        }
+    fn handle(self, _: Cx) {
+        quietly(|| drop(self.k.complete(self.result)));
     }
 }

@@ -88,6 +88,10 @@ counters! {
     messages_pulled,
     /// Messages that had to wait in their sender's outbox.
     messages_held,
+    /// Requests that answer in the place of the call that made them last: forwarding.
+    messages_handed_on,
+    /// One-way calls whose sender waited for room in its worker's outbox.
+    sends_stalled,
     /// Nanoseconds spent giving up stacks to thieves.
     promotion_ns,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
-use crate::message::mailbox::Transport;
+use crate::message::mailbox::{Transport, Travel};
 use crate::object::host::hosts;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
@@ -29,7 +29,7 @@ pub struct Builder {
     block_every: u32,
     pin: bool,
     nodes: Option<usize>,
-    transport: Transport,
+    travel: Travel,
     name: String,
 }
 
@@ -42,7 +42,7 @@ impl Default for Builder {
             block_every: 0,
             pin: false,
             nodes: None,
-            transport: Transport::default(),
+            travel: Travel::default(),
             name: "finespun".to_owned(),
         }
     }
@@ -91,7 +91,20 @@ impl Builder {
 
     /// How messages between workers travel. Default: [`Transport::Adaptive`].
     pub fn transport(mut self, transport: Transport) -> Builder {
-        self.transport = transport;
+        self.travel.transport = transport;
+        self
+    }
+
+    /// Whether messages between nodes travel as bytes, as they would to another process, although this fabric is the memory
+    /// of one. Default: no. A program's answer must not depend on it.
+    pub fn encode(mut self, encode: bool) -> Builder {
+        self.travel.encode = encode;
+        self
+    }
+
+    /// What each message between nodes costs its sender in addition: for experiments with slower networks. Default: nothing.
+    pub fn overhead(mut self, overhead: Duration) -> Builder {
+        self.travel.overhead = overhead;
         self
     }
 
@@ -131,7 +144,7 @@ impl Builder {
             block_every: self.block_every,
             pin: self.pin,
         };
-        let hosts = hosts(workers, nodes, self.transport);
+        let hosts = hosts(workers, nodes, &self.travel);
         let team = Team::new(config, hosts).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
         let mut runtime = Runtime { team, nodes, threads: Vec::with_capacity(workers + 1), closed: false };
         for worker in 0..workers {

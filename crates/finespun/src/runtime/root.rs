@@ -85,6 +85,11 @@ pub(super) fn start<Tk: Task + Send>(team: &Team, task: Tk, run: &Arc<Run>) -> D
 /// What a run that has ended delivered.
 pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunError> {
     let ended = lock(delivery).take();
+    if let Some(payload) = run.failure() {
+        // Whatever the root has delivered meanwhile.
+        quietly(|| drop(ended));
+        return Err(RunError::Panicked(Panic::of(payload)));
+    }
     match ended {
         Some(Ok(value)) => Ok(value),
         Some(Err(Ended::Panicked(payload))) => Err(RunError::Panicked(Panic::of(payload))),

@@ -61,6 +61,8 @@ pub(crate) trait Host {
     fn any(&self) -> bool;
     /// Handles up to so many messages; whether it has handled, or sent, any.
     fn poll(&self, cx: Cx, messages: usize) -> bool;
+    /// Sends the message that has been withheld.
+    fn send_withheld(&self, cx: Cx);
     /// The worker has found nothing to do.
     fn rest(&self);
     /// Whether there is a message to be handled; for any thread.
@@ -273,29 +275,53 @@ impl Team {
         self.sweeps.load(Ordering::Acquire)
     }
 
-    /// All workers have parked: if somebody waits all the same, and for nothing outside, reports and cancels.
+    /// All workers have parked: if somebody waits all the same, and for nothing outside, reports and cancels. But a run of
+    /// which all that wait do so for its rest has come to rest.
     pub(crate) fn look_for_deadlock(&self) {
         if self.external.any() || !self.any_run() {
             return;
         }
-        let stuck = self.idle.while_all_parked(|| {
+        let found = self.idle.while_all_parked(|| {
             let runs = lock(&self.runs).by_number.values().cloned().collect::<Vec<_>>();
             let under_way = runs.into_iter().filter(|run| run.under_way()).collect::<Vec<_>>();
             // After that: a run seen under way has had its root queued, and no worker has left since.
             // Externals first: who ends one has made its waiter visible before.
             if self.external.any() || self.work_visible() || (0..self.seats.len()).any(|w| self.waits_for(w)) {
-                return Vec::new();
+                return None;
             }
-            let stuck = under_way.into_iter().filter(|run| run.mark_deadlocked()).collect::<Vec<_>>();
+            let mut rested = Vec::new();
+            let mut stuck = Vec::new();
+            for run in under_way {
+                let resting = run.at_rest(self.open_leaves(&run));
+                if !resting.is_empty() {
+                    rested.extend(resting);
+                } else if run.mark_deadlocked() {
+                    stuck.push(run);
+                }
+            }
             for seat in &self.seats {
                 let object = |leaf| self.seats.iter().find_map(|seat| seat.host.waits_for(leaf));
                 seat.context.pool().walk(|frame, table| report::describe(frame, table, &stuck, object));
             }
-            stuck
+            Some((stuck, rested))
         });
-        if stuck.is_some_and(|stuck| !stuck.is_empty()) {
+        let Some((stuck, rested)) = found.flatten() else { return };
+        if !stuck.is_empty() {
             self.sweep();
         }
+        if !rested.is_empty() {
+            rested.into_iter().for_each(|k| k.resolve(()));
+            self.idle.notify_all();
+        }
+    }
+
+    /// How many leaves of a run are waited for, while all workers are parked.
+    fn open_leaves(&self, run: &Run) -> usize {
+        let mut count = 0;
+        for seat in &self.seats {
+            seat.context.pool().walk(|frame, table| count += usize::from(report::is_open_leaf(frame, table, run)));
+        }
+        count
     }
 
     /// Queues a frame behind all others, where any worker finds it.

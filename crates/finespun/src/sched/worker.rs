@@ -523,6 +523,10 @@ impl Scheduler for Worker {
         self.team.idle.poke(worker as usize);
     }
 
+    fn send_withheld(&self) {
+        self.seat().host().send_withheld(self.context().cx());
+    }
+
     fn external(&self) -> Arc<Externals> {
         Arc::clone(&self.team.external)
     }

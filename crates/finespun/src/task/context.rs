@@ -32,6 +32,10 @@ pub(crate) struct Context {
     entering: Cell<bool>,
     /// The stack is being given up: branches not begun become ready frames.
     leaving: Cell<bool>,
+    /// What runs on the stack answers somebody: its last call may do so in its place.
+    hands_on: Cell<bool>,
+    /// The leaf of a message that has been made and not been sent, in case nobody waits for it here.
+    withheld: Cell<Option<FrameRef>>,
     run: Cell<u32>,
     /// The state of `run`, owned by the scheduler's table while any frame of the run lives.
     run_state: UnsafeCell<Option<Arc<Run>>>,
@@ -88,6 +92,8 @@ pub(crate) trait Scheduler {
     fn use_nodes(&self);
     /// There is a message for that worker: wake it if it sleeps.
     fn poke(&self, worker: u32);
+    /// The message that has been withheld is to be sent.
+    fn send_withheld(&self);
     /// The stack has been given up: queue what was exposed, youngest first in the list, and empty the list.
     fn left(&self, exposed: &mut Vec<FrameRef>);
 }
@@ -145,6 +151,8 @@ impl Context {
             entry: Cell::new(ptr::null_mut()),
             entering: Cell::new(false),
             leaving: Cell::new(false),
+            hands_on: Cell::new(false),
+            withheld: Cell::new(None),
             run: Cell::new(u32::MAX),
             run_state: UnsafeCell::new(None),
             keeper: UnsafeCell::new(None),
@@ -339,6 +347,15 @@ impl Cx {
         self.context().scheduler().cancel(run);
     }
 
+    /// Something of the current run that nobody waits for has panicked.
+    #[cold]
+    pub(crate) fn fail(self, payload: super::frame::Payload) {
+        let run = self.current_run();
+        if run.fail(payload) {
+            self.cancel(&run);
+        }
+    }
+
     /// Lets go of the current run's state: the worker is between frames.
     pub(crate) fn leave_run(self) {
         self.context().run.set(u32::MAX);
@@ -355,6 +372,41 @@ impl Cx {
     pub(crate) fn take_keeper(self) -> Option<Keeper> {
         // SAFETY: as in `enter_run`.
         unsafe { (*self.context().keeper.get()).take() }
+    }
+
+    /// Whether the last call of what runs may answer in its place.
+    #[inline]
+    pub(crate) fn hands_on(self) -> bool {
+        self.context().hands_on.get()
+    }
+
+    /// Says whether it may; what held before.
+    pub(crate) fn set_hands_on(self, hands_on: bool) -> bool {
+        self.context().hands_on.replace(hands_on)
+    }
+
+    /// The leaf of the message that is withheld from now on.
+    pub(crate) fn set_withheld(self, leaf: Option<FrameRef>) {
+        self.context().withheld.set(leaf);
+    }
+
+    /// The leaf of the message that is withheld.
+    #[inline]
+    pub(crate) fn withheld(self) -> Option<FrameRef> {
+        self.context().withheld.get()
+    }
+
+    /// Somebody waits: a message that has been withheld is to be sent.
+    #[inline]
+    pub(crate) fn send_withheld(self) {
+        #[cold]
+        #[inline(never)]
+        fn send(cx: Cx) {
+            cx.context().scheduler().send_withheld();
+        }
+        if self.context().withheld.get().is_some() {
+            send(self);
+        }
     }
 
     pub(crate) fn leaving(self) -> bool {

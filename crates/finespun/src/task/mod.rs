@@ -21,6 +21,7 @@ pub(crate) mod method;
 pub(crate) mod origin;
 pub(crate) mod outcome;
 pub(crate) mod pool;
+pub(crate) mod quiesce;
 pub(crate) mod residual;
 pub(crate) mod run;
 pub(crate) mod runs;

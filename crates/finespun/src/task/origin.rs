@@ -32,6 +32,26 @@ impl Origin {
     }
 }
 
+/// What offsets within the program are counted from.
+static ANCHOR: u8 = 0;
+
+impl Origin {
+    /// Where it is in the program: the same in every process of it.
+    pub(crate) fn offset(&'static self) -> isize {
+        std::ptr::from_ref(self).expose_provenance().wrapping_sub((&raw const ANCHOR).addr()).cast_signed()
+    }
+
+    /// The one that is there.
+    ///
+    /// # Safety
+    /// This program's [`offset`](Origin::offset) has given the number.
+    pub(crate) unsafe fn at(offset: isize) -> &'static Origin {
+        let address = (&raw const ANCHOR).addr().wrapping_add_signed(offset);
+        // SAFETY: by the caller's word.
+        unsafe { &*std::ptr::with_exposed_provenance::<Origin>(address) }
+    }
+}
+
 /// A task's own type, which says who it is.
 pub trait Named {
     /// Who it is.

@@ -175,6 +175,13 @@ impl<Tk: Task> Child<Tk> {
         ManuallyDrop::new(self).frame
     }
 
+    /// Nobody will wait for it: it is a leaf, of which somebody else has the continuation.
+    pub(crate) fn unwaited(self) {
+        let leaf = self.into_frame();
+        // SAFETY: owned, and given up.
+        unsafe { super::suspend::unwaited(leaf) };
+    }
+
     /// Takes the result of an ended child: its value, or a resumed panic.
     pub(crate) fn deliver(self) -> frame::Delivered<Tk::Output> {
         debug_assert!(self.ended());

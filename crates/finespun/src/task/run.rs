@@ -23,6 +23,7 @@ pub(crate) enum Next {
 /// # Safety
 /// The frame's body has just returned pending on this worker, which is the only one that knows the frame as runnable.
 pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
+    cx.send_withheld();
     // SAFETY: live by the caller's word.
     let join = unsafe { &(*frame.as_ptr()).join };
     // SAFETY: gone before the next poll.

@@ -7,6 +7,8 @@
 
 use std::sync::PoisonError;
 
+use super::frame::{Payload, discard};
+use super::suspend::Continuation;
 use crate::atomics::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock};
 
 /// The state of one run.
@@ -20,6 +22,12 @@ pub(crate) struct Run {
     cancelled: AtomicBool,
     /// Cancelled: the workers that have not swept since.
     unswept: Mutex<Vec<bool>>,
+    /// Messages have been sent that nobody waits for.
+    posts: AtomicBool,
+    /// The first panic of what nobody waits for.
+    failure: Mutex<Option<Payload>>,
+    /// Who waits for the run to come to rest.
+    resting: Mutex<Vec<Continuation<()>>>,
     /// Lines of the deadlock report, if there is one.
     report: Mutex<Option<Vec<String>>>,
     ended: Mutex<bool>,
@@ -40,6 +48,9 @@ impl Run {
             started: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             unswept: Mutex::new(Vec::new()),
+            posts: AtomicBool::new(false),
+            failure: Mutex::new(None),
+            resting: Mutex::new(Vec::new()),
             report: Mutex::new(None),
             ended: Mutex::new(false),
             bell: Condvar::new(),
@@ -72,16 +83,19 @@ impl Run {
 
     /// A task of the run has ended, and nothing that it borrowed is used any more. If it was the last: whom to tell.
     #[must_use]
+    #[inline]
     pub(crate) fn leave(&self) -> Option<Told> {
         // Release: this task's accesses come before the end. Acquire: the last sees all others'.
-        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let told = lock(&self.on_end).take();
-            let mut ended = lock(&self.ended);
-            *ended = true;
-            self.bell.notify_all();
-            return told;
-        }
-        None
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 { self.end() } else { None }
+    }
+
+    #[cold]
+    fn end(&self) -> Option<Told> {
+        let told = lock(&self.on_end).take();
+        let mut ended = lock(&self.ended);
+        *ended = true;
+        self.bell.notify_all();
+        told
     }
 
     /// Keeps a cancelled run from ending before every worker has swept: one that is just handling a message of the run is
@@ -105,10 +119,50 @@ impl Run {
         if first { self.leave() } else { None }
     }
 
-    /// Whether other tasks than the caller are left.
+    /// Whether something else than the caller may be left.
     pub(crate) fn others(&self) -> bool {
-        // Acquire: pairs with the Release in `leave`.
-        self.live.load(Ordering::Acquire) > 1
+        // Acquire: pairs with the Release in `leave`. Relaxed: who has ended has said so before.
+        self.live.load(Ordering::Acquire) > 1 || self.posts.load(Ordering::Relaxed)
+    }
+
+    /// A message is about to be sent that nobody waits for, and that nobody counts: when the root ends, it may be left.
+    #[inline]
+    pub(crate) fn posts(&self) {
+        // Relaxed, both: see `others`; the look is to spare the line.
+        if !self.posts.load(Ordering::Relaxed) {
+            self.posts.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Something that nobody waits for has panicked: the run is to be cancelled. Whether this is the first such panic.
+    #[must_use]
+    pub(crate) fn fail(&self, payload: Payload) -> bool {
+        let mut failure = lock(&self.failure);
+        let first = failure.is_none() && !self.is_cancelled();
+        if first {
+            *failure = Some(payload);
+        } else {
+            drop(failure);
+            discard(payload);
+        }
+        first
+    }
+
+    /// The first panic of what nobody waited for.
+    pub(crate) fn failure(&self) -> Option<Payload> {
+        lock(&self.failure).take()
+    }
+
+    /// Somebody waits for the run to come to rest.
+    pub(crate) fn await_rest(&self, k: Continuation<()>) {
+        lock(&self.resting).push(k);
+    }
+
+    /// Nothing of the run can go on, and so many of its leaves are waited for: if those are all of the resting, they.
+    pub(crate) fn at_rest(&self, leaves: usize) -> Vec<Continuation<()>> {
+        let mut resting = lock(&self.resting);
+        let waiting = resting.iter().filter(|k| !k.is_cancelled()).count();
+        if waiting == leaves { std::mem::take(&mut *resting) } else { Vec::new() }
     }
 
     /// Sleeps until the run has ended.

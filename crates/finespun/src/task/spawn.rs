@@ -34,6 +34,7 @@ pub(crate) enum Keeper {
 impl Keeper {
     /// The task has ended. If it was the last of its run: whom to tell.
     #[must_use]
+    #[inline(always)]
     pub(crate) fn tell(self) -> Option<Told> {
         match self {
             Keeper::Run(run) => run.leave(),

@@ -8,6 +8,7 @@ use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::task::Poll;
 
 use super::call::{Task, map_outcome, sealed};
@@ -20,6 +21,9 @@ use super::teams::Externals;
 use super::{run, teams};
 
 mod claim;
+mod travel;
+
+pub(crate) use travel::carry;
 
 use claim::{Claim, OPEN, PROTECTED};
 
@@ -67,6 +71,8 @@ impl<T> Leaf<T> {
     }
 }
 
+const TAKEN: &str = "a continuation is not used after it has been sent";
+
 /// The right to end a wait with a `T`, once.
 ///
 /// [`resolve`](Continuation::resolve) consumes it, so a second value is impossible by type. One that is dropped
@@ -75,7 +81,9 @@ impl<T> Leaf<T> {
 /// [`external`](Continuation::external), or the wait may be reported as a deadlock.
 #[must_use = "a continuation that is dropped ends its wait with a panic"]
 pub struct Continuation<T> {
-    leaf: FrameRef,
+    /// Null when it travels in a message as bytes, and this is what is left. Atomic, since that is seen through a
+    /// reference.
+    leaf: AtomicPtr<Header>,
     value: PhantomData<fn(T)>,
 }
 
@@ -100,7 +108,7 @@ impl<T> Continuation<T> {
     pub fn external(self) -> External<T> {
         let Some(cx) = try_cx() else { panic!("`external` was called outside a task") };
         // SAFETY: the leaf lives until this side has let it go.
-        let run = unsafe { self.leaf.as_ref() }.run;
+        let run = unsafe { self.leaf().as_ref() }.run;
         assert!(cx.of_team(run), "`external` was called on another runtime than the wait's");
         let count = cx.external();
         count.enter();
@@ -108,8 +116,9 @@ impl<T> Continuation<T> {
     }
 
     /// Writes the slot; the result back if the wait has been cancelled.
+    #[inline(always)]
     pub(crate) fn complete(self, result: Result<T, Payload>) -> Result<(), Result<T, Payload>> {
-        let leaf = std::mem::ManuallyDrop::new(self).leaf;
+        let leaf = self.into_leaf();
         // SAFETY: the leaf lives until this side has let it go.
         let claim = Claim::of(unsafe { &(*leaf.as_ptr()).join });
         if !claim.resolve() {
@@ -146,6 +155,31 @@ impl<T> Continuation<T> {
         Ok(())
     }
 
+    /// The leaf, which stands for the continuation: [`from_leaf`](Continuation::from_leaf) must follow.
+    pub(crate) fn into_leaf(self) -> FrameRef {
+        FrameRef::new(*std::mem::ManuallyDrop::new(self).leaf.get_mut()).expect(TAKEN)
+    }
+
+    /// The continuation again.
+    ///
+    /// # Safety
+    /// The leaf is what [`into_leaf`](Continuation::into_leaf) has given of a `Continuation<T>`, once.
+    pub(crate) unsafe fn from_leaf(leaf: FrameRef) -> Continuation<T> {
+        Continuation { leaf: AtomicPtr::new(leaf.as_ptr()), value: PhantomData }
+    }
+
+    /// The leaf, unless it has been taken before: the continuation is nothing any more.
+    fn take_leaf(&self) -> Option<FrameRef> {
+        // Relaxed: whoever sends the continuation on says how the receiver sees what came before.
+        FrameRef::new(self.leaf.swap(std::ptr::null_mut(), Ordering::Relaxed))
+    }
+
+    /// Nobody waits: the child's owner has left.
+    pub(crate) fn unwaited(self) {
+        // Of what is nothing a box is no allocation.
+        drop(self.complete(Err(Box::new(()))));
+    }
+
     /// As `resolve`, but gives the value back if the waiting task has been cancelled.
     pub(crate) fn try_resolve(self, value: T) -> Result<(), T> {
         match self.complete(Ok(value)) {
@@ -154,21 +188,28 @@ impl<T> Continuation<T> {
         }
     }
 
-    /// The leaf, for reports.
+    /// The leaf.
+    ///
+    /// # Panics
+    /// If it has been taken.
+    #[inline]
     pub(crate) fn leaf(&self) -> FrameRef {
-        self.leaf
+        // Relaxed: see `take_leaf`.
+        FrameRef::new(self.leaf.load(Ordering::Relaxed)).expect(TAKEN)
     }
 
     /// Whether the waiting task has been cancelled: nobody will see the value.
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: the leaf lives until this side has let it go.
-        Claim::of(unsafe { &(*self.leaf.as_ptr()).join }).is_cancelled()
+        Claim::of(unsafe { &(*self.leaf().as_ptr()).join }).is_cancelled()
     }
 }
 
 impl<T> Drop for Continuation<T> {
     fn drop(&mut self) {
-        let again = Continuation { leaf: self.leaf, value: PhantomData::<fn(T)> };
+        let Some(leaf) = FrameRef::new(*self.leaf.get_mut()) else { return };
+        // SAFETY: the own one.
+        let again = unsafe { Continuation::<T>::from_leaf(leaf) };
         let message = format!(
             "a Continuation<{}> was dropped unresolved: resolve it, or let its holder live",
             std::any::type_name::<T>()
@@ -290,6 +331,21 @@ pub(crate) unsafe fn abandon(leaf: FrameRef) {
     unsafe { let_go(leaf, |claim| claim.child_goes()) };
 }
 
+/// Nobody will wait for a leaf. Whoever completes it frees it.
+///
+/// # Safety
+/// The caller owns the leaf as a child, and does not use it afterwards.
+pub(crate) unsafe fn unwaited(leaf: FrameRef) {
+    // SAFETY: by the caller's word.
+    let header = unsafe { leaf.as_ref() };
+    if !header.slot.detach() {
+        // SAFETY: completed, so the continuation has let go, and the caller is the only owner.
+        frame::quietly(|| unsafe { (header.vtable.drop_result)(leaf) });
+        // SAFETY: as above.
+        unsafe { frame::free(leaf) };
+    }
+}
+
 /// Calls `body` with the continuation of this wait, and waits until somebody resolves it: call with current
 /// continuation. The primitive from which semaphores, locks, barriers and channels are built.
 ///
@@ -362,7 +418,7 @@ impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
         let forced = self.forced;
         let leaf = self.begin::<T>(cx);
         // SAFETY: this side owns the child until it hands it on.
-        if !forced && unsafe { leaf.as_ref() }.slot.status() == Some(Status::Done) && !cx.block_now() {
+        if !forced && unsafe { leaf.as_ref() }.slot.status() == Some(Status::Done) && !cx.leaving() && !cx.block_now() {
             // SAFETY: completed; this is the only owner.
             if let frame::Delivered::Value(value) = unsafe { frame::take::<T>(leaf) } {
                 // SAFETY: the call protocol.
@@ -376,24 +432,19 @@ impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
 impl<T, F: FnOnce(Continuation<T>)> Suspend<T, F> {
     /// Makes the leaf, which stores a `V`, and calls the body with its continuation.
     fn begin<V>(self, cx: Cx) -> FrameRef {
-        /// The body panicked: nobody will wait. Whoever completes the leaf frees it.
+        /// The body panicked: nobody will wait.
         struct Unwind(FrameRef);
         impl Drop for Unwind {
             fn drop(&mut self) {
                 // SAFETY: this side has not given the leaf up.
-                let header = unsafe { self.0.as_ref() };
-                if !header.slot.detach() {
-                    // SAFETY: completed, so the continuation has let go, and this is the only owner.
-                    frame::quietly(|| unsafe { (header.vtable.drop_result)(self.0) });
-                    // SAFETY: as above.
-                    unsafe { frame::free(self.0) };
-                }
+                unsafe { unwaited(self.0) };
             }
         }
 
         let leaf = Leaf::<V>::make(cx, self.claim, self.place);
         let unwind = Unwind(leaf);
-        (self.body)(Continuation { leaf, value: PhantomData });
+        // SAFETY: just made, for a `T` or a box of one.
+        (self.body)(unsafe { Continuation::from_leaf(leaf) });
         std::mem::forget(unwind);
         if cx.run_cancelled() {
             // The sweep of this worker may be over. A waiter cannot have registered yet.

@@ -16,16 +16,18 @@ pub fn everywhere(test: impl Fn(&Runtime)) {
     }
 }
 
-/// The same for programs with objects: with fewer and more nodes than workers, and over every transport.
+/// The same for programs with objects: with fewer and more nodes than workers, over every transport, and with messages as
+/// bytes.
 pub fn on_any_nodes(test: impl Fn(&Runtime)) {
+    use Transport::{Adaptive, Pull, Push};
     for (workers, nodes) in [(1, 1), (1, 4), (2, 1), (2, 2), (2, 8), (3, 3), (4, 2)] {
-        for transport in [Transport::Push, Transport::Pull, Transport::Adaptive] {
+        for (transport, encode) in [(Push, false), (Pull, false), (Adaptive, false), (Adaptive, true)] {
             for n in [0, 1, 2, 3, 5, 7] {
-                let runtime = Runtime::builder().workers(workers).nodes(nodes).transport(transport).block_every(n);
-                let runtime = runtime.build().unwrap();
+                let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
+                let runtime = runtime.transport(transport).encode(encode).build().unwrap();
                 test(&runtime);
-                let left = runtime.close();
-                assert_eq!(left, 0, "frames left: {workers} workers, {nodes} nodes, {transport:?}, block every {n}");
+                let how = format!("{workers} workers, {nodes} nodes, {transport:?}, block every {n}, bytes: {encode}");
+                assert_eq!(runtime.close(), 0, "frames left: {how}");
             }
         }
     }

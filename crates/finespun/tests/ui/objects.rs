@@ -30,6 +30,15 @@ impl Static {
     async fn nobody() {}
 }
 
+struct Plain;
+
+#[object]
+impl Plain {
+    fn name(this: &Self) {
+        let _ = this;
+    }
+}
+
 struct Parameters;
 
 #[object]

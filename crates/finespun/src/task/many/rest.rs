@@ -249,6 +249,7 @@ where
         match ended {
             Ok(Ok(())) => return run == BATCH,
             Ok(Err(child)) => {
+                cx.send_withheld();
                 self.pieces.push_back(Piece::One(child));
                 return true;
             }
@@ -262,6 +263,7 @@ where
 
     /// Begins the tasks that are left, or hands some over when the stack is being given up.
     fn go_on(&mut self, cx: Cx) {
+        cx.send_withheld();
         while self.panic.is_none() && self.stretch(cx) {
             if cx.leaving() {
                 return self.hand_over(cx);

@@ -1,13 +1,19 @@
 //! Objects and calls through references, on any number of nodes.
 
+mod arrays;
+#[path = "../common/mod.rs"]
 mod common;
+mod continuations;
+mod locks;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use common::on_any_nodes;
+use continuations::{Barrier, arrive};
 use finespun::prelude::*;
 use finespun::{CallError, Error, RunError};
+use locks::Board;
 use serde::{Deserialize, Serialize};
 
 type Vector = [f64; 3];
@@ -51,8 +57,8 @@ impl Particle {
     }
 
     /// As nobody should write it: with the own lock held.
-    async fn attract_greedily(&mut self, other: Ref<Particle>) {
-        yield_now().await;
+    async fn attract_greedily(&mut self, other: Ref<Particle>, meeting: Ref<Barrier>) {
+        arrive(meeting).await;
         let force = pull(self.position, other.position().await);
         self.add(force);
         other.add(force.map(|f| -f)).await;
@@ -84,7 +90,8 @@ fn two_particles_attract_each_other() {
 async fn greedy_pair(a: usize, b: usize) {
     let p = on(a % nodes()).create(Particle::at([0.0; 3])).await;
     let q = on(b % nodes()).create(Particle::at([1.0; 3])).await;
-    join!(p.attract_greedily(q), q.attract_greedily(p));
+    let meeting = on(0).create_with(Barrier::new, 2).await;
+    join!(p.attract_greedily(q, meeting), q.attract_greedily(p, meeting));
 }
 
 #[test]
@@ -261,145 +268,6 @@ fn an_await_rethrows() {
     });
 }
 
-/// A node of a ring: cyclic structures are nothing special.
-#[derive(Serialize, Deserialize)]
-struct Ring {
-    next: Option<Ref<Ring>>,
-    count: u64,
-}
-
-#[object]
-impl Ring {
-    fn close(&mut self, next: Ref<Ring>) {
-        self.next = Some(next);
-    }
-
-    fn next(&self) -> Option<Ref<Ring>> {
-        self.next
-    }
-
-    fn count(&mut self) -> u64 {
-        self.count += 1;
-        self.count
-    }
-
-    /// Goes round: each hop hands the answer on.
-    async fn walk(this: Ref<Self>, hops: u64) -> u64 {
-        if hops == 0 {
-            return this.count().await;
-        }
-        this.count().await;
-        let Some(next) = this.next().await else { return 0 };
-        next.walk(hops - 1).await
-    }
-}
-
-#[task]
-async fn ring(length: usize, hops: u64) -> u64 {
-    let mut members = Vec::new();
-    for k in 0..length {
-        members.push(on(k % nodes()).create(Ring { next: None, count: 0 }).await);
-    }
-    for k in 0..length {
-        members[k].close(members[(k + 1) % length]).await;
-    }
-    let last = members[0].walk(hops).await;
-    for member in members {
-        Ref::free(member).await;
-    }
-    last
-}
-
-#[test]
-fn a_ring_of_objects_over_all_nodes() {
-    on_any_nodes(|runtime| assert_eq!(runtime.run(ring(5, 17)), 4));
-}
-
-/// Many at once, from everywhere, at objects everywhere.
-#[task]
-async fn storm(objects: usize, calls: i64) -> i64 {
-    let mut cells = Vec::new();
-    for k in 0..objects {
-        cells.push(on(k % nodes()).create(Counter { sum: 0 }).await);
-    }
-    let all = cells.clone();
-    join_all((0..calls).map(|k| all[k as usize % objects].add(k, k % 3 == 0))).await;
-    let mut sum = 0;
-    for cell in cells {
-        sum += cell.sum().await;
-        Ref::free(cell).await;
-    }
-    sum
-}
-
-#[derive(Serialize, Deserialize)]
-struct Counter {
-    sum: i64,
-}
-
-#[object]
-impl Counter {
-    async fn add(&mut self, k: i64, slowly: bool) {
-        let before = self.sum;
-        if slowly {
-            yield_now().await;
-        }
-        self.sum = before + k;
-    }
-
-    async fn sum(&self) -> i64 {
-        self.sum
-    }
-}
-
-#[test]
-fn exclusive_methods_exclude_each_other() {
-    on_any_nodes(|runtime| assert_eq!(runtime.run(storm(3, 200)), 199 * 200 / 2));
-}
-
-/// Readers that wait for each other, and a writer behind them.
-#[derive(Serialize, Deserialize)]
-struct Board {
-    value: u64,
-}
-
-#[object]
-impl Board {
-    async fn read(&self, calls: u32) -> u64 {
-        for _ in 0..calls {
-            yield_now().await;
-        }
-        self.value
-    }
-
-    async fn write(&mut self, value: u64) {
-        yield_now().await;
-        self.value = value;
-    }
-}
-
-#[task]
-async fn readers_and_a_writer(node: usize) -> (u64, u64, (), u64) {
-    let board = on(node % nodes()).create(Board { value: 1 }).await;
-    let result = join!(board.read(5), board.read(0), board.write(2), board.read(0));
-    Ref::free(board).await;
-    result
-}
-
-#[test]
-fn who_arrives_behind_a_writer_reads_what_it_wrote() {
-    // Branches begin in order if nothing makes frames of them.
-    for nodes in [1, 2] {
-        let runtime = Runtime::builder().workers(1).nodes(nodes).build().unwrap();
-        assert_eq!(runtime.run(readers_and_a_writer(0)), (1, 1, (), 2));
-        assert_eq!(runtime.run(readers_and_a_writer(1)), (1, 1, (), 2), "messages of a pair arrive in order");
-    }
-    on_any_nodes(|runtime| {
-        let (a, b, (), c) = runtime.run(readers_and_a_writer(1));
-        assert!([a, b, c].iter().all(|value| [1, 2].contains(value)));
-    });
-}
-
 #[task]
 async fn to_nowhere() {
     let _ = on(99).create(Cell2 { value: 0 }).await;
@@ -449,110 +317,18 @@ fn a_forged_reference_is_refused() {
     let (at, check): (u64, u64) = (0, 0x1234_5678_0000_0002);
     let text = format!(r#"{{"check":{check},"at":{at}}}"#);
     let forged: Result<Ref<Board>, _> = serde_json::from_str(&text);
-    assert!(forged.unwrap_err().to_string().starts_with("this is no reference to a objects::Board"));
+    assert!(forged.unwrap_err().to_string().starts_with("this is no reference to a objects::locks::Board"));
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let board = runtime.run(make_board());
     let copy: Ref<Board> = serde_json::from_str(&serde_json::to_string(&board).unwrap()).unwrap();
     assert_eq!(copy, board);
     assert_eq!(format!("{board:?}"), "Board 0 at node 0");
-    assert!(serde_json::from_str::<Ref<Ring>>(&serde_json::to_string(&board).unwrap()).is_err());
+    assert!(serde_json::from_str::<Ref<Cell2>>(&serde_json::to_string(&board).unwrap()).is_err());
 }
 
 #[task]
-async fn make_board() -> Ref<Board> {
+pub async fn make_board() -> Ref<Board> {
     on(0).create(Board { value: 1 }).await
-}
-
-/// A sum of neighbours on a ring, over all layouts.
-#[derive(Serialize, Deserialize)]
-struct Site {
-    value: f64,
-    next: f64,
-    neighbours: Option<[Ref<Site>; 2]>,
-}
-
-#[object]
-impl Site {
-    fn link(&mut self, neighbours: [Ref<Site>; 2]) {
-        self.neighbours = Some(neighbours);
-    }
-
-    fn value(&self) -> f64 {
-        self.value
-    }
-
-    fn look(&self) -> (f64, Option<[Ref<Site>; 2]>) {
-        (self.value, self.neighbours)
-    }
-
-    async fn compute(this: Ref<Self>) {
-        let (own, neighbours) = this.look().await;
-        let [left, right]: [Ref<Site>; 2] = neighbours.expect("linked before");
-        let (l, r) = join!(left.value(), right.value());
-        this.prepare(0.5 * own + 0.25 * (l + r)).await;
-    }
-
-    fn prepare(&mut self, next: f64) {
-        self.next = next;
-    }
-
-    fn update(&mut self) {
-        self.value = self.next;
-    }
-}
-
-#[task]
-async fn smooth(sites: usize, turns: usize, block: usize) -> Vec<f64> {
-    let nodes = nodes();
-    let make = |index: usize, _: &()| Site { value: (index * index % 17) as f64, next: 0.0, neighbours: None };
-    let array: Array<Site> = Array::create(sites, move |index| index / block % nodes, make, ()).await;
-    let neighbour = |index: usize, step: usize| array.get((index + step) % sites);
-    let links: Vec<_> = (0..sites).map(|index| [neighbour(index, sites - 1), neighbour(index, 1)]).collect();
-    array.each_with(links, |site, neighbours| site.link(neighbours)).await;
-    for _ in 0..turns {
-        array.each(|site| site.compute()).await;
-        array.each(|site| site.update()).await;
-    }
-    let values: Vec<f64> = array.each(|site| site.value()).await;
-    array.each(Ref::free).await;
-    values
-}
-
-fn smooth_plain(sites: usize, turns: usize) -> Vec<f64> {
-    let mut values: Vec<f64> = (0..sites).map(|index| (index * index % 17) as f64).collect();
-    for _ in 0..turns {
-        let next = |k: usize| 0.5 * values[k] + 0.25 * (values[(k + sites - 1) % sites] + values[(k + 1) % sites]);
-        values = (0..sites).map(next).collect();
-    }
-    values
-}
-
-#[test]
-fn an_array_gives_the_same_on_any_nodes_and_under_any_layout() {
-    let wanted = smooth_plain(23, 4);
-    on_any_nodes(|runtime| {
-        for block in [1, 4] {
-            assert_eq!(runtime.run(smooth(23, 4, block)), wanted);
-        }
-    });
-}
-
-#[task]
-async fn one_of_them_panics(sites: usize) -> Vec<u64> {
-    let nodes = nodes();
-    let make = |index: usize, _: &()| Cell2 { value: index as i64 };
-    let array: Array<Cell2> = Array::create(sites, move |index| index % nodes, make, ()).await;
-    let values = (0..sites).map(|index| 3 - index as i64).collect();
-    array.each_with(values, |cell, value| cell.set_slowly(value)).await;
-    vec![1]
-}
-
-#[test]
-fn a_panic_in_an_array_comes_when_all_have_ended() {
-    on_any_nodes(|runtime| {
-        let Err(RunError::Panicked(panic)) = runtime.try_run(one_of_them_panics(9)) else { panic!("a panic") };
-        assert!(panic.message().ends_with("is negative"), "{}", panic.message());
-    });
 }
 
 #[task]
@@ -581,27 +357,7 @@ fn a_dropped_run_takes_its_calls_along() {
 }
 
 #[task]
-async fn broken_array(sites: usize) {
-    let make = |index: usize, at: &usize| {
-        assert!(index != *at, "{index} cannot be made");
-        Board { value: index as u64 }
-    };
-    let _: Array<Board> = Array::create(sites, |_| 0, make, sites - 1).await;
-}
-
-/// The table grows before the panic, and is used after it.
-#[test]
-fn a_panic_while_an_array_is_made_leaves_the_rest_whole() {
-    on_any_nodes(|runtime| {
-        let before = runtime.run(make_board());
-        let Err(RunError::Panicked(panic)) = runtime.try_run(broken_array(200)) else { panic!("a panic") };
-        assert_eq!(panic.message(), "199 cannot be made");
-        assert_eq!(runtime.run(read_board(before)), 1);
-    });
-}
-
-#[task]
-async fn read_board(board: Ref<Board>) -> u64 {
+pub async fn read_board(board: Ref<Board>) -> u64 {
     board.read(0).await
 }
 
@@ -627,48 +383,6 @@ fn a_name_of_no_node_is_stale() {
         assert!(few.try_run(read_board(board)).is_err());
         assert_eq!(few.close(), 0);
     }
-}
-
-/// Elements that wait for each other: the first until the last has been called.
-#[derive(Serialize, Deserialize)]
-struct Waits {
-    seen: u64,
-}
-
-#[object]
-impl Waits {
-    fn note(&mut self) {
-        self.seen += 1;
-    }
-
-    fn seen(&self) -> u64 {
-        self.seen
-    }
-
-    async fn until(_this: Ref<Self>, board: Ref<Waits>, all: u64) {
-        board.note().await;
-        loop {
-            let seen: u64 = board.seen().await;
-            if seen == all {
-                return;
-            }
-            yield_now().await;
-        }
-    }
-}
-
-#[task]
-async fn all_wait(sites: usize) {
-    let nodes = nodes();
-    let board = on(0).create(Waits { seen: 0 }).await;
-    let make = |_: usize, _: &()| Waits { seen: 0 };
-    let array: Array<Waits> = Array::create(sites, move |index| index % nodes, make, ()).await;
-    array.each_with(vec![(board, sites as u64); sites], |site, (board, all)| site.until(board, all)).await;
-}
-
-#[test]
-fn elements_may_wait_for_each_other() {
-    on_any_nodes(|runtime| runtime.run(all_wait(7)));
 }
 
 /// Counts in a cell, which no two threads may touch at once.

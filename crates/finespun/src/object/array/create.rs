@@ -1,0 +1,154 @@
+//! Making the objects of an array.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::super::Portable;
+use super::super::class::Class;
+use super::super::host::Nodes;
+use super::super::reference::{Object, Ref};
+use super::super::remote::{self, Work};
+use super::{Array, Part, in_order};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
+use crate::task::call::{Task, map_outcome, sealed};
+use crate::task::context::Cx;
+use crate::task::frame::{FrameRef, Place};
+use crate::task::located;
+use crate::task::many::join_all;
+use crate::task::outcome::Outcome;
+
+/// The task that makes the objects of an array.
+#[must_use = "nothing is made until this is awaited"]
+pub struct Creating<T, A, F> {
+    len: usize,
+    /// The indices of each node.
+    nodes: Vec<Vec<usize>>,
+    make: F,
+    args: A,
+    place: Place,
+    object: PhantomData<fn() -> T>,
+}
+
+impl<T, A, F> Creating<T, A, F> {
+    pub(super) fn new(len: usize, nodes: Vec<Vec<usize>>, make: F, args: A, place: Place) -> Creating<T, A, F> {
+        Creating { len, nodes, make, args, place, object: PhantomData }
+    }
+}
+
+impl<T, A, F> sealed::Sealed for Creating<T, A, F> {}
+impl<T, A, F> Task for Creating<T, A, F>
+where
+    T: Object,
+    A: Portable + Clone,
+    F: Fn(usize, &A) -> T + Copy + Send + 'static,
+{
+    type Output = Array<T>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Array<T>> {
+        let Creating { len, nodes, make, args, place, object } = self;
+        let count = Nodes::of(cx).count() as usize;
+        assert!(
+            nodes.len() <= count,
+            "the layout of an array names node {}: this runtime has {count} nodes; say more by `Builder::nodes`",
+            nodes.len().saturating_sub(1)
+        );
+        let maker = |(node, indices): (usize, Vec<usize>)| {
+            let indices: Arc<[usize]> = indices.into();
+            Making { node: node as u32, indices, make, args: args.clone(), place, object }
+        };
+        let makers = nodes.into_iter().enumerate().filter(|(_, indices)| !indices.is_empty()).map(maker);
+        let makers: Vec<_> = makers.collect();
+        let parts: Vec<_> = makers.iter().map(|maker| (maker.node, Arc::clone(&maker.indices))).collect();
+        let gather = move |made: Vec<Vec<Ref<T>>>| {
+            let part = |((node, indices), elements): ((_, Arc<[usize]>), Vec<Ref<T>>)| Part {
+                node,
+                indices,
+                elements: elements.into(),
+            };
+            let parts: Arc<[Part<T>]> = parts.into_iter().zip(made).map(part).collect();
+            let named = parts.iter().flat_map(|part| part.indices.iter().copied().zip(part.elements.iter().copied()));
+            Array { elements: in_order(len, named).into(), parts: Arc::clone(&parts) }
+        };
+        // SAFETY: passed on.
+        unsafe { map_outcome(cx, join_all(makers), gather) }
+    }
+}
+
+/// Makes one part.
+struct Making<T, A, F> {
+    node: u32,
+    indices: Arc<[usize]>,
+    make: F,
+    args: A,
+    place: Place,
+    object: PhantomData<fn() -> T>,
+}
+
+impl<T, A, F> sealed::Sealed for Making<T, A, F> {}
+impl<T, A, F> Task for Making<T, A, F>
+where
+    T: Object,
+    A: Portable,
+    F: Fn(usize, &A) -> T + Copy + Send + 'static,
+{
+    type Output = Vec<Ref<T>>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
+        if self.node == cx.node() {
+            // SAFETY: passed on; here.
+            return unsafe { self.run(cx) };
+        }
+        let place = self.place;
+        // SAFETY: passed on.
+        unsafe { remote::request(cx, self, place) }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
+}
+
+impl<T: Object, A: Portable, F: Copy + Send + 'static> Wire for Making<T, A, F> {
+    fn write(self, to: &mut Writer) {
+        to.value(&(self.node, &*self.indices));
+        to.value(&self.args);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (node, indices): (u32, Vec<usize>) = from.value()?;
+        // SAFETY: this message was made with an `F`.
+        let make = unsafe { again() };
+        let args = from.value()?;
+        Ok(Making { node, indices: indices.into(), make, args, place: Location::caller(), object: PhantomData })
+    }
+}
+
+impl<T, A, F> Work for Making<T, A, F>
+where
+    T: Object,
+    A: Portable,
+    F: Fn(usize, &A) -> T + Copy + Send + 'static,
+{
+    type Output = Vec<Ref<T>>;
+
+    fn node(&self) -> u32 {
+        self.node
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
+        let Making { node, indices, make, args, .. } = self;
+        let (nodes, class) = (Nodes::of(cx), Class::of::<T>());
+        let insert = |&index: &usize| {
+            let name = nodes.table(node).insert_value(class, make(index, &args));
+            // At once: the next `make` may panic.
+            nodes.added(cx, node);
+            Ref::new(name)
+        };
+        let elements = indices.iter().map(insert).collect();
+        // SAFETY: the call protocol.
+        unsafe { Outcome::done(elements) }
+    }
+}

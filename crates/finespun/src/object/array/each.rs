@@ -1,0 +1,367 @@
+//! Calling all objects of an array.
+
+use std::future::{Future, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as StdContext, Poll};
+
+use super::super::Portable;
+use super::super::reference::{Object, Ref};
+use super::super::remote::{self, Work};
+use super::{Array, Part, in_order};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
+use crate::task::call::{Task, call_guarded, map_outcome, poll_in_place, sealed};
+use crate::task::context::{Cx, cx};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, Place, VTable, discard};
+use crate::task::located::{self, Located};
+use crate::task::many::join_all;
+use crate::task::origin::pack;
+use crate::task::outcome::{Child, Outcome};
+use crate::task::slot::Status;
+use crate::task::yielding::YieldNow;
+
+/// What is called of each element: a function of a reference and an argument that makes a task.
+pub trait Calls<T, A>: Copy + Send + 'static {
+    /// The task.
+    type Task: Task<Output = Self::Output> + 'static;
+    /// What it delivers.
+    type Output: Portable;
+    /// Makes it.
+    fn task(self, element: Ref<T>, argument: A) -> Self::Task;
+}
+
+impl<T, A, F, Tk> Calls<T, A> for F
+where
+    F: Fn(Ref<T>, A) -> Tk + Copy + Send + 'static,
+    Tk: Task + 'static,
+    Tk::Output: Portable,
+{
+    type Task = Tk;
+    type Output = Tk::Output;
+    fn task(self, element: Ref<T>, argument: A) -> Tk {
+        self(element, argument)
+    }
+}
+
+/// The arguments of the calls of some elements.
+pub trait Supply: Send + 'static {
+    /// One of them.
+    type Argument: Portable;
+    /// Those of each part.
+    #[doc(hidden)]
+    fn deal<'a>(self, parts: impl ExactSizeIterator<Item = &'a [usize]>) -> Vec<Self>
+    where
+        Self: Sized;
+    /// The next.
+    #[doc(hidden)]
+    fn next(&mut self) -> Self::Argument;
+    #[doc(hidden)]
+    fn rest(self) -> Vec<Self::Argument>;
+    #[doc(hidden)]
+    fn again(rest: Vec<Self::Argument>) -> Self;
+}
+
+/// One for each.
+pub struct Own<A>(std::vec::IntoIter<A>);
+
+impl<A> Own<A> {
+    pub(super) fn new(args: Vec<A>) -> Own<A> {
+        Own(args.into_iter())
+    }
+}
+
+impl<A: Portable> Supply for Own<A> {
+    type Argument = A;
+
+    fn deal<'a>(self, parts: impl ExactSizeIterator<Item = &'a [usize]>) -> Vec<Self> {
+        if parts.len() == 1 {
+            return vec![self];
+        }
+        let mut args: Vec<Option<A>> = self.0.map(Some).collect();
+        let mut take = |index: &usize| args[*index].take().expect("each index is in one part");
+        parts.map(|indices| Own::new(indices.iter().map(&mut take).collect())).collect()
+    }
+
+    #[inline]
+    fn next(&mut self) -> A {
+        self.0.next().unwrap_or_else(|| unreachable!("one for each"))
+    }
+
+    fn rest(self) -> Vec<A> {
+        self.0.collect()
+    }
+
+    fn again(rest: Vec<A>) -> Own<A> {
+        Own::new(rest)
+    }
+}
+
+/// The same for all.
+pub struct Same<A>(pub(super) A);
+
+impl<A: Portable + Clone> Supply for Same<A> {
+    type Argument = A;
+
+    fn deal<'a>(self, parts: impl ExactSizeIterator<Item = &'a [usize]>) -> Vec<Self> {
+        parts.map(|_| Same(self.0.clone())).collect()
+    }
+
+    #[inline]
+    fn next(&mut self) -> A {
+        self.0.clone()
+    }
+
+    fn rest(self) -> Vec<A> {
+        vec![self.0]
+    }
+
+    fn again(mut rest: Vec<A>) -> Same<A> {
+        Same(rest.pop().unwrap_or_else(|| unreachable!("the one that was written")))
+    }
+}
+
+/// The task that [`Array::each`] makes.
+#[must_use = "nothing is called until this is awaited"]
+pub struct Each<T, S, C> {
+    array: Array<T>,
+    args: S,
+    calls: C,
+    place: Place,
+}
+
+impl<T, S, C> Each<T, S, C> {
+    pub(super) fn new(array: Array<T>, args: S, calls: C, place: Place) -> Each<T, S, C> {
+        Each { array, args, calls, place }
+    }
+}
+
+impl<T, S, C> sealed::Sealed for Each<T, S, C> {}
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
+    type Output = Vec<C::Output>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Vec<C::Output>> {
+        let Each { array, args, calls, place } = self;
+        let dealt = args.deal(array.parts.iter().map(|part| &*part.indices));
+        let sweep = |(index, (part, args)): (usize, (&Part<T>, S))| Sweep {
+            part: index,
+            node: part.node,
+            elements: Arc::clone(&part.elements),
+            args,
+            calls,
+            place,
+        };
+        let mut sweeps: Vec<_> = array.parts.iter().zip(dealt).enumerate().map(sweep).collect();
+        // What is to be done here comes last: the others are under way by then.
+        sweeps.sort_by_key(|sweep| sweep.node == cx.node());
+        let gather = move |swept: Vec<(usize, Vec<C::Output>)>| {
+            // In one part, or of what is nothing, the order is right already.
+            if size_of::<C::Output>() == 0 || swept.len() == 1 {
+                return swept.into_iter().flat_map(|(_, values)| values).collect();
+            }
+            in_order(
+                array.len(),
+                swept.into_iter().flat_map(|(part, values)| {
+                    let indices = Arc::clone(&array.parts[part].indices);
+                    values.into_iter().enumerate().map(move |(k, value)| (indices[k], value))
+                }),
+            )
+        };
+        // SAFETY: passed on.
+        unsafe { map_outcome(cx, join_all(sweeps), gather) }
+    }
+}
+
+/// The calls of one part.
+struct Sweep<T, S, C> {
+    part: usize,
+    node: u32,
+    elements: Arc<[Ref<T>]>,
+    args: S,
+    calls: C,
+    place: Place,
+}
+
+impl<T, S, C> sealed::Sealed for Sweep<T, S, C> {}
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Sweep<T, S, C> {
+    type Output = (usize, Vec<C::Output>);
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
+        if self.node == cx.node() {
+            // SAFETY: passed on; here.
+            return unsafe { self.run(cx) };
+        }
+        let place = self.place;
+        // SAFETY: passed on.
+        unsafe { remote::request(cx, self, place) }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
+}
+
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
+    fn write(self, to: &mut Writer) {
+        to.value(&(self.part, self.node, &*self.elements));
+        to.value(&self.args.rest());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (part, node, elements): (usize, u32, Vec<Ref<T>>) = from.value()?;
+        let args = S::again(from.value()?);
+        // SAFETY: this message was made with a `C`.
+        let calls = unsafe { again() };
+        Ok(Sweep { part, node, elements: elements.into(), args, calls, place: std::panic::Location::caller() })
+    }
+}
+
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
+    type Output = (usize, Vec<C::Output>);
+
+    fn node(&self) -> u32 {
+        self.node
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<Self::Output> {
+        let Sweep { part, elements, args, calls, .. } = self;
+        let values = Vec::with_capacity(elements.len());
+        let body = Sweeping {
+            part,
+            elements,
+            next: 0,
+            args,
+            calls,
+            values,
+            later: Vec::new(),
+            out: Vec::new(),
+            turn: None,
+            panic: None,
+        };
+        poll_in_place(Located::here(cx, body), cx, Sweeping::<T, S, C>::TABLE)
+    }
+}
+
+/// The frame of a part's calls.
+struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
+    part: usize,
+    elements: Arc<[Ref<T>]>,
+    next: usize,
+    args: S,
+    calls: C,
+    /// Of the first that have been called, in order.
+    values: Vec<C::Output>,
+    /// Of others that have ended, and whose they are.
+    later: Vec<(usize, C::Output)>,
+    /// Those that have not ended, and whose they are.
+    out: Vec<(usize, Child<C::Task>)>,
+    /// The loop is ready to go on, and waits for its turn only.
+    turn: Option<Child<YieldNow>>,
+    /// The first panic.
+    panic: Option<Payload>,
+}
+
+impl<T, S: Supply, C: Calls<T, S::Argument>> Unpin for Sweeping<T, S, C> {}
+
+impl<T, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
+    /// It can be ready, to go on, while some are out: it is destroyed when they have ended.
+    const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*Located::<Self>::TABLE };
+
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
+        // SAFETY: the worker loop runs a frame exclusively.
+        let sweeping = unsafe { Located::<Self>::body(frame) };
+        sweeping.turn = None;
+        let out = sweeping.out.iter().filter(|(_, child)| !child.ended());
+        if out.inspect(|(_, child)| cx.wait_for(child.frame())).count() > 0 {
+            return Poll::Pending;
+        }
+        // SAFETY: passed on; nothing is out.
+        unsafe { BodyFrame::<Located<Self>>::cancel(frame, cx) }
+    }
+
+    /// Calls what has not been called, until the stack is to be given up; whether it is.
+    fn sweep(&mut self, cx: Cx) -> bool {
+        while self.next < self.elements.len() {
+            let argument = self.args.next();
+            let index = self.next;
+            self.next += 1;
+            let task = self.calls.task(self.elements[index], argument);
+            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+            match unsafe { call_guarded(cx, task) }.open() {
+                Ok(value) => self.ended(index, value),
+                Err(child) => {
+                    cx.send_withheld();
+                    self.out.push((index, child));
+                    if cx.leaving() {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// A call has delivered its value.
+    #[inline]
+    fn ended(&mut self, index: usize, value: C::Output) {
+        // Of what is nothing, any order is right.
+        if size_of::<C::Output>() == 0 || index == self.values.len() {
+            self.values.push(value);
+        } else {
+            self.later.push((index, value));
+        }
+    }
+
+    fn panicked(&mut self, payload: Payload) {
+        match self.panic {
+            None => self.panic = Some(payload),
+            Some(_) => discard(payload),
+        }
+    }
+}
+
+impl<T, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
+    type Output = (usize, Vec<C::Output>);
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        let this = &mut *self;
+        this.turn = None;
+        if this.panic.is_none() {
+            // A panic waits for those that are out, and ends the calling.
+            match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
+                Ok(false) => {}
+                // Behind the call that has left the stack it goes on with the others, which that may wait for.
+                Ok(true) => {
+                    let turn = BodyFrame::make(cx, ready(()));
+                    cx.make_ready(turn);
+                    cx.wait_for(turn);
+                    this.turn = Some(Child::new(turn));
+                    return Poll::Pending;
+                }
+                Err(payload) => this.panicked(pack(payload)),
+            }
+        }
+        for (index, child) in this.out.extract_if(.., |(_, child)| child.ended()).collect::<Vec<_>>() {
+            match child.deliver() {
+                Delivered::Value(value) => this.ended(index, value),
+                Delivered::Panic(payload) => this.panicked(payload),
+                Delivered::Cancelled => this.panicked(Box::new("a call of an array's element was cancelled")),
+            }
+        }
+        if !this.out.is_empty() {
+            this.out.iter().for_each(|(_, child)| cx.wait_for(child.frame()));
+            return Poll::Pending;
+        }
+        if let Some(payload) = this.panic.take() {
+            resume_unwind(payload);
+        }
+        let (mut values, later) = (std::mem::take(&mut this.values), std::mem::take(&mut this.later));
+        if !later.is_empty() {
+            values = in_order(this.elements.len(), values.into_iter().enumerate().chain(later));
+        }
+        Poll::Ready((this.part, values))
+    }
+}

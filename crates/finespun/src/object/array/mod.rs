@@ -1,0 +1,163 @@
+//! Arrays of objects, spread over the nodes.
+//!
+//! Each node has a *part*: the objects that are there, in the order of their indices. What is done to all elements is one
+//! message to each part, which calls its own objects one after the other on its stack (the papers' data-parallel structure:
+//! hybrid-execution-model, section 2). An element whose call suspends becomes a frame, and the part goes on with the next;
+//! so all that waits does so at once, and the part restarts when the last has ended.
+
+mod create;
+mod each;
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::Portable;
+use super::reference::{Object, Ref};
+use crate::task::call::Task;
+
+pub use create::Creating;
+pub use each::{Calls, Each};
+use each::{Own, Same};
+
+/// Objects of type `T`, by index, each on the node that a layout says. A handle: the objects live until they are freed, or
+/// their runtime ends.
+pub struct Array<T> {
+    /// By index.
+    elements: Arc<[Ref<T>]>,
+    /// The nodes that have elements, and which.
+    parts: Arc<[Part<T>]>,
+}
+
+/// What one node has of an array.
+struct Part<T> {
+    node: u32,
+    /// Ascending.
+    indices: Arc<[usize]>,
+    elements: Arc<[Ref<T>]>,
+}
+
+impl<T> Clone for Array<T> {
+    fn clone(&self) -> Array<T> {
+        Array { elements: Arc::clone(&self.elements), parts: Arc::clone(&self.parts) }
+    }
+}
+
+impl<T: Object> Array<T> {
+    /// Makes `len` objects: the `i`th on node `layout(i)`, by `make(i, arguments)`, which runs there and captures nothing.
+    ///
+    /// # Panics
+    /// If the layout names a node that does not exist; with the panic of `make`.
+    #[track_caller]
+    pub fn create<A, F>(len: usize, layout: impl Fn(usize) -> usize, make: F, args: A) -> Creating<T, A, F>
+    where
+        A: Portable + Clone,
+        F: Fn(usize, &A) -> T + Copy + Send + 'static,
+    {
+        const { assert!(size_of::<F>() == 0, "what makes objects elsewhere captures nothing: give it arguments") };
+        let mut nodes: Vec<Vec<usize>> = Vec::new();
+        for index in 0..len {
+            let node = layout(index);
+            assert!(node < 1 << 16, "the layout of an array names node {node}: there are 65536 nodes at most");
+            if node >= nodes.len() {
+                nodes.resize(node + 1, Vec::new());
+            }
+            nodes[node].push(index);
+        }
+        Creating::new(len, nodes, make, args, Location::caller())
+    }
+
+    /// The number of objects.
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    /// The object of that index.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn get(&self, index: usize) -> Ref<T> {
+        self.elements[index]
+    }
+
+    /// All of them, by index.
+    pub fn elements(&self) -> &[Ref<T>] {
+        &self.elements
+    }
+
+    /// Calls `call` for every object, at its home, and delivers what they deliver, by index:
+    /// `points.each(|point| point.compute())`. `call` captures nothing; arguments go by [`each_with`](Array::each_with), or by
+    /// [`each_sharing`](Array::each_sharing).
+    ///
+    /// One message to each node, and one restart of the caller. A node's own objects are called in the order of their
+    /// indices; if one is suspended, the next is called.
+    ///
+    /// # Panics
+    /// With the first panic of a call, when all have ended.
+    #[track_caller]
+    pub fn each<F, Tk>(&self, call: F) -> Each<T, Same<()>, impl Calls<T, (), Output = Tk::Output> + use<T, F, Tk>>
+    where
+        F: Fn(Ref<T>) -> Tk + Copy + Send + 'static,
+        Tk: Task + 'static,
+        Tk::Output: Portable,
+    {
+        const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: use `each_with`") };
+        let calls = move |element, ()| call(element);
+        Each::new(self.clone(), Same(()), calls, Location::caller())
+    }
+
+    /// The same with an argument for each object, by index.
+    ///
+    /// # Panics
+    /// If there are not as many arguments as objects, and as [`each`](Array::each).
+    #[track_caller]
+    pub fn each_with<A, F, Tk>(
+        &self,
+        args: Vec<A>,
+        call: F,
+    ) -> Each<T, Own<A>, impl Calls<T, A, Output = Tk::Output> + use<T, A, F, Tk>>
+    where
+        A: Portable,
+        F: Fn(Ref<T>, A) -> Tk + Copy + Send + 'static,
+        Tk: Task + 'static,
+        Tk::Output: Portable,
+    {
+        const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: use `each_with`") };
+        assert_eq!(args.len(), self.len(), "an array takes one argument for each of its objects");
+        Each::new(self.clone(), Own::new(args), call, Location::caller())
+    }
+
+    /// The same with one argument, of which each object gets a copy.
+    ///
+    /// # Panics
+    /// As [`each`](Array::each).
+    #[track_caller]
+    pub fn each_sharing<A, F, Tk>(
+        &self,
+        argument: A,
+        call: F,
+    ) -> Each<T, Same<A>, impl Calls<T, A, Output = Tk::Output> + use<T, A, F, Tk>>
+    where
+        A: Portable + Clone,
+        F: Fn(Ref<T>, A) -> Tk + Copy + Send + 'static,
+        Tk: Task + 'static,
+        Tk::Output: Portable,
+    {
+        const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: give it the argument") };
+        Each::new(self.clone(), Same(argument), call, Location::caller())
+    }
+}
+
+/// Values by index, of all indices below `len`.
+fn in_order<V>(len: usize, values: impl Iterator<Item = (usize, V)>) -> Vec<V> {
+    let mut all: Vec<Option<V>> = Vec::new();
+    all.resize_with(len, || None);
+    for (index, value) in values {
+        all[index] = Some(value);
+    }
+    all.into_iter().map(|value| value.expect("each index once")).collect()
+}

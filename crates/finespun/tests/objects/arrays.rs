@@ -1,0 +1,163 @@
+//! Arrays of objects.
+
+use finespun::RunError;
+use finespun::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::common::on_any_nodes;
+use crate::locks::Board;
+use crate::{Cell2, make_board, read_board};
+
+/// A sum of neighbours on a ring, over all layouts.
+#[derive(Serialize, Deserialize)]
+struct Site {
+    value: f64,
+    next: f64,
+    neighbours: Option<[Ref<Site>; 2]>,
+}
+
+#[object]
+impl Site {
+    fn link(&mut self, neighbours: [Ref<Site>; 2]) {
+        self.neighbours = Some(neighbours);
+    }
+
+    fn value(&self) -> f64 {
+        self.value
+    }
+
+    fn look(&self) -> (f64, Option<[Ref<Site>; 2]>) {
+        (self.value, self.neighbours)
+    }
+
+    async fn compute(this: Ref<Self>) {
+        let (own, neighbours) = this.look().await;
+        let [left, right]: [Ref<Site>; 2] = neighbours.expect("linked before");
+        let (l, r) = join!(left.value(), right.value());
+        this.prepare(0.5 * own + 0.25 * (l + r)).await;
+    }
+
+    fn prepare(&mut self, next: f64) {
+        self.next = next;
+    }
+
+    fn update(&mut self) {
+        self.value = self.next;
+    }
+}
+
+#[task]
+async fn smooth(sites: usize, turns: usize, block: usize) -> Vec<f64> {
+    let nodes = nodes();
+    let make = |index: usize, _: &()| Site { value: (index * index % 17) as f64, next: 0.0, neighbours: None };
+    let array: Array<Site> = Array::create(sites, move |index| index / block % nodes, make, ()).await;
+    let neighbour = |index: usize, step: usize| array.get((index + step) % sites);
+    let links: Vec<_> = (0..sites).map(|index| [neighbour(index, sites - 1), neighbour(index, 1)]).collect();
+    array.each_with(links, |site, neighbours| site.link(neighbours)).await;
+    for _ in 0..turns {
+        array.each(|site| site.compute()).await;
+        array.each(|site| site.update()).await;
+    }
+    let values: Vec<f64> = array.each(|site| site.value()).await;
+    array.each(Ref::free).await;
+    values
+}
+
+fn smooth_plain(sites: usize, turns: usize) -> Vec<f64> {
+    let mut values: Vec<f64> = (0..sites).map(|index| (index * index % 17) as f64).collect();
+    for _ in 0..turns {
+        let next = |k: usize| 0.5 * values[k] + 0.25 * (values[(k + sites - 1) % sites] + values[(k + 1) % sites]);
+        values = (0..sites).map(next).collect();
+    }
+    values
+}
+
+#[test]
+fn an_array_gives_the_same_on_any_nodes_and_under_any_layout() {
+    let wanted = smooth_plain(23, 4);
+    on_any_nodes(|runtime| {
+        for block in [1, 4] {
+            assert_eq!(runtime.run(smooth(23, 4, block)), wanted);
+        }
+    });
+}
+
+#[task]
+async fn one_of_them_panics(sites: usize) -> Vec<u64> {
+    let nodes = nodes();
+    let make = |index: usize, _: &()| Cell2 { value: index as i64 };
+    let array: Array<Cell2> = Array::create(sites, move |index| index % nodes, make, ()).await;
+    let values = (0..sites).map(|index| 3 - index as i64).collect();
+    array.each_with(values, |cell, value| cell.set_slowly(value)).await;
+    vec![1]
+}
+
+#[test]
+fn a_panic_in_an_array_comes_when_all_have_ended() {
+    on_any_nodes(|runtime| {
+        let Err(RunError::Panicked(panic)) = runtime.try_run(one_of_them_panics(9)) else { panic!("a panic") };
+        assert!(panic.message().ends_with("is negative"), "{}", panic.message());
+    });
+}
+
+#[task]
+async fn broken_array(sites: usize) {
+    let make = |index: usize, at: &usize| {
+        assert!(index != *at, "{index} cannot be made");
+        Board { value: index as u64 }
+    };
+    let _: Array<Board> = Array::create(sites, |_| 0, make, sites - 1).await;
+}
+
+/// The table grows before the panic, and is used after it.
+#[test]
+fn a_panic_while_an_array_is_made_leaves_the_rest_whole() {
+    on_any_nodes(|runtime| {
+        let before = runtime.run(make_board());
+        let Err(RunError::Panicked(panic)) = runtime.try_run(broken_array(200)) else { panic!("a panic") };
+        assert_eq!(panic.message(), "199 cannot be made");
+        assert_eq!(runtime.run(read_board(before)), 1);
+    });
+}
+
+/// Elements that wait for each other: the first until the last has been called.
+#[derive(Serialize, Deserialize)]
+struct Waits {
+    seen: u64,
+}
+
+#[object]
+impl Waits {
+    fn note(&mut self) {
+        self.seen += 1;
+    }
+
+    fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    async fn until(_this: Ref<Self>, board: Ref<Waits>, all: u64) {
+        board.note().await;
+        loop {
+            let seen: u64 = board.seen().await;
+            if seen == all {
+                return;
+            }
+            yield_now().await;
+        }
+    }
+}
+
+#[task]
+async fn all_wait(sites: usize) {
+    let nodes = nodes();
+    let board = on(0).create(Waits { seen: 0 }).await;
+    let make = |_: usize, _: &()| Waits { seen: 0 };
+    let array: Array<Waits> = Array::create(sites, move |index| index % nodes, make, ()).await;
+    array.each_with(vec![(board, sites as u64); sites], |site, (board, all)| site.until(board, all)).await;
+}
+
+#[test]
+fn elements_may_wait_for_each_other() {
+    on_any_nodes(|runtime| runtime.run(all_wait(7)));
+}

@@ -1,0 +1,535 @@
+//! Continuations as values: handed on, sent, stored, and resolved elsewhere.
+
+use finespun::prelude::*;
+use finespun::{RunError, quiesce, suspend_with};
+use serde::{Deserialize, Serialize};
+
+use crate::common::on_any_nodes;
+
+/// A link of a chain over nodes.
+#[derive(Serialize, Deserialize)]
+struct Link {
+    next: Option<Ref<Link>>,
+}
+
+#[object]
+impl Link {
+    fn next(&self) -> Option<Ref<Link>> {
+        self.next
+    }
+
+    /// The node that the chain ends at; the last call of each link is that of the next.
+    #[task(stack)]
+    async fn last(this: Ref<Self>) -> usize {
+        let next: Option<Ref<Link>> = this.next().await;
+        match next {
+            Some(next) => next.last().await,
+            None => here(),
+        }
+    }
+
+    /// The same, but each link waits for the next.
+    async fn last_in_steps(this: Ref<Self>) -> usize {
+        let next: Option<Ref<Link>> = this.next().await;
+        let Some(next) = next else { return here() };
+        let last = next.last_in_steps().await;
+        last
+    }
+
+    /// The last one panics.
+    #[task(stack)]
+    async fn fail(this: Ref<Self>) -> usize {
+        let next: Option<Ref<Link>> = this.next().await;
+        match next {
+            Some(next) => next.fail().await,
+            None => panic!("the end at node {}", here()),
+        }
+    }
+}
+
+/// A chain of links on nodes 1, 2, 3 .. ; the first is the one that is delivered.
+#[task]
+async fn chain(length: usize) -> Ref<Link> {
+    let mut next = None;
+    for k in (1..=length).rev() {
+        let link: Ref<Link> = on(k % nodes()).create(Link { next }).await;
+        next = Some(link);
+    }
+    next.expect("a chain is not empty")
+}
+
+#[task]
+async fn last(first: Ref<Link>) -> usize {
+    first.last().await
+}
+
+#[task]
+async fn last_in_steps(first: Ref<Link>) -> usize {
+    first.last_in_steps().await
+}
+
+#[test]
+fn a_chain_answers_from_its_end() {
+    on_any_nodes(|runtime| {
+        for length in [1, 2, 5] {
+            let first = runtime.run(chain(length));
+            assert_eq!(runtime.run(last(first)), length % runtime.nodes());
+            assert_eq!(runtime.run(last_in_steps(first)), length % runtime.nodes());
+            #[task]
+            async fn checked(first: Ref<Link>) -> String {
+                first.fail().checked().await.unwrap_err().to_string()
+            }
+            let (first_node, end) = (1 % runtime.nodes(), length % runtime.nodes());
+            let told = format!("`fail` of a Link at node {first_node} panicked: the end at node {end}");
+            assert_eq!(runtime.run(checked(first)), told);
+        }
+    });
+}
+
+/// What a run has cost: messages of any kind, activations that left the stack, frames made.
+fn cost(runtime: &Runtime, run: impl FnOnce()) -> (u64, u64, u64) {
+    let before = runtime.stats();
+    run();
+    let after = runtime.stats();
+    let sent = |stats: &finespun::Stats| stats.messages_own + stats.messages_pushed + stats.messages_pulled;
+    (sent(&after) - sent(&before), after.fallbacks - before.fallbacks, after.frames - before.frames)
+}
+
+#[test]
+fn a_forwarded_chain_replies_with_one_message() {
+    for encode in [false, true] {
+        let runtime = Runtime::builder().workers(1).nodes(16).encode(encode).build().unwrap();
+        for length in [1, 2, 8, 15] {
+            let first = runtime.run(chain(length));
+            let (k, handed_on) = (length as u64, runtime.stats().messages_handed_on);
+            // An answer to the own worker is no message.
+            let (messages, fallbacks, _) = cost(&runtime, || assert_eq!(runtime.run(last(first)), length));
+            assert_eq!((messages, fallbacks), (k, 0), "no link has left a frame");
+            assert_eq!(runtime.stats().messages_handed_on - handed_on, k - 1);
+            let (messages, fallbacks, _) = cost(&runtime, || assert_eq!(runtime.run(last_in_steps(first)), length));
+            assert_eq!((messages, fallbacks), (k, k - 1), "each link but the last waits for the next");
+        }
+        assert_eq!(runtime.close(), 0);
+        // To another worker it is.
+        let runtime = Runtime::builder().workers(2).nodes(16).encode(encode).build().unwrap();
+        let first = runtime.run(chain(15));
+        // A link that a thief asks for its stack becomes a frame, and answers itself: not every time.
+        let fewest = |ask: &dyn Fn()| (0..100).map(|_| cost(&runtime, ask).0).min().unwrap();
+        assert!(fewest(&|| assert_eq!(runtime.run(last(first)), 15)) <= 15 + 1, "one answer");
+        assert!(fewest(&|| assert_eq!(runtime.run(last_in_steps(first)), 15)) >= 2 * 14, "one of each link");
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
+/// The three cases of the papers' caller_info: the continuation is handed on, the caller's frame exists, neither.
+#[test]
+fn frames_are_made_when_a_continuation_is_needed_and_there_is_none() {
+    #[task(stack)]
+    async fn one_then_one(first: Ref<Link>) -> usize {
+        let a: usize = first.last().await;
+        // By now this is a frame.
+        let b: usize = first.last().await;
+        a + b
+    }
+    let runtime = Runtime::builder().workers(1).nodes(3).build().unwrap();
+    let (one, two) = (runtime.run(chain(1)), runtime.run(chain(2)));
+    // The leaf that the value arrives in; the root waits for it, and its frame is none of the workers'.
+    let (_, fallbacks, frames) = cost(&runtime, || assert!(runtime.run(last(one)) > 0));
+    assert_eq!((fallbacks, frames), (0, 1), "handed on: the caller's caller waits");
+    let (_, fallbacks, frames) = cost(&runtime, || assert!(runtime.run(one_then_one(one)) > 0));
+    assert_eq!((fallbacks, frames), (1, 3), "the first call makes a frame, the second finds it");
+    // A link that hands the call on has a leaf for a moment, and no frame.
+    let (_, fallbacks, frames) = cost(&runtime, || assert!(runtime.run(last(two)) > 0));
+    assert_eq!((fallbacks, frames), (0, 2));
+}
+
+/// A node of a ring: cyclic structures are nothing special.
+#[derive(Serialize, Deserialize)]
+struct Ring {
+    next: Option<Ref<Ring>>,
+    count: u64,
+}
+
+#[object]
+impl Ring {
+    fn close(&mut self, next: Ref<Ring>) {
+        self.next = Some(next);
+    }
+
+    fn next(&self) -> Option<Ref<Ring>> {
+        self.next
+    }
+
+    fn count(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// Goes round: each hop hands the answer on.
+    async fn walk(this: Ref<Self>, hops: u64) -> u64 {
+        if hops == 0 {
+            return this.count().await;
+        }
+        this.count().await;
+        let Some(next) = this.next().await else { return 0 };
+        next.walk(hops - 1).await
+    }
+}
+
+#[task]
+async fn ring(length: usize, hops: u64) -> u64 {
+    let mut members = Vec::new();
+    for k in 0..length {
+        members.push(on(k % nodes()).create(Ring { next: None, count: 0 }).await);
+    }
+    for k in 0..length {
+        members[k].close(members[(k + 1) % length]).await;
+    }
+    let last = members[0].walk(hops).await;
+    for member in members {
+        Ref::free(member).await;
+    }
+    last
+}
+
+#[test]
+fn a_ring_of_objects_over_all_nodes() {
+    on_any_nodes(|runtime| assert_eq!(runtime.run(ring(5, 17)), 4));
+}
+
+/// A barrier as a user would write it: an object that keeps the continuations of those that have arrived.
+pub struct Barrier {
+    parties: usize,
+    arrived: Vec<Continuation<usize>>,
+}
+
+#[object]
+impl Barrier {
+    pub fn arrive(&mut self, k: Continuation<usize>) {
+        self.arrived.push(k);
+        if self.arrived.len() == self.parties {
+            for (place, k) in self.arrived.drain(..).enumerate() {
+                k.resolve(place);
+            }
+        }
+    }
+}
+
+impl Barrier {
+    pub fn new(parties: usize) -> Barrier {
+        Barrier { parties, arrived: Vec::new() }
+    }
+}
+
+/// Which of the parties the caller is.
+#[task]
+pub async fn arrive(barrier: Ref<Barrier>) -> usize {
+    suspend_with(move |k| barrier.arrive(k).oneway()).await
+}
+
+#[task]
+async fn all_at_a_barrier(parties: usize, turns: usize) {
+    let barrier: Ref<Barrier> = on(nodes() - 1).create_with(Barrier::new, parties).await;
+    for _ in 0..turns {
+        let mut places = join_all((0..parties).map(move |_| arrive(barrier))).await;
+        places.sort_unstable();
+        assert!(places.into_iter().eq(0..parties));
+    }
+    Ref::free(barrier).await;
+}
+
+#[test]
+fn a_barrier_of_stored_continuations() {
+    on_any_nodes(|runtime| runtime.run(all_at_a_barrier(5, 3)));
+}
+
+/// A combining tree: inner nodes wait for two values, and send the sum up.
+struct Combiner {
+    first: Option<(u64, Continuation<u64>)>,
+    parent: Option<Ref<Combiner>>,
+}
+
+#[object]
+impl Combiner {
+    /// The first to come leaves value and continuation, the second goes up with both; at the top, and only there, a value is
+    /// known, and comes down.
+    fn meet(&mut self, value: u64, k: Continuation<u64>) -> Option<(u64, Continuation<u64>, Continuation<u64>)> {
+        match self.first.take() {
+            None => {
+                self.first = Some((value, k));
+                None
+            }
+            Some((other, first)) => Some((value + other, first, k)),
+        }
+    }
+
+    fn parent(&self) -> Option<Ref<Combiner>> {
+        self.parent
+    }
+
+    async fn combine(this: Ref<Self>, value: u64, k: Continuation<u64>) {
+        let Some((sum, a, b)) = this.meet(value, k).await else { return };
+        let parent: Option<Ref<Combiner>> = this.parent().await;
+        let total: u64 = match parent {
+            Some(parent) => suspend_with(move |up| parent.combine(sum, up).oneway()).await,
+            None => sum,
+        };
+        a.resolve(total);
+        b.resolve(total);
+    }
+}
+
+#[task]
+async fn contribute(leaf: Ref<Combiner>, value: u64) -> u64 {
+    suspend_with(move |k| leaf.combine(value, k).oneway()).await
+}
+
+#[task]
+async fn combining_tree(height: u32) -> Vec<u64> {
+    // Numbered as a heap is: the parent of k is (k - 1) / 2.
+    let inner = (1_usize << height) - 1;
+    let mut all: Vec<Ref<Combiner>> = Vec::new();
+    for k in 0..inner {
+        let parent = if k == 0 { None } else { Some(all[(k - 1) / 2]) };
+        let make = |parent: Option<Ref<Combiner>>| Combiner { first: None, parent };
+        let combiner = on(k % nodes()).create_with(make, parent).await;
+        all.push(combiner);
+    }
+    let leaves = &all[inner / 2..];
+    let sums = join_all((0..2 * leaves.len()).map(|k| contribute(leaves[k / 2], k as u64))).await;
+    join_all(all.iter().map(|combiner| Ref::free(*combiner))).await;
+    sums
+}
+
+#[test]
+fn a_combining_tree() {
+    on_any_nodes(|runtime| {
+        assert_eq!(runtime.run(combining_tree(3)), [28; 8]);
+    });
+}
+
+/// A reactive computation: cells of a sheet that tell those that depend on them.
+struct Cell {
+    value: i64,
+    dependents: Vec<Ref<Cell>>,
+}
+
+#[object]
+impl Cell {
+    fn depend(&mut self, on_this: Ref<Cell>) {
+        self.dependents.push(on_this);
+    }
+
+    fn add(&mut self, change: i64) -> Vec<Ref<Cell>> {
+        self.value += change;
+        assert!(self.value < 1_000_000, "{} is too much", self.value);
+        self.dependents.clone()
+    }
+
+    fn value(&self) -> i64 {
+        self.value
+    }
+
+    async fn change(this: Ref<Self>, change: i64) {
+        let dependents = this.add(change).await;
+        for dependent in dependents {
+            dependent.change(change).oneway().await;
+        }
+    }
+}
+
+#[task]
+async fn sheet(rows: usize, columns: usize) -> Vec<Ref<Cell>> {
+    let make = |_: ()| Cell { value: 0, dependents: Vec::new() };
+    let mut cells: Vec<Ref<Cell>> = Vec::new();
+    for k in 0..rows * columns {
+        let cell = on(k % nodes()).create_with(make, ()).await;
+        cells.push(cell);
+        // Each depends on the one above and the one to the left.
+        if k >= columns {
+            cells[k - columns].depend(cell).await;
+        }
+        if k % columns > 0 {
+            cells[k - 1].depend(cell).await;
+        }
+    }
+    cells
+}
+
+#[task]
+async fn paths(rows: usize, columns: usize) -> i64 {
+    let cells: Vec<Ref<Cell>> = sheet(rows, columns).await;
+    cells[0].change(1).oneway().await;
+    quiesce().await;
+    let last: i64 = cells[cells.len() - 1].value().await;
+    join_all(cells.into_iter().map(Ref::free)).await;
+    last
+}
+
+#[test]
+fn reactive_messages_come_to_rest() {
+    on_any_nodes(|runtime| {
+        // As many changes arrive in the last cell as there are ways to it.
+        assert_eq!(runtime.run(paths(4, 4)), 20);
+    });
+}
+
+#[task]
+async fn changed(first: Ref<Cell>, change: i64) {
+    first.change(change).oneway().await;
+    quiesce().await;
+}
+
+#[task]
+async fn make_sheet() -> Ref<Cell> {
+    let cells: Vec<Ref<Cell>> = sheet(3, 3).await;
+    cells[0]
+}
+
+/// Nobody waits for a one-way call, so it is the run that ends with its panic.
+#[test]
+fn a_one_way_call_that_fails_ends_the_run() {
+    on_any_nodes(|runtime| {
+        let first = runtime.run(make_sheet());
+        let Err(RunError::Panicked(panic)) = runtime.try_run(changed(first, 1_000_000)) else { panic!("a panic") };
+        // Of the cells that it comes to, any may be the first to say so.
+        assert!(panic.message().contains("000000 is too much"), "{}", panic.message());
+        let gone = runtime.run(make_sheet());
+        #[task]
+        async fn free(cell: Ref<Cell>) {
+            Ref::free(cell).await;
+        }
+        runtime.run(free(gone));
+        let Err(RunError::Panicked(panic)) = runtime.try_run(changed(gone, 1)) else { panic!("a panic") };
+        assert!(panic.message().contains("its reference is stale"), "{}", panic.message());
+    });
+}
+
+/// What the root leaves behind is cancelled, and does not outlive the run.
+#[test]
+fn one_way_calls_end_with_their_run() {
+    #[task]
+    async fn start(first: Ref<Cell>) {
+        first.change(1).oneway().await;
+    }
+    on_any_nodes(|runtime| {
+        let first = runtime.run(make_sheet());
+        for _ in 0..20 {
+            runtime.run(start(first));
+        }
+    });
+}
+
+/// A call whose answer goes to somebody else.
+#[task]
+async fn delegated(first: Ref<Link>) -> (usize, u64) {
+    let far = suspend_with(move |k: Continuation<usize>| k.resolve_with(first.last())).await;
+    let near = suspend_with(|k: Continuation<u64>| k.resolve_with(slow_sum(10))).await;
+    (far, near)
+}
+
+#[task]
+async fn slow_sum(n: u64) -> u64 {
+    yield_now().await;
+    if n == 0 { 0 } else { n + slow_sum(n - 1).await }
+}
+
+#[test]
+fn any_task_can_answer_for_another() {
+    on_any_nodes(|runtime| {
+        let first = runtime.run(chain(3));
+        assert_eq!(runtime.run(delegated(first)), (3 % runtime.nodes(), 55));
+    });
+}
+
+#[task]
+async fn delegated_panic(first: Ref<Link>) -> usize {
+    suspend_with(move |k: Continuation<usize>| k.resolve_with(first.fail())).await
+}
+
+#[test]
+fn and_its_panic_goes_where_its_value_would() {
+    on_any_nodes(|runtime| {
+        let first = runtime.run(chain(2));
+        let Err(RunError::Panicked(panic)) = runtime.try_run(delegated_panic(first)) else { panic!("a panic") };
+        assert!(panic.message().starts_with("the end at node"), "{}", panic.message());
+    });
+}
+
+#[test]
+fn a_continuation_is_not_text() {
+    #[task]
+    async fn written() -> String {
+        let mut text = String::new();
+        suspend(|k: Continuation<u64>| {
+            text = serde_json::to_string(&k).unwrap_err().to_string();
+            k.resolve(1);
+        })
+        .await;
+        text
+    }
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    assert_eq!(runtime.run(written()), "a continuation travels as an argument of an object's method only");
+    let read: Result<Continuation<u64>, _> = serde_json::from_str("0");
+    assert!(read.unwrap_err().to_string().starts_with("a continuation travels as an argument"));
+}
+
+/// Spawned tasks, and tasks that wait for the one that waits for rest.
+#[task]
+async fn rest_within(depth: u32, count: &std::sync::atomic::AtomicU64) -> u64 {
+    if depth == 0 {
+        quiesce().await;
+        return count.load(std::sync::atomic::Ordering::Relaxed);
+    }
+    let inner = rest_within(depth - 1, count).await;
+    inner
+}
+
+static DONE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+#[task]
+async fn slow(turns: u32) {
+    for _ in 0..turns {
+        yield_now().await;
+    }
+    DONE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+}
+
+#[task]
+async fn two_wait_for_rest(tasks: u32) -> (u64, u64) {
+    for turns in 0..tasks {
+        drop(spawn(slow(turns)));
+    }
+    let spawned: Handle<u64> = spawn(rest_within(3, &DONE));
+    join!(rest_within(2, &DONE), spawned)
+}
+
+#[test]
+fn several_may_wait_for_rest() {
+    on_any_nodes(|runtime| {
+        DONE.store(0, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(runtime.run(two_wait_for_rest(9)), (9, 9));
+    });
+}
+
+#[test]
+fn who_waits_for_something_else_has_not_come_to_rest() {
+    #[task]
+    async fn never() {
+        let kept: Continuation<()> = {
+            let mut kept = None;
+            suspend(|k: Continuation<()>| kept = Some(k)).await;
+            kept.unwrap()
+        };
+        kept.resolve(());
+    }
+    #[task]
+    async fn waits() {
+        drop(spawn(never()));
+        quiesce().await;
+    }
+    for workers in [1, 2] {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        assert!(matches!(runtime.try_run(waits()), Err(RunError::Deadlock(_))));
+    }
+}
