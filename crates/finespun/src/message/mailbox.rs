@@ -74,6 +74,8 @@ pub(crate) struct Mailbox {
     held: Cell<usize>,
     /// There is no other worker.
     alone: bool,
+    /// Which of the three kinds of messages is looked for first.
+    turn: Cell<u8>,
 }
 
 /// Mailboxes for so many workers.
@@ -92,6 +94,7 @@ pub(crate) fn mailboxes(workers: usize, travel: &Travel) -> Vec<Mailbox> {
         outbox: (0..workers).map(|_| RefCell::new(VecDeque::new())).collect(),
         held: Cell::new(0),
         alone: workers == 1,
+        turn: Cell::new(0),
     };
     pushes.into_iter().zip(pulls).enumerate().map(mailbox).collect()
 }
@@ -194,14 +197,32 @@ impl Mailbox {
         self.pull.rest();
     }
 
-    /// Handles one message, if there is one.
+    /// Handles one message, if there is one. Whoever had the last comes last.
     #[inline]
     pub(crate) fn handle_one(&self, cx: Cx) -> bool {
-        // SAFETY: handling takes it out of its place, and handlers do not receive.
-        let pushed = unsafe { self.push.receive_with(|_, packet| Packet::handle(packet, cx)) };
-        if pushed.is_some() {
-            return true;
+        let first = self.turn.get();
+        for source in [first, (first + 1) % 3, (first + 2) % 3] {
+            let handled = match source {
+                0 => self.handle_pushed(cx),
+                1 => self.handle_pulled(cx),
+                _ => self.handle_own(cx),
+            };
+            if handled {
+                self.turn.set((source + 1) % 3);
+                return true;
+            }
         }
+        false
+    }
+
+    #[inline]
+    fn handle_pushed(&self, cx: Cx) -> bool {
+        // SAFETY: handling takes it out of its place, and handlers do not receive.
+        unsafe { self.push.receive_with(|_, packet| Packet::handle(packet, cx)) }.is_some()
+    }
+
+    #[inline]
+    fn handle_pulled(&self, cx: Cx) -> bool {
         let received = self.push.received();
         let now = |pulled: &Pulled| pulled.after <= received;
         // SAFETY: as above; the rest of a `Pulled` is a number.
@@ -209,10 +230,10 @@ impl Mailbox {
             Packet::handle(NonNull::new_unchecked(&raw mut (*pulled.as_ptr()).packet), cx);
         };
         // SAFETY: as above.
-        let pulled = unsafe { self.pull.receive_with(now, handle) };
-        if pulled.is_some() {
-            return true;
-        }
+        unsafe { self.pull.receive_with(now, handle) }.is_some()
+    }
+
+    fn handle_own(&self, cx: Cx) -> bool {
         let Some(packet) = self.own.borrow_mut().pop_front() else { return false };
         let mut packet = std::mem::ManuallyDrop::new(packet);
         // SAFETY: it is here, and not dropped.

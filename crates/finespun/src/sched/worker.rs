@@ -1,9 +1,9 @@
-//! One worker: its loop, its slow path, its search for work.
+//! One worker: its loop and its search for work. What running code asks it is answered in [`asked`].
 //!
 //! Order of the loop: own deque (youngest first), ready frames of its nodes, its mailbox, frames injected from outside,
 //! the other workers' deques (oldest first), a request for promotion, idling. Every [`FAIR`]th frame is taken from
-//! outside first, and every [`POLL`]th time the mailbox is looked at, so that a worker whose queues never run dry still
-//! serves others.
+//! outside first, and the mailbox is looked at before every frame, so that a worker whose queues never run dry still serves
+//! others.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,10 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::task::context::{Context, Cx, Scheduler, Verdict};
-use crate::task::frame::{FrameRef, home, quietly};
-use crate::task::runs::Run;
-use crate::task::teams::Externals;
+use crate::task::context::{Context, Cx, Scheduler};
+use crate::task::frame::{FrameRef, quietly};
 use crate::task::{run, suspend};
 
 use super::deque::Steal;
@@ -30,12 +28,10 @@ pub(crate) const STACK_RESERVE: usize = 256 * 1024;
 /// How often a busy worker looks outside first.
 const FAIR: u32 = 61;
 
-/// How often a busy worker looks into its mailbox, and how many messages it then takes at most.
-const POLL: u32 = 16;
-const MESSAGES: usize = 64;
-
-/// A promotion comes no sooner after the last than this many times its duration: fruitless requests cost 5% at most.
-const PROMOTION_PAUSE: u32 = 20;
+/// How many messages a worker takes at most before it looks for something else to do.
+const MESSAGES: usize = 1024;
+/// The same on top of a stack.
+const MESSAGES_IN_PLACE: usize = 64;
 
 /// How often a worker that talks to others looks for a message, before it does anything else about having nothing to do:
 /// a few microseconds.
@@ -45,6 +41,8 @@ const LISTEN: u32 = 50;
 const SPIN: Duration = Duration::from_micros(20);
 /// How long the scout looks after it has asked: half a per cent of its longest timeout.
 const SCOUT_SPIN: Duration = Duration::from_micros(5);
+
+mod asked;
 
 /// A worker, on its own thread.
 pub(crate) struct Worker {
@@ -57,8 +55,6 @@ pub(crate) struct Worker {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
-    /// The stack has been left for a message.
-    attends: Cell<bool>,
     /// Messages are being handled.
     handles: Cell<bool>,
     /// What the last of them has made ready: to be run next, and not worth a way through the deque.
@@ -100,7 +96,6 @@ impl Worker {
             swept: Cell::new(0),
             left_at: Cell::new(None),
             promote_after: Cell::new(None),
-            attends: Cell::new(false),
             handles: Cell::new(false),
             next: Cell::new(None),
             talks: Cell::new(false),
@@ -204,9 +199,7 @@ impl Worker {
         {
             return Some(frame);
         }
-        if tick.is_multiple_of(POLL) || self.attends.take() {
-            self.poll();
-        }
+        self.poll();
         // Who talks to another worker waits a little for what that says next, before it looks at what others have. But
         // not for ever.
         let mut turns = 0..FAIR;
@@ -232,15 +225,15 @@ impl Worker {
 
     /// Handles messages; whether there were any.
     fn poll(&self) -> bool {
-        self.seat().host().any() && self.handle()
+        self.seat().host().any() && self.handle(MESSAGES)
     }
 
-    fn handle(&self) -> bool {
+    fn handle(&self, messages: usize) -> bool {
         // Relaxed: a hint for thieves.
         self.seat().running.store(true, Ordering::Relaxed);
         let alive = Alive;
         self.handles.set(true);
-        let some = self.seat().host().poll(self.context().cx(), MESSAGES);
+        let some = self.seat().host().poll(self.context().cx(), messages);
         self.handles.set(false);
         std::mem::forget(alive);
         self.talks.set(self.talks.get() || some);
@@ -367,7 +360,7 @@ impl Worker {
             // A pause may be as long as the answer takes.
             for _ in 0..8 {
                 if self.seat().host().any() {
-                    return self.handle();
+                    return self.handle(MESSAGES);
                 }
             }
             if !self.seat().inbox.is_empty() {
@@ -435,34 +428,6 @@ impl Worker {
             }
         }
     }
-
-    /// Under block-every-n every check trips.
-    fn arm_block_every(&self) {
-        if self.team.config.block_every > 0 {
-            self.context().guard.request(Flags::ATTENTION);
-        }
-    }
-
-    fn leave(&self, reason: Reason) -> Verdict {
-        self.leaving_for.set(reason);
-        Verdict::Leave
-    }
-
-    /// A thief has asked: whether the stack is given up for it.
-    fn promote(&self) -> Verdict {
-        let waits = self.seat().host().waits() && !self.handles.get();
-        if !self.seat().deque.is_empty() && !waits {
-            return Verdict::Stay;
-        }
-        let now = Instant::now();
-        if self.promote_after.get().is_some_and(|after| now < after) {
-            return Verdict::Stay;
-        }
-        self.left_at.set(Some(now));
-        self.attends.set(waits);
-        self.context().counters.promotions.add(1);
-        self.leave(Reason::Thief)
-    }
 }
 
 /// Binds this thread to the `index`th core that the process may use. Best effort: without it, all goes on as before.
@@ -471,109 +436,5 @@ fn pin(index: usize) {
         && !cores.is_empty()
     {
         core_affinity::set_for_current(cores[index % cores.len()]);
-    }
-}
-
-impl Scheduler for Worker {
-    fn tripped(&self, stack_pointer: usize) -> Verdict {
-        let context = self.context();
-        context.counters.guard_trips.add(1);
-        let flags = context.guard.take();
-        self.arm_block_every();
-        if context.guard.overflows(stack_pointer) {
-            context.counters.stack_limits.add(1);
-            return self.leave(Reason::StackLimit);
-        }
-        if flags.cancel() && self.context().cx().run_cancelled() {
-            return self.leave(Reason::Cancelled);
-        }
-        if flags.quantum() {
-            context.counters.quanta.add(1);
-            return self.leave(Reason::Quantum);
-        }
-        if flags.steal() && self.promote() == Verdict::Leave {
-            return Verdict::Leave;
-        }
-        if self.block_now() { Verdict::Block } else { Verdict::Stay }
-    }
-
-    fn block_now(&self) -> bool {
-        let every = self.team.config.block_every;
-        if every == 0 {
-            return false;
-        }
-        let count = (self.blocked.get() + 1) % every;
-        self.blocked.set(count);
-        count == 0
-    }
-
-    fn find_run(&self, run: u32) -> Option<Arc<Run>> {
-        self.team.find_run(run)
-    }
-
-    fn enter_node(&self, node: u32) {
-        self.seat().host().enter_node(self.context(), node);
-    }
-
-    fn use_nodes(&self) {
-        self.team.use_nodes();
-    }
-
-    fn poke(&self, worker: u32) {
-        self.team.idle.poke(worker as usize);
-    }
-
-    fn send_withheld(&self) {
-        self.seat().host().send_withheld(self.context().cx());
-    }
-
-    fn external(&self) -> Arc<Externals> {
-        Arc::clone(&self.team.external)
-    }
-
-    fn cancel(&self, run: &Run) {
-        self.team.cancel(run);
-    }
-
-    fn ready_last(&self, frame: FrameRef) {
-        // SAFETY: a ready frame has not ended.
-        match unsafe { home(frame) } {
-            Some(node) => self.ready_at(node, frame),
-            None => self.team.inject_last(frame),
-        }
-    }
-
-    fn ready(&self, frame: FrameRef) {
-        // SAFETY: a ready frame has not ended.
-        if let Some(node) = unsafe { home(frame) } {
-            return self.ready_at(node, frame);
-        }
-        if self.handles.get() {
-            let Some(before) = self.next.replace(Some(frame)) else { return };
-            return self.publish(before);
-        }
-        self.publish(frame);
-    }
-
-    fn handed_over(&self, took: Duration) {
-        self.left_at.update(|at| at.map(|at| at + took));
-    }
-
-    fn left(&self, exposed: &mut Vec<FrameRef>) {
-        if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
-            // What was running goes behind everything else.
-            let running = exposed.remove(0);
-            self.ready_last(running);
-        }
-        // Youngest first in the list: the oldest comes first to the stealing end.
-        while let Some(frame) = exposed.pop() {
-            self.ready(frame);
-        }
-        if let Some(start) = self.left_at.take() {
-            let now = Instant::now();
-            let took = now - start;
-            self.context().counters.promotion_ns.add(took.as_nanos() as u64);
-            self.promote_after.set(Some(now + took * PROMOTION_PAUSE));
-        }
     }
 }

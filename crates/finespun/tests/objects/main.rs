@@ -8,6 +8,8 @@ mod locks;
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use common::on_any_nodes;
 use continuations::{Barrier, arrive};
@@ -419,4 +421,60 @@ async fn tallies() -> u64 {
 #[test]
 fn straight_methods_stay_at_home() {
     on_any_nodes(|runtime| assert_eq!(runtime.run(tallies()), 200));
+}
+
+/// Computes for long, without leaving its worker's stack.
+struct Busy {
+    served: u64,
+}
+
+/// Runs of `compute` that have begun, and that have ended.
+static BEGUN: AtomicU64 = AtomicU64::new(0);
+static ENDED: AtomicU64 = AtomicU64::new(0);
+
+#[object]
+impl Busy {
+    async fn compute(_this: Ref<Self>, n: u64) -> u64 {
+        BEGUN.fetch_add(1, Relaxed);
+        let result = common::fib(n).await;
+        ENDED.fetch_add(1, Relaxed);
+        result
+    }
+
+    fn serve(&mut self) -> u64 {
+        self.served += BEGUN.load(Relaxed) - ENDED.load(Relaxed);
+        self.served
+    }
+
+    /// Asks another for so long as that computes.
+    async fn ask(_this: Ref<Self>, other: Ref<Busy>, turn: u64) -> u64 {
+        loop {
+            let served: u64 = other.serve().await;
+            if ENDED.load(Relaxed) > turn {
+                return served;
+            }
+        }
+    }
+}
+
+#[task]
+async fn served_meanwhile(turn: u64, n: u64) -> u64 {
+    let make = |_: ()| Busy { served: 0 };
+    let (busy, asks): (Ref<Busy>, Ref<Busy>) = join!(on(0).create_with(make, ()), on(1).create_with(make, ()));
+    let (served, _) = join!(asks.ask(busy, turn), busy.compute(n));
+    join!(Ref::free(busy), Ref::free(asks));
+    served
+}
+
+/// Messages are handled at guard checks, on top of the stack, which stays.
+#[test]
+fn calls_are_served_on_top_of_a_long_computation() {
+    let runtime = Runtime::builder().workers(2).nodes(2).build().unwrap();
+    let before = runtime.stats().promotions;
+    let served: u64 = (0..20).map(|turn| runtime.run(served_meanwhile(turn, 23))).sum();
+    let promotions = runtime.stats().promotions - before;
+    println!("{served} calls served, {promotions} promotions");
+    assert!(served > 100, "only {served} calls were served");
+    assert!(promotions < served / 2, "{promotions} stacks were given up for {served} calls");
+    assert_eq!(runtime.close(), 0);
 }

@@ -1,0 +1,170 @@
+//! What running code asks its worker: above all what becomes of a call whose guard check tripped.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::{MESSAGES_IN_PLACE, Reason, Worker};
+use crate::task::context::{Scheduler, Verdict};
+use crate::task::frame::{FrameRef, home};
+use crate::task::guard::Flags;
+use crate::task::runs::Run;
+use crate::task::teams::Externals;
+
+/// A promotion comes no sooner after the last than this many times its duration: fruitless requests cost 5% at most.
+const PROMOTION_PAUSE: u32 = 20;
+
+impl Worker {
+    /// Under block-every-n every check trips.
+    pub(super) fn arm_block_every(&self) {
+        if self.team.config.block_every > 0 {
+            self.context().guard.request(Flags::ATTENTION);
+        }
+    }
+
+    fn leave(&self, reason: Reason) -> Verdict {
+        self.leaving_for.set(reason);
+        Verdict::Leave
+    }
+
+    /// Somebody else has asked, who has nothing to do: whether the stack is given up.
+    fn promote(&self) -> Verdict {
+        let served = self.serve();
+        if !self.seat().deque.is_empty() && !served {
+            return Verdict::Stay;
+        }
+        let now = Instant::now();
+        if self.promote_after.get().is_some_and(|after| now < after) {
+            return Verdict::Stay;
+        }
+        self.left_at.set(Some(now));
+        self.context().counters.promotions.add(1);
+        self.leave(Reason::Thief)
+    }
+
+    /// Handles messages on top of the stack, which has its reserve left, if there are any: whether somebody may go on for
+    /// it, who waits for this stack. Never within the handling of others.
+    fn serve(&self) -> bool {
+        let cx = self.context().cx();
+        if self.handles.get() || cx.leaving() || !self.seat().host().waits() {
+            return false;
+        }
+        let (run, node, hands_on) = (cx.run(), cx.node(), cx.set_hands_on(false));
+        self.handle(MESSAGES_IN_PLACE);
+        cx.set_hands_on(hands_on);
+        // Relaxed: a hint for thieves.
+        self.seat().running.store(true, Ordering::Relaxed);
+        // Whether that run has been cancelled is seen at the next check.
+        cx.enter_run(run);
+        cx.enter_node(node);
+        if let Some(frame) = self.next.take() {
+            self.publish(frame);
+            return true;
+        }
+        !self.located.borrow().is_empty()
+    }
+}
+
+impl Scheduler for Worker {
+    fn tripped(&self, stack_pointer: usize) -> Verdict {
+        let context = self.context();
+        context.counters.guard_trips.add(1);
+        let flags = context.guard.take();
+        self.arm_block_every();
+        if context.guard.overflows(stack_pointer) {
+            context.counters.stack_limits.add(1);
+            return self.leave(Reason::StackLimit);
+        }
+        if flags.cancel() && self.context().cx().run_cancelled() {
+            return self.leave(Reason::Cancelled);
+        }
+        if flags.quantum() {
+            context.counters.quanta.add(1);
+            return self.leave(Reason::Quantum);
+        }
+        if flags.steal() && self.promote() == Verdict::Leave {
+            return Verdict::Leave;
+        }
+        if self.block_now() { Verdict::Block } else { Verdict::Stay }
+    }
+
+    fn block_now(&self) -> bool {
+        let every = self.team.config.block_every;
+        if every == 0 {
+            return false;
+        }
+        let count = (self.blocked.get() + 1) % every;
+        self.blocked.set(count);
+        count == 0
+    }
+
+    fn find_run(&self, run: u32) -> Option<Arc<Run>> {
+        self.team.find_run(run)
+    }
+
+    fn enter_node(&self, node: u32) {
+        self.seat().host().enter_node(self.context(), node);
+    }
+
+    fn use_nodes(&self) {
+        self.team.use_nodes();
+    }
+
+    fn poke(&self, worker: u32) {
+        self.team.idle.poke(worker as usize);
+    }
+
+    fn send_withheld(&self) {
+        self.seat().host().send_withheld(self.context().cx());
+    }
+
+    fn external(&self) -> Arc<Externals> {
+        Arc::clone(&self.team.external)
+    }
+
+    fn cancel(&self, run: &Run) {
+        self.team.cancel(run);
+    }
+
+    fn ready_last(&self, frame: FrameRef) {
+        // SAFETY: a ready frame has not ended.
+        match unsafe { home(frame) } {
+            Some(node) => self.ready_at(node, frame),
+            None => self.team.inject_last(frame),
+        }
+    }
+
+    fn ready(&self, frame: FrameRef) {
+        // SAFETY: a ready frame has not ended.
+        if let Some(node) = unsafe { home(frame) } {
+            return self.ready_at(node, frame);
+        }
+        if self.handles.get() {
+            let Some(before) = self.next.replace(Some(frame)) else { return };
+            return self.publish(before);
+        }
+        self.publish(frame);
+    }
+
+    fn handed_over(&self, took: Duration) {
+        self.left_at.update(|at| at.map(|at| at + took));
+    }
+
+    fn left(&self, exposed: &mut Vec<FrameRef>) {
+        if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
+            // What was running goes behind everything else.
+            let running = exposed.remove(0);
+            self.ready_last(running);
+        }
+        // Youngest first in the list: the oldest comes first to the stealing end.
+        while let Some(frame) = exposed.pop() {
+            self.ready(frame);
+        }
+        if let Some(start) = self.left_at.take() {
+            let now = Instant::now();
+            let took = now - start;
+            self.context().counters.promotion_ns.add(took.as_nanos() as u64);
+            self.promote_after.set(Some(now + took * PROMOTION_PAUSE));
+        }
+    }
+}
