@@ -35,13 +35,21 @@ pub enum Transport {
 }
 
 /// How messages between nodes travel.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Travel {
     pub(crate) transport: Transport,
+    /// Messages in a worker's outbox above which its senders wait.
+    pub(crate) outbox: usize,
     /// As bytes.
     pub(crate) encode: bool,
     /// What each costs its sender in addition.
     pub(crate) overhead: Duration,
+}
+
+impl Default for Travel {
+    fn default() -> Travel {
+        Travel { transport: Transport::default(), outbox: 256, encode: false, overhead: Duration::ZERO }
+    }
 }
 
 /// Messages that one worker may have under way to another in its ring, with few workers.

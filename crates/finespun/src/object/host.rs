@@ -15,9 +15,6 @@ use super::reference::Name;
 use super::remote::Withheld;
 use super::table::Table;
 
-/// Messages in a worker's outbox above which senders wait.
-const OUTBOX: usize = 256;
-
 /// The nodes of one worker.
 pub(crate) struct Nodes {
     /// How many nodes there are, on all workers.
@@ -39,6 +36,8 @@ pub(crate) struct Nodes {
     announced: Cell<bool>,
     /// What a message costs its sender in addition.
     overhead: Duration,
+    /// Messages in the outbox above which senders wait.
+    outbox: usize,
 }
 
 /// The nodes of each of so many workers.
@@ -59,6 +58,7 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel) -> Vec<Box<dy
             handles: Cell::new(false),
             announced: Cell::new(false),
             overhead: travel.overhead,
+            outbox: travel.outbox,
         }) as Box<dyn Host>
     };
     mailboxes(workers as usize, travel).into_iter().enumerate().map(nodes).collect()
@@ -129,7 +129,7 @@ impl Nodes {
     /// Whether senders that can wait should. A method that a message has begun cannot: the worker would not receive
     /// meanwhile.
     pub(super) fn is_full(&self) -> bool {
-        self.mailbox.held() >= OUTBOX && !self.handles.get()
+        self.mailbox.held() >= self.outbox && !self.handles.get()
     }
 
     /// Somebody waits for room.
@@ -194,7 +194,7 @@ impl Host for Nodes {
 
     fn poll(&self, cx: Cx, messages: usize) -> bool {
         let mut some = self.mailbox.flush(&cx.context().counters, |to| cx.context().scheduler().poke(to as u32));
-        for _ in self.mailbox.held()..OUTBOX {
+        for _ in self.mailbox.held()..self.outbox {
             let Some(k) = self.stalled.borrow_mut().pop_front() else { break };
             k.resolve(());
             some = true;

@@ -95,6 +95,14 @@ impl Builder {
         self
     }
 
+    /// How many messages may wait in a worker's outbox, because their receivers have no room, before tasks that send one-way
+    /// calls wait too; at least 1. Default: 256. Messages that methods send which were begun by a message themselves come on
+    /// top of that, and so do the answers that somebody waits for.
+    pub fn outbox(mut self, messages: usize) -> Builder {
+        self.travel.outbox = messages.max(1);
+        self
+    }
+
     /// Whether messages between nodes travel as bytes, as they would to another process, although this fabric is the memory
     /// of one. Default: no. A program's answer must not depend on it.
     pub fn encode(mut self, encode: bool) -> Builder {
