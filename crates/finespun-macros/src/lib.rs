@@ -75,6 +75,12 @@ pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// a task may, and holds its object meanwhile. It runs at the object's home only, so neither the object nor what the
 /// method keeps needs to be `Send`.
 ///
+/// A plain `fn` of `&self` alone that is marked `#[constant]` says what does not change: it is called once, when the
+/// object is made, and what it gave is read afterwards without a lock, whoever holds the object.
+///
+/// Callers get an object in the order in which they ask for it. `#[object(readers_first)]` lets shared methods pass
+/// exclusive ones that wait: more of them at once, and no exclusive one as long as they keep coming.
+///
 /// Arguments and results travel between nodes, so they are `Portable`: owned, `Send`, and known to serde. Functions
 /// that take none of the three stay what they are. A type has one such block; methods that are not for others go into
 /// a block without the attribute.

@@ -128,10 +128,12 @@ pub use message::mailbox::Transport;
 pub use object::array::{Array, Calls, Creating, Each};
 pub use object::call::{Call, Method};
 pub use object::checked::Checked;
-pub use object::create::{Create, Dropping, Made, Maker, Moved, On, on};
+pub use object::create::{Create, CreateMany, Dropping, Made, Maker, Moved, On, on};
 pub use object::error::CallError;
 pub use object::oneway::{Oneway, ResolveWith, SuspendWith, suspend_with};
+pub use object::place::{CallAt, Everywhere, everywhere, near};
 pub use object::reference::{Object, Ref};
+pub use object::replicated::Replicated;
 pub use object::{Portable, here, nodes};
 pub use observe::Stats;
 pub use runtime::{Builder, Error, Panic, RunError, RunFuture, Runtime};
@@ -187,7 +189,7 @@ pub mod __rt {
     pub use crate::object::checked::checked;
     pub use crate::object::create::creation;
     pub use crate::object::oneway::oneway;
-    pub use crate::object::reference::{Object, Ref};
+    pub use crate::object::reference::{Object, Ref, constants};
     pub use crate::object::table::Access;
     pub use crate::task::call::{
         Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in, call_straight, never, send, wait,

@@ -20,6 +20,8 @@ pub(crate) enum Access {
     Exclusive,
     /// `this: Ref<Self>`
     None,
+    /// `&self`, called once, when the object is made.
+    Constant,
 }
 
 /// A method.
@@ -35,13 +37,22 @@ pub(crate) struct Method {
 }
 
 /// Writes the block and what stands beside it.
-pub(crate) fn write(block: &ItemImpl, methods: &[Method]) -> TokenStream {
+pub(crate) fn write(block: &ItemImpl, methods: &[Method], readers_first: bool) -> TokenStream {
     let site = Span::mixed_site();
     let own = &block.self_ty;
     let (head, types, clause) = block.generics.split_for_impl();
     let shown = shown(own);
     let stubs = methods.iter().map(|m| stub(m, own, site));
-    let kinds = methods.iter().map(|m| kind(m, block, &shown));
+    let constants: Vec<&Method> = methods.iter().filter(|m| m.access == Access::Constant).collect();
+    let kinds = methods.iter().map(|m| {
+        let nth = constants.iter().position(|c| std::ptr::eq(*c, m)).unwrap_or(0);
+        kind(m, nth, block, &shown)
+    });
+    let kept = constants.iter().map(|m| &m.output);
+    let called = constants.iter().map(|m| {
+        let name = &m.name;
+        quote_spanned!(site=> <#own>::#name(self))
+    });
     quote_spanned! {site=>
         #block
         #[allow(non_camel_case_types, private_interfaces, private_bounds, dead_code, clippy::all, clippy::pedantic)]
@@ -51,6 +62,11 @@ pub(crate) fn write(block: &ItemImpl, methods: &[Method]) -> TokenStream {
             unsafe impl #head ::finespun::__rt::Object for #own #clause {
                 type Methods = __Methods #types;
                 const NAME: &'static str = #shown;
+                const READERS_FIRST: bool = #readers_first;
+                type Constants = (#(#kept,)*);
+                fn constants(&self) -> Self::Constants {
+                    (#(#called,)*)
+                }
             }
             impl #head __Methods #types #clause {
                 #(#stubs)*
@@ -94,7 +110,7 @@ fn stub(method: &Method, own: &Type, site: Span) -> TokenStream {
     }
 }
 
-fn kind(method: &Method, block: &ItemImpl, object: &str) -> TokenStream {
+fn kind(method: &Method, nth: usize, block: &ItemImpl, object: &str) -> TokenStream {
     let site = Span::mixed_site();
     let Method { cfg, name, args, output, access, task, .. } = method;
     let own = &block.self_ty;
@@ -108,10 +124,18 @@ fn kind(method: &Method, block: &ItemImpl, object: &str) -> TokenStream {
         Access::Shared => (quote!(Shared), quote_spanned!(site=> unsafe { __object.as_ref() })),
         Access::Exclusive => (quote!(Exclusive), quote_spanned!(site=> unsafe { (&mut *__object.as_ptr()) })),
         Access::None => (quote!(None), quote_spanned!(site=> __this)),
+        Access::Constant => (quote!(Constant), quote!()),
     };
     let plain = !task;
+    let bind = (*access != Access::Constant).then(|| quote_spanned!(site=> let __receiver = #receiver;));
     let call = quote_spanned!(site=> <#own>::#name(__receiver, #(#names),*));
-    let run = if *task {
+    let run = if *access == Access::Constant {
+        let nth = syn::Index::from(nth);
+        quote_spanned! {site=>
+            let __constants = unsafe { ::finespun::__rt::constants::<#own>(__object) };
+            unsafe { ::finespun::__rt::Outcome::done(::core::clone::Clone::clone(&__constants.#nth)) }
+        }
+    } else if *task {
         quote_spanned! {site=>
             let __task = #call;
             unsafe { ::finespun::__rt::Task::call(__task, __cx) }
@@ -145,7 +169,7 @@ fn kind(method: &Method, block: &ItemImpl, object: &str) -> TokenStream {
                 (#(#names,)*): (#(#args,)*),
                 __cx: ::finespun::__rt::Cx,
             ) -> ::finespun::__rt::Outcome<#output> {
-                let __receiver = #receiver;
+                #bind
                 #run
             }
         }

@@ -16,11 +16,16 @@ const RECEIVER: &str = "an object's method takes `&self` (shared), `&mut self` (
 const OWN: &str = "an object's method owns what it takes and delivers: a call may come from another node, and what it \
      borrows stays there";
 
+const CONSTANT: &str = "a `#[constant]` method is a plain `fn` that takes `&self` and nothing else: it is called once, when the \
+     object is made";
+
 /// Compiles a marked block.
 pub(crate) fn object(arguments: TokenStream, tokens: TokenStream) -> syn::Result<TokenStream> {
-    if !arguments.is_empty() {
-        return Err(syn::Error::new_spanned(arguments, "`#[object]` takes no arguments"));
-    }
+    let readers_first = match syn::parse2::<Option<syn::Ident>>(arguments.clone()) {
+        Ok(None) => false,
+        Ok(Some(word)) if word == "readers_first" => true,
+        _ => return Err(syn::Error::new_spanned(arguments, "`#[object]` takes nothing, or `readers_first`")),
+    };
     let Ok(mut block) = syn::parse2::<ItemImpl>(tokens.clone()) else {
         return Err(syn::Error::new_spanned(tokens, "`#[object]` goes on an `impl` block of a type's own methods"));
     };
@@ -32,7 +37,14 @@ pub(crate) fn object(arguments: TokenStream, tokens: TokenStream) -> syn::Result
     let own = block.self_ty.clone();
     for item in &mut block.items {
         let ImplItem::Fn(f) = item else { continue };
-        let Some(access) = access(f, &mut errors) else { continue };
+        let Some(mut access) = access(f, &mut errors) else { continue };
+        if let Some(place) = f.attrs.iter().position(|a| a.path().is_ident("constant")) {
+            let attribute = f.attrs.remove(place);
+            if access != Access::Shared || f.sig.asyncness.is_some() || f.sig.inputs.len() > 1 {
+                errors.at(&attribute, CONSTANT);
+            }
+            access = Access::Constant;
+        }
         methods.push(method(f, access, &own, &mut errors));
         if f.sig.asyncness.is_none() {
             continue;
@@ -52,7 +64,7 @@ pub(crate) fn object(arguments: TokenStream, tokens: TokenStream) -> syn::Result
         *item = ImplItem::Verbatim(item::write(function, &options)?);
     }
     errors.finish()?;
-    Ok(object::write(&block, &methods))
+    Ok(object::write(&block, &methods, readers_first))
 }
 
 /// How a method uses its object; `None` for a function that is no method.

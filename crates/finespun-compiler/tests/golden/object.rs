@@ -118,6 +118,11 @@ const _: () = {
     unsafe impl<T: Portable> ::finespun::__rt::Object for Cell<T> {
         type Methods = __Methods<T>;
         const NAME: &'static str = "Cell";
+        const READERS_FIRST: bool = false;
+        type Constants = ();
+        fn constants(&self) -> Self::Constants {
+            ()
+        }
     }
     impl<T: Portable> __Methods<T> {
         #[inline(always)]

@@ -135,12 +135,10 @@ impl<M: Method> Call<M> {
         let name = self.target.name();
         let table = Nodes::of(cx).table(name.node());
         let refused = |refusal| -> Outcome<M::Output> { throw(Self::which(self.target).refused(refusal)) };
-        if M::ACCESS == Access::None {
-            if !table.lives(name) {
-                return refused(Refusal::Stale);
-            }
-            // SAFETY: at home; the object is not used.
-            return unsafe { M::run(self.target, NonNull::dangling(), self.args, cx) };
+        if matches!(M::ACCESS, Access::None | Access::Constant) {
+            let Some(object) = table.peek(name) else { return refused(Refusal::Stale) };
+            // SAFETY: at home; of the object nothing is used, or what nobody changes.
+            return unsafe { M::run(self.target, object.cast(), self.args, cx) };
         }
         match table.hold(name, M::ACCESS == Access::Exclusive) {
             // SAFETY: passed on.

@@ -6,8 +6,9 @@
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
 use std::ptr::NonNull;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
+use super::reference::{Object, Whole};
 use crate::atomics::lock_std as lock;
 
 /// What is known of a type of objects.
@@ -15,17 +16,17 @@ pub(crate) struct Class {
     pub(crate) name: &'static str,
     pub(crate) tag: u32,
     id: TypeId,
-    /// Destroys an object that lies in a box.
-    pub(crate) destroy: unsafe fn(NonNull<()>),
+    /// How to destroy one: known when the first has been made.
+    destroy: OnceLock<unsafe fn(NonNull<()>)>,
 }
 
 static CLASSES: Mutex<Option<HashMap<u32, &'static Class>>> = Mutex::new(None);
 
 /// # Safety
-/// The pointer is a `Box<T>`'s, which is given up.
-unsafe fn destroy<T>(object: NonNull<()>) {
+/// The pointer is a `Box<Whole<T>>`'s, which is given up.
+unsafe fn destroy<T: Object>(object: NonNull<()>) {
     // SAFETY: by the caller's word.
-    drop(unsafe { Box::from_raw(object.cast::<T>().as_ptr()) });
+    drop(unsafe { Box::from_raw(object.cast::<Whole<T>>().as_ptr()) });
 }
 
 /// FNV-1a, folded to 24 bits; never 0, which is no class.
@@ -43,6 +44,28 @@ impl Class {
         }
     }
 
+    /// The class of `T`, of which there are objects.
+    ///
+    /// # Panics
+    /// As [`of`](Class::of).
+    pub(crate) fn of_objects<T: Object>() -> &'static Class {
+        let class = Class::of::<T>();
+        class.destroy.get_or_init(|| destroy::<T>);
+        class
+    }
+
+    /// Destroys an object.
+    ///
+    /// # Safety
+    /// It is one of this class, and is given up.
+    pub(crate) unsafe fn destroy(&self, object: NonNull<()>) {
+        match self.destroy.get() {
+            // SAFETY: by the caller's word; set when it was made, as a box.
+            Some(destroy) => unsafe { destroy(object) },
+            None => unreachable!("an object has been made"),
+        }
+    }
+
     /// The class of `T`.
     ///
     /// # Panics
@@ -51,10 +74,9 @@ impl Class {
         let name = type_name::<T>();
         let tag = hash(name);
         let mut classes = lock(&CLASSES);
-        let class = *classes
-            .get_or_insert_default()
-            .entry(tag)
-            .or_insert_with(|| Box::leak(Box::new(Class { name, tag, id: TypeId::of::<T>(), destroy: destroy::<T> })));
+        let class = *classes.get_or_insert_default().entry(tag).or_insert_with(|| {
+            Box::leak(Box::new(Class { name, tag, id: TypeId::of::<T>(), destroy: OnceLock::new() }))
+        });
         assert!(
             class.id == TypeId::of::<T>(),
             "the types {name} and {} have the same tag: rename one of them",

@@ -30,6 +30,19 @@ pub fn on(node: usize) -> On {
 }
 
 impl On {
+    pub(super) fn node(self) -> usize {
+        self.node
+    }
+
+    /// Makes an object there of each value, in their order, by one message.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[track_caller]
+    pub fn create_many<T: Object + Portable>(self, values: Vec<T>) -> CreateMany<T> {
+        CreateMany { node: self.node, values, place: Location::caller() }
+    }
+
     /// Makes an object there, of a value that is made here.
     ///
     /// # Panics
@@ -168,10 +181,67 @@ impl<M: Maker> Work for Making<M> {
     unsafe fn run(self, cx: Cx) -> Outcome<Ref<M::Object>> {
         let node = self.node;
         let nodes = Nodes::of(cx);
-        let name = nodes.table(node).insert_value(Class::of::<M::Object>(), self.maker.make());
+        let name = nodes.table(node).insert_value(Class::of_objects::<M::Object>(), self.maker.make());
         nodes.added(cx, node);
         // SAFETY: the call protocol.
         unsafe { Outcome::done(Ref::new(name)) }
+    }
+}
+
+/// The task that makes many objects on a node, and delivers the references to them.
+#[must_use = "nothing is made until this is awaited"]
+pub struct CreateMany<T> {
+    node: usize,
+    values: Vec<T>,
+    place: Place,
+}
+
+impl<T> sealed::Sealed for CreateMany<T> {}
+impl<T: Object + Portable> Task for CreateMany<T> {
+    type Output = Vec<Ref<T>>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
+        let nodes = Nodes::of(cx).count() as usize;
+        let CreateMany { node, place, .. } = self;
+        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
+        if node == cx.node() as usize {
+            // SAFETY: passed on; here.
+            return unsafe { self.run(cx) };
+        }
+        // SAFETY: passed on.
+        unsafe { remote::request(cx, self, place) }
+    }
+}
+
+impl<T: Object + Portable> Wire for CreateMany<T> {
+    fn write(self, to: &mut Writer) {
+        to.value(&(self.node, self.values));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (node, values) = from.value()?;
+        Ok(CreateMany { node, values, place: Location::caller() })
+    }
+}
+
+impl<T: Object + Portable> Work for CreateMany<T> {
+    type Output = Vec<Ref<T>>;
+
+    fn node(&self) -> u32 {
+        self.node as u32
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
+        let (node, nodes, class) = (self.node as u32, Nodes::of(cx), Class::of_objects::<T>());
+        let enter = |value| {
+            let name = nodes.table(node).insert_value(class, value);
+            // At once: the next value's constants may panic.
+            nodes.added(cx, node);
+            Ref::new(name)
+        };
+        // SAFETY: the call protocol.
+        unsafe { Outcome::done(self.values.into_iter().map(enter).collect()) }
     }
 }
 
@@ -269,5 +339,5 @@ impl<T: Object> Work for Dropping<T> {
 fn destroy(cx: Cx, hold: Hold) {
     let (class, object) = Nodes::of(cx).table(hold.name().node()).remove(hold);
     // SAFETY: the table owned it.
-    unsafe { (class.destroy)(object) };
+    unsafe { class.destroy(object) };
 }

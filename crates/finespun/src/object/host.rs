@@ -236,7 +236,7 @@ impl Host for Nodes {
             while let Some((class, object)) = table.take_any() {
                 // A destructor's panic has nowhere to go.
                 // SAFETY: the table owned it.
-                quietly(|| unsafe { (class.destroy)(object) });
+                quietly(|| unsafe { class.destroy(object) });
             }
         }
     }

@@ -22,8 +22,10 @@ pub(crate) mod error;
 pub(crate) mod host;
 pub(crate) mod lock;
 pub(crate) mod oneway;
+pub(crate) mod place;
 pub(crate) mod reference;
 pub(crate) mod remote;
+pub(crate) mod replicated;
 pub(crate) mod table;
 
 use serde::{Serialize, de::DeserializeOwned};

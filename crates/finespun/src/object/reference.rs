@@ -4,6 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::ptr::NonNull;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
@@ -22,6 +23,37 @@ pub unsafe trait Object: Sized + 'static {
     /// The type's name as its author wrote it.
     #[doc(hidden)]
     const NAME: &'static str;
+    /// Shared methods need not wait behind exclusive ones that wait.
+    #[doc(hidden)]
+    const READERS_FIRST: bool;
+    /// What is read without a lock.
+    #[doc(hidden)]
+    type Constants: 'static;
+    #[doc(hidden)]
+    fn constants(&self) -> Self::Constants;
+}
+
+/// An object, as it lies in memory.
+#[repr(C)]
+pub(crate) struct Whole<T: Object> {
+    object: T,
+    constants: T::Constants,
+}
+
+impl<T: Object> Whole<T> {
+    pub(crate) fn new(object: T) -> Whole<T> {
+        Whole { constants: object.constants(), object }
+    }
+}
+
+/// What an object's `#[constant]` methods have given.
+///
+/// # Safety
+/// It is an object, and lives as long as the reference. It may be held.
+#[inline(always)]
+pub unsafe fn constants<'a, T: Object>(object: NonNull<T>) -> &'a T::Constants {
+    // SAFETY: it lies in a `Whole`, of which nobody changes this part.
+    unsafe { &(*object.cast::<Whole<T>>().as_ptr()).constants }
 }
 
 /// The name of an object of type `T`, which lives on some node: a small value that can be copied, compared, stored in

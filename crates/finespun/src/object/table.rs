@@ -17,7 +17,8 @@
 //!
 //! A plain method neither waits nor is interrupted, so it need not mark anything: nobody else looks meanwhile. Methods
 //! that may suspend hold the object until they have ended: `&self` with others of the kind, `&mut self` alone. Who finds
-//! it held waits in a line, in the order of arrival; so a shared one waits behind an exclusive one that waits.
+//! it held waits in a line, in the order of arrival; so a shared one waits behind an exclusive one that waits, unless the
+//! class says that readers come first.
 //!
 //! All of this is the home worker's alone.
 
@@ -28,7 +29,7 @@ use std::ptr::NonNull;
 use super::class::Class;
 use super::error::Refusal;
 use super::lock::Hold;
-use super::reference::{ENTRY, GENERATIONS, Name, short};
+use super::reference::{ENTRY, GENERATIONS, Name, Object, Whole, short};
 use crate::task::context::Cx;
 use crate::task::frame::FrameRef;
 use crate::task::origin::Origin;
@@ -52,6 +53,8 @@ pub(crate) struct Entry {
     poisoned: Cell<bool>,
     /// Somebody stands in line.
     wanted: Cell<bool>,
+    /// Shared holders pass those that stand in line, if they can.
+    readers_first: Cell<bool>,
 }
 
 const _: () = assert!(size_of::<Entry>() == 1 << ENTRY);
@@ -66,6 +69,7 @@ impl Entry {
             lives: Cell::new(false),
             poisoned: Cell::new(false),
             wanted: Cell::new(false),
+            readers_first: Cell::new(false),
         }
     }
 
@@ -90,6 +94,8 @@ pub enum Access {
     Exclusive,
     /// `this: Ref<Self>`: not at all, it only runs at its home.
     None,
+    /// It reads what has been found out when the object was made.
+    Constant,
 }
 
 /// What the slow path finds.
@@ -155,8 +161,11 @@ impl Table {
     }
 
     /// Enters a value as an object.
-    pub(crate) fn insert_value<T>(&self, class: &'static Class, value: T) -> Name {
-        self.insert(class, NonNull::from(Box::leak(Box::new(value))).cast())
+    pub(crate) fn insert_value<T: Object>(&self, class: &'static Class, value: T) -> Name {
+        let object = Box::new(Whole::new(value));
+        let name = self.insert(class, NonNull::from(Box::leak(object)).cast());
+        self.entry(name.index()).expect("just entered").readers_first.set(T::READERS_FIRST);
+        name
     }
 
     /// Enters an object (5), which the table owns from now on.
@@ -190,6 +199,11 @@ impl Table {
     /// Whether the object is there; held or not.
     pub(crate) fn lives(&self, name: Name) -> bool {
         self.find(name).is_some()
+    }
+
+    /// The object, if it is there: held or not, so only what nobody changes may be looked at.
+    pub(crate) fn peek(&self, name: Name) -> Option<NonNull<()>> {
+        self.find(name).and_then(|entry| NonNull::new(entry.object.get()))
     }
 
     /// The object that is held.
@@ -234,7 +248,8 @@ impl Table {
     pub(crate) fn hold_even_poisoned(&self, name: Name, exclusive: bool) -> Found {
         let Some(entry) = self.find(name) else { return Found::Refused(Refusal::Stale) };
         let marked = entry.word.get() & MARK != 0;
-        if marked && (!admits(entry, exclusive) || entry.wanted.get()) {
+        let waits = entry.wanted.get() && (exclusive || !entry.readers_first.get());
+        if marked && (!admits(entry, exclusive) || waits) {
             return Found::Busy;
         }
         admit(entry, exclusive);
@@ -296,7 +311,11 @@ impl Table {
             line.pop_front();
         }
         let entry = self.entry(index)?;
-        let next = line.pop_front_if(|waiter| admits(entry, waiter.exclusive));
+        let first = if entry.readers_first.get() { line.iter().position(|waiter| !waiter.exclusive) } else { None };
+        let next = match first {
+            Some(reader) if admits(entry, false) => line.remove(reader),
+            _ => line.pop_front_if(|waiter| admits(entry, waiter.exclusive)),
+        };
         if line.is_empty() {
             lines.remove(&index);
             entry.wanted.set(false);

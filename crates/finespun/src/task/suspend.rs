@@ -23,7 +23,7 @@ use super::{run, teams};
 mod claim;
 mod travel;
 
-pub(crate) use travel::carry;
+pub(crate) use travel::{carry, carrying, take_back};
 
 use claim::{Claim, OPEN, PROTECTED};
 

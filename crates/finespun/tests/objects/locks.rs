@@ -89,3 +89,98 @@ fn who_arrives_behind_a_writer_reads_what_it_wrote() {
         assert!([a, b, c].iter().all(|value| [1, 2].contains(value)));
     });
 }
+
+/// What does not change is read whoever holds the object.
+#[derive(Serialize, Deserialize)]
+struct Body {
+    mass: f64,
+    name: String,
+    speed: f64,
+}
+
+#[object]
+impl Body {
+    #[constant]
+    fn mass(&self) -> f64 {
+        self.mass
+    }
+
+    #[constant]
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn speed(&self) -> f64 {
+        self.speed
+    }
+
+    async fn push(&mut self, this: Ref<Body>, impulse: f64) -> String {
+        // With the own object held: a lock would never be had.
+        let mass = this.mass().await;
+        self.speed += impulse / mass;
+        this.name().await
+    }
+}
+
+#[task]
+async fn pushed(node: usize) -> (String, f64) {
+    let body: Ref<Body> = on(node % nodes()).create(Body { mass: 4.0, name: "moon".to_owned(), speed: 1.0 }).await;
+    let name = body.push(body, 2.0).await;
+    let speed = body.speed().await;
+    Ref::free(body).await;
+    let gone = body.mass().checked().await;
+    assert!(gone.is_err());
+    (name, speed)
+}
+
+#[test]
+fn constants_are_read_without_a_lock() {
+    on_any_nodes(|runtime| {
+        assert_eq!(runtime.run(pushed(0)), ("moon".to_owned(), 1.5));
+        assert_eq!(runtime.run(pushed(1)), ("moon".to_owned(), 1.5));
+    });
+}
+
+/// As [`Board`], but whoever reads need not wait for those that only wait to write.
+#[derive(Serialize, Deserialize)]
+struct Popular {
+    value: u64,
+}
+
+#[object(readers_first)]
+impl Popular {
+    async fn read(&self, calls: u32) -> u64 {
+        for _ in 0..calls {
+            yield_now().await;
+        }
+        self.value
+    }
+
+    async fn write(&mut self, value: u64) {
+        yield_now().await;
+        self.value = value;
+    }
+}
+
+#[task]
+async fn many_readers_and_a_writer(node: usize) -> (u64, u64, (), u64) {
+    let popular: Ref<Popular> = on(node % nodes()).create(Popular { value: 1 }).await;
+    let result = join!(popular.read(5), popular.read(0), popular.write(2), popular.read(0));
+    let after = popular.read(0).await;
+    assert_eq!(after, 2);
+    Ref::free(popular).await;
+    result
+}
+
+#[test]
+fn readers_first_pass_a_writer_that_waits() {
+    for nodes in [1, 2] {
+        let runtime = Runtime::builder().workers(1).nodes(nodes).build().unwrap();
+        assert_eq!(runtime.run(many_readers_and_a_writer(0)), (1, 1, (), 1));
+        assert_eq!(runtime.run(many_readers_and_a_writer(1)), (1, 1, (), 1));
+    }
+    on_any_nodes(|runtime| {
+        let (a, b, (), c) = runtime.run(many_readers_and_a_writer(1));
+        assert!([a, b, c].iter().all(|value| [1, 2].contains(value)));
+    });
+}

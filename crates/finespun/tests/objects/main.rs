@@ -5,6 +5,7 @@ mod arrays;
 mod common;
 mod continuations;
 mod locks;
+mod places;
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -140,7 +140,7 @@ where
 
     unsafe fn run(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
         let Making { node, indices, make, args, .. } = self;
-        let (nodes, class) = (Nodes::of(cx), Class::of::<T>());
+        let (nodes, class) = (Nodes::of(cx), Class::of_objects::<T>());
         let insert = |&index: &usize| {
             let name = nodes.table(node).insert_value(class, make(index, &args));
             // At once: the next `make` may panic.

@@ -30,32 +30,39 @@ unsafe impl Send for Travelling {}
 static TRAVELLING: Mutex<Option<HashMap<u64, Travelling>>> = Mutex::new(None);
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
+/// What is to be done if a message fails.
+type Undo = Vec<Box<dyn FnOnce()>>;
+
 thread_local! {
-    /// While a message is written or read: the numbers that it has been given.
-    static SESSION: RefCell<Option<Vec<u64>>> = const { RefCell::new(None) };
+    /// While a message is written or read: how to take back what has been left behind for it.
+    static SESSION: RefCell<Option<Undo>> = const { RefCell::new(None) };
 }
 
-/// Writes or reads a message, which continuations may be in. If that fails, those are lost.
+/// Writes or reads a message. If that fails, what has been left behind for it is taken back.
 pub(crate) fn carry<T, E>(body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     /// Ends the session, also if a user's encoder panics.
-    struct Session(Option<Vec<u64>>);
+    struct Session(Option<Undo>);
     impl Drop for Session {
         fn drop(&mut self) {
-            let written = SESSION.replace(self.0.take());
-            for number in written.into_iter().flatten() {
-                let travelling = lock(&TRAVELLING).as_mut().and_then(|table| table.remove(&number));
-                if let Some(Travelling { leaf, lose, .. }) = travelling {
-                    // SAFETY: it was in the table, hence is nobody else's.
-                    unsafe { lose(leaf) };
-                }
-            }
+            let left = SESSION.replace(self.0.take());
+            left.into_iter().flatten().for_each(|take_back| take_back());
         }
     }
 
     let _session = Session(SESSION.replace(Some(Vec::new())));
     let done = body()?;
-    SESSION.with_borrow_mut(|numbers| numbers.as_mut().map(Vec::clear));
+    SESSION.with_borrow_mut(|left| left.as_mut().map(Vec::clear));
     Ok(done)
+}
+
+/// Whether a message is being written or read by the library itself.
+pub(crate) fn carrying() -> bool {
+    SESSION.with_borrow(Option::is_some)
+}
+
+/// If the message fails that is being written, this is to be called.
+pub(crate) fn take_back(body: impl FnOnce() + 'static) {
+    SESSION.with_borrow_mut(|left| left.as_mut().map(|left| left.push(Box::new(body))));
 }
 
 /// # Safety
@@ -68,7 +75,7 @@ unsafe fn lose<T>(leaf: FrameRef) {
 /// In messages only: see the error.
 impl<T: Send + 'static> Serialize for Continuation<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if SESSION.with_borrow(Option::is_none) {
+        if !carrying() {
             return Err(ser::Error::custom("a continuation travels as an argument of an object's method only"));
         }
         let Some(leaf) = self.take_leaf() else {
@@ -78,7 +85,13 @@ impl<T: Send + 'static> Serialize for Continuation<T> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let travelling = Travelling { leaf, value: TypeId::of::<T>(), lose: lose::<T> };
         lock(&TRAVELLING).get_or_insert_default().insert(number, travelling);
-        SESSION.with_borrow_mut(|numbers| numbers.as_mut().map(|numbers| numbers.push(number)));
+        take_back(move || {
+            let travelling = lock(&TRAVELLING).as_mut().and_then(|table| table.remove(&number));
+            if let Some(Travelling { leaf, lose, .. }) = travelling {
+                // SAFETY: it was in the table, hence is nobody else's.
+                unsafe { lose(leaf) };
+            }
+        });
         serializer.serialize_u64(number)
     }
 }
@@ -87,7 +100,7 @@ impl<T: Send + 'static> Serialize for Continuation<T> {
 impl<'de, T: Send + 'static> Deserialize<'de> for Continuation<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Continuation<T>, D::Error> {
         let number = u64::deserialize(deserializer)?;
-        if SESSION.with_borrow(Option::is_none) {
+        if !carrying() {
             return Err(de::Error::custom("a continuation travels as an argument of an object's method only"));
         }
         let mut table = lock(&TRAVELLING);

@@ -1,0 +1,193 @@
+//! Tasks that run at a given node, and at all of them.
+
+use std::panic::Location;
+
+use super::Portable;
+use super::create::{On, on};
+use super::host::Nodes;
+use super::reference::Ref;
+use super::remote::{self, Work};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
+use crate::task::call::{Task, sealed};
+use crate::task::context::Cx;
+use crate::task::frame::{FrameRef, Place};
+use crate::task::located;
+use crate::task::many::join_all;
+use crate::task::outcome::Outcome;
+
+/// The node where an object lives: `near(r).call(task, argument)` runs a task there.
+pub fn near<T>(object: Ref<T>) -> On {
+    on(Ref::node(object))
+}
+
+impl On {
+    /// Calls a task at this node: what `call`, which captures nothing, makes of the argument. It is called there, and does
+    /// there what it does without a pause; when it has become a frame, it may go on elsewhere, unless it is a method of an
+    /// object.
+    ///
+    /// ```
+    /// use finespun::prelude::*;
+    ///
+    /// #[task]
+    /// async fn where_am_i(name: String) -> String {
+    ///     format!("{name} at node {}", here())
+    /// }
+    ///
+    /// #[task]
+    /// async fn ask() -> String {
+    ///     on(1).call(where_am_i, "a task".to_owned()).await
+    /// }
+    /// # let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
+    /// assert_eq!(runtime.run(ask()), "a task at node 1");
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such node; with the panic of the task.
+    #[track_caller]
+    pub fn call<A, F, Tk>(self, call: F, argument: A) -> CallAt<F, A>
+    where
+        A: Portable,
+        F: Fn(A) -> Tk + Copy + Send + 'static,
+        Tk: Task + 'static,
+        Tk::Output: Portable,
+    {
+        const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: give it the argument") };
+        CallAt { node: self.node(), call, argument, place: Location::caller() }
+    }
+}
+
+/// The task that [`On::call`] makes.
+#[must_use = "nothing is called until this is awaited"]
+pub struct CallAt<F, A> {
+    node: usize,
+    call: F,
+    argument: A,
+    place: Place,
+}
+
+impl<F, A> sealed::Sealed for CallAt<F, A> {}
+impl<F, A, Tk> Task for CallAt<F, A>
+where
+    A: Portable,
+    F: Fn(A) -> Tk + Copy + Send + 'static,
+    Tk: Task + 'static,
+    Tk::Output: Portable,
+{
+    type Output = Tk::Output;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Tk::Output> {
+        let nodes = Nodes::of(cx).count() as usize;
+        let CallAt { node, place, .. } = self;
+        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
+        if node == cx.node() as usize {
+            // SAFETY: passed on; here.
+            return unsafe { self.run(cx) };
+        }
+        // SAFETY: passed on.
+        unsafe { remote::request(cx, self, place) }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        // Whatever it is called from, it is at a node: until it has been sent to its own, that one.
+        located::start(cx, self)
+    }
+}
+
+impl<F, A> Wire for CallAt<F, A>
+where
+    A: Portable,
+    F: Copy + Send + 'static,
+{
+    fn write(self, to: &mut Writer) {
+        to.value(&(self.node, self.argument));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (node, argument) = from.value()?;
+        // SAFETY: this message was made with an `F`.
+        Ok(CallAt { node, call: unsafe { again() }, argument, place: Location::caller() })
+    }
+}
+
+impl<F, A, Tk> Work for CallAt<F, A>
+where
+    A: Portable,
+    F: Fn(A) -> Tk + Copy + Send + 'static,
+    Tk: Task + 'static,
+    Tk::Output: Portable,
+{
+    type Output = Tk::Output;
+
+    fn node(&self) -> u32 {
+        self.node as u32
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<Tk::Output> {
+        // Not guarded: it begins here, whatever the worker is wanted for. It looks itself before its first call.
+        // SAFETY: passed on.
+        unsafe { (self.call)(self.argument).call(cx) }
+    }
+}
+
+/// Calls a task at every node, each with a copy of the argument, and delivers what they deliver, by node: a broadcast, and
+/// what is left of a reduction is to fold that.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use finespun::everywhere;
+///
+/// #[task]
+/// async fn scaled(factor: usize) -> usize {
+///     factor * here()
+/// }
+///
+/// #[task]
+/// async fn sum(factor: usize) -> usize {
+///     everywhere(scaled, factor).await.into_iter().sum()
+/// }
+/// # let runtime = Runtime::builder().workers(2).nodes(4).build().unwrap();
+/// assert_eq!(runtime.run(sum(10)), 60);
+/// ```
+///
+/// # Panics
+/// With the first panic, by node, when all have ended.
+#[track_caller]
+pub fn everywhere<A, F, Tk>(call: F, argument: A) -> Everywhere<F, A>
+where
+    A: Portable + Clone,
+    F: Fn(A) -> Tk + Copy + Send + 'static,
+    Tk: Task + 'static,
+    Tk::Output: Portable,
+{
+    const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: give it the argument") };
+    Everywhere { call, argument, place: Location::caller() }
+}
+
+/// The task that [`everywhere`] makes.
+#[must_use = "nothing is called until this is awaited"]
+pub struct Everywhere<F, A> {
+    call: F,
+    argument: A,
+    place: Place,
+}
+
+impl<F, A> sealed::Sealed for Everywhere<F, A> {}
+impl<F, A, Tk> Task for Everywhere<F, A>
+where
+    A: Portable + Clone,
+    F: Fn(A) -> Tk + Copy + Send + 'static,
+    Tk: Task + 'static,
+    Tk::Output: Portable,
+{
+    type Output = Vec<Tk::Output>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Vec<Tk::Output>> {
+        let Everywhere { call, argument, place } = self;
+        let at = |node| CallAt { node, call, argument: argument.clone(), place };
+        let calls: Vec<_> = (0..Nodes::of(cx).count() as usize).map(at).collect();
+        // SAFETY: passed on.
+        unsafe { join_all(calls).call(cx) }
+    }
+}

@@ -1,0 +1,108 @@
+//! Tasks at nodes, and values that all nodes have.
+
+use finespun::prelude::*;
+use finespun::{Replicated, everywhere, near};
+use serde::{Deserialize, Serialize};
+
+use crate::common::on_any_nodes;
+
+#[derive(Serialize, Deserialize)]
+struct Item(u64);
+
+#[object]
+impl Item {
+    fn value(&self) -> u64 {
+        self.0
+    }
+}
+
+#[task]
+async fn sum_near(items: Vec<Ref<Item>>) -> (usize, u64) {
+    let at = here();
+    let mut sum = 0;
+    for item in items {
+        sum += item.value().await;
+    }
+    (at, sum)
+}
+
+#[task]
+async fn sums() -> Vec<usize> {
+    let mut places = Vec::new();
+    for node in 0..nodes() {
+        let items: Vec<Ref<Item>> = on(node).create_many((0..10).map(Item).collect()).await;
+        assert!(items.is_sorted(), "in their order");
+        let (at, sum) = near(items[3]).call(sum_near, items.clone()).await;
+        assert_eq!(sum, 45);
+        places.push(at);
+        join_all(items.into_iter().map(Ref::free)).await;
+    }
+    places
+}
+
+#[test]
+fn tasks_are_called_near_objects() {
+    on_any_nodes(|runtime| {
+        runtime.run(sums());
+    });
+    // Where nothing interrupts it, a task begins where it is called.
+    let runtime = Runtime::builder().workers(1).nodes(4).build().unwrap();
+    assert_eq!(runtime.run(sums()), [0, 1, 2, 3]);
+}
+
+#[task]
+async fn fail_at(node: usize) -> usize {
+    yield_now().await;
+    assert!(here() != node || nodes() == 1, "node {node} fails");
+    node
+}
+
+#[task]
+async fn weigh((weights, scale): (Replicated<Vec<u64>>, u64)) -> u64 {
+    let mut weight = 0;
+    for turn in 0..3 {
+        if turn == 1 {
+            yield_now().await;
+        }
+        weight += weights[turn] * scale;
+    }
+    weight
+}
+
+#[task]
+async fn weights() -> Vec<u64> {
+    let weights = Replicated::new(vec![1, 10, 100]);
+    let copy = weights.clone();
+    let all = everywhere(weigh, (copy, 2)).await;
+    let again = everywhere(weigh, (weights, 1)).await;
+    assert_eq!(again, vec![111; nodes()]);
+    all
+}
+
+#[test]
+fn what_is_replicated_is_read_everywhere() {
+    on_any_nodes(|runtime| assert_eq!(runtime.run(weights()), vec![222; runtime.nodes()]));
+}
+
+#[test]
+fn a_panic_at_a_node_comes_when_all_have_ended() {
+    #[task]
+    async fn all(node: usize) -> Vec<usize> {
+        everywhere(fail_at, node).await
+    }
+    let runtime = Runtime::builder().workers(2).nodes(5).build().unwrap();
+    // A task that is suspended may go on at another node: so it is not certain that one fails.
+    match runtime.try_run(all(3)) {
+        Ok(values) => assert_eq!(values, [3; 5]),
+        Err(error) => assert!(error.to_string().contains("node 3 fails"), "{error}"),
+    }
+    assert_eq!(runtime.close(), 0);
+}
+
+#[test]
+fn a_replicated_value_is_not_text() {
+    let value = Replicated::new(3_u64);
+    let error = serde_json::to_string(&value).unwrap_err().to_string();
+    assert!(error.starts_with("a replicated value travels in messages only"), "{error}");
+    assert_eq!(serde_json::to_string(&*value).unwrap(), "3");
+}
