@@ -41,7 +41,7 @@ type Need = (Ref<Vertex>, u32);
 
 #[object]
 impl Vertex {
-    fn become_what(&mut self, vertex: Vertex) {
+    fn link(&mut self, vertex: Vertex) {
         *self = vertex;
     }
 
@@ -63,7 +63,8 @@ impl Vertex {
         self.value += self.sign * pulled;
     }
 
-    /// Reads what it needs and changes. It is held meanwhile, which nobody notices: those that it reads wait for nobody.
+    /// Reads what it needs, and changes. It is held alone meanwhile, which disturbs nobody: in this half of a step only the
+    /// other field is read.
     #[task(stack)]
     async fn pull(&mut self) {
         let Vertex { value, sign, inputs, .. } = self;
@@ -92,7 +93,8 @@ impl Vertex {
         vertex.pass(input, value, rest).await
     }
 
-    /// Keeps a value and sends it on.
+    /// Keeps a value and sends it on, as the last thing it does. So the call of the next vertex is handed on: within a node
+    /// the way is a loop, and where it leaves a node only the answer is waited for.
     #[task(stack)]
     async fn pass(this: Ref<Self>, input: u32, value: f64, mut rest: Vec<Need>) {
         this.receive(input, value).await;
@@ -115,9 +117,9 @@ pub async fn create(graph: &Graph) -> Objects {
     let electric: Array<Vertex> = empty(graph.problem).await;
     let magnetic: Array<Vertex> = empty(graph.problem).await;
     let vertices = linked(&graph.electric, &graph.magnetic, &electric, &magnetic);
-    electric.each_with(vertices, |object, vertex| object.become_what(vertex)).await;
+    electric.each_with(vertices, |object, vertex| object.link(vertex)).await;
     let vertices = linked(&graph.magnetic, &graph.electric, &magnetic, &electric);
-    magnetic.each_with(vertices, |object, vertex| object.become_what(vertex)).await;
+    magnetic.each_with(vertices, |object, vertex| object.link(vertex)).await;
     Objects { electric, magnetic }
 }
 
