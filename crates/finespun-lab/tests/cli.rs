@@ -92,6 +92,25 @@ fn small_applications_know_their_answers() {
     }
 }
 
+/// The answers of another program, in every form and on several nodes.
+#[test]
+fn waves_on_a_graph() {
+    let line = "run em3d --size 1000 --degree 10 --iterations 10 --seed 1";
+    for how in ["--plain", "--form pull", "--form push --nodes 5", "--form forward --workers 2 --nodes 8"] {
+        let answer = json(&format!("{line} {how}"))["answer"].clone();
+        for (name, known) in [("sum_electric", -8_124.107_305_015_7), ("sum_magnetic", 10_366.223_598_613_7)] {
+            let found = answer[name].as_f64().expect("a number");
+            assert!((found / known - 1.0).abs() < 1e-9, "{how}: {found} instead of {known}");
+        }
+        let edges = ["local_edges", "remote_edges"].map(|name| answer[name].as_u64().expect("a number"));
+        assert_eq!(edges.iter().sum::<u64>(), 20_000);
+    }
+    let stable =
+        json("run em3d --variant stable --size 200 --locality 0.9 --iterations 20 --nodes 3")["answer"].clone();
+    let at = |name: &str| stable[name].as_f64().expect("a number");
+    assert!((at("invariant_start") / at("invariant_end") - 1.0).abs() < 1e-9, "{stable}");
+}
+
 #[test]
 fn foldings_and_their_energies() {
     for version in VERSIONS {
@@ -158,7 +177,10 @@ fn wrong_input_is_one_line() {
         ("run", &["no app given", "fib, tak", "protein"]),
         (
             "run fly",
-            &["unknown app `fly`", "fib, tak, nqueens, qsort, list, skynet, matmul, sor, integrate, uts, protein"],
+            &[
+                "unknown app `fly`",
+                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, integrate, uts, protein",
+            ],
         ),
         ("run fib", &["<N>", "missing", "finespun run fib"]),
         ("run fib -1", &["<N> cannot be `-1`", "0 to 93"]),
@@ -170,6 +192,7 @@ fn wrong_input_is_one_line() {
         ("run fib 3 --workers 1025", &["--workers", "1 to 1024"]),
         ("run fib 3 --workers -2", &["--workers", "1 to 1024"]),
         ("run fib 3 --workers", &["--workers"]),
+        ("run fib 3 --transport pigeon", &["--transport", "`pigeon`", "use one of push, pull, adaptive"]),
         ("run fib 3 --repeat 0", &["--repeat", "1 to 1000000"]),
         ("run fib 3 --plain --workers 2", &["--workers", "--plain"]),
         ("run --plain fib 3 --stats", &["--stats", "--plain"]),
@@ -181,6 +204,10 @@ fn wrong_input_is_one_line() {
         ("run qsort -5", &["<N>", "0 to 10000000000"]),
         ("run integrate --tolerance 0", &["--tolerance", "above 0"]),
         ("run integrate --to nan", &["--to", "-1e9 to 1e9"]),
+        ("run em3d --size 0", &["--size", "1 to 1048576"]),
+        ("run em3d --size 8", &["--degree 16", "which are 8", "--size"]),
+        ("run em3d --locality 1.5", &["--locality", "0 to 1"]),
+        ("run em3d --form shove", &["--form", "`shove`", "pull, push, forward"]),
         ("run uts --tree T9", &["--tree", "`T9`", "T1, T5"]),
         ("run uts --tree T1 --depth 3", &["--tree", "--depth"]),
         ("run uts --type 4", &["--type", "`4`", "0 (binomial)"]),
@@ -259,7 +286,9 @@ fn plots_that_cannot_be_written_are_refused_at_once() {
 #[test]
 fn help_teaches() {
     let help = output("run --help");
-    for app in ["fib", "tak", "nqueens", "qsort", "list", "skynet", "matmul", "integrate", "uts", "protein"] {
+    for app in
+        ["fib", "tak", "nqueens", "qsort", "list", "skynet", "matmul", "sor", "em3d", "integrate", "uts", "protein"]
+    {
         assert!(help.contains(&format!("finespun run {app}")), "an example of {app} in {help}");
         let help = output(&format!("run {app} --help"));
         assert!(help.contains("Example") && help.contains("Answer:") && help.contains("--workers"), "{help}");

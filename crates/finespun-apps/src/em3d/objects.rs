@@ -300,16 +300,16 @@ mod tests {
 
     /// The paper's size and number of nodes.
     #[test]
-    #[cfg_attr(debug_assertions, ignore = "minutes without a release build")]
+    #[ignore = "6 s in a release build, minutes without"]
     fn the_size_of_the_paper() {
         for (variant, locality) in [(Variant::Canonical, 0.0), (Variant::Stable, 0.0), (Variant::Canonical, 0.99)] {
             let graph = Graph::draw(Problem { variant, size: 4096, degree: 16, locality, seed: 42 });
             let mut plain = Plain::new(&graph);
-            plain.step(20);
+            plain.step(4);
             for form in FORMS {
                 let runtime = Runtime::builder().workers(2).nodes(64).build().expect("a runtime");
                 let objects = runtime.run(create(&graph));
-                runtime.run(step(&objects, form, 20));
+                runtime.run(step(&objects, form, 4));
                 assert_eq!(bits(&runtime.run(values(&objects))), bits(&plain.values()), "{form:?}");
                 runtime.run(free(&objects));
                 assert_eq!(runtime.close(), 0);

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(debug_assertions, ignore = "10 s without a release build")]
+    #[ignore = "10 s without a release build"]
     fn canonical_graphs() {
         let values = after(&graph(Variant::Canonical, 4096, 16, 42), 100);
         let (electric, magnetic) = values.sums();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(debug_assertions, ignore = "10 s without a release build")]
+    #[ignore = "10 s without a release build"]
     fn stable_graphs() {
         for (size, seed, invariant, electric, magnetic) in [
             (4096, 42, 2_202.750_281_147_62, -2_102.132_541_175_93, -1_666.940_637_517_99),
