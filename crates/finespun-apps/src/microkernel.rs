@@ -84,15 +84,6 @@ pub struct Plan {
     pub jobs: Vec<Job>,
 }
 
-/// What came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Of what the threads have computed, in their order.
-    pub checksum: u64,
-    /// How often a value of each object has been read.
-    pub accesses: Vec<u64>,
-}
-
 impl Plan {
     /// Draws the values of all objects; then, for each thread, whether it reads elsewhere, the place if that is drawn, the
     /// object, and the grain if it varies.
@@ -207,15 +198,31 @@ fn checksum(results: impl Iterator<Item = u64>) -> u64 {
 }
 
 /// One thread after the other, over objects that are known by index.
-pub fn plain(plan: &Plan) -> Found {
-    let mut objects: Vec<Object> = plan.values.iter().map(|&values| Object { values, accesses: 0 }).collect();
-    let work = |job: &Job| {
-        let object = &mut objects[job.object];
-        let values = [object.x(), object.y(), object.z()];
-        compute(values, job.grain)
-    };
-    let checksum = checksum(plan.jobs.iter().map(work));
-    Found { checksum, accesses: objects.iter().map(|object| object.accesses).collect() }
+pub struct Plain {
+    objects: Vec<Object>,
+    jobs: Vec<Job>,
+}
+
+impl Plain {
+    /// Objects and threads at the start.
+    pub fn new(plan: &Plan) -> Plain {
+        let objects = plan.values.iter().map(|&values| Object { values, accesses: 0 }).collect();
+        Plain { objects, jobs: plan.jobs.clone() }
+    }
+
+    /// Runs all threads and delivers the checksum.
+    pub fn run(&mut self) -> u64 {
+        checksum(self.jobs.iter().map(|job| {
+            let object = &mut self.objects[job.object];
+            let values = [object.x(), object.y(), object.z()];
+            compute(values, job.grain)
+        }))
+    }
+
+    /// How often a value of each object has been read.
+    pub fn accesses(&self) -> Vec<u64> {
+        self.objects.iter().map(|object| object.accesses).collect()
+    }
 }
 
 /// What threads read.
@@ -347,16 +354,17 @@ mod tests {
             (problem(5, 40, 0.3, Destinations::Random), 74, 3632, 10_486_483_312_086_258_101),
         ] {
             let plan = Plan::draw(problem);
-            let found = plain(&plan);
-            assert_eq!((plan.threads(problem.places).1, plan.rounds(), found.checksum), (remote, rounds, checksum));
-            assert_eq!(found.accesses.iter().sum::<u64>(), 3 * plan.jobs.len() as u64);
+            let mut plain = Plain::new(&plan);
+            assert_eq!((plan.threads(problem.places).1, plan.rounds(), plain.run()), (remote, rounds, checksum));
+            assert_eq!(plain.accesses().iter().sum::<u64>(), 3 * plan.jobs.len() as u64);
         }
     }
 
     /// Accesses by place.
     fn load(problem: Problem) -> Vec<u64> {
-        let accesses = plain(&Plan::draw(Problem { grain: 1, ..problem })).accesses;
-        accesses.chunks(OBJECTS).map(|place| place.iter().sum()).collect()
+        let mut plain = Plain::new(&Plan::draw(Problem { grain: 1, ..problem }));
+        plain.run();
+        plain.accesses().chunks(OBJECTS).map(|place| place.iter().sum()).collect()
     }
 
     #[test]
@@ -396,15 +404,15 @@ mod tests {
     fn objects_agree_with_plain_structs_anywhere() {
         for destinations in [Destinations::AllToAll, Destinations::Random, Destinations::Hotspot(4)] {
             let plan = Plan::draw(problem(4, 12, 0.6, destinations));
-            let known = plain(&plan);
+            let mut plain = Plain::new(&plan);
+            let known = (plain.run(), plain.accesses());
             for nodes in [1, 2, 4, 8] {
                 for workers in [1, 2, 3] {
                     for n in [0, 1, 2, 3, 5, 7] {
                         let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
                         let runtime = runtime.build().expect("a runtime");
                         let places = runtime.run(create(&plan));
-                        let checksum = runtime.run(run(&places));
-                        let found = Found { checksum, accesses: runtime.run(accesses(&places)) };
+                        let found = (runtime.run(run(&places)), runtime.run(accesses(&places)));
                         assert_eq!(found, known, "{destinations:?} {nodes} {workers} {n}");
                         runtime.run(free(&places));
                         assert_eq!(runtime.close(), 0);

@@ -111,6 +111,19 @@ fn waves_on_a_graph() {
     assert!((at("invariant_start") / at("invariant_end") - 1.0).abs() < 1e-9, "{stable}");
 }
 
+/// The checksum of another program.
+#[test]
+fn threads_that_read_and_compute() {
+    let line = "run microkernel --places 8 --threads 50 --destinations hotspot4 --grain 100 --variance 0.5 --seed 1";
+    for how in ["--plain", "--workers 1 --nodes 8", "--workers 2 --nodes 3 --transport pull"] {
+        let answer = json(&format!("{line} {how}"))["answer"].clone();
+        assert_eq!(answer["checksum"], 16_321_917_139_484_510_171_u64, "{how}");
+        assert_eq!(answer["rounds"], 38_729);
+    }
+    assert_eq!(json(&format!("{line} --nodes 8"))["answer"]["remote_threads"], 208);
+    assert_eq!(json("run microkernel --remote 0 --places 3 --threads 10 --grain 0")["answer"]["busiest_reads"], 30);
+}
+
 #[test]
 fn foldings_and_their_energies() {
     for version in VERSIONS {
@@ -179,7 +192,7 @@ fn wrong_input_is_one_line() {
             "run fly",
             &[
                 "unknown app `fly`",
-                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, integrate, uts, protein",
+                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, integrate, uts, protein",
             ],
         ),
         ("run fib", &["<N>", "missing", "finespun run fib"]),
@@ -208,6 +221,10 @@ fn wrong_input_is_one_line() {
         ("run em3d --size 8", &["--degree 16", "which are 8", "--size"]),
         ("run em3d --locality 1.5", &["--locality", "0 to 1"]),
         ("run em3d --form shove", &["--form", "`shove`", "pull, push, forward"]),
+        ("run microkernel --remote -1", &["--remote", "0 to 1"]),
+        ("run microkernel --destinations hotspot", &["--destinations", "`hotspot`", "all-to-all, random, hotspotK"]),
+        ("run microkernel --destinations hotspot0", &["--destinations", "1 to 1000"]),
+        ("run microkernel --places 1", &["--remote", "--places"]),
         ("run uts --tree T9", &["--tree", "`T9`", "T1, T5"]),
         ("run uts --tree T1 --depth 3", &["--tree", "--depth"]),
         ("run uts --type 4", &["--type", "`4`", "0 (binomial)"]),
@@ -286,9 +303,21 @@ fn plots_that_cannot_be_written_are_refused_at_once() {
 #[test]
 fn help_teaches() {
     let help = output("run --help");
-    for app in
-        ["fib", "tak", "nqueens", "qsort", "list", "skynet", "matmul", "sor", "em3d", "integrate", "uts", "protein"]
-    {
+    for app in [
+        "fib",
+        "tak",
+        "nqueens",
+        "qsort",
+        "list",
+        "skynet",
+        "matmul",
+        "sor",
+        "em3d",
+        "microkernel",
+        "integrate",
+        "uts",
+        "protein",
+    ] {
         assert!(help.contains(&format!("finespun run {app}")), "an example of {app} in {help}");
         let help = output(&format!("run {app} --help"));
         assert!(help.contains("Example") && help.contains("Answer:") && help.contains("--workers"), "{help}");

@@ -311,6 +311,6 @@ mod tests {
             let graph = Graph::draw(Problem { seed, ..problem(size, 16, 0.0) });
             graph.electric.inputs.iter().flatten().map(|edge| edge.weight).sum()
         };
-        assert!((sum(42, 4096) / 2042.336_551_65 - 1.0).abs() < 1e-11);
+        assert!((sum(42, 4096) / 2_042.336_551_65 - 1.0).abs() < 1e-11);
     }
 }
