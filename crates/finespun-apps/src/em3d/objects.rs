@@ -300,7 +300,7 @@ mod tests {
 
     /// The paper's size and number of nodes.
     #[test]
-    #[ignore = "6 s in a release build, minutes without"]
+    #[ignore = "1 s in a release build, a minute without"]
     fn the_size_of_the_paper() {
         for (variant, locality) in [(Variant::Canonical, 0.0), (Variant::Stable, 0.0), (Variant::Canonical, 0.99)] {
             let graph = Graph::draw(Problem { variant, size: 4096, degree: 16, locality, seed: 42 });
