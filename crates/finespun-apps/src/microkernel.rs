@@ -410,7 +410,7 @@ mod tests {
                 for workers in [1, 2, 3] {
                     for n in [0, 1, 2, 3, 5, 7] {
                         let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
-                        let runtime = runtime.build().expect("a runtime");
+                        let runtime = runtime.encode(n % 2 == 1).build().expect("a runtime");
                         let places = runtime.run(create(&plan));
                         let found = (runtime.run(run(&places)), runtime.run(accesses(&places)));
                         assert_eq!(found, known, "{destinations:?} {nodes} {workers} {n}");

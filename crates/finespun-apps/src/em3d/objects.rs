@@ -215,7 +215,7 @@ mod tests {
                     for n in [0, 1, 2, 3, 5, 7] {
                         let builder = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
                         let transport = TRANSPORTS[(round + workers + n as usize) % 3];
-                        let runtime = builder.transport(transport).build().expect("a runtime");
+                        let runtime = builder.transport(transport).encode(n % 2 == 1).build().expect("a runtime");
                         for form in FORMS {
                             let objects = runtime.run(create(&graph));
                             assert_eq!(runtime.run(values(&objects)), graph.start());
