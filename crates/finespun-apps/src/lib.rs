@@ -18,6 +18,8 @@
 //! | [`integrate`] | irregular numeric recursion | the antiderivative |
 //! | [`uts`] | a tree that no static split balances | the published counts |
 //! | [`sor`] | objects on nodes that read their neighbours | Java Grande: 0.498574406322512 |
+//! | [`em3d`] | objects of an irregular graph that read, write or forward | size 4096: 7.72463114641757e23; an invariant |
+//! | [`microkernel`] | the mix of calls of objects and computing, in four parameters | a checksum, by another program |
 //! | [`protein`] | the search of the continuation-passing-threads paper | 3x3x3: 103,346 foldings |
 //!
 //! Nothing here is `unsafe`, and no application knows how many workers run it: the answers are the same for any number.
@@ -25,10 +27,12 @@
 
 mod bits;
 
+pub mod em3d;
 pub mod fib;
 pub mod integrate;
 pub mod list;
 pub mod matmul;
+pub mod microkernel;
 pub mod nqueens;
 pub mod progress;
 pub mod protein;

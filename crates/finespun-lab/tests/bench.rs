@@ -121,6 +121,14 @@ fn scaling_on_one_worker_and_on_two() {
     assert!(rows.iter().all(|row| row["speedup"].as_f64().is_some_and(|speedup| speedup > 0.0)), "{rows:?}");
 }
 
+/// Two workers are two nodes, so more calls leave theirs: that is no other answer.
+#[test]
+fn objects_on_one_node_and_on_two_agree() {
+    let (table, rows) = measured("bench apps --quick --rounds 1 --workers 2 --only sor");
+    assert!(table.contains("sor --grid 16"), "{table}");
+    assert_eq!(rows.len(), 1);
+}
+
 #[test]
 fn transports_beside_channels() {
     let (table, rows) = measured("bench transports --quick --rounds 1");

@@ -92,6 +92,38 @@ fn small_applications_know_their_answers() {
     }
 }
 
+/// The answers of another program, in every form and on several nodes.
+#[test]
+fn waves_on_a_graph() {
+    let line = "run em3d --size 1000 --degree 10 --iterations 10 --seed 1";
+    for how in ["--plain", "--form pull", "--form push --nodes 5", "--form forward --workers 2 --nodes 8"] {
+        let answer = json(&format!("{line} {how}"))["answer"].clone();
+        for (name, known) in [("sum_electric", -8_124.107_305_015_7), ("sum_magnetic", 10_366.223_598_613_7)] {
+            let found = answer[name].as_f64().expect("a number");
+            assert!((found / known - 1.0).abs() < 1e-9, "{how}: {found} instead of {known}");
+        }
+        let edges = ["local_edges", "remote_edges"].map(|name| answer[name].as_u64().expect("a number"));
+        assert_eq!(edges.iter().sum::<u64>(), 20_000);
+    }
+    let stable =
+        json("run em3d --variant stable --size 200 --locality 0.9 --iterations 20 --nodes 3")["answer"].clone();
+    let at = |name: &str| stable[name].as_f64().expect("a number");
+    assert!((at("invariant_start") / at("invariant_end") - 1.0).abs() < 1e-9, "{stable}");
+}
+
+/// The checksum of another program.
+#[test]
+fn threads_that_read_and_compute() {
+    let line = "run microkernel --places 8 --threads 50 --destinations hotspot4 --grain 100 --variance 0.5 --seed 1";
+    for how in ["--plain", "--workers 1 --nodes 8", "--workers 2 --nodes 3 --transport pull"] {
+        let answer = json(&format!("{line} {how}"))["answer"].clone();
+        assert_eq!(answer["checksum"], 16_321_917_139_484_510_171_u64, "{how}");
+        assert_eq!(answer["rounds"], 38_729);
+    }
+    assert_eq!(json(&format!("{line} --nodes 8"))["answer"]["remote_threads"], 208);
+    assert_eq!(json("run microkernel --remote 0 --places 3 --threads 10 --grain 0")["answer"]["busiest_reads"], 30);
+}
+
 #[test]
 fn foldings_and_their_energies() {
     for version in VERSIONS {
@@ -158,7 +190,10 @@ fn wrong_input_is_one_line() {
         ("run", &["no app given", "fib, tak", "protein"]),
         (
             "run fly",
-            &["unknown app `fly`", "fib, tak, nqueens, qsort, list, skynet, matmul, sor, integrate, uts, protein"],
+            &[
+                "unknown app `fly`",
+                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, integrate, uts, protein",
+            ],
         ),
         ("run fib", &["<N>", "missing", "finespun run fib"]),
         ("run fib -1", &["<N> cannot be `-1`", "0 to 93"]),
@@ -170,6 +205,7 @@ fn wrong_input_is_one_line() {
         ("run fib 3 --workers 1025", &["--workers", "1 to 1024"]),
         ("run fib 3 --workers -2", &["--workers", "1 to 1024"]),
         ("run fib 3 --workers", &["--workers"]),
+        ("run fib 3 --transport pigeon", &["--transport", "`pigeon`", "use one of push, pull, adaptive"]),
         ("run fib 3 --repeat 0", &["--repeat", "1 to 1000000"]),
         ("run fib 3 --plain --workers 2", &["--workers", "--plain"]),
         ("run --plain fib 3 --stats", &["--stats", "--plain"]),
@@ -181,6 +217,14 @@ fn wrong_input_is_one_line() {
         ("run qsort -5", &["<N>", "0 to 10000000000"]),
         ("run integrate --tolerance 0", &["--tolerance", "above 0"]),
         ("run integrate --to nan", &["--to", "-1e9 to 1e9"]),
+        ("run em3d --size 0", &["--size", "1 to 1048576"]),
+        ("run em3d --size 8", &["--degree 16", "which are 8", "--size"]),
+        ("run em3d --locality 1.5", &["--locality", "0 to 1"]),
+        ("run em3d --form shove", &["--form", "`shove`", "pull, push, forward"]),
+        ("run microkernel --remote -1", &["--remote", "0 to 1"]),
+        ("run microkernel --destinations hotspot", &["--destinations", "`hotspot`", "all-to-all, random, hotspotK"]),
+        ("run microkernel --destinations hotspot0", &["--destinations", "1 to 1000"]),
+        ("run microkernel --places 1", &["--remote", "--places"]),
         ("run uts --tree T9", &["--tree", "`T9`", "T1, T5"]),
         ("run uts --tree T1 --depth 3", &["--tree", "--depth"]),
         ("run uts --type 4", &["--type", "`4`", "0 (binomial)"]),
@@ -259,7 +303,21 @@ fn plots_that_cannot_be_written_are_refused_at_once() {
 #[test]
 fn help_teaches() {
     let help = output("run --help");
-    for app in ["fib", "tak", "nqueens", "qsort", "list", "skynet", "matmul", "integrate", "uts", "protein"] {
+    for app in [
+        "fib",
+        "tak",
+        "nqueens",
+        "qsort",
+        "list",
+        "skynet",
+        "matmul",
+        "sor",
+        "em3d",
+        "microkernel",
+        "integrate",
+        "uts",
+        "protein",
+    ] {
         assert!(help.contains(&format!("finespun run {app}")), "an example of {app} in {help}");
         let help = output(&format!("run {app} --help"));
         assert!(help.contains("Example") && help.contains("Answer:") && help.contains("--workers"), "{help}");

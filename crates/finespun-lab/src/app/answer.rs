@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 pub struct Answer {
     /// Numbers and truths by name, in the order in which they are shown.
     pub values: Map<String, Value>,
+    /// What depends on how many nodes there are, shown after the values: two runs on different ones need not agree here.
+    pub layout: Map<String, Value>,
     /// How many of what has which value.
     pub histogram: Option<Histogram>,
 }
@@ -29,12 +31,23 @@ pub struct Histogram {
 impl Answer {
     /// An answer of named values.
     pub fn new<const N: usize>(values: [(&str, Value); N]) -> Self {
-        Answer { values: super::object(values), histogram: None }
+        Answer { values: super::object(values), layout: Map::new(), histogram: None }
+    }
+
+    /// The same answer with what can be said of the layout.
+    pub fn laid_out<const N: usize>(self, layout: [(&str, Value); N]) -> Self {
+        Answer { layout: super::object(layout), ..self }
+    }
+
+    /// Whether two answers to the same question, found by whomever, are the same.
+    pub fn agrees(&self, other: &Answer) -> bool {
+        (&self.values, &self.histogram) == (&other.values, &other.histogram)
     }
 
     /// The answer as one JSON object; a histogram appears as an object by its whole number.
     pub fn to_json(&self) -> Value {
         let mut object = self.values.clone();
+        object.extend(self.layout.clone());
         if let Some(histogram) = &self.histogram {
             let bins = histogram.bins.iter().map(|(at, &count)| (at.to_string(), Value::from(count)));
             object.insert("histogram".to_owned(), Value::Object(bins.collect()));
@@ -46,6 +59,14 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::{Answer, Histogram};
+
+    #[test]
+    fn layouts_need_not_agree() {
+        let answer = |sum: f64, reads: u64| Answer::new([("sum", sum.into())]).laid_out([("reads", reads.into())]);
+        assert!(answer(0.5, 1).agrees(&answer(0.5, 2)));
+        assert!(!answer(0.5, 1).agrees(&answer(0.25, 1)));
+        assert_eq!(answer(0.5, 1).to_json().to_string(), r#"{"sum":0.5,"reads":1}"#);
+    }
 
     #[test]
     fn json_keeps_the_order() {

@@ -138,7 +138,8 @@ impl App for Sor {
         executor.compute(grid, drop, free)?;
         let (local, remote) = layout.reads(executor.nodes());
         Ok(swept.map(|()| {
-            Answer::new([("sum", sum.into()), ("local_reads", local.into()), ("remote_reads", remote.into())])
+            let answer = Answer::new([("sum", sum.into())]);
+            answer.laid_out([("local_reads", local.into()), ("remote_reads", remote.into())])
         }))
     }
 }

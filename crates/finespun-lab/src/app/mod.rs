@@ -5,8 +5,10 @@
 //! (`run`, `bench`) knows nothing but [`App`].
 
 mod answer;
+mod em3d;
 mod executor;
 mod grids;
+mod microkernel;
 mod protein;
 mod recursion;
 mod slices;
@@ -71,6 +73,10 @@ pub enum Apps {
     Matmul(slices::Matmul),
     /// Relax a grid of points, each an object on some node, by what their neighbours are
     Sor(grids::Sor),
+    /// Waves on an irregular graph of two fields, every vertex an object that reads, writes or forwards
+    Em3d(em3d::Em3d),
+    /// Threads that read an object, here or elsewhere, and then compute: a synthetic mix of both
+    Microkernel(microkernel::Microkernel),
     /// The area under (x^2 + 1) x by strips halved until nothing changes
     Integrate(recursion::Integrate),
     /// Unbalanced Tree Search: count the nodes of a tree that unfolds as it is searched
@@ -95,6 +101,8 @@ impl Apps {
             Apps::Skynet(app) => Box::new(app),
             Apps::Matmul(app) => Box::new(app),
             Apps::Sor(app) => Box::new(app),
+            Apps::Em3d(app) => Box::new(app.open()?),
+            Apps::Microkernel(app) => Box::new(app.open()?),
             Apps::Integrate(app) => Box::new(app),
             Apps::Uts(app) => Box::new(app.open()?),
             Apps::Protein(app) => Box::new(app.open()?),

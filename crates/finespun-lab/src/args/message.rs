@@ -29,7 +29,10 @@ pub fn one_line(error: &Error, root: &Command, words: &[OsString]) -> String {
             }
         }
         ErrorKind::InvalidValue => match text(ContextKind::InvalidValue) {
-            Some(given) => refused(&argument, &given, &usage(error)),
+            Some(given) => match text(ContextKind::ValidValue) {
+                Some(names) => refused(&argument, &given, &format!("use one of {names}")),
+                None => refused(&argument, &given, &usage(error)),
+            },
             None => format!("{argument} needs a value after it{}", described()),
         },
         ErrorKind::UnknownArgument => {

@@ -127,7 +127,7 @@ fn once(app: &dyn App, executor: &Executor) -> Result<Timed<Answer>, Failure> {
 ///
 /// [`Failure::Disagreement`] with both.
 pub fn agree(app: &dyn App, first: &Answer, second: &Answer) -> Result<(), Failure> {
-    if first == second {
+    if first.agrees(second) {
         return Ok(());
     }
     Err(Failure::Disagreement {

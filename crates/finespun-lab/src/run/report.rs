@@ -65,7 +65,7 @@ impl<'a> Report<'a> {
     /// Lines for people.
     pub fn text(&self) -> String {
         let mut lines = String::new();
-        for (name, value) in &self.answer.values {
+        for (name, value) in self.answer.values.iter().chain(&self.answer.layout) {
             lines += &format!("{:<16} {}\n", name.replace('_', " "), show::value(value));
         }
         if let Some(histogram) = &self.answer.histogram {

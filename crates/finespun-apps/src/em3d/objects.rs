@@ -1,0 +1,330 @@
+//! The vertices as objects, spread over the nodes of the runtime.
+
+use finespun::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::graph::{Field, Graph, Problem, Values};
+
+/// How values get to the vertices that need them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Who needs a value reads it.
+    Pull,
+    /// Who has a value writes it to each vertex that needs it.
+    Push,
+    /// Who has a value sends it on a way through all vertices that need it.
+    Forward,
+}
+
+/// A vertex of the graph.
+#[derive(Default, Serialize, Deserialize)]
+pub struct Vertex {
+    value: f64,
+    sign: f64,
+    /// In the order in which they are added up.
+    inputs: Vec<Input>,
+    /// Those that need the value. The last are on the own node, and those on any node follow each other.
+    needs: Vec<Need>,
+}
+
+/// A value that a vertex needs.
+#[derive(Serialize, Deserialize)]
+struct Input {
+    from: Ref<Vertex>,
+    weight: f64,
+    /// What has been sent, if values are sent.
+    value: f64,
+}
+
+/// Where a value is needed: the vertex, and the place among its inputs.
+type Need = (Ref<Vertex>, u32);
+
+#[object]
+impl Vertex {
+    fn link(&mut self, vertex: Vertex) {
+        *self = vertex;
+    }
+
+    /// The value.
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    fn outgoing(&self) -> (f64, Vec<Need>) {
+        (self.value, self.needs.clone())
+    }
+
+    fn receive(&mut self, input: u32, value: f64) {
+        self.inputs[input as usize].value = value;
+    }
+
+    fn change(&mut self) {
+        let pulled = self.inputs.iter().fold(0.0, |sum, input| sum + input.weight * input.value);
+        self.value += self.sign * pulled;
+    }
+
+    /// Reads what it needs, and changes. It is held alone meanwhile, which disturbs nobody: in this half of a step only the
+    /// other field is read.
+    #[task(stack)]
+    async fn pull(&mut self) {
+        let Vertex { value, sign, inputs, .. } = self;
+        let reads = inputs.iter().map(|input| input.from.value());
+        let edges = inputs.iter();
+        let (pulled, _) = reduce(reads, (0.0, edges), |(sum, mut edges), value| match edges.next() {
+            Some(edge) => (sum + edge.weight * value, edges),
+            None => unreachable!("one value for each edge"),
+        })
+        .await;
+        *value += *sign * pulled;
+    }
+
+    /// Writes its value to all that need it.
+    #[task(stack)]
+    async fn push(&self) {
+        join_all(self.needs.iter().map(|&(vertex, input)| vertex.receive(input, self.value))).await;
+    }
+
+    /// Sends its value through all that need it.
+    #[task(stack)]
+    async fn forward(this: Ref<Self>) {
+        let (value, mut rest): (f64, Vec<Need>) = this.outgoing().await;
+        let Some(next) = rest.pop() else { return };
+        let (vertex, input): (Ref<Vertex>, u32) = next;
+        vertex.pass(input, value, rest).await
+    }
+
+    /// Keeps a value and sends it on, as the last thing it does. So the call of the next vertex is handed on, and with it
+    /// the duty to answer: nobody on the way waits.
+    #[task(stack)]
+    async fn pass(this: Ref<Self>, input: u32, value: f64, mut rest: Vec<Need>) {
+        this.receive(input, value).await;
+        let Some(next) = rest.pop() else { return };
+        let (vertex, input): (Ref<Vertex>, u32) = next;
+        vertex.pass(input, value, rest).await
+    }
+}
+
+/// Both fields as objects.
+#[derive(Clone)]
+pub struct Objects {
+    electric: Array<Vertex>,
+    magnetic: Array<Vertex>,
+}
+
+/// Makes the graph at the start.
+#[task]
+pub async fn create(graph: &Graph) -> Objects {
+    let electric: Array<Vertex> = empty(graph.problem).await;
+    let magnetic: Array<Vertex> = empty(graph.problem).await;
+    let vertices = linked(&graph.electric, &graph.magnetic, &electric, &magnetic);
+    electric.each_with(vertices, |object, vertex| object.link(vertex)).await;
+    let vertices = linked(&graph.magnetic, &graph.electric, &magnetic, &electric);
+    magnetic.each_with(vertices, |object, vertex| object.link(vertex)).await;
+    Objects { electric, magnetic }
+}
+
+#[task]
+async fn empty(problem: Problem) -> Array<Vertex> {
+    let nodes = nodes();
+    Array::create(problem.size, move |index| problem.node(index, nodes), |_, &()| Vertex::default(), ()).await
+}
+
+/// What the objects of a field, `own`, are to become.
+fn linked(field: &Field, other: &Field, own: &Array<Vertex>, others: &Array<Vertex>) -> Vec<Vertex> {
+    let mut needs: Vec<Vec<Need>> = vec![Vec::new(); own.len()];
+    for (to, edges) in other.inputs.iter().enumerate() {
+        for (input, edge) in edges.iter().enumerate() {
+            needs[edge.from].push((others.get(to), input as u32));
+        }
+    }
+    let vertex = |(index, mut needs): (usize, Vec<Need>)| {
+        let home = Ref::node(own.get(index));
+        needs.sort_by_key(|&(vertex, _)| (Ref::node(vertex) == home, Ref::node(vertex)));
+        let input = |edge: &super::Edge| Input { from: others.get(edge.from), weight: edge.weight, value: 0.0 };
+        let inputs = field.inputs[index].iter().map(input).collect();
+        Vertex { value: field.start[index], sign: field.sign, inputs, needs }
+    };
+    needs.into_iter().enumerate().map(vertex).collect()
+}
+
+/// So many steps.
+#[task]
+pub async fn step(graph: &Objects, form: Form, steps: u32) {
+    for _ in 0..steps {
+        change(&graph.electric, &graph.magnetic, form).await;
+        change(&graph.magnetic, &graph.electric, form).await;
+    }
+}
+
+/// One half of a step: `field` changes by `other`.
+#[task]
+async fn change(field: &Array<Vertex>, other: &Array<Vertex>, form: Form) {
+    match form {
+        Form::Pull => {
+            field.each(|vertex| vertex.pull()).await;
+        }
+        Form::Push => {
+            other.each(|vertex| vertex.push()).await;
+            field.each(|vertex| vertex.change()).await;
+        }
+        Form::Forward => {
+            other.each(|vertex| vertex.forward()).await;
+            field.each(|vertex| vertex.change()).await;
+        }
+    }
+}
+
+/// The values.
+#[task]
+pub async fn values(graph: &Objects) -> Values {
+    let (electric, magnetic) = join!(graph.electric.each(|vertex| vertex.value()), graph.magnetic.each(|v| v.value()));
+    Values { electric, magnetic }
+}
+
+/// Drops the vertices.
+#[task]
+pub async fn free(graph: &Objects) {
+    join!(graph.electric.each(Ref::free), graph.magnetic.each(Ref::free));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::em3d::{Plain, Variant};
+
+    const FORMS: [Form; 3] = [Form::Pull, Form::Push, Form::Forward];
+    const TRANSPORTS: [finespun::Transport; 3] =
+        [finespun::Transport::Adaptive, finespun::Transport::Push, finespun::Transport::Pull];
+
+    fn bits(values: &Values) -> Vec<u64> {
+        values.electric.iter().chain(&values.magnetic).map(|value| value.to_bits()).collect()
+    }
+
+    #[test]
+    fn objects_agree_with_plain_structs_to_the_last_bit() {
+        let small = |variant, locality| Problem { variant, size: 24, degree: 3, locality, seed: 11 };
+        for problem in [small(Variant::Canonical, 0.0), small(Variant::Stable, 0.5)] {
+            let graph = Graph::draw(problem);
+            let mut plain = Plain::new(&graph);
+            plain.step(2);
+            let known = bits(&plain.values());
+            for (round, nodes) in [1, 2, 4, 8].into_iter().enumerate() {
+                for workers in [1, 2, 3] {
+                    for n in [0, 1, 2, 3, 5, 7] {
+                        let builder = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
+                        let transport = TRANSPORTS[(round + workers + n as usize) % 3];
+                        let runtime = builder.transport(transport).encode(n % 2 == 1).build().expect("a runtime");
+                        for form in FORMS {
+                            let objects = runtime.run(create(&graph));
+                            assert_eq!(runtime.run(values(&objects)), graph.start());
+                            runtime.run(step(&objects, form, 2));
+                            let found = bits(&runtime.run(values(&objects)));
+                            assert_eq!(found, known, "{problem:?} {form:?} {nodes} {workers} {n} {transport:?}");
+                            runtime.run(free(&objects));
+                        }
+                        assert_eq!(runtime.close(), 0);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What one half of a step costs on four nodes, on one worker.
+    struct Cost {
+        fallbacks: u64,
+        resumptions: u64,
+        messages: u64,
+        handed_on: u64,
+    }
+
+    fn cost(graph: &Graph, form: Form) -> Cost {
+        let runtime = Runtime::builder().workers(1).nodes(4).quantum(Duration::from_secs(60)).build();
+        let runtime = runtime.expect("a runtime");
+        let objects = runtime.run(create(graph));
+        let before = runtime.stats();
+        runtime.run(change(&objects.electric, &objects.magnetic, form));
+        let after = runtime.stats();
+        Cost {
+            fallbacks: after.fallbacks - before.fallbacks,
+            resumptions: after.resumptions - before.resumptions,
+            messages: after.messages_own - before.messages_own,
+            handed_on: after.messages_handed_on - before.messages_handed_on,
+        }
+    }
+
+    fn drawn(locality: f64) -> Graph {
+        Graph::draw(Problem { variant: Variant::Canonical, size: 512, degree: 16, locality, seed: 5 })
+    }
+
+    /// The nodes, other than the own one, on which the value of a vertex is needed.
+    fn away(graph: &Graph) -> Vec<u64> {
+        let node = |index| graph.problem.node(index, 4);
+        let mut away = vec![[false; 4]; graph.problem.size];
+        for (to, edges) in graph.electric.inputs.iter().enumerate() {
+            edges.iter().for_each(|edge| away[edge.from][node(to)] |= node(to) != node(edge.from));
+        }
+        away.into_iter().map(|nodes| nodes.into_iter().filter(|&away| away).count() as u64).collect()
+    }
+
+    /// What has all that it needs on its node stays on the stack. Of the others the method, its loop over the edges and the
+    /// hold of the object become frames. These are resumed once, however many requests are out, and nothing else is:
+    /// what is read or written runs straight from the message.
+    #[test]
+    fn frames_are_made_for_vertices_with_neighbours_elsewhere_only() {
+        for locality in [0.0, 0.9, 1.0] {
+            let graph = drawn(locality);
+            let remote: Vec<u64> = graph.remote(&graph.electric, 4).collect();
+            let requests: u64 = remote.iter().sum();
+            let vertices = remote.iter().filter(|&&requests| requests > 0).count() as u64;
+            assert_eq!(vertices == 512, locality == 0.0);
+            assert!(requests >= 12 * vertices || locality > 0.0, "several requests for each vertex");
+            let Cost { fallbacks, resumptions, messages, .. } = cost(&graph, Form::Pull);
+            // Three more: the driver, its call of the array, and that one's loop over the nodes, each of which has a message.
+            assert_eq!((fallbacks, messages), (3 * vertices + 3, requests + 3));
+            assert!((3 * vertices..3 * vertices + 20).contains(&resumptions), "{resumptions} for {vertices}");
+
+            let vertices = away(&graph).into_iter().filter(|&nodes| nodes > 0).count() as u64;
+            let Cost { fallbacks, resumptions, messages, .. } = cost(&graph, Form::Push);
+            // Now there are two calls of an array.
+            assert_eq!((fallbacks, messages), (3 * vertices + 5, requests + 6));
+            assert!((3 * vertices..3 * vertices + 20).contains(&resumptions), "{resumptions} for {vertices}");
+        }
+    }
+
+    /// One message for each node that needs the value, and no frame: each call is the last thing that its caller does, so it
+    /// is handed on, with the duty to answer.
+    #[test]
+    fn a_forwarded_value_enters_each_node_once() {
+        for locality in [0.0, 0.9, 1.0] {
+            let graph = drawn(locality);
+            let away = away(&graph);
+            let nodes: u64 = away.iter().sum();
+            let ways = away.iter().filter(|&&nodes| nodes > 0).count() as u64;
+            assert_eq!(nodes == 0, locality == 1.0);
+            let Cost { fallbacks, resumptions, messages, handed_on } = cost(&graph, Form::Forward);
+            assert_eq!((fallbacks, messages, handed_on), (5, nodes + 6, nodes - ways));
+            assert!(resumptions < 20, "{resumptions}");
+        }
+    }
+
+    /// The paper's size and number of nodes.
+    #[test]
+    #[ignore = "1 s in a release build, a minute without"]
+    fn the_size_of_the_paper() {
+        for (variant, locality) in [(Variant::Canonical, 0.0), (Variant::Stable, 0.0), (Variant::Canonical, 0.99)] {
+            let graph = Graph::draw(Problem { variant, size: 4096, degree: 16, locality, seed: 42 });
+            let mut plain = Plain::new(&graph);
+            plain.step(4);
+            for form in FORMS {
+                let runtime = Runtime::builder().workers(2).nodes(64).build().expect("a runtime");
+                let objects = runtime.run(create(&graph));
+                runtime.run(step(&objects, form, 4));
+                assert_eq!(bits(&runtime.run(values(&objects))), bits(&plain.values()), "{form:?}");
+                runtime.run(free(&objects));
+                assert_eq!(runtime.close(), 0);
+            }
+        }
+    }
+}
