@@ -20,6 +20,7 @@
 //! | [`sor`] | objects on nodes that read their neighbours | Java Grande: 0.498574406322512 |
 //! | [`em3d`] | objects of an irregular graph that read, write or forward | size 4096: 7.72463114641757e23; an invariant |
 //! | [`microkernel`] | the mix of calls of objects and computing, in four parameters | a checksum, by another program |
+//! | [`mdforce`] | objects with irregular partners, cached coordinates, combined forces | AMBER's energies of T4 lysozyme |
 //! | [`protein`] | the search of the continuation-passing-threads paper | 3x3x3: 103,346 foldings |
 //!
 //! Nothing here is `unsafe`, and no application knows how many workers run it: the answers are the same for any number.
@@ -33,6 +34,7 @@ pub mod integrate;
 pub mod list;
 pub mod matmul;
 pub mod microkernel;
+pub mod mdforce;
 pub mod nqueens;
 pub mod progress;
 pub mod protein;

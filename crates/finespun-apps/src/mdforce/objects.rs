@@ -1,0 +1,437 @@
+//! The objects.
+//!
+//! - An [`Atom`] lives on the node that the layout says. It knows its partners in the pairs that are computed for it, and goes
+//!   through them in [`interact`](Atom).
+//! - A [`Ghost`] stands for an atom of another node, on each node that needs it: the cache. Who asks it first makes it ask
+//!   the atom. It is held meanwhile, so others who ask wait in line, and one request serves all.
+//! - A [`Patch`], one on each node, adds up the forces on the node's atoms, and on others as far as they come from here.
+//!
+//! The same answer every time: rows come in as they are done, but a patch adds them in the order of the atoms, and what other
+//! patches send in the order of the nodes. On one node that is the plain version's order.
+
+use std::collections::{BTreeMap, HashMap};
+
+use finespun::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::cells::Pairs;
+use super::system::{Site, System, Terms, Vector, pull};
+use super::{Energy, add, subtract};
+
+/// An atom.
+pub struct Atom {
+    site: Site,
+    force: Vector,
+    table: Option<Table>,
+}
+
+/// What an atom knows of its pairs.
+#[derive(Serialize, Deserialize)]
+struct Table {
+    patch: Ref<Patch>,
+    /// Which of its node's atoms it is.
+    turn: u32,
+    partners: Vec<Other>,
+    /// How those pairs act that are exceptions.
+    terms: Vec<Terms>,
+}
+
+/// A partner.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Other {
+    who: Who,
+    /// Where the patch adds up the force on it.
+    place: u32,
+    /// The place of the pair's terms, if it is an exception; else [`REGULAR`].
+    terms: u32,
+}
+
+const REGULAR: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Who {
+    Here(Ref<Atom>),
+    Elsewhere(Ref<Ghost>),
+}
+
+/// What an atom's pairs add: the force on it, those on its partners, and the energies.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    own: Vector,
+    others: Vec<(u32, Vector)>,
+    energy: Energy,
+}
+
+impl Row {
+    fn new(partners: usize) -> Row {
+        Row { own: [0.0; 3], others: Vec::with_capacity(partners), energy: Energy::default() }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, site: &Site, other: &Site, partner: &Other, terms: &[Terms]) {
+        let exception = partner.terms != REGULAR;
+        let terms = match exception {
+            false => site.with(other),
+            true => terms[partner.terms as usize],
+        };
+        let pull = pull(site.position, other.position, &terms);
+        self.energy.count(&pull, exception);
+        add(&mut self.own, pull.force);
+        self.others.push((partner.place, pull.force));
+    }
+}
+
+#[object]
+impl Atom {
+    fn meet(&mut self, table: Table) {
+        self.table = Some(table);
+    }
+
+    /// What others see of it.
+    pub fn site(&self) -> Site {
+        self.site
+    }
+
+    /// The force on it, in kJ/mol/nm.
+    pub fn force(&self) -> Vector {
+        self.force
+    }
+
+    fn push(&mut self, force: Vector) {
+        self.force = force;
+    }
+
+    /// Goes through the pairs that are computed for this atom. A partner that is here, or in the cache, is a call on the
+    /// stack; at the first that is neither, this becomes a frame.
+    #[task(stack)]
+    async fn interact(&self) {
+        let Some(table) = &self.table else { return };
+        let site: Site = self.site;
+        let mut row: Row = Row::new(table.partners.len());
+        for k in 0..table.partners.len() {
+            let partner: Other = table.partners[k];
+            let other: Site = match partner.who {
+                Who::Here(atom) => {
+                    let atom: Ref<Atom> = atom;
+                    atom.site().await
+                }
+                Who::Elsewhere(ghost) => {
+                    let ghost: Ref<Ghost> = ghost;
+                    ghost.site().await
+                }
+            };
+            Row::count(&mut row, &site, &other, &partner, &table.terms);
+        }
+        table.patch.take(table.turn, row).await;
+    }
+}
+
+/// What a node knows of an atom that lives elsewhere.
+pub struct Ghost {
+    atom: Ref<Atom>,
+    site: Option<Site>,
+}
+
+#[object]
+impl Ghost {
+    /// What the atom looks like, from the cache if it is there.
+    #[task(stack)]
+    async fn site(&mut self) -> Site {
+        if let Some(site) = self.site {
+            return site;
+        }
+        let atom: Ref<Atom> = self.atom;
+        let site: Site = atom.site().await;
+        self.site = Some(site);
+        site
+    }
+
+    /// The atoms may have moved.
+    fn forget(&mut self) {
+        self.site = None;
+    }
+}
+
+/// A node's sums.
+pub struct Patch {
+    /// The node's atoms, by index.
+    atoms: Vec<Ref<Atom>>,
+    /// The force on each of them, then that on each ghost.
+    forces: Vec<Vector>,
+    energy: Energy,
+    /// How many rows have been added.
+    added: u32,
+    /// Rows that came before their turn.
+    early: BTreeMap<u32, Row>,
+    routes: Vec<Route>,
+    /// What other nodes have sent: which atom, and what is to be added to the force on it.
+    received: Vec<(u32, Vec<(u32, Vector)>)>,
+}
+
+/// The ghosts whose atoms are on one node.
+#[derive(Clone, Serialize, Deserialize)]
+struct Route {
+    patch: Ref<Patch>,
+    /// The place of each here, and of its atom there.
+    places: Vec<(u32, u32)>,
+}
+
+#[object]
+impl Patch {
+    fn link(&mut self, (atoms, routes): (Vec<Ref<Atom>>, Vec<Route>)) {
+        self.forces = vec![[0.0; 3]; atoms.len() + routes.iter().map(|route| route.places.len()).sum::<usize>()];
+        self.atoms = atoms;
+        self.routes = routes;
+    }
+
+    fn begin(&mut self) {
+        self.forces.fill([0.0; 3]);
+        self.energy = Energy::default();
+        self.added = 0;
+        self.early.clear();
+        self.received.clear();
+    }
+
+    /// Adds the row of the node's `turn`th atom, in its turn.
+    fn take(&mut self, turn: u32, row: Row) {
+        if turn != self.added {
+            self.early.insert(turn, row);
+            return;
+        }
+        self.add(row);
+        while let Some(row) = self.early.remove(&self.added) {
+            self.add(row);
+        }
+    }
+
+    fn load(&self, route: usize) -> Option<(Ref<Patch>, Vec<(u32, Vector)>)> {
+        let route = self.routes.get(route)?;
+        let load = route.places.iter().map(|&(here, there)| (there, self.forces[here as usize]));
+        Some((route.patch, load.collect()))
+    }
+
+    fn receive(&mut self, node: u32, forces: Vec<(u32, Vector)>) {
+        self.received.push((node, forces));
+    }
+
+    /// Sends what was added up for the atoms of other nodes: one message to each.
+    #[task(stack)]
+    async fn send(this: Ref<Self>) {
+        let node: u32 = Ref::node(this) as u32;
+        let mut route: usize = 0;
+        loop {
+            let Some((patch, forces)) = this.load(route).await else { return };
+            let patch: Ref<Patch> = patch;
+            patch.receive(node, forces).await;
+            route += 1;
+        }
+    }
+
+    fn add_received(&mut self) -> Energy {
+        let mut received = std::mem::take(&mut self.received);
+        received.sort_by_key(|(node, _)| *node);
+        for (place, force) in received.into_iter().flat_map(|(_, forces)| forces) {
+            add(&mut self.forces[place as usize], force);
+        }
+        self.energy
+    }
+
+    fn total(&self, turn: usize) -> Option<(Ref<Atom>, Vector)> {
+        Some((*self.atoms.get(turn)?, self.forces[turn]))
+    }
+
+    /// Adds what came from others, and tells the atoms.
+    #[task(stack)]
+    async fn settle(this: Ref<Self>) -> Energy {
+        let energy: Energy = this.add_received().await;
+        let mut turn: usize = 0;
+        loop {
+            let Some((atom, force)) = this.total(turn).await else { return energy };
+            let atom: Ref<Atom> = atom;
+            atom.push(force).await;
+            turn += 1;
+        }
+    }
+}
+
+impl Patch {
+    fn add(&mut self, row: Row) {
+        for (place, force) in row.others {
+            subtract(&mut self.forces[place as usize], force);
+        }
+        add(&mut self.forces[self.added as usize], row.own);
+        self.energy += row.energy;
+        self.added += 1;
+    }
+}
+
+/// A system as objects, spread over the nodes of the runtime.
+#[derive(Clone)]
+pub struct Objects {
+    atoms: Array<Atom>,
+    ghosts: Array<Ghost>,
+    patches: Array<Patch>,
+}
+
+/// Where each atom and each ghost is, before there are objects.
+struct Plan {
+    /// Each atom's place among those of its node.
+    turns: Vec<u32>,
+    /// Which node's ghosts stand for which atoms, in this order.
+    ghosts: Vec<(usize, u32)>,
+    /// The place of each ghost among all.
+    known: HashMap<(usize, u32), usize>,
+    /// How many atoms and ghosts each node has.
+    counts: Vec<(u32, u32)>,
+    /// The place of each ghost among those of its node.
+    slots: Vec<u32>,
+}
+
+impl Plan {
+    fn new(pairs: &Pairs, homes: &[usize], nodes: usize) -> Plan {
+        let mut plan =
+            Plan { turns: Vec::new(), ghosts: Vec::new(), known: HashMap::new(), counts: vec![(0, 0); nodes], slots: Vec::new() };
+        for &home in homes {
+            plan.turns.push(plan.counts[home].0);
+            plan.counts[home].0 += 1;
+        }
+        for (atom, &home) in homes.iter().enumerate() {
+            for partner in pairs.of(atom).iter().filter(|partner| homes[partner.atom as usize] != home) {
+                let ghost = (home, partner.atom);
+                plan.known.entry(ghost).or_insert_with(|| {
+                    plan.ghosts.push(ghost);
+                    plan.slots.push(plan.counts[home].1);
+                    plan.counts[home].1 += 1;
+                    plan.ghosts.len() - 1
+                });
+            }
+        }
+        plan
+    }
+
+    /// Where a node's patch keeps the force on a ghost.
+    fn place(&self, ghost: usize) -> u32 {
+        let (node, _) = self.ghosts[ghost];
+        self.counts[node].0 + self.slots[ghost]
+    }
+}
+
+/// Makes the objects; atom `i` is on node `homes[i]`.
+///
+/// # Panics
+///
+/// If there are not as many homes as atoms.
+#[task]
+pub async fn create(system: &System, pairs: &Pairs, homes: &[usize]) -> Objects {
+    assert_eq!(homes.len(), system.sites().len(), "each atom has a home");
+    let nodes = nodes();
+    let plan = Plan::new(pairs, homes, nodes);
+    let make = |index: usize, sites: &Vec<Site>| Atom { site: sites[index], force: [0.0; 3], table: None };
+    let atoms: Array<Atom> =
+        Array::create(homes.len(), |index| homes[index], make, system.sites().to_vec()).await;
+    let make = |index: usize, atoms: &Vec<Ref<Atom>>| Ghost { atom: atoms[index], site: None };
+    let originals: Vec<Ref<Atom>> = plan.ghosts.iter().map(|&(_, atom)| atoms.get(atom as usize)).collect();
+    let ghosts: Array<Ghost> = Array::create(originals.len(), |ghost| plan.ghosts[ghost].0, make, originals).await;
+    let make = |_: usize, _: &()| Patch {
+        atoms: Vec::new(),
+        forces: Vec::new(),
+        energy: Energy::default(),
+        added: 0,
+        early: BTreeMap::new(),
+        routes: Vec::new(),
+        received: Vec::new(),
+    };
+    let patches: Array<Patch> = Array::create(nodes, |node| node, make, ()).await;
+    let tables = tables(system, pairs, homes, &plan, &atoms, &ghosts, &patches);
+    atoms.each_with(tables, |atom, table| atom.meet(table)).await;
+    let links = links(homes, &plan, &atoms, &patches);
+    patches.each_with(links, |patch, link| patch.link(link)).await;
+    Objects { atoms, ghosts, patches }
+}
+
+/// What each atom knows of its pairs.
+fn tables(
+    system: &System,
+    pairs: &Pairs,
+    homes: &[usize],
+    plan: &Plan,
+    atoms: &Array<Atom>,
+    ghosts: &Array<Ghost>,
+    patches: &Array<Patch>,
+) -> Vec<Table> {
+    let table = |(atom, &home): (usize, &usize)| {
+        let mut terms = Vec::new();
+        let partners = pairs.of(atom).iter().map(|partner| {
+            let other = partner.atom as usize;
+            let (who, place) = match homes[other] == home {
+                true => (Who::Here(atoms.get(other)), plan.turns[other]),
+                false => {
+                    let ghost = plan.known[&(home, partner.atom)];
+                    (Who::Elsewhere(ghosts.get(ghost)), plan.place(ghost))
+                }
+            };
+            let exception = partner.exception.and_then(|place| system.exceptions()[place.index()].terms);
+            let at = exception.map_or(REGULAR, |exception| {
+                terms.push(exception);
+                terms.len() as u32 - 1
+            });
+            Other { who, place, terms: at }
+        });
+        let partners = partners.collect();
+        Table { patch: patches.get(home), turn: plan.turns[atom], partners, terms }
+    };
+    homes.iter().enumerate().map(table).collect()
+}
+
+/// What each patch knows: its atoms, and where what it adds up for others goes.
+fn links(
+    homes: &[usize],
+    plan: &Plan,
+    atoms: &Array<Atom>,
+    patches: &Array<Patch>,
+) -> Vec<(Vec<Ref<Atom>>, Vec<Route>)> {
+    let mut own: Vec<Vec<Ref<Atom>>> = vec![Vec::new(); patches.len()];
+    for (atom, &home) in homes.iter().enumerate() {
+        own[home].push(atoms.get(atom));
+    }
+    let mut routes: Vec<BTreeMap<usize, Vec<(u32, u32)>>> = vec![BTreeMap::new(); patches.len()];
+    for (ghost, &(node, atom)) in plan.ghosts.iter().enumerate() {
+        let places = (plan.place(ghost), plan.turns[atom as usize]);
+        routes[node].entry(homes[atom as usize]).or_default().push(places);
+    }
+    let routes = routes.into_iter().map(|routes| {
+        let route = |(node, places)| Route { patch: patches.get(node), places };
+        routes.into_iter().map(route).collect()
+    });
+    own.into_iter().zip(routes).collect()
+}
+
+/// Computes all forces anew, so many times; the energies.
+#[task]
+pub async fn evaluate(objects: &Objects, iterations: u32) -> Energy {
+    let mut energy: Energy = Energy::default();
+    for _ in 0..iterations {
+        objects.patches.each(|patch| patch.begin()).await;
+        objects.ghosts.each(|ghost| ghost.forget()).await;
+        objects.atoms.each(|atom| atom.interact()).await;
+        objects.patches.each(|patch| patch.send()).await;
+        let energies: Vec<Energy> = objects.patches.each(|patch| patch.settle()).await;
+        energy = Energy::default();
+        energies.into_iter().for_each(|part| energy += part);
+    }
+    energy
+}
+
+/// The forces that were computed last, in kJ/mol/nm.
+#[task]
+pub async fn forces(objects: &Objects) -> Vec<Vector> {
+    objects.atoms.each(|atom| atom.force()).await
+}
+
+/// Drops the objects.
+#[task]
+pub async fn free(objects: &Objects) {
+    objects.atoms.each(Ref::free).await;
+    objects.ghosts.each(Ref::free).await;
+    objects.patches.each(Ref::free).await;
+}
