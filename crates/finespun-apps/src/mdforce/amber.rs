@@ -115,10 +115,14 @@ impl Section<'_> {
 
     fn whole(&self, index: usize, low: i64, high: i64) -> Result<i64, Wrong> {
         let Some(&(line, text)) = self.values.get(index) else {
-            return Err((0, Problem::Count { section: self.name.to_owned(), found: self.values.len(), wanted: index + 1 }));
+            return Err((
+                0,
+                Problem::Count { section: self.name.to_owned(), found: self.values.len(), wanted: index + 1 },
+            ));
         };
         let value = text.parse().ok().filter(|value| (low..=high).contains(value));
-        value.ok_or_else(|| at(line, text, "number", &format!("{} takes whole numbers from {low} to {high}", self.name)))
+        value
+            .ok_or_else(|| at(line, text, "number", &format!("{} takes whole numbers from {low} to {high}", self.name)))
     }
 }
 
@@ -203,7 +207,8 @@ fn parse(sections: &Sections, pointers: &Section, atoms: usize, positions: &[[f6
         own.push((charges[atom] / CHARGE, types.own[kind]));
     }
     let sites = own.iter().zip(positions);
-    let sites = sites.map(|(&(charge, (sigma, epsilon)), position)| Site::new(*position, charge, sigma, epsilon)).collect();
+    let sites =
+        sites.map(|(&(charge, (sigma, epsilon)), position)| Site::new(*position, charge, sigma, epsilon)).collect();
     let mut exceptions = excluded(sections, atoms)?;
     for (line, pair, scales) in ends(sections, pointers, atoms)? {
         let ((p, (s, e)), (q, (t, f))) = (own[pair.0 as usize], own[pair.1 as usize]);
@@ -213,7 +218,12 @@ fn parse(sections: &Sections, pointers: &Section, atoms: usize, positions: &[[f6
             Some(Some(_)) => return Err((line, Problem::Twice { first: pair.0, second: pair.1 })),
             None => {
                 let pair = format!("{}-{}", pair.0 + 1, pair.1 + 1);
-                return Err(at(line, &pair, "excluded pair", "the ends of a dihedral are excluded from the other pairs"));
+                return Err(at(
+                    line,
+                    &pair,
+                    "excluded pair",
+                    "the ends of a dihedral are excluded from the other pairs",
+                ));
             }
         }
     }
@@ -240,9 +250,7 @@ fn excluded(sections: &Sections, atoms: usize) -> Result<HashMap<(u32, u32), Opt
     }
     match next == list.values.len() {
         true => Ok(pairs),
-        false => {
-            Err((0, Problem::Count { section: list.name.to_owned(), found: list.values.len(), wanted: next }))
-        }
+        false => Err((0, Problem::Count { section: list.name.to_owned(), found: list.values.len(), wanted: next })),
     }
 }
 
@@ -300,7 +308,10 @@ pub(super) fn coordinates(text: &str) -> Result<Vec<[f64; 3]>, Wrong> {
         last = line;
     }
     if values.len() > 3 * atoms {
-        return Err((last, Problem::Count { section: "of coordinates".to_owned(), found: values.len(), wanted: 3 * atoms }));
+        return Err((
+            last,
+            Problem::Count { section: "of coordinates".to_owned(), found: values.len(), wanted: 3 * atoms },
+        ));
     }
     let mut positions = Vec::with_capacity(atoms);
     for place in values.chunks_exact(3) {

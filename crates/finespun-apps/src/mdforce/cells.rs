@@ -20,7 +20,8 @@ impl<'a> Cells<'a> {
         let most = 1 + 2 * (sites.len() as f64).cbrt() as usize;
         // Some rounding to spare, or two atoms less than the cutoff apart might lie two cells apart.
         let width = cutoff * 1.000_001;
-        let sides: [usize; 3] = std::array::from_fn(|axis| (((high[axis] - low[axis]) / width) as usize).clamp(1, most));
+        let sides: [usize; 3] =
+            std::array::from_fn(|axis| (((high[axis] - low[axis]) / width) as usize).clamp(1, most));
         let cell = |site: &Site| {
             let along = |axis: usize| {
                 let part = (site.position[axis] - low[axis]) / (high[axis] - low[axis]).max(f64::MIN_POSITIVE);

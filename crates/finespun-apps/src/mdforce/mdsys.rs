@@ -40,7 +40,11 @@ impl<'a> Lines<'a> {
     }
 
     /// The next line, of `N` words.
-    fn words<const N: usize>(&mut self, form: &'static str, wanted: impl Fn() -> String) -> Result<[&'a str; N], Wrong> {
+    fn words<const N: usize>(
+        &mut self,
+        form: &'static str,
+        wanted: impl Fn() -> String,
+    ) -> Result<[&'a str; N], Wrong> {
         let Some(line) = self.next() else { return Err(self.wrong(Problem::Ended { wanted: wanted() })) };
         let mut words = [""; N];
         let mut found = 0;
@@ -126,7 +130,9 @@ pub(super) fn read(text: &str) -> Result<System, Wrong> {
         } else {
             for at in 0..count {
                 if lines.next().is_none() {
-                    return Err(lines.wrong(Problem::Ended { wanted: format!("line {at} of {count} of {}", shown(name)) }));
+                    return Err(
+                        lines.wrong(Problem::Ended { wanted: format!("line {at} of {count} of {}", shown(name)) })
+                    );
                 }
             }
         }

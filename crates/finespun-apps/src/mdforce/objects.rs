@@ -117,7 +117,10 @@ impl Atom {
                 }
                 Who::Elsewhere(ghost) => {
                     let ghost: Ref<Ghost> = ghost;
-                    ghost.site().await
+                    match ghost.cached().await {
+                        Some(site) => site,
+                        None => ghost.fetch().await,
+                    }
                 }
             };
             Row::count(&mut row, &site, &other, &partner, &table.terms);
@@ -134,9 +137,14 @@ pub struct Ghost {
 
 #[object]
 impl Ghost {
-    /// What the atom looks like, from the cache if it is there.
+    /// What the atom looks like, if that is known here. While it is asked, this waits.
+    fn cached(&self) -> Option<Site> {
+        self.site
+    }
+
+    /// Asks the atom, unless somebody else has meanwhile.
     #[task(stack)]
-    async fn site(&mut self) -> Site {
+    async fn fetch(&mut self) -> Site {
         if let Some(site) = self.site {
             return site;
         }
@@ -289,8 +297,13 @@ struct Plan {
 
 impl Plan {
     fn new(pairs: &Pairs, homes: &[usize], nodes: usize) -> Plan {
-        let mut plan =
-            Plan { turns: Vec::new(), ghosts: Vec::new(), known: HashMap::new(), counts: vec![(0, 0); nodes], slots: Vec::new() };
+        let mut plan = Plan {
+            turns: Vec::new(),
+            ghosts: Vec::new(),
+            known: HashMap::new(),
+            counts: vec![(0, 0); nodes],
+            slots: Vec::new(),
+        };
         for &home in homes {
             plan.turns.push(plan.counts[home].0);
             plan.counts[home].0 += 1;
@@ -327,8 +340,7 @@ pub async fn create(system: &System, pairs: &Pairs, homes: &[usize]) -> Objects 
     let nodes = nodes();
     let plan = Plan::new(pairs, homes, nodes);
     let make = |index: usize, sites: &Vec<Site>| Atom { site: sites[index], force: [0.0; 3], table: None };
-    let atoms: Array<Atom> =
-        Array::create(homes.len(), |index| homes[index], make, system.sites().to_vec()).await;
+    let atoms: Array<Atom> = Array::create(homes.len(), |index| homes[index], make, system.sites().to_vec()).await;
     let make = |index: usize, atoms: &Vec<Ref<Atom>>| Ghost { atom: atoms[index], site: None };
     let originals: Vec<Ref<Atom>> = plan.ghosts.iter().map(|&(_, atom)| atoms.get(atom as usize)).collect();
     let ghosts: Array<Ghost> = Array::create(originals.len(), |ghost| plan.ghosts[ghost].0, make, originals).await;
@@ -434,4 +446,51 @@ pub async fn free(objects: &Objects) {
     objects.atoms.each(Ref::free).await;
     objects.ghosts.each(Ref::free).await;
     objects.patches.each(Ref::free).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mdforce::{Layout, Locality, t4};
+
+    #[task]
+    async fn interact_all(objects: &Objects) {
+        objects.atoms.each(|atom| atom.interact()).await;
+    }
+
+    #[task]
+    async fn begin(objects: &Objects) {
+        objects.patches.each(|patch| patch.begin()).await;
+    }
+
+    /// Section 4.3.2 of the paper: what is local completes on the stack, and so does what is cached; the rest falls back.
+    #[test]
+    fn only_what_waits_for_coordinates_becomes_a_frame() {
+        let system = t4().first(500);
+        let pairs = Pairs::new(&system, 0.8);
+        for (layout, nodes) in [(Layout::Spatial, 1), (Layout::Spatial, 4), (Layout::Random, 4)] {
+            let homes = layout.nodes(&system, nodes);
+            let locality = Locality::of(&pairs, &homes);
+            let runtime = Runtime::builder().workers(1).nodes(nodes).build().expect("a runtime");
+            let objects = runtime.run(create(&system, &pairs, &homes));
+            let fallbacks = || {
+                runtime.run(begin(&objects));
+                let before = runtime.stats().fallbacks;
+                runtime.run(interact_all(&objects));
+                runtime.stats().fallbacks - before
+            };
+            let (cold, warm) = (fallbacks(), fallbacks());
+            // On several nodes, the driver, its call of the array, and that one's loop over the nodes, wait for the others.
+            let drivers = if nodes == 1 { 0 } else { 3 };
+            assert_eq!(warm, drivers, "{layout:?}, {nodes} nodes: all is in the cache");
+            // Each copy is asked for once; a pair that needs it meanwhile waits, and so does the row it is in.
+            let most = locality.copies + locality.remote + system.sites().len() as u64 + drivers;
+            assert!(
+                (locality.copies + drivers..=most).contains(&cold),
+                "{layout:?}, {nodes} nodes: {cold}, {locality:?}"
+            );
+            runtime.run(free(&objects));
+            assert_eq!(runtime.close(), 0);
+        }
+    }
 }

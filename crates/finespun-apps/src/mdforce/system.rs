@@ -181,10 +181,12 @@ impl System {
             let cell = [copy % columns, copy / columns % rows, copy / (columns * rows)];
             let shift: Vector = std::array::from_fn(|axis| cell[axis] as f64 * (high[axis] - low[axis] + GAP));
             let first = (copy * atoms) as u32;
-            sites.extend(self.sites.iter().map(|site| Site {
-                position: std::array::from_fn(|axis| site.position[axis] + shift[axis]),
-                ..*site
-            }));
+            sites.extend(
+                self.sites.iter().map(|site| Site {
+                    position: std::array::from_fn(|axis| site.position[axis] + shift[axis]),
+                    ..*site
+                }),
+            );
             exceptions.extend(self.exceptions.iter().map(|exception| Exception {
                 first: exception.first + first,
                 second: exception.second + first,
