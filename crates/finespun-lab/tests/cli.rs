@@ -156,6 +156,37 @@ fn trees_by_name_and_by_letters() {
     assert_eq!(counts(hybrid), counts(&format!("{hybrid} --plain")));
 }
 
+#[test]
+fn forces_between_atoms() {
+    let pairs = |object: &Value| ["pairs", "pairs_1-4"].map(|name| object["answer"][name].as_u64().expect(name));
+    let plain = json("run mdforce --cutoff 0.4 --iterations 1 --plain");
+    assert_eq!(plain["parameters"]["atoms"], 2603);
+    let same = ["--layout random --nodes 3", "--layout spatial --nodes 5 --workers 2"].map(|how| {
+        let object = json(&format!("run mdforce --cutoff 0.4 --iterations 1 {how}"));
+        assert_eq!(pairs(&object), pairs(&plain));
+        for name in ["lj", "coulomb", "lj_1-4", "coulomb_1-4", "forces"] {
+            let [one, other] = [&object, &plain].map(|object| object["answer"][name].as_f64().expect(name));
+            assert!((one - other).abs() <= 1e-9 * other.abs(), "{how}, {name}: {one} and {other}");
+        }
+        let [local, remote] = ["local_pairs", "remote_pairs"].map(|name| object["answer"][name].as_u64().expect(name));
+        assert_eq!(local + remote, pairs(&plain).iter().sum::<u64>());
+        remote
+    });
+    assert!(same[1] < same[0], "{same:?}");
+    // A system of one's own.
+    let file = folder("mdforce").join("two.mdsys");
+    let atom = |index: u32, charge: f64, x: f64| format!("{index} NA NA 1 23.0 {charge} 0.3 0.5 {x} 0 0\n");
+    let text = format!("atoms 2\n{}{}exceptions 0\n", atom(0, 1.0, 0.0), atom(1, -1.0, 0.5));
+    fs::write(&file, text).expect("a file");
+    let answer = json(&format!("run mdforce --system {} --nodes 2 --layout random", file.display()))["answer"].clone();
+    assert_eq!(answer["pairs"], 1);
+    assert_eq!(answer["remote_pairs"], 1);
+    assert_eq!(answer["coulomb"], -138.935456 / 0.5);
+    fs::write(&file, "atoms 2\n").expect("a file");
+    let complaint = refused(&format!("run mdforce --system {}", file.display()));
+    assert!(complaint.contains("two.mdsys, line 2: the file ends here, before atom 0 of 2"), "{complaint}");
+}
+
 /// Four million hashes: some seconds without optimisation.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "slow without optimisation")]
@@ -192,7 +223,7 @@ fn wrong_input_is_one_line() {
             "run fly",
             &[
                 "unknown app `fly`",
-                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, integrate, uts, protein",
+                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, mdforce, integrate, uts, protein",
             ],
         ),
         ("run fib", &["<N>", "missing", "finespun run fib"]),
@@ -225,6 +256,16 @@ fn wrong_input_is_one_line() {
         ("run microkernel --destinations hotspot", &["--destinations", "`hotspot`", "all-to-all, random, hotspotK"]),
         ("run microkernel --destinations hotspot0", &["--destinations", "1 to 1000"]),
         ("run microkernel --places 1", &["--remote", "--places"]),
+        ("run mdforce --cutoff 0", &["--cutoff", "`0`", "above 0"]),
+        ("run mdforce --cutoff nan", &["--cutoff", "above 0"]),
+        ("run mdforce --layout cubic", &["--layout", "`cubic`", "random, spatial"]),
+        ("run mdforce --replicate 0", &["--replicate", "1 to 10000"]),
+        ("run mdforce --replicate 10000", &["--replicate", "2603 atoms fit"]),
+        ("run mdforce --iterations 0", &["--iterations", "1 to 1000000"]),
+        ("run mdforce --system nowhere.mdsys", &["nowhere.mdsys cannot be read", "name a file"]),
+        ("run mdforce --system Cargo.toml", &["Cargo.toml, line 1", "%VERSION"]),
+        ("run mdforce --system src", &["src cannot be read", "directory"]),
+        ("run mdforce --coordinates x.crd", &["--system"]),
         ("run uts --tree T9", &["--tree", "`T9`", "T1, T5"]),
         ("run uts --tree T1 --depth 3", &["--tree", "--depth"]),
         ("run uts --type 4", &["--type", "`4`", "0 (binomial)"]),
@@ -314,6 +355,7 @@ fn help_teaches() {
         "sor",
         "em3d",
         "microkernel",
+        "mdforce",
         "integrate",
         "uts",
         "protein",

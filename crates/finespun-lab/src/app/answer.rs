@@ -39,9 +39,17 @@ impl Answer {
         Answer { layout: super::object(layout), ..self }
     }
 
-    /// Whether two answers to the same question, found by whomever, are the same.
+    /// Whether two answers to the same question, found by whomever, are the same: but for the layout, and for what a sum of
+    /// real numbers loses when it is added up in another order.
     pub fn agrees(&self, other: &Answer) -> bool {
-        (&self.values, &self.histogram) == (&other.values, &other.histogram)
+        let real = |value: &Value| value.as_f64().filter(|_| value.is_f64());
+        let close = |(one, another): (&Value, &Value)| match (real(one), real(another)) {
+            (Some(one), Some(another)) => (one - another).abs() <= 1e-9 * one.abs().max(another.abs()),
+            _ => one == another,
+        };
+        self.values.keys().eq(other.values.keys())
+            && self.values.values().zip(other.values.values()).all(close)
+            && self.histogram == other.histogram
     }
 
     /// The answer as one JSON object; a histogram appears as an object by its whole number.

@@ -8,6 +8,7 @@ mod answer;
 mod em3d;
 mod executor;
 mod grids;
+mod mdforce;
 mod microkernel;
 mod protein;
 mod recursion;
@@ -77,6 +78,8 @@ pub enum Apps {
     Em3d(em3d::Em3d),
     /// Threads that read an object, here or elsewhere, and then compute: a synthetic mix of both
     Microkernel(microkernel::Microkernel),
+    /// The forces between the atoms of a protein, each an object on some node
+    Mdforce(mdforce::Mdforce),
     /// The area under (x^2 + 1) x by strips halved until nothing changes
     Integrate(recursion::Integrate),
     /// Unbalanced Tree Search: count the nodes of a tree that unfolds as it is searched
@@ -103,6 +106,7 @@ impl Apps {
             Apps::Sor(app) => Box::new(app),
             Apps::Em3d(app) => Box::new(app.open()?),
             Apps::Microkernel(app) => Box::new(app.open()?),
+            Apps::Mdforce(app) => Box::new(app.open()?),
             Apps::Integrate(app) => Box::new(app),
             Apps::Uts(app) => Box::new(app.open()?),
             Apps::Protein(app) => Box::new(app.open()?),

@@ -57,6 +57,7 @@ Examples, one for each application (`finespun run APP --help` tells its paramete
   finespun run sor --grid 1024 --form red-black --nodes 4
   finespun run em3d --form pull --locality 0.99 --nodes 8
   finespun run microkernel --remote 0.8 --destinations hotspot16 --nodes 32
+  finespun run mdforce --cutoff 0.8 --replicate 4 --nodes 4
   finespun run integrate --to 10000 --tolerance 1e-6
   finespun run uts --tree T1
   finespun run uts --type 0 --root-branching 2000 --q 0.124875 --m 8 --seed 42

@@ -27,6 +27,7 @@ const LINES: &[(&str, &str)] = &[
     ("sor --grid 1024 --iterations 10", "sor --grid 16 --iterations 2"),
     ("em3d --iterations 10", "em3d --size 64 --degree 4 --iterations 2"),
     ("microkernel --grain 2000", "microkernel --places 4 --threads 20 --grain 100"),
+    ("mdforce --replicate 4 --iterations 10", "mdforce --cutoff 0.2 --iterations 1"),
     ("integrate --tolerance 1e-5", "integrate --tolerance 1e6"),
     ("uts --tree T1", "uts --type 3 --branching 2 --depth 6"),
     ("protein --lattice 3x3x3", "protein --lattice 2x2x3"),
