@@ -69,8 +69,8 @@ impl Terms {
     }
 }
 
-/// What one pair adds: the force on its first atom, which is minus that on the second, and the energies in kJ/mol.
-#[derive(Clone, Copy, Debug)]
+/// What one pair does: the force on its first atom, which is minus that on the second, and the energies in kJ/mol.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pull {
     /// The force on the first.
     pub force: Vector,
