@@ -202,9 +202,9 @@ fn parse(sections: &Sections, pointers: &Section, atoms: usize, positions: &[[f6
     let charges = sections.section("CHARGE", Some(atoms))?.reals(1e6)?;
     let kinds = sections.section("ATOM_TYPE_INDEX", Some(atoms))?;
     let mut own = Vec::with_capacity(atoms);
-    for atom in 0..atoms {
+    for (atom, charge) in charges.iter().enumerate() {
         let kind = kinds.whole(atom, 1, types.count as i64)? as usize - 1;
-        own.push((charges[atom] / CHARGE, types.own[kind]));
+        own.push((charge / CHARGE, types.own[kind]));
     }
     let sites = own.iter().zip(positions);
     let sites =

@@ -16,6 +16,7 @@
 //! - [`cells`](Pairs): the list of pairs
 //! - [`plain`](Plain): the sequential version
 //! - [`layout`](Layout): the node of each atom
+//! - `plan`: what there will be on each node
 //! - [`objects`](Objects): the objects
 //!
 //! Answers: T4 lysozyme without a cutoff agrees with the log of AMBER's sander that comes with it, to all its digits once
@@ -28,6 +29,7 @@ mod layout;
 mod mdsys;
 mod objects;
 mod plain;
+mod plan;
 mod system;
 
 #[cfg(test)]

@@ -10,12 +10,13 @@
 //! The same answer every time: rows come in as they are done, but a patch adds them in the order of the atoms, and what other
 //! patches send in the order of the nodes. On one node that is the plain version's order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use finespun::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cells::Pairs;
+use super::plan::Plan;
 use super::system::{Pull, Site, System, Terms, Vector, pull};
 use super::{Energy, add, subtract};
 
@@ -179,6 +180,9 @@ impl Ghost {
     }
 }
 
+/// Forces to be added, and the places of the atoms that they are on.
+type Forces = Vec<(u32, Vector)>;
+
 /// What a node knows of an atom that lives elsewhere.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum Known {
@@ -207,7 +211,7 @@ pub struct Patch {
     early: BTreeMap<u32, Vec<Entry>>,
     routes: Vec<Route>,
     /// What other nodes have sent: which atom, and what is to be added to the force on it.
-    received: Vec<(u32, Vec<(u32, Vector)>)>,
+    received: Vec<(u32, Forces)>,
 }
 
 /// The ghosts whose atoms are on one node.
@@ -269,13 +273,13 @@ impl Patch {
         }
     }
 
-    fn load(&self, route: usize) -> Option<(Ref<Patch>, Vec<(u32, Vector)>)> {
+    fn load(&self, route: usize) -> Option<(Ref<Patch>, Forces)> {
         let route = self.routes.get(route)?;
         let load = route.places.iter().map(|&(here, there)| (there, self.forces[here as usize]));
         Some((route.patch, load.collect()))
     }
 
-    fn receive(&mut self, node: u32, forces: Vec<(u32, Vector)>) {
+    fn receive(&mut self, node: u32, forces: Forces) {
         self.received.push((node, forces));
     }
 
@@ -339,54 +343,6 @@ pub struct Objects {
     atoms: Array<Atom>,
     ghosts: Array<Ghost>,
     patches: Array<Patch>,
-}
-
-/// Where each atom and each ghost is, before there are objects.
-struct Plan {
-    /// Each atom's place among those of its node.
-    turns: Vec<u32>,
-    /// Which node's ghosts stand for which atoms, in this order.
-    ghosts: Vec<(usize, u32)>,
-    /// The place of each ghost among all.
-    known: HashMap<(usize, u32), usize>,
-    /// How many atoms and ghosts each node has.
-    counts: Vec<(u32, u32)>,
-    /// The place of each ghost among those of its node.
-    slots: Vec<u32>,
-}
-
-impl Plan {
-    fn new(pairs: &Pairs, homes: &[usize], nodes: usize) -> Plan {
-        let mut plan = Plan {
-            turns: Vec::new(),
-            ghosts: Vec::new(),
-            known: HashMap::new(),
-            counts: vec![(0, 0); nodes],
-            slots: Vec::new(),
-        };
-        for &home in homes {
-            plan.turns.push(plan.counts[home].0);
-            plan.counts[home].0 += 1;
-        }
-        for (atom, &home) in homes.iter().enumerate() {
-            for partner in pairs.of(atom).iter().filter(|partner| homes[partner.atom as usize] != home) {
-                let ghost = (home, partner.atom);
-                plan.known.entry(ghost).or_insert_with(|| {
-                    plan.ghosts.push(ghost);
-                    plan.slots.push(plan.counts[home].1);
-                    plan.counts[home].1 += 1;
-                    plan.ghosts.len() - 1
-                });
-            }
-        }
-        plan
-    }
-
-    /// Where a node's patch keeps the force on a ghost.
-    fn place(&self, ghost: usize) -> u32 {
-        let (node, _) = self.ghosts[ghost];
-        self.counts[node].0 + self.slots[ghost]
-    }
 }
 
 /// Makes the objects; atom `i` is on node `homes[i]`.

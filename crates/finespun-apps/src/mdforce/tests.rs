@@ -34,7 +34,7 @@ fn t4_lysozyme_agrees_with_sander() {
     let constant = 18.2223 * 18.2223 / (COULOMB * 10.0 / 4.184);
     for (name, found, sander) in [
         ("VDWAALS", energy.lj / 4.184, -1436.7332),
-        ("EELEC", energy.coulomb / 4.184 * constant, -10_968.7577),
+        ("EELEC", energy.coulomb / 4.184 * constant, -10968.7577),
         ("1-4 NB", energy.lj_14 / 4.184, 476.2971),
         ("1-4 EEL", energy.coulomb_14 / 4.184 * constant, 5274.0436),
     ] {
