@@ -95,7 +95,8 @@ impl<'a> Lines<'a> {
 /// Reads a system. A problem of no single line has line 0.
 pub(super) fn read(text: &str) -> Result<System, Wrong> {
     let mut lines = Lines { lines: text.lines(), line: 0 };
-    let [word, count] = lines.words("`atoms` and their number", || "the line `atoms N`".to_owned())?;
+    let [word, count] = lines
+        .words("`atoms` and their number, or in an AMBER prmtop `%VERSION`", || "the line `atoms N`".to_owned())?;
     if word != "atoms" {
         let cure = "an .mdsys file begins with `atoms N`, an AMBER prmtop with `%VERSION`".to_owned();
         return Err(lines.wrong(Problem::Word { found: shown(word), what: "section to begin with", cure }));
