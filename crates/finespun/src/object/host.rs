@@ -30,8 +30,6 @@ pub(crate) struct Nodes {
     withheld: RefCell<Option<Box<dyn Withheld>>>,
     /// Senders of one-way calls that wait for room in the outbox, in their order.
     stalled: RefCell<VecDeque<Continuation<()>>>,
-    /// Messages are being handled.
-    handles: Cell<bool>,
     /// The team knows that there are messages.
     announced: Cell<bool>,
     /// What a message costs its sender in addition.
@@ -55,7 +53,6 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel) -> Vec<Box<dy
             mailbox,
             withheld: RefCell::new(None),
             stalled: RefCell::new(VecDeque::new()),
-            handles: Cell::new(false),
             announced: Cell::new(false),
             overhead: travel.overhead,
             outbox: travel.outbox,
@@ -126,10 +123,10 @@ impl Nodes {
         }
     }
 
-    /// Whether senders that can wait should. A method that a message has begun cannot: the worker would not receive
-    /// meanwhile.
+    /// Whether those that send without waiting for an answer have to wait for room. They wait as frames, and the worker
+    /// goes on receiving, so nobody waits for ever.
     pub(super) fn is_full(&self) -> bool {
-        self.mailbox.held() >= self.outbox && !self.handles.get()
+        self.mailbox.held() >= self.outbox
     }
 
     /// Somebody waits for room.
@@ -199,14 +196,12 @@ impl Host for Nodes {
             k.resolve(());
             some = true;
         }
-        self.handles.set(true);
         for _ in 0..messages {
             if !self.mailbox.handle_one(cx) {
                 break;
             }
             some = true;
         }
-        self.handles.set(false);
         some
     }
 

@@ -22,9 +22,9 @@ impl<M: Method> Call<M> {
     /// ended, those that have not are cancelled. If such a call fails (the method panics, the object is gone), the run
     /// is cancelled, and ends with that panic.
     ///
-    /// A task that sends faster than the receivers take waits here, so that memory is bounded; but a method that was
-    /// itself begun by a message does not, before it has suspended, or two that send to each other could wait for ever
-    /// (concert-runtime-mechanisms, section 4.3).
+    /// A task that sends faster than the receivers take waits here, as a frame, while its worker goes on receiving. So
+    /// memory is bounded by the outboxes ([`Builder::outbox`](crate::Builder::outbox)) and a frame for each task or method
+    /// that has begun (concert-runtime-mechanisms, section 4.3).
     ///
     /// ```
     /// use finespun::prelude::*;

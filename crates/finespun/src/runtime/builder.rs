@@ -96,8 +96,7 @@ impl Builder {
     }
 
     /// How many messages may wait in a worker's outbox, because their receivers have no room, before tasks that send one-way
-    /// calls wait too; at least 1. Default: 256. Messages that methods send which were begun by a message themselves come on
-    /// top of that, and so do the answers that somebody waits for.
+    /// calls wait too; at least 1. Default: 256. Calls that somebody waits for, and their answers, come on top of that.
     pub fn outbox(mut self, messages: usize) -> Builder {
         self.travel.outbox = messages.max(1);
         self
