@@ -96,7 +96,7 @@ fn flooded(transport: Transport, messages: u64) {
 fn seven_senders_to_a_slow_receiver() {
     within_a_minute(|| {
         for transport in [Transport::Push, Transport::Pull, Transport::Adaptive] {
-            flooded(transport, 10_000);
+            flooded(transport, 4_000);
         }
     });
 }

@@ -165,6 +165,11 @@ impl Mailbox {
         !self.own.borrow().is_empty() || self.held.get() > 0 || self.waits()
     }
 
+    /// Whether nothing but the outbox waits.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.held.get() > 0 && self.own.borrow().is_empty() && !self.waits()
+    }
+
     /// How many messages wait in the outbox.
     pub(crate) fn held(&self) -> usize {
         self.held.get()

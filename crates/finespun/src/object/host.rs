@@ -189,6 +189,10 @@ impl Host for Nodes {
         self.mailbox.any()
     }
 
+    fn is_stuck(&self) -> bool {
+        self.mailbox.is_stuck()
+    }
+
     fn poll(&self, cx: Cx, messages: usize) -> bool {
         let mut some = self.mailbox.flush(&cx.context().counters, |to| cx.context().scheduler().poke(to as u32));
         for _ in self.mailbox.held()..self.outbox {

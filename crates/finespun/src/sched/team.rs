@@ -59,6 +59,8 @@ pub(crate) trait Host {
     fn enter_node(&self, context: &Context, node: u32);
     /// Whether there is a message to be handled, or one that could not be sent.
     fn any(&self) -> bool;
+    /// Whether all that there is to do is to send what the receivers had no room for.
+    fn is_stuck(&self) -> bool;
     /// Handles up to so many messages; whether it has handled, or sent, any.
     fn poll(&self, cx: Cx, messages: usize) -> bool;
     /// Sends the message that has been withheld.

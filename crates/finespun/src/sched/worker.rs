@@ -37,6 +37,9 @@ const MESSAGES_IN_PLACE: usize = 64;
 /// a few microseconds.
 const LISTEN: u32 = 50;
 
+/// After how many vain tries to send a worker lets others have its core: some microseconds.
+const STUCK: u32 = 64;
+
 /// How long a worker that has just run dry looks around before it parks.
 const SPIN: Duration = Duration::from_micros(20);
 /// How long the scout looks after it has asked: half a per cent of its longest timeout.
@@ -59,6 +62,8 @@ pub(crate) struct Worker {
     handles: Cell<bool>,
     /// What the last of them has made ready: to be run next, and not worth a way through the deque.
     next: Cell<Option<FrameRef>>,
+    /// Times that nothing could be done but to send what the receivers had no room for.
+    stuck: Cell<u32>,
     /// There have been messages since the worker last ran dry: the next may be on its way.
     talks: Cell<bool>,
     /// Ready frames of this worker's nodes, in the order in which they became ready.
@@ -98,6 +103,7 @@ impl Worker {
             promote_after: Cell::new(None),
             handles: Cell::new(false),
             next: Cell::new(None),
+            stuck: Cell::new(0),
             talks: Cell::new(false),
             located: RefCell::new(VecDeque::new()),
             team,
@@ -342,6 +348,15 @@ impl Worker {
     /// Asks, and looks for a short while for what comes of it; whether there is work.
     fn look_around(&self) -> bool {
         self.seat().host().rest();
+        if self.seat().host().is_stuck() {
+            // The receiver may be waiting for this core.
+            let turns = self.stuck.get().wrapping_add(1);
+            self.stuck.set(turns);
+            if turns.is_multiple_of(STUCK) {
+                std::thread::yield_now();
+            }
+            return true;
+        }
         if self.team.seats.len() == 1 {
             return false;
         }
