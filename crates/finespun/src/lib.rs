@@ -215,5 +215,5 @@ pub mod __floors {
 /// The transports of messages, for benches.
 #[doc(hidden)]
 pub mod __transports {
-    pub use crate::message::{pull, push};
+    pub use crate::message::{adaptive, pull, push};
 }

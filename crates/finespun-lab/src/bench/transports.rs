@@ -10,7 +10,7 @@ use std::sync::{Barrier, mpsc};
 use std::thread;
 use std::time::Instant;
 
-use finespun::__transports::{pull, push};
+use finespun::__transports::{adaptive, pull, push};
 use serde_json::json;
 
 use super::measure::{Sample, alternate};
@@ -47,6 +47,15 @@ impl End for (usize, push::Node<Message>) {
 }
 
 impl End for (usize, pull::Node<Message>) {
+    fn send(&mut self, message: Message) -> bool {
+        self.1.send(self.0, message).is_ok()
+    }
+    fn receive(&mut self) -> Option<Message> {
+        self.1.receive().map(|(_, message)| message)
+    }
+}
+
+impl End for (usize, adaptive::Node<Message>) {
     fn send(&mut self, message: Message) -> bool {
         self.1.send(self.0, message).is_ok()
     }
@@ -131,6 +140,7 @@ const CARRIERS: &[Carrier] = &[
     Carrier { name: "line", what: "floor: one cache line", streams: false, time: bare_line },
     carrier("push", "push", |traffic| go(traffic, facing(push::net(2, ROOM as u32)))),
     carrier("pull", "pull", |traffic| go(traffic, facing(pull::net(2, ROOM as u32)))),
+    carrier("adaptive", "adaptive", |traffic| go(traffic, facing(adaptive::net(2, ROOM as u32)))),
     carrier("std-sync", "std::sync::mpsc, bounded", |traffic| go(traffic, crossed(|| mpsc::sync_channel(ROOM)))),
     carrier("std", "std::sync::mpsc, unbounded", |traffic| go(traffic, crossed(mpsc::channel))),
     carrier("crossbeam", "crossbeam-channel, bounded", |traffic| {

@@ -1,14 +1,8 @@
 //! The mailbox of a worker: what it sends to other workers' nodes, and what they send to its own.
 //!
-//! Three transports, by choice of the runtime's builder:
+//! Which transport they take is a choice of the runtime's builder.
 //!
-//! - *push* and *pull*, as they are;
-//! - *adaptive*: a message is pushed while there is credit, and pulled otherwise. Order between a pair of workers
-//!   survives the change: a pulled message says how many the receiver has received from its ring when all that this
-//!   sender pushed before is among them, and is not handled before; and a sender goes back to pushing when all that it
-//!   sent by the other way has been received.
-//!
-//! When neither has room, the message waits in the *outbox*, and those behind it too. A worker with something in its
+//! When there is no room, the message waits in the *outbox*, and those behind it too. A worker with something in its
 //! outbox goes on receiving.
 
 use std::cell::{Cell, RefCell};
@@ -16,8 +10,8 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::time::Duration;
 
+use super::adaptive::{self, Sent, Ways};
 use super::packet::{Handler, Packet};
-use super::{pull, push};
 use crate::observe::Counters;
 use crate::task::context::Cx;
 
@@ -60,21 +54,12 @@ const RING: usize = 2048;
 /// few are touched while few are needed.
 const QUOTA: u32 = 1024;
 
-/// A packet that is pulled.
-struct Pulled {
-    /// How many messages the receiver must have received from its ring before.
-    after: u64,
-    packet: Packet,
-}
-
 /// One worker's.
 pub(crate) struct Mailbox {
-    transport: Transport,
     /// Messages are sent as bytes.
     encode: bool,
     index: usize,
-    push: push::Node<Packet>,
-    pull: pull::Node<Pulled>,
+    others: adaptive::Node<Packet>,
     /// To this worker's own nodes.
     own: RefCell<VecDeque<Packet>>,
     /// By receiver: what could not be sent, oldest first.
@@ -83,29 +68,30 @@ pub(crate) struct Mailbox {
     held: Cell<usize>,
     /// There is no other worker.
     alone: bool,
-    /// Which of the three kinds of messages is looked for first.
-    turn: Cell<u8>,
+    /// The last message was another worker's: now an own one comes first.
+    turn: Cell<bool>,
 }
 
 /// Mailboxes for so many workers.
 pub(crate) fn mailboxes(workers: usize, travel: &Travel) -> Vec<Mailbox> {
     let Travel { transport, encode, .. } = *travel;
     let share = (RING / workers).clamp(2, SHARE as usize) as u32;
-    let pushes = push::net(workers, if transport == Transport::Pull { 1 } else { share });
-    let pulls = pull::net(workers, if transport == Transport::Push { 1 } else { QUOTA });
-    let mailbox = |(index, (push, pull))| Mailbox {
-        transport,
+    let ways = match transport {
+        Transport::Push => Ways::Push,
+        Transport::Pull => Ways::Pull,
+        Transport::Adaptive => Ways::Both,
+    };
+    let mailbox = |(index, others)| Mailbox {
         encode,
         index,
-        push,
-        pull,
+        others,
         own: RefCell::new(VecDeque::new()),
         outbox: (0..workers).map(|_| RefCell::new(VecDeque::new())).collect(),
         held: Cell::new(0),
         alone: workers == 1,
-        turn: Cell::new(0),
+        turn: Cell::new(false),
     };
-    pushes.into_iter().zip(pulls).enumerate().map(mailbox).collect()
+    adaptive::net_of(workers, ways, share, QUOTA).into_iter().enumerate().map(mailbox).collect()
 }
 
 impl Mailbox {
@@ -137,26 +123,15 @@ impl Mailbox {
         }
     }
 
-    /// Sends what `make` makes, by whichever way has room; whether one had.
+    /// Sends what `make` makes, if there is room; whether there was.
     #[inline(always)]
-    fn transmit(&self, to: usize, mut make: impl FnMut() -> Packet, counters: &Counters) -> bool {
-        let pushes = match self.transport {
-            Transport::Push => true,
-            Transport::Pull => false,
-            Transport::Adaptive => self.pull.settled(to),
-        };
-        if pushes && self.push.send_with(to, &mut make) {
-            counters.messages_pushed.add(1);
-            return true;
+    fn transmit(&self, to: usize, make: impl FnMut() -> Packet, counters: &Counters) -> bool {
+        match self.others.send_with(to, make) {
+            Some(Sent::Pushed) => counters.messages_pushed.add(1),
+            Some(Sent::Pulled) => counters.messages_pulled.add(1),
+            None => return false,
         }
-        if self.transport == Transport::Push {
-            return false;
-        }
-        let sent = self.pull.send_with(to, || Pulled { after: self.push.sent(to), packet: make() });
-        if sent {
-            counters.messages_pulled.add(1);
-        }
-        sent
+        true
     }
 
     /// Whether there is something to do here: a message to be handled, or one to be sent.
@@ -178,7 +153,7 @@ impl Mailbox {
     /// Whether another worker's message waits to be handled; any thread may ask.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
-        !self.alone && (self.push.waits() || self.pull.waits())
+        !self.alone && self.others.waits()
     }
 
     /// Sends what waits in the outbox, as far as there is room; whether any was. `poke` is told of its
@@ -208,24 +183,19 @@ impl Mailbox {
 
     /// The worker will not look for a while.
     pub(crate) fn rest(&self) {
-        self.pull.rest();
+        self.others.rest();
     }
 
-    /// Handles one message, if there is one. Whoever had the last comes last.
+    /// Handles one message, if there is one. Own ones and others' take turns.
     #[inline]
     pub(crate) fn handle_one(&self, cx: Cx) -> bool {
         if self.alone {
             return self.handle_own(cx);
         }
-        let first = self.turn.get();
-        for source in [first, (first + 1) % 3, (first + 2) % 3] {
-            let handled = match source {
-                0 => self.handle_pushed(cx),
-                1 => self.handle_pulled(cx),
-                _ => self.handle_own(cx),
-            };
-            if handled {
-                self.turn.set((source + 1) % 3);
+        let own_first = self.turn.get();
+        for own in [own_first, !own_first] {
+            if if own { self.handle_own(cx) } else { self.handle_others(cx) } {
+                self.turn.set(!own);
                 return true;
             }
         }
@@ -233,21 +203,9 @@ impl Mailbox {
     }
 
     #[inline]
-    fn handle_pushed(&self, cx: Cx) -> bool {
+    fn handle_others(&self, cx: Cx) -> bool {
         // SAFETY: handling takes it out of its place, and handlers do not receive.
-        unsafe { self.push.receive_with(|_, packet| Packet::handle(packet, cx)) }.is_some()
-    }
-
-    #[inline]
-    fn handle_pulled(&self, cx: Cx) -> bool {
-        let received = self.push.received();
-        let now = |pulled: &Pulled| pulled.after <= received;
-        // SAFETY: as above; the rest of a `Pulled` is a number.
-        let handle = |_, pulled: NonNull<Pulled>| unsafe {
-            Packet::handle(NonNull::new_unchecked(&raw mut (*pulled.as_ptr()).packet), cx);
-        };
-        // SAFETY: as above.
-        unsafe { self.pull.receive_with(now, handle) }.is_some()
+        unsafe { self.others.receive_with(|_, packet| Packet::handle(packet, cx)) }.is_some()
     }
 
     fn handle_own(&self, cx: Cx) -> bool {

@@ -1,25 +1,28 @@
 //! Messages between nodes: how a message gets from a sender's memory into a receiver's hands.
 //!
-//! Two transports, both of the Illinois Concert system (Karamcheti, Plevyak, Chien: *Runtime Mechanisms for Efficient
-//! Dynamic Multithreading*, sections 4.1 and 4.3), between a fixed set of nodes:
+//! Three transports. Two of them are of the Illinois Concert system (Karamcheti, Plevyak, Chien: *Runtime Mechanisms for Efficient
+//! Dynamic Multithreading*, sections 4.1 and 4.3), the third is made of them; all work between a fixed set of nodes:
 //!
 //! - [`push`]: the sender writes into a ring in the receiver's memory. Lowest latency; a slow receiver stalls its
 //!   senders, who run out of credit.
 //! - [`pull`]: the sender keeps the message in its own memory and links it into the receiver's queue. A slow receiver
 //!   stalls nobody before its senders' own buffers are all out.
 //!
-//! What they carry is not their business: a value moves as it is. Neither ever waits: where there is no room, the message
-//! comes back to who wanted to send it. In either, the messages of one sender arrive in the order in which they were sent.
+//! - [`adaptive`]: either, by whether there is room, with the order kept.
+//!
+//! What they carry is not their business: a value moves as it is. None ever waits: where there is no room, the message
+//! comes back to who wanted to send it. In each, the messages of one sender arrive in the order in which they were sent.
 //! `finespun bench transports` measures them.
 //!
 //! On top of them, a [`packet`] is a message that knows what to do where it arrives, and a [`mailbox`] is what a worker
-//! sends and receives packets by: it chooses the transport, and keeps what neither has room for.
+//! sends and receives packets by: it keeps what there is no room for.
 //!
 //! A message carries values as they are, or as bytes ([`wire`]), which is how it would leave the process.
 //!
 //! Mailboxes belong to workers and not to nodes: it is the worker that polls, so a node that is slow to poll is so for all
 //! the nodes beside it, and 64 nodes on two workers cost no more than two.
 
+pub mod adaptive;
 pub(crate) mod mailbox;
 pub(crate) mod packet;
 pub mod pull;
@@ -98,6 +101,7 @@ macro_rules! tests {
 mod tests {
     tests!(push);
     tests!(pull);
+    tests!(adaptive);
 }
 
 /// The model of a transport, whichever it is.
@@ -143,4 +147,5 @@ macro_rules! model {
 mod models {
     model!(push);
     model!(pull);
+    model!(adaptive);
 }

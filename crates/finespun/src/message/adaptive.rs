@@ -1,0 +1,157 @@
+//! Push and pull in one: a message is pushed while there is credit, and pulled otherwise.
+//!
+//! So a receiver that keeps up gets its messages by the shorter way, and a slow one stalls nobody before its senders' own
+//! buffers are out. Order between a pair survives the change:
+//!
+//! - a pulled message says how many the receiver has received from its ring once all that this sender pushed before is
+//!   among them, and is not received before;
+//! - a sender goes back to pushing when all that it sent to that receiver by the other way has been received.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use super::{pull, push};
+
+/// A message that is pulled.
+struct Pulled<T> {
+    /// How many messages the receiver must have received from its ring before.
+    after: u64,
+    value: T,
+}
+
+/// Which ways a node takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ways {
+    /// Only the one.
+    Push,
+    /// Only the other.
+    Pull,
+    /// Either.
+    Both,
+}
+
+/// How a message has been sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Into the receiver's ring.
+    Pushed,
+    /// From the sender's memory.
+    Pulled,
+}
+
+/// A node: sends to all nodes, itself included, and receives what they send to it.
+pub struct Node<T> {
+    ways: Ways,
+    push: push::Node<T>,
+    pull: pull::Node<Pulled<T>>,
+    /// The last message was pushed: now one that is pulled comes first.
+    turn: Cell<bool>,
+}
+
+/// `nodes` nodes, each of which may have `share` messages under way to each in its ring, and `quota` in its own memory.
+///
+/// # Panics
+/// If one of them is 0.
+pub fn net_of<T: Send>(nodes: usize, ways: Ways, share: u32, quota: u32) -> Vec<Node<T>> {
+    // What is not used takes no room.
+    let pushes = push::net(nodes, if ways == Ways::Pull { 1 } else { share });
+    let pulls = pull::net(nodes, if ways == Ways::Push { 1 } else { quota });
+    let node = |(push, pull)| Node { ways, push, pull, turn: Cell::new(false) };
+    pushes.into_iter().zip(pulls).map(node).collect()
+}
+
+/// The same with both ways, and as much room in either.
+pub fn net<T: Send>(nodes: usize, room: u32) -> Vec<Node<T>> {
+    net_of(nodes, Ways::Both, room, room)
+}
+
+impl<T: Send> Node<T> {
+    /// Sends `value` to node `to`. Never waits.
+    ///
+    /// # Errors
+    /// With the value, if neither way has room.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[inline]
+    pub fn send(&self, to: usize, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        match self.send_with(to, || value.take().expect("written once")) {
+            Some(_) => Ok(()),
+            None => Err(value.expect("not written")),
+        }
+    }
+
+    /// The same of what `make` makes, in its place if the optimizer sees it; how it has been sent. If it has not, nothing was
+    /// made.
+    ///
+    /// # Panics
+    /// If there is no such node. `make` must not panic.
+    #[inline(always)]
+    pub fn send_with(&self, to: usize, mut make: impl FnMut() -> T) -> Option<Sent> {
+        let pushes = match self.ways {
+            Ways::Push => true,
+            Ways::Pull => false,
+            Ways::Both => self.pull.settled(to),
+        };
+        if pushes && self.push.send_with(to, &mut make) {
+            return Some(Sent::Pushed);
+        }
+        if self.ways == Ways::Push {
+            return None;
+        }
+        let sent = self.pull.send_with(to, || Pulled { after: self.push.sent(to), value: make() });
+        sent.then_some(Sent::Pulled)
+    }
+
+    /// Whether a message is there, or almost; any thread may ask.
+    #[inline]
+    pub fn waits(&self) -> bool {
+        self.push.waits() || self.pull.waits()
+    }
+
+    /// The receiver will not look for a while.
+    pub fn rest(&self) {
+        self.pull.rest();
+    }
+
+    /// The next message, and who sent it. Never waits.
+    #[inline]
+    pub fn receive(&self) -> Option<(usize, T)> {
+        // SAFETY: the value is read.
+        unsafe { self.receive_with(|from, place| (from, place.read())) }
+    }
+
+    /// As [`receive`](Node::receive), the message read where it lies. Neither way keeps the other waiting.
+    ///
+    /// # Safety
+    /// `read` takes the value out of its place, or destroys it there, and does not receive.
+    #[inline(always)]
+    pub unsafe fn receive_with<R>(&self, mut read: impl FnMut(usize, NonNull<T>) -> R) -> Option<R> {
+        let first = self.turn.get();
+        for pulled in [first, !first] {
+            // SAFETY: passed on.
+            let received =
+                if pulled { unsafe { self.pulled(&mut read) } } else { unsafe { self.push.receive_with(&mut read) } };
+            if received.is_some() {
+                self.turn.set(!pulled);
+                return received;
+            }
+        }
+        None
+    }
+
+    /// # Safety
+    /// As [`receive_with`](Node::receive_with).
+    #[inline(always)]
+    unsafe fn pulled<R>(&self, mut read: impl FnMut(usize, NonNull<T>) -> R) -> Option<R> {
+        let received = self.push.received();
+        let now = |pulled: &Pulled<T>| pulled.after <= received;
+        // SAFETY: the rest of a `Pulled` is a number.
+        let read = |from, pulled: NonNull<Pulled<T>>| {
+            read(from, unsafe { NonNull::new_unchecked(&raw mut (*pulled.as_ptr()).value) })
+        };
+        // SAFETY: passed on.
+        unsafe { self.pull.receive_with(now, read) }
+    }
+}
