@@ -16,8 +16,8 @@ const RECEIVER: &str = "an object's method takes `&self` (shared), `&mut self` (
 const OWN: &str = "an object's method owns what it takes and delivers: a call may come from another node, and what it \
      borrows stays there";
 
-const CONSTANT: &str = "a `#[constant]` method is a plain `fn` that takes `&self` and nothing else: it is called once, when the \
-     object is made";
+const CONSTANT: &str = "a `#[constant]` method is a plain `fn` that takes `&self` and nothing else, under no `#[cfg]`: it is called \
+     once, when the object is made";
 
 /// Compiles a marked block.
 pub(crate) fn object(arguments: TokenStream, tokens: TokenStream) -> syn::Result<TokenStream> {
@@ -40,7 +40,8 @@ pub(crate) fn object(arguments: TokenStream, tokens: TokenStream) -> syn::Result
         let Some(mut access) = access(f, &mut errors) else { continue };
         if let Some(place) = f.attrs.iter().position(|a| a.path().is_ident("constant")) {
             let attribute = f.attrs.remove(place);
-            if access != Access::Shared || f.sig.asyncness.is_some() || f.sig.inputs.len() > 1 {
+            let conditional = f.attrs.iter().any(|a| a.path().is_ident("cfg"));
+            if access != Access::Shared || f.sig.asyncness.is_some() || f.sig.inputs.len() > 1 || conditional {
                 errors.at(&attribute, CONSTANT);
             }
             access = Access::Constant;

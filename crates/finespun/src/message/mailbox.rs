@@ -99,14 +99,16 @@ impl Mailbox {
     #[inline]
     pub(crate) fn send<H: Handler>(&self, to: usize, handler: H, counters: &Counters) {
         if to == self.index {
-            let packet = if self.encode { Packet::encoded(handler) } else { Packet::new(handler) };
+            let packet = if self.encode { Packet::encoded(handler) } else { Some(Packet::new(handler)) };
+            let Some(packet) = packet else { return };
             self.own.borrow_mut().push_back(packet);
             counters.messages_own.add(1);
             return;
         }
         if self.encode {
             // Whole, before there is a place for it: the program's encoders may panic.
-            return self.post(to, Packet::encoded(handler), |packet| packet, counters);
+            let Some(packet) = Packet::encoded(handler) else { return };
+            return self.post(to, packet, |packet| packet, counters);
         }
         self.post(to, handler, Packet::new, counters);
     }
@@ -145,9 +147,9 @@ impl Mailbox {
         self.held.get() > 0 && self.own.borrow().is_empty() && !self.waits()
     }
 
-    /// How many messages wait in the outbox.
-    pub(crate) fn held(&self) -> usize {
-        self.held.get()
+    /// How many messages this worker has made that are still in its own hands.
+    pub(crate) fn to_do(&self) -> usize {
+        self.held.get() + self.own.borrow().len()
     }
 
     /// Whether another worker's message waits to be handled; any thread may ask.

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use super::wire::{Reader, Writer};
+use super::wire::{Reader, Writer, Written, written};
 use crate::task::context::Cx;
 use crate::task::frame::quietly;
 
@@ -21,11 +21,9 @@ pub(crate) trait Handler: Send + 'static {
     /// Does it, on the stack of the receiving worker.
     fn handle(self, cx: Cx);
 
-    /// Writes it as bytes.
-    ///
-    /// # Panics
-    /// If the program's own encoders refuse.
-    fn write(self, to: &mut Writer);
+    /// Writes it as bytes, or does what is to be done if the program's own encoders refuse, or panic; whether there is a
+    /// message.
+    fn write(self, to: &mut Writer) -> bool;
 
     /// Reads it and does it; without a worker, drops it.
     fn arrive(from: Reader<'_>, cx: Option<Cx>);
@@ -58,16 +56,14 @@ impl Packet {
         }
     }
 
-    /// The same as bytes, as which it would go to another process.
-    ///
-    /// # Panics
-    /// If the program's own encoders refuse.
-    pub(crate) fn encoded<H: Handler>(handler: H) -> Packet {
+    /// The same as bytes, as which it would go to another process; nothing if it cannot be written, which the handler has
+    /// dealt with.
+    pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Packet> {
         let mut body = MaybeUninit::<Body>::uninit();
         const { assert!(size_of::<Encoded<H>>() <= size_of::<Body>() && align_of::<Encoded<H>>() <= align_of::<Body>()) };
         // SAFETY: it fits.
-        unsafe { body.as_mut_ptr().cast::<Encoded<H>>().write(Encoded::new(handler)) };
-        Packet { code: encoded::<H>, body }
+        unsafe { body.as_mut_ptr().cast::<Encoded<H>>().write(Encoded::new(handler)?) };
+        Some(Packet { code: encoded::<H>, body })
     }
 
     /// Handles the message that lies at `packet`.
@@ -114,27 +110,29 @@ unsafe fn boxed<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
 
 /// A message as bytes.
 struct Encoded<H: Handler> {
-    bytes: Vec<u8>,
+    /// Taken when it arrives.
+    written: Option<Written>,
     handler: PhantomData<fn() -> H>,
 }
 
 impl<H: Handler> Encoded<H> {
-    fn new(handler: H) -> Encoded<H> {
-        let mut to = Writer::default();
-        handler.write(&mut to);
-        Encoded { bytes: to.bytes(), handler: PhantomData }
+    fn new(handler: H) -> Option<Encoded<H>> {
+        let written = written(|to| handler.write(to))?;
+        Some(Encoded { written: Some(written), handler: PhantomData })
     }
 
     fn handle(mut self, cx: Cx) {
-        H::arrive(Reader::new(&std::mem::take(&mut self.bytes)), Some(cx));
+        if let Some(written) = self.written.take() {
+            written.read(|from| H::arrive(from, Some(cx)));
+        }
     }
 }
 
 /// If it is lost, the continuations in it are to be lost as well.
 impl<H: Handler> Drop for Encoded<H> {
     fn drop(&mut self) {
-        if !self.bytes.is_empty() {
-            quietly(|| H::arrive(Reader::new(&self.bytes), None));
+        if let Some(written) = self.written.take() {
+            quietly(|| written.read(|from| H::arrive(from, None)));
         }
     }
 }

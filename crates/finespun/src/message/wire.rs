@@ -8,10 +8,12 @@
 //! program's encoders write, so that one which reads more than it wrote spoils nothing but its own message.
 
 use std::any::type_name;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::task::suspend::carry;
+use crate::task::frame::{Payload, discard, quietly};
+use crate::task::suspend::travel::{Left, carry, join};
 
 /// What can be written and read again, by the same program.
 pub(crate) trait Wire: Sized {
@@ -29,6 +31,12 @@ pub(crate) trait Wire: Sized {
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
+/// A message as bytes, and what has been left behind for it.
+pub(crate) struct Written {
+    pub(crate) bytes: Vec<u8>,
+    left: Left,
+}
+
 /// Bytes that are being read.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
@@ -39,36 +47,75 @@ pub(crate) struct Reader<'a>(&'a [u8]);
 )]
 pub(crate) struct Unreadable {
     what: &'static str,
-    error: postcard::Error,
+    error: String,
+}
+
+/// Writes a message, if `body` says that there is one.
+pub(crate) fn written(body: impl FnOnce(&mut Writer) -> bool) -> Option<Written> {
+    let mut to = Writer::default();
+    let (whole, left) = carry(|| body(&mut to));
+    whole.then_some(Written { bytes: to.0, left })
+}
+
+impl Written {
+    /// Reads it; what is left behind when that has been done is dropped.
+    pub(crate) fn read(self, body: impl FnOnce(Reader<'_>)) {
+        let Written { bytes, left } = self;
+        body(Reader(&bytes));
+        quietly(|| drop(left));
+    }
 }
 
 impl Writer {
+    /// Writes something of the library's own; for the program's there is [`part`](Writer::part).
+    ///
+    /// # Panics
+    /// If it cannot be encoded.
     pub(crate) fn value<T: Serialize>(&mut self, value: &T) {
-        let bytes = std::mem::take(&mut self.0);
-        match carry(|| postcard::to_extend(value, bytes)) {
+        match postcard::to_extend(value, std::mem::take(&mut self.0)) {
             Ok(bytes) => self.0 = bytes,
             Err(error) => panic!("a {} could not be encoded: {error}", type_name::<T>()),
         }
     }
 
-    pub(crate) fn bytes(self) -> Vec<u8> {
-        self.0
+    /// Writes something of the program's: all of it, or nothing if its encoders refuse or panic.
+    pub(crate) fn part(body: impl FnOnce(&mut Writer)) -> Result<Writer, Payload> {
+        let mut part = Writer::default();
+        let (whole, left) = carry(|| catch_unwind(AssertUnwindSafe(|| body(&mut part))));
+        match whole {
+            Ok(()) => {
+                join(left);
+                Ok(part)
+            }
+            Err(payload) => {
+                quietly(|| drop(left));
+                Err(payload)
+            }
+        }
+    }
+
+    pub(crate) fn append(&mut self, mut part: Writer) {
+        self.0.append(&mut part.0);
     }
 }
 
 impl Reader<'_> {
-    pub(crate) fn new(bytes: &[u8]) -> Reader<'_> {
-        Reader(bytes)
-    }
-
     pub(crate) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Unreadable> {
-        match carry(|| postcard::take_from_bytes(self.0)) {
-            Ok((value, rest)) => {
+        let rest = self.0;
+        let (read, left) = carry(|| catch_unwind(AssertUnwindSafe(|| postcard::take_from_bytes(rest))));
+        quietly(|| drop(left));
+        let error = match read {
+            Ok(Ok((value, rest))) => {
                 self.0 = rest;
-                Ok(value)
+                return Ok(value);
             }
-            Err(error) => Err(Unreadable { what: type_name::<T>(), error }),
-        }
+            Ok(Err(error)) => error.to_string(),
+            Err(payload) => {
+                discard(payload);
+                "it panicked".to_owned()
+            }
+        };
+        Err(Unreadable { what: type_name::<T>(), error })
     }
 }
 

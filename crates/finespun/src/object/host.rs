@@ -126,7 +126,7 @@ impl Nodes {
     /// Whether those that send without waiting for an answer have to wait for room. They wait as frames, and the worker
     /// goes on receiving, so nobody waits for ever.
     pub(super) fn is_full(&self) -> bool {
-        self.mailbox.held() >= self.outbox
+        self.mailbox.to_do() >= self.outbox
     }
 
     /// Somebody waits for room.
@@ -186,7 +186,8 @@ impl Host for Nodes {
 
     #[inline]
     fn any(&self) -> bool {
-        self.mailbox.any()
+        // Who waits for room is to be told when there is some.
+        self.mailbox.any() || !self.stalled.borrow().is_empty()
     }
 
     fn is_stuck(&self) -> bool {
@@ -195,7 +196,7 @@ impl Host for Nodes {
 
     fn poll(&self, cx: Cx, messages: usize) -> bool {
         let mut some = self.mailbox.flush(&cx.context().counters, |to| cx.context().scheduler().poke(to as u32));
-        for _ in self.mailbox.held()..self.outbox {
+        for _ in self.mailbox.to_do()..self.outbox {
             let Some(k) = self.stalled.borrow_mut().pop_front() else { break };
             k.resolve(());
             some = true;

@@ -120,8 +120,8 @@ impl<T: Portable> Continuation<T> {
     /// Calls `task` with this continuation as its reply destination: what the task delivers resolves it, and so does its
     /// panic. The caller does not wait for that, but goes on when the task has ended or has suspended.
     ///
-    /// If the task is a call of an object elsewhere, or ends in one, that answers directly to who waits for this
-    /// continuation: the papers' calls with an explicit continuation (hybrid-execution-model, section 3.2.2).
+    /// The call belongs to the caller's run, as a one-way call does: when that has ended before the task, the continuation
+    /// is dropped. If the task is a call of an object elsewhere, or ends in one, that answers directly to who waits: the papers' calls with an explicit continuation (hybrid-execution-model, section 3.2.2).
     ///
     /// ```
     /// use finespun::prelude::*;

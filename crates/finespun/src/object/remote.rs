@@ -29,7 +29,7 @@ use super::host::Nodes;
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Wire, Writer};
 use crate::task::call::{Task, sealed};
-use crate::task::context::Cx;
+use crate::task::context::{self, Cx};
 use crate::task::frame::{FrameRef, Payload, Place, quietly};
 use crate::task::origin::{self, pack};
 use crate::task::outcome::{Child, Outcome};
@@ -138,9 +138,19 @@ impl<T> Task for WorkTask<T> {
 }
 
 impl<W: Work> Handler for Request<W> {
-    fn write(self, to: &mut Writer) {
-        to.value(&(self.run, self.home, self.k));
-        self.work.write(to);
+    fn write(self, to: &mut Writer) -> bool {
+        let Request { run, home, k, work } = self;
+        match (Writer::part(|to| work.write(to)), k) {
+            (Ok(part), k) => {
+                to.value(&(run, home, k));
+                to.append(part);
+                return true;
+            }
+            (Err(payload), Some(k)) => quietly(|| drop(k.complete(Err(pack(payload))))),
+            // SAFETY: messages are sent by workers; used at once.
+            (Err(payload), None) => unsafe { context::cx() }.fail(pack(payload)),
+        }
+        false
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
@@ -157,6 +167,7 @@ impl<W: Work> Handler for Request<W> {
     fn handle(self, cx: Cx) {
         let Request { run, home, k, work } = self;
         if !cx.try_enter_run(run) {
+            cx.leave_run();
             // Nobody waits any more. A destructor's panic has nowhere to go, here and below.
             return quietly(|| drop((k, work)));
         }
@@ -189,6 +200,10 @@ pub(super) unsafe fn deliver<T: Portable>(cx: Cx, reply: Reply<T>, call: impl Fn
 /// The request that a call has ended in, `child`, answers in its place.
 fn hand_on<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn Withheld>) {
     child.unwaited();
+    if reply.home == ANY {
+        // Nobody of this run waits for it, or who waits is not known to be of this run.
+        cx.current_run().posts();
+    }
     cx.context().counters.messages_handed_on.add(1);
     let leaf = reply.k.map(Continuation::into_leaf);
     // SAFETY: the request delivers a `T`: the call has returned its leaf for a frame that does.
@@ -221,12 +236,14 @@ struct Answer<T> {
 }
 
 impl<T: Portable> Handler for Answer<T> {
-    fn write(self, to: &mut Writer) {
-        to.value(&(self.k, self.result.is_ok()));
-        match self.result {
-            Ok(value) => to.value(&value),
+    fn write(self, to: &mut Writer) -> bool {
+        let part = self.result.and_then(|value| Writer::part(|to| to.value(&value)).map_err(pack));
+        to.value(&(self.k, part.is_ok()));
+        match part {
+            Ok(part) => to.append(part),
             Err(payload) => write_payload(payload, to),
         }
+        true
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {

@@ -1,17 +1,13 @@
 //! Values that everybody reads and nobody changes: one copy in each process.
 
-use std::any::Any;
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::Portable;
-use crate::atomics::lock_std as lock;
-use crate::task::suspend::{carrying, take_back};
+use crate::task::suspend::travel;
 
 /// A value of which each process has one copy, read without a message and without a lock.
 ///
@@ -35,43 +31,19 @@ use crate::task::suspend::{carrying, take_back};
 /// assert_eq!(runtime.run(look_up_everywhere()), [3, 1, 4, 1]);
 /// ```
 pub struct Replicated<T> {
-    number: u64,
     value: Arc<T>,
-}
-
-/// A value on its way, and how often.
-struct Travelling {
-    value: Arc<dyn Any + Send + Sync>,
-    times: usize,
-}
-
-/// What is on its way in messages as bytes, by number.
-static TRAVELLING: Mutex<Option<HashMap<u64, Travelling>>> = Mutex::new(None);
-static NEXT: AtomicU64 = AtomicU64::new(0);
-
-/// One of those has arrived, or never will.
-fn arrived(number: u64) -> Option<Arc<dyn Any + Send + Sync>> {
-    let mut travelling = lock(&TRAVELLING);
-    let travelling = travelling.as_mut()?;
-    let of = travelling.get_mut(&number)?;
-    of.times -= 1;
-    match of.times {
-        0 => travelling.remove(&number).map(|of| of.value),
-        _ => Some(Arc::clone(&of.value)),
-    }
 }
 
 impl<T: Portable + Sync> Replicated<T> {
     /// Replicates a value.
     pub fn new(value: T) -> Replicated<T> {
-        // Relaxed: a number that nobody else gets.
-        Replicated { number: NEXT.fetch_add(1, Ordering::Relaxed), value: Arc::new(value) }
+        Replicated { value: Arc::new(value) }
     }
 }
 
 impl<T> Clone for Replicated<T> {
     fn clone(&self) -> Replicated<T> {
-        Replicated { number: self.number, value: Arc::clone(&self.value) }
+        Replicated { value: Arc::clone(&self.value) }
     }
 }
 
@@ -91,16 +63,12 @@ impl<T: fmt::Debug> fmt::Debug for Replicated<T> {
 /// In messages only: see the error.
 impl<T: Send + Sync + 'static> Serialize for Replicated<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if !carrying() {
-            return Err(ser::Error::custom(
-                "a replicated value travels in messages only: write what it dereferences to",
-            ));
+        match travel::leave(|| Some(self.clone())) {
+            Some(number) => serializer.serialize_u64(number),
+            None => {
+                Err(ser::Error::custom("a replicated value travels in messages only: write what it dereferences to"))
+            }
         }
-        let (number, value) = (self.number, Arc::clone(&self.value));
-        let mut travelling = lock(&TRAVELLING);
-        travelling.get_or_insert_default().entry(number).or_insert(Travelling { value, times: 0 }).times += 1;
-        take_back(move || drop(arrived(number)));
-        serializer.serialize_u64(number)
     }
 }
 
@@ -108,12 +76,9 @@ impl<T: Send + Sync + 'static> Serialize for Replicated<T> {
 impl<'de, T: Send + Sync + 'static> Deserialize<'de> for Replicated<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Replicated<T>, D::Error> {
         let number = u64::deserialize(deserializer)?;
-        if !carrying() {
-            return Err(de::Error::custom("a replicated value travels in messages only: read what it dereferences to"));
-        }
-        match arrived(number).map(Arc::downcast::<T>) {
-            Some(Ok(value)) => Ok(Replicated { number, value }),
-            _ => Err(de::Error::custom("there is no such replicated value")),
+        match travel::take(number) {
+            Some(value) => Ok(value),
+            None => Err(de::Error::custom("a replicated value travels in messages only: read what it dereferences to")),
         }
     }
 }

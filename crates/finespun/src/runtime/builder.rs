@@ -95,8 +95,8 @@ impl Builder {
         self
     }
 
-    /// How many messages may wait in a worker's outbox, because their receivers have no room, before tasks that send one-way
-    /// calls wait too; at least 1. Default: 256. Calls that somebody waits for, and their answers, come on top of that.
+    /// How many messages may wait in a worker's own hands, to its other nodes or because their receivers have no room, before
+    /// tasks that send one-way calls wait too; at least 1. Default: 256. Calls that somebody waits for, and their answers, come on top of that.
     pub fn outbox(mut self, messages: usize) -> Builder {
         self.travel.outbox = messages.max(1);
         self

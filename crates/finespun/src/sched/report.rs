@@ -40,14 +40,12 @@ pub(super) fn describe(
     });
 }
 
-/// Whether that is a leaf of the run, which nobody has ended.
+/// Whether that is a leaf of the run which nobody has ended, and which somebody waits for.
 ///
 /// All workers are parked, so the frames stand still.
 pub(super) fn is_open_leaf(frame: FrameRef, table: &'static VTable, run: &Run) -> bool {
-    // SAFETY: blocks that are not free hold a header; a leaf.
-    table.leaf.is_some()
-        && unsafe { frame.as_ref() }.run == run.number
-        && unsafe { suspend::waiting(frame, table) }.is_some()
+    // SAFETY: blocks that are not free hold a header; of a leaf, which it is, one may ask that.
+    table.leaf.is_some() && unsafe { frame.as_ref() }.run == run.number && unsafe { suspend::is_waited_for(frame) }
 }
 
 /// The first task of the program's own among `waiter` and those that wait for it.

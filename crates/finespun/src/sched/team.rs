@@ -293,13 +293,12 @@ impl Team {
             }
             let mut rested = Vec::new();
             let mut stuck = Vec::new();
-            for run in under_way {
-                let resting = run.at_rest(self.open_leaves(&run));
-                if !resting.is_empty() {
-                    rested.extend(resting);
-                } else if run.mark_deadlocked() {
-                    stuck.push(run);
-                }
+            for run in &under_way {
+                rested.extend(run.at_rest(self.open_leaves(run)));
+            }
+            // Who has come to rest goes on, and may end what others wait for.
+            if rested.is_empty() {
+                stuck.extend(under_way.into_iter().filter(|run| run.mark_deadlocked()));
             }
             for seat in &self.seats {
                 let object = |leaf| self.seats.iter().find_map(|seat| seat.host.waits_for(leaf));

@@ -312,7 +312,8 @@ impl<Tk: Task> Future for Wait<Tk> {
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
         let entering = cx.take_entering();
-        let Some(child) = self.0.take_if(|child| !entering && child.ended()) else {
+        // While the stack is being given up, nothing goes on here, even if there is nothing to wait for any more.
+        let Some(child) = self.0.take_if(|child| !entering && !cx.leaving() && child.ended()) else {
             match &self.0 {
                 Some(child) => cx.wait_for(child.frame()),
                 None => unreachable!("a wait was polled after it had ended"),

@@ -21,9 +21,7 @@ use super::teams::Externals;
 use super::{run, teams};
 
 mod claim;
-mod travel;
-
-pub(crate) use travel::{carry, carrying, take_back};
+pub(crate) mod travel;
 
 use claim::{Claim, OPEN, PROTECTED};
 
@@ -289,6 +287,16 @@ pub(crate) struct Waiting {
     pub(crate) waiter: Option<FrameRef>,
     pub(crate) what: String,
     pub(crate) place: Place,
+}
+
+/// Whether nobody has ended a leaf, and somebody waits for it.
+///
+/// # Safety
+/// `leaf` is a leaf.
+pub(crate) unsafe fn is_waited_for(leaf: FrameRef) -> bool {
+    // SAFETY: live by the caller's word.
+    let header = unsafe { leaf.as_ref() };
+    Claim::of(&header.join).is_open() && header.slot.waiter().is_some()
 }
 
 /// Describes a leaf that nobody has ended.

@@ -54,8 +54,10 @@ impl Worker {
         cx.set_hands_on(hands_on);
         // Relaxed: a hint for thieves.
         self.seat().running.store(true, Ordering::Relaxed);
-        // Whether that run has been cancelled is seen at the next check.
-        cx.enter_run(run);
+        if cx.enter_run(run) {
+            // A handler's check may have taken the word that came meanwhile.
+            self.context().guard.request(Flags::CANCEL);
+        }
         cx.enter_node(node);
         if let Some(frame) = self.next.take() {
             self.publish(frame);

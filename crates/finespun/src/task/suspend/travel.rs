@@ -1,98 +1,110 @@
-//! Continuations in messages that travel as bytes.
+//! What is left behind for a message that travels as bytes.
 //!
 //! A continuation is an address, which means nothing elsewhere and must not be forged. So what is written is a number, and
-//! the address stays behind in a table, with its type; who reads the number gets the continuation, once. Both work only
-//! while the library itself writes or reads a message: text that a program makes of a continuation would lose it.
+//! the continuation itself stays in a table; who reads the number gets it, once. The same goes for other values that are
+//! this process's. It works only while the library itself writes or reads a message: text that a program makes of a
+//! continuation would lose it. The numbers cannot be guessed, and who guesses right gets a value of the type that he
+//! asked for.
+//!
+//! What has been left behind for a message is dropped with it, if nobody has taken it: if it could not be written, or was
+//! lost, or has arrived at somebody who did not read it.
 
-use std::any::TypeId;
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::Continuation;
 use crate::atomics::lock_std as lock;
-use crate::task::frame::FrameRef;
 
-/// A continuation on its way.
-struct Travelling {
-    leaf: FrameRef,
-    value: TypeId,
-    /// Drops it.
-    lose: unsafe fn(FrameRef),
-}
+type Table = HashMap<u64, Box<dyn Any + Send>>;
 
-// SAFETY: a continuation that may travel delivers a `Send` value, and is one itself.
-unsafe impl Send for Travelling {}
-
-static TRAVELLING: Mutex<Option<HashMap<u64, Travelling>>> = Mutex::new(None);
+static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+static NUMBERS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// What is to be done if a message fails.
-type Undo = Vec<Box<dyn FnOnce()>>;
-
 thread_local! {
-    /// While a message is written or read: how to take back what has been left behind for it.
-    static SESSION: RefCell<Option<Undo>> = const { RefCell::new(None) };
+    /// While a message is written or read: the numbers that it has been given.
+    static SESSION: RefCell<Option<Vec<u64>>> = const { RefCell::new(None) };
 }
 
-/// Writes or reads a message. If that fails, what has been left behind for it is taken back.
-pub(crate) fn carry<T, E>(body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    /// Ends the session, also if a user's encoder panics.
-    struct Session(Option<Undo>);
+/// What has been left behind for a message. Dropped, it takes what nobody has taken.
+#[derive(Default)]
+pub(crate) struct Left(Vec<u64>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        for number in self.0.drain(..) {
+            // Not under the lock: it may be the program's.
+            let value = lock(&TABLE).remove(&number);
+            drop(value);
+        }
+    }
+}
+
+/// Writes or reads a message, or a part of one.
+pub(crate) fn carry<R>(body: impl FnOnce() -> R) -> (R, Left) {
+    /// Ends the session, also if the program's code panics.
+    struct Session(Option<Vec<u64>>);
     impl Drop for Session {
         fn drop(&mut self) {
-            let left = SESSION.replace(self.0.take());
-            left.into_iter().flatten().for_each(|take_back| take_back());
+            drop(SESSION.replace(self.0.take()).map(Left));
         }
     }
 
-    let _session = Session(SESSION.replace(Some(Vec::new())));
-    let done = body()?;
-    SESSION.with_borrow_mut(|left| left.as_mut().map(Vec::clear));
-    Ok(done)
+    let session = Session(SESSION.replace(Some(Vec::new())));
+    let done = body();
+    let left = SESSION.with_borrow_mut(|left| left.as_mut().map(std::mem::take));
+    drop(session);
+    (done, Left(left.unwrap_or_default()))
 }
 
-/// Whether a message is being written or read by the library itself.
-pub(crate) fn carrying() -> bool {
-    SESSION.with_borrow(Option::is_some)
+/// A part has been written well: what was left behind for it belongs to the message that is being written.
+pub(crate) fn join(mut part: Left) {
+    let numbers = std::mem::take(&mut part.0);
+    SESSION.with_borrow_mut(|left| left.get_or_insert_default().extend(numbers));
 }
 
-/// If the message fails that is being written, this is to be called.
-pub(crate) fn take_back(body: impl FnOnce() + 'static) {
-    SESSION.with_borrow_mut(|left| left.as_mut().map(|left| left.push(Box::new(body))));
+/// Leaves a value behind for the message that is being written; `None` if there is none.
+pub(crate) fn leave<T: Send + 'static>(value: impl FnOnce() -> Option<T>) -> Option<u64> {
+    if SESSION.with_borrow(Option::is_none) {
+        return None;
+    }
+    let value = Box::new(value()?);
+    // Relaxed: a number that nobody else gets.
+    let number = NUMBERS.hash_one(NEXT.fetch_add(1, Ordering::Relaxed));
+    lock(&TABLE).insert(number, value);
+    SESSION.with_borrow_mut(|left| left.as_mut().map(|left| left.push(number)));
+    Some(number)
 }
 
-/// # Safety
-/// The leaf is what `into_leaf` gave of a `Continuation<T>`.
-unsafe fn lose<T>(leaf: FrameRef) {
-    // SAFETY: by the caller's word.
-    drop(unsafe { Continuation::<T>::from_leaf(leaf) });
+/// Takes what has been left behind under that number, if it is a `T`.
+pub(crate) fn take<T: 'static>(number: u64) -> Option<T> {
+    if SESSION.with_borrow(Option::is_none) {
+        return None;
+    }
+    let mut table = lock(&TABLE);
+    table.get(&number).filter(|value| value.is::<T>())?;
+    let value = table.remove(&number)?;
+    drop(table);
+    value.downcast().ok().map(|value| *value)
 }
 
 /// In messages only: see the error.
 impl<T: Send + 'static> Serialize for Continuation<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if !carrying() {
-            return Err(ser::Error::custom("a continuation travels as an argument of an object's method only"));
-        }
-        let Some(leaf) = self.take_leaf() else {
-            return Err(ser::Error::custom("this continuation has been sent already"));
-        };
-        // Relaxed: a number that nobody else gets.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let travelling = Travelling { leaf, value: TypeId::of::<T>(), lose: lose::<T> };
-        lock(&TRAVELLING).get_or_insert_default().insert(number, travelling);
-        take_back(move || {
-            let travelling = lock(&TRAVELLING).as_mut().and_then(|table| table.remove(&number));
-            if let Some(Travelling { leaf, lose, .. }) = travelling {
-                // SAFETY: it was in the table, hence is nobody else's.
-                unsafe { lose(leaf) };
+        // SAFETY: this was the continuation, and is nothing from now on.
+        let own = || self.take_leaf().map(|leaf| unsafe { Continuation::<T>::from_leaf(leaf) });
+        match leave(own) {
+            Some(number) => serializer.serialize_u64(number),
+            None => {
+                Err(ser::Error::custom("a continuation travels as an argument of an object's method only, and once"))
             }
-        });
-        serializer.serialize_u64(number)
+        }
     }
 }
 
@@ -100,18 +112,11 @@ impl<T: Send + 'static> Serialize for Continuation<T> {
 impl<'de, T: Send + 'static> Deserialize<'de> for Continuation<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Continuation<T>, D::Error> {
         let number = u64::deserialize(deserializer)?;
-        if !carrying() {
-            return Err(de::Error::custom("a continuation travels as an argument of an object's method only"));
-        }
-        let mut table = lock(&TRAVELLING);
-        let table = table.get_or_insert_default();
-        if table.get(&number).is_none_or(|k| k.value != TypeId::of::<T>()) {
-            return Err(de::Error::custom("there is no such continuation"));
-        }
-        match table.remove(&number) {
-            // SAFETY: it has been taken out of a `Continuation<T>`, and out of the table.
-            Some(Travelling { leaf, .. }) => Ok(unsafe { Continuation::from_leaf(leaf) }),
-            None => unreachable!("just seen"),
+        match take(number) {
+            Some(k) => Ok(k),
+            None => {
+                Err(de::Error::custom("a continuation travels as an argument of an object's method only, and once"))
+            }
         }
     }
 }
