@@ -469,7 +469,7 @@ fn a_continuation_is_not_text() {
         text
     }
     let runtime = Runtime::builder().workers(1).build().unwrap();
-    assert_eq!(runtime.run(written()), "a continuation travels as an argument of an object's method only");
+    assert_eq!(runtime.run(written()), "a continuation travels as an argument of an object's method only, and once");
     let read: Result<Continuation<u64>, _> = serde_json::from_str("0");
     assert!(read.unwrap_err().to_string().starts_with("a continuation travels as an argument"));
 }

@@ -4,6 +4,7 @@ mod arrays;
 #[path = "../common/mod.rs"]
 mod common;
 mod continuations;
+mod hostile;
 mod locks;
 mod places;
 
