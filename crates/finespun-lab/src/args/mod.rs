@@ -86,6 +86,9 @@ pub struct RunOptions {
     /// How messages between workers travel
     #[arg(long, global = true, value_enum)]
     pub transport: Option<Transport>,
+    /// Whether calls run on the stack first
+    #[arg(long, global = true, value_enum)]
+    pub schema: Option<Schema>,
     /// Print the runtime's counters
     #[arg(long, global = true)]
     pub stats: bool,
@@ -123,6 +126,24 @@ impl From<Transport> for finespun::Transport {
             Transport::Push => finespun::Transport::Push,
             Transport::Pull => finespun::Transport::Pull,
             Transport::Adaptive => finespun::Transport::Adaptive,
+        }
+    }
+}
+
+/// The schemas by name.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Schema {
+    /// On the stack, and in a frame only if they have to wait (the default)
+    Auto,
+    /// Each in a frame of its own, queued and run from there: for comparison
+    Heap,
+}
+
+impl From<Schema> for finespun::Schema {
+    fn from(schema: Schema) -> finespun::Schema {
+        match schema {
+            Schema::Auto => finespun::Schema::Auto,
+            Schema::Heap => finespun::Schema::Heap,
         }
     }
 }
