@@ -298,6 +298,9 @@ fn wrong_input_is_one_line() {
         ("bench fly", &["unknown bench `fly`", "apps"]),
         ("bench apps --rounds 0", &["--rounds", "1 to 10000"]),
         ("bench apps --only fly", &["--only", "`fly`", "fib, tak"]),
+        ("bench layouts --only tak", &["--only", "`tak`", "sor, mdforce, em3d"]),
+        ("bench layouts --nodes 0", &["--nodes", "1 to 65536"]),
+        ("bench microkernel --nodes 1", &["--nodes", "`1`", "2 to 4096"]),
         ("doctor now", &["unexpected argument `now`"]),
     ] {
         let complaint = refused(line);

@@ -11,8 +11,13 @@ const SIZE: (u32, u32) = (900, 500);
 const FONT: &str = "sans-serif";
 
 /// Colours that differ in brightness too, so that they can be told apart in print.
-const COLOURS: [RGBColor; 4] =
-    [RGBColor(68, 119, 170), RGBColor(204, 187, 68), RGBColor(170, 51, 119), RGBColor(34, 136, 51)];
+const COLOURS: [RGBColor; 5] = [
+    RGBColor(68, 119, 170),
+    RGBColor(204, 187, 68),
+    RGBColor(170, 51, 119),
+    RGBColor(34, 136, 51),
+    RGBColor(102, 204, 238),
+];
 
 /// A histogram as an SVG picture, one bar per bin.
 ///
