@@ -155,7 +155,9 @@ Examples:
   finespun bench --list
   finespun bench apps --only fib,uts --rounds 7
   finespun bench apps --quick --json apps.json --plot apps.svg
-  finespun bench instructions --check")]
+  finespun bench instructions --check
+  finespun bench layouts --only sor,em3d --workers 2
+  finespun bench microkernel --only impact --json efficiency.json --plot efficiency.svg")]
 pub struct Bench {
     /// The bench
     pub name: Option<String>,
