@@ -136,7 +136,7 @@ fn proteins(size: Size, _: usize) -> Vec<Layout> {
 fn graphs(size: Size, _: usize) -> Vec<Layout> {
     let (vertices, degree, steps) = match size {
         Size::Quick => (128, 4, 1),
-        Size::Usual => (4096, 16, 2),
+        Size::Usual => (4096, 16, 1),
         Size::Paper => (4096, 16, 100),
     };
     let layout = |form: &str, level: &str, locality: &str| Layout {

@@ -66,9 +66,9 @@ const DESTINATIONS: [(&str, Destinations); 4] = [
 ];
 
 /// Rounds of a run, as far as the numbers of threads below allow.
-const ROUNDS: usize = 20_000_000;
+const ROUNDS: usize = 10_000_000;
 /// Threads of a place: at least and at most; and with `--quick`.
-const THREADS: (usize, usize) = (16, 500);
+const THREADS: (usize, usize) = (8, 500);
 const QUICK_THREADS: usize = 4;
 
 /// What stays the same throughout.
@@ -164,7 +164,7 @@ impl Setting<'_> {
             "Efficiency in % by the share of local accesses, to random places; grains do not vary (figure 11)\n\n";
         for found in &by_grain {
             let row = |found: &Found| [vec![format!("{:.0} %", 100.0 * found.local())], found.cells()].concat();
-            let grain = format!("{}, local", found[0].grain(self.workers));
+            let grain = format!("{}, local", grain_text(found, self.workers));
             report.text += &table(&grain, &all, &found.iter().map(row).collect::<Vec<_>>());
             report.rows.extend(found.iter().flat_map(|found| found.json("impact", self)));
         }
@@ -190,7 +190,8 @@ impl Setting<'_> {
                 let Point { destinations: (name, _), variance, .. } = found.point;
                 [vec![format!("V {variance:.1}, {name}")], found.cells()].concat()
             };
-            report.text += &table(&all[0].grain(self.workers), &CONTENDING, &all.iter().map(row).collect::<Vec<_>>());
+            report.text +=
+                &table(&grain_text(&all, self.workers), &CONTENDING, &all.iter().map(row).collect::<Vec<_>>());
             report.rows.extend(all.iter().flat_map(|found| found.json("contention", self)));
         }
         Ok(())
@@ -280,11 +281,6 @@ impl Found {
         self.ideal.least() * workers as f64 / self.threads as f64
     }
 
-    /// The mean grain, for people.
-    fn grain(&self, workers: usize) -> String {
-        format!("{} rounds = {}", show::thousands(self.point.grain.into()), show::seconds(self.seconds(workers)))
-    }
-
     fn efficiency(&self, version: usize) -> Option<f64> {
         let (_, time) = self.times.iter().find(|(at, _)| *at == version)?;
         Some(self.ideal.least() / time.least())
@@ -292,8 +288,8 @@ impl Found {
 
     /// The efficiency of each version, in per cent.
     fn cells(&self) -> Vec<String> {
-        let efficiency = |(_, time): &(usize, Sample)| format!("{:.0}", 100.0 * self.ideal.least() / time.least());
-        self.times.iter().map(efficiency).collect()
+        let shown = |per_cent: f64| if per_cent < 9.95 { format!("{per_cent:.1}") } else { format!("{per_cent:.0}") };
+        self.times.iter().map(|(_, time)| shown(100.0 * self.ideal.least() / time.least())).collect()
     }
 
     fn json(&self, part: &str, setting: &Setting<'_>) -> Vec<Value> {
@@ -312,6 +308,17 @@ impl Found {
         };
         self.times.iter().map(row).collect()
     }
+}
+
+/// The mean grain of what was found at one, in seconds.
+fn grain(found: &[Found], workers: usize) -> f64 {
+    found.iter().map(|found| found.seconds(workers)).fold(f64::INFINITY, f64::min)
+}
+
+/// The same for people.
+fn grain_text(found: &[Found], workers: usize) -> String {
+    let rounds = show::thousands(found[0].point.grain.into());
+    format!("{rounds} rounds = {}", show::seconds(grain(found, workers)))
 }
 
 fn table(first: &str, versions: &[usize], lines: &[Vec<String>]) -> String {

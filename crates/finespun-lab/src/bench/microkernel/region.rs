@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Found, VERSIONS};
+use super::{Found, VERSIONS, grain};
 use crate::bench::paper::concert::CONCERT_FIGURE_13;
 use crate::show;
 
@@ -23,9 +23,8 @@ pub(super) fn region(by_grain: &[Vec<Found>], workers: usize) -> (String, Vec<Va
     for (at, version) in VERSIONS.iter().enumerate() {
         let mut cells = vec![version.name.to_owned()];
         for (place, share) in shares.iter().enumerate() {
-            let column = by_grain.iter().map(|found| &found[place]);
-            let grains: Vec<_> =
-                column.filter_map(|found| Some((1e6 * found.seconds(workers), found.efficiency(at)?))).collect();
+            let efficient = |found: &Vec<Found>| Some((1e6 * grain(found, workers), found[place].efficiency(at)?));
+            let grains: Vec<_> = by_grain.iter().filter_map(efficient).collect();
             let (ours, theirs) = (least_grain(&grains), CONCERT_FIGURE_13.figure(version.name, share));
             let ours_shown = ours.map_or_else(|| "-".to_owned(), |grain| format!("{grain:.2}"));
             cells.push(theirs.map_or_else(|| ours_shown.clone(), |theirs| format!("{ours_shown} [{theirs}]")));
