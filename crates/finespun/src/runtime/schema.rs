@@ -4,6 +4,31 @@
 ///
 /// The comparison of the Concert papers (hybrid-execution-model, section 4; concert-runtime-mechanisms, section 4.1, where it
 /// is the *base* version): what does it bring to call on the stack and to make a frame only for what has to wait?
+///
+/// ```
+/// use finespun::Schema;
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn fib(n: u64) -> u64 {
+///     if n < 2 {
+///         return n;
+///     }
+///     let (a, b) = join!(fib(n - 1), fib(n - 2));
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), finespun::Error> {
+/// let frames = |schema| {
+///     let runtime = Runtime::builder().workers(1).schema(schema).build()?;
+///     assert_eq!(runtime.run(fib(10)), 55);
+///     Ok::<_, finespun::Error>(runtime.stats().frames)
+/// };
+/// // Of fib(10) there are 177 calls.
+/// assert!(frames(Schema::Auto)? < 177 && frames(Schema::Heap)? >= 177);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Schema {
