@@ -46,7 +46,17 @@ fn bare(line: &str) -> Output {
 #[test]
 fn every_bench_is_listed_and_the_counted_side_is_not() {
     let list = output("bench --list");
-    for name in ["apps", "instructions", "overheads", "suspended", "scaling", "transports"] {
+    for name in [
+        "apps",
+        "instructions",
+        "overheads",
+        "suspended",
+        "scaling",
+        "transports",
+        "invocation",
+        "layouts",
+        "microkernel",
+    ] {
         assert!(list.lines().any(|line| line.starts_with(&format!("{name} "))), "{list}");
     }
     assert!(!list.contains("count "), "{list}");
@@ -153,4 +163,60 @@ fn so_many_suspended_tasks() {
     assert!(output("bench suspended --rounds 1 --tasks 50").contains("50 tasks at the same time"));
     let output = finespun("bench suspended --tasks 0").output().expect("the command starts");
     assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+/// A number of a row, by its path.
+fn figure(row: &Value, path: &str) -> f64 {
+    row.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} is a number in {row}"))
+}
+
+#[test]
+fn layouts_on_the_stack_and_in_frames() {
+    let (table, rows) = measured("bench layouts --quick --rounds 1 --workers 2 --nodes 16");
+    for text in ["table 4", "table 5", "table 6", "heap/hybrid", "16 nodes on 2 workers"] {
+        assert!(table.contains(text), "{text} in {table}");
+    }
+    // Blocks of 1, 2, 4 and 8; random and spatial; three forms, low and high.
+    assert_eq!(rows.len(), 4 + 2 + 6, "{rows:?}");
+    for row in &rows {
+        assert!(figure(row, "/hybrid/min") > 0.0 && figure(row, "/heap/min") > 0.0);
+        assert!((figure(row, "/ratio") - figure(row, "/heap/min") / figure(row, "/hybrid/min")).abs() < 1e-9);
+        assert!(figure(row, "/heap/frames_per_unit") > figure(row, "/hybrid/frames_per_unit"), "{row}");
+        assert!(figure(row, "/hybrid/messages_per_unit") > 0.0, "{row}");
+    }
+    // The larger the blocks, the more stays at home: of 900 points with 4 reads each.
+    let local: Vec<_> = rows[..4].iter().map(|row| figure(row, "/local_to_remote")).collect();
+    assert!(local.is_sorted() && figure(&rows[0], "/local") == 0.0, "{local:?}");
+    assert!(rows[..4].iter().all(|row| figure(row, "/units") == 900.0));
+    assert_eq!(figure(&rows[3], "/paper/T3D/ratio"), 1.126);
+    assert_eq!(rows[0]["paper"]["CM-5"]["hybrid"], Value::Null);
+}
+
+#[test]
+fn layouts_one_table_and_its_picture() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("layouts.svg");
+    let line = format!("bench layouts --quick --rounds 1 --only em3d --nodes 4 --plot {}", file.display());
+    let table = output(&line);
+    assert!(table.contains("forward, high") && !table.contains("table 4"), "{table}");
+    let svg = fs::read_to_string(file).expect("a picture");
+    assert!(svg.contains("em3d pull, low") && svg.contains("T3D"), "{svg}");
+}
+
+#[test]
+fn microkernel_by_five_versions() {
+    let (table, rows) = measured("bench microkernel --quick --rounds 1 --workers 2 --nodes 4");
+    for text in ["figure 11", "figure 12", "figure 13", "+stack+pull", "hotspot16", "4 places"] {
+        assert!(table.contains(text), "{text} in {table}");
+    }
+    let part = |part: &str| rows.iter().filter(|row| row["part"] == part).collect::<Vec<_>>();
+    // Two grains and six shares by five versions; three deviations and four destinations by three; the region.
+    assert_eq!([part("impact").len(), part("contention").len(), part("region").len()], [60, 36, 30]);
+    for row in part("impact").into_iter().chain(part("contention")) {
+        let efficiency = figure(row, "/ideal/min") / figure(row, "/time/min");
+        assert!(efficiency > 0.0 && (figure(row, "/efficiency") - efficiency).abs() < 1e-9, "{row}");
+        assert!(figure(row, "/grain_us") > 0.0 && figure(row, "/threads") == 16.0, "{row}");
+    }
+    let base = part("impact")[0];
+    assert_eq!([&base["version"], &base["schema"], &base["transport"]], ["base", "heap", "push"]);
+    assert!(part("region").iter().any(|row| row["paper_us"] == 300.0 && row["version"] == "base"));
 }

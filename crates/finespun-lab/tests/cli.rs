@@ -213,6 +213,17 @@ fn options_stand_before_and_behind_the_application() {
     assert_eq!(json("run fib --workers 3 5 --block-every 2")["answer"]["value"], 5);
 }
 
+/// Each of the 177 calls of `fib 10` is a frame, or none is.
+#[test]
+fn calls_in_frames_and_on_the_stack() {
+    let frames =
+        |how: &str| json(&format!("run fib 10 --workers 1 {how}"))["stats"]["frames"].as_u64().expect("a number");
+    let (neither, auto, heap) = (frames(""), frames("--schema auto"), frames("--schema heap"));
+    assert_eq!(auto, neither);
+    assert!(auto < 10 && heap >= 177, "{auto} {heap}");
+    assert_eq!(heap, frames("--block-every 1"));
+}
+
 #[test]
 fn wrong_input_is_one_line() {
     for (line, parts) in [
@@ -237,6 +248,9 @@ fn wrong_input_is_one_line() {
         ("run fib 3 --workers -2", &["--workers", "1 to 1024"]),
         ("run fib 3 --workers", &["--workers"]),
         ("run fib 3 --transport pigeon", &["--transport", "`pigeon`", "use one of push, pull, adaptive"]),
+        ("run fib 3 --schema pile", &["--schema", "`pile`", "use one of auto, heap"]),
+        ("run fib 3 --schema heap --plain", &["--schema", "--plain"]),
+        ("run --schema heap fib 3 --block-every 2", &["--schema", "--block-every"]),
         ("run fib 3 --repeat 0", &["--repeat", "1 to 1000000"]),
         ("run fib 3 --plain --workers 2", &["--workers", "--plain"]),
         ("run --plain fib 3 --stats", &["--stats", "--plain"]),
@@ -284,6 +298,9 @@ fn wrong_input_is_one_line() {
         ("bench fly", &["unknown bench `fly`", "apps"]),
         ("bench apps --rounds 0", &["--rounds", "1 to 10000"]),
         ("bench apps --only fly", &["--only", "`fly`", "fib, tak"]),
+        ("bench layouts --only tak", &["--only", "`tak`", "sor, mdforce, em3d"]),
+        ("bench layouts --nodes 0", &["--nodes", "1 to 65536"]),
+        ("bench microkernel --nodes 1", &["--nodes", "`1`", "2 to 4096"]),
         ("doctor now", &["unexpected argument `now`"]),
     ] {
         let complaint = refused(line);

@@ -2,21 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use finespun::{RunError, Runtime, Task};
+use finespun::{RunError, Runtime, Stats, Task};
 
-/// A value, and the time that it took.
+/// A value, the time that it took, and what the runtime did for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed<T> {
     /// The value.
     pub value: T,
     /// The wall-clock time.
     pub time: Duration,
+    /// The runtime's counters, from the start to the end; nothing for the plain version.
+    pub stats: Stats,
 }
 
 impl<T> Timed<T> {
-    /// The same time for what `f` makes of the value.
+    /// The same time and counters for what `f` makes of the value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Timed<U> {
-        Timed { value: f(self.value), time: self.time }
+        Timed { value: f(self.value), time: self.time, stats: self.stats }
     }
 }
 
@@ -45,12 +47,18 @@ impl Executor {
         K: Task + Send,
         K::Output: Send,
     {
+        let counters = || match self {
+            Executor::Plain => Stats::default(),
+            Executor::Tasks(runtime) => runtime.stats(),
+        };
+        let before = counters();
         let start = Instant::now();
         let value = match self {
             Executor::Plain => plain(data),
             Executor::Tasks(runtime) => runtime.try_run(task(data))?,
         };
-        Ok(Timed { value, time: start.elapsed() })
+        let time = start.elapsed();
+        Ok(Timed { value, time, stats: counters() - before })
     }
 
     /// How many threads compute.

@@ -86,6 +86,9 @@ pub struct RunOptions {
     /// How messages between workers travel
     #[arg(long, global = true, value_enum)]
     pub transport: Option<Transport>,
+    /// Whether calls run on the stack first
+    #[arg(long, global = true, value_enum)]
+    pub schema: Option<Schema>,
     /// Print the runtime's counters
     #[arg(long, global = true)]
     pub stats: bool,
@@ -127,6 +130,24 @@ impl From<Transport> for finespun::Transport {
     }
 }
 
+/// The schemas by name.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Schema {
+    /// On the stack, and in a frame only if they have to wait (the default)
+    Auto,
+    /// Each in a frame of its own, queued and run from there: for comparison
+    Heap,
+}
+
+impl From<Schema> for finespun::Schema {
+    fn from(schema: Schema) -> finespun::Schema {
+        match schema {
+            Schema::Auto => finespun::Schema::Auto,
+            Schema::Heap => finespun::Schema::Heap,
+        }
+    }
+}
+
 /// `finespun bench`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -134,7 +155,9 @@ Examples:
   finespun bench --list
   finespun bench apps --only fib,uts --rounds 7
   finespun bench apps --quick --json apps.json --plot apps.svg
-  finespun bench instructions --check")]
+  finespun bench instructions --check
+  finespun bench layouts --only sor,em3d --workers 2
+  finespun bench microkernel --only impact --json efficiency.json --plot efficiency.svg")]
 pub struct Bench {
     /// The bench
     pub name: Option<String>,

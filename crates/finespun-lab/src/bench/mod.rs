@@ -10,6 +10,8 @@
 //! - `scaling`: each application on one worker and on many
 //! - `transports`: messages from one thread to another, beside channels
 //! - `invocation`: what a call of an object costs, by where the object is
+//! - `layouts`: objects on nodes by layout, on the stack and in frames only
+//! - `microkernel`: threads that gather and compute, by stack or frames and by transport
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `measure`: the alternating timer, least and median
 //! - `paper`: figures from the papers, for the benches that stand beside them
@@ -19,7 +21,9 @@ mod apps;
 mod count;
 mod instructions;
 mod invocation;
+mod layouts;
 mod measure;
+mod microkernel;
 mod options;
 mod overheads;
 mod paper;
@@ -82,6 +86,8 @@ const BENCHES: &[&dyn Bench] = &[
     &scaling::Scaling,
     &transports::Transports,
     &invocation::Invocation,
+    &layouts::Layouts,
+    &microkernel::Microkernel,
 ];
 
 /// What benches start for themselves; no list shows them.
@@ -143,6 +149,11 @@ fn check_rows(bench: &dyn Bench, options: &BenchOptions) -> Result<(), Failure> 
 /// Whether `--only` lets this row through.
 fn wanted(options: &BenchOptions, row: &str) -> bool {
     options.only.is_empty() || options.only.iter().any(|name| name == row)
+}
+
+/// A sample as `--json` shows it.
+fn figures(sample: &Sample) -> Value {
+    json!({"min": sample.least(), "median": sample.median(), "all": sample.all()})
 }
 
 /// The file that `--json` writes.

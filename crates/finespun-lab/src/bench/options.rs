@@ -9,4 +9,10 @@ pub struct Extra {
     /// suspended: how many tasks wait at the same time
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = crate::args::values::number(1..=100_000_000u64))]
     pub tasks: Option<u64>,
+    /// layouts: nodes that objects live on, 1 to 65536; microkernel: nodes and places, 2 to 4096 [default: as in the papers]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = crate::args::values::number(1..=65_536usize))]
+    pub nodes: Option<usize>,
+    /// layouts: problems as large and as long as in the papers, which takes minutes
+    #[arg(long)]
+    pub paper: bool,
 }

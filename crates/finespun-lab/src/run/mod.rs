@@ -53,15 +53,22 @@ fn check(options: &RunOptions) -> Result<(), Failure> {
         ("--workers", options.workers.is_some()),
         ("--nodes", options.nodes.is_some()),
         ("--transport", options.transport.is_some()),
+        ("--schema", options.schema.is_some()),
         ("--stats", options.stats),
         ("--block-every", options.block_every > 0),
     ];
-    match with_plain.into_iter().find(|(_, given)| options.plain && *given) {
-        Some((option, _)) => Err(Failure::Usage(format!(
+    if let Some((option, _)) = with_plain.into_iter().find(|(_, given)| options.plain && *given) {
+        return Err(Failure::Usage(format!(
             "{option} does not go together with --plain, which runs without tasks: give one or the other"
-        ))),
-        None => Ok(()),
+        )));
     }
+    if options.schema.is_some() && options.block_every > 0 {
+        return Err(Failure::Usage(
+            "--schema does not go together with --block-every, which says what becomes of each call: give one or the other"
+                .to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// The file for the histogram, if there will be one.
@@ -97,6 +104,9 @@ fn executor(options: &RunOptions) -> Result<Executor, Failure> {
     }
     if let Some(transport) = options.transport {
         builder = builder.transport(transport.into());
+    }
+    if let Some(schema) = options.schema {
+        builder = builder.schema(schema.into());
     }
     Ok(Executor::Tasks(builder.build()?))
 }

@@ -8,11 +8,19 @@ use crate::app::Histogram;
 use crate::failure::Failure;
 
 const SIZE: (u32, u32) = (900, 500);
+/// Of a letter of a label, about; and what stands beside the bars.
+const LETTER: usize = 8;
+const BESIDE: usize = 125;
 const FONT: &str = "sans-serif";
 
 /// Colours that differ in brightness too, so that they can be told apart in print.
-const COLOURS: [RGBColor; 4] =
-    [RGBColor(68, 119, 170), RGBColor(204, 187, 68), RGBColor(170, 51, 119), RGBColor(34, 136, 51)];
+const COLOURS: [RGBColor; 5] = [
+    RGBColor(68, 119, 170),
+    RGBColor(204, 187, 68),
+    RGBColor(170, 51, 119),
+    RGBColor(34, 136, 51),
+    RGBColor(102, 204, 238),
+];
 
 /// A histogram as an SVG picture, one bar per bin.
 ///
@@ -31,6 +39,7 @@ pub fn bars(histogram: &Histogram) -> Result<String, Failure> {
         title: &histogram.title,
         across: histogram.of,
         up: histogram.count,
+        width: SIZE.0,
         from: f64::from(first) - 0.6,
         to: f64::from(last) + 0.6,
         top: most as f64 * 1.05,
@@ -54,6 +63,7 @@ pub fn grouped_bars(
 ) -> Result<String, Failure> {
     let share = 0.8 / series.len().max(1) as f64;
     let most = series.iter().flat_map(|(_, heights)| heights).copied().fold(f64::MIN_POSITIVE, f64::max);
+    let longest = groups.iter().map(String::len).max().unwrap_or(0);
     let series: Vec<_> = series
         .iter()
         .enumerate()
@@ -67,6 +77,7 @@ pub fn grouped_bars(
         title,
         across: "",
         up,
+        width: SIZE.0.max((groups.len() * LETTER * (longest + 2) + BESIDE) as u32),
         from: -0.6,
         to: groups.len() as f64 - 0.4,
         top: most * 1.05,
@@ -87,6 +98,8 @@ struct Axes<'a> {
     title: &'a str,
     across: &'a str,
     up: &'a str,
+    /// Of the picture, for the labels to have room.
+    width: u32,
     from: f64,
     to: f64,
     top: f64,
@@ -104,7 +117,7 @@ fn draw(axes: &Axes<'_>, series: &[Series], width: f64) -> Result<String, String
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let mut svg = String::new();
     {
-        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        let area = SVGBackend::with_string(&mut svg, (axes.width, SIZE.1)).into_drawing_area();
         area.fill(&WHITE).map_err(|error| text(&error))?;
         let mut chart = ChartBuilder::on(&area)
             .caption(axes.title, (FONT, 18))
@@ -175,8 +188,11 @@ mod tests {
         let groups = ["fib".to_owned(), "tak".to_owned()];
         let series = [("plain".to_owned(), vec![1.0, 2.0]), ("tasks".to_owned(), vec![1.5, 2.5])];
         let svg = grouped_bars("times", "ratio", &groups, &series).expect("a picture");
-        for text in ["fib", "tak", "plain", "tasks", "times", "ratio"] {
+        for text in ["fib", "tak", "plain", "tasks", "times", "ratio", "width=\"900\""] {
             assert!(svg.contains(text), "{text} in {svg}");
         }
+        let groups: Vec<_> = (0..20).map(|group| format!("a long name {group}")).collect();
+        let svg = grouped_bars("times", "ratio", &groups, &[("plain".to_owned(), vec![1.0; 20])]).expect("a picture");
+        assert!(svg.contains("width=\"2685\""), "{svg}");
     }
 }

@@ -48,6 +48,15 @@ macro_rules! counters {
             }
         }
 
+        impl std::ops::Sub for Stats {
+            type Output = Stats;
+
+            /// What has been done since the `earlier` one of the same runtime.
+            fn sub(self, earlier: Stats) -> Stats {
+                Stats { $($name: self.$name - earlier.$name,)+ }
+            }
+        }
+
         impl Stats {
             /// Every counter with its name, in a fixed order.
             pub fn entries(&self) -> Vec<(&'static str, u64)> {

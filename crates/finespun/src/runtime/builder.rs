@@ -11,7 +11,7 @@ use crate::sched::ticker;
 use crate::sched::worker::{STACK_RESERVE, Worker};
 use crate::task::teams;
 
-use super::{Error, Runtime};
+use super::{Error, Runtime, Schema};
 
 pub(super) const MAX_WORKERS: usize = 1024;
 pub(super) const MAX_NODES: usize = 65536;
@@ -27,6 +27,7 @@ pub struct Builder {
     stack_size: usize,
     quantum: Duration,
     block_every: u32,
+    schema: Schema,
     pin: bool,
     nodes: Option<usize>,
     travel: Travel,
@@ -40,6 +41,7 @@ impl Default for Builder {
             stack_size: DEFAULT_STACK,
             quantum: Duration::from_millis(50),
             block_every: 0,
+            schema: Schema::default(),
             pin: false,
             nodes: None,
             travel: Travel::default(),
@@ -73,6 +75,15 @@ impl Builder {
     /// had to wait. 0, the default, means never. A program's answer must not depend on it.
     pub fn block_every(mut self, n: u32) -> Builder {
         self.block_every = n;
+        self
+    }
+
+    /// Whether calls run on the stack first. Default: [`Schema::Auto`]. [`Schema::Heap`] is a [`block_every`] of 1; an `n` above
+    /// 0 that is given there goes before it, in whatever order the two are set.
+    ///
+    /// [`block_every`]: Builder::block_every
+    pub fn schema(mut self, schema: Schema) -> Builder {
+        self.schema = schema;
         self
     }
 
@@ -148,7 +159,7 @@ impl Builder {
             workers,
             stack_size: self.stack_size,
             quantum: self.quantum,
-            block_every: self.block_every,
+            block_every: self.schema.block_every(self.block_every),
             pin: self.pin,
         };
         let hosts = hosts(workers, nodes, &self.travel);

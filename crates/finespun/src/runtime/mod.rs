@@ -6,10 +6,12 @@
 mod builder;
 mod error;
 mod root;
+mod schema;
 mod spawned;
 
 pub use builder::Builder;
 pub use error::{Error, Panic, RunError};
+pub use schema::Schema;
 pub use spawned::RunFuture;
 
 use std::sync::Arc;

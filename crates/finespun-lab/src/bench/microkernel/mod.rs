@@ -1,0 +1,339 @@
+//! Threads that gather and compute, by stack or frames and by transport: the concert paper's section 5.1.
+//!
+//! What is measured is efficiency: the time that the computing alone takes, dealt evenly to all workers, over the time that
+//! the program takes. Four versions of the runtime are the paper's, of which each adds something to the first; the fifth is
+//! what a program gets that asks for nothing.
+//!
+//! - *impact*: by the share of accesses that are local, for several grains (figure 11)
+//! - *contention*: by where remote accesses go, and by how much grains vary (figure 12)
+//! - *region*: from which grain on a version is efficient, by the local share; of the same runs as *impact* (figure 13)
+
+mod region;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use finespun::{Runtime, Schema, Transport};
+use finespun_apps::microkernel::{self, Destinations, Places, Plan, Problem, compute};
+use serde_json::{Value, json};
+
+use super::measure::{Sample, alternate};
+use super::{Bench, Extra, Report, figures, wanted};
+use crate::args::{BenchOptions, refused};
+use crate::failure::Failure;
+use crate::machine::cores;
+use crate::show;
+
+/// A version of the runtime.
+struct Version {
+    name: &'static str,
+    schema: Schema,
+    transport: Transport,
+}
+
+const fn version(name: &'static str, schema: Schema, transport: Transport) -> Version {
+    Version { name, schema, transport }
+}
+
+const VERSIONS: [Version; 5] = [
+    version("base", Schema::Heap, Transport::Push),
+    version("+stack", Schema::Auto, Transport::Push),
+    version("+pull", Schema::Heap, Transport::Pull),
+    version("+stack+pull", Schema::Auto, Transport::Pull),
+    version("adaptive", Schema::Auto, Transport::Adaptive),
+];
+
+/// Those that figure 12 compares, and ours.
+const CONTENDING: [usize; 3] = [1, 3, 4];
+
+/// The processors of the paper's machine.
+const PLACES: usize = 32;
+
+/// Shares of remote accesses: the paper's.
+const REMOTE: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
+/// Mean grains in rounds of about 2 ns: the paper's 10 to 5000 us on a machine of 150 MHz are in proportion to its overheads,
+/// and so are these to ours.
+const GRAINS: [u32; 6] = [50, 200, 1000, 5000, 20_000, 100_000];
+const FEW_GRAINS: [u32; 2] = [1000, 20_000];
+const QUICK_GRAINS: [u32; 2] = [10, 100];
+/// The paper's deviations over the mean.
+const VARIANCES: [f64; 3] = [0.0, 0.5, 1.0];
+const DESTINATIONS: [(&str, Destinations); 4] = [
+    ("all-to-all", Destinations::AllToAll),
+    ("random", Destinations::Random),
+    ("hotspot4", Destinations::Hotspot(4)),
+    ("hotspot16", Destinations::Hotspot(16)),
+];
+
+/// Rounds of a run, as far as the numbers of threads below allow.
+const ROUNDS: usize = 10_000_000;
+/// Threads of a place: at least and at most; and with `--quick`.
+const THREADS: (usize, usize) = (8, 500);
+const QUICK_THREADS: usize = 4;
+
+/// What stays the same throughout.
+struct Setting<'a> {
+    runtimes: Vec<Runtime>,
+    workers: usize,
+    places: usize,
+    options: &'a BenchOptions,
+}
+
+/// Parameters of the program.
+#[derive(Clone, Copy)]
+struct Point {
+    remote: f64,
+    destinations: (&'static str, Destinations),
+    grain: u32,
+    variance: f64,
+}
+
+/// Who computes.
+enum Runner {
+    /// Nobody but the one who measures: the computing alone.
+    Ideal,
+    /// A version, with the program as it is there.
+    Version(usize, Places),
+}
+
+/// What was found at a point.
+struct Found {
+    point: Point,
+    /// Threads of all places.
+    threads: usize,
+    /// The computing alone, dealt evenly to all workers.
+    ideal: Sample,
+    /// By version, those that were left out aside.
+    times: Vec<(usize, Sample)>,
+}
+
+/// The bench.
+#[derive(Debug)]
+pub struct Microkernel;
+
+impl Bench for Microkernel {
+    fn name(&self) -> &'static str {
+        "microkernel"
+    }
+
+    fn description(&self) -> &'static str {
+        "threads that gather and compute: efficiency by stack or frames, push or pull, grain and locality"
+    }
+
+    fn rows(&self) -> Vec<String> {
+        ["impact", "contention"].map(str::to_owned).to_vec()
+    }
+
+    fn run(&self, options: &BenchOptions, extra: &Extra) -> Result<Report, Failure> {
+        let places = extra.nodes.unwrap_or(PLACES);
+        if !(2..=4096).contains(&places) {
+            let reason = "the microkernel takes a whole number of nodes from 2 to 4096";
+            return Err(Failure::Usage(refused("--nodes", &places.to_string(), reason)));
+        }
+        let workers = options.workers.unwrap_or_else(cores::default_workers);
+        let start = |version: &Version| {
+            let runtime = Runtime::builder().workers(workers).nodes(places);
+            runtime.schema(version.schema).transport(version.transport).build()
+        };
+        let runtimes = VERSIONS.iter().map(start).collect::<Result<_, _>>()?;
+        let setting = Setting { runtimes, workers, places, options };
+        let mut report = Report::default();
+        if wanted(options, "impact") {
+            setting.impact(&mut report)?;
+        }
+        if wanted(options, "contention") {
+            setting.contention(&mut report)?;
+        }
+        report.text += &setting.notes();
+        Ok(report)
+    }
+}
+
+impl Setting<'_> {
+    /// Figures 11 and 13.
+    fn impact(&self, report: &mut Report) -> Result<(), Failure> {
+        let grains: &[u32] = if self.options.quick { &QUICK_GRAINS } else { &GRAINS };
+        let all: Vec<usize> = (0..VERSIONS.len()).collect();
+        let mut by_grain: Vec<Vec<Found>> = Vec::new();
+        for &grain in grains {
+            let point = |remote| Point { remote, destinations: DESTINATIONS[1], grain, variance: 0.0 };
+            let found = REMOTE.iter().map(|&remote| self.measure(point(remote), &all)).collect::<Result<_, _>>()?;
+            by_grain.push(found);
+        }
+        report.text +=
+            "Efficiency in % by the share of local accesses, to random places; grains do not vary (figure 11)\n\n";
+        for found in &by_grain {
+            let row = |found: &Found| [vec![format!("{:.0} %", 100.0 * found.local())], found.cells()].concat();
+            let grain = format!("{}, local", grain_text(found, self.workers));
+            report.text += &table(&grain, &all, &found.iter().map(row).collect::<Vec<_>>());
+            report.rows.extend(found.iter().flat_map(|found| found.json("impact", self)));
+        }
+        let (text, rows) = region::region(&by_grain, self.workers);
+        report.text += &text;
+        report.rows.extend(rows);
+        report.plot = Some(plot(&by_grain[by_grain.len() / 2])?);
+        Ok(())
+    }
+
+    /// Figure 12.
+    fn contention(&self, report: &mut Report) -> Result<(), Failure> {
+        let grains: &[u32] = if self.options.quick { &QUICK_GRAINS[..1] } else { &FEW_GRAINS };
+        report.text += "Efficiency in %, 80 % of the accesses remote, by where they go; V: deviation of grains over their mean (figure 12)\n\n";
+        for &grain in grains {
+            let mut all = Vec::new();
+            for variance in VARIANCES {
+                for destinations in DESTINATIONS {
+                    all.push(self.measure(Point { remote: 0.8, destinations, grain, variance }, &CONTENDING)?);
+                }
+            }
+            let row = |found: &Found| {
+                let Point { destinations: (name, _), variance, .. } = found.point;
+                [vec![format!("V {variance:.1}, {name}")], found.cells()].concat()
+            };
+            report.text +=
+                &table(&grain_text(&all, self.workers), &CONTENDING, &all.iter().map(row).collect::<Vec<_>>());
+            report.rows.extend(all.iter().flat_map(|found| found.json("contention", self)));
+        }
+        Ok(())
+    }
+
+    fn problem(&self, point: Point) -> Problem {
+        let Point { remote, destinations: (_, destinations), grain, variance } = point;
+        let threads = match self.options.quick {
+            true => QUICK_THREADS,
+            false => (ROUNDS / (grain as usize * self.places)).clamp(THREADS.0, THREADS.1),
+        };
+        Problem { places: self.places, threads, remote, destinations, grain, variance, seed: 1 }
+    }
+
+    /// Times the computing alone and some versions in turn; these must agree with the plain version.
+    fn measure(&self, point: Point, versions: &[usize]) -> Result<Found, Failure> {
+        let plan = Plan::draw(self.problem(point));
+        let known = microkernel::Plain::new(&plan).run();
+        let failed = |source| Failure::Run { app: "microkernel", source };
+        let make = |&version: &usize| {
+            let places = self.runtimes[version].try_run(microkernel::create(&plan)).map_err(failed)?;
+            Ok::<_, Failure>(Runner::Version(version, places))
+        };
+        let mut runners = vec![Runner::Ideal];
+        for version in versions {
+            runners.push(make(version)?);
+        }
+        let samples = alternate(self.options.rounds, &runners, |runner| match runner {
+            Runner::Ideal => Ok(alone(&plan) / self.workers as f64),
+            Runner::Version(version, places) => {
+                let start = Instant::now();
+                let found = self.runtimes[*version].try_run(microkernel::run(places)).map_err(failed)?;
+                let seconds = start.elapsed().as_secs_f64();
+                check(known, found).map(|()| seconds)
+            }
+        })?;
+        for runner in &runners {
+            if let Runner::Version(version, places) = runner {
+                self.runtimes[*version].try_run(microkernel::free(places)).map_err(failed)?;
+            }
+        }
+        let mut samples = samples.into_iter();
+        let ideal = samples.next().expect("the computing alone comes first");
+        Ok(Found { point, threads: plan.jobs.len(), ideal, times: versions.iter().copied().zip(samples).collect() })
+    }
+
+    fn notes(&self) -> String {
+        format!(
+            "Efficiency: the time of the computing alone, dealt evenly to {} workers, over that of the program on as many, both the\n\
+             least of {} runs in turn. {} places on as many nodes, {} to {} threads each. Heap: a frame for every call, except that what a\n\
+             message begins runs from the message. base: heap, push; +stack: push; +pull: heap, pull; +stack+pull: pull; adaptive: what a\n\
+             program gets that asks for nothing.{}\n",
+            self.workers,
+            self.options.rounds,
+            self.places,
+            if self.options.quick { QUICK_THREADS } else { THREADS.0 },
+            if self.options.quick { QUICK_THREADS } else { THREADS.1 },
+            if self.options.quick { " Few threads: the times mean nothing." } else { "" },
+        )
+    }
+}
+
+/// The seconds that the computing of all threads takes.
+fn alone(plan: &Plan) -> f64 {
+    let start = Instant::now();
+    for job in &plan.jobs {
+        black_box(compute(black_box(plan.values[job.object]), job.grain));
+    }
+    start.elapsed().as_secs_f64()
+}
+
+fn check(known: u64, found: u64) -> Result<(), Failure> {
+    if known == found {
+        return Ok(());
+    }
+    let (first, second) = (known.to_string(), found.to_string());
+    Err(Failure::Disagreement { app: "microkernel", first, second })
+}
+
+impl Found {
+    fn local(&self) -> f64 {
+        1.0 - self.point.remote
+    }
+
+    /// The mean grain in seconds.
+    fn seconds(&self, workers: usize) -> f64 {
+        self.ideal.least() * workers as f64 / self.threads as f64
+    }
+
+    fn efficiency(&self, version: usize) -> Option<f64> {
+        let (_, time) = self.times.iter().find(|(at, _)| *at == version)?;
+        Some(self.ideal.least() / time.least())
+    }
+
+    /// The efficiency of each version, in per cent.
+    fn cells(&self) -> Vec<String> {
+        let shown = |per_cent: f64| if per_cent < 9.95 { format!("{per_cent:.1}") } else { format!("{per_cent:.0}") };
+        self.times.iter().map(|(_, time)| shown(100.0 * self.ideal.least() / time.least())).collect()
+    }
+
+    fn json(&self, part: &str, setting: &Setting<'_>) -> Vec<Value> {
+        let Point { remote, destinations: (destinations, _), grain, variance } = self.point;
+        let row = |(version, time): &(usize, Sample)| {
+            let Version { name, schema, transport } = &VERSIONS[*version];
+            json!({
+                "part": part, "version": name, "schema": format!("{schema:?}").to_lowercase(),
+                "transport": format!("{transport:?}").to_lowercase(), "remote": remote, "destinations": destinations,
+                "grain_rounds": grain, "grain_us": 1e6 * self.seconds(setting.workers), "variance": variance,
+                "places": setting.places, "threads": self.threads, "workers": setting.workers,
+                "ideal": figures(&self.ideal), "time": figures(time),
+                "efficiency": self.ideal.least() / time.least(),
+                "efficiency_of_medians": self.ideal.median() / time.median(),
+            })
+        };
+        self.times.iter().map(row).collect()
+    }
+}
+
+/// The mean grain of what was found at one, in seconds.
+fn grain(found: &[Found], workers: usize) -> f64 {
+    found.iter().map(|found| found.seconds(workers)).fold(f64::INFINITY, f64::min)
+}
+
+/// The same for people.
+fn grain_text(found: &[Found], workers: usize) -> String {
+    let rounds = show::thousands(found[0].point.grain.into());
+    format!("{rounds} rounds = {}", show::seconds(grain(found, workers)))
+}
+
+fn table(first: &str, versions: &[usize], lines: &[Vec<String>]) -> String {
+    let names = versions.iter().map(|&version| VERSIONS[version].name);
+    let head: Vec<_> = [first].into_iter().chain(names).collect();
+    show::table(&head, lines) + "\n"
+}
+
+/// Efficiency by the local share, at one grain.
+fn plot(found: &[Found]) -> Result<String, Failure> {
+    let groups: Vec<_> = found.iter().map(|found| format!("{:.0} % local", 100.0 * found.local())).collect();
+    let heights = |version| found.iter().filter_map(|found| found.efficiency(version)).collect();
+    let series: Vec<_> =
+        (VERSIONS.iter().enumerate()).map(|(at, version)| (version.name.to_owned(), heights(at))).collect();
+    let title =
+        format!("Microkernel: efficiency at a grain of {} rounds", show::thousands(found[0].point.grain.into()));
+    show::grouped_bars(&title, "computing alone / time", &groups, &series)
+}
