@@ -360,8 +360,7 @@ fn notes(workers: usize, nodes: usize, options: &BenchOptions, size: Size) -> St
     };
     format!(
         "{nodes} nodes on {workers} workers; least and median of {} runs of each side, in turn, of the work alone. Frames and messages:\n\
-         mean of all runs. hybrid: calls on the stack; heap only: `--schema heap`, a frame for every call, except that what a message\n\
-         begins runs from the message up to its own first call. heap/hybrid: of the least times, beside the paper's parallel/hybrid on\n\
+         mean of all runs. hybrid: calls on the stack; heap only: `--schema heap`, a frame for every call. heap/hybrid: of the least times, beside the paper's parallel/hybrid on\n\
          64 nodes (EM3D on the T3D: 16).{more}\n",
         options.rounds
     )

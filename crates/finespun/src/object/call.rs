@@ -307,8 +307,13 @@ impl<M: Method> Work for Invoke<M> {
     #[inline]
     unsafe fn run(self, cx: Cx) -> Outcome<M::Output> {
         let Invoke { target, args } = self;
+        let call = Call::<M> { target, args, place: M::ORIGIN.place };
+        if cx.block_now() {
+            // The papers' parallel-only version: no method runs straight from its message.
+            return Outcome::suspended(located::start(cx, call));
+        }
         // SAFETY: passed on.
-        unsafe { Task::call(Call::<M> { target, args, place: M::ORIGIN.place }, cx) }
+        unsafe { Task::call(call, cx) }
     }
 }
 

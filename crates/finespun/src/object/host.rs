@@ -194,7 +194,7 @@ impl Host for Nodes {
         self.mailbox.is_stuck()
     }
 
-    fn poll(&self, cx: Cx, messages: usize) -> bool {
+    fn poll(&self, cx: Cx, messages: usize, ready: &Cell<Option<FrameRef>>) -> bool {
         let mut some = self.mailbox.flush(&cx.context().counters, |to| cx.context().scheduler().poke(to as u32));
         for _ in self.mailbox.to_do()..self.outbox {
             let Some(k) = self.stalled.borrow_mut().pop_front() else { break };
@@ -206,6 +206,9 @@ impl Host for Nodes {
                 break;
             }
             some = true;
+            if ready.get().is_some() {
+                break;
+            }
         }
         some
     }

@@ -38,8 +38,7 @@ pub enum Schema {
     Auto,
     /// It becomes a frame of its own, which is put into the queue and run from there, and its caller waits for it: the papers'
     /// parallel-only version, a thread for each call. For comparisons only; a program's answer must not depend on it. The
-    /// calls of tasks that are straight stay plain ones, and what a message from another node begins still runs from the message,
-    /// up to its own first call.
+    /// calls of tasks that are straight stay plain ones.
     Heap,
 }
 

@@ -1,5 +1,6 @@
 //! The team: what the workers of one runtime share.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -61,8 +62,8 @@ pub(crate) trait Host {
     fn any(&self) -> bool;
     /// Whether all that there is to do is to send what the receivers had no room for.
     fn is_stuck(&self) -> bool;
-    /// Handles up to so many messages; whether it has handled, or sent, any.
-    fn poll(&self, cx: Cx, messages: usize) -> bool;
+    /// Handles up to so many messages, and none behind one that has made a frame ready: whether it has handled, or sent, any.
+    fn poll(&self, cx: Cx, messages: usize, ready: &Cell<Option<FrameRef>>) -> bool;
     /// Sends the message that has been withheld.
     fn send_withheld(&self, cx: Cx);
     /// The worker has found nothing to do.

@@ -239,7 +239,7 @@ impl Worker {
         self.seat().running.store(true, Ordering::Relaxed);
         let alive = Alive;
         self.handles.set(true);
-        let some = self.seat().host().poll(self.context().cx(), messages);
+        let some = self.seat().host().poll(self.context().cx(), messages, &self.next);
         self.handles.set(false);
         std::mem::forget(alive);
         self.talks.set(self.talks.get() || some);

@@ -241,8 +241,7 @@ impl Setting<'_> {
     fn notes(&self) -> String {
         format!(
             "Efficiency: the time of the computing alone, dealt evenly to {} workers, over that of the program on as many, both the\n\
-             least of {} runs in turn. {} places on as many nodes, {} to {} threads each. Heap: a frame for every call, except that what a\n\
-             message begins runs from the message. base: heap, push; +stack: push; +pull: heap, pull; +stack+pull: pull; adaptive: what a\n\
+             least of {} runs in turn. {} places on as many nodes, {} to {} threads each. Heap: a frame for every call. base: heap, push; +stack: push; +pull: heap, pull; +stack+pull: pull; adaptive: what a\n\
              program gets that asks for nothing.{}\n",
             self.workers,
             self.options.rounds,
