@@ -130,9 +130,13 @@ impl<T: Send> Node<T> {
     pub unsafe fn receive_with<R>(&self, mut read: impl FnMut(usize, NonNull<T>) -> R) -> Option<R> {
         let first = self.turn.get();
         for pulled in [first, !first] {
-            // SAFETY: passed on.
-            let received =
-                if pulled { unsafe { self.pulled(&mut read) } } else { unsafe { self.push.receive_with(&mut read) } };
+            let received = if pulled {
+                // SAFETY: passed on.
+                unsafe { self.pulled(&mut read) }
+            } else {
+                // SAFETY: passed on.
+                unsafe { self.push.receive_with(&mut read) }
+            };
             if received.is_some() {
                 self.turn.set(!pulled);
                 return received;
@@ -147,8 +151,8 @@ impl<T: Send> Node<T> {
     unsafe fn pulled<R>(&self, mut read: impl FnMut(usize, NonNull<T>) -> R) -> Option<R> {
         let received = self.push.received();
         let now = |pulled: &Pulled<T>| pulled.after <= received;
-        // SAFETY: the rest of a `Pulled` is a number.
         let read = |from, pulled: NonNull<Pulled<T>>| {
+            // SAFETY: it is there, and the rest of a `Pulled` is a number.
             read(from, unsafe { NonNull::new_unchecked(&raw mut (*pulled.as_ptr()).value) })
         };
         // SAFETY: passed on.

@@ -141,16 +141,11 @@ impl<M: Maker> Task for Create<M> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Ref<M::Object>> {
-        let nodes = Nodes::of(cx).count() as usize;
         let node = self.node;
-        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
+        Nodes::of(cx).check(node);
         let (making, place) = (Making { node: node as u32, maker: self.maker }, self.place);
-        if making.node == cx.node() {
-            // SAFETY: passed on; here.
-            return unsafe { making.run(cx) };
-        }
         // SAFETY: passed on.
-        unsafe { remote::request(cx, making, place) }
+        unsafe { remote::at_home(cx, making, place) }
     }
 }
 
@@ -202,15 +197,10 @@ impl<T: Object + Portable> Task for CreateMany<T> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
-        let nodes = Nodes::of(cx).count() as usize;
         let CreateMany { node, place, .. } = self;
-        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
-        if node == cx.node() as usize {
-            // SAFETY: passed on; here.
-            return unsafe { self.run(cx) };
-        }
+        Nodes::of(cx).check(node);
         // SAFETY: passed on.
-        unsafe { remote::request(cx, self, place) }
+        unsafe { remote::at_home(cx, self, place) }
     }
 }
 

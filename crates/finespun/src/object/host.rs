@@ -92,6 +92,13 @@ impl Nodes {
         name.node() < self.count
     }
 
+    /// # Panics
+    /// If there is no such node.
+    pub(crate) fn check(&self, node: usize) {
+        let nodes = self.count as usize;
+        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
+    }
+
     /// A node of this worker's.
     #[inline]
     pub(crate) fn table(&self, node: u32) -> &Table {

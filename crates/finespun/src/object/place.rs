@@ -77,15 +77,10 @@ where
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Tk::Output> {
-        let nodes = Nodes::of(cx).count() as usize;
         let CallAt { node, place, .. } = self;
-        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
-        if node == cx.node() as usize {
-            // SAFETY: passed on; here.
-            return unsafe { self.run(cx) };
-        }
+        Nodes::of(cx).check(node);
         // SAFETY: passed on.
-        unsafe { remote::request(cx, self, place) }
+        unsafe { remote::at_home(cx, self, place) }
     }
 
     fn start(self, cx: Cx) -> FrameRef {

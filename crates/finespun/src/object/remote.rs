@@ -80,6 +80,20 @@ pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<
     unsafe { wait.forced().call(cx) }
 }
 
+/// Does the work, if this is its node; else sends it there, and waits for the answer.
+///
+/// # Safety
+/// As [`Task::call`].
+#[inline]
+pub(super) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<W::Output> {
+    if work.node() == cx.node() {
+        // SAFETY: passed on; here.
+        return unsafe { work.run(cx) };
+    }
+    // SAFETY: passed on.
+    unsafe { request(cx, work, place) }
+}
+
 /// Sends the work to its node, and asks for no answer.
 pub(super) fn tell<W: Work>(cx: Cx, work: W) {
     let nodes = Nodes::of(cx);

@@ -97,13 +97,9 @@ where
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
-        if self.node == cx.node() {
-            // SAFETY: passed on; here.
-            return unsafe { self.run(cx) };
-        }
         let place = self.place;
         // SAFETY: passed on.
-        unsafe { remote::request(cx, self, place) }
+        unsafe { remote::at_home(cx, self, place) }
     }
 
     fn start(self, cx: Cx) -> FrameRef {

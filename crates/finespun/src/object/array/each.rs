@@ -189,13 +189,9 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Sweep<T, S, C> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
-        if self.node == cx.node() {
-            // SAFETY: passed on; here.
-            return unsafe { self.run(cx) };
-        }
         let place = self.place;
         // SAFETY: passed on.
-        unsafe { remote::request(cx, self, place) }
+        unsafe { remote::at_home(cx, self, place) }
     }
 
     fn start(self, cx: Cx) -> FrameRef {
