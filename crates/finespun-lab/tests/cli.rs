@@ -115,7 +115,13 @@ fn waves_on_a_graph() {
 #[test]
 fn threads_that_read_and_compute() {
     let line = "run microkernel --places 8 --threads 50 --destinations hotspot4 --grain 100 --variance 0.5 --seed 1";
-    for how in ["--plain", "--workers 1 --nodes 8", "--workers 2 --nodes 3 --transport pull"] {
+    for how in [
+        "--plain",
+        "--workers 1 --nodes 8",
+        "--workers 2 --nodes 3 --transport pull",
+        "--workers 1 --nodes 4 --encode",
+        "--workers 2 --nodes 2 --overhead 1",
+    ] {
         let answer = json(&format!("{line} {how}"))["answer"].clone();
         assert_eq!(answer["checksum"], 16_321_917_139_484_510_171_u64, "{how}");
         assert_eq!(answer["rounds"], 38_729);
@@ -248,6 +254,8 @@ fn wrong_input_is_one_line() {
         ("run fib 3 --workers -2", &["--workers", "1 to 1024"]),
         ("run fib 3 --workers", &["--workers"]),
         ("run fib 3 --transport pigeon", &["--transport", "`pigeon`", "use one of push, pull, adaptive"]),
+        ("run fib 3 --overhead -1", &["--overhead", "0 to 1000000"]),
+        ("run fib 3 --encode --plain", &["--encode", "--plain"]),
         ("run fib 3 --schema pile", &["--schema", "`pile`", "use one of auto, heap"]),
         ("run fib 3 --schema heap --plain", &["--schema", "--plain"]),
         ("run --schema heap fib 3 --block-every 2", &["--schema", "--block-every"]),

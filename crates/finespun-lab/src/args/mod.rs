@@ -86,6 +86,12 @@ pub struct RunOptions {
     /// How messages between workers travel
     #[arg(long, global = true, value_enum)]
     pub transport: Option<Transport>,
+    /// Send messages between nodes as bytes, as to another process
+    #[arg(long, global = true)]
+    pub encode: bool,
+    /// Microseconds that each message between nodes costs its sender in addition, 0 to 1000000
+    #[arg(long, global = true, value_name = "US", allow_hyphen_values = true, value_parser = number(0..=1_000_000u64))]
+    pub overhead: Option<u64>,
     /// Whether calls run on the stack first
     #[arg(long, global = true, value_enum)]
     pub schema: Option<Schema>,

@@ -10,6 +10,8 @@ mod meter;
 mod report;
 pub mod target;
 
+use std::time::Duration;
+
 use std::sync::Arc;
 
 use finespun::Runtime;
@@ -53,6 +55,8 @@ fn check(options: &RunOptions) -> Result<(), Failure> {
         ("--workers", options.workers.is_some()),
         ("--nodes", options.nodes.is_some()),
         ("--transport", options.transport.is_some()),
+        ("--encode", options.encode),
+        ("--overhead", options.overhead.is_some()),
         ("--schema", options.schema.is_some()),
         ("--stats", options.stats),
         ("--block-every", options.block_every > 0),
@@ -95,7 +99,7 @@ fn executor(options: &RunOptions) -> Result<Executor, Failure> {
     if options.plain {
         return Ok(Executor::Plain);
     }
-    let mut builder = Runtime::builder().block_every(options.block_every);
+    let mut builder = Runtime::builder().block_every(options.block_every).encode(options.encode);
     if let Some(workers) = options.workers {
         builder = builder.workers(workers);
     }
@@ -104,6 +108,9 @@ fn executor(options: &RunOptions) -> Result<Executor, Failure> {
     }
     if let Some(transport) = options.transport {
         builder = builder.transport(transport.into());
+    }
+    if let Some(overhead) = options.overhead {
+        builder = builder.overhead(Duration::from_micros(overhead));
     }
     if let Some(schema) = options.schema {
         builder = builder.schema(schema.into());
