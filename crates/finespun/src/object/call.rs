@@ -120,7 +120,7 @@ impl<M: Method> Call<M> {
             return unsafe { outcome.ended() };
         }
         let name = self.target.name();
-        let hold = Nodes::of(cx).table(name.node()).hold_free(name, M::ACCESS == Access::Exclusive);
+        let hold = Hold::of_free(cx, name, M::ACCESS == Access::Exclusive, M::ORIGIN);
         // SAFETY: passed on.
         unsafe { inside(cx, hold, Inside::<M> { target: self.target, object, args: self.args }) }
     }
@@ -368,6 +368,7 @@ unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
         throw(Call::<M>::which(target).refused(Refusal::Poisoned));
     }
     let object = table.object(&hold).cast::<M::Object>();
+    let hold = hold.begin(cx, M::ORIGIN);
     // SAFETY: passed on.
     unsafe { inside(cx, hold, Inside::<M> { target, object, args }) }
 }
@@ -375,17 +376,16 @@ unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
 /// Calls the method, and ends the hold when that has ended.
 ///
 /// # Safety
-/// As [`Task::call`]; at home, and the object is held.
+/// As [`Task::call`]; at home, and the object is held by the method.
 #[inline]
 unsafe fn inside<M: Method>(cx: Cx, hold: Hold, method: Inside<M>) -> Outcome<M::Output> {
-    let hold = hold.begin(cx, M::ORIGIN);
     let note = Note::<M>::new();
     // SAFETY: the object is held until the call has ended, its child included.
     let called = unsafe { call(cx, method) };
     note.end();
     match called.open() {
         Ok(value) => {
-            hold.end();
+            hold.end_here(cx);
             // SAFETY: the call protocol.
             unsafe { Outcome::done(value) }
         }

@@ -1,26 +1,33 @@
 //! Classes: what is known of an object without its type.
 //!
-//! A reference carries its class's tag, which is made of the type's name, so that all processes of one program agree on
-//! it. Two types of one program whose tags are the same are found out when the second is first used.
+//! A reference carries its class's number, which the process gives at first use. Outside the process it carries the
+//! class's tag, which is made of the type's name, so that all processes of one program agree on it. Two types of one
+//! program whose tags are the same are found out when the second is first used.
 
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::{Mutex, OnceLock};
 
-use super::reference::{Object, Whole};
+use super::reference::{self, Object, Whole};
 use crate::atomics::lock_std as lock;
 
 /// What is known of a type of objects.
 pub(crate) struct Class {
     pub(crate) name: &'static str,
     pub(crate) tag: u32,
+    /// Not 0.
+    pub(crate) number: u32,
     id: TypeId,
     /// How to destroy one: known when the first has been made.
     destroy: OnceLock<unsafe fn(NonNull<()>)>,
 }
 
+/// By tag.
 static CLASSES: Mutex<Option<HashMap<u32, &'static Class>>> = Mutex::new(None);
+/// By number, less one.
+static NUMBERED: [OnceLock<&'static Class>; (1 << reference::CLASSES) - 1] =
+    [const { OnceLock::new() }; (1 << reference::CLASSES) - 1];
 
 /// # Safety
 /// The pointer is a `Box<Whole<T>>`'s, which is given up.
@@ -36,9 +43,9 @@ fn hash(name: &str) -> u32 {
 }
 
 impl Class {
-    /// The class with that tag, which an object has.
-    pub(crate) fn tagged(tag: u32) -> &'static Class {
-        match lock(&CLASSES).as_ref().and_then(|classes| classes.get(&tag)) {
+    /// The class with that number, which an object has.
+    pub(crate) fn numbered(number: u32) -> &'static Class {
+        match NUMBERED.get(number.wrapping_sub(1) as usize).and_then(OnceLock::get) {
             Some(class) => class,
             None => unreachable!("an object has a class"),
         }
@@ -69,13 +76,20 @@ impl Class {
     /// The class of `T`.
     ///
     /// # Panics
-    /// If another type has the same tag.
+    /// If another type has the same tag; if there are too many types.
     pub(crate) fn of<T: 'static>() -> &'static Class {
         let name = type_name::<T>();
         let tag = hash(name);
         let mut classes = lock(&CLASSES);
-        let class = *classes.get_or_insert_default().entry(tag).or_insert_with(|| {
-            Box::leak(Box::new(Class { name, tag, id: TypeId::of::<T>(), destroy: OnceLock::new() }))
+        let classes = classes.get_or_insert_default();
+        let number = classes.len() as u32 + 1;
+        let class = *classes.entry(tag).or_insert_with(|| {
+            let Some(place) = NUMBERED.get(number as usize - 1) else {
+                panic!("a process has room for {} types of objects, and {name} is one more", NUMBERED.len());
+            };
+            place.get_or_init(|| {
+                Box::leak(Box::new(Class { name, tag, number, id: TypeId::of::<T>(), destroy: OnceLock::new() }))
+            })
         });
         assert!(
             class.id == TypeId::of::<T>(),

@@ -171,11 +171,8 @@ impl Nodes {
 
     fn show(&self, context: &Context, node: u32) {
         let table = if node < self.count { self.table(node) } else { &self.nowhere };
-        let (entries, mask) = table.entries();
-        let here = &context.here;
-        here.node.set(node);
-        here.mask.set(mask);
-        here.entries.set(entries.cast());
+        context.here.node.set(node);
+        table.show(&context.here);
     }
 }
 

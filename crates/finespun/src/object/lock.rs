@@ -2,6 +2,7 @@
 
 use super::host::Nodes;
 use super::reference::Name;
+use super::table;
 use crate::task::context::{Cx, cx};
 use crate::task::origin::Origin;
 
@@ -33,16 +34,33 @@ impl Hold {
         self.name.index()
     }
 
+    /// Holds an object that has just been found free here, for a method that begins.
+    #[inline(always)]
+    pub(crate) fn of_free(cx: Cx, name: Name, exclusive: bool, method: &'static Origin) -> Hold {
+        table::hold_free(cx, name, exclusive, method);
+        Hold { name, exclusive, begun: true }
+    }
+
     /// The method begins.
-    #[inline]
     pub(crate) fn begin(mut self, cx: Cx, method: &'static Origin) -> Hold {
         Nodes::of(cx).table(self.name.node()).held_by(&self, method);
         self.begun = true;
         self
     }
 
+    /// The method has ended, on the stack.
+    #[inline(always)]
+    pub(crate) fn end_here(self, cx: Cx) {
+        if table::release_here(cx, self.name, self.exclusive) {
+            self.forget();
+        } else {
+            self.end();
+        }
+    }
+
     /// The method has ended.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn end(self) {
         self.release(false);
         self.forget();
@@ -54,7 +72,6 @@ impl Hold {
         std::mem::forget(self);
     }
 
-    #[inline]
     fn release(&self, poison: bool) {
         // SAFETY: on the worker of the object (see the type); used at once.
         let cx = unsafe { cx() };

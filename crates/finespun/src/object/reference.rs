@@ -3,6 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
@@ -64,60 +65,98 @@ pub unsafe fn constants<'a, T: Object>(object: NonNull<T>) -> &'a T::Constants {
 /// another object, since places are used again under another generation.
 ///
 /// Functions of references themselves are associated ones, so that they hide no method: [`Ref::node`], [`Ref::free`].
-#[repr(C)]
+/// It is 8 bytes, and so is an `Option` of it.
+#[repr(transparent)]
 pub struct Ref<T> {
-    check: u64,
-    at: u32,
+    name: Name,
     /// Invariant: what one writes into the object another reads.
     object: PhantomData<fn(T) -> T>,
 }
 
-/// A reference, whatever it is to.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(crate) struct Name {
-    /// The word of its entry while that is free: tag of the class (24 bits), node (16), generation (23), no mark.
-    pub(crate) check: u64,
-    /// Where in the node's table the entry is, in bytes.
-    pub(crate) at: u32,
+/// A reference, whatever it is to: the word of its object's entry while that is free.
+///
+/// From above: high part of the generation (10 bits), node (16), class (9), index in the node's table (25), low part of
+/// the generation (3), mark (1, never set in a name). So the index, under a mask, is the entry's place in bytes; and a
+/// name is never zero, since no class is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub(crate) struct Name(NonZeroU64);
+
+/// The size of an entry, as a power of two.
+pub(crate) const ENTRY: u32 = 4;
+/// How many objects a node has room for, as a power of two.
+pub(crate) const OBJECTS: u32 = 25;
+/// How many classes there are at most, with the one that is none, as a power of two.
+pub(crate) const CLASSES: u32 = 9;
+const NODES: u32 = 16;
+/// Bits of the generation below the index, and in all.
+const LOW: u32 = ENTRY - 1;
+/// The last generation.
+pub(crate) const GENERATIONS: u32 = (1 << (64 - 1 - NODES - CLASSES - OBJECTS)) - 1;
+
+const CLASS_AT: u32 = ENTRY + OBJECTS;
+const NODE_AT: u32 = CLASS_AT + CLASSES;
+const HIGH_AT: u32 = NODE_AT + NODES;
+
+/// A word with these parts, without a mark. It is the name of an object if the class is one.
+pub(crate) fn word(class: u32, node: u32, generation: u32, index: u32) -> u64 {
+    u64::from(generation >> LOW) << HIGH_AT
+        | u64::from(node) << NODE_AT
+        | u64::from(class) << CLASS_AT
+        | u64::from(index) << ENTRY
+        | u64::from(generation & ((1 << LOW) - 1)) << 1
+}
+
+/// The generation in a word, or in one that is marked.
+pub(crate) fn generation(word: u64) -> u32 {
+    ((word >> HIGH_AT) as u32) << LOW | (word >> 1) as u32 & ((1 << LOW) - 1)
+}
+
+/// The class in a word, or in one that is marked.
+pub(crate) fn class(word: u64) -> u32 {
+    (word >> CLASS_AT) as u32 & ((1 << CLASSES) - 1)
 }
 
 impl Name {
-    pub(crate) fn new(tag: u32, node: u32, generation: u32, index: u32) -> Name {
-        let check = u64::from(tag) << 40 | u64::from(node) << 24 | u64::from(generation) << 1;
-        Name { check, at: index << ENTRY }
+    /// The name that an entry's word is without its mark, if that is the word of an object.
+    pub(crate) fn of_word(word: u64) -> Option<Name> {
+        if class(word) == 0 { None } else { NonZeroU64::new(word & !1).map(Name) }
     }
 
-    pub(crate) fn tag(self) -> u32 {
-        (self.check >> 40) as u32
+    #[inline(always)]
+    pub(crate) fn word(self) -> u64 {
+        self.0.get()
     }
 
+    /// The number of its class in this process.
+    pub(crate) fn class(self) -> u32 {
+        class(self.word())
+    }
+
+    #[inline]
     pub(crate) fn node(self) -> u32 {
-        (self.check >> 24) as u32 & 0xFFFF
+        (self.word() >> NODE_AT) as u32 & ((1 << NODES) - 1)
     }
 
     pub(crate) fn generation(self) -> u32 {
-        (self.check >> 1) as u32 & GENERATIONS
+        generation(self.word())
     }
 
+    #[inline]
     pub(crate) fn index(self) -> u32 {
-        self.at >> ENTRY
+        (self.word() >> ENTRY) as u32 & ((1 << OBJECTS) - 1)
     }
 }
-
-/// The size of an entry, as a power of two.
-pub(crate) const ENTRY: u32 = 5;
-/// The last generation.
-pub(crate) const GENERATIONS: u32 = (1 << 23) - 1;
 
 impl<T> Ref<T> {
     /// The caller says that the name is that of a `T`.
     pub(crate) fn new(name: Name) -> Ref<T> {
-        Ref { check: name.check, at: name.at, object: PhantomData }
+        Ref { name, object: PhantomData }
     }
 
     #[inline(always)]
     pub(crate) fn name(self) -> Name {
-        Name { check: self.check, at: self.at }
+        self.name
     }
 
     /// The node that the object lives on.
@@ -170,7 +209,7 @@ impl<T> PartialOrd for Ref<T> {
 /// By node, then in the order of creation as long as nothing is dropped.
 impl<T> Ord for Ref<T> {
     fn cmp(&self, other: &Ref<T>) -> std::cmp::Ordering {
-        let key = |name: Name| (name.node(), name.at, name.check);
+        let key = |name: Name| (name.node(), name.index(), name.word());
         key(self.name()).cmp(&key(other.name()))
     }
 }
@@ -195,20 +234,27 @@ pub(crate) fn short(name: &str) -> &str {
     &name[name[..end].rfind("::").map_or(0, |at| at + 2)..]
 }
 
+/// What a reference is outside its process: the tag of its class, which is the same in all, and its word without the
+/// class.
+#[derive(Serialize, Deserialize)]
+struct Abroad(u32, u64);
+
 impl<T> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.name().serialize(serializer)
+        let name = self.name();
+        let class = Class::numbered(name.class());
+        Abroad(class.tag, word(0, name.node(), name.generation(), name.index())).serialize(serializer)
     }
 }
 
 impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ref<T>, D::Error> {
-        let name = Name::deserialize(deserializer)?;
-        let class = Class::of::<T>();
-        // What is in the table has the tag of its class, so a name with this tag finds a `T` or nothing.
-        if name.tag() != class.tag || name.check & 1 == 1 || name.at != name.index() << ENTRY {
-            return Err(D::Error::custom(format_args!("this is no reference to a {}", class.name)));
+        let Abroad(tag, bare) = Abroad::deserialize(deserializer)?;
+        let known = Class::of::<T>();
+        // What is in the table has the number of its class, so a name with this one finds a `T` or nothing.
+        match Name::of_word(bare | word(known.number, 0, 0, 0)) {
+            Some(name) if tag == known.tag && class(bare) == 0 && bare & 1 == 0 => Ok(Ref::new(name)),
+            _ => Err(D::Error::custom(format_args!("this is no reference to a {}", known.name))),
         }
-        Ok(Ref::new(name))
     }
 }

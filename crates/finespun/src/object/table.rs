@@ -1,7 +1,7 @@
 //! The table of a node's objects, and their implicit locks.
 //!
 //! ```text
-//!   the word of an entry: tag of the class, node, generation, a mark
+//!   the word of an entry: class, node, generation, index, a mark
 //!
 //!             (1) hold                         (2) released, nobody waits
 //!   FREE(g) ------------> HELD(g), marked ----------------------------------> FREE(g)
@@ -29,8 +29,8 @@ use std::ptr::NonNull;
 use super::class::Class;
 use super::error::Refusal;
 use super::lock::Hold;
-use super::reference::{ENTRY, GENERATIONS, Name, Object, Whole, short};
-use crate::task::context::Cx;
+use super::reference::{ENTRY, GENERATIONS, Name, OBJECTS, Object, Whole, generation, short, word};
+use crate::task::context::{Cx, Here};
 use crate::task::frame::FrameRef;
 use crate::task::origin::Origin;
 use crate::task::suspend::Continuation;
@@ -40,16 +40,33 @@ const MARK: u64 = 1;
 /// An exclusive holder.
 const EXCLUSIVE: u32 = u32::MAX;
 
-/// What is known of one object.
+/// What a call looks at: 16 bytes for each object, so that four are in a line.
 #[repr(C)]
 pub(crate) struct Entry {
     word: Cell<u64>,
     object: Cell<*mut ()>,
+}
+
+const _: () = assert!(size_of::<Entry>() == 1 << ENTRY);
+
+impl Entry {
+    fn empty(index: u32) -> Entry {
+        Entry { word: Cell::new(word(0, 0, 1, index) | MARK), object: Cell::new(std::ptr::null_mut()) }
+    }
+
+    fn name(&self) -> Option<Name> {
+        Name::of_word(self.word.get())
+    }
+}
+
+/// What is known of an object that is or has been held by a method that may suspend.
+#[derive(Default)]
+#[repr(C)]
+struct State {
     /// The method that has got hold of it last: for reports.
     holder: Cell<Option<&'static Origin>>,
     /// How many hold it shared, or [`EXCLUSIVE`].
     holders: Cell<u32>,
-    lives: Cell<bool>,
     poisoned: Cell<bool>,
     /// Somebody stands in line.
     wanted: Cell<bool>,
@@ -57,27 +74,7 @@ pub(crate) struct Entry {
     readers_first: Cell<bool>,
 }
 
-const _: () = assert!(size_of::<Entry>() == 1 << ENTRY);
-
-impl Entry {
-    fn empty() -> Entry {
-        Entry {
-            word: Cell::new(Name::new(0, 0, 1, 0).check | MARK),
-            object: Cell::new(std::ptr::null_mut()),
-            holder: Cell::new(None),
-            holders: Cell::new(0),
-            lives: Cell::new(false),
-            poisoned: Cell::new(false),
-            wanted: Cell::new(false),
-            readers_first: Cell::new(false),
-        }
-    }
-
-    /// The name of an object that is here, at that index.
-    fn name(&self, index: u32) -> Name {
-        Name { check: self.word.get() & !MARK, at: index << ENTRY }
-    }
-}
+const _: () = assert!(size_of::<State>() == 1 << ENTRY);
 
 /// Who waits for an object, and gets a hold of it; nothing if it is gone by then.
 struct Waiter {
@@ -114,6 +111,8 @@ pub(crate) struct Table {
     /// As many as some power of two, so that a mask keeps every name inside. Nobody keeps a reference to one while an
     /// object is made.
     entries: UnsafeCell<Vec<Entry>>,
+    /// As many.
+    states: UnsafeCell<Vec<State>>,
     /// How many have been used.
     used: Cell<u32>,
     /// Places that may be used again.
@@ -125,46 +124,94 @@ pub(crate) struct Table {
 #[inline(always)]
 pub(crate) fn free_here(cx: Cx, name: Name) -> Option<NonNull<()>> {
     let here = &cx.context().here;
-    let at = (name.at & here.mask.get()) as usize;
-    // SAFETY: `entries` is a table of entries that this worker alone changes, of which `mask` is the last (`Nodes::show`);
+    let at = (name.word() as u32 & here.mask.get()) as usize;
+    // SAFETY: `entries` is a table of entries that this worker alone changes, of which `mask` is the last (`Table::show`);
     // the reference is gone before they move.
     let entry = unsafe { &*here.entries.get().byte_add(at).cast::<Entry>() };
     // The word holds the node: in another's table it is another.
-    if entry.word.get() != name.check {
+    if entry.word.get() != name.word() {
         return None;
     }
     // SAFETY: an unmarked word is that of a live object.
     Some(unsafe { NonNull::new_unchecked(entry.object.get()) })
 }
 
+/// Where the objects are of the node that this code runs at: what is there of a place that a name says.
+///
+/// # Safety
+/// Nothing is added as long as this lives.
+#[inline(always)]
+unsafe fn shown<'a>(cx: Cx, name: Name) -> Place<'a> {
+    let here = &cx.context().here;
+    let at = (name.word() as u32 & here.mask.get()) as usize;
+    // SAFETY: as in `free_here`; there are as many states, and they are as large.
+    unsafe {
+        Place {
+            entry: &*here.entries.get().byte_add(at).cast::<Entry>(),
+            state: &*here.states.get().byte_add(at).cast::<State>(),
+        }
+    }
+}
+
+/// Holds an object that has just been found free here.
+#[inline(always)]
+pub(crate) fn hold_free(cx: Cx, name: Name, exclusive: bool, method: &'static Origin) {
+    // SAFETY: used at once.
+    let place = unsafe { shown(cx, name) };
+    debug_assert_eq!(place.entry.word.get(), name.word());
+    place.entry.word.set(name.word() | MARK);
+    place.state.holders.set(if exclusive { EXCLUSIVE } else { 1 });
+    place.state.holder.set(Some(method));
+}
+
+/// Ends a hold (2) of an object of this node, if nothing but unmarking it is to be done; says whether it was.
+#[inline(always)]
+pub(crate) fn release_here(cx: Cx, name: Name, exclusive: bool) -> bool {
+    // SAFETY: used at once.
+    let place = unsafe { shown(cx, name) };
+    debug_assert_eq!(place.entry.word.get(), name.word() | MARK);
+    let last = exclusive || place.state.holders.get() == 1;
+    let simple = last && !place.state.wanted.get() && !place.state.poisoned.get();
+    if simple {
+        place.state.holders.set(0);
+        place.entry.word.set(name.word());
+    }
+    simple
+}
+
 impl Table {
     pub(crate) fn new(node: u32) -> Table {
         Table {
             node,
-            entries: UnsafeCell::new(vec![Entry::empty()]),
+            entries: UnsafeCell::new(vec![Entry::empty(0)]),
+            states: UnsafeCell::new(vec![State::default()]),
             used: Cell::new(0),
             spare: RefCell::new(Vec::new()),
             lines: RefCell::new(HashMap::new()),
         }
     }
 
-    /// Where the entries are, and where the last one is among them, in bytes.
-    pub(crate) fn entries(&self) -> (*const Entry, u32) {
-        // SAFETY: only this worker touches it, and no reference outlives a statement.
-        let entries = unsafe { &*self.entries.get() };
-        (entries.as_ptr(), (entries.len() as u32 - 1) << ENTRY)
+    /// Says where the objects are.
+    pub(crate) fn show(&self, here: &Here) {
+        // SAFETY: only this worker touches them, and no reference outlives a statement.
+        let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
+        here.entries.set(entries.as_ptr().cast());
+        here.states.set(states.as_ptr().cast());
+        here.mask.set((entries.len() as u32 - 1) << ENTRY);
     }
 
-    fn entry(&self, index: u32) -> Option<&Entry> {
-        // SAFETY: callers keep the reference only as long as nothing is added: they call nobody else's code meanwhile.
-        unsafe { &*self.entries.get() }.get(index as usize)
+    /// What there is of a place.
+    fn place(&self, index: u32) -> Option<Place<'_>> {
+        // SAFETY: callers keep the references only as long as nothing is added: they call nobody else's code meanwhile.
+        let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
+        Some(Place { entry: entries.get(index as usize)?, state: states.get(index as usize)? })
     }
 
     /// Enters a value as an object.
     pub(crate) fn insert_value<T: Object>(&self, class: &'static Class, value: T) -> Name {
         let object = Box::new(Whole::new(value));
         let name = self.insert(class, NonNull::from(Box::leak(object)).cast());
-        self.entry(name.index()).expect("just entered").readers_first.set(T::READERS_FIRST);
+        self.place(name.index()).expect("just entered").state.readers_first.set(T::READERS_FIRST);
         name
     }
 
@@ -172,28 +219,29 @@ impl Table {
     pub(crate) fn insert(&self, class: &'static Class, object: NonNull<()>) -> Name {
         let spare = self.spare.borrow_mut().pop();
         let index = spare.unwrap_or_else(|| {
-            // SAFETY: only this worker touches it, and nobody holds a reference (see the field).
-            let entries = unsafe { &mut *self.entries.get() };
+            // SAFETY: only this worker touches them, and nobody holds a reference (see the field).
+            let (entries, states) = unsafe { (&mut *self.entries.get(), &mut *self.states.get()) };
             let index = self.used.get();
-            assert!(index < 1 << (31 - ENTRY), "a node has room for 2^26 objects: use more nodes");
+            assert!(index < 1 << OBJECTS, "a node has room for 2^{OBJECTS} objects: use more nodes");
             self.used.set(index + 1);
             if index as usize == entries.len() {
-                entries.resize_with((2 * entries.len()).max(64), Entry::empty);
+                let more = (2 * index).max(64);
+                entries.extend((index..more).map(Entry::empty));
+                states.resize_with(more as usize, State::default);
             }
             index
         });
-        let entry = self.entry(index).expect("just found");
-        let name = Name::new(class.tag, self.node, entry.name(index).generation(), index);
+        let Place { entry, state } = self.place(index).expect("just found");
+        let word = word(class.number, self.node, generation(entry.word.get()), index);
         entry.object.set(object.as_ptr());
-        entry.lives.set(true);
-        entry.poisoned.set(false);
-        entry.word.set(name.check);
-        name
+        entry.word.set(word);
+        state.poisoned.set(false);
+        Name::of_word(word).expect("it has a class")
     }
 
-    /// The entry of an object that is there.
-    fn find(&self, name: Name) -> Option<&Entry> {
-        self.entry(name.index()).filter(|entry| entry.word.get() & !MARK == name.check && entry.lives.get())
+    /// The place of an object that is there.
+    fn find(&self, name: Name) -> Option<Place<'_>> {
+        self.place(name.index()).filter(|place| place.entry.word.get() & !MARK == name.word())
     }
 
     /// Whether the object is there; held or not.
@@ -203,20 +251,19 @@ impl Table {
 
     /// The object, if it is there: held or not, so only what nobody changes may be looked at.
     pub(crate) fn peek(&self, name: Name) -> Option<NonNull<()>> {
-        self.find(name).and_then(|entry| NonNull::new(entry.object.get()))
+        self.find(name).and_then(|place| NonNull::new(place.entry.object.get()))
     }
 
     /// The object that is held.
     pub(crate) fn object(&self, hold: &Hold) -> NonNull<()> {
-        let entry = self.entry(hold.index()).expect("what is held is there");
-        NonNull::new(entry.object.get()).expect("what is held is there")
+        let place = self.place(hold.index()).expect("what is held is there");
+        NonNull::new(place.entry.object.get()).expect("what is held is there")
     }
 
     /// The method by which an object is held.
-    #[inline]
     pub(crate) fn held_by(&self, hold: &Hold, method: &'static Origin) {
-        if let Some(entry) = self.entry(hold.index()) {
-            entry.holder.set(Some(method));
+        if let Some(place) = self.place(hold.index()) {
+            place.state.holder.set(Some(method));
         }
     }
 
@@ -225,20 +272,20 @@ impl Table {
         let lines = self.lines.borrow();
         let waits = |line: &VecDeque<Waiter>| line.iter().any(|waiter| waiter.granted.leaf() == leaf);
         let (&index, _) = lines.iter().find(|(_, line)| waits(line))?;
-        let entry = self.entry(index)?;
-        let class = short(Class::tagged(entry.name(index).tag()).name);
-        let holder = entry.holder.get().map_or("others", |holder| holder.name);
+        let Place { entry, state } = self.place(index)?;
+        let class = short(Class::numbered(entry.name()?.class()).name);
+        let holder = state.holder.get().map_or("others", |holder| holder.name);
         Some(format!("the {class} {index} at node {}, held by {holder}", self.node))
     }
 
     /// Whether what is held is poisoned.
     pub(crate) fn poisoned(&self, hold: &Hold) -> bool {
-        self.entry(hold.index()).is_some_and(|entry| entry.poisoned.get())
+        self.place(hold.index()).is_some_and(|place| place.state.poisoned.get())
     }
 
     /// Holds an object (1), if nobody is before the caller.
     pub(crate) fn hold(&self, name: Name, exclusive: bool) -> Found {
-        if self.find(name).is_some_and(|entry| entry.poisoned.get()) {
+        if self.find(name).is_some_and(|place| place.state.poisoned.get()) {
             return Found::Refused(Refusal::Poisoned);
         }
         self.hold_even_poisoned(name, exclusive)
@@ -246,61 +293,50 @@ impl Table {
 
     /// The same of an object that may be poisoned.
     pub(crate) fn hold_even_poisoned(&self, name: Name, exclusive: bool) -> Found {
-        let Some(entry) = self.find(name) else { return Found::Refused(Refusal::Stale) };
-        let marked = entry.word.get() & MARK != 0;
-        let waits = entry.wanted.get() && (exclusive || !entry.readers_first.get());
-        if marked && (!admits(entry, exclusive) || waits) {
+        let Some(place) = self.find(name) else { return Found::Refused(Refusal::Stale) };
+        let waits = place.state.wanted.get() && (exclusive || !place.state.readers_first.get());
+        if place.is_marked() && (!place.admits(exclusive) || waits) {
             return Found::Busy;
         }
-        admit(entry, exclusive);
+        place.admit(exclusive);
         Found::Held(Hold::new(name, exclusive))
-    }
-
-    /// Holds an object that is free.
-    #[inline]
-    pub(crate) fn hold_free(&self, name: Name, exclusive: bool) -> Hold {
-        let entry = self.entry(name.index()).expect("it is there");
-        debug_assert_eq!(entry.word.get(), name.check);
-        admit(entry, exclusive);
-        Hold::new(name, exclusive)
     }
 
     /// Waits in line.
     pub(crate) fn wait(&self, index: u32, exclusive: bool, granted: Continuation<Option<Hold>>) {
-        if let Some(entry) = self.entry(index) {
-            entry.wanted.set(true);
+        if let Some(place) = self.place(index) {
+            place.state.wanted.set(true);
         }
         self.lines.borrow_mut().entry(index).or_default().push_back(Waiter { exclusive, granted });
     }
 
     /// Ends a hold (2, 3).
-    #[inline]
     pub(crate) fn release(&self, index: u32, exclusive: bool, poison: bool) {
-        let entry = self.entry(index).expect("what is held is there");
-        entry.holders.set(if exclusive { 0 } else { entry.holders.get() - 1 });
+        let place = self.place(index).expect("what is held is there");
+        place.leave(exclusive);
         if poison {
-            entry.poisoned.set(true);
+            place.state.poisoned.set(true);
         }
-        if entry.wanted.get() {
+        if place.state.wanted.get() {
             self.serve(index);
         } else {
-            open(entry);
+            place.open();
         }
     }
 
     /// Grants to those in line what they can have.
     pub(crate) fn serve(&self, index: u32) {
         while let Some(waiter) = self.next(index) {
-            let entry = self.entry(index).expect("somebody waits for it");
-            admit(entry, waiter.exclusive);
-            if let Err(Some(hold)) = waiter.granted.try_resolve(Some(Hold::new(entry.name(index), waiter.exclusive))) {
+            let place = self.place(index).expect("somebody waits for it");
+            let name = place.entry.name().expect("somebody waits for it");
+            place.admit(waiter.exclusive);
+            if let Err(Some(hold)) = waiter.granted.try_resolve(Some(Hold::new(name, waiter.exclusive))) {
                 // Cancelled just now.
                 hold.forget();
-                entry.holders.set(if waiter.exclusive { 0 } else { entry.holders.get() - 1 });
+                place.leave(waiter.exclusive);
             }
         }
-        let entry = self.entry(index).expect("asked for");
-        open(entry);
+        self.place(index).expect("asked for").open();
     }
 
     /// The first in line, if it can have the object.
@@ -310,15 +346,16 @@ impl Table {
         while line.front().is_some_and(|waiter| waiter.granted.is_cancelled()) {
             line.pop_front();
         }
-        let entry = self.entry(index)?;
-        let first = if entry.readers_first.get() { line.iter().position(|waiter| !waiter.exclusive) } else { None };
+        let place = self.place(index)?;
+        let readers_first = place.state.readers_first.get();
+        let first = if readers_first { line.iter().position(|waiter| !waiter.exclusive) } else { None };
         let next = match first {
-            Some(reader) if admits(entry, false) => line.remove(reader),
-            _ => line.pop_front_if(|waiter| admits(entry, waiter.exclusive)),
+            Some(reader) if place.admits(false) => line.remove(reader),
+            _ => line.pop_front_if(|waiter| place.admits(waiter.exclusive)),
         };
         if line.is_empty() {
             lines.remove(&index);
-            entry.wanted.set(false);
+            place.state.wanted.set(false);
         }
         next
     }
@@ -327,16 +364,14 @@ impl Table {
     pub(crate) fn remove(&self, hold: Hold) -> (&'static Class, NonNull<()>) {
         let index = hold.index();
         hold.forget();
-        let entry = self.entry(index).expect("what is held is there");
+        let Place { entry, state } = self.place(index).expect("what is held is there");
         let object = NonNull::new(entry.object.replace(std::ptr::null_mut())).expect("what is held is there");
-        let class = Class::tagged(entry.name(index).tag());
-        entry.lives.set(false);
-        entry.wanted.set(false);
-        entry.holder.set(None);
-        entry.holders.set(0);
-        let generation = entry.name(index).generation();
-        if generation < GENERATIONS {
-            entry.word.set(Name::new(0, 0, generation + 1, 0).check | MARK);
+        let name = entry.name().expect("what is held is there");
+        state.wanted.set(false);
+        state.holder.set(None);
+        state.holders.set(0);
+        if name.generation() < GENERATIONS {
+            entry.word.set(word(0, 0, name.generation() + 1, index) | MARK);
             self.spare.borrow_mut().push(index);
         } else {
             entry.word.set(MARK);
@@ -345,44 +380,59 @@ impl Table {
         for waiter in line.into_iter().flatten() {
             waiter.granted.resolve(None);
         }
-        (class, object)
+        (Class::numbered(name.class()), object)
     }
 
     /// Takes out any object, at the end.
     pub(crate) fn take_any(&self) -> Option<(&'static Class, NonNull<()>)> {
         while let Some(index) = self.used.get().checked_sub(1) {
             self.used.set(index);
-            let entry = self.entry(index)?;
-            entry.lives.set(false);
-            let object = entry.object.replace(std::ptr::null_mut());
-            let name = entry.name(index);
+            let Place { entry, .. } = self.place(index)?;
+            let name = entry.name();
             entry.word.set(MARK);
-            if let Some(object) = NonNull::new(object) {
-                return Some((Class::tagged(name.tag()), object));
+            if let (Some(name), Some(object)) = (name, NonNull::new(entry.object.replace(std::ptr::null_mut()))) {
+                return Some((Class::numbered(name.class()), object));
             }
         }
         None
     }
 }
 
-/// Whether an object can be held so, by those that hold it.
-fn admits(entry: &Entry, exclusive: bool) -> bool {
-    match entry.holders.get() {
-        0 => true,
-        EXCLUSIVE => false,
-        _ => !exclusive,
+/// One place of the table.
+struct Place<'a> {
+    entry: &'a Entry,
+    state: &'a State,
+}
+
+impl Place<'_> {
+    fn is_marked(&self) -> bool {
+        self.entry.word.get() & MARK != 0
     }
-}
 
-fn admit(entry: &Entry, exclusive: bool) {
-    entry.word.set(entry.word.get() | MARK);
-    entry.holders.set(if exclusive { EXCLUSIVE } else { entry.holders.get() + 1 });
-}
+    /// Whether the object can be held so, by those that hold it.
+    fn admits(&self, exclusive: bool) -> bool {
+        match self.state.holders.get() {
+            0 => true,
+            EXCLUSIVE => false,
+            _ => !exclusive,
+        }
+    }
 
-/// Takes the mark off an entry, if nothing speaks against it.
-#[inline]
-fn open(entry: &Entry) {
-    if entry.holders.get() == 0 && !entry.poisoned.get() && entry.lives.get() && !entry.wanted.get() {
-        entry.word.set(entry.word.get() & !MARK);
+    fn admit(&self, exclusive: bool) {
+        self.entry.word.set(self.entry.word.get() | MARK);
+        self.state.holders.set(if exclusive { EXCLUSIVE } else { self.state.holders.get() + 1 });
+    }
+
+    /// One of those that hold it does so no longer.
+    fn leave(&self, exclusive: bool) {
+        self.state.holders.set(if exclusive { 0 } else { self.state.holders.get() - 1 });
+    }
+
+    /// Takes the mark off, if nothing speaks against it.
+    fn open(&self) {
+        let State { holders, poisoned, wanted, .. } = self.state;
+        if holders.get() == 0 && !poisoned.get() && !wanted.get() && self.entry.name().is_some() {
+            self.entry.word.set(self.entry.word.get() & !MARK);
+        }
     }
 }

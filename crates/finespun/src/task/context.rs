@@ -50,10 +50,11 @@ pub(crate) struct Context {
 /// The node that the code of this worker runs at, as the object room has set it.
 ///
 /// `entries` is the table of the node's objects: the place that a name says, under the `mask`, is the object's if that
-/// is here.
+/// is here. `states` has as much for each.
 #[derive(Default)]
 pub(crate) struct Here {
     pub(crate) entries: Cell<*const ()>,
+    pub(crate) states: Cell<*const ()>,
     pub(crate) mask: Cell<u32>,
     pub(crate) node: Cell<u32>,
     /// The node that floating tasks run at: the worker's first.

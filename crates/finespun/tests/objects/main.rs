@@ -318,16 +318,34 @@ fn objects_that_are_left_are_dropped_with_their_runtime() {
 
 #[test]
 fn a_forged_reference_is_refused() {
-    let (at, check): (u64, u64) = (0, 0x1234_5678_0000_0002);
-    let text = format!(r#"{{"check":{check},"at":{at}}}"#);
-    let forged: Result<Ref<Board>, _> = serde_json::from_str(&text);
-    assert!(forged.unwrap_err().to_string().starts_with("this is no reference to a objects::locks::Board"));
-    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let runtime = Runtime::builder().workers(2).build().unwrap();
     let board = runtime.run(make_board());
-    let copy: Ref<Board> = serde_json::from_str(&serde_json::to_string(&board).unwrap()).unwrap();
-    assert_eq!(copy, board);
+    let text = serde_json::to_string(&board).unwrap();
+    assert_eq!(serde_json::from_str::<Ref<Board>>(&text).unwrap(), board);
     assert_eq!(format!("{board:?}"), "Board 0 at node 0");
-    assert!(serde_json::from_str::<Ref<Cell2>>(&serde_json::to_string(&board).unwrap()).is_err());
+    assert!(serde_json::from_str::<Ref<Cell2>>(&text).is_err(), "of another type");
+
+    let (tag, word): (u32, u64) = serde_json::from_str(&text).unwrap();
+    let forged = |tag: u32, word: u64| {
+        serde_json::from_str::<Ref<Board>>(&serde_json::to_string(&(tag, word)).unwrap()).map_err(|e| e.to_string())
+    };
+    // Another class; a mark; a number of a class; nothing.
+    for (tag, word) in [(tag + 1, word), (tag, word | 1), (tag, word | 1 << 29), (tag, word | 1 << 37), (0, 0)] {
+        let error = forged(tag, word).unwrap_err();
+        assert!(error.starts_with("this is no reference to a objects::locks::Board"), "{error}");
+    }
+    // Another generation, place or node: no such object. The last node has no objects, and that before it is none.
+    for bit in [1, 3, 4, 28, 38, 39, 53, 54, 63] {
+        let forged = forged(tag, word ^ 1 << bit).unwrap();
+        assert_ne!(forged, board);
+        let error = runtime.run(read_checked(forged)).unwrap_err();
+        assert!(matches!(error, CallError::Stale { .. }), "{error}");
+    }
+}
+
+#[task]
+async fn read_checked(board: Ref<Board>) -> Result<u64, CallError> {
+    board.read(0).checked().await
 }
 
 #[task]

@@ -279,11 +279,10 @@ impl<T, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
 
     /// Calls what has not been called, until the stack is to be given up; whether it is.
     fn sweep(&mut self, cx: Cx) -> bool {
-        while self.next < self.elements.len() {
-            let argument = self.args.next();
-            let index = self.next;
-            self.next += 1;
-            let task = self.calls.task(self.elements[index], argument);
+        let elements = Arc::clone(&self.elements);
+        for (index, &element) in elements.iter().enumerate().skip(self.next) {
+            self.next = index + 1;
+            let task = self.calls.task(element, self.args.next());
             // SAFETY: `cx` is the current worker's; a child is kept and waited for.
             match unsafe { call_guarded(cx, task) }.open() {
                 Ok(value) => self.ended(index, value),
