@@ -326,7 +326,7 @@ pub async fn accesses(places: &Places) -> Vec<u64> {
 /// Drops objects and threads.
 #[task]
 pub async fn free(places: &Places) {
-    join!(places.objects.each(Ref::free), places.threads.each(Ref::free));
+    join!(places.objects.free(), places.threads.free());
 }
 
 #[cfg(test)]

@@ -291,7 +291,7 @@ pub async fn sum(grid: &Objects) -> f64 {
 /// Drops the points.
 #[task]
 pub async fn free(grid: &Objects) {
-    grid.points.each(Ref::free).await;
+    grid.points.free().await;
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ mod task;
 
 pub use finespun_macros::{object, task};
 pub use message::mailbox::Transport;
-pub use object::array::{Array, Calls, Creating, Each};
+pub use object::array::{Array, Calls, Creating, Each, Freeing};
 pub use object::call::{Call, Method};
 pub use object::checked::Checked;
 pub use object::create::{Create, CreateMany, Dropping, Made, Maker, Moved, On, on};

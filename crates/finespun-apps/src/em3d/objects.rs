@@ -184,7 +184,7 @@ pub async fn values(graph: &Objects) -> Values {
 /// Drops the vertices.
 #[task]
 pub async fn free(graph: &Objects) {
-    join!(graph.electric.each(Ref::free), graph.magnetic.each(Ref::free));
+    join!(graph.electric.free(), graph.magnetic.free());
 }
 
 #[cfg(test)]

@@ -463,9 +463,9 @@ pub async fn forces(objects: &Objects) -> Vec<Vector> {
 /// Drops the objects.
 #[task]
 pub async fn free(objects: &Objects) {
-    objects.atoms.each(Ref::free).await;
-    objects.ghosts.each(Ref::free).await;
-    objects.patches.each(Ref::free).await;
+    objects.atoms.free().await;
+    objects.ghosts.free().await;
+    objects.patches.free().await;
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ async fn smooth(sites: usize, turns: usize, block: usize) -> Vec<f64> {
         array.each(|site| site.update()).await;
     }
     let values: Vec<f64> = array.each(|site| site.value()).await;
-    array.each(Ref::free).await;
+    array.free().await;
     values
 }
 
@@ -160,4 +160,49 @@ async fn all_wait(sites: usize) {
 #[test]
 fn elements_may_wait_for_each_other() {
     on_any_nodes(|runtime| runtime.run(all_wait(7)));
+}
+
+#[task]
+async fn counted(nodes: usize) -> Array<Cell2> {
+    let make = |index: usize, _: &()| Cell2 { value: index as i64 };
+    Array::create(3 * nodes, move |index| index % nodes, make, ()).await
+}
+
+#[task]
+async fn all_of(array: &Array<Cell2>) -> Vec<i64> {
+    array.each(|cell| cell.get()).await
+}
+
+#[task]
+async fn free(array: &Array<Cell2>) {
+    array.free().await;
+}
+
+/// By a tree, in which the caller has eight children, and each of these the other nodes behind it.
+#[test]
+fn one_message_to_each_node_and_eight_from_the_caller() {
+    let nodes = 64;
+    let runtime = Runtime::builder().workers(1).nodes(nodes).build().unwrap();
+    let array = runtime.run(counted(nodes));
+    let before = runtime.stats();
+    let values = runtime.run(all_of(&array));
+    let after = runtime.stats();
+    assert_eq!(values, (0..3 * nodes as i64).collect::<Vec<_>>());
+    assert_eq!(after.messages_own - before.messages_own, 63);
+    // Where something is sent, the loop and the gathering of what it delivers are frames.
+    let fallbacks = after.fallbacks - before.fallbacks;
+    assert_eq!(fallbacks, 2 * (1 + 8), "the caller and its eight children");
+    assert_eq!(runtime.close(), 0);
+}
+
+#[test]
+fn an_array_that_has_been_freed_is_an_error() {
+    on_any_nodes(|runtime| {
+        let array = runtime.run(counted(runtime.nodes()));
+        runtime.run(free(&array));
+        let Err(RunError::Panicked(panic)) = runtime.try_run(all_of(&array)) else { panic!("a panic") };
+        assert!(panic.message().contains("Array"), "{}", panic.message());
+        let Err(RunError::Panicked(panic)) = runtime.try_run(free(&array)) else { panic!("a panic") };
+        assert!(panic.message().contains("Array"), "{}", panic.message());
+    });
 }

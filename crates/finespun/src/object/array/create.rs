@@ -9,7 +9,7 @@ use super::super::class::Class;
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
 use super::super::remote::{self, Work};
-use super::{Array, Part, in_order};
+use super::{Array, Part, Portion, in_order};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
 use crate::task::call::{Task, map_outcome, sealed};
 use crate::task::context::Cx;
@@ -60,21 +60,20 @@ where
         };
         let makers = nodes.into_iter().enumerate().filter(|(_, indices)| !indices.is_empty()).map(maker);
         let makers: Vec<_> = makers.collect();
-        let parts: Vec<_> = makers.iter().map(|maker| (maker.node, Arc::clone(&maker.indices))).collect();
-        let gather = move |made: Vec<Vec<Ref<T>>>| {
-            let part = |((node, indices), elements): ((_, Arc<[usize]>), Vec<Ref<T>>)| Part {
-                node,
-                indices,
-                elements: elements.into(),
-            };
-            let parts: Arc<[Part<T>]> = parts.into_iter().zip(made).map(part).collect();
-            let named = parts.iter().flat_map(|part| part.indices.iter().copied().zip(part.elements.iter().copied()));
-            Array { elements: in_order(len, named).into(), parts: Arc::clone(&parts) }
+        let indices: Vec<_> = makers.iter().map(|maker| Arc::clone(&maker.indices)).collect();
+        let gather = move |made: Vec<Made<T>>| {
+            let named = indices.iter().zip(&made).flat_map(|(indices, (_, elements))| indices.iter().zip(elements));
+            let elements = in_order(len, named.map(|(&index, &element)| (index, element)));
+            let part = |(indices, (portion, _)): (_, Made<T>)| Part { portion, indices };
+            Array { elements: elements.into(), parts: indices.iter().cloned().zip(made).map(part).collect() }
         };
         // SAFETY: passed on.
         unsafe { map_outcome(cx, join_all(makers), gather) }
     }
 }
+
+/// A part, and its elements.
+type Made<T> = (Ref<Portion<T>>, Vec<Ref<T>>);
 
 /// Makes one part.
 struct Making<T, A, F> {
@@ -93,10 +92,10 @@ where
     A: Portable,
     F: Fn(usize, &A) -> T + Copy + Send + 'static,
 {
-    type Output = Vec<Ref<T>>;
+    type Output = Made<T>;
     const STRAIGHT: bool = false;
 
-    unsafe fn call(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
+    unsafe fn call(self, cx: Cx) -> Outcome<Made<T>> {
         let place = self.place;
         // SAFETY: passed on.
         unsafe { remote::at_home(cx, self, place) }
@@ -128,13 +127,13 @@ where
     A: Portable,
     F: Fn(usize, &A) -> T + Copy + Send + 'static,
 {
-    type Output = Vec<Ref<T>>;
+    type Output = Made<T>;
 
     fn node(&self) -> u32 {
         self.node
     }
 
-    unsafe fn run(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
+    unsafe fn run(self, cx: Cx) -> Outcome<Made<T>> {
         let Making { node, indices, make, args, .. } = self;
         let (nodes, class) = (Nodes::of(cx), Class::of_objects::<T>());
         let insert = |&index: &usize| {
@@ -143,8 +142,11 @@ where
             nodes.added(cx, node);
             Ref::new(name)
         };
-        let elements = indices.iter().map(insert).collect();
+        let elements: Vec<_> = indices.iter().map(insert).collect();
+        let class = Class::of_objects::<Portion<T>>();
+        let portion = Ref::new(nodes.table(node).insert_value(class, Portion::new(&elements)));
+        nodes.added(cx, node);
         // SAFETY: the call protocol.
-        unsafe { Outcome::done(elements) }
+        unsafe { Outcome::done((portion, elements)) }
     }
 }

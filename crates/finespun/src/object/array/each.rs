@@ -9,7 +9,7 @@ use std::task::{Context as StdContext, Poll};
 use super::super::Portable;
 use super::super::reference::{Object, Ref};
 use super::super::remote::{self, Work};
-use super::{Array, Part, in_order};
+use super::{Array, Portion, in_order};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
 use crate::task::call::{Task, call_guarded, map_outcome, poll_in_place, sealed};
 use crate::task::context::{Cx, cx};
@@ -126,13 +126,21 @@ impl<A: Portable + Clone> Supply for Same<A> {
 pub struct Each<T, S, C> {
     array: Array<T>,
     args: S,
+    way: Way<C>,
+}
+
+/// How it is done everywhere.
+#[derive(Clone, Copy)]
+struct Way<C> {
     calls: C,
+    /// Afterwards there is no array.
+    last: bool,
     place: Place,
 }
 
 impl<T, S, C> Each<T, S, C> {
     pub(super) fn new(array: Array<T>, args: S, calls: C, place: Place) -> Each<T, S, C> {
-        Each { array, args, calls, place }
+        Each { array, args, way: Way { calls, last: false, place } }
     }
 }
 
@@ -142,27 +150,18 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<C::Output>> {
-        let Each { array, args, calls, place } = self;
+        let Each { array, args, way } = self;
         let dealt = args.deal(array.parts.iter().map(|part| &*part.indices));
-        let sweep = |(index, (part, args)): (usize, (&Part<T>, S))| Sweep {
-            part: index,
-            node: part.node,
-            elements: Arc::clone(&part.elements),
-            args,
-            calls,
-            place,
-        };
-        let mut sweeps: Vec<_> = array.parts.iter().zip(dealt).enumerate().map(sweep).collect();
-        // What is to be done here comes last: the others are under way by then.
-        sweeps.sort_by_key(|sweep| sweep.node == cx.node());
-        let gather = move |swept: Vec<(usize, Vec<C::Output>)>| {
+        let piece = |(part, args): (usize, S)| Piece { part, portion: array.parts[part].portion, args };
+        let sweeps = spread(cx, dealt.into_iter().enumerate().map(piece).collect(), way);
+        let gather = move |swept: Vec<Swept<C::Output>>| {
             // In one part, or of what is nothing, the order is right already.
-            if size_of::<C::Output>() == 0 || swept.len() == 1 {
-                return swept.into_iter().flat_map(|(_, values)| values).collect();
+            if size_of::<C::Output>() == 0 || array.parts.len() == 1 {
+                return swept.into_iter().flatten().flat_map(|(_, values)| values).collect();
             }
             in_order(
                 array.len(),
-                swept.into_iter().flat_map(|(part, values)| {
+                swept.into_iter().flatten().flat_map(|(part, values)| {
                     let indices = Arc::clone(&array.parts[part].indices);
                     values.into_iter().enumerate().map(move |(k, value)| (indices[k], value))
                 }),
@@ -173,23 +172,73 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
     }
 }
 
-/// The calls of one part.
-struct Sweep<T, S, C> {
-    part: usize,
-    node: u32,
-    elements: Arc<[Ref<T>]>,
-    args: S,
-    calls: C,
+/// The task that [`Array::free`] makes.
+#[must_use = "nothing is dropped until this is awaited"]
+pub struct Freeing<T> {
+    array: Array<T>,
     place: Place,
+}
+
+impl<T> Freeing<T> {
+    pub(super) fn new(array: Array<T>, place: Place) -> Freeing<T> {
+        Freeing { array, place }
+    }
+}
+
+impl<T> sealed::Sealed for Freeing<T> {}
+impl<T: Object> Task for Freeing<T> {
+    type Output = ();
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<()> {
+        let way = Way { calls: |element: Ref<T>, ()| Ref::free(element), last: true, place: self.place };
+        // SAFETY: passed on.
+        unsafe { map_outcome(cx, Each { array: self.array, args: Same(()), way }, drop) }
+    }
+}
+
+/// What is to be done with one part.
+struct Piece<T, S> {
+    part: usize,
+    portion: Ref<Portion<T>>,
+    args: S,
+}
+
+/// The values of parts.
+type Swept<V> = Vec<(usize, Vec<V>)>;
+
+/// The most sweeps that one node sends.
+const FAN: usize = 8;
+
+/// A sweep for what is here, and some for what is elsewhere. What is to be done here comes last: the others are under way
+/// by then.
+fn spread<T, S, C: Copy>(cx: Cx, mut pieces: Vec<Piece<T, S>>, way: Way<C>) -> Vec<Sweep<T, S, C>> {
+    let own = pieces.iter().position(|piece| Ref::node(piece.portion) == cx.node() as usize);
+    let own = own.map(|at| pieces.remove(at));
+    let count = pieces.len().div_ceil(FAN);
+    let mut sweeps = Vec::with_capacity(FAN + 1);
+    let mut pieces = pieces.into_iter();
+    while let Some(first) = pieces.next() {
+        sweeps.push(Sweep { first, rest: pieces.by_ref().take(count - 1).collect(), way });
+    }
+    sweeps.extend(own.map(|first| Sweep { first, rest: Vec::new(), way }));
+    sweeps
+}
+
+/// The calls of some parts, by the node of the first.
+struct Sweep<T, S, C> {
+    first: Piece<T, S>,
+    rest: Vec<Piece<T, S>>,
+    way: Way<C>,
 }
 
 impl<T, S, C> sealed::Sealed for Sweep<T, S, C> {}
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Sweep<T, S, C> {
-    type Output = (usize, Vec<C::Output>);
+    type Output = Swept<C::Output>;
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
-        let place = self.place;
+        let place = self.way.place;
         // SAFETY: passed on.
         unsafe { remote::at_home(cx, self, place) }
     }
@@ -201,35 +250,44 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Sweep<T, S, C> {
 
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
     fn write(self, to: &mut Writer) {
-        to.value(&(self.part, self.node, &*self.elements));
-        to.value(&self.args.rest());
+        let piece = |Piece { part, portion, args }: Piece<T, S>| (part, portion, args.rest());
+        to.value(&(self.way.last, piece(self.first), self.rest.into_iter().map(piece).collect::<Vec<_>>()));
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        let (part, node, elements): (usize, u32, Vec<Ref<T>>) = from.value()?;
-        let args = S::again(from.value()?);
+        type Read<T, S> = (usize, Ref<Portion<T>>, Vec<<S as Supply>::Argument>);
+        let (last, first, rest): (bool, Read<T, S>, Vec<Read<T, S>>) = from.value()?;
         // SAFETY: this message was made with a `C`.
         let calls = unsafe { again() };
-        Ok(Sweep { part, node, elements: elements.into(), args, calls, place: std::panic::Location::caller() })
+        let piece = |(part, portion, args): Read<T, S>| Piece { part, portion, args: S::again(args) };
+        let way = Way { calls, last, place: std::panic::Location::caller() };
+        Ok(Sweep { first: piece(first), rest: rest.into_iter().map(piece).collect(), way })
     }
 }
 
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
-    type Output = (usize, Vec<C::Output>);
+    type Output = Swept<C::Output>;
 
     fn node(&self) -> u32 {
-        self.node
+        self.first.portion.name().node()
     }
 
-    unsafe fn run(self, cx: Cx) -> Outcome<Self::Output> {
-        let Sweep { part, elements, args, calls, .. } = self;
+    unsafe fn run(mut self, cx: Cx) -> Outcome<Self::Output> {
+        if !self.rest.is_empty() {
+            self.rest.push(self.first);
+            let gather = |swept: Vec<Self::Output>| swept.into_iter().flatten().collect();
+            // SAFETY: passed on.
+            return unsafe { map_outcome(cx, join_all(spread(cx, self.rest, self.way)), gather) };
+        }
+        let Piece { part, portion, args } = self.first;
+        let elements = if self.way.last { Portion::take(cx, portion) } else { Portion::elements(cx, portion) };
         let values = Vec::with_capacity(elements.len());
         let body = Sweeping {
             part,
             elements,
             next: 0,
             args,
-            calls,
+            calls: self.way.calls,
             values,
             later: Vec::new(),
             out: Vec::new(),
@@ -318,7 +376,7 @@ impl<T, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
 }
 
 impl<T, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
-    type Output = (usize, Vec<C::Output>);
+    type Output = Swept<C::Output>;
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
@@ -357,6 +415,6 @@ impl<T, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
         if !later.is_empty() {
             values = in_order(this.elements.len(), values.into_iter().enumerate().chain(later));
         }
-        Poll::Ready((this.part, values))
+        Poll::Ready(vec![(this.part, values)])
     }
 }

@@ -1,12 +1,14 @@
 //! Arrays of objects, spread over the nodes.
 //!
-//! Each node has a *part*: the objects that are there, in the order of their indices. What is done to all elements is one
-//! message to each part, which calls its own objects one after the other on its stack (the papers' data-parallel structure:
-//! hybrid-execution-model, section 2). An element whose call suspends becomes a frame, and the part goes on with the next;
-//! so all that waits does so at once, and the part restarts when the last has ended.
+//! Each node has a *part*: the objects that are there, in the order of their indices. The node keeps that list, so a message
+//! only names it. What is done to all elements is one message to each part, which calls its own objects one after the other
+//! on its stack (the papers' data-parallel structure: hybrid-execution-model, section 2). An element whose call suspends
+//! becomes a frame, and the part goes on with the next; so all that waits does so at once, and the part restarts when the
+//! last has ended. The messages go down a tree, and the answers up, so nobody sends or gets more than a few.
 
 mod create;
 mod each;
+mod portion;
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -16,8 +18,9 @@ use super::reference::{Object, Ref};
 use crate::task::call::Task;
 
 pub use create::Creating;
-pub use each::{Calls, Each};
+pub use each::{Calls, Each, Freeing};
 use each::{Own, Same};
+use portion::Portion;
 
 /// Objects of type `T`, by index, each on the node that a layout says. A handle: the objects live until they are freed, or
 /// their runtime ends.
@@ -30,10 +33,9 @@ pub struct Array<T> {
 
 /// What one node has of an array.
 struct Part<T> {
-    node: u32,
+    portion: Ref<Portion<T>>,
     /// Ascending.
     indices: Arc<[usize]>,
-    elements: Arc<[Ref<T>]>,
 }
 
 impl<T> Clone for Array<T> {
@@ -93,8 +95,8 @@ impl<T: Object> Array<T> {
     /// `points.each(|point| point.compute())`. `call` captures nothing; arguments go by [`each_with`](Array::each_with), or by
     /// [`each_sharing`](Array::each_sharing).
     ///
-    /// One message to each node, and one restart of the caller. A node's own objects are called in the order of their
-    /// indices; if one is suspended, the next is called.
+    /// One message to each node, by a tree (the caller sends eight at most), and one restart of the caller. A node's own
+    /// objects are called in the order of their indices; if one is suspended, the next is called.
     ///
     /// # Panics
     /// With the first panic of a call, when all have ended.
@@ -149,6 +151,19 @@ impl<T: Object> Array<T> {
     {
         const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: give it the argument") };
         Each::new(self.clone(), Same(argument), call, Location::caller())
+    }
+}
+
+impl<T: Object> Array<T> {
+    /// Drops all objects, each as [`Ref::free`] does, and what the nodes know of the array. After that, calls of
+    /// its elements are errors, through whichever handle.
+    ///
+    /// # Panics
+    /// If the array or one of its elements has been dropped already, when all others have been; with the first panic of a
+    /// destructor.
+    #[track_caller]
+    pub fn free(&self) -> Freeing<T> {
+        Freeing::new(self.clone(), Location::caller())
     }
 }
 

@@ -1,0 +1,63 @@
+//! What a node has of an array: an object of its own, so that messages name it and a stale name is an error.
+
+use std::sync::Arc;
+
+use super::super::error::{Refusal, Which, throw};
+use super::super::host::Nodes;
+use super::super::reference::{Object, Ref};
+use super::super::table::{Found, Table};
+use crate::task::context::Cx;
+
+/// The elements on one node, in the order of their indices.
+pub(super) struct Portion<T> {
+    elements: Arc<[Ref<T>]>,
+}
+
+/// A portion has no methods.
+#[repr(transparent)]
+pub struct NoMethods<T>(Ref<T>);
+
+// SAFETY: `NoMethods` is a transparent struct of a reference.
+unsafe impl<T: Object> Object for Portion<T> {
+    type Methods = NoMethods<Portion<T>>;
+    const NAME: &'static str = "Array";
+    const READERS_FIRST: bool = false;
+    type Constants = ();
+    fn constants(&self) {}
+}
+
+impl<T: Object> Portion<T> {
+    pub(super) fn new(elements: &[Ref<T>]) -> Portion<T> {
+        Portion { elements: elements.into() }
+    }
+
+    /// The elements of a portion of this node.
+    ///
+    /// # Panics
+    /// If it has been dropped.
+    pub(super) fn elements(cx: Cx, this: Ref<Portion<T>>) -> Arc<[Ref<T>]> {
+        let Some(portion) = table(cx, this).peek(this.name()) else { gone(this) };
+        // SAFETY: that is what a reference to a portion names; nobody changes one.
+        Arc::clone(unsafe { &portion.cast::<Portion<T>>().as_ref().elements })
+    }
+
+    /// The same, and drops the portion.
+    pub(super) fn take(cx: Cx, this: Ref<Portion<T>>) -> Arc<[Ref<T>]> {
+        let elements = Portion::elements(cx, this);
+        let table = table(cx, this);
+        let Found::Held(hold) = table.hold(this.name(), true) else { gone(this) };
+        let (class, portion) = table.remove(hold);
+        // SAFETY: the table has given it up.
+        unsafe { class.destroy(portion) };
+        elements
+    }
+}
+
+fn table<'a, T>(cx: Cx, portion: Ref<Portion<T>>) -> &'a Table {
+    Nodes::of(cx).table(portion.name().node())
+}
+
+#[cold]
+fn gone<T>(portion: Ref<Portion<T>>) -> ! {
+    throw(Which { object: "Array", method: "each", node: portion.name().node() }.refused(Refusal::Stale))
+}
