@@ -114,6 +114,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod atomics;
+mod fabric;
 mod floors;
 mod message;
 mod object;
@@ -123,8 +124,8 @@ mod sched;
 pub mod sync;
 mod task;
 
+pub use fabric::threads::Transport;
 pub use finespun_macros::{object, task};
-pub use message::mailbox::Transport;
 pub use object::array::{Array, Calls, Creating, Each, Freeing};
 pub use object::call::{Call, Method};
 pub use object::checked::Checked;
@@ -215,5 +216,5 @@ pub mod __floors {
 /// The transports of messages, for benches.
 #[doc(hidden)]
 pub mod __transports {
-    pub use crate::message::{adaptive, pull, push};
+    pub use crate::fabric::{adaptive, pull, push};
 }

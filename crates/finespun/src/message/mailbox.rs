@@ -1,7 +1,5 @@
 //! The mailbox of a worker: what it sends to other workers' nodes, and what they send to its own.
 //!
-//! Which transport they take is a choice of the runtime's builder.
-//!
 //! When there is no room, the message waits in the *outbox*, and those behind it too. A worker with something in its
 //! outbox goes on receiving.
 
@@ -10,23 +8,11 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use super::adaptive::{self, Sent, Ways};
 use super::packet::{Handler, Packet};
+use crate::fabric::Fabric;
+use crate::fabric::threads::Transport;
 use crate::observe::Counters;
 use crate::task::context::Cx;
-
-/// How messages between workers travel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Transport {
-    /// Into a ring in the receiver's memory. Lowest latency; a slow receiver stalls its senders.
-    Push,
-    /// From the sender's memory, when the receiver is ready. A slow receiver stalls nobody.
-    Pull,
-    /// Pushed while there is room, pulled otherwise.
-    #[default]
-    Adaptive,
-}
 
 /// How messages between nodes travel.
 #[derive(Clone, Debug)]
@@ -46,20 +32,12 @@ impl Default for Travel {
     }
 }
 
-/// Messages that one worker may have under way to another in its ring, with few workers.
-const SHARE: u32 = 32;
-/// Messages in all the rings of a worker, with many.
-const RING: usize = 2048;
-/// Messages that one worker may have under way in its own memory. The buffers that were used last are used first, so that
-/// few are touched while few are needed.
-const QUOTA: u32 = 1024;
-
 /// One worker's.
-pub(crate) struct Mailbox {
+pub(crate) struct Mailbox<F> {
     /// Messages are sent as bytes.
     encode: bool,
     index: usize,
-    others: adaptive::Node<Packet>,
+    others: F,
     /// To this worker's own nodes.
     own: RefCell<VecDeque<Packet>>,
     /// By receiver: what could not be sent, oldest first.
@@ -72,17 +50,11 @@ pub(crate) struct Mailbox {
     turn: Cell<bool>,
 }
 
-/// Mailboxes for so many workers.
-pub(crate) fn mailboxes(workers: usize, travel: &Travel) -> Vec<Mailbox> {
-    let Travel { transport, encode, .. } = *travel;
-    let share = (RING / workers).clamp(2, SHARE as usize) as u32;
-    let ways = match transport {
-        Transport::Push => Ways::Push,
-        Transport::Pull => Ways::Pull,
-        Transport::Adaptive => Ways::Both,
-    };
+/// Mailboxes for the workers whose ends of a fabric these are.
+pub(crate) fn mailboxes<F: Fabric<Packet>>(ends: Vec<F>, travel: &Travel) -> Vec<Mailbox<F>> {
+    let workers = ends.len();
     let mailbox = |(index, others)| Mailbox {
-        encode,
+        encode: travel.encode || !F::SHARES_MEMORY,
         index,
         others,
         own: RefCell::new(VecDeque::new()),
@@ -91,10 +63,10 @@ pub(crate) fn mailboxes(workers: usize, travel: &Travel) -> Vec<Mailbox> {
         alone: workers == 1,
         turn: Cell::new(false),
     };
-    adaptive::net_of(workers, ways, share, QUOTA).into_iter().enumerate().map(mailbox).collect()
+    ends.into_iter().enumerate().map(mailbox).collect()
 }
 
-impl Mailbox {
+impl<F: Fabric<Packet>> Mailbox<F> {
     /// Sends a message to worker `to`. Never waits.
     #[inline]
     pub(crate) fn send<H: Handler>(&self, to: usize, handler: H, counters: &Counters) {
@@ -117,23 +89,12 @@ impl Mailbox {
     fn post<M>(&self, to: usize, message: M, packet: impl Fn(M) -> Packet, counters: &Counters) {
         let mut message = Some(message);
         let sent = self.outbox[to].borrow().is_empty()
-            && self.transmit(to, || packet(message.take().expect("made once")), counters);
+            && self.others.send_with(to, || packet(message.take().expect("made once")), counters);
         if let Some(message) = message.filter(|_| !sent) {
             self.outbox[to].borrow_mut().push_back(packet(message));
             self.held.set(self.held.get() + 1);
             counters.messages_held.add(1);
         }
-    }
-
-    /// Sends what `make` makes, if there is room; whether there was.
-    #[inline(always)]
-    fn transmit(&self, to: usize, make: impl FnMut() -> Packet, counters: &Counters) -> bool {
-        match self.others.send_with(to, make) {
-            Some(Sent::Pushed) => counters.messages_pushed.add(1),
-            Some(Sent::Pulled) => counters.messages_pulled.add(1),
-            None => return false,
-        }
-        true
     }
 
     /// Whether there is something to do here: a message to be handled, or one to be sent.
@@ -172,7 +133,7 @@ impl Mailbox {
                 if next.is_none() {
                     break;
                 }
-                if !self.transmit(to, || next.take().expect("made once"), counters) {
+                if !self.others.send_with(to, || next.take().expect("made once"), counters) {
                     outbox.push_front(next.expect("not sent"));
                     break;
                 }
@@ -207,7 +168,7 @@ impl Mailbox {
     #[inline]
     fn handle_others(&self, cx: Cx) -> bool {
         // SAFETY: handling takes it out of its place, and handlers do not receive.
-        unsafe { self.others.receive_with(|_, packet| Packet::handle(packet, cx)) }.is_some()
+        unsafe { self.others.receive_with(|packet| Packet::handle(packet, cx)) }.is_some()
     }
 
     fn handle_own(&self, cx: Cx) -> bool {

@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use crate::fabric::threads::{Threads, threads};
 use crate::message::mailbox::{Mailbox, Travel, mailboxes};
-use crate::message::packet::Handler;
+use crate::message::packet::{Handler, Packet};
 use crate::sched::team::Host;
 use crate::task::context::{Context, Cx};
 use crate::task::frame::{FrameRef, quietly};
@@ -25,7 +26,7 @@ pub(crate) struct Nodes {
     tables: Box<[Table]>,
     /// What a worker without nodes sees.
     nowhere: Table,
-    mailbox: Mailbox,
+    mailbox: Mailbox<Threads<Packet>>,
     /// A request that is sent when somebody waits for it.
     withheld: RefCell<Option<Box<dyn Withheld>>>,
     /// Senders of one-way calls that wait for room in the outbox, in their order.
@@ -58,7 +59,7 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel) -> Vec<Box<dy
             outbox: travel.outbox,
         }) as Box<dyn Host>
     };
-    mailboxes(workers as usize, travel).into_iter().enumerate().map(nodes).collect()
+    mailboxes(threads(workers as usize, travel.transport), travel).into_iter().enumerate().map(nodes).collect()
 }
 
 /// Spends that time.

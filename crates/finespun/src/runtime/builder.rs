@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
-use crate::message::mailbox::{Transport, Travel};
+use crate::fabric::threads::Transport;
+use crate::message::mailbox::Travel;
 use crate::object::host::hosts;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;

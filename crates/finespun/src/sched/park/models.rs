@@ -5,7 +5,7 @@
 use super::{Idle, Prepared, Wake};
 use crate::{
     atomics::{Arc, AtomicUsize, Ordering, thread},
-    message::push,
+    fabric::push,
     sched::deque::{Deque, Steal},
     task::teams::Externals,
 };
