@@ -15,6 +15,7 @@ fn messages() {
         "join",
         "many",
         "objects",
+        "references",
         "signature",
         "single_in_implementation",
         "single_in_trait",

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use finespun::{RunError, Runtime, Stats, Task};
 
+use crate::machine::cores::processor_time;
+
 /// A value, the time that it took, and what the runtime did for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed<T> {
@@ -11,6 +13,8 @@ pub struct Timed<T> {
     pub value: T,
     /// The wall-clock time.
     pub time: Duration,
+    /// The time that all threads of this process have had of a processor meanwhile; nothing where the system does not say.
+    pub processor: Duration,
     /// The runtime's counters, from the start to the end; nothing for the plain version.
     pub stats: Stats,
 }
@@ -18,7 +22,7 @@ pub struct Timed<T> {
 impl<T> Timed<T> {
     /// The same time and counters for what `f` makes of the value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Timed<U> {
-        Timed { value: f(self.value), time: self.time, stats: self.stats }
+        Timed { value: f(self.value), time: self.time, processor: self.processor, stats: self.stats }
     }
 }
 
@@ -51,14 +55,15 @@ impl Executor {
             Executor::Plain => Stats::default(),
             Executor::Tasks(runtime) => runtime.stats(),
         };
-        let before = counters();
+        let before = (counters(), processor_time());
         let start = Instant::now();
         let value = match self {
             Executor::Plain => plain(data),
             Executor::Tasks(runtime) => runtime.try_run(task(data))?,
         };
         let time = start.elapsed();
-        Ok(Timed { value, time, stats: counters() - before })
+        let processor = processor_time().saturating_sub(before.1);
+        Ok(Timed { value, time, processor, stats: counters() - before.0 })
     }
 
     /// How many threads compute.

@@ -12,6 +12,7 @@
 //! - `invocation`: what a call of an object costs, by where the object is
 //! - `layouts`: objects on nodes by layout, on the stack and in frames only
 //! - `microkernel`: threads that gather and compute, by stack or frames and by transport
+//! - `nodes`: 64 nodes against one for each worker
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `measure`: the alternating timer, least and median
 //! - `paper`: figures from the papers, for the benches that stand beside them
@@ -24,6 +25,7 @@ mod invocation;
 mod layouts;
 mod measure;
 mod microkernel;
+mod nodes;
 mod options;
 mod overheads;
 mod paper;
@@ -88,6 +90,7 @@ const BENCHES: &[&dyn Bench] = &[
     &invocation::Invocation,
     &layouts::Layouts,
     &microkernel::Microkernel,
+    &nodes::Nodes,
 ];
 
 /// What benches start for themselves; no list shows them.

@@ -1,6 +1,8 @@
 //! The cores.
 
+use std::fs::DirEntry;
 use std::thread;
+use std::time::Duration;
 
 use super::Read;
 
@@ -34,6 +36,17 @@ pub fn model(read: Read<'_>) -> Option<String> {
 /// How many threads were ready to run, on average over the last minute.
 pub fn load(read: Read<'_>) -> Option<f64> {
     read("/proc/loadavg")?.split_whitespace().next()?.parse().ok()
+}
+
+/// The time that the threads of this process, those that live, have had of a processor so far; nothing if that cannot be
+/// found out.
+pub fn processor_time() -> Duration {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let nanoseconds = |thread: DirEntry| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    Duration::from_nanos(threads.filter_map(nanoseconds).sum())
 }
 
 /// The workers a runtime has by default: the cores this process may use, quotas included.
