@@ -17,6 +17,7 @@
 //! - [`plain`](Plain): the sequential version
 //! - [`layout`](Layout): the node of each atom
 //! - `plan`: what there will be on each node
+//! - [`create`]: making the objects
 //! - [`objects`](Objects): the objects
 //!
 //! Answers: T4 lysozyme without a cutoff agrees with the log of AMBER's sander that comes with it, to all its digits once
@@ -24,6 +25,7 @@
 
 mod amber;
 mod cells;
+mod create;
 mod files;
 mod layout;
 mod mdsys;
@@ -36,8 +38,9 @@ mod system;
 mod tests;
 
 pub use cells::{Pairs, Partner, Place};
+pub use create::create;
 pub use layout::{Layout, Locality};
-pub use objects::{Atom, Ghost, Objects, Patch, create, evaluate, forces, free};
+pub use objects::{Atom, Ghost, Objects, Patch, evaluate, forces, free};
 pub use plain::Plain;
 pub use system::{COULOMB, Exception, MOST_ATOMS, Problem, Pull, Site, System, SystemError, Terms, Vector, pull};
 

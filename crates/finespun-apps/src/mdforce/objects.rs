@@ -15,9 +15,7 @@ use std::collections::BTreeMap;
 use finespun::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::cells::Pairs;
-use super::plan::Plan;
-use super::system::{Pull, Site, System, Terms, Vector, pull};
+use super::system::{Pull, Site, Terms, Vector, pull};
 use super::{Energy, add, subtract};
 
 /// An atom.
@@ -29,29 +27,29 @@ pub struct Atom {
 
 /// What an atom knows of its pairs.
 #[derive(Serialize, Deserialize)]
-struct Table {
-    patch: Ref<Patch>,
+pub(super) struct Table {
+    pub(super) patch: Ref<Patch>,
     /// Which of its node's atoms it is.
-    turn: u32,
-    partners: Vec<Other>,
+    pub(super) turn: u32,
+    pub(super) partners: Vec<Other>,
     /// How those pairs act that are exceptions.
-    terms: Vec<Terms>,
+    pub(super) terms: Vec<Terms>,
 }
 
 /// A partner.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-struct Other {
-    who: Who,
+pub(super) struct Other {
+    pub(super) who: Who,
     /// Where the patch adds up the force on it.
-    place: u32,
+    pub(super) place: u32,
     /// The place of the pair's terms, if it is an exception; else [`REGULAR`].
-    terms: u32,
+    pub(super) terms: u32,
 }
 
-const REGULAR: u32 = u32::MAX;
+pub(super) const REGULAR: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
-enum Who {
+pub(super) enum Who {
     Here(Ref<Atom>),
     Elsewhere(Ref<Ghost>),
 }
@@ -83,9 +81,15 @@ impl Entry {
     }
 }
 
+impl Atom {
+    pub(super) fn new(site: Site) -> Atom {
+        Atom { site, force: [0.0; 3], table: None }
+    }
+}
+
 #[object]
 impl Atom {
-    fn meet(&mut self, table: Table) {
+    pub(super) fn meet(&mut self, table: Table) {
         self.table = Some(table);
     }
 
@@ -158,9 +162,15 @@ pub struct Ghost {
     cache: Option<(Ref<Patch>, u32)>,
 }
 
+impl Ghost {
+    pub(super) fn new(atom: Ref<Atom>) -> Ghost {
+        Ghost { atom, cache: None }
+    }
+}
+
 #[object]
 impl Ghost {
-    fn link(&mut self, cache: (Ref<Patch>, u32)) {
+    pub(super) fn link(&mut self, cache: (Ref<Patch>, u32)) {
         self.cache = Some(cache);
     }
 
@@ -195,6 +205,7 @@ enum Known {
 }
 
 /// A node's cache and sums.
+#[derive(Default)]
 pub struct Patch {
     /// The node's atoms, by index.
     atoms: Vec<Ref<Atom>>,
@@ -216,15 +227,15 @@ pub struct Patch {
 
 /// The ghosts whose atoms are on one node.
 #[derive(Clone, Serialize, Deserialize)]
-struct Route {
-    patch: Ref<Patch>,
+pub(super) struct Route {
+    pub(super) patch: Ref<Patch>,
     /// The place of each here, and of its atom there.
-    places: Vec<(u32, u32)>,
+    pub(super) places: Vec<(u32, u32)>,
 }
 
 #[object]
 impl Patch {
-    fn link(&mut self, (atoms, routes): (Vec<Ref<Atom>>, Vec<Route>)) {
+    pub(super) fn link(&mut self, (atoms, routes): (Vec<Ref<Atom>>, Vec<Route>)) {
         self.known = vec![Known::No; routes.iter().map(|route| route.places.len()).sum()];
         self.forces = vec![[0.0; 3]; atoms.len() + self.known.len()];
         self.atoms = atoms;
@@ -340,103 +351,9 @@ impl Patch {
 /// A system as objects, spread over the nodes of the runtime.
 #[derive(Clone)]
 pub struct Objects {
-    atoms: Array<Atom>,
-    ghosts: Array<Ghost>,
-    patches: Array<Patch>,
-}
-
-/// Makes the objects; atom `i` is on node `homes[i]`.
-///
-/// # Panics
-///
-/// If there are not as many homes as atoms.
-#[task]
-pub async fn create(system: &System, pairs: &Pairs, homes: &[usize]) -> Objects {
-    assert_eq!(homes.len(), system.sites().len(), "each atom has a home");
-    let nodes = nodes();
-    let plan = Plan::new(pairs, homes, nodes);
-    let make = |index: usize, sites: &Vec<Site>| Atom { site: sites[index], force: [0.0; 3], table: None };
-    let atoms: Array<Atom> = Array::create(homes.len(), |index| homes[index], make, system.sites().to_vec()).await;
-    let make = |index: usize, atoms: &Vec<Ref<Atom>>| Ghost { atom: atoms[index], cache: None };
-    let originals: Vec<Ref<Atom>> = plan.ghosts.iter().map(|&(_, atom)| atoms.get(atom as usize)).collect();
-    let ghosts: Array<Ghost> = Array::create(originals.len(), |ghost| plan.ghosts[ghost].0, make, originals).await;
-    let make = |_: usize, _: &()| Patch {
-        atoms: Vec::new(),
-        forces: Vec::new(),
-        energy: Energy::default(),
-        known: Vec::new(),
-        asked: 0,
-        added: 0,
-        early: BTreeMap::new(),
-        routes: Vec::new(),
-        received: Vec::new(),
-    };
-    let patches: Array<Patch> = Array::create(nodes, |node| node, make, ()).await;
-    let caches = plan.ghosts.iter().enumerate().map(|(ghost, &(node, _))| (patches.get(node), plan.place(ghost)));
-    let caches: Vec<(Ref<Patch>, u32)> = caches.collect();
-    ghosts.each_with(caches, |ghost, cache| ghost.link(cache)).await;
-    let tables = tables(system, pairs, homes, &plan, &atoms, &ghosts, &patches);
-    atoms.each_with(tables, |atom, table| atom.meet(table)).await;
-    let links = links(homes, &plan, &atoms, &patches);
-    patches.each_with(links, |patch, link| patch.link(link)).await;
-    Objects { atoms, ghosts, patches }
-}
-
-/// What each atom knows of its pairs.
-fn tables(
-    system: &System,
-    pairs: &Pairs,
-    homes: &[usize],
-    plan: &Plan,
-    atoms: &Array<Atom>,
-    ghosts: &Array<Ghost>,
-    patches: &Array<Patch>,
-) -> Vec<Table> {
-    let table = |(atom, &home): (usize, &usize)| {
-        let mut terms = Vec::new();
-        let partners = pairs.of(atom).iter().map(|partner| {
-            let other = partner.atom as usize;
-            let (who, place) = match homes[other] == home {
-                true => (Who::Here(atoms.get(other)), plan.turns[other]),
-                false => {
-                    let ghost = plan.known[&(home, partner.atom)];
-                    (Who::Elsewhere(ghosts.get(ghost)), plan.place(ghost))
-                }
-            };
-            let exception = partner.exception.and_then(|place| system.exceptions()[place.index()].terms);
-            let at = exception.map_or(REGULAR, |exception| {
-                terms.push(exception);
-                terms.len() as u32 - 1
-            });
-            Other { who, place, terms: at }
-        });
-        let partners = partners.collect();
-        Table { patch: patches.get(home), turn: plan.turns[atom], partners, terms }
-    };
-    homes.iter().enumerate().map(table).collect()
-}
-
-/// What each patch knows: its atoms, and where what it adds up for others goes.
-fn links(
-    homes: &[usize],
-    plan: &Plan,
-    atoms: &Array<Atom>,
-    patches: &Array<Patch>,
-) -> Vec<(Vec<Ref<Atom>>, Vec<Route>)> {
-    let mut own: Vec<Vec<Ref<Atom>>> = vec![Vec::new(); patches.len()];
-    for (atom, &home) in homes.iter().enumerate() {
-        own[home].push(atoms.get(atom));
-    }
-    let mut routes: Vec<BTreeMap<usize, Vec<(u32, u32)>>> = vec![BTreeMap::new(); patches.len()];
-    for (ghost, &(node, atom)) in plan.ghosts.iter().enumerate() {
-        let places = (plan.place(ghost), plan.turns[atom as usize]);
-        routes[node].entry(homes[atom as usize]).or_default().push(places);
-    }
-    let routes = routes.into_iter().map(|routes| {
-        let route = |(node, places)| Route { patch: patches.get(node), places };
-        routes.into_iter().map(route).collect()
-    });
-    own.into_iter().zip(routes).collect()
+    pub(super) atoms: Array<Atom>,
+    pub(super) ghosts: Array<Ghost>,
+    pub(super) patches: Array<Patch>,
 }
 
 /// Computes all forces anew, so many times; the energies.
@@ -471,7 +388,7 @@ pub async fn free(objects: &Objects) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mdforce::{Layout, Locality, t4};
+    use crate::mdforce::{Layout, Locality, Pairs, create, t4};
 
     #[task]
     async fn interact_all(objects: &Objects) {

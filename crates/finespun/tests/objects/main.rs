@@ -7,6 +7,7 @@ mod continuations;
 mod hostile;
 mod locks;
 mod places;
+mod rest;
 
 use std::cell::Cell;
 use std::rc::Rc;
