@@ -37,6 +37,14 @@ fn draw(across: &str, up: &str, rows: &[Vec<Panel>]) -> Result<String, Box<dyn s
         least.min(most) * 0.8..most * 1.25
     };
     let (x, y) = (range(|point| point.0), range(|point| point.1));
+    // A name has the same colour in all panels.
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flatten().flat_map(|panel| &panel.curves) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let colour = |name: &str| &COLOURS[names.iter().position(|other| *other == name).unwrap_or(0) % COLOURS.len()];
     let mut svg = String::new();
     {
         let size = (SIZE.0 * columns as u32, SIZE.1 * rows.len() as u32);
@@ -60,7 +68,8 @@ fn draw(across: &str, up: &str, rows: &[Vec<Panel>]) -> Result<String, Box<dyn s
                     .y_desc(up)
                     .label_style((FONT, 12))
                     .draw()?;
-                for ((name, points), colour) in panel.curves.iter().zip(COLOURS.iter().cycle()) {
+                for (name, points) in &panel.curves {
+                    let colour = colour(name);
                     chart
                         .draw_series([PathElement::new(points.clone(), colour.stroke_width(2))])?
                         .label(name.as_str())
@@ -69,7 +78,7 @@ fn draw(across: &str, up: &str, rows: &[Vec<Panel>]) -> Result<String, Box<dyn s
                 }
                 chart
                     .configure_series_labels()
-                    .position(SeriesLabelPosition::UpperLeft)
+                    .position(SeriesLabelPosition::MiddleLeft)
                     .border_style(BLACK)
                     .background_style(WHITE)
                     .label_font((FONT, 12))
