@@ -91,16 +91,16 @@ impl Plan {
     /// # Panics
     /// If there is no place, or if accesses are to leave the only one.
     pub fn draw(problem: Problem) -> Plan {
-        let Problem { places, threads, remote, grain, variance, seed, .. } = problem;
+        let Problem { places, threads, remote, destinations, grain, variance, seed } = problem;
         assert!(places > 1 || places == 1 && remote == 0.0, "{places} places, of which accesses are to leave {remote}");
-        let mut draw = Draw(seed);
+        let mut draw = Draw::new(seed);
         let values = (0..places * OBJECTS).map(|_| [draw.next(), draw.next(), draw.next()]).collect();
         let mut jobs = Vec::with_capacity(places * threads);
         for place in 0..places {
             let mut left = 0;
             for _ in 0..threads {
                 let other = draw.real() < remote;
-                let at = if other { problem.destination(place, left, &mut draw) } else { place };
+                let at = if other { destinations.pick(places, place, left, &mut draw) } else { place };
                 left += usize::from(other);
                 let object = at * OBJECTS + draw.below(OBJECTS);
                 let varied = if variance > 0.0 { variance * (draw.exponential() - 1.0) } else { 0.0 };
@@ -129,26 +129,32 @@ impl Plan {
     }
 }
 
-impl Problem {
-    /// Where the access goes of a thread at `place`, of whose threads so many have left before.
-    fn destination(&self, place: usize, left: usize, draw: &mut Draw) -> usize {
+impl Destinations {
+    /// Where a message goes from `place`, one of at least two, from which so many have gone before.
+    pub fn pick(self, places: usize, place: usize, left: usize, draw: &mut Draw) -> usize {
         // Counted without the own place, or also without the first.
         let without = |skipped: usize, k: usize| k + usize::from(k >= skipped);
-        match self.destinations {
-            Destinations::AllToAll => (place + 1 + left % (self.places - 1)) % self.places,
+        match self {
+            Destinations::AllToAll => (place + 1 + left % (places - 1)) % places,
             Destinations::Hotspot(times) if place > 0 => {
-                let (times, drawn) = (times as usize, draw.below(times as usize + self.places - 2));
+                let (times, drawn) = (times as usize, draw.below(times as usize + places - 2));
                 if drawn < times { 0 } else { without(place, drawn - times + 1) }
             }
-            Destinations::Random | Destinations::Hotspot(_) => without(place, draw.below(self.places - 1)),
+            Destinations::Random | Destinations::Hotspot(_) => without(place, draw.below(places - 1)),
         }
     }
 }
 
 /// The generator `splitmix64`.
-struct Draw(u64);
+#[derive(Debug)]
+pub struct Draw(u64);
 
 impl Draw {
+    /// The generator that begins there.
+    pub fn new(seed: u64) -> Draw {
+        Draw(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -167,7 +173,7 @@ impl Draw {
 
     /// Exponentially distributed with mean 1, by comparisons alone (von Neumann): the same on every machine, which a
     /// logarithm is not.
-    fn exponential(&mut self) -> f64 {
+    pub fn exponential(&mut self) -> f64 {
         let mut whole = 0.0;
         loop {
             let first = self.real();

@@ -27,7 +27,7 @@ fn output(line: &str) -> String {
 /// The table, and the rows of the file that `--json` writes.
 fn measured(line: &str) -> (String, Vec<Value>) {
     let words: Vec<_> = line.split_whitespace().collect();
-    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.json", words.join("_")));
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.json", words.join("_").replace('/', "_")));
     let table = output(&format!("{line} --json {}", file.display()));
     let figures: Value = serde_json::from_str(&fs::read_to_string(file).expect("figures")).expect("JSON");
     assert_eq!(figures["bench"], words[1]);
@@ -141,12 +141,65 @@ fn objects_on_one_node_and_on_two_agree() {
 
 #[test]
 fn transports_beside_channels() {
-    let (table, rows) = measured("bench transports --quick --rounds 1");
-    assert!(table.contains("one cache line"), "{table}");
+    let (table, rows) =
+        measured("bench transports --quick --rounds 1 --only line,push,pull,adaptive,std,crossbeam,flume");
+    assert!(table.contains("one cache line") && !table.contains("figure 10"), "{table}");
+    assert!(rows.iter().all(|row| row["part"] == "carriers"), "{rows:?}");
     assert!(rows.len() > 5, "{rows:?}");
     assert!(rows[0]["stream"].is_null(), "a line carries nothing one way: {rows:?}");
     assert!(rows.iter().all(|row| row["round_trip"]["min"].as_f64().is_some_and(|time| time > 0.0)), "{rows:?}");
     assert!(rows[1..].iter().all(|row| row["stream"]["min"].as_f64().is_some_and(|time| time > 0.0)), "{rows:?}");
+}
+
+#[test]
+fn transports_by_size() {
+    let (table, rows) = measured("bench transports --quick --rounds 1 --only costs");
+    for text in ["table 5", "of the line", "1024", "adaptive"] {
+        assert!(table.contains(text), "{text} in {table}");
+    }
+    // The bare line; seven sizes by three transports.
+    assert_eq!(rows.len(), 1 + 7 * 3, "{rows:?}");
+    assert!(figure(&rows[0], "/latency/min") > 0.0);
+    for row in &rows[1..] {
+        let figures = ["/source/min", "/destination/median", "/latency/min"].map(|path| figure(row, path));
+        assert!(figures.iter().all(|&figure| figure > 0.0), "{row}");
+    }
+    assert_eq!([&rows[1]["transport"], &rows[1]["bytes"]], [&Value::from("push"), &Value::from(16)]);
+    assert_eq!((figure(&rows[1], "/paper_us/source"), figure(&rows[1], "/paper_us/latency")), (1.84, 6.16));
+    assert_eq!(rows[3]["paper_us"]["source"], Value::Null, "the paper has no adaptive one");
+}
+
+#[test]
+fn transports_under_contention() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contention.svg");
+    let line = format!("bench transports --quick --rounds 1 --only contention --plot {}", file.display());
+    let (table, rows) = measured(&line);
+    for text in
+        ["push, 8 nodes on 2 workers", "adaptive, 2 nodes on 2 workers", "hotspot x16", "[455 us]", "all-to-one over"]
+    {
+        assert!(table.contains(text), "{text} in {table}");
+    }
+    let part = |part: &str| rows.iter().filter(|row| row["part"] == part).collect::<Vec<_>>();
+    // Four sizes by three transports by six patterns on eight nodes, and by three on two.
+    assert_eq!([part("contention").len(), part("demands").len()], [4 * 3 * (6 + 3), 7]);
+    for row in part("contention") {
+        assert!(
+            figure(row, "/source/median") >= figure(row, "/source/min") && figure(row, "/source/min") > 0.0,
+            "{row}"
+        );
+        assert!(figure(row, "/stalled/min") >= 0.0 && figure(row, "/latency/min") > 0.0, "{row}");
+    }
+    for row in part("demands") {
+        let met = if row["above"] == true {
+            figure(row, "/ratio") > figure(row, "/limit")
+        } else {
+            figure(row, "/ratio") <= figure(row, "/limit")
+        };
+        assert_eq!(row["met"], met, "{row}");
+        assert!(table.contains(row["what"].as_str().expect("a text")), "{row} in {table}");
+    }
+    let svg = fs::read_to_string(file).expect("a picture");
+    assert!(svg.contains("adaptive, 2 nodes on 2 workers") && svg.contains("all-to-one"), "{svg}");
 }
 
 #[test]

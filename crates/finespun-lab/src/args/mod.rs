@@ -163,7 +163,8 @@ Examples:
   finespun bench apps --quick --json apps.json --plot apps.svg
   finespun bench instructions --check
   finespun bench layouts --only sor,em3d --workers 2
-  finespun bench microkernel --only impact --json efficiency.json --plot efficiency.svg")]
+  finespun bench microkernel --only impact --json efficiency.json --plot efficiency.svg
+  finespun bench transports --only costs,contention --plot contention.svg")]
 pub struct Bench {
     /// The bench
     pub name: Option<String>,

@@ -56,19 +56,32 @@ impl Sample {
 pub fn alternate<V, E>(
     rounds: usize,
     variants: &[V],
-    mut time: impl FnMut(&V) -> Result<f64, E>,
+    time: impl FnMut(&V) -> Result<f64, E>,
 ) -> Result<Vec<Sample>, E> {
+    Ok(take_turns(rounds, variants, time)?.into_iter().map(Sample::from_iter).collect())
+}
+
+/// The same of a measurement that finds more than a time.
+///
+/// # Errors
+///
+/// The first error of `measure`.
+pub fn take_turns<V, F, E>(
+    rounds: usize,
+    variants: &[V],
+    mut measure: impl FnMut(&V) -> Result<F, E>,
+) -> Result<Vec<Vec<F>>, E> {
     for variant in variants {
-        time(variant)?;
+        measure(variant)?;
     }
-    let mut times = vec![Vec::with_capacity(rounds); variants.len()];
+    let mut found: Vec<Vec<F>> = variants.iter().map(|_| Vec::with_capacity(rounds)).collect();
     for round in 0..rounds {
         for place in 0..variants.len() {
             let place = if round % 2 == 0 { place } else { variants.len() - 1 - place };
-            times[place].push(time(&variants[place])?);
+            found[place].push(measure(&variants[place])?);
         }
     }
-    Ok(times.into_iter().map(Sample::from_iter).collect())
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! - `overheads`: the papers' tables of sequential costs, beside the papers' own figures
 //! - `suspended`: a million tasks that wait at the same time
 //! - `scaling`: each application on one worker and on many
-//! - `transports`: messages from one thread to another, beside channels
+//! - `transports`: what messages between nodes cost, by size and traffic pattern; beside channels
 //! - `invocation`: what a call of an object costs, by where the object is
 //! - `layouts`: objects on nodes by layout, on the stack and in frames only
 //! - `microkernel`: threads that gather and compute, by stack or frames and by transport

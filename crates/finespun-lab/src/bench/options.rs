@@ -3,7 +3,8 @@
 /// Options beside those that all benches share.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Extra {
-    /// instructions: end with exit code 1 if a count is over its limit, or if nothing can be counted
+    /// instructions: end with exit code 1 if a count is over its limit, or if nothing can be counted; transports: if a demand
+    /// is missed
     #[arg(long)]
     pub check: bool,
     /// suspended: how many tasks wait at the same time

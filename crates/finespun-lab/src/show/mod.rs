@@ -2,6 +2,7 @@
 //!
 //! The only room that writes to the standard output, so that a reader who goes away (`| head -1`) is one case in one place.
 
+mod curves;
 mod histogram;
 mod plot;
 mod text;
@@ -10,6 +11,7 @@ use std::io::{self, ErrorKind, Write};
 
 use crate::failure::Failure;
 
+pub use curves::{Panel, curves};
 pub use histogram::histogram;
 pub use plot::{bars, grouped_bars};
 pub use text::{seconds, table, thousands, value};

@@ -11,15 +11,16 @@ const SIZE: (u32, u32) = (900, 500);
 /// Of a letter of a label, about; and what stands beside the bars.
 const LETTER: usize = 8;
 const BESIDE: usize = 125;
-const FONT: &str = "sans-serif";
+pub(super) const FONT: &str = "sans-serif";
 
 /// Colours that differ in brightness too, so that they can be told apart in print.
-const COLOURS: [RGBColor; 5] = [
+pub(super) const COLOURS: [RGBColor; 6] = [
     RGBColor(68, 119, 170),
     RGBColor(204, 187, 68),
     RGBColor(170, 51, 119),
     RGBColor(34, 136, 51),
     RGBColor(102, 204, 238),
+    RGBColor(238, 102, 119),
 ];
 
 /// A histogram as an SVG picture, one bar per bin.

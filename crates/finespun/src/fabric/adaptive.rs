@@ -5,12 +5,16 @@
 //!
 //! - a pulled message says how many the receiver has received from its ring once all that this sender pushed before is
 //!   among them, and is not received before;
-//! - a sender goes back to pushing when all that it sent to that receiver by the other way has been received.
+//! - a sender goes back to pushing when all that it sent to that receiver by the other way has been received. It looks for
+//!   that now and then only: where it looks, the receiver or the next sender has written.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
 
 use super::{pull, push};
+
+/// Messages that are pulled before their sender looks whether it can push again.
+const STAY: u32 = if cfg!(loom) { 1 } else { 8 };
 
 /// A message that is pulled.
 struct Pulled<T> {
@@ -44,6 +48,9 @@ pub struct Node<T> {
     ways: Ways,
     push: push::Node<T>,
     pull: pull::Node<Pulled<T>>,
+    /// By receiver: 0 if nothing is under way there that is pulled; else one more than how many are to be pulled before
+    /// this node looks.
+    pulling: Box<[Cell<u32>]>,
     /// The last message was pushed: now one that is pulled comes first.
     turn: Cell<bool>,
 }
@@ -56,7 +63,8 @@ pub fn net_of<T: Send>(nodes: usize, ways: Ways, share: u32, quota: u32) -> Vec<
     // What is not used takes no room.
     let pushes = push::net(nodes, if ways == Ways::Pull { 1 } else { share });
     let pulls = pull::net(nodes, if ways == Ways::Push { 1 } else { quota });
-    let node = |(push, pull)| Node { ways, push, pull, turn: Cell::new(false) };
+    let pulling = || (0..nodes).map(|_| Cell::new(0)).collect();
+    let node = |(push, pull)| Node { ways, push, pull, pulling: pulling(), turn: Cell::new(false) };
     pushes.into_iter().zip(pulls).map(node).collect()
 }
 
@@ -92,7 +100,7 @@ impl<T: Send> Node<T> {
         let pushes = match self.ways {
             Ways::Push => true,
             Ways::Pull => false,
-            Ways::Both => self.pull.settled(to),
+            Ways::Both => self.may_push(to),
         };
         if pushes && self.push.send_with(to, &mut make) {
             return Some(Sent::Pushed);
@@ -100,8 +108,32 @@ impl<T: Send> Node<T> {
         if self.ways == Ways::Push {
             return None;
         }
+        if pushes {
+            self.pulling[to].set(1 + STAY);
+        }
         let sent = self.pull.send_with(to, || Pulled { after: self.push.sent(to), value: make() });
         sent.then_some(Sent::Pulled)
+    }
+
+    /// Whether nothing is under way to node `to` that is pulled, as far as this node has looked.
+    #[inline(always)]
+    fn may_push(&self, to: usize) -> bool {
+        let pulling = &self.pulling[to];
+        match pulling.get() {
+            0 => true,
+            1 if self.pull.settled(to) => {
+                pulling.set(0);
+                true
+            }
+            1 => {
+                pulling.set(STAY);
+                false
+            }
+            more => {
+                pulling.set(more - 1);
+                false
+            }
+        }
     }
 
     /// Whether a message is there, or almost; any thread may ask.
@@ -157,5 +189,37 @@ impl<T: Send> Node<T> {
         };
         // SAFETY: passed on.
         unsafe { self.pull.receive_with(now, read) }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// By push while there is credit; then by pull until nothing of that is left and the sender has looked.
+    #[test]
+    fn a_sender_goes_back_to_pushing() {
+        let nodes = net_of::<u32>(2, Ways::Both, 2, 64);
+        let mut numbers = 0..;
+        let mut send = || nodes[0].send_with(1, || numbers.next().expect("there are more"));
+        let mut received = 0..;
+        let mut receive_all = || {
+            // The last buffer is given back when the receiver has looked in vain for a while.
+            for _ in 0..200 {
+                if let Some((from, number)) = nodes[1].receive() {
+                    assert_eq!((from, Some(number)), (0, received.next()), "in order, whichever way");
+                }
+            }
+        };
+        for _ in 0..3 {
+            assert_eq!([send(), send(), send()], [Sent::Pushed, Sent::Pushed, Sent::Pulled].map(Some));
+            receive_all();
+            for _ in 0..STAY {
+                assert_eq!(send(), Some(Sent::Pulled), "it stays for a while");
+                receive_all();
+            }
+            assert_eq!(send(), Some(Sent::Pushed));
+            receive_all();
+        }
     }
 }

@@ -3,9 +3,9 @@
 //! ```text
 //!   a buffer, in its sender's memory
 //!
-//!          (1) the sender writes, tail := this       (3) the receiver reads, and passes it
+//!          (1) tail := this                          (3) the receiver reads, and passes it
 //!   SPARE ---------------------------------> QUEUED ----------------------------> FREE
-//!     ^                                      (2) the one before is linked          |
+//!     ^      the sender writes, (2) the one before is linked                       |
 //!     +----------------------------------------------------------------------------+
 //!                               (4) the sender takes it back
 //!
@@ -16,6 +16,14 @@
 //! The four steps of the Concert system (concert-runtime-mechanisms, section 4.3, figure 9). One swap per message and
 //! nothing else that two senders share; swap is the only read-modify-write, so that a network which has no other can
 //! do it. The receiver never waits between (1) and (2) of a sender: there the queue seems to end, and it comes back.
+//!
+//! The paper's sender writes before it swaps. Here it writes between (1) and (2), since nobody looks at a message before it is
+//! linked: the lines of a buffer lie in the cache of who received from it last, and a swap would wait until they have come
+//! back. So a spare buffer must be ready to be swapped in as it is, with no next: the receiver clears that when it passes
+//! the buffer.
+//!
+//! The buffers that went to one receiver become free in the order in which they were sent, and who sees one of them free sees
+//! all before it free: a sender looks at few of them. It uses no more buffers than it needs, so that they stay in its cache.
 //!
 //! A buffer can be passed when the next is known. The last one is read all the same, and passed when another has come;
 //! if none comes for a while, the receiver puts its own *stub* behind it, as a sender would, and skips that later (after
@@ -28,6 +36,9 @@ use std::ptr::{self, NonNull};
 
 use super::Line;
 use crate::atomics::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
+
+/// Buffers that a sender uses at first; then as many again as it uses, if none of them is free.
+const FEW: u32 = 32;
 
 /// Looks in vain before a receiver gives the last buffer back.
 const PATIENCE: u32 = if cfg!(loom) { 1 } else { 64 };
@@ -79,6 +90,8 @@ pub struct Node<T> {
     idle: Cell<u32>,
     /// Own buffers that are free for sure.
     spare: RefCell<Vec<u32>>,
+    /// Own buffers from this one on have never been used.
+    unused: Cell<u32>,
     /// By receiver: own buffers that were sent to it, oldest first, which is the order in which they become free.
     sent: Box<[RefCell<VecDeque<u32>>]>,
 }
@@ -106,7 +119,8 @@ pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
         idle: Cell::new(0),
         net: Arc::clone(&net),
         index,
-        spare: RefCell::new((0..quota).rev().collect()),
+        spare: RefCell::new(Vec::new()),
+        unused: Cell::new(0),
         sent: (0..nodes).map(|_| RefCell::new(VecDeque::new())).collect(),
     };
     (0..nodes).map(node).collect()
@@ -117,15 +131,20 @@ impl<T> Place<T> {
         ptr::from_ref(&self.stub.0).cast_mut()
     }
 
-    /// Steps 1 and 2.
-    fn link(&self, buffer: &Buffer<T>) {
-        // Relaxed: published by (1).
-        buffer.next.store(ptr::null_mut(), Ordering::Relaxed);
-        // (1) Release: with the message, for who writes behind it. Acquire: the one before is linked to as its sender left it.
+    /// Step 1, of a buffer without a next, `write`, and step 2.
+    #[inline(always)]
+    fn link(&self, buffer: &Buffer<T>, write: impl FnOnce()) {
+        // (1) Release: with the cleared next, for who writes behind it. Acquire: the one before is linked to as it was then.
         let before = self.tail.0.swap(ptr::from_ref(buffer).cast_mut(), Ordering::AcqRel);
+        write();
         // (2) Release: with the message.
         // SAFETY: in the net, and not passed before it is linked.
         unsafe { &*before }.next.store(ptr::from_ref(buffer).cast_mut(), Ordering::Release);
+    }
+
+    /// The same of the stub, which carries nothing.
+    fn link_stub(&self) {
+        self.link(&self.stub.0, || ());
     }
 }
 
@@ -134,30 +153,44 @@ impl<T: Send> Node<T> {
         &self.net.places[self.index]
     }
 
-    /// Step 4, for what was sent to node `to`: whether all of that is free.
+    fn is_free(&self, buffer: u32) -> bool {
+        // (4) Acquire: after the reading, of this one and of those before it.
+        self.place().buffers[buffer as usize].0.free.load(Ordering::Acquire)
+    }
+
+    /// Whether all that was sent to node `to` is free. Looks at the last only, which the receiver touches last.
     #[inline]
     pub fn settled(&self, to: usize) -> bool {
         let mut sent = self.sent[to].borrow_mut();
-        while let Some(&buffer) = sent.front() {
-            // (4) Acquire: after the reading.
-            if !self.place().buffers[buffer as usize].0.free.load(Ordering::Acquire) {
-                return false;
-            }
-            sent.pop_front();
-            self.spare.borrow_mut().push(buffer);
+        let Some(&last) = sent.back() else { return true };
+        let settled = self.is_free(last);
+        if settled {
+            self.spare.borrow_mut().extend(sent.drain(..));
         }
-        true
+        settled
     }
 
-    /// A spare buffer, if there is one, or one can be taken back.
+    /// A spare buffer, if there is one, or one can be taken back, or has never been used.
     fn spare(&self) -> Option<u32> {
         let spare = self.spare.borrow_mut().pop();
-        spare.or_else(|| {
-            for to in 0..self.sent.len() {
-                self.settled(to);
-            }
-            self.spare.borrow_mut().pop()
-        })
+        spare.or_else(|| self.more())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn more(&self) -> Option<u32> {
+        let mut spare = self.spare.borrow_mut();
+        for sent in &self.sent {
+            let mut sent = sent.borrow_mut();
+            let free = sent.partition_point(|&buffer| self.is_free(buffer));
+            spare.extend(sent.drain(..free));
+        }
+        if spare.is_empty() {
+            let (first, all) = (self.unused.get(), self.place().buffers.len() as u32);
+            self.unused.set(all.min(2 * first.max(FEW / 2)));
+            spare.extend((first..self.unused.get()).rev());
+        }
+        spare.pop()
     }
 
     /// Sends `value` to node `to`. Never waits, and never fails because of a slow receiver before all of this node's
@@ -179,19 +212,20 @@ impl<T: Send> Node<T> {
     /// was made.
     ///
     /// # Panics
-    /// If there is no such node. If `make` panics, a buffer is lost: it must not.
+    /// If there is no such node. If `make` panics, the queue is stuck: it must not.
     #[inline(always)]
     pub fn send_with(&self, to: usize, make: impl FnOnce() -> T) -> bool {
         // A node that does not exist is found out before a buffer is taken.
         let receiver = &self.net.places[to];
         let Some(index) = self.spare() else { return false };
         let buffer = &self.place().buffers[index as usize].0;
-        // Relaxed: published by (1).
-        buffer.free.store(false, Ordering::Relaxed);
-        // SAFETY: the buffer is spare.
-        buffer.value.with_mut(|place| unsafe { (*place).write(make()) });
+        receiver.link(buffer, || {
+            // SAFETY: the buffer is not linked yet.
+            buffer.value.with_mut(|place| unsafe { (*place).write(make()) });
+            // Relaxed: published by (2).
+            buffer.free.store(false, Ordering::Relaxed);
+        });
         self.sent[to].borrow_mut().push_back(index);
-        receiver.link(buffer);
         true
     }
 
@@ -255,7 +289,7 @@ impl<T: Send> Node<T> {
         let head = place.head.0.load(Ordering::Relaxed);
         let last = head != place.stub() && place.tail.0.load(Ordering::Relaxed) == head;
         if last && !place.unread.load(Ordering::Relaxed) {
-            place.link(&place.stub.0);
+            place.link_stub();
         }
         self.pass_stub();
     }
@@ -286,13 +320,15 @@ impl<T: Send> Node<T> {
             self.idle.set(self.idle.get().saturating_add(1));
             // Relaxed: who is not seen here is seen by the swap in `link`.
             if self.idle.get() == PATIENCE && head != place.stub() && place.tail.0.load(Ordering::Relaxed) == head {
-                place.link(&place.stub.0);
+                place.link_stub();
             }
             return None;
         }
         self.idle.set(0);
         // Relaxed: for others a hint.
         place.head.0.store(next, Ordering::Relaxed);
+        // Relaxed: published by what follows, or, of the stub, by (1).
+        buffer.next.store(ptr::null_mut(), Ordering::Relaxed);
         if head != place.stub() {
             // (3) Release: after the reading.
             buffer.free.store(true, Ordering::Release);
@@ -352,6 +388,20 @@ mod tests {
                 assert_eq!(nodes[2].receive(), None);
             }
         }
+    }
+
+    #[test]
+    fn few_buffers_are_used_while_few_are_needed() {
+        let nodes = net(2, 1024);
+        for n in 0..10_000 {
+            assert!(nodes[0].send(1, n).is_ok());
+            assert_eq!(nodes[1].receive(), Some((0, n)));
+        }
+        assert_eq!(nodes[0].unused.get(), FEW);
+        for n in 0..1023 {
+            assert!(nodes[0].send(1, n).is_ok(), "all can be used: one is the receiver's last");
+        }
+        assert_eq!(nodes[0].send(1, 0), Err(0));
     }
 
     #[test]

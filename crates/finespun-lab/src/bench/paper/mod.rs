@@ -44,12 +44,15 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::Table;
-    use super::concert::{CONCERT_FIGURE_13, CONCERT_TABLE_1, CONCERT_TABLE_4_CALL, CONCERT_TABLE_4_FALLBACK};
+    use super::concert::{
+        CONCERT_FIGURE_10, CONCERT_FIGURE_13, CONCERT_TABLE_1, CONCERT_TABLE_2, CONCERT_TABLE_4_CALL,
+        CONCERT_TABLE_4_FALLBACK, CONCERT_TABLE_5,
+    };
     use super::hybrid::{
         HYBRID_TABLE_2_CALL, HYBRID_TABLE_2_FALLBACK, HYBRID_TABLE_3, HYBRID_TABLE_4, HYBRID_TABLE_5, HYBRID_TABLE_6,
     };
 
-    const ALL: [Table; 10] = [
+    const ALL: [Table; 13] = [
         HYBRID_TABLE_2_CALL,
         HYBRID_TABLE_2_FALLBACK,
         HYBRID_TABLE_3,
@@ -57,8 +60,11 @@ mod tests {
         HYBRID_TABLE_5,
         HYBRID_TABLE_6,
         CONCERT_TABLE_1,
+        CONCERT_TABLE_2,
         CONCERT_TABLE_4_CALL,
         CONCERT_TABLE_4_FALLBACK,
+        CONCERT_TABLE_5,
+        CONCERT_FIGURE_10,
         CONCERT_FIGURE_13,
     ];
 
@@ -84,6 +90,9 @@ mod tests {
         assert_eq!(CONCERT_TABLE_1.figure("thread_create", "cycles"), Some(150.0));
         assert_eq!(CONCERT_TABLE_4_CALL.figure("non-blocking", "parallel"), None);
         assert_eq!(CONCERT_TABLE_1.figure("thread_create", "years"), None);
+        assert_eq!(CONCERT_TABLE_2.figure("PVM latency", "64"), Some(34.95));
+        assert_eq!(CONCERT_TABLE_5.figure("pull destination", "1024"), Some(30.18));
+        assert_eq!(CONCERT_FIGURE_10.figure("push", "all-to-one"), Some(455.0));
         assert_eq!(CONCERT_FIGURE_13.figure("base", "80 % local"), Some(300.0));
     }
 
