@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind, Write};
 
 use crate::failure::Failure;
 
-pub use curves::{Panel, curves};
+pub use curves::{Panel, Up, curves};
 pub use histogram::histogram;
 pub use plot::{bars, grouped_bars};
 pub use text::{seconds, table, thousands, value};

@@ -22,7 +22,7 @@ use super::{Bench, Extra, Report, figures, wanted};
 use crate::args::{BenchOptions, refused};
 use crate::failure::Failure;
 use crate::machine::cores;
-use crate::show;
+use crate::show::{self, Panel, Up};
 
 /// A version of the runtime.
 struct Version {
@@ -54,7 +54,7 @@ const REMOTE: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
 /// Mean grains in rounds of about 2 ns: the paper's 10 to 5000 us on a machine of 150 MHz are in proportion to its overheads,
 /// and so are these to ours.
 const GRAINS: [u32; 6] = [50, 200, 1000, 5000, 20_000, 100_000];
-const FEW_GRAINS: [u32; 2] = [1000, 20_000];
+const FEW_GRAINS: [u32; 3] = [200, 1000, 20_000];
 const QUICK_GRAINS: [u32; 2] = [10, 100];
 /// The paper's deviations over the mean.
 const VARIANCES: [f64; 3] = [0.0, 0.5, 1.0];
@@ -138,12 +138,14 @@ impl Bench for Microkernel {
         let runtimes = VERSIONS.iter().map(start).collect::<Result<_, _>>()?;
         let setting = Setting { runtimes, workers, places, options };
         let mut report = Report::default();
+        let mut panels = Vec::new();
         if wanted(options, "impact") {
-            setting.impact(&mut report)?;
+            panels.push(setting.impact(&mut report)?);
         }
         if wanted(options, "contention") {
-            setting.contention(&mut report)?;
+            panels.push(setting.contention(&mut report)?);
         }
+        report.plot = Some(show::curves("grain in us", Up::PerCent("efficiency in %"), &panels)?);
         report.text += &setting.notes();
         Ok(report)
     }
@@ -151,7 +153,7 @@ impl Bench for Microkernel {
 
 impl Setting<'_> {
     /// Figures 11 and 13.
-    fn impact(&self, report: &mut Report) -> Result<(), Failure> {
+    fn impact(&self, report: &mut Report) -> Result<Vec<Panel>, Failure> {
         let grains: &[u32] = if self.options.quick { &QUICK_GRAINS } else { &GRAINS };
         let all: Vec<usize> = (0..VERSIONS.len()).collect();
         let mut by_grain: Vec<Vec<Found>> = Vec::new();
@@ -171,14 +173,14 @@ impl Setting<'_> {
         let (text, rows) = region::region(&by_grain, self.workers);
         report.text += &text;
         report.rows.extend(rows);
-        report.plot = Some(plot(&by_grain[by_grain.len() / 2])?);
-        Ok(())
+        Ok(by_share(&by_grain, self.workers))
     }
 
     /// Figure 12.
-    fn contention(&self, report: &mut Report) -> Result<(), Failure> {
+    fn contention(&self, report: &mut Report) -> Result<Vec<Panel>, Failure> {
         let grains: &[u32] = if self.options.quick { &QUICK_GRAINS[..1] } else { &FEW_GRAINS };
         report.text += "Efficiency in %, 80 % of the accesses remote, by where they go; V: deviation of grains over their mean (figure 12)\n\n";
+        let mut by_grain = Vec::new();
         for &grain in grains {
             let mut all = Vec::new();
             for variance in VARIANCES {
@@ -193,8 +195,9 @@ impl Setting<'_> {
             report.text +=
                 &table(&grain_text(&all, self.workers), &CONTENDING, &all.iter().map(row).collect::<Vec<_>>());
             report.rows.extend(all.iter().flat_map(|found| found.json("contention", self)));
+            by_grain.push(all);
         }
-        Ok(())
+        Ok(by_variance(&by_grain, self.workers))
     }
 
     fn problem(&self, point: Point) -> Problem {
@@ -326,13 +329,37 @@ fn table(first: &str, versions: &[usize], lines: &[Vec<String>]) -> String {
     show::table(&head, lines) + "\n"
 }
 
-/// Efficiency by the local share, at one grain.
-fn plot(found: &[Found]) -> Result<String, Failure> {
-    let groups: Vec<_> = found.iter().map(|found| format!("{:.0} % local", 100.0 * found.local())).collect();
-    let heights = |version| found.iter().filter_map(|found| found.efficiency(version)).collect();
-    let series: Vec<_> =
-        (VERSIONS.iter().enumerate()).map(|(at, version)| (version.name.to_owned(), heights(at))).collect();
-    let title =
-        format!("Microkernel: efficiency at a grain of {} rounds", show::thousands(found[0].point.grain.into()));
-    show::grouped_bars(&title, "computing alone / time", &groups, &series)
+/// Figure 11, and where its curves cross 70 % figure 13: for each local share the efficiency of each version by the grain.
+fn by_share(by_grain: &[Vec<Found>], workers: usize) -> Vec<Panel> {
+    let panel = |(place, found): (usize, &Found)| {
+        let curve = |(at, version): (usize, &Version)| {
+            let point = |found: &Vec<Found>| Some((1e6 * grain(found, workers), 100.0 * found[place].efficiency(at)?));
+            (version.name.to_owned(), by_grain.iter().filter_map(point).collect())
+        };
+        Panel {
+            title: format!("{:.0} % local", 100.0 * found.local()),
+            curves: VERSIONS.iter().enumerate().map(curve).collect(),
+        }
+    };
+    by_grain[0].iter().enumerate().map(panel).collect()
+}
+
+/// Figure 12: for each variance and each version the efficiency by the grain, where accesses go somewhere.
+fn by_variance(by_grain: &[Vec<Found>], workers: usize) -> Vec<Panel> {
+    let panel = |variance: f64, version: usize| {
+        let curve = |(name, _): (&'static str, Destinations)| {
+            let meant = |found: &&Found| found.point.variance == variance && found.point.destinations.0 == name;
+            let point = |all: &Vec<Found>| {
+                let found = all.iter().find(meant)?;
+                Some((1e6 * grain(all, workers), 100.0 * found.efficiency(version)?))
+            };
+            (name.to_owned(), by_grain.iter().filter_map(point).collect())
+        };
+        Panel {
+            title: format!("{}, V {variance:.1}, 20 % local", VERSIONS[version].name),
+            curves: DESTINATIONS.into_iter().map(curve).collect(),
+        }
+    };
+    let of_version = |&version: &usize| VARIANCES.map(|variance| panel(variance, version));
+    CONTENDING[..2].iter().flat_map(of_version).collect()
 }

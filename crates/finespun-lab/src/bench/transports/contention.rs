@@ -187,5 +187,5 @@ fn plot(cells: &[Cell]) -> Result<String, Failure> {
     };
     let panels: Vec<Vec<Panel>> =
         SETTINGS.iter().map(|&setting| TRANSPORTS.iter().map(|(name, _)| panel(setting, name)).collect()).collect();
-    show::curves("bytes", "source: ns of a message", &panels)
+    show::curves("bytes", show::Up::Powers("source: ns of a message"), &panels)
 }
