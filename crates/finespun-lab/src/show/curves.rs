@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft};
+use plotters::chart::SeriesLabelPosition::{LowerRight, MiddleLeft};
 use plotters::chart::{ChartBuilder, SeriesLabelPosition};
 use plotters::coord::Shift;
 use plotters::coord::combinators::IntoLogRange;
@@ -69,7 +69,7 @@ fn draw(across: &str, up: Up<'_>, rows: &[Vec<Panel>]) -> Result<String, Box<dyn
                 let (x, y) = (x.clone(), y.clone().log_scale());
                 match up {
                     Up::Powers(up) => draw_panel(area, panel, &names, [across, up], x, y, MiddleLeft)?,
-                    Up::PerCent(up) => draw_panel(area, panel, &names, [across, up], x, 0.0..100.0, UpperLeft)?,
+                    Up::PerCent(up) => draw_panel(area, panel, &names, [across, up], x, 0.0..100.0, LowerRight)?,
                 }
             }
         }
