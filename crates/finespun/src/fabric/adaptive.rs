@@ -108,10 +108,10 @@ impl<T: Send> Node<T> {
         if self.ways == Ways::Push {
             return None;
         }
-        if pushes {
+        let sent = self.pull.send_with(to, || Pulled { after: self.push.sent(to), value: make() });
+        if pushes && sent {
             self.pulling[to].set(1 + STAY);
         }
-        let sent = self.pull.send_with(to, || Pulled { after: self.push.sent(to), value: make() });
         sent.then_some(Sent::Pulled)
     }
 
@@ -221,5 +221,18 @@ mod tests {
             assert_eq!(send(), Some(Sent::Pushed));
             receive_all();
         }
+    }
+
+    /// What cannot be pulled, since another receiver has all the buffers, is pushed as soon as there is credit.
+    #[test]
+    fn who_could_not_pull_pushes_when_there_is_credit() {
+        let nodes = net_of::<u32>(3, Ways::Both, 2, 4);
+        for n in 0..6 {
+            assert!(nodes[0].send(2, n).is_ok());
+        }
+        assert_eq!([nodes[0].send(1, 0), nodes[0].send(1, 1), nodes[0].send(1, 2)], [Ok(()), Ok(()), Err(2)]);
+        assert_eq!(nodes[1].receive(), Some((0, 0)));
+        assert_eq!(nodes[1].receive(), Some((0, 1)));
+        assert_eq!(nodes[0].send(1, 2), Ok(()), "there is credit, and nothing is under way that is pulled");
     }
 }

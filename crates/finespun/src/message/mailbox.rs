@@ -82,6 +82,10 @@ impl<F: Fabric<Packet>> Mailbox<F> {
             let Some(packet) = Packet::encoded(handler) else { return };
             return self.post(to, packet, |packet| packet, counters);
         }
+        if const { Packet::boxes::<H>() } {
+            // What allocates does so before it has a place in a queue, where it would keep others waiting.
+            return self.post(to, Packet::new(handler), |packet| packet, counters);
+        }
         self.post(to, handler, Packet::new, counters);
     }
 

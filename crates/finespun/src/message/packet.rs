@@ -41,18 +41,23 @@ pub(crate) struct Packet {
 unsafe impl Send for Packet {}
 
 impl Packet {
+    /// Whether a handler is too large for the body, and lies in a box.
+    pub(crate) const fn boxes<H: Handler>() -> bool {
+        size_of::<H>() > size_of::<Body>() || align_of::<H>() > align_of::<Body>()
+    }
+
     /// A message that `handler` handles.
     #[inline(always)]
     pub(crate) fn new<H: Handler>(handler: H) -> Packet {
         let mut body = MaybeUninit::<Body>::uninit();
-        if const { size_of::<H>() <= size_of::<Body>() && align_of::<H>() <= align_of::<Body>() } {
-            // SAFETY: it fits.
-            unsafe { body.as_mut_ptr().cast::<H>().write(handler) };
-            Packet { code: inside::<H>, body }
-        } else {
+        if const { Packet::boxes::<H>() } {
             // SAFETY: a pointer fits.
             unsafe { body.as_mut_ptr().cast::<Box<H>>().write(Box::new(handler)) };
             Packet { code: boxed::<H>, body }
+        } else {
+            // SAFETY: it fits.
+            unsafe { body.as_mut_ptr().cast::<H>().write(handler) };
+            Packet { code: inside::<H>, body }
         }
     }
 

@@ -120,7 +120,8 @@ impl<M: Method> Call<M> {
             return unsafe { outcome.ended() };
         }
         let name = self.target.name();
-        let hold = Hold::of_free(cx, name, M::ACCESS == Access::Exclusive, M::ORIGIN);
+        // SAFETY: just found free, here.
+        let hold = unsafe { Hold::of_free(cx, name, M::ACCESS == Access::Exclusive, M::ORIGIN) };
         // SAFETY: passed on.
         unsafe { inside(cx, hold, Inside::<M> { target: self.target, object, args: self.args }) }
     }
@@ -255,12 +256,13 @@ unsafe fn tripped<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M::O
 unsafe fn elsewhere<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M::Output> {
     // SAFETY: by the caller's word.
     let call = unsafe { call.take() };
+    // First: a worker without nodes is at one that there is not.
+    if !Nodes::of(cx).knows(call.target.name()) {
+        throw(Call::<M>::which(call.target).refused(Refusal::Stale));
+    }
     if call.target.name().node() == cx.node() {
         // SAFETY: passed on.
         return unsafe { call.here(cx) };
-    }
-    if !Nodes::of(cx).knows(call.target.name()) {
-        throw(Call::<M>::which(call.target).refused(Refusal::Stale));
     }
     let place = call.place;
     // SAFETY: passed on.
@@ -385,7 +387,8 @@ unsafe fn inside<M: Method>(cx: Cx, hold: Hold, method: Inside<M>) -> Outcome<M:
     note.end();
     match called.open() {
         Ok(value) => {
-            hold.end_here(cx);
+            // SAFETY: at home, by the word of the caller.
+            unsafe { hold.end_here(cx) };
             // SAFETY: the call protocol.
             unsafe { Outcome::done(value) }
         }

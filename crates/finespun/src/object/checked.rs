@@ -10,7 +10,8 @@ use super::error::{CallError, Refusal, Which};
 use super::host::Nodes;
 use crate::task::call::{Task, call, sealed, settle};
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef};
+use crate::task::located;
 use crate::task::located::Located;
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
@@ -52,6 +53,11 @@ impl<M: Method> Task for Checked<M> {
                 Outcome::suspended(frame)
             }
         }
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
     }
 }
 

@@ -36,10 +36,9 @@ unsafe fn destroy<T: Object>(object: NonNull<()>) {
     drop(unsafe { Box::from_raw(object.cast::<Whole<T>>().as_ptr()) });
 }
 
-/// FNV-1a, folded to 24 bits; never 0, which is no class.
+/// FNV-1a.
 fn hash(name: &str) -> u32 {
-    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    ((hash >> 24) ^ (hash & 0xFF_FFFF)).max(1)
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 impl Class {

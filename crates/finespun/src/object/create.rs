@@ -14,7 +14,8 @@ use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
 use crate::task::call::{Task, call, sealed, wait};
 use crate::task::context::{self, Cx};
 use crate::task::fallback::{Enter, fallback_here};
-use crate::task::frame::Place;
+use crate::task::frame::{FrameRef, Place};
+use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
@@ -255,17 +256,23 @@ impl<T: Object> Task for Dropping<T> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
-        if self.target.name().node() == cx.node() {
-            // SAFETY: passed on; here.
-            return unsafe { self.run(cx) };
-        }
         let name = self.target.name();
+        // First: a worker without nodes is at one that there is not.
         if !Nodes::of(cx).knows(name) {
             throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(Refusal::Stale));
+        }
+        if name.node() == cx.node() {
+            // SAFETY: passed on; here.
+            return unsafe { self.run(cx) };
         }
         let place = self.place;
         // SAFETY: passed on.
         unsafe { remote::request(cx, self, place) }
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
     }
 }
 

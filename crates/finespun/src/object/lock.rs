@@ -34,10 +34,14 @@ impl Hold {
         self.name.index()
     }
 
-    /// Holds an object that has just been found free here, for a method that begins.
+    /// Holds an object that is free, for a method that begins.
+    ///
+    /// # Safety
+    /// It has just been found free by [`table::free_here`].
     #[inline(always)]
-    pub(crate) fn of_free(cx: Cx, name: Name, exclusive: bool, method: &'static Origin) -> Hold {
-        table::hold_free(cx, name, exclusive, method);
+    pub(crate) unsafe fn of_free(cx: Cx, name: Name, exclusive: bool, method: &'static Origin) -> Hold {
+        // SAFETY: passed on.
+        unsafe { table::hold_free(cx, name, exclusive, method) };
         Hold { name, exclusive, begun: true }
     }
 
@@ -49,9 +53,13 @@ impl Hold {
     }
 
     /// The method has ended, on the stack.
+    ///
+    /// # Safety
+    /// The worker is at the object's node.
     #[inline(always)]
-    pub(crate) fn end_here(self, cx: Cx) {
-        if table::release_here(cx, self.name, self.exclusive) {
+    pub(crate) unsafe fn end_here(self, cx: Cx) {
+        // SAFETY: passed on; it is held.
+        if unsafe { table::release_here(cx, self.name, self.exclusive) } {
             self.forget();
         } else {
             self.end();

@@ -10,7 +10,8 @@ use super::remote::{ANY, Reply, deliver, tell};
 use crate::task::call::{Task, call, call_guarded, sealed, wait};
 use crate::task::context::{self, Cx};
 use crate::task::fallback::{Enter, fallback_here};
-use crate::task::frame::{BodyFrame, Place};
+use crate::task::frame::{BodyFrame, FrameRef, Place};
+use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
@@ -113,6 +114,11 @@ impl<M: Method> Task for Oneway<M> {
                 })
             },
         }
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
     }
 }
 

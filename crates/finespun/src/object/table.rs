@@ -153,10 +153,13 @@ unsafe fn shown<'a>(cx: Cx, name: Name) -> Place<'a> {
     }
 }
 
-/// Holds an object that has just been found free here.
+/// Holds an object that is free.
+///
+/// # Safety
+/// It has just been found by [`free_here`].
 #[inline(always)]
-pub(crate) fn hold_free(cx: Cx, name: Name, exclusive: bool, method: &'static Origin) {
-    // SAFETY: used at once.
+pub(crate) unsafe fn hold_free(cx: Cx, name: Name, exclusive: bool, method: &'static Origin) {
+    // SAFETY: by the caller's word the place is the object's; used at once.
     let place = unsafe { shown(cx, name) };
     debug_assert_eq!(place.entry.word.get(), name.word());
     place.entry.word.set(name.word() | MARK);
@@ -164,10 +167,13 @@ pub(crate) fn hold_free(cx: Cx, name: Name, exclusive: bool, method: &'static Or
     place.state.holder.set(Some(method));
 }
 
-/// Ends a hold (2) of an object of this node, if nothing but unmarking it is to be done; says whether it was.
+/// Ends a hold (2), if nothing but unmarking the object is to be done; says whether it was.
+///
+/// # Safety
+/// The worker is at the object's node, and the caller holds the object so.
 #[inline(always)]
-pub(crate) fn release_here(cx: Cx, name: Name, exclusive: bool) -> bool {
-    // SAFETY: used at once.
+pub(crate) unsafe fn release_here(cx: Cx, name: Name, exclusive: bool) -> bool {
+    // SAFETY: what is held stays in its place; used at once.
     let place = unsafe { shown(cx, name) };
     debug_assert_eq!(place.entry.word.get(), name.word() | MARK);
     let last = exclusive || place.state.holders.get() == 1;

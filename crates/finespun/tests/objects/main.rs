@@ -4,8 +4,10 @@ mod arrays;
 #[path = "../common/mod.rs"]
 mod common;
 mod continuations;
+mod foreign;
 mod hostile;
 mod locks;
+mod order;
 mod places;
 mod rest;
 

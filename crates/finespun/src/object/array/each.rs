@@ -5,17 +5,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as StdContext, Poll};
+use std::vec::IntoIter;
+
+use serde::{Deserialize, Serialize};
 
 use super::super::Portable;
+use super::super::error::{Refusal, Which, throw};
+use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
 use super::super::remote::{self, Work};
-use super::{Array, Portion, in_order};
+use super::{Array, Part, Portion, in_order};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
-use crate::task::call::{Task, call_guarded, map_outcome, poll_in_place, sealed};
+use crate::task::call::{Task, call, call_guarded, map_outcome, poll_in_place, sealed};
 use crate::task::context::{Cx, cx};
 use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, Place, VTable, discard};
 use crate::task::located::{self, Located};
-use crate::task::many::join_all;
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
 use crate::task::slot::Status;
@@ -133,9 +137,15 @@ pub struct Each<T, S, C> {
 #[derive(Clone, Copy)]
 struct Way<C> {
     calls: C,
-    /// Afterwards there is no array.
+    /// Afterwards there is no array. Nothing stops at a failure.
     last: bool,
     place: Place,
+}
+
+impl<C> Way<C> {
+    fn method(&self) -> &'static str {
+        if self.last { "free" } else { "each" }
+    }
 }
 
 impl<T, S, C> Each<T, S, C> {
@@ -152,23 +162,39 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<C::Output>> {
         let Each { array, args, way } = self;
         let dealt = args.deal(array.parts.iter().map(|part| &*part.indices));
-        let piece = |(part, args): (usize, S)| Piece { part, portion: array.parts[part].portion, args };
+        let piece = |(part, args): (usize, S)| {
+            let Part { portion, indices } = &array.parts[part];
+            let which = Which { object: "Array", method: way.method(), node: portion.name().node() };
+            if !Nodes::of(cx).knows(portion.name()) {
+                throw(which.refused(Refusal::Stale));
+            }
+            Piece { part, portion: *portion, len: indices.len(), args }
+        };
         let sweeps = spread(cx, dealt.into_iter().enumerate().map(piece).collect(), way);
         let gather = move |swept: Vec<Swept<C::Output>>| {
+            let Swept { parts, failure } = Swept::all(swept);
+            if let Some(failure) = failure {
+                resume_unwind(Box::new(failure));
+            }
             // In one part, or of what is nothing, the order is right already.
             if size_of::<C::Output>() == 0 || array.parts.len() == 1 {
-                return swept.into_iter().flatten().flat_map(|(_, values)| values).collect();
+                return parts.into_iter().flat_map(|(_, values)| values).collect();
             }
             in_order(
                 array.len(),
-                swept.into_iter().flatten().flat_map(|(part, values)| {
+                parts.into_iter().flat_map(|(part, values)| {
                     let indices = Arc::clone(&array.parts[part].indices);
                     values.into_iter().enumerate().map(move |(k, value)| (indices[k], value))
                 }),
             )
         };
         // SAFETY: passed on.
-        unsafe { map_outcome(cx, join_all(sweeps), gather) }
+        unsafe { map_outcome(cx, Sweeps(sweeps), gather) }
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
     }
 }
 
@@ -195,27 +221,53 @@ impl<T: Object> Task for Freeing<T> {
         // SAFETY: passed on.
         unsafe { map_outcome(cx, Each { array: self.array, args: Same(()), way }, drop) }
     }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
 }
 
 /// What is to be done with one part.
 struct Piece<T, S> {
     part: usize,
     portion: Ref<Portion<T>>,
+    /// Its elements: another runtime's portion may have the same name.
+    len: usize,
     args: S,
 }
 
-/// The values of parts.
-type Swept<V> = Vec<(usize, Vec<V>)>;
+/// What came of some parts.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Swept<V> {
+    /// Whose they are, and their values.
+    parts: Vec<(usize, Vec<V>)>,
+    /// If nothing stops at a failure: what the first was.
+    failure: Option<String>,
+}
+
+impl<V> Swept<V> {
+    fn all(swept: Vec<Swept<V>>) -> Swept<V> {
+        let (mut parts, mut failure) = (Vec::new(), None);
+        for some in swept {
+            parts.extend(some.parts);
+            failure = failure.or(some.failure);
+        }
+        Swept { parts, failure }
+    }
+}
 
 /// The most sweeps that one node sends.
 const FAN: usize = 8;
 
 /// A sweep for what is here, and some for what is elsewhere. What is to be done here comes last: the others are under way
 /// by then.
+///
+/// In a run with one-way calls nobody sends for others: what goes by a third node would overtake what was sent before.
 fn spread<T, S, C: Copy>(cx: Cx, mut pieces: Vec<Piece<T, S>>, way: Way<C>) -> Vec<Sweep<T, S, C>> {
     let own = pieces.iter().position(|piece| Ref::node(piece.portion) == cx.node() as usize);
     let own = own.map(|at| pieces.remove(at));
-    let count = pieces.len().div_ceil(FAN);
+    let count = if cx.current_run().has_posted() { 1 } else { pieces.len().div_ceil(FAN) };
     let mut sweeps = Vec::with_capacity(FAN + 1);
     let mut pieces = pieces.into_iter();
     while let Some(first) = pieces.next() {
@@ -223,6 +275,87 @@ fn spread<T, S, C: Copy>(cx: Cx, mut pieces: Vec<Piece<T, S>>, way: Way<C>) -> V
     }
     sweeps.extend(own.map(|first| Sweep { first, rest: Vec::new(), way }));
     sweeps
+}
+
+/// All of these, begun by this worker one after the other: a thief would send by another way.
+struct Sweeps<T, S, C>(Vec<Sweep<T, S, C>>);
+
+impl<T, S, C> sealed::Sealed for Sweeps<T, S, C> {}
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Sweeps<T, S, C> {
+    type Output = Vec<Swept<C::Output>>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
+        let count = self.0.len();
+        let body =
+            Gathering { sweeps: self.0.into_iter(), swept: Vec::with_capacity(count), out: Vec::new(), panic: None };
+        poll_in_place(body, cx, BodyFrame::<Gathering<T, S, C>>::VTABLE)
+    }
+}
+
+/// The frame of some sweeps.
+struct Gathering<T: Object, S: Supply, C: Calls<T, S::Argument>> {
+    /// Those that have not been begun.
+    sweeps: IntoIter<Sweep<T, S, C>>,
+    swept: Vec<Swept<C::Output>>,
+    /// Those that have not ended.
+    out: Vec<Child<Sweep<T, S, C>>>,
+    /// The first panic.
+    panic: Option<Payload>,
+}
+
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Unpin for Gathering<T, S, C> {}
+
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Gathering<T, S, C> {
+    fn begin(&mut self, cx: Cx) {
+        for sweep in self.sweeps.by_ref() {
+            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+            match unsafe { call(cx, sweep) }.open() {
+                Ok(swept) => self.swept.push(swept),
+                Err(child) => {
+                    cx.send_withheld();
+                    self.out.push(child);
+                }
+            }
+        }
+    }
+}
+
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Gathering<T, S, C> {
+    type Output = Vec<Swept<C::Output>>;
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        let this = &mut *self;
+        // A panic waits for those that are out. What is here comes last, so it leaves none behind that has not been begun.
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| this.begin(cx))) {
+            keep(&mut this.panic, pack(payload));
+        }
+        for child in this.out.extract_if(.., |child| child.ended()).collect::<Vec<_>>() {
+            match child.deliver() {
+                Delivered::Value(swept) => this.swept.push(swept),
+                Delivered::Panic(payload) => keep(&mut this.panic, payload),
+                Delivered::Cancelled => keep(&mut this.panic, Box::new("a call of an array was cancelled")),
+            }
+        }
+        if !this.out.is_empty() {
+            cx.context().counters.fallback();
+            this.out.iter().for_each(|child| cx.wait_for(child.frame()));
+            return Poll::Pending;
+        }
+        if let Some(payload) = this.panic.take() {
+            resume_unwind(payload);
+        }
+        Poll::Ready(std::mem::take(&mut this.swept))
+    }
+}
+
+/// Keeps the first of some panics.
+fn keep(first: &mut Option<Payload>, payload: Payload) {
+    match first {
+        None => *first = Some(payload),
+        Some(_) => discard(payload),
+    }
 }
 
 /// The calls of some parts, by the node of the first.
@@ -250,16 +383,16 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Sweep<T, S, C> {
 
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
     fn write(self, to: &mut Writer) {
-        let piece = |Piece { part, portion, args }: Piece<T, S>| (part, portion, args.rest());
+        let piece = |Piece { part, portion, len, args }: Piece<T, S>| (part, portion, len, args.rest());
         to.value(&(self.way.last, piece(self.first), self.rest.into_iter().map(piece).collect::<Vec<_>>()));
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        type Read<T, S> = (usize, Ref<Portion<T>>, Vec<<S as Supply>::Argument>);
+        type Read<T, S> = (usize, Ref<Portion<T>>, usize, Vec<<S as Supply>::Argument>);
         let (last, first, rest): (bool, Read<T, S>, Vec<Read<T, S>>) = from.value()?;
         // SAFETY: this message was made with a `C`.
         let calls = unsafe { again() };
-        let piece = |(part, portion, args): Read<T, S>| Piece { part, portion, args: S::again(args) };
+        let piece = |(part, portion, len, args): Read<T, S>| Piece { part, portion, len, args: S::again(args) };
         let way = Way { calls, last, place: std::panic::Location::caller() };
         Ok(Sweep { first: piece(first), rest: rest.into_iter().map(piece).collect(), way })
     }
@@ -275,12 +408,21 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
     unsafe fn run(mut self, cx: Cx) -> Outcome<Self::Output> {
         if !self.rest.is_empty() {
             self.rest.push(self.first);
-            let gather = |swept: Vec<Self::Output>| swept.into_iter().flatten().collect();
             // SAFETY: passed on.
-            return unsafe { map_outcome(cx, join_all(spread(cx, self.rest, self.way)), gather) };
+            return unsafe { map_outcome(cx, Sweeps(spread(cx, self.rest, self.way)), Swept::all) };
         }
-        let Piece { part, portion, args } = self.first;
-        let elements = if self.way.last { Portion::take(cx, portion) } else { Portion::elements(cx, portion) };
+        let Piece { part, portion, len, args } = self.first;
+        let last = self.way.last;
+        let found = if last { Portion::take(cx, portion, len) } else { Portion::elements(cx, portion, len) };
+        let Some(elements) = found else {
+            let failure = Which { object: "Array", method: self.way.method(), node: portion.name().node() };
+            let failure = failure.refused(Refusal::Stale);
+            if !last {
+                throw(failure);
+            }
+            // SAFETY: the call protocol.
+            return unsafe { Outcome::done(Swept { parts: Vec::new(), failure: Some(failure.to_string()) }) };
+        };
         let values = Vec::with_capacity(elements.len());
         let body = Sweeping {
             part,
@@ -288,6 +430,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
             next: 0,
             args,
             calls: self.way.calls,
+            last,
             values,
             later: Vec::new(),
             out: Vec::new(),
@@ -305,6 +448,8 @@ struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
     next: usize,
     args: S,
     calls: C,
+    /// It does not stop at a panic.
+    last: bool,
     /// Of the first that have been called, in order.
     values: Vec<C::Output>,
     /// Of others that have ended, and whose they are.
@@ -319,7 +464,7 @@ struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
 
 impl<T, S: Supply, C: Calls<T, S::Argument>> Unpin for Sweeping<T, S, C> {}
 
-impl<T, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     /// It can be ready, to go on, while some are out: it is destroyed when they have ended.
     const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*Located::<Self>::TABLE };
 
@@ -366,24 +511,17 @@ impl<T, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
             self.later.push((index, value));
         }
     }
-
-    fn panicked(&mut self, payload: Payload) {
-        match self.panic {
-            None => self.panic = Some(payload),
-            Some(_) => discard(payload),
-        }
-    }
 }
 
-impl<T, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
     type Output = Swept<C::Output>;
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
         let this = &mut *self;
         this.turn = None;
-        if this.panic.is_none() {
-            // A panic waits for those that are out, and ends the calling.
+        // A panic waits for those that are out, and ends the calling.
+        while this.next < this.elements.len() && (this.panic.is_none() || this.last) {
             match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
                 Ok(false) => {}
                 // Behind the call that has left the stack it goes on with the others, which that may wait for.
@@ -394,14 +532,16 @@ impl<T, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
                     this.turn = Some(Child::new(turn));
                     return Poll::Pending;
                 }
-                Err(payload) => this.panicked(pack(payload)),
+                Err(payload) => keep(&mut this.panic, pack(payload)),
             }
         }
         for (index, child) in this.out.extract_if(.., |(_, child)| child.ended()).collect::<Vec<_>>() {
             match child.deliver() {
                 Delivered::Value(value) => this.ended(index, value),
-                Delivered::Panic(payload) => this.panicked(payload),
-                Delivered::Cancelled => this.panicked(Box::new("a call of an array's element was cancelled")),
+                Delivered::Panic(payload) => keep(&mut this.panic, payload),
+                Delivered::Cancelled => {
+                    keep(&mut this.panic, Box::new("a call of an array's element was cancelled"));
+                }
             }
         }
         if !this.out.is_empty() {
@@ -409,12 +549,17 @@ impl<T, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
             return Poll::Pending;
         }
         if let Some(payload) = this.panic.take() {
-            resume_unwind(payload);
+            if !this.last {
+                resume_unwind(payload);
+            }
+            let which = Which { object: T::NAME, method: "free", node: cx.node() };
+            let failure = Some(which.panicked(payload).to_string());
+            return Poll::Ready(Swept { parts: Vec::new(), failure });
         }
         let (mut values, later) = (std::mem::take(&mut this.values), std::mem::take(&mut this.later));
         if !later.is_empty() {
             values = in_order(this.elements.len(), values.into_iter().enumerate().chain(later));
         }
-        Poll::Ready(vec![(this.part, values)])
+        Poll::Ready(Swept { parts: vec![(this.part, values)], failure: None })
     }
 }

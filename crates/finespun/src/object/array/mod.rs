@@ -159,8 +159,8 @@ impl<T: Object> Array<T> {
     /// its elements are errors, through whichever handle.
     ///
     /// # Panics
-    /// If the array or one of its elements has been dropped already, when all others have been; with the first panic of a
-    /// destructor.
+    /// If the array or one of its elements has been dropped already, or with a panic of a destructor; all others have been
+    /// dropped then.
     #[track_caller]
     pub fn free(&self) -> Freeing<T> {
         Freeing::new(self.clone(), Location::caller())

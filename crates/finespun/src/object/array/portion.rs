@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::super::error::{Refusal, Which, throw};
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
 use super::super::table::{Found, Table};
@@ -31,33 +30,26 @@ impl<T: Object> Portion<T> {
         Portion { elements: elements.into() }
     }
 
-    /// The elements of a portion of this node.
-    ///
-    /// # Panics
-    /// If it has been dropped.
-    pub(super) fn elements(cx: Cx, this: Ref<Portion<T>>) -> Arc<[Ref<T>]> {
-        let Some(portion) = table(cx, this).peek(this.name()) else { gone(this) };
+    /// The elements of a portion of this node, if it is there and has so many.
+    pub(super) fn elements(cx: Cx, this: Ref<Portion<T>>, len: usize) -> Option<Arc<[Ref<T>]>> {
+        let portion = table(cx, this).peek(this.name())?;
         // SAFETY: that is what a reference to a portion names; nobody changes one.
-        Arc::clone(unsafe { &portion.cast::<Portion<T>>().as_ref().elements })
+        let elements = unsafe { &portion.cast::<Portion<T>>().as_ref().elements };
+        (elements.len() == len).then(|| Arc::clone(elements))
     }
 
     /// The same, and drops the portion.
-    pub(super) fn take(cx: Cx, this: Ref<Portion<T>>) -> Arc<[Ref<T>]> {
-        let elements = Portion::elements(cx, this);
+    pub(super) fn take(cx: Cx, this: Ref<Portion<T>>, len: usize) -> Option<Arc<[Ref<T>]>> {
+        let elements = Portion::elements(cx, this, len)?;
         let table = table(cx, this);
-        let Found::Held(hold) = table.hold(this.name(), true) else { gone(this) };
+        let Found::Held(hold) = table.hold(this.name(), true) else { unreachable!("nobody holds a portion") };
         let (class, portion) = table.remove(hold);
         // SAFETY: the table has given it up.
         unsafe { class.destroy(portion) };
-        elements
+        Some(elements)
     }
 }
 
 fn table<'a, T>(cx: Cx, portion: Ref<Portion<T>>) -> &'a Table {
     Nodes::of(cx).table(portion.name().node())
-}
-
-#[cold]
-fn gone<T>(portion: Ref<Portion<T>>) -> ! {
-    throw(Which { object: "Array", method: "each", node: portion.name().node() }.refused(Refusal::Stale))
 }

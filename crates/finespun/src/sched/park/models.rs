@@ -5,7 +5,6 @@
 use super::{Idle, Prepared, Wake};
 use crate::{
     atomics::{Arc, AtomicUsize, Ordering, thread},
-    fabric::push,
     sched::deque::{Deque, Steal},
     task::teams::Externals,
 };
@@ -295,80 +294,99 @@ fn the_last_external_wait_that_goes_is_noticed() {
     });
 }
 
-/// Workers that send messages to each other, in rings with room for one of each.
-struct Senders {
-    idle: Idle,
-    nodes: Vec<push::Node<u32>>,
-    /// Messages that have been handled.
-    handled: AtomicUsize,
-    /// How often all was found at rest.
-    rests: AtomicUsize,
-}
+/// Workers that send messages to each other, by one of the transports.
+macro_rules! rest {
+    ($transport:ident, $rest:expr) => {
+        mod $transport {
+            use super::*;
+            use crate::fabric::$transport::{Node, net};
 
-// SAFETY: each worker uses its own node, and of others only `waits`, as a team does with its hosts.
-unsafe impl Sync for Senders {}
-
-impl Senders {
-    fn send(&self, from: usize, hops: u32) {
-        let to = 1 - from;
-        assert!(self.nodes[from].send(to, hops).is_ok(), "there is room");
-        self.idle.poke(to);
-    }
-
-    fn waits(&self, worker: usize) -> bool {
-        self.nodes[worker].waits()
-    }
-
-    /// Handles what comes, which is sent back so many times, and idles as `Worker::idle` does, until all is at rest.
-    fn work(&self, worker: usize) {
-        loop {
-            if let Some((_, hops)) = self.nodes[worker].receive() {
-                if hops > 0 {
-                    self.send(worker, hops - 1);
-                }
-                self.handled.fetch_add(1, Ordering::Relaxed);
-                continue;
+            struct Senders {
+                idle: Idle,
+                nodes: Vec<Node<u32>>,
+                /// Messages that have been handled.
+                handled: AtomicUsize,
+                /// How often all was found at rest.
+                rests: AtomicUsize,
             }
-            let parking = match self.idle.prepare_park(worker, || self.waits(worker)) {
-                Prepared::Work => continue,
-                Prepared::Shutdown => return,
-                Prepared::Park(parking) => parking,
-                Prepared::Last(parking) => {
-                    // `Team::wake_for_messages` and `Team::look_for_deadlock`, in their order.
-                    (0..2).filter(|&other| self.waits(other)).for_each(|other| self.idle.notify_worker(other));
-                    if self.idle.while_all_parked(|| !(0..2).any(|other| self.waits(other))) == Some(true) {
-                        self.rests.fetch_add(1, Ordering::Relaxed);
-                        self.idle.shutdown();
-                        return;
-                    }
-                    parking
+
+            // SAFETY: each worker uses its own node, and of others only `waits`, as a team does with its hosts.
+            unsafe impl Sync for Senders {}
+
+            impl Senders {
+                fn send(&self, from: usize, hops: u32) {
+                    let to = 1 - from;
+                    assert!(self.nodes[from].send(to, hops).is_ok(), "there is room");
+                    self.idle.poke(to);
                 }
-            };
-            match parking.park() {
-                Wake::Work => {}
-                Wake::Shutdown => return,
-                Wake::ScoutTimeout(_) => unreachable!("loom has no timeouts"),
+
+                fn waits(&self, worker: usize) -> bool {
+                    self.nodes[worker].waits()
+                }
+
+                /// Handles what comes, which is sent back so many times, and idles as `Worker::idle` does, until all is at
+                /// rest.
+                fn work(&self, worker: usize) {
+                    let rest: fn(&Node<u32>) = $rest;
+                    loop {
+                        if let Some((_, hops)) = self.nodes[worker].receive() {
+                            if hops > 0 {
+                                self.send(worker, hops - 1);
+                            }
+                            self.handled.fetch_add(1, Ordering::Relaxed);
+                            continue;
+                        }
+                        rest(&self.nodes[worker]);
+                        let parking = match self.idle.prepare_park(worker, || self.waits(worker)) {
+                            Prepared::Work => {
+                                // What waits may not be linked yet.
+                                thread::yield_now();
+                                continue;
+                            }
+                            Prepared::Shutdown => return,
+                            Prepared::Park(parking) => parking,
+                            Prepared::Last(parking) => {
+                                // `Team::wake_for_messages` and `Team::look_for_deadlock`, in their order.
+                                let waiting = (0..2).filter(|&other| self.waits(other));
+                                waiting.for_each(|other| self.idle.notify_worker(other));
+                                if self.idle.while_all_parked(|| !(0..2).any(|other| self.waits(other))) == Some(true) {
+                                    self.rests.fetch_add(1, Ordering::Relaxed);
+                                    self.idle.shutdown();
+                                    return;
+                                }
+                                parking
+                            }
+                        };
+                        match parking.park() {
+                            Wake::Work => {}
+                            Wake::Shutdown => return,
+                            Wake::ScoutTimeout(_) => unreachable!("loom has no timeouts"),
+                        }
+                    }
+                }
+            }
+
+            /// The senders' look at who sleeps has no fence. All the same nobody sleeps over a message, and all is found at rest
+            /// when the last has been handled, and not before.
+            #[test]
+            fn all_is_at_rest_when_no_message_is_under_way() {
+                explore(Some(3), || {
+                    let (handled, rests) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                    let senders = Arc::new(Senders { idle: Idle::new(2), nodes: net(2, 2), handled, rests });
+                    let other = {
+                        let senders = Arc::clone(&senders);
+                        thread::spawn(move || senders.work(1))
+                    };
+                    senders.send(0, 1);
+                    senders.work(0);
+                    other.join().unwrap();
+                    assert_eq!(senders.handled.load(Ordering::Relaxed), 2, "at rest with a message under way");
+                    assert!(senders.rests.load(Ordering::Relaxed) > 0);
+                });
             }
         }
-    }
+    };
 }
 
-/// The senders' look at who sleeps has no fence. All the same nobody sleeps over a message, and all is found at rest when
-/// the last has been handled, and not before.
-#[test]
-fn all_is_at_rest_when_no_message_is_under_way() {
-    explore(Some(3), || {
-        let nodes = push::net(2, 1);
-        let (handled, rests) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let senders = Arc::new(Senders { idle: Idle::new(2), nodes, handled, rests });
-        let other = {
-            let senders = Arc::clone(&senders);
-            thread::spawn(move || senders.work(1))
-        };
-        senders.send(0, 1);
-        senders.work(0);
-        other.join().unwrap();
-        assert_eq!(senders.handled.load(Ordering::Relaxed), 2, "at rest with a message under way");
-        assert!(senders.rests.load(Ordering::Relaxed) > 0);
-    });
-}
+rest!(push, |_| ());
+rest!(pull, Node::rest);
