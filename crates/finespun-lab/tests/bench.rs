@@ -247,6 +247,27 @@ fn layouts_on_the_stack_and_in_frames() {
 }
 
 #[test]
+fn many_nodes_beside_few() {
+    let (table, rows) = measured("bench nodes --quick --rounds 1 --workers 2");
+    assert!(table.contains("64 nodes") && table.contains("2 nodes") && table.contains("2 workers"), "{table}");
+    assert_eq!(rows.len(), 4);
+    for row in &rows {
+        assert!(figure(row, "/many/elapsed/min") > 0.0 && figure(row, "/few/elapsed/min") > 0.0, "{row}");
+        // The system counts by ticks, and runs as short as these may fall between two.
+        let [many, few] = ["/many/processor/min", "/few/processor/min"].map(|time| figure(row, time));
+        assert!(few == 0.0 || (figure(row, "/ratio") - many / few).abs() < 1e-9, "{row}");
+        assert!(figure(row, "/many/messages") > 0.0 && figure(row, "/few/messages") > 0.0, "{row}");
+    }
+    // A grid has the same share wherever its blocks lie; but for its boundary.
+    for row in &rows[..2] {
+        let [many, few] = ["/many/remote_share", "/few/remote_share"].map(|share| figure(row, share));
+        assert!(many > 0.2 && (many / few - 1.0).abs() < 0.05, "{row}");
+    }
+    let (_, sor) = measured("bench nodes --quick --rounds 1 --only sor");
+    assert_eq!(sor.len(), 2);
+}
+
+#[test]
 fn layouts_one_table_and_its_picture() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("layouts.svg");
     let line = format!("bench layouts --quick --rounds 1 --only em3d --nodes 4 --plot {}", file.display());

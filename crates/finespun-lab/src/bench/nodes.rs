@@ -32,9 +32,11 @@ struct Pair {
     lines: [&'static str; 2],
     quick: [&'static str; 2],
     /// What the answer calls the calls that stay, and those that do not.
-    local: &'static str,
-    remote: &'static str,
+    calls: [&'static str; 2],
 }
+
+const READS: [&str; 2] = ["local_reads", "remote_reads"];
+const EDGES: [&str; 2] = ["local_edges", "remote_edges"];
 
 const PAIRS: &[Pair] = &[
     Pair {
@@ -42,32 +44,28 @@ const PAIRS: &[Pair] = &[
         app: "sor",
         lines: ["sor --grid 512 --block 2 --iterations 2", "sor --grid 512 --block 1 --iterations 2"],
         quick: ["sor --grid 32 --block 2 --iterations 1", "sor --grid 32 --block 1 --iterations 1"],
-        local: "local_reads",
-        remote: "remote_reads",
+        calls: READS,
     },
     Pair {
         name: "sor, blocks of 16",
         app: "sor",
         lines: ["sor --grid 512 --block 16 --iterations 10", "sor --grid 512 --block 8 --iterations 10"],
         quick: ["sor --grid 64 --block 4 --iterations 1", "sor --grid 64 --block 2 --iterations 1"],
-        local: "local_reads",
-        remote: "remote_reads",
+        calls: READS,
     },
     Pair {
         name: "em3d, pull, half at home",
         app: "em3d",
         lines: ["em3d --form pull --locality 0.492 --iterations 4", "em3d --form pull --locality 0 --iterations 4"],
         quick: ["em3d --size 128 --locality 0.492 --iterations 1", "em3d --size 128 --locality 0 --iterations 1"],
-        local: "local_edges",
-        remote: "remote_edges",
+        calls: EDGES,
     },
     Pair {
         name: "em3d, pull, 99 % at home",
         app: "em3d",
         lines: ["em3d --form pull --locality 0.99 --iterations 20", "em3d --form pull --locality 0.98 --iterations 20"],
         quick: ["em3d --size 128 --locality 0.99 --iterations 1", "em3d --size 128 --locality 0.98 --iterations 1"],
-        local: "local_edges",
-        remote: "remote_edges",
+        calls: EDGES,
     },
 ];
 
@@ -174,7 +172,7 @@ fn measure(pair: &Pair, workers: usize, options: &BenchOptions) -> Result<[Found
     })?;
     let found = |((side, wall), cpu): ((&Side, Sample), Vec<f64>)| {
         let answer = side.answer.take().expect("a bench has at least one round");
-        let [local, remote] = [pair.local, pair.remote].map(|name| answer.layout[name].as_f64().unwrap_or(0.0));
+        let [local, remote] = pair.calls.map(|name| answer.layout[name].as_f64().unwrap_or(0.0));
         // The first run is not counted.
         let cpu = cpu.into_iter().skip(1).collect();
         Found { wall, cpu, share: remote / (local + remote), messages: side.messages.get() }

@@ -127,7 +127,8 @@ impl<T: Portable> Continuation<T> {
     /// panic. The caller does not wait for that, but goes on when the task has ended or has suspended.
     ///
     /// The call belongs to the caller's run, as a one-way call does: when that has ended before the task, the continuation
-    /// is dropped. If the task is a call of an object elsewhere, or ends in one, that answers directly to who waits: the papers' calls with an explicit continuation (hybrid-execution-model, section 3.2.2).
+    /// is dropped. If the task is a call of an object elsewhere, or ends in one, that answers directly to who waits: the
+    /// papers' calls with an explicit continuation (hybrid-execution-model, section 3.2.2).
     ///
     /// ```
     /// use finespun::prelude::*;

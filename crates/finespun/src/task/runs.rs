@@ -125,14 +125,14 @@ impl Run {
         self.live.load(Ordering::Acquire) > 1 || self.posts.load(Ordering::Relaxed)
     }
 
-    /// A message is about to be sent that nobody waits for, and that nobody counts: when the root ends, it may be left.
-    #[inline]
+    /// Whether such a message has been sent, as far as the caller knows.
     pub(crate) fn has_posted(&self) -> bool {
         // Relaxed: whoever has sent one sees that it has.
         self.posts.load(Ordering::Relaxed)
     }
 
-    /// One-way calls are sent.
+    /// A message is about to be sent that nobody waits for, and that nobody counts: when the root ends, it may be left.
+    #[inline]
     pub(crate) fn posts(&self) {
         // Relaxed, both: see `others`; the look is to spare the line.
         if !self.posts.load(Ordering::Relaxed) {

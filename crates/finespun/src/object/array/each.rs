@@ -1,6 +1,6 @@
-//! Calling all objects of an array.
+//! Calling all objects of an array: a tree of messages to its parts.
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use super::super::error::{Refusal, Which, throw};
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
 use super::super::remote::{self, Work};
+use super::supply::{Same, Supply};
+use super::sweeping::{Sweeping, keep};
 use super::{Array, Part, Portion, in_order};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
-use crate::task::call::{Task, call, call_guarded, map_outcome, poll_in_place, sealed};
+use crate::task::call::{Task, call, map_outcome, poll_in_place, sealed};
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, Place, VTable, discard};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, Place};
 use crate::task::located::{self, Located};
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
-use crate::task::slot::Status;
-use crate::task::yielding::YieldNow;
 
 /// What is called of each element: a function of a reference and an argument that makes a task.
 pub trait Calls<T, A>: Copy + Send + 'static {
@@ -45,83 +45,6 @@ where
     type Output = Tk::Output;
     fn task(self, element: Ref<T>, argument: A) -> Tk {
         self(element, argument)
-    }
-}
-
-/// The arguments of the calls of some elements.
-pub trait Supply: Send + 'static {
-    /// One of them.
-    type Argument: Portable;
-    /// Those of each part.
-    #[doc(hidden)]
-    fn deal<'a>(self, parts: impl ExactSizeIterator<Item = &'a [usize]>) -> Vec<Self>
-    where
-        Self: Sized;
-    /// The next.
-    #[doc(hidden)]
-    fn next(&mut self) -> Self::Argument;
-    #[doc(hidden)]
-    fn rest(self) -> Vec<Self::Argument>;
-    #[doc(hidden)]
-    fn again(rest: Vec<Self::Argument>) -> Self;
-}
-
-/// One for each.
-pub struct Own<A>(std::vec::IntoIter<A>);
-
-impl<A> Own<A> {
-    pub(super) fn new(args: Vec<A>) -> Own<A> {
-        Own(args.into_iter())
-    }
-}
-
-impl<A: Portable> Supply for Own<A> {
-    type Argument = A;
-
-    fn deal<'a>(self, parts: impl ExactSizeIterator<Item = &'a [usize]>) -> Vec<Self> {
-        if parts.len() == 1 {
-            return vec![self];
-        }
-        let mut args: Vec<Option<A>> = self.0.map(Some).collect();
-        let mut take = |index: &usize| args[*index].take().expect("each index is in one part");
-        parts.map(|indices| Own::new(indices.iter().map(&mut take).collect())).collect()
-    }
-
-    #[inline]
-    fn next(&mut self) -> A {
-        self.0.next().unwrap_or_else(|| unreachable!("one for each"))
-    }
-
-    fn rest(self) -> Vec<A> {
-        self.0.collect()
-    }
-
-    fn again(rest: Vec<A>) -> Own<A> {
-        Own::new(rest)
-    }
-}
-
-/// The same for all.
-pub struct Same<A>(pub(super) A);
-
-impl<A: Portable + Clone> Supply for Same<A> {
-    type Argument = A;
-
-    fn deal<'a>(self, parts: impl ExactSizeIterator<Item = &'a [usize]>) -> Vec<Self> {
-        parts.map(|_| Same(self.0.clone())).collect()
-    }
-
-    #[inline]
-    fn next(&mut self) -> A {
-        self.0.clone()
-    }
-
-    fn rest(self) -> Vec<A> {
-        vec![self.0]
-    }
-
-    fn again(mut rest: Vec<A>) -> Same<A> {
-        Same(rest.pop().unwrap_or_else(|| unreachable!("the one that was written")))
     }
 }
 
@@ -241,9 +164,9 @@ struct Piece<T, S> {
 #[derive(Serialize, Deserialize)]
 pub(super) struct Swept<V> {
     /// Whose they are, and their values.
-    parts: Vec<(usize, Vec<V>)>,
+    pub(super) parts: Vec<(usize, Vec<V>)>,
     /// If nothing stops at a failure: what the first was.
-    failure: Option<String>,
+    pub(super) failure: Option<String>,
 }
 
 impl<V> Swept<V> {
@@ -350,14 +273,6 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Gathering<T, S, 
     }
 }
 
-/// Keeps the first of some panics.
-fn keep(first: &mut Option<Payload>, payload: Payload) {
-    match first {
-        None => *first = Some(payload),
-        Some(_) => discard(payload),
-    }
-}
-
 /// The calls of some parts, by the node of the first.
 struct Sweep<T, S, C> {
     first: Piece<T, S>,
@@ -423,143 +338,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
             // SAFETY: the call protocol.
             return unsafe { Outcome::done(Swept { parts: Vec::new(), failure: Some(failure.to_string()) }) };
         };
-        let values = Vec::with_capacity(elements.len());
-        let body = Sweeping {
-            part,
-            elements,
-            next: 0,
-            args,
-            calls: self.way.calls,
-            last,
-            values,
-            later: Vec::new(),
-            out: Vec::new(),
-            turn: None,
-            panic: None,
-        };
+        let body = Sweeping::new(part, elements, args, self.way.calls, last);
         poll_in_place(Located::here(cx, body), cx, Sweeping::<T, S, C>::TABLE)
-    }
-}
-
-/// The frame of a part's calls.
-struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
-    part: usize,
-    elements: Arc<[Ref<T>]>,
-    next: usize,
-    args: S,
-    calls: C,
-    /// It does not stop at a panic.
-    last: bool,
-    /// Of the first that have been called, in order.
-    values: Vec<C::Output>,
-    /// Of others that have ended, and whose they are.
-    later: Vec<(usize, C::Output)>,
-    /// Those that have not ended, and whose they are.
-    out: Vec<(usize, Child<C::Task>)>,
-    /// The loop is ready to go on, and waits for its turn only.
-    turn: Option<Child<YieldNow>>,
-    /// The first panic.
-    panic: Option<Payload>,
-}
-
-impl<T, S: Supply, C: Calls<T, S::Argument>> Unpin for Sweeping<T, S, C> {}
-
-impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
-    /// It can be ready, to go on, while some are out: it is destroyed when they have ended.
-    const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*Located::<Self>::TABLE };
-
-    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
-        // SAFETY: the worker loop runs a frame exclusively.
-        let sweeping = unsafe { Located::<Self>::body(frame) };
-        sweeping.turn = None;
-        let out = sweeping.out.iter().filter(|(_, child)| !child.ended());
-        if out.inspect(|(_, child)| cx.wait_for(child.frame())).count() > 0 {
-            return Poll::Pending;
-        }
-        // SAFETY: passed on; nothing is out.
-        unsafe { BodyFrame::<Located<Self>>::cancel(frame, cx) }
-    }
-
-    /// Calls what has not been called, until the stack is to be given up; whether it is.
-    fn sweep(&mut self, cx: Cx) -> bool {
-        let elements = Arc::clone(&self.elements);
-        for (index, &element) in elements.iter().enumerate().skip(self.next) {
-            self.next = index + 1;
-            let task = self.calls.task(element, self.args.next());
-            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
-            match unsafe { call_guarded(cx, task) }.open() {
-                Ok(value) => self.ended(index, value),
-                Err(child) => {
-                    cx.send_withheld();
-                    self.out.push((index, child));
-                    if cx.leaving() {
-                        return true;
-                    }
-                }
-            }
-        }
-        false
-    }
-
-    /// A call has delivered its value.
-    #[inline]
-    fn ended(&mut self, index: usize, value: C::Output) {
-        // Of what is nothing, any order is right.
-        if size_of::<C::Output>() == 0 || index == self.values.len() {
-            self.values.push(value);
-        } else {
-            self.later.push((index, value));
-        }
-    }
-}
-
-impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
-    type Output = Swept<C::Output>;
-    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
-        // SAFETY: a body is polled by a worker; used within this poll.
-        let cx = unsafe { cx() };
-        let this = &mut *self;
-        this.turn = None;
-        // A panic waits for those that are out, and ends the calling.
-        while this.next < this.elements.len() && (this.panic.is_none() || this.last) {
-            match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
-                Ok(false) => {}
-                // Behind the call that has left the stack it goes on with the others, which that may wait for.
-                Ok(true) => {
-                    let turn = BodyFrame::make(cx, ready(()));
-                    cx.make_ready(turn);
-                    cx.wait_for(turn);
-                    this.turn = Some(Child::new(turn));
-                    return Poll::Pending;
-                }
-                Err(payload) => keep(&mut this.panic, pack(payload)),
-            }
-        }
-        for (index, child) in this.out.extract_if(.., |(_, child)| child.ended()).collect::<Vec<_>>() {
-            match child.deliver() {
-                Delivered::Value(value) => this.ended(index, value),
-                Delivered::Panic(payload) => keep(&mut this.panic, payload),
-                Delivered::Cancelled => {
-                    keep(&mut this.panic, Box::new("a call of an array's element was cancelled"));
-                }
-            }
-        }
-        if !this.out.is_empty() {
-            this.out.iter().for_each(|(_, child)| cx.wait_for(child.frame()));
-            return Poll::Pending;
-        }
-        if let Some(payload) = this.panic.take() {
-            if !this.last {
-                resume_unwind(payload);
-            }
-            let which = Which { object: T::NAME, method: "free", node: cx.node() };
-            let failure = Some(which.panicked(payload).to_string());
-            return Poll::Ready(Swept { parts: Vec::new(), failure });
-        }
-        let (mut values, later) = (std::mem::take(&mut this.values), std::mem::take(&mut this.later));
-        if !later.is_empty() {
-            values = in_order(this.elements.len(), values.into_iter().enumerate().chain(later));
-        }
-        Poll::Ready(Swept { parts: vec![(this.part, values)], failure: None })
     }
 }

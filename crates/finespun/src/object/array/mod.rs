@@ -5,10 +5,15 @@
 //! on its stack (the papers' data-parallel structure: hybrid-execution-model, section 2). An element whose call suspends
 //! becomes a frame, and the part goes on with the next; so all that waits does so at once, and the part restarts when the
 //! last has ended. The messages go down a tree, and the answers up, so nobody sends or gets more than a few.
+//!
+//! Here live making an array ([`create`]), what a node knows of one ([`portion`]), the tree ([`each`]), a part's calls
+//! ([`sweeping`]) and their arguments ([`supply`]).
 
 mod create;
 mod each;
 mod portion;
+mod supply;
+mod sweeping;
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -19,8 +24,8 @@ use crate::task::call::Task;
 
 pub use create::Creating;
 pub use each::{Calls, Each, Freeing};
-use each::{Own, Same};
 use portion::Portion;
+use supply::{Own, Same};
 
 /// Objects of type `T`, by index, each on the node that a layout says. A handle: the objects live until they are freed, or
 /// their runtime ends.

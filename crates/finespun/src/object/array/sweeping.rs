@@ -1,0 +1,158 @@
+//! Calling the objects of one part, one after the other.
+
+use std::future::{Future, ready};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as StdContext, Poll};
+
+use super::super::error::Which;
+use super::super::reference::{Object, Ref};
+use super::each::{Calls, Swept};
+use super::in_order;
+use super::supply::Supply;
+use crate::task::call::call_guarded;
+use crate::task::context::{Cx, cx};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, VTable, discard};
+use crate::task::located::Located;
+use crate::task::origin::pack;
+use crate::task::outcome::Child;
+use crate::task::slot::Status;
+use crate::task::yielding::YieldNow;
+
+/// The frame of a part's calls.
+pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
+    part: usize,
+    elements: Arc<[Ref<T>]>,
+    next: usize,
+    args: S,
+    calls: C,
+    /// It does not stop at a panic.
+    last: bool,
+    /// Of the first that have been called, in order.
+    values: Vec<C::Output>,
+    /// Of others that have ended, and whose they are.
+    later: Vec<(usize, C::Output)>,
+    /// Those that have not ended, and whose they are.
+    out: Vec<(usize, Child<C::Task>)>,
+    /// The loop is ready to go on, and waits for its turn only.
+    turn: Option<Child<YieldNow>>,
+    /// The first panic.
+    panic: Option<Payload>,
+}
+
+impl<T, S: Supply, C: Calls<T, S::Argument>> Unpin for Sweeping<T, S, C> {}
+
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
+    pub(super) fn new(part: usize, elements: Arc<[Ref<T>]>, args: S, calls: C, last: bool) -> Sweeping<T, S, C> {
+        let values = Vec::with_capacity(elements.len());
+        let (later, out) = (Vec::new(), Vec::new());
+        Sweeping { part, elements, next: 0, args, calls, last, values, later, out, turn: None, panic: None }
+    }
+
+    /// It can be ready, to go on, while some are out: it is destroyed when they have ended.
+    pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*Located::<Self>::TABLE };
+
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
+        // SAFETY: the worker loop runs a frame exclusively.
+        let sweeping = unsafe { Located::<Self>::body(frame) };
+        sweeping.turn = None;
+        let out = sweeping.out.iter().filter(|(_, child)| !child.ended());
+        if out.inspect(|(_, child)| cx.wait_for(child.frame())).count() > 0 {
+            return Poll::Pending;
+        }
+        // SAFETY: passed on; nothing is out.
+        unsafe { BodyFrame::<Located<Self>>::cancel(frame, cx) }
+    }
+
+    /// Calls what has not been called, until the stack is to be given up; whether it is.
+    fn sweep(&mut self, cx: Cx) -> bool {
+        let elements = Arc::clone(&self.elements);
+        for (index, &element) in elements.iter().enumerate().skip(self.next) {
+            self.next = index + 1;
+            let task = self.calls.task(element, self.args.next());
+            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+            match unsafe { call_guarded(cx, task) }.open() {
+                Ok(value) => self.ended(index, value),
+                Err(child) => {
+                    cx.send_withheld();
+                    self.out.push((index, child));
+                    if cx.leaving() {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// A call has delivered its value.
+    #[inline]
+    fn ended(&mut self, index: usize, value: C::Output) {
+        // Of what is nothing, any order is right.
+        if size_of::<C::Output>() == 0 || index == self.values.len() {
+            self.values.push(value);
+        } else {
+            self.later.push((index, value));
+        }
+    }
+}
+
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
+    type Output = Swept<C::Output>;
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        let this = &mut *self;
+        this.turn = None;
+        // A panic waits for those that are out, and ends the calling.
+        while this.next < this.elements.len() && (this.panic.is_none() || this.last) {
+            match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
+                Ok(false) => {}
+                // Behind the call that has left the stack it goes on with the others, which that may wait for.
+                Ok(true) => {
+                    let turn = BodyFrame::make(cx, ready(()));
+                    cx.make_ready(turn);
+                    cx.wait_for(turn);
+                    this.turn = Some(Child::new(turn));
+                    return Poll::Pending;
+                }
+                Err(payload) => keep(&mut this.panic, pack(payload)),
+            }
+        }
+        for (index, child) in this.out.extract_if(.., |(_, child)| child.ended()).collect::<Vec<_>>() {
+            match child.deliver() {
+                Delivered::Value(value) => this.ended(index, value),
+                Delivered::Panic(payload) => keep(&mut this.panic, payload),
+                Delivered::Cancelled => {
+                    keep(&mut this.panic, Box::new("a call of an array's element was cancelled"));
+                }
+            }
+        }
+        if !this.out.is_empty() {
+            this.out.iter().for_each(|(_, child)| cx.wait_for(child.frame()));
+            return Poll::Pending;
+        }
+        if let Some(payload) = this.panic.take() {
+            if !this.last {
+                resume_unwind(payload);
+            }
+            let which = Which { object: T::NAME, method: "free", node: cx.node() };
+            let failure = Some(which.panicked(payload).to_string());
+            return Poll::Ready(Swept { parts: Vec::new(), failure });
+        }
+        let (mut values, later) = (std::mem::take(&mut this.values), std::mem::take(&mut this.later));
+        if !later.is_empty() {
+            values = in_order(this.elements.len(), values.into_iter().enumerate().chain(later));
+        }
+        Poll::Ready(Swept { parts: vec![(this.part, values)], failure: None })
+    }
+}
+
+/// Keeps the first of some panics.
+pub(super) fn keep(first: &mut Option<Payload>, payload: Payload) {
+    match first {
+        None => *first = Some(payload),
+        Some(_) => discard(payload),
+    }
+}
