@@ -23,6 +23,8 @@ pub struct Vertex {
     sign: f64,
     /// In the order in which they are added up.
     inputs: Vec<Input>,
+    /// What has been sent for each of them, if values are sent.
+    received: Vec<f64>,
     /// Those that need the value. The last are on the own node, and those on any node follow each other.
     needs: Vec<Need>,
 }
@@ -32,8 +34,6 @@ pub struct Vertex {
 struct Input {
     from: Ref<Vertex>,
     weight: f64,
-    /// What has been sent, if values are sent.
-    value: f64,
 }
 
 /// Where a value is needed: the vertex, and the place among its inputs.
@@ -55,11 +55,13 @@ impl Vertex {
     }
 
     fn receive(&mut self, input: u32, value: f64) {
-        self.inputs[input as usize].value = value;
+        self.received.resize(self.inputs.len(), 0.0);
+        self.received[input as usize] = value;
     }
 
     fn change(&mut self) {
-        let pulled = self.inputs.iter().fold(0.0, |sum, input| sum + input.weight * input.value);
+        let received = self.inputs.iter().zip(&self.received);
+        let pulled = received.fold(0.0, |sum, (input, value)| sum + input.weight * value);
         self.value += self.sign * pulled;
     }
 
@@ -140,9 +142,9 @@ fn linked(field: &Field, other: &Field, own: &Array<Vertex>, others: &Array<Vert
     let vertex = |(index, mut needs): (usize, Vec<Need>)| {
         let home = Ref::node(own.get(index));
         needs.sort_by_key(|&(vertex, _)| (Ref::node(vertex) == home, Ref::node(vertex)));
-        let input = |edge: &super::Edge| Input { from: others.get(edge.from), weight: edge.weight, value: 0.0 };
+        let input = |edge: &super::Edge| Input { from: others.get(edge.from), weight: edge.weight };
         let inputs = field.inputs[index].iter().map(input).collect();
-        Vertex { value: field.start[index], sign: field.sign, inputs, needs }
+        Vertex { value: field.start[index], sign: field.sign, inputs, received: Vec::new(), needs }
     };
     needs.into_iter().enumerate().map(vertex).collect()
 }

@@ -8,7 +8,7 @@ use super::Portable;
 use super::checked::Checked;
 use super::error::{Refusal, Which, throw};
 use super::host::Nodes;
-use super::lock::{Hold, InLine};
+use super::lock::{During, Hold, InLine};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
 use super::table::{self, Access, Found};
@@ -121,7 +121,7 @@ impl<M: Method> Call<M> {
         }
         let name = self.target.name();
         // SAFETY: just found free, here.
-        let hold = unsafe { Hold::of_free(cx, name, M::ACCESS == Access::Exclusive, M::ORIGIN) };
+        let hold = unsafe { During::of_free(cx, name) };
         // SAFETY: passed on.
         unsafe { inside(cx, hold, Inside::<M> { target: self.target, object, args: self.args }) }
     }
@@ -230,7 +230,7 @@ impl<M: Method> Drop for Whole<M> {
         let cx = unsafe { crate::task::context::cx() };
         // Held and not ended.
         if let Found::Held(hold) = Nodes::of(cx).table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
-            drop(hold.begin(cx, M::ORIGIN));
+            drop(hold.begin::<M>());
         }
     }
 }
@@ -370,9 +370,8 @@ unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
         throw(Call::<M>::which(target).refused(Refusal::Poisoned));
     }
     let object = table.object(&hold).cast::<M::Object>();
-    let hold = hold.begin(cx, M::ORIGIN);
     // SAFETY: passed on.
-    unsafe { inside(cx, hold, Inside::<M> { target, object, args }) }
+    unsafe { inside(cx, hold.begin(), Inside::<M> { target, object, args }) }
 }
 
 /// Calls the method, and ends the hold when that has ended.
@@ -380,7 +379,7 @@ unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
 /// # Safety
 /// As [`Task::call`]; at home, and the object is held by the method.
 #[inline]
-unsafe fn inside<M: Method>(cx: Cx, hold: Hold, method: Inside<M>) -> Outcome<M::Output> {
+unsafe fn inside<M: Method>(cx: Cx, hold: During<M>, method: Inside<M>) -> Outcome<M::Output> {
     let note = Note::<M>::new();
     // SAFETY: the object is held until the call has ended, its child included.
     let called = unsafe { call(cx, method) };
@@ -392,14 +391,17 @@ unsafe fn inside<M: Method>(cx: Cx, hold: Hold, method: Inside<M>) -> Outcome<M:
             // SAFETY: the call protocol.
             unsafe { Outcome::done(value) }
         }
-        // SAFETY: the body takes its entry first, and waits at once.
-        Err(child) => unsafe {
-            fallback_here((child, hold), |enter: Enter<(Child<Inside<M>>, Hold)>| async move {
-                let (child, hold) = enter.take();
-                let value = wait(child).await;
-                hold.end();
-                value
-            })
-        },
+        Err(child) => {
+            hold.suspends(cx);
+            // SAFETY: the body takes its entry first, and waits at once.
+            unsafe {
+                fallback_here((child, hold), |enter: Enter<(Child<Inside<M>>, During<M>)>| async move {
+                    let (child, hold) = enter.take();
+                    let value = wait(child).await;
+                    hold.end();
+                    value
+                })
+            }
+        }
     }
 }

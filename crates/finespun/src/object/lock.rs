@@ -1,20 +1,19 @@
 //! Holding an object, for the time of a method that may suspend.
 
+use std::marker::PhantomData;
+
+use super::call::Method;
 use super::host::Nodes;
 use super::reference::Name;
-use super::table;
+use super::table::{self, Access};
 use crate::task::context::{Cx, cx};
-use crate::task::origin::Origin;
 
-/// An object is held. Dropped, it ends a hold of a method that did not end well: if that could change the object, it is
-/// poisoned.
+/// An object is held for a method that has not begun. Dropped, it ends the hold.
 ///
 /// A hold travels from who releases to who waited through a continuation, but never leaves its worker.
 pub(crate) struct Hold {
     name: Name,
     exclusive: bool,
-    /// The method has begun.
-    begun: bool,
 }
 
 // SAFETY: what it names is a place in a table; it is used by the worker of that alone: leaves and frames of holds are
@@ -23,7 +22,7 @@ unsafe impl Send for Hold {}
 
 impl Hold {
     pub(crate) fn new(name: Name, exclusive: bool) -> Hold {
-        Hold { name, exclusive, begun: false }
+        Hold { name, exclusive }
     }
 
     pub(crate) fn name(&self) -> Name {
@@ -34,22 +33,48 @@ impl Hold {
         self.name.index()
     }
 
+    /// The method begins.
+    pub(crate) fn begin<M: Method>(self) -> During<M> {
+        let name = self.name;
+        self.forget();
+        During(name, PhantomData)
+    }
+
+    /// The hold is ended, or is somebody else's.
+    #[inline]
+    pub(crate) fn forget(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Hold {
+    #[cold]
+    fn drop(&mut self) {
+        release(self.name, self.exclusive, false);
+    }
+}
+
+/// An object is held, and the method `M` has begun. Dropped, it ends the hold of a method that did not end well: if that could
+/// change the object, it is poisoned.
+pub(crate) struct During<M: Method>(Name, PhantomData<fn() -> M>);
+
+impl<M: Method> During<M> {
+    const EXCLUSIVE: bool = matches!(M::ACCESS, Access::Exclusive);
+
     /// Holds an object that is free, for a method that begins.
     ///
     /// # Safety
     /// It has just been found free by [`table::free_here`].
     #[inline(always)]
-    pub(crate) unsafe fn of_free(cx: Cx, name: Name, exclusive: bool, method: &'static Origin) -> Hold {
+    pub(crate) unsafe fn of_free(cx: Cx, name: Name) -> During<M> {
         // SAFETY: passed on.
-        unsafe { table::hold_free(cx, name, exclusive, method) };
-        Hold { name, exclusive, begun: true }
+        unsafe { table::hold_free(cx, name, Self::EXCLUSIVE) };
+        During(name, PhantomData)
     }
 
-    /// The method begins.
-    pub(crate) fn begin(mut self, cx: Cx, method: &'static Origin) -> Hold {
-        Nodes::of(cx).table(self.name.node()).held_by(&self, method);
-        self.begun = true;
-        self
+    /// The method has suspended: now others may see that it holds the object.
+    pub(crate) fn suspends(&self, cx: Cx) {
+        Nodes::of(cx).table(self.0.node()).held_by(self.0, M::ORIGIN);
     }
 
     /// The method has ended, on the stack.
@@ -59,8 +84,8 @@ impl Hold {
     #[inline(always)]
     pub(crate) unsafe fn end_here(self, cx: Cx) {
         // SAFETY: passed on; it is held.
-        if unsafe { table::release_here(cx, self.name, self.exclusive) } {
-            self.forget();
+        if unsafe { table::release_here(cx, self.0, Self::EXCLUSIVE) } {
+            std::mem::forget(self);
         } else {
             self.end();
         }
@@ -70,29 +95,23 @@ impl Hold {
     #[cold]
     #[inline(never)]
     pub(crate) fn end(self) {
-        self.release(false);
-        self.forget();
-    }
-
-    /// The table has ended the hold.
-    #[inline]
-    pub(crate) fn forget(self) {
+        release(self.0, Self::EXCLUSIVE, false);
         std::mem::forget(self);
-    }
-
-    fn release(&self, poison: bool) {
-        // SAFETY: on the worker of the object (see the type); used at once.
-        let cx = unsafe { cx() };
-        assert!(cx.hosts(self.name.node()), "a hold stays on its worker");
-        Nodes::of(cx).table(self.name.node()).release(self.index(), self.exclusive, poison);
     }
 }
 
-impl Drop for Hold {
+impl<M: Method> Drop for During<M> {
     #[cold]
     fn drop(&mut self) {
-        self.release(self.begun && self.exclusive);
+        release(self.0, Self::EXCLUSIVE, Self::EXCLUSIVE);
     }
+}
+
+fn release(name: Name, exclusive: bool, poison: bool) {
+    // SAFETY: a hold stays on the worker of the object; used at once.
+    let cx = unsafe { cx() };
+    assert!(cx.hosts(name.node()), "a hold stays on its worker");
+    Nodes::of(cx).table(name.node()).release(name.index(), exclusive, poison);
 }
 
 /// Somebody stands in line. Dropped, it makes way for those behind.

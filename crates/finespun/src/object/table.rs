@@ -37,8 +37,15 @@ use crate::task::suspend::Continuation;
 
 /// The mark of a word.
 const MARK: u64 = 1;
-/// An exclusive holder.
-const EXCLUSIVE: u32 = u32::MAX;
+
+/// It was left half changed.
+const POISONED: u8 = 1;
+/// Somebody stands in line.
+const WANTED: u8 = 2;
+/// It is marked, but nobody holds it.
+const IDLE: u8 = 4;
+/// Shared holders pass those that stand in line, if they can.
+const READERS_FIRST: u8 = 8;
 
 /// What a call looks at: 16 bytes for each object, so that four are in a line.
 #[repr(C)]
@@ -59,19 +66,30 @@ impl Entry {
     }
 }
 
-/// What is known of an object that is or has been held by a method that may suspend.
+/// What is known of an object that is marked. Of a free one it is all 0 but for [`READERS_FIRST`], so that the mark alone says
+/// that somebody holds it alone.
 #[derive(Default)]
 #[repr(C)]
 struct State {
-    /// The method that has got hold of it last: for reports.
+    /// The method that has suspended last while it held the object: for reports.
     holder: Cell<Option<&'static Origin>>,
-    /// How many hold it shared, or [`EXCLUSIVE`].
-    holders: Cell<u32>,
-    poisoned: Cell<bool>,
-    /// Somebody stands in line.
-    wanted: Cell<bool>,
-    /// Shared holders pass those that stand in line, if they can.
-    readers_first: Cell<bool>,
+    /// How many hold it shared. If none does, and it is not idle, somebody holds it alone.
+    shared: Cell<u32>,
+    flags: Cell<u8>,
+}
+
+impl State {
+    fn is(&self, flags: u8) -> bool {
+        self.flags.get() & flags != 0
+    }
+
+    fn set(&self, flags: u8) {
+        self.flags.set(self.flags.get() | flags);
+    }
+
+    fn clear(&self, flags: u8) {
+        self.flags.set(self.flags.get() & !flags);
+    }
 }
 
 const _: () = assert!(size_of::<State>() == 1 << ENTRY);
@@ -158,13 +176,14 @@ unsafe fn shown<'a>(cx: Cx, name: Name) -> Place<'a> {
 /// # Safety
 /// It has just been found by [`free_here`].
 #[inline(always)]
-pub(crate) unsafe fn hold_free(cx: Cx, name: Name, exclusive: bool, method: &'static Origin) {
+pub(crate) unsafe fn hold_free(cx: Cx, name: Name, exclusive: bool) {
     // SAFETY: by the caller's word the place is the object's; used at once.
     let place = unsafe { shown(cx, name) };
     debug_assert_eq!(place.entry.word.get(), name.word());
     place.entry.word.set(name.word() | MARK);
-    place.state.holders.set(if exclusive { EXCLUSIVE } else { 1 });
-    place.state.holder.set(Some(method));
+    if !exclusive {
+        place.state.shared.set(1);
+    }
 }
 
 /// Ends a hold (2), if nothing but unmarking the object is to be done; says whether it was.
@@ -176,10 +195,11 @@ pub(crate) unsafe fn release_here(cx: Cx, name: Name, exclusive: bool) -> bool {
     // SAFETY: what is held stays in its place; used at once.
     let place = unsafe { shown(cx, name) };
     debug_assert_eq!(place.entry.word.get(), name.word() | MARK);
-    let last = exclusive || place.state.holders.get() == 1;
-    let simple = last && !place.state.wanted.get() && !place.state.poisoned.get();
+    let simple = !place.state.is(WANTED | POISONED) && (exclusive || place.state.shared.get() == 1);
     if simple {
-        place.state.holders.set(0);
+        if !exclusive {
+            place.state.shared.set(0);
+        }
         place.entry.word.set(name.word());
     }
     simple
@@ -217,7 +237,9 @@ impl Table {
     pub(crate) fn insert_value<T: Object>(&self, class: &'static Class, value: T) -> Name {
         let object = Box::new(Whole::new(value));
         let name = self.insert(class, NonNull::from(Box::leak(object)).cast());
-        self.place(name.index()).expect("just entered").state.readers_first.set(T::READERS_FIRST);
+        if T::READERS_FIRST {
+            self.place(name.index()).expect("just entered").state.set(READERS_FIRST);
+        }
         name
     }
 
@@ -241,7 +263,7 @@ impl Table {
         let word = word(class.number, self.node, generation(entry.word.get()), index);
         entry.object.set(object.as_ptr());
         entry.word.set(word);
-        state.poisoned.set(false);
+        state.flags.set(0);
         Name::of_word(word).expect("it has a class")
     }
 
@@ -266,9 +288,9 @@ impl Table {
         NonNull::new(place.entry.object.get()).expect("what is held is there")
     }
 
-    /// The method by which an object is held.
-    pub(crate) fn held_by(&self, hold: &Hold, method: &'static Origin) {
-        if let Some(place) = self.place(hold.index()) {
+    /// A method suspends while it holds an object.
+    pub(crate) fn held_by(&self, name: Name, method: &'static Origin) {
+        if let Some(place) = self.find(name) {
             place.state.holder.set(Some(method));
         }
     }
@@ -286,12 +308,12 @@ impl Table {
 
     /// Whether what is held is poisoned.
     pub(crate) fn poisoned(&self, hold: &Hold) -> bool {
-        self.place(hold.index()).is_some_and(|place| place.state.poisoned.get())
+        self.place(hold.index()).is_some_and(|place| place.state.is(POISONED))
     }
 
     /// Holds an object (1), if nobody is before the caller.
     pub(crate) fn hold(&self, name: Name, exclusive: bool) -> Found {
-        if self.find(name).is_some_and(|place| place.state.poisoned.get()) {
+        if self.find(name).is_some_and(|place| place.state.is(POISONED)) {
             return Found::Refused(Refusal::Poisoned);
         }
         self.hold_even_poisoned(name, exclusive)
@@ -300,7 +322,7 @@ impl Table {
     /// The same of an object that may be poisoned.
     pub(crate) fn hold_even_poisoned(&self, name: Name, exclusive: bool) -> Found {
         let Some(place) = self.find(name) else { return Found::Refused(Refusal::Stale) };
-        let waits = place.state.wanted.get() && (exclusive || !place.state.readers_first.get());
+        let waits = place.state.is(WANTED) && (exclusive || !place.state.is(READERS_FIRST));
         if place.is_marked() && (!place.admits(exclusive) || waits) {
             return Found::Busy;
         }
@@ -311,7 +333,7 @@ impl Table {
     /// Waits in line.
     pub(crate) fn wait(&self, index: u32, exclusive: bool, granted: Continuation<Option<Hold>>) {
         if let Some(place) = self.place(index) {
-            place.state.wanted.set(true);
+            place.state.set(WANTED);
         }
         self.lines.borrow_mut().entry(index).or_default().push_back(Waiter { exclusive, granted });
     }
@@ -321,9 +343,9 @@ impl Table {
         let place = self.place(index).expect("what is held is there");
         place.leave(exclusive);
         if poison {
-            place.state.poisoned.set(true);
+            place.state.set(POISONED);
         }
-        if place.state.wanted.get() {
+        if place.state.is(WANTED) {
             self.serve(index);
         } else {
             place.open();
@@ -353,7 +375,7 @@ impl Table {
             line.pop_front();
         }
         let place = self.place(index)?;
-        let readers_first = place.state.readers_first.get();
+        let readers_first = place.state.is(READERS_FIRST);
         let first = if readers_first { line.iter().position(|waiter| !waiter.exclusive) } else { None };
         let next = match first {
             Some(reader) if place.admits(false) => line.remove(reader),
@@ -361,7 +383,7 @@ impl Table {
         };
         if line.is_empty() {
             lines.remove(&index);
-            place.state.wanted.set(false);
+            place.state.clear(WANTED);
         }
         next
     }
@@ -373,9 +395,7 @@ impl Table {
         let Place { entry, state } = self.place(index).expect("what is held is there");
         let object = NonNull::new(entry.object.replace(std::ptr::null_mut())).expect("what is held is there");
         let name = entry.name().expect("what is held is there");
-        state.wanted.set(false);
-        state.holder.set(None);
-        state.holders.set(0);
+        (state.holder.set(None), state.shared.set(0), state.flags.set(0));
         if name.generation() < GENERATIONS {
             entry.word.set(word(0, 0, name.generation() + 1, index) | MARK);
             self.spare.borrow_mut().push(index);
@@ -415,29 +435,29 @@ impl Place<'_> {
         self.entry.word.get() & MARK != 0
     }
 
-    /// Whether the object can be held so, by those that hold it.
+    /// Whether the object, which is marked, can be held so beside those that hold it.
     fn admits(&self, exclusive: bool) -> bool {
-        match self.state.holders.get() {
-            0 => true,
-            EXCLUSIVE => false,
-            _ => !exclusive,
-        }
+        self.state.is(IDLE) || self.state.shared.get() > 0 && !exclusive
     }
 
     fn admit(&self, exclusive: bool) {
         self.entry.word.set(self.entry.word.get() | MARK);
-        self.state.holders.set(if exclusive { EXCLUSIVE } else { self.state.holders.get() + 1 });
+        self.state.clear(IDLE);
+        self.state.shared.set(self.state.shared.get() + u32::from(!exclusive));
     }
 
     /// One of those that hold it does so no longer.
     fn leave(&self, exclusive: bool) {
-        self.state.holders.set(if exclusive { 0 } else { self.state.holders.get() - 1 });
+        self.state.shared.set(self.state.shared.get() - u32::from(!exclusive));
+        if self.state.shared.get() == 0 {
+            self.state.set(IDLE);
+        }
     }
 
     /// Takes the mark off, if nothing speaks against it.
     fn open(&self) {
-        let State { holders, poisoned, wanted, .. } = self.state;
-        if holders.get() == 0 && !poisoned.get() && !wanted.get() && self.entry.name().is_some() {
+        if self.state.is(IDLE) && !self.state.is(POISONED | WANTED) && self.entry.name().is_some() {
+            self.state.clear(IDLE);
             self.entry.word.set(self.entry.word.get() & !MARK);
         }
     }

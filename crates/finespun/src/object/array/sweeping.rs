@@ -1,6 +1,7 @@
 //! Calling the objects of one part, one after the other.
 
 use std::future::{Future, ready};
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -68,26 +69,52 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     /// Calls what has not been called, until the stack is to be given up; whether it is.
     fn sweep(&mut self, cx: Cx) -> bool {
         let elements = Arc::clone(&self.elements);
-        for (index, &element) in elements.iter().enumerate().skip(self.next) {
-            self.next = index + 1;
-            let task = self.calls.task(element, self.args.next());
-            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
-            match unsafe { call_guarded(cx, task) }.open() {
-                Ok(value) => self.ended(index, value),
-                Err(child) => {
-                    cx.send_withheld();
-                    self.out.push((index, child));
-                    if cx.leaving() {
-                        return true;
-                    }
+        while self.next < elements.len() {
+            let index = self.next;
+            // Of what is nothing, any order is right.
+            let suspended = if size_of::<C::Output>() == 0 || index == self.values.len() {
+                self.call_in_order(&elements, cx)
+            } else {
+                self.next += 1;
+                let task = self.calls.task(elements[index], self.args.next());
+                // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+                let called = unsafe { call_guarded(cx, task) };
+                called.open().map(|value| self.later.push((index, value))).err()
+            };
+            if let Some(child) = suspended {
+                cx.send_withheld();
+                self.out.push((self.next - 1, child));
+                if cx.leaving() {
+                    return true;
                 }
             }
         }
         false
     }
 
-    /// A call has delivered its value.
-    #[inline]
+    /// Calls one after the other until one suspends: all values so far are those of the first.
+    fn call_in_order(&mut self, elements: &[Ref<T>], cx: Cx) -> Option<Child<C::Task>> {
+        let elements = &elements[self.next..];
+        self.values.reserve(elements.len());
+        let mut ended = InOrder { count: 0, begun: true, values: &mut self.values, next: &mut self.next };
+        let to = ended.values.spare_capacity_mut().as_mut_ptr();
+        for &element in elements {
+            let task = self.calls.task(element, self.args.next());
+            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+            let called = unsafe { call_guarded(cx, task) };
+            if called.suspended() {
+                // SAFETY: just looked.
+                return Some(unsafe { called.child() });
+            }
+            // SAFETY: as above; there is room for as many values as elements.
+            unsafe { to.add(ended.count).write(MaybeUninit::new(called.value())) };
+            ended.count += 1;
+        }
+        ended.begun = false;
+        None
+    }
+
+    /// A call that was out has delivered its value.
     fn ended(&mut self, index: usize, value: C::Output) {
         // Of what is nothing, any order is right.
         if size_of::<C::Output>() == 0 || index == self.values.len() {
@@ -95,6 +122,25 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         } else {
             self.later.push((index, value));
         }
+    }
+}
+
+/// Calls in order. Dropped, also by unwinding, it says how many have ended. So the loop has but one count, in a register.
+struct InOrder<'a, V> {
+    count: usize,
+    /// One more has begun.
+    begun: bool,
+    /// Behind those that it has there is room for the values of all calls.
+    values: &'a mut Vec<V>,
+    /// The next to be called.
+    next: &'a mut usize,
+}
+
+impl<V> Drop for InOrder<'_, V> {
+    fn drop(&mut self) {
+        *self.next += self.count + usize::from(self.begun);
+        // SAFETY: as many have been written behind those that were there.
+        unsafe { self.values.set_len(self.values.len() + self.count) };
     }
 }
 
