@@ -395,7 +395,9 @@ impl Table {
         let Place { entry, state } = self.place(index).expect("what is held is there");
         let object = NonNull::new(entry.object.replace(std::ptr::null_mut())).expect("what is held is there");
         let name = entry.name().expect("what is held is there");
-        (state.holder.set(None), state.shared.set(0), state.flags.set(0));
+        state.holder.set(None);
+        state.shared.set(0);
+        state.flags.set(0);
         if name.generation() < GENERATIONS {
             entry.word.set(word(0, 0, name.generation() + 1, index) | MARK);
             self.spare.borrow_mut().push(index);

@@ -171,7 +171,7 @@ impl Builder {
             let thread = thread::Builder::new()
                 .name(format!("{}-{worker}", self.name))
                 .stack_size(self.stack_size)
-                .spawn(move || Worker::main(team, worker))
+                .spawn(move || Worker::main(&team, worker))
                 // Dropping the runtime ends the workers that have started.
                 .map_err(|source| Error::Thread { worker, workers, source })?;
             runtime.threads.push(thread);

@@ -48,8 +48,10 @@ const SCOUT_SPIN: Duration = Duration::from_micros(5);
 mod asked;
 
 /// A worker, on its own thread.
-pub(crate) struct Worker {
-    team: Arc<Team>,
+pub(crate) struct Worker<'t> {
+    team: &'t Arc<Team>,
+    /// Its place in the team.
+    seat: &'t Seat,
     index: usize,
     tick: Cell<u32>,
     random: Cell<u64>,
@@ -87,9 +89,9 @@ enum Reason {
     Cancelled,
 }
 
-impl Worker {
+impl Worker<'_> {
     /// Runs worker `index` of `team` on this thread until the team shuts down.
-    pub(crate) fn main(team: Arc<Team>, index: usize) {
+    pub(crate) fn main(team: &Arc<Team>, index: usize) {
         let base = stack_pointer();
         let stack_limit = base.saturating_sub(team.config.stack_size - STACK_RESERVE - 16 * 1024);
         let worker = Worker {
@@ -107,6 +109,7 @@ impl Worker {
             talks: Cell::new(false),
             located: RefCell::new(VecDeque::new()),
             team,
+            seat: &team.seats[index],
         };
         if worker.team.config.pin {
             pin(index);
@@ -120,9 +123,9 @@ impl Worker {
         here.workers.set(worker.team.seats.len() as u32);
         here.team.set(worker.team.id.run(0));
         let entered = context.enter();
-        worker.seat().host().attach(context);
+        worker.seat.host().attach(context);
         worker.work(context.cx());
-        worker.seat().host().detach(context);
+        worker.seat.host().detach(context);
         drop(entered);
         context.clear_scheduler();
     }
@@ -148,30 +151,26 @@ impl Worker {
         }
     }
 
-    fn seat(&self) -> &Seat {
-        &self.team.seats[self.index]
-    }
-
     fn context(&self) -> &Context {
         // SAFETY: this is the worker's thread: a `Worker` does not leave `main`.
-        unsafe { self.seat().context() }
+        unsafe { self.seat.context() }
     }
 
     fn deque(&self) -> super::deque::Owner<'_, crate::task::frame::Header> {
         // SAFETY: only this worker makes the token of its own deque, on its own thread.
-        unsafe { self.seat().deque.owner() }
+        unsafe { self.seat.deque.owner() }
     }
 
     fn work(&self, cx: Cx) {
         loop {
             while let Some(frame) = self.next() {
                 // Relaxed: a hint for thieves.
-                self.seat().running.store(true, Ordering::Relaxed);
+                self.seat.running.store(true, Ordering::Relaxed);
                 let alive = Alive;
                 // SAFETY: what a queue gives out is ready and in no queue any more.
                 unsafe { run::run(cx, frame) };
                 std::mem::forget(alive);
-                self.seat().running.store(false, Ordering::Relaxed);
+                self.seat.running.store(false, Ordering::Relaxed);
             }
             if self.look_around() {
                 continue;
@@ -221,8 +220,8 @@ impl Worker {
     /// not behind all that may come.
     fn take_located(&self) -> Option<FrameRef> {
         let mut located = self.located.borrow_mut();
-        if !self.seat().inbox.is_empty()
-            && let Some(frame) = self.seat().inbox.take()
+        if !self.seat.inbox.is_empty()
+            && let Some(frame) = self.seat.inbox.take()
         {
             located.push_back(frame);
         }
@@ -231,19 +230,19 @@ impl Worker {
 
     /// Handles messages; whether there were any.
     fn poll(&self) -> bool {
-        self.seat().host().any() && self.handle(MESSAGES)
+        self.seat.host().any() && self.handle(MESSAGES)
     }
 
     fn handle(&self, messages: usize) -> bool {
         // Relaxed: a hint for thieves.
-        self.seat().running.store(true, Ordering::Relaxed);
+        self.seat.running.store(true, Ordering::Relaxed);
         let alive = Alive;
         self.handles.set(true);
-        let some = self.seat().host().poll(self.context().cx(), messages, &self.next);
+        let some = self.seat.host().poll(self.context().cx(), messages, &self.next);
         self.handles.set(false);
         std::mem::forget(alive);
         self.talks.set(self.talks.get() || some);
-        self.seat().running.store(false, Ordering::Relaxed);
+        self.seat.running.store(false, Ordering::Relaxed);
         some
     }
 
@@ -347,8 +346,8 @@ impl Worker {
 
     /// Asks, and looks for a short while for what comes of it; whether there is work.
     fn look_around(&self) -> bool {
-        self.seat().host().rest();
-        if self.seat().host().is_stuck() {
+        self.seat.host().rest();
+        if self.seat.host().is_stuck() {
             // The receiver may be waiting for this core.
             let turns = self.stuck.get().wrapping_add(1);
             self.stuck.set(turns);
@@ -374,11 +373,11 @@ impl Worker {
         for _ in 0..LISTEN {
             // A pause may be as long as the answer takes.
             for _ in 0..8 {
-                if self.seat().host().any() {
+                if self.seat.host().any() {
                     return self.handle(MESSAGES);
                 }
             }
-            if !self.seat().inbox.is_empty() {
+            if !self.seat.inbox.is_empty() {
                 return true;
             }
             hint::spin_loop();
@@ -389,7 +388,7 @@ impl Worker {
 
     /// Whether there is something that only this worker can do.
     fn addressed(&self) -> bool {
-        let seat = self.seat();
+        let seat = self.seat;
         seat.host().any() || !seat.inbox.is_empty()
     }
 
@@ -413,7 +412,7 @@ impl Worker {
 
     /// Parks until there may be work; `false` at shutdown.
     fn idle(&self) -> bool {
-        let team = &*self.team;
+        let team = &**self.team;
         self.context().cx().leave_run();
         let visible = || self.work_visible() || self.sweep_due();
         let mut prepared = team.idle.prepare_park(self.index, visible);

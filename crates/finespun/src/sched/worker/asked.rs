@@ -14,7 +14,7 @@ use crate::task::teams::Externals;
 /// A promotion comes no sooner after the last than this many times its duration: fruitless requests cost 5% at most.
 const PROMOTION_PAUSE: u32 = 20;
 
-impl Worker {
+impl Worker<'_> {
     /// Under block-every-n every check trips.
     pub(super) fn arm_block_every(&self) {
         if self.team.config.block_every > 0 {
@@ -30,7 +30,7 @@ impl Worker {
     /// Somebody else has asked, who has nothing to do: whether the stack is given up.
     fn promote(&self) -> Verdict {
         let served = self.serve();
-        if !self.seat().deque.is_empty() && !served {
+        if !self.seat.deque.is_empty() && !served {
             return Verdict::Stay;
         }
         let now = Instant::now();
@@ -46,14 +46,14 @@ impl Worker {
     /// it, who waits for this stack. Never within the handling of others.
     fn serve(&self) -> bool {
         let cx = self.context().cx();
-        if self.handles.get() || cx.leaving() || !self.seat().host().waits() {
+        if self.handles.get() || cx.leaving() || !self.seat.host().waits() {
             return false;
         }
         let (run, node, hands_on) = (cx.run(), cx.node(), cx.set_hands_on(false));
         self.handle(MESSAGES_IN_PLACE);
         cx.set_hands_on(hands_on);
         // Relaxed: a hint for thieves.
-        self.seat().running.store(true, Ordering::Relaxed);
+        self.seat.running.store(true, Ordering::Relaxed);
         if cx.enter_run(run) {
             // A handler's check may have taken the word that came meanwhile.
             self.context().guard.request(Flags::CANCEL);
@@ -67,7 +67,7 @@ impl Worker {
     }
 }
 
-impl Scheduler for Worker {
+impl Scheduler for Worker<'_> {
     fn tripped(&self, stack_pointer: usize) -> Verdict {
         let context = self.context();
         context.counters.guard_trips.add(1);
@@ -105,7 +105,7 @@ impl Scheduler for Worker {
     }
 
     fn enter_node(&self, node: u32) {
-        self.seat().host().enter_node(self.context(), node);
+        self.seat.host().enter_node(self.context(), node);
     }
 
     fn use_nodes(&self) {
@@ -117,7 +117,7 @@ impl Scheduler for Worker {
     }
 
     fn send_withheld(&self) {
-        self.seat().host().send_withheld(self.context().cx());
+        self.seat.host().send_withheld(self.context().cx());
     }
 
     fn external(&self) -> Arc<Externals> {
