@@ -295,3 +295,71 @@ fn microkernel_by_five_versions() {
     assert_eq!([&base["version"], &base["schema"], &base["transport"]], ["base", "heap", "push"]);
     assert!(part("region").iter().any(|row| row["paper_us"] == 300.0 && row["version"] == "base"));
 }
+
+#[test]
+fn invocation_by_schema_and_distance() {
+    let (table, rows) = measured("bench invocation --quick --rounds 1");
+    for text in ["heap remote", "fallback - no-fallback", "remote-in-flight - remote-oneway", "(held-shared)"] {
+        assert!(table.contains(text), "{text} in {table}");
+    }
+    // The floors; ten methods at three distances in two schemas; making and freeing; waiting; replying.
+    assert_eq!(rows.len(), 2 + 10 * 3 * 2 + 2 * 3 + 4 + 4 * 3);
+    assert!(rows.iter().all(|row| figure(row, "/ns/min") > 0.0), "{rows:?}");
+    let count = |way: &str, what: &str| {
+        let row = rows.iter().find(|row| row["way"] == way).unwrap_or_else(|| panic!("{way} in {rows:?}"));
+        figure(row, &format!("/per_call/{what}"))
+    };
+    // Thieves and full queues add a little to what more than one worker does.
+    let about = |way: &str, what: &str, expected: f64| {
+        let found = count(way, what);
+        assert!((found - expected).abs() < 0.05, "{way}: {found} {what}");
+    };
+    let on_the_stack = ["shared", "exclusive", "straight", "may-block", "stack", "forward", "held-shared", "held"]
+        .map(|way| (way, 0.0));
+    for (way, frames) in on_the_stack.into_iter().chain([("pinned", 1.0), ("pinned-held", 1.0)]) {
+        let [worker, remote] = ["worker", "remote"].map(|place| format!("{place}-{way}"));
+        assert_eq!(
+            (count(way, "frames"), count(way, "fallbacks"), count(way, "messages")),
+            (frames, 0.0, 0.0),
+            "{way}"
+        );
+        // A request, and its reply, which is no message to the own worker.
+        about(&worker, "messages", 1.0);
+        about(&remote, "messages", 2.0);
+        for way in [way, &worker, &remote] {
+            let heap = format!("heap-{way}");
+            assert!(count(&heap, "frames") > count(way, "frames") + 0.5, "{heap} makes a frame");
+            about(&heap, "messages", count(way, "messages"));
+        }
+    }
+    // Nothing else falls back than what is told, and each time once.
+    for (way, fallbacks, resumptions) in
+        [("no-fallback", 0.0, 0.0), ("fallback", 1.0, 2.0), ("fallback-held", 2.0, 3.0), ("in-line", 3.0, 4.0)]
+    {
+        assert_eq!((count(way, "fallbacks"), count(way, "resumptions")), (fallbacks, resumptions), "{way}");
+    }
+    for (way, worker, remote) in
+        [("create", 1.0, 2.0), ("free", 1.0, 2.0), ("oneway", 1.0, 1.0), ("in-flight", 1.0, 2.0)]
+    {
+        assert_eq!((count(way, "frames"), count(way, "messages")), (0.0, 0.0), "{way}");
+        about(&format!("worker-{way}"), "messages", worker);
+        about(&format!("remote-{way}"), "messages", remote);
+    }
+    // One frame for the continuation, and no message for the reply.
+    for way in ["given", "carried"] {
+        assert_eq!((count(way, "frames"), count(way, "messages")), (1.0, 0.0), "{way}");
+        about(&format!("remote-{way}"), "messages", 1.0);
+    }
+}
+
+#[test]
+fn invocation_by_name_and_by_column() {
+    let names = |only: &str| -> Vec<Value> {
+        let (_, rows) = measured(&format!("bench invocation --quick --rounds 1 --only {only}"));
+        rows.iter().map(|row| row["way"].clone()).collect()
+    };
+    assert_eq!(names("plain,held,remote-held,heap-worker-held"), ["plain", "held", "remote-held", "heap-worker-held"]);
+    let remote = names("remote");
+    // With the floor, which is there, too.
+    assert_eq!((remote.len(), &remote[0]), (1 + 10 + 2 + 4, &Value::from("line")));
+}

@@ -9,7 +9,7 @@
 //! - `suspended`: a million tasks that wait at the same time
 //! - `scaling`: each application on one worker and on many
 //! - `transports`: what messages between nodes cost, by size and traffic pattern; beside channels
-//! - `invocation`: what a call of an object costs, by where the object is
+//! - `invocation`: what a call of an object costs, by schema and by where the object is; creating, waiting, replying
 //! - `layouts`: objects on nodes by layout, on the stack and in frames only
 //! - `microkernel`: threads that gather and compute, by stack or frames and by transport
 //! - `nodes`: 64 nodes against one for each worker

@@ -1,0 +1,102 @@
+//! What an answer adds to a call: calls without one, calls whose answers are not waited for one by one, and calls whose answers
+//! go to a given continuation.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use finespun::prelude::*;
+use finespun::suspend_with;
+use serde::{Deserialize, Serialize};
+
+use super::calls::Counter;
+use super::ways::Distance;
+
+/// Calls that are under way at once.
+const IN_FLIGHT: u64 = 10;
+type Ten = (u64, u64, u64, u64, u64, u64, u64, u64, u64, u64);
+
+#[derive(Serialize, Deserialize)]
+struct Asker;
+
+#[object]
+impl Asker {
+    /// Ends with an ordinary call: messages to a node keep their order, so all have been carried out by then.
+    #[task(stack)]
+    async fn oneway(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
+        let counter = on(distance.node()).create(Counter { value: 0 }).await;
+        let start = Instant::now();
+        for _ in 0..times {
+            counter.exclusive(1).oneway().await;
+        }
+        let value: u64 = counter.exclusive(0).await;
+        let seconds: f64 = start.elapsed().as_secs_f64();
+        assert_eq!(value, times, "every one-way call has been carried out");
+        seconds
+    }
+
+    /// Ten calls are under way at once, and all are answered. Branches of a join, since a thief may take those of a `reduce`
+    /// to the object.
+    #[task(stack)]
+    async fn in_flight(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
+        let counter = on(distance.node()).create(Counter { value: 0 }).await;
+        let start = Instant::now();
+        for _ in 0..times / IN_FLIGHT {
+            let values: Ten = join!(
+                counter.exclusive(1),
+                counter.exclusive(1),
+                counter.exclusive(1),
+                counter.exclusive(1),
+                counter.exclusive(1),
+                counter.exclusive(1),
+                counter.exclusive(1),
+                counter.exclusive(1),
+                counter.exclusive(1),
+                counter.exclusive(1),
+            );
+            black_box(values);
+        }
+        start.elapsed().as_secs_f64()
+    }
+
+    /// The caller's continuation is the call's reply destination.
+    #[task(stack)]
+    async fn given(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
+        let counter = on(distance.node()).create(Counter { value: 0 }).await;
+        let start = Instant::now();
+        for _ in 0..times {
+            let value: u64 = suspend_with(move |k: Continuation<u64>| k.resolve_with(counter.exclusive(1))).await;
+            black_box(value);
+        }
+        start.elapsed().as_secs_f64()
+    }
+
+    /// The caller's continuation is an argument of a one-way call.
+    #[task(stack)]
+    async fn carried(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
+        let counter = on(distance.node()).create(Counter { value: 0 }).await;
+        let start = Instant::now();
+        for _ in 0..times {
+            let value: u64 = suspend_with(move |k: Continuation<u64>| counter.resolve(1, k).oneway()).await;
+            black_box(value);
+        }
+        start.elapsed().as_secs_f64()
+    }
+}
+
+/// Declares the functions that run them.
+macro_rules! roots {
+    ($($name:ident)*) => {
+        $(
+            pub fn $name(runtime: &Runtime, distance: Distance, times: u64) -> f64 {
+                #[task]
+                async fn root(distance: Distance, times: u64) -> f64 {
+                    let asker = on(0).create(Asker).await;
+                    asker.$name(distance, times).await
+                }
+                runtime.run(root(distance, times))
+            }
+        )*
+    };
+}
+
+roots! { oneway in_flight given carried }
