@@ -49,8 +49,8 @@ const ROWS: &[Row] = &[
     row("object-get", "a shared method of an object that is here", Some("get-plain"), "get-object", 11.0),
     row("object-add", "an exclusive method of an object that is here", Some("add-plain"), "add-object", 11.0),
     // Measured, and a little more.
-    row("object-held", "the same, held as if it might suspend", Some("add-plain"), "add-object-held", 35.0),
-    row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 1000.0),
+    row("object-held", "the same, held as if it might suspend", Some("add-plain"), "add-object-held", 24.0),
+    row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 950.0),
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),
     row("tree", "tree sum by join!, per node", Some("tree-plain"), "tree-tasks", 13.0),
     row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 26.0),
