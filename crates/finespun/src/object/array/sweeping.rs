@@ -4,6 +4,7 @@ use std::future::{Future, ready};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
+use std::slice;
 use std::sync::Arc;
 use std::task::{Context as StdContext, Poll};
 
@@ -96,9 +97,10 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     fn call_in_order(&mut self, elements: &[Ref<T>], cx: Cx) -> Option<Child<C::Task>> {
         let elements = &elements[self.next..];
         self.values.reserve(elements.len());
-        let mut ended = InOrder { count: 0, begun: true, values: &mut self.values, next: &mut self.next };
-        let to = ended.values.spare_capacity_mut().as_mut_ptr();
-        for &element in elements {
+        let (values, next) = (&mut self.values, &mut self.next);
+        let mut to = values.spare_capacity_mut().as_mut_ptr();
+        let mut calls = InOrder { all: elements.len(), rest: elements.iter(), out: true, values, next };
+        for &element in calls.rest.by_ref() {
             let task = self.calls.task(element, self.args.next());
             // SAFETY: `cx` is the current worker's; a child is kept and waited for.
             let called = unsafe { call_guarded(cx, task) };
@@ -107,10 +109,12 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
                 return Some(unsafe { called.child() });
             }
             // SAFETY: as above; there is room for as many values as elements.
-            unsafe { to.add(ended.count).write(MaybeUninit::new(called.value())) };
-            ended.count += 1;
+            unsafe {
+                to.write(MaybeUninit::new(called.value()));
+                to = to.add(1);
+            }
         }
-        ended.begun = false;
+        calls.out = false;
         None
     }
 
@@ -125,22 +129,27 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     }
 }
 
-/// Calls in order. Dropped, also by unwinding, it says how many have ended. So the loop has but one count, in a register.
-struct InOrder<'a, V> {
-    count: usize,
-    /// One more has begun.
-    begun: bool,
+/// Calls in order. Dropped, also by unwinding, it says how many have ended. So the loop counts nothing but elements, in a
+/// register.
+struct InOrder<'a, T, V> {
+    all: usize,
+    /// Those that have not been called.
+    rest: slice::Iter<'a, Ref<T>>,
+    /// The last that has been called has not ended.
+    out: bool,
     /// Behind those that it has there is room for the values of all calls.
     values: &'a mut Vec<V>,
     /// The next to be called.
     next: &'a mut usize,
 }
 
-impl<V> Drop for InOrder<'_, V> {
+impl<T, V> Drop for InOrder<'_, T, V> {
     fn drop(&mut self) {
-        *self.next += self.count + usize::from(self.begun);
-        // SAFETY: as many have been written behind those that were there.
-        unsafe { self.values.set_len(self.values.len() + self.count) };
+        let called = self.all - self.rest.len();
+        *self.next += called;
+        // SAFETY: the values of all but the last have been written behind those that were there, and if that is not out, its
+        // own too.
+        unsafe { self.values.set_len(self.values.len() + called - usize::from(self.out)) };
     }
 }
 
