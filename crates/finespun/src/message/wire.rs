@@ -43,7 +43,7 @@ pub(crate) struct Reader<'a>(&'a [u8]);
 /// Something could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "a {what} could not be decoded: {error}; its `Deserialize` must read what its `Serialize` writes, and must not ask what that is"
+    "`{what}` could not be decoded: {error}; its `Deserialize` must read what its `Serialize` writes, and must not ask what that is"
 )]
 pub(crate) struct Unreadable {
     what: &'static str,
@@ -74,7 +74,7 @@ impl Writer {
     pub(crate) fn value<T: Serialize>(&mut self, value: &T) {
         match postcard::to_extend(value, std::mem::take(&mut self.0)) {
             Ok(bytes) => self.0 = bytes,
-            Err(error) => panic!("a {} could not be encoded: {error}", type_name::<T>()),
+            Err(error) => panic!("`{}` could not be encoded: {error}", type_name::<T>()),
         }
     }
 

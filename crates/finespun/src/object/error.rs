@@ -16,7 +16,7 @@ use crate::task::origin::{Origin, open, traced};
 #[non_exhaustive]
 pub enum CallError {
     /// There is no such object: it has been dropped, or the reference was never one to it.
-    #[error("`{method}` was called of a {object} at node {node} that has been dropped: its reference is stale")]
+    #[error("`{method}` was called of {} at node {node} that has been dropped: its reference is stale", one(object))]
     Stale {
         /// The object's type.
         object: &'static str,
@@ -27,7 +27,8 @@ pub enum CallError {
     },
     /// A `&mut self` method of the object panicked or was cancelled before, and may have left it half changed.
     #[error(
-        "`{method}` was called of a {object} at node {node} that is poisoned: an earlier `&mut self` method of it panicked or was cancelled"
+        "`{method}` was called of {} at node {node} that is poisoned: an earlier `&mut self` method of it panicked or was cancelled",
+        one(object)
     )]
     Poisoned {
         /// The object's type.
@@ -38,7 +39,7 @@ pub enum CallError {
         node: usize,
     },
     /// The method panicked.
-    #[error("`{method}` of a {object} at node {node} panicked: {message}")]
+    #[error("`{method}` of {} at node {node} panicked: {message}", one(object))]
     Panicked {
         /// The object's type.
         object: &'static str,
@@ -50,7 +51,7 @@ pub enum CallError {
         message: String,
     },
     /// The call was cancelled.
-    #[error("`{method}` of a {object} at node {node} was cancelled")]
+    #[error("`{method}` of {} at node {node} was cancelled", one(object))]
     Cancelled {
         /// The object's type.
         object: &'static str,
@@ -59,6 +60,15 @@ pub enum CallError {
         /// The node where it ran.
         node: usize,
     },
+}
+
+/// The type with its article.
+fn one(object: &str) -> String {
+    let name = object.to_ascii_lowercase();
+    // Said as "you", or as "won".
+    let consonant = ["eu", "one", "uni", "uri", "url", "us", "uti", "uu"].iter().any(|start| name.starts_with(start));
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) && !consonant { "an" } else { "a" };
+    format!("{article} {object}")
 }
 
 impl CallError {
@@ -201,4 +211,20 @@ fn known(name: String) -> &'static str {
         names.insert(name);
         name
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Refusal, Which};
+
+    #[test]
+    fn a_type_has_the_article_that_it_is_said_with() {
+        let told = |object| Which { object, method: "get", node: 1 }.refused(Refusal::Stale).to_string();
+        for name in ["Array", "Entry", "Item", "Octant", "Unknown", "Update"] {
+            assert!(told(name).starts_with(&format!("`get` was called of an {name} at node 1 ")), "{}", told(name));
+        }
+        for name in ["Body", "Euler", "OneWay", "Unit", "User", "Utility", "Uuid"] {
+            assert!(told(name).starts_with(&format!("`get` was called of a {name} at node 1 ")), "{}", told(name));
+        }
+    }
 }

@@ -5,8 +5,9 @@
 //! active message (hybrid-execution-model, section 3.3; concert-runtime-mechanisms, sections 2 and 4).
 //!
 //! Here live the name space ([`reference`], [`class`], [`table`]), objects' implicit locks ([`table`] too: they are words
-//! of the same entries), calls ([`call`], [`checked`]), work done on another node and its answer ([`remote`]), making and
-//! dropping objects ([`create`], [`array`]), and what a worker has of all that ([`host`]).
+//! of the same entries), calls ([`call`], [`checked`]), work done on another node and its answer ([`remote`]), on many
+//! ([`gathering`], [`place`]), making and dropping objects ([`create`], [`array`]), and what a worker has of all that
+//! ([`host`]).
 //!
 //! **Only the worker of a node touches its objects, their entries and their locks**, so none of that is atomic. A frame
 //! that holds a reference into an object is a located one (`task::located`), which runs nowhere else. What crosses
@@ -19,6 +20,7 @@ pub(crate) mod checked;
 pub(crate) mod class;
 pub(crate) mod create;
 pub(crate) mod error;
+mod gathering;
 pub(crate) mod host;
 pub(crate) mod lock;
 pub(crate) mod oneway;

@@ -4,6 +4,7 @@ use std::panic::Location;
 
 use super::Portable;
 use super::create::{On, on};
+use super::gathering::Gathered;
 use super::host::Nodes;
 use super::reference::Ref;
 use super::remote::{self, Work};
@@ -12,7 +13,6 @@ use crate::task::call::{Task, sealed};
 use crate::task::context::Cx;
 use crate::task::frame::{FrameRef, Place};
 use crate::task::located;
-use crate::task::many::join_all;
 use crate::task::outcome::Outcome;
 
 /// The node where an object lives: `near(r).call(task, argument)` runs a task there.
@@ -181,8 +181,13 @@ where
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<Tk::Output>> {
         let Everywhere { call, argument, place } = self;
         let at = |node| CallAt { node, call, argument: argument.clone(), place };
-        let calls: Vec<_> = (0..Nodes::of(cx).count() as usize).map(at).collect();
+        let works = (0..Nodes::of(cx).count() as usize).map(at).collect();
         // SAFETY: passed on.
-        unsafe { join_all(calls).call(cx) }
+        unsafe { Gathered { works, place }.call(cx) }
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
     }
 }

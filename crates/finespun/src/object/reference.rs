@@ -254,7 +254,7 @@ impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
         // What is in the table has the number of its class, so a name with this one finds a `T` or nothing.
         match Name::of_word(bare | word(known.number, 0, 0, 0)) {
             Some(name) if tag == known.tag && class(bare) == 0 && bare & 1 == 0 => Ok(Ref::new(name)),
-            _ => Err(D::Error::custom(format_args!("this is no reference to a {}", known.name))),
+            _ => Err(D::Error::custom(format_args!("this is no reference to `{}`", known.name))),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Arrays of objects.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use finespun::RunError;
 use finespun::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::common::on_any_nodes;
 use crate::locks::Board;
@@ -195,14 +198,64 @@ fn one_message_to_each_node_and_eight_from_the_caller() {
     assert_eq!(runtime.close(), 0);
 }
 
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
+/// Counts how often it is written.
+#[derive(Clone, Deserialize)]
+struct Counts(i64);
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        WRITTEN.fetch_add(1, Relaxed);
+        self.0.serialize(serializer)
+    }
+}
+
+#[task]
+async fn set_each(array: &Array<Cell2>) {
+    let values = (0..array.len() as i64).map(Counts).collect();
+    array.each_with(values, |cell, Counts(value)| cell.set(value)).await;
+}
+
+#[task]
+async fn set_all(array: &Array<Cell2>) {
+    array.each_sharing(Counts(7), |cell, Counts(value)| cell.set(value)).await;
+}
+
+/// However many nodes and elements a message is for.
+#[test]
+fn an_argument_for_all_is_in_each_message_once() {
+    #[task]
+    async fn uneven(nodes: usize) -> Array<Cell2> {
+        let make = |_: usize, _: &()| Cell2 { value: 0 };
+        Array::create(5 * nodes, move |index| index * index % nodes, make, ()).await
+    }
+    for nodes in [9, 64] {
+        let runtime = Runtime::builder().workers(1).nodes(nodes).encode(true).build().unwrap();
+        let array = runtime.run(uneven(nodes));
+        runtime.run(set_each(&array));
+        assert_eq!(runtime.run(all_of(&array)), (0..5 * nodes as i64).collect::<Vec<_>>());
+        runtime.run(set_all(&array));
+        assert_eq!(runtime.run(all_of(&array)), vec![7; 5 * nodes]);
+
+        let array = runtime.run(counted(nodes));
+        let (messages, written) = (runtime.stats().messages_own, WRITTEN.load(Relaxed));
+        runtime.run(set_all(&array));
+        let messages = runtime.stats().messages_own - messages;
+        assert_eq!(messages as usize, nodes - 1);
+        assert_eq!(WRITTEN.load(Relaxed) - written, messages, "{nodes} nodes");
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
 #[test]
 fn an_array_that_has_been_freed_is_an_error() {
     on_any_nodes(|runtime| {
         let array = runtime.run(counted(runtime.nodes()));
         runtime.run(free(&array));
         let Err(RunError::Panicked(panic)) = runtime.try_run(all_of(&array)) else { panic!("a panic") };
-        assert!(panic.message().contains("Array"), "{}", panic.message());
+        assert!(panic.message().starts_with("`each` was called of an Array at node "), "{}", panic.message());
         let Err(RunError::Panicked(panic)) = runtime.try_run(free(&array)) else { panic!("a panic") };
-        assert!(panic.message().contains("Array"), "{}", panic.message());
+        assert!(panic.message().starts_with("`free` was called of an Array at node "), "{}", panic.message());
     });
 }

@@ -335,7 +335,7 @@ fn a_forged_reference_is_refused() {
     // Another class; a mark; a number of a class; nothing.
     for (tag, word) in [(tag + 1, word), (tag, word | 1), (tag, word | 1 << 29), (tag, word | 1 << 37), (0, 0)] {
         let error = forged(tag, word).unwrap_err();
-        assert!(error.starts_with("this is no reference to a objects::locks::Board"), "{error}");
+        assert!(error.starts_with("this is no reference to `objects::locks::Board`"), "{error}");
     }
     // Another generation, place or node: no such object. The last node has no objects, and that before it is none.
     for bit in [1, 3, 4, 28, 38, 39, 53, 54, 63] {

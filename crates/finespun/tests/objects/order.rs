@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use finespun::RunError;
 use finespun::prelude::*;
+use finespun::{RunError, Transport, everywhere};
 use serde::{Deserialize, Serialize};
 
 static DROPPED: AtomicU64 = AtomicU64::new(0);
@@ -130,5 +130,91 @@ fn what_was_sent_before_comes_before() {
             runtime.run(frees_one(from, node));
         }
         assert_eq!(runtime.close(), 0);
+    }
+}
+
+/// How many calls there have been at each node of the one test that counts them.
+static SEEN: [AtomicU64; 12] = [const { AtomicU64::new(0) }; 12];
+
+/// At the sender's node it takes as long as an idle worker needs to ask for a part of the work.
+fn seen_at(node: usize) -> u64 {
+    if node == 0 {
+        std::thread::sleep(std::time::Duration::from_micros(200));
+    }
+    SEEN[node].load(Relaxed)
+}
+
+#[task]
+async fn seen_here(_: ()) -> u64 {
+    seen_at(here())
+}
+
+struct Seen(u64);
+
+#[object]
+impl Seen {
+    fn calls(&self) -> u64 {
+        self.0
+    }
+}
+
+struct Busy;
+
+#[object]
+impl Busy {
+    fn note(&mut self) {
+        std::thread::sleep(std::time::Duration::from_micros(50));
+        SEEN[here()].fetch_add(1, Relaxed);
+    }
+
+    async fn notes_then_looks(_this: Ref<Self>, count: u64, node: usize) -> u64 {
+        let busy: Ref<Busy> = on(node).create_with(|()| Busy, ()).await;
+        for _ in 0..count {
+            busy.note().oneway().await;
+        }
+        let seen: Vec<u64> = everywhere(seen_here, ()).await;
+        seen[node]
+    }
+
+    async fn notes_then_makes(_this: Ref<Self>, count: u64, node: usize) -> u64 {
+        let busy: Ref<Busy> = on(node).create_with(|()| Busy, ()).await;
+        for _ in 0..count {
+            busy.note().oneway().await;
+        }
+        let all = nodes();
+        let array: Array<Seen> = Array::create(all, |index| index, |index, _: &()| Seen(seen_at(index)), ()).await;
+        let seen: u64 = array.get(node).calls().await;
+        array.free().await;
+        seen
+    }
+}
+
+/// The same for work at all nodes, and for objects that are made on all. (Not under block-every-n: there a method is a frame
+/// when it has arrived, and what comes later may begin before it.)
+#[test]
+fn what_was_sent_before_work_at_all_nodes_comes_before() {
+    #[task]
+    async fn looks(node: usize) -> u64 {
+        let busy: Ref<Busy> = on(0).create_with(|()| Busy, ()).await;
+        busy.notes_then_looks(20, node).await
+    }
+    #[task]
+    async fn makes(node: usize) -> u64 {
+        let busy: Ref<Busy> = on(0).create_with(|()| Busy, ()).await;
+        busy.notes_then_makes(20, node).await
+    }
+    use Transport::{Adaptive, Pull, Push};
+    for (transport, encode) in [(Push, false), (Pull, false), (Adaptive, false), (Adaptive, true)] {
+        for workers in [2, 3, 4].repeat(10) {
+            let runtime = Runtime::builder().workers(workers).nodes(SEEN.len());
+            let runtime = runtime.transport(transport).encode(encode).build().unwrap();
+            for node in [2, 5, 8] {
+                let how = format!("node {node}, {workers} workers, {transport:?}, bytes: {encode}");
+                SEEN[node].store(0, Relaxed);
+                assert_eq!(runtime.run(looks(node)), 20, "{how}");
+                assert_eq!(runtime.run(makes(node)), 40, "{how}");
+            }
+            assert_eq!(runtime.close(), 0);
+        }
     }
 }

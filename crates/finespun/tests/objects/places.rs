@@ -1,5 +1,8 @@
 //! Tasks at nodes, and values that all nodes have.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use finespun::prelude::*;
 use finespun::{Replicated, everywhere, near};
 use serde::{Deserialize, Serialize};
@@ -97,6 +100,33 @@ fn a_panic_at_a_node_comes_when_all_have_ended() {
         Err(error) => assert!(error.to_string().contains("node 3 fails"), "{error}"),
     }
     assert_eq!(runtime.close(), 0);
+}
+
+static BEGUN: AtomicU64 = AtomicU64::new(0);
+
+#[task]
+async fn fails(first: usize) {
+    BEGUN.fetch_add(1, Relaxed);
+    assert!(here() < first, "node {} fails", here());
+}
+
+/// "With the first panic, by node, when all have ended."
+#[test]
+fn a_panic_at_a_node_stops_no_other_node() {
+    #[task]
+    async fn all(first: usize) -> Vec<()> {
+        everywhere(fails, first).await
+    }
+    for (workers, nodes) in [(1, 1), (1, 5), (2, 5), (3, 2)] {
+        let runtime = Runtime::builder().workers(workers).nodes(nodes).build().unwrap();
+        for first in [0, nodes / 2] {
+            let before = BEGUN.load(Relaxed);
+            let error = runtime.try_run(all(first)).unwrap_err().to_string();
+            assert!(error.contains(&format!("node {first} fails")), "{error}");
+            assert_eq!(BEGUN.load(Relaxed) - before, nodes as u64);
+        }
+        assert_eq!(runtime.close(), 0);
+    }
 }
 
 #[test]

@@ -1,21 +1,20 @@
 //! Making the objects of an array.
 
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::sync::Arc;
 
 use super::super::Portable;
 use super::super::class::Class;
+use super::super::gathering::Gathered;
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
-use super::super::remote::{self, Work};
+use super::super::remote::Work;
 use super::{Array, Part, Portion, in_order};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
 use crate::task::call::{Task, map_outcome, sealed};
 use crate::task::context::Cx;
 use crate::task::frame::{FrameRef, Place};
 use crate::task::located;
-use crate::task::many::join_all;
 use crate::task::outcome::Outcome;
 
 /// The task that makes the objects of an array.
@@ -56,11 +55,11 @@ where
         );
         let maker = |(node, indices): (usize, Vec<usize>)| {
             let indices: Arc<[usize]> = indices.into();
-            Making { node: node as u32, indices, make, args: args.clone(), place, object }
+            Making { node: node as u32, indices, make, args: args.clone(), object }
         };
         let makers = nodes.into_iter().enumerate().filter(|(_, indices)| !indices.is_empty()).map(maker);
-        let makers: Vec<_> = makers.collect();
-        let indices: Vec<_> = makers.iter().map(|maker| Arc::clone(&maker.indices)).collect();
+        let works: Vec<_> = makers.collect();
+        let indices: Vec<_> = works.iter().map(|maker| Arc::clone(&maker.indices)).collect();
         let gather = move |made: Vec<Made<T>>| {
             let named = indices.iter().zip(&made).flat_map(|(indices, (_, elements))| indices.iter().zip(elements));
             let elements = in_order(len, named.map(|(&index, &element)| (index, element)));
@@ -68,7 +67,12 @@ where
             Array { elements: elements.into(), parts: indices.iter().cloned().zip(made).map(part).collect() }
         };
         // SAFETY: passed on.
-        unsafe { map_outcome(cx, join_all(makers), gather) }
+        unsafe { map_outcome(cx, Gathered { works, place }, gather) }
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
     }
 }
 
@@ -81,29 +85,7 @@ struct Making<T, A, F> {
     indices: Arc<[usize]>,
     make: F,
     args: A,
-    place: Place,
     object: PhantomData<fn() -> T>,
-}
-
-impl<T, A, F> sealed::Sealed for Making<T, A, F> {}
-impl<T, A, F> Task for Making<T, A, F>
-where
-    T: Object,
-    A: Portable,
-    F: Fn(usize, &A) -> T + Copy + Send + 'static,
-{
-    type Output = Made<T>;
-    const STRAIGHT: bool = false;
-
-    unsafe fn call(self, cx: Cx) -> Outcome<Made<T>> {
-        let place = self.place;
-        // SAFETY: passed on.
-        unsafe { remote::at_home(cx, self, place) }
-    }
-
-    fn start(self, cx: Cx) -> FrameRef {
-        located::start(cx, self)
-    }
 }
 
 impl<T: Object, A: Portable, F: Copy + Send + 'static> Wire for Making<T, A, F> {
@@ -117,7 +99,7 @@ impl<T: Object, A: Portable, F: Copy + Send + 'static> Wire for Making<T, A, F> 
         // SAFETY: this message was made with an `F`.
         let make = unsafe { again() };
         let args = from.value()?;
-        Ok(Making { node, indices: indices.into(), make, args, place: Location::caller(), object: PhantomData })
+        Ok(Making { node, indices: indices.into(), make, args, object: PhantomData })
     }
 }
 

@@ -1,29 +1,25 @@
 //! Calling all objects of an array: a tree of messages to its parts.
 
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::Pin;
+use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
-use std::task::{Context as StdContext, Poll};
-use std::vec::IntoIter;
 
 use serde::{Deserialize, Serialize};
 
 use super::super::Portable;
 use super::super::error::{Refusal, Which, throw};
+use super::super::gathering::Gathered;
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
-use super::super::remote::{self, Work};
+use super::super::remote::Work;
 use super::supply::{Same, Supply};
-use super::sweeping::{Sweeping, keep};
+use super::sweeping::Sweeping;
 use super::{Array, Part, Portion, in_order};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
-use crate::task::call::{Task, call, map_outcome, poll_in_place, sealed};
-use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, Place};
+use crate::task::call::{Task, map_outcome, poll_in_place, sealed};
+use crate::task::context::Cx;
+use crate::task::frame::{FrameRef, Place};
 use crate::task::located::{self, Located};
-use crate::task::origin::pack;
-use crate::task::outcome::{Child, Outcome};
+use crate::task::outcome::Outcome;
 
 /// What is called of each element: a function of a reference and an argument that makes a task.
 pub trait Calls<T, A>: Copy + Send + 'static {
@@ -84,16 +80,17 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<C::Output>> {
         let Each { array, args, way } = self;
-        let dealt = args.deal(array.parts.iter().map(|part| &*part.indices));
-        let piece = |(part, args): (usize, S)| {
-            let Part { portion, indices } = &array.parts[part];
+        let piece = |(part, Part { portion, indices }): (usize, &Part<T>)| {
             let which = Which { object: "Array", method: way.method(), node: portion.name().node() };
             if !Nodes::of(cx).knows(portion.name()) {
                 throw(which.refused(Refusal::Stale));
             }
-            Piece { part, portion: *portion, len: indices.len(), args }
+            Piece { part, portion: *portion, len: indices.len() }
         };
-        let sweeps = spread(cx, dealt.into_iter().enumerate().map(piece).collect(), way);
+        let mut others: Vec<_> = array.parts.iter().enumerate().map(piece).collect();
+        let own = others.iter().position(|piece| piece.node() == cx.node()).map(|at| others.remove(at));
+        let args = args.sorted(own.iter().chain(&others).map(|piece| &*array.parts[piece.part].indices));
+        let sweeps = spread(cx, own, others, args, way);
         let gather = move |swept: Vec<Swept<C::Output>>| {
             let Swept { parts, failure } = Swept::all(swept);
             if let Some(failure) = failure {
@@ -112,7 +109,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
             )
         };
         // SAFETY: passed on.
-        unsafe { map_outcome(cx, Sweeps(sweeps), gather) }
+        unsafe { map_outcome(cx, sweeps, gather) }
     }
 
     /// By this worker: a thief would send by another way.
@@ -151,13 +148,20 @@ impl<T: Object> Task for Freeing<T> {
     }
 }
 
-/// What is to be done with one part.
-struct Piece<T, S> {
+/// One part, by which something is to be done.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "T: Object")]
+struct Piece<T> {
     part: usize,
     portion: Ref<Portion<T>>,
     /// Its elements: another runtime's portion may have the same name.
     len: usize,
-    args: S,
+}
+
+impl<T> Piece<T> {
+    fn node(&self) -> u32 {
+        self.portion.name().node()
+    }
 }
 
 /// What came of some parts.
@@ -183,133 +187,49 @@ impl<V> Swept<V> {
 /// The most sweeps that one node sends.
 const FAN: usize = 8;
 
-/// A sweep for what is here, and some for what is elsewhere. What is to be done here comes last: the others are under way
-/// by then.
+/// A sweep for what is here, and some for what is elsewhere; the arguments are in that order.
 ///
 /// In a run with one-way calls nobody sends for others: what goes by a third node would overtake what was sent before.
-fn spread<T, S, C: Copy>(cx: Cx, mut pieces: Vec<Piece<T, S>>, way: Way<C>) -> Vec<Sweep<T, S, C>> {
-    let own = pieces.iter().position(|piece| Ref::node(piece.portion) == cx.node() as usize);
-    let own = own.map(|at| pieces.remove(at));
-    let count = if cx.current_run().has_posted() { 1 } else { pieces.len().div_ceil(FAN) };
-    let mut sweeps = Vec::with_capacity(FAN + 1);
-    let mut pieces = pieces.into_iter();
-    while let Some(first) = pieces.next() {
-        sweeps.push(Sweep { first, rest: pieces.by_ref().take(count - 1).collect(), way });
+fn spread<T, S: Supply, C: Copy>(
+    cx: Cx,
+    own: Option<Piece<T>>,
+    others: Vec<Piece<T>>,
+    mut args: S,
+    way: Way<C>,
+) -> Gathered<Sweep<T, S, C>> {
+    let count = if cx.current_run().has_posted() { 1 } else { others.len().div_ceil(FAN) };
+    let mut works = Vec::with_capacity(FAN + 1);
+    works.extend(own.map(|first| Sweep { args: args.split(first.len), first, rest: Vec::new(), way }));
+    let mut others = others.into_iter();
+    while let Some(first) = others.next() {
+        let rest: Vec<_> = others.by_ref().take(count - 1).collect();
+        let len = first.len + rest.iter().map(|piece| piece.len).sum::<usize>();
+        works.push(Sweep { args: args.split(len), first, rest, way });
     }
-    sweeps.extend(own.map(|first| Sweep { first, rest: Vec::new(), way }));
-    sweeps
-}
-
-/// All of these, begun by this worker one after the other: a thief would send by another way.
-struct Sweeps<T, S, C>(Vec<Sweep<T, S, C>>);
-
-impl<T, S, C> sealed::Sealed for Sweeps<T, S, C> {}
-impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Sweeps<T, S, C> {
-    type Output = Vec<Swept<C::Output>>;
-    const STRAIGHT: bool = false;
-
-    unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
-        let count = self.0.len();
-        let body =
-            Gathering { sweeps: self.0.into_iter(), swept: Vec::with_capacity(count), out: Vec::new(), panic: None };
-        poll_in_place(body, cx, BodyFrame::<Gathering<T, S, C>>::VTABLE)
-    }
-}
-
-/// The frame of some sweeps.
-struct Gathering<T: Object, S: Supply, C: Calls<T, S::Argument>> {
-    /// Those that have not been begun.
-    sweeps: IntoIter<Sweep<T, S, C>>,
-    swept: Vec<Swept<C::Output>>,
-    /// Those that have not ended.
-    out: Vec<Child<Sweep<T, S, C>>>,
-    /// The first panic.
-    panic: Option<Payload>,
-}
-
-impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Unpin for Gathering<T, S, C> {}
-
-impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Gathering<T, S, C> {
-    fn begin(&mut self, cx: Cx) {
-        for sweep in self.sweeps.by_ref() {
-            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
-            match unsafe { call(cx, sweep) }.open() {
-                Ok(swept) => self.swept.push(swept),
-                Err(child) => {
-                    cx.send_withheld();
-                    self.out.push(child);
-                }
-            }
-        }
-    }
-}
-
-impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Gathering<T, S, C> {
-    type Output = Vec<Swept<C::Output>>;
-    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
-        // SAFETY: a body is polled by a worker; used within this poll.
-        let cx = unsafe { cx() };
-        let this = &mut *self;
-        // A panic waits for those that are out. What is here comes last, so it leaves none behind that has not been begun.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| this.begin(cx))) {
-            keep(&mut this.panic, pack(payload));
-        }
-        for child in this.out.extract_if(.., |child| child.ended()).collect::<Vec<_>>() {
-            match child.deliver() {
-                Delivered::Value(swept) => this.swept.push(swept),
-                Delivered::Panic(payload) => keep(&mut this.panic, payload),
-                Delivered::Cancelled => keep(&mut this.panic, Box::new("a call of an array was cancelled")),
-            }
-        }
-        if !this.out.is_empty() {
-            cx.context().counters.fallback();
-            this.out.iter().for_each(|child| cx.wait_for(child.frame()));
-            return Poll::Pending;
-        }
-        if let Some(payload) = this.panic.take() {
-            resume_unwind(payload);
-        }
-        Poll::Ready(std::mem::take(&mut this.swept))
-    }
+    Gathered { works, place: way.place }
 }
 
 /// The calls of some parts, by the node of the first.
 struct Sweep<T, S, C> {
-    first: Piece<T, S>,
-    rest: Vec<Piece<T, S>>,
+    first: Piece<T>,
+    rest: Vec<Piece<T>>,
+    /// Of all of them, in their order.
+    args: S,
     way: Way<C>,
-}
-
-impl<T, S, C> sealed::Sealed for Sweep<T, S, C> {}
-impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Sweep<T, S, C> {
-    type Output = Swept<C::Output>;
-    const STRAIGHT: bool = false;
-
-    unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
-        let place = self.way.place;
-        // SAFETY: passed on.
-        unsafe { remote::at_home(cx, self, place) }
-    }
-
-    fn start(self, cx: Cx) -> FrameRef {
-        located::start(cx, self)
-    }
 }
 
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
     fn write(self, to: &mut Writer) {
-        let piece = |Piece { part, portion, len, args }: Piece<T, S>| (part, portion, len, args.rest());
-        to.value(&(self.way.last, piece(self.first), self.rest.into_iter().map(piece).collect::<Vec<_>>()));
+        to.value(&(self.way.last, self.first, self.rest));
+        to.value(&self.args.rest());
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        type Read<T, S> = (usize, Ref<Portion<T>>, usize, Vec<<S as Supply>::Argument>);
-        let (last, first, rest): (bool, Read<T, S>, Vec<Read<T, S>>) = from.value()?;
+        let (last, first, rest) = from.value()?;
         // SAFETY: this message was made with a `C`.
         let calls = unsafe { again() };
-        let piece = |(part, portion, len, args): Read<T, S>| Piece { part, portion, len, args: S::again(args) };
-        let way = Way { calls, last, place: std::panic::Location::caller() };
-        Ok(Sweep { first: piece(first), rest: rest.into_iter().map(piece).collect(), way })
+        let way = Way { calls, last, place: Location::caller() };
+        Ok(Sweep { first, rest, args: S::again(from.value()?), way })
     }
 }
 
@@ -317,16 +237,17 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
     type Output = Swept<C::Output>;
 
     fn node(&self) -> u32 {
-        self.first.portion.name().node()
+        self.first.node()
     }
 
-    unsafe fn run(mut self, cx: Cx) -> Outcome<Self::Output> {
+    unsafe fn run(self, cx: Cx) -> Outcome<Self::Output> {
         if !self.rest.is_empty() {
-            self.rest.push(self.first);
             // SAFETY: passed on.
-            return unsafe { map_outcome(cx, Sweeps(spread(cx, self.rest, self.way)), Swept::all) };
+            return unsafe {
+                map_outcome(cx, spread(cx, Some(self.first), self.rest, self.args, self.way), Swept::all)
+            };
         }
-        let Piece { part, portion, len, args } = self.first;
+        let Piece { part, portion, len } = self.first;
         let last = self.way.last;
         let found = if last { Portion::take(cx, portion, len) } else { Portion::elements(cx, portion, len) };
         let Some(elements) = found else {
@@ -338,7 +259,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
             // SAFETY: the call protocol.
             return unsafe { Outcome::done(Swept { parts: Vec::new(), failure: Some(failure.to_string()) }) };
         };
-        let body = Sweeping::new(part, elements, args, self.way.calls, last);
+        let body = Sweeping::new(part, elements, self.args, self.way.calls, last);
         poll_in_place(Located::here(cx, body), cx, Sweeping::<T, S, C>::TABLE)
     }
 }

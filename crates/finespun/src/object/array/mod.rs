@@ -53,7 +53,8 @@ impl<T: Object> Array<T> {
     /// Makes `len` objects: the `i`th on node `layout(i)`, by `make(i, arguments)`, which runs there and captures nothing.
     ///
     /// # Panics
-    /// If the layout names a node that does not exist; with the panic of `make`.
+    /// If the layout names a node that does not exist; with the first panic of `make`, by node, when all nodes are done.
+    /// What has been made then is dropped with the runtime.
     #[track_caller]
     pub fn create<A, F>(len: usize, layout: impl Fn(usize) -> usize, make: F, args: A) -> Creating<T, A, F>
     where

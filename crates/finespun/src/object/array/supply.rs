@@ -5,19 +5,22 @@ use std::vec::IntoIter;
 use super::super::Portable;
 
 /// The arguments of the calls of some elements.
-pub trait Supply: Send + 'static {
+pub trait Supply: Sized + Send + 'static {
     /// One of them.
     type Argument: Portable;
-    /// Those of each part.
+    /// Those of all elements by index, in the order of these parts.
     #[doc(hidden)]
-    fn deal<'a>(self, parts: impl ExactSizeIterator<Item = &'a [usize]>) -> Vec<Self>
-    where
-        Self: Sized;
+    fn sorted<'a>(self, parts: impl Iterator<Item = &'a [usize]>) -> Self;
+    /// Takes those of the first so many elements.
+    #[doc(hidden)]
+    fn split(&mut self, len: usize) -> Self;
     /// The next.
     #[doc(hidden)]
     fn next(&mut self) -> Self::Argument;
+    /// What is left, to be written.
     #[doc(hidden)]
     fn rest(self) -> Vec<Self::Argument>;
+    /// What has been read.
     #[doc(hidden)]
     fn again(rest: Vec<Self::Argument>) -> Self;
 }
@@ -34,13 +37,21 @@ impl<A> Own<A> {
 impl<A: Portable> Supply for Own<A> {
     type Argument = A;
 
-    fn deal<'a>(self, parts: impl ExactSizeIterator<Item = &'a [usize]>) -> Vec<Self> {
-        if parts.len() == 1 {
-            return vec![self];
+    fn sorted<'a>(self, mut parts: impl Iterator<Item = &'a [usize]>) -> Self {
+        let first = parts.next().unwrap_or_default();
+        if first.len() == self.0.len() {
+            return self;
         }
         let mut args: Vec<Option<A>> = self.0.map(Some).collect();
-        let mut take = |index: &usize| args[*index].take().expect("each index is in one part");
-        parts.map(|indices| Own::new(indices.iter().map(&mut take).collect())).collect()
+        let take = |index: &usize| args[*index].take().expect("each index is in one part");
+        Own::new(first.iter().chain(parts.flatten()).map(take).collect())
+    }
+
+    fn split(&mut self, len: usize) -> Self {
+        if len == self.0.len() {
+            return Own(std::mem::take(&mut self.0));
+        }
+        Own::new(self.0.by_ref().take(len).collect())
     }
 
     #[inline]
@@ -63,8 +74,12 @@ pub struct Same<A>(pub(super) A);
 impl<A: Portable + Clone> Supply for Same<A> {
     type Argument = A;
 
-    fn deal<'a>(self, parts: impl ExactSizeIterator<Item = &'a [usize]>) -> Vec<Self> {
-        parts.map(|_| Same(self.0.clone())).collect()
+    fn sorted<'a>(self, _: impl Iterator<Item = &'a [usize]>) -> Self {
+        self
+    }
+
+    fn split(&mut self, _: usize) -> Self {
+        Same(self.0.clone())
     }
 
     #[inline]

@@ -1,0 +1,94 @@
+//! Work at many nodes, and what comes of it.
+//!
+//! It is all begun at once, by the worker that calls it, and so follows what this node has sent before: between a pair of
+//! nodes messages arrive in order. A loop like `join_all` would let a thief begin some, which would send them by another way.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+
+use super::remote::{Work, WorkTask, at_home};
+use crate::task::call::{Task, poll_in_place, sealed};
+use crate::task::context::{Cx, cx};
+use crate::task::frame::{BodyFrame, Delivered, Payload, Place, quietly};
+use crate::task::origin::pack;
+use crate::task::outcome::{Child, Outcome};
+
+/// Does all of these, each at its node, and delivers what comes of them, in their order. At most one is for this node.
+///
+/// Whoever calls this task makes its frame, if it starts as one, by [`located::start`](crate::task::located::start).
+///
+/// # Panics
+/// With the first panic, in their order, when all have ended.
+pub(super) struct Gathered<W> {
+    pub(super) works: Vec<W>,
+    pub(super) place: Place,
+}
+
+impl<W> sealed::Sealed for Gathered<W> {}
+impl<W: Work> Task for Gathered<W> {
+    type Output = Vec<W::Output>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Vec<W::Output>> {
+        let Gathered { mut works, place } = self;
+        // What is to be done here comes last: the others are under way by then.
+        let own = works.iter().position(|work| work.node() == cx.node());
+        let own = own.map(|at| (at, works.remove(at)));
+        let mut branches: Vec<_> = works.into_iter().map(|work| begin(cx, work, place)).collect();
+        if let Some((at, work)) = own {
+            branches.insert(at, begin(cx, work, place));
+        }
+        poll_in_place(Gathering(branches), cx, BodyFrame::<Gathering<W::Output>>::VTABLE)
+    }
+}
+
+/// What has ended, or is out.
+type Branch<V> = Result<Delivered<V>, Child<WorkTask<V>>>;
+
+/// A panic waits for those that are out.
+fn begin<W: Work>(cx: Cx, work: W, place: Place) -> Branch<W::Output> {
+    // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+    match catch_unwind(AssertUnwindSafe(|| unsafe { at_home(cx, work, place) }.open())) {
+        Ok(Ok(value)) => Ok(Delivered::Value(value)),
+        Ok(Err(child)) => {
+            cx.send_withheld();
+            Err(child)
+        }
+        Err(payload) => Ok(Delivered::Panic(pack(payload))),
+    }
+}
+
+/// The frame that waits for all.
+struct Gathering<V>(Vec<Branch<V>>);
+
+impl<V> Unpin for Gathering<V> {}
+
+impl<V> Future for Gathering<V> {
+    type Output = Vec<V>;
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Vec<V>> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        let out = self.0.iter().filter_map(|branch| branch.as_ref().err().filter(|child| !child.ended()));
+        if out.inspect(|child| cx.wait_for(child.frame())).count() > 0 {
+            cx.context().counters.fallback();
+            return Poll::Pending;
+        }
+        let mut branches = std::mem::take(&mut self.0).into_iter();
+        let mut values = Vec::with_capacity(branches.len());
+        let panic = branches.by_ref().find_map(|branch| match branch.unwrap_or_else(Child::deliver) {
+            Delivered::Value(value) => {
+                values.push(value);
+                None
+            }
+            Delivered::Panic(payload) => Some(payload),
+            Delivered::Cancelled => Some(Box::new("work at a node was cancelled") as Payload),
+        });
+        let Some(payload) = panic else { return Poll::Ready(values) };
+        // Nobody sees what else there is, nor its destructors' panics.
+        values.into_iter().for_each(|value| quietly(|| drop(value)));
+        branches.for_each(|branch| quietly(|| drop(branch)));
+        resume_unwind(payload)
+    }
+}
