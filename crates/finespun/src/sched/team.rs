@@ -297,8 +297,11 @@ impl Team {
             for run in &under_way {
                 rested.extend(run.at_rest(self.open_leaves(run)));
             }
-            // Who has come to rest goes on, and may end what others wait for.
-            if rested.is_empty() {
+            // Who has come to rest goes on, and may end what others wait for. Until all of them have been told, whoever parks
+            // next finds that something is waited for: us.
+            if !rested.is_empty() {
+                self.external.enter();
+            } else {
                 stuck.extend(under_way.into_iter().filter(|run| run.mark_deadlocked()));
             }
             for seat in &self.seats {
@@ -314,6 +317,7 @@ impl Team {
         if !rested.is_empty() {
             rested.into_iter().for_each(|k| k.resolve(()));
             self.idle.notify_all();
+            self.external.leave();
         }
     }
 

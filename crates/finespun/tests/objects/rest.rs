@@ -158,6 +158,26 @@ fn several_may_wait_for_rest() {
     });
 }
 
+#[task]
+async fn rests() -> u32 {
+    quiesce().await;
+    1
+}
+
+/// While the first of them goes on, ends and parks, the others have not been told yet.
+#[test]
+fn who_has_come_to_rest_first_finds_no_deadlock() {
+    #[task]
+    async fn many_rest() -> u32 {
+        let spawned: Vec<Handle<u32>> = (0..64).map(|_| spawn(rests())).collect();
+        join_all(spawned).await.into_iter().sum()
+    }
+    let runtime = Runtime::builder().workers(4).build().unwrap();
+    for _ in 0..500 {
+        assert_eq!(runtime.run(many_rest()), 64);
+    }
+}
+
 #[test]
 fn who_waits_for_something_else_has_not_come_to_rest() {
     #[task]
