@@ -70,7 +70,9 @@ impl<V> Future for Gathering<V> {
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Vec<V>> {
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
-        let out = self.0.iter().filter_map(|branch| branch.as_ref().err().filter(|child| !child.ended()));
+        // While the stack is being given up, nothing goes on here, even if all have ended.
+        let look = !cx.leaving();
+        let out = self.0.iter().filter_map(|branch| branch.as_ref().err().filter(|child| !(look && child.ended())));
         if out.inspect(|child| cx.wait_for(child.frame())).count() > 0 {
             cx.context().counters.fallback();
             return Poll::Pending;

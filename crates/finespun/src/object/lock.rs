@@ -7,6 +7,7 @@ use super::host::Nodes;
 use super::reference::Name;
 use super::table::{self, Access};
 use crate::task::context::{Cx, cx};
+use crate::task::origin::Origin;
 
 /// An object is held for a method that has not begun. Dropped, it ends the hold.
 ///
@@ -50,7 +51,7 @@ impl Hold {
 impl Drop for Hold {
     #[cold]
     fn drop(&mut self) {
-        release(self.name, self.exclusive, false);
+        release(self.name, self.exclusive, false, None);
     }
 }
 
@@ -95,7 +96,7 @@ impl<M: Method> During<M> {
     #[cold]
     #[inline(never)]
     pub(crate) fn end(self) {
-        release(self.0, Self::EXCLUSIVE, false);
+        release(self.0, Self::EXCLUSIVE, false, Some(M::ORIGIN));
         std::mem::forget(self);
     }
 }
@@ -103,15 +104,15 @@ impl<M: Method> During<M> {
 impl<M: Method> Drop for During<M> {
     #[cold]
     fn drop(&mut self) {
-        release(self.0, Self::EXCLUSIVE, Self::EXCLUSIVE);
+        release(self.0, Self::EXCLUSIVE, Self::EXCLUSIVE, Some(M::ORIGIN));
     }
 }
 
-fn release(name: Name, exclusive: bool, poison: bool) {
+fn release(name: Name, exclusive: bool, poison: bool, method: Option<&'static Origin>) {
     // SAFETY: a hold stays on the worker of the object; used at once.
     let cx = unsafe { cx() };
     assert!(cx.hosts(name.node()), "a hold stays on its worker");
-    Nodes::of(cx).table(name.node()).release(name.index(), exclusive, poison);
+    Nodes::of(cx).table(name.node()).release(name.index(), exclusive, poison, method);
 }
 
 /// Somebody stands in line. Dropped, it makes way for those behind.

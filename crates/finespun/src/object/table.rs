@@ -66,12 +66,12 @@ impl Entry {
     }
 }
 
-/// What is known of an object that is marked. Of a free one it is all 0 but for [`READERS_FIRST`], so that the mark alone says
-/// that somebody holds it alone.
+/// What is known of an object that is marked. Of a free one the count is 0, and so are all flags but [`READERS_FIRST`]: so the
+/// mark alone says that somebody holds it alone.
 #[derive(Default)]
 #[repr(C)]
 struct State {
-    /// The method that has suspended last while it held the object: for reports.
+    /// The method that has suspended last while it held the object, if it does still: for reports.
     holder: Cell<Option<&'static Origin>>,
     /// How many hold it shared. If none does, and it is not idle, somebody holds it alone.
     shared: Cell<u32>,
@@ -339,9 +339,13 @@ impl Table {
     }
 
     /// Ends a hold (2, 3).
-    pub(crate) fn release(&self, index: u32, exclusive: bool, poison: bool) {
+    pub(crate) fn release(&self, index: u32, exclusive: bool, poison: bool, method: Option<&'static Origin>) {
         let place = self.place(index).expect("what is held is there");
         place.leave(exclusive);
+        // Others may hold it still.
+        if place.state.holder.get() == method {
+            place.state.holder.set(None);
+        }
         if poison {
             place.state.set(POISONED);
         }

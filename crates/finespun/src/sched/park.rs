@@ -62,7 +62,9 @@
 //! **All idle.** The worker whose commit leaves none awake or announced is told
 //! so ([`Prepared::Last`]). At that moment every worker has looked after it
 //! announced and has not been notified since, so nothing is ready anywhere;
-//! only a message or another thread can bring new work.
+//! only a message or another thread can bring new work, or the worker that is
+//! told so: it tells those that wait for rest, and counts as outside meanwhile
+//! (`Team::look_for_deadlock`).
 
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock};
 use crossbeam_utils::CachePadded;

@@ -279,10 +279,11 @@ impl Team {
     }
 
     /// All workers have parked: if somebody waits all the same, and for nothing outside, reports and cancels. But a run of
-    /// which all that wait do so for its rest has come to rest.
-    pub(crate) fn look_for_deadlock(&self) {
+    /// which all that wait do so for its rest has come to rest: those are told. Whether there were any; then the caller looks
+    /// for work, since some of them may be for it alone.
+    pub(crate) fn look_for_deadlock(&self) -> bool {
         if self.external.any() || !self.any_run() {
-            return;
+            return false;
         }
         let found = self.idle.while_all_parked(|| {
             let runs = lock(&self.runs).by_number.values().cloned().collect::<Vec<_>>();
@@ -310,15 +311,17 @@ impl Team {
             }
             Some((stuck, rested))
         });
-        let Some((stuck, rested)) = found.flatten() else { return };
+        let Some((stuck, rested)) = found.flatten() else { return false };
         if !stuck.is_empty() {
             self.sweep();
         }
-        if !rested.is_empty() {
+        let told = !rested.is_empty();
+        if told {
             rested.into_iter().for_each(|k| k.resolve(()));
             self.idle.notify_all();
             self.external.leave();
         }
+        told
     }
 
     /// How many leaves of a run are waited for, while all workers are parked.

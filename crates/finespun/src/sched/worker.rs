@@ -423,7 +423,9 @@ impl Worker<'_> {
                 Prepared::Park(parking) => parking,
                 Prepared::Last(parking) => {
                     team.wake_for_messages();
-                    team.look_for_deadlock();
+                    if team.look_for_deadlock() {
+                        return true;
+                    }
                     parking
                 }
             };

@@ -18,7 +18,7 @@ use super::frame::Payload;
 use super::outcome::Outcome;
 
 /// A task, as its author knows it: its name, and where it is defined.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     pub(crate) name: &'static str,
     pub(crate) place: &'static Location<'static>,

@@ -31,7 +31,8 @@ impl Externals {
     }
 
     pub(crate) fn enter(&self) {
-        // Relaxed: the deadlock report reads it when all workers, the caller's included, have parked.
+        // Relaxed: the deadlock report reads it when all workers have parked, the caller's included, or after the caller has
+        // let go of the mutex that the report takes.
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
-use finespun::{RunError, Transport, quiesce, suspend_with};
+use finespun::{RunError, Transport, everywhere, quiesce, suspend_with};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 /// How it behaves as bytes.
@@ -254,6 +254,31 @@ fn what_is_resolved_while_the_stack_is_given_up_goes_on_later() {
     for workers in [1, 2] {
         let runtime = Runtime::builder().workers(workers).quantum(Duration::from_millis(1)).build().unwrap();
         assert_eq!(runtime.run(resolved_early()), 20);
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
+fn resolve_and_work_here(_: ()) -> impl Task<Output = u64> {
+    suspend_with(resolve_and_work)
+}
+
+#[task]
+async fn resolved_early_everywhere() -> u64 {
+    yield_now().await;
+    let mut sum = 0;
+    for _ in 0..20 {
+        sum += everywhere(resolve_and_work_here, ()).await.iter().sum::<u64>();
+    }
+    sum
+}
+
+/// The same of what several nodes are asked to do.
+#[test]
+fn what_all_nodes_have_done_while_the_stack_is_given_up_goes_on_later() {
+    for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (2, 4)] {
+        let runtime = Runtime::builder().workers(workers).nodes(nodes).quantum(Duration::from_millis(1));
+        let runtime = runtime.build().unwrap();
+        assert_eq!(runtime.run(resolved_early_everywhere()), 20 * nodes as u64);
         assert_eq!(runtime.close(), 0);
     }
 }

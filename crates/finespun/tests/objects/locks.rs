@@ -1,6 +1,7 @@
 //! Implicit locks, and the order in which callers get them.
 
 use finespun::prelude::*;
+use finespun::{RunError, suspend_with};
 use serde::{Deserialize, Serialize};
 
 use crate::common::on_any_nodes;
@@ -183,4 +184,47 @@ fn readers_first_pass_a_writer_that_waits() {
         let (a, b, (), c) = runtime.run(many_readers_and_a_writer(1));
         assert!([a, b, c].iter().all(|value| [1, 2].contains(value)));
     });
+}
+
+#[derive(Serialize, Deserialize)]
+struct Shelf;
+
+#[object]
+impl Shelf {
+    /// Waits for what `kept` gets, and nobody gives.
+    async fn stay(&self, kept: Ref<Kept>) {
+        suspend_with(move |k| kept.keep(k)).await;
+    }
+
+    async fn pass(&self) {
+        yield_now().await;
+    }
+
+    fn change(&mut self) {}
+}
+
+struct Kept(Option<Continuation<()>>);
+
+#[object]
+impl Kept {
+    fn keep(&mut self, k: Continuation<()>) {
+        self.0 = Some(k);
+    }
+}
+
+#[task]
+async fn one_stays_and_one_passes() {
+    let kept: Ref<Kept> = on(0).create_with(|()| Kept(None), ()).await;
+    let shelf: Ref<Shelf> = on(0).create(Shelf).await;
+    join!(shelf.stay(kept), shelf.pass(), shelf.change());
+}
+
+/// Two hold it, and the one that suspended last has ended.
+#[test]
+fn a_report_names_nobody_who_has_ended() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let Err(error @ RunError::Deadlock(_)) = runtime.try_run(one_stays_and_one_passes()) else { panic!("a deadlock") };
+    let report = error.to_string();
+    assert!(report.contains("waits for the Shelf ") && report.contains("held by others"), "{report}");
+    assert_eq!(runtime.close(), 0);
 }
