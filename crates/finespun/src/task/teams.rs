@@ -15,7 +15,7 @@ pub(crate) const RUNS: u32 = (1 << RUN_BITS) - 1;
 /// One less than the bits allow: `u32::MAX` is no run of any team.
 const TEAMS: usize = (1 << (32 - RUN_BITS)) - 1;
 
-/// A team's waits that something outside the tasks will end.
+/// A team's waits that something outside the tasks will end; the team itself is that, while it tells those that wait for rest.
 ///
 /// Dekker's pattern against the last worker to idle: who leaves counts down, then looks for idle workers to wake; the
 /// worker announces itself, then looks at the count (`sched::park`).

@@ -205,7 +205,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
 }
 
 /// Keeps the first of some panics.
-pub(super) fn keep(first: &mut Option<Payload>, payload: Payload) {
+fn keep(first: &mut Option<Payload>, payload: Payload) {
     match first {
         None => *first = Some(payload),
         Some(_) => discard(payload),
