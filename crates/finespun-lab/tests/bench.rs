@@ -298,8 +298,17 @@ fn microkernel_by_five_versions() {
 
 #[test]
 fn invocation_by_schema_and_distance() {
-    let (table, rows) = measured("bench invocation --quick --rounds 1");
-    for text in ["heap remote", "fallback - no-fallback", "remote-in-flight - remote-oneway", "(held-shared)"] {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("invocation.svg");
+    let (table, rows) = measured(&format!("bench invocation --quick --rounds 1 --plot {}", file.display()));
+    assert!(fs::read_to_string(&file).expect("a picture").contains("held-shared"));
+    for text in [
+        "320 instructions",
+        "79 instructions",
+        "heap remote",
+        "fallback - no-fallback",
+        "remote-in-flight - remote-oneway",
+        "(held-shared)",
+    ] {
         assert!(table.contains(text), "{text} in {table}");
     }
     // The floors; ten methods at three distances in two schemas; making and freeing; waiting; replying.

@@ -126,7 +126,7 @@ mod task;
 
 pub use fabric::threads::Transport;
 pub use finespun_macros::{object, task};
-pub use object::array::{Array, Calls, Creating, Each, Freeing};
+pub use object::array::{Array, Calls, Creating, Each, Freeing, layout};
 pub use object::call::{Call, Method};
 pub use object::checked::Checked;
 pub use object::create::{Create, CreateMany, Dropping, Made, Maker, Moved, On, on};

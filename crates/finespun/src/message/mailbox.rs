@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::time::Duration;
 
+use super::identity;
 use super::packet::{Handler, Packet};
 use crate::fabric::Fabric;
 use crate::fabric::threads::Transport;
@@ -53,6 +54,10 @@ pub(crate) struct Mailbox<F> {
 /// Mailboxes for the workers whose ends of a fabric these are.
 pub(crate) fn mailboxes<F: Fabric<Packet>>(ends: Vec<F>, travel: &Travel) -> Vec<Mailbox<F>> {
     let workers = ends.len();
+    if travel.encode || !F::SHARES_MEMORY {
+        // What takes a while, before there is a message.
+        identity::build();
+    }
     let mailbox = |(index, others)| Mailbox {
         encode: travel.encode || !F::SHARES_MEMORY,
         index,

@@ -2,12 +2,13 @@
 //!
 //! A message names a handler and carries what that needs (concert-runtime-mechanisms, section 4.3). Within a process the
 //! name is the address of a function that knows the type of the rest, and the rest moves as it is: into the receiver's
-//! ring or the sender's buffer, if it fits, else into a box.
+//! ring or the sender's buffer, if it fits, else into a box. As bytes it begins with a name that holds in other processes too
+//! ([`Identity`]).
 
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use super::identity::Identity;
 use super::wire::{Reader, Writer, Written, written};
 use crate::task::context::Cx;
 use crate::task::frame::quietly;
@@ -65,10 +66,10 @@ impl Packet {
     /// dealt with.
     pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Packet> {
         let mut body = MaybeUninit::<Body>::uninit();
-        const { assert!(size_of::<Encoded<H>>() <= size_of::<Body>() && align_of::<Encoded<H>>() <= align_of::<Body>()) };
+        const { assert!(size_of::<Encoded>() <= size_of::<Body>() && align_of::<Encoded>() <= align_of::<Body>()) };
         // SAFETY: it fits.
-        unsafe { body.as_mut_ptr().cast::<Encoded<H>>().write(Encoded::new(handler)?) };
-        Some(Packet { code: encoded::<H>, body })
+        unsafe { body.as_mut_ptr().cast::<Encoded>().write(Encoded::new(handler)?) };
+        Some(Packet { code: encoded, body })
     }
 
     /// Handles the message that lies at `packet`.
@@ -113,41 +114,44 @@ unsafe fn boxed<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
     }
 }
 
-/// A message as bytes.
-struct Encoded<H: Handler> {
-    /// Taken when it arrives.
-    written: Option<Written>,
-    handler: PhantomData<fn() -> H>,
-}
+/// A message as bytes; taken when it arrives.
+struct Encoded(Option<Written>);
 
-impl<H: Handler> Encoded<H> {
-    fn new(handler: H) -> Option<Encoded<H>> {
-        let written = written(|to| handler.write(to))?;
-        Some(Encoded { written: Some(written), handler: PhantomData })
+impl Encoded {
+    fn new<H: Handler>(handler: H) -> Option<Encoded> {
+        let written = written(|to| {
+            to.value(&Identity::of(H::arrive));
+            handler.write(to)
+        });
+        written.map(|written| Encoded(Some(written)))
     }
 
-    fn handle(mut self, cx: Cx) {
-        if let Some(written) = self.written.take() {
-            written.read(|from| H::arrive(from, Some(cx)));
-        }
+    fn arrive(&mut self, cx: Option<Cx>) {
+        let Some(written) = self.0.take() else { return };
+        written.read(|mut from| {
+            let Ok(identity) = from.value::<Identity>() else { unreachable!("the library's own") };
+            // SAFETY: that is how a message begins.
+            match unsafe { identity.handler() } {
+                Ok(handler) => handler(from, cx),
+                Err(error) => panic!("{error}"),
+            }
+        });
     }
 }
 
 /// If it is lost, the continuations in it are to be lost as well.
-impl<H: Handler> Drop for Encoded<H> {
+impl Drop for Encoded {
     fn drop(&mut self) {
-        if let Some(written) = self.written.take() {
-            quietly(|| written.read(|from| H::arrive(from, None)));
-        }
+        quietly(|| self.arrive(None));
     }
 }
 
 /// # Safety
-/// The body holds an `Encoded<H>`, which is not used afterwards.
-unsafe fn encoded<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
+/// The body holds an `Encoded`, which is not used afterwards.
+unsafe fn encoded(body: NonNull<Body>, arrived: Option<Cx>) {
     // SAFETY: by the caller's word.
-    let message = unsafe { body.cast::<Encoded<H>>().read() };
-    if let Some(cx) = arrived {
-        message.handle(cx);
+    let mut message = unsafe { body.cast::<Encoded>().read() };
+    if arrived.is_some() {
+        message.arrive(arrived);
     }
 }

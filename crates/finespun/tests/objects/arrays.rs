@@ -53,7 +53,7 @@ impl Site {
 async fn smooth(sites: usize, turns: usize, block: usize) -> Vec<f64> {
     let nodes = nodes();
     let make = |index: usize, _: &()| Site { value: (index * index % 17) as f64, next: 0.0, neighbours: None };
-    let array: Array<Site> = Array::create(sites, move |index| index / block % nodes, make, ()).await;
+    let array: Array<Site> = Array::create(sites, finespun::layout::block_cyclic(block, nodes), make, ()).await;
     let neighbour = |index: usize, step: usize| array.get((index + step) % sites);
     let links: Vec<_> = (0..sites).map(|index| [neighbour(index, sites - 1), neighbour(index, 1)]).collect();
     array.each_with(links, |site, neighbours| site.link(neighbours)).await;

@@ -25,7 +25,7 @@ impl Drop for Counted {
 #[task]
 async fn make_counted(len: usize) -> Array<Counted> {
     let nodes = nodes();
-    Array::create(len, move |index| index % nodes, |_, _: &()| Counted, ()).await
+    Array::create(len, finespun::layout::cyclic(nodes), |_, _: &()| Counted, ()).await
 }
 
 #[task]

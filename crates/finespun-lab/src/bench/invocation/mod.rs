@@ -5,11 +5,13 @@
 //! same rounds, for the host moves them.
 //!
 //! - `ways`: all that is measured, by name
+//! - `beside`: the papers' figures, and the picture
 //! - `calls`: methods in every schema, and the loops that call them
 //! - `lives`: creating and freeing
 //! - `waits`: calls that have to wait
 //! - `replies`: calls without an answer, or with an answer to somebody else
 
+mod beside;
 mod calls;
 mod lives;
 mod replies;
@@ -74,7 +76,12 @@ impl Bench for Invocation {
                 Found { counts: way.counts(), way, sample }
             })
             .collect();
-        Ok(Report { text: text(&found, options.rounds), rows: found.iter().map(row).collect(), ..Report::default() })
+        Ok(Report {
+            text: text(&found, options.rounds),
+            rows: found.iter().map(row).collect(),
+            plot: Some(beside::plot(&found)?),
+            complaint: None,
+        })
     }
 }
 
@@ -99,6 +106,7 @@ fn text(found: &[Found], rounds: usize) -> String {
     if !differences.is_empty() {
         text += &format!("{}\n", show::table(&["differences", "ns", ""], &differences));
     }
+    text.extend(beside::table(found).map(|table| format!("{table}\n")));
     if !counts.is_empty() {
         text += &format!(
             "Counted for each: frames, fallbacks, frames run, messages; no whole numbers where workers race\n\n{}\n",

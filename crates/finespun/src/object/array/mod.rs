@@ -7,10 +7,11 @@
 //! last has ended. The messages go down a tree, and the answers up, so nobody sends or gets more than a few.
 //!
 //! Here live making an array ([`create`]), what a node knows of one ([`portion`]), the tree ([`each`]), a part's calls
-//! ([`sweeping`]) and their arguments ([`supply`]).
+//! ([`sweeping`]) and their arguments ([`supply`]), and the usual [`layout`]s.
 
 mod create;
 mod each;
+pub mod layout;
 mod portion;
 mod supply;
 mod sweeping;
@@ -51,6 +52,7 @@ impl<T> Clone for Array<T> {
 
 impl<T: Object> Array<T> {
     /// Makes `len` objects: the `i`th on node `layout(i)`, by `make(i, arguments)`, which runs there and captures nothing.
+    /// The usual layouts are in [`layout`](crate::layout).
     ///
     /// # Panics
     /// If the layout names a node that does not exist; with the first panic of `make`, by node, when all nodes are done.
