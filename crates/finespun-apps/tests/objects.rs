@@ -119,19 +119,12 @@ fn the_sum_of_a_large_grid_is_the_known_one() {
 #[cfg_attr(debug_assertions, ignore = "minutes without a release build")]
 fn the_values_of_large_graphs_are_the_known_ones() {
     use em3d::Form::{Forward, Pull, Push};
-    for (variant, size, seed, electric, magnetic, forms) in [
-        (
-            em3d::Variant::Canonical,
-            4096,
-            42,
-            -6.029_713_859_878_87e23,
-            7.724_631_146_417_57e23,
-            [Pull, Forward, Push, Pull],
-        ),
-        (em3d::Variant::Stable, 4096, 42, -2_102.132_541_175_93, -1_666.940_637_517_99, [Push, Push, Pull, Forward]),
+    for (variant, electric, magnetic, runs) in [
+        (em3d::Variant::Canonical, -6.029_713_859_878_87e23, 7.724_631_146_417_57e23, [(1, Pull), (8, Forward)]),
+        (em3d::Variant::Stable, -2_102.132_541_175_93, -1_666.940_637_517_99, [(2, Push), (4, Pull)]),
     ] {
-        let drawn = em3d::Graph::draw(em3d::Problem { variant, size, degree: 16, locality: 0.0, seed });
-        for (nodes, form) in NODES.into_iter().zip(forms) {
+        let drawn = em3d::Graph::draw(em3d::Problem { variant, size: 4096, degree: 16, locality: 0.0, seed: 42 });
+        for (nodes, form) in runs {
             let values = graph(&two_workers(nodes), &drawn, form, 100);
             let near = |found: f64, known: f64| (found / known - 1.0).abs() < 1e-9;
             let (found_electric, found_magnetic) = values.sums();
