@@ -21,6 +21,8 @@
 //! | [`em3d`] | objects of an irregular graph that read, write or forward | size 4096: 7.72463114641757e23; an invariant |
 //! | [`microkernel`] | the mix of calls of objects and computing, in four parameters | a checksum, by another program |
 //! | [`mdforce`] | objects with irregular partners, cached coordinates, combined forces | AMBER's energies of T4 lysozyme |
+//! | [`search`] | a group of activities that one of them ends | where the input put it |
+//! | [`sumto`] | a group of activities of any grain | n (n + 1) / 2 |
 //! | [`protein`] | the search of the continuation-passing-threads paper | 3x3x3: 103,346 foldings |
 //!
 //! Nothing here is `unsafe`, and no application knows how many workers run it: the answers are the same for any number.
@@ -39,8 +41,10 @@ pub mod nqueens;
 pub mod progress;
 pub mod protein;
 pub mod qsort;
+pub mod search;
 pub mod skynet;
 pub mod sor;
+pub mod sumto;
 pub mod tak;
 pub mod uts;
 

@@ -3,7 +3,7 @@
 use finespun::prelude::*;
 use finespun_apps::protein::{self, Lattice, Problem, Sequence};
 use finespun_apps::uts::{self, Tree};
-use finespun_apps::{Progress, fib, integrate, list, matmul, nqueens, qsort, skynet, tak};
+use finespun_apps::{Progress, fib, integrate, list, matmul, nqueens, qsort, search, skynet, sumto, tak};
 
 const WORKERS: [usize; 4] = [1, 2, 3, 8];
 /// Every n-th primitive blocks; 0 is never.
@@ -41,6 +41,30 @@ fn nqueens_agrees() {
         for n in [0, 1, 2, 3, 8] {
             assert_eq!(runtime.run(nqueens::nqueens(n)), nqueens::plain(n));
             assert_eq!(runtime.run(nqueens::board::nqueens(n)), nqueens::plain(n));
+        }
+    });
+}
+
+#[test]
+fn search_agrees() {
+    everywhere(|runtime| {
+        for (n, at) in [(1, 0), (1, 1), (10_000, 0), (10_000, 9_999), (10_000, 5_000), (100_000, 100_000)] {
+            let numbers = search::input(n, at);
+            let known = (at < n).then_some(at);
+            assert_eq!(search::plain(&numbers), known);
+            for activities in [1, 2, 64] {
+                assert_eq!(runtime.run(search::search(&numbers, activities)), known);
+                assert_eq!(runtime.run(search::search_all(&numbers, activities)), known);
+            }
+        }
+    });
+}
+
+#[test]
+fn sumto_agrees() {
+    everywhere(|runtime| {
+        for (n, activities) in [(0, 1), (1, 10), (1000, 7), (12_345, 1000)] {
+            assert_eq!(runtime.run(sumto::sumto(n, activities)), sumto::plain(n));
         }
     });
 }

@@ -1,6 +1,7 @@
 //! Reading the attribute and the item; what is refused is refused here.
 
 mod check;
+mod constructs;
 pub(crate) mod object;
 mod options;
 
@@ -39,9 +40,10 @@ pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<T
     }
 }
 
-fn free(f: ItemFn, options: &Options) -> syn::Result<TokenStream> {
+fn free(mut f: ItemFn, options: &Options) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     check::signature(&f.sig, &mut errors);
+    constructs::expand(&mut f.block, &mut errors);
     check::body(&f.block, &mut errors);
     errors.finish()?;
     let home = if check::needs_self(&f.sig, &f.block) { Home::Method } else { Home::Free };
@@ -50,10 +52,11 @@ fn free(f: ItemFn, options: &Options) -> syn::Result<TokenStream> {
 }
 
 /// A method of a trait, with or without a body.
-fn declared(f: TraitItemFn, home: Home, of: TokenStream, options: &Options) -> syn::Result<TokenStream> {
+fn declared(mut f: TraitItemFn, home: Home, of: TokenStream, options: &Options) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     check::signature(&f.sig, &mut errors);
-    if let Some(block) = &f.default {
+    if let Some(block) = &mut f.default {
+        constructs::expand(block, &mut errors);
         check::body(block, &mut errors);
     }
     errors.finish()?;
@@ -71,6 +74,7 @@ fn implementation(mut block: ItemImpl, options: &Options) -> syn::Result<TokenSt
             continue;
         }
         check::signature(&f.sig, &mut errors);
+        constructs::expand(&mut f.block, &mut errors);
         check::body(&f.block, &mut errors);
         let f = f.clone();
         let function =

@@ -56,6 +56,7 @@ fn every_bench_is_listed_and_the_counted_side_is_not() {
         "invocation",
         "layouts",
         "microkernel",
+        "parc",
     ] {
         assert!(list.lines().any(|line| line.starts_with(&format!("{name} "))), "{list}");
     }
@@ -265,6 +266,37 @@ fn many_nodes_beside_few() {
     }
     let (_, sor) = measured("bench nodes --quick --rounds 1 --only sor");
     assert_eq!(sor.len(), 2);
+}
+
+#[test]
+fn groups_beside_the_paper() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("parc.svg");
+    let line = format!("bench parc --quick --rounds 1 --workers 2 --plot {}", file.display());
+    let (table, rows) = measured(&line);
+    for text in ["figure4", "table2", "figure6", "table3", "figure7", "stop", "representatives", "bottom-up", "4.02"] {
+        assert!(table.contains(text), "{text} in {table}");
+    }
+    let of = |section: &str| rows.iter().filter(|row| row["section"] == section).collect::<Vec<_>>();
+    // Four policies by five numbers of activities; what is taken from the descriptor is known.
+    assert_eq!(of("figure4").len(), 20);
+    for row in of("figure4") {
+        let (taken, activities) = (figure(row, "/acquisitions"), figure(row, "/activities"));
+        match row["policy"].as_str().expect("a name") {
+            "steal" => assert_eq!(taken, 0.0),
+            "representatives" => assert!(taken < 40.0, "{row}"),
+            _ => assert!(taken >= activities, "{row}"),
+        }
+    }
+    assert_eq!(of("table2").len(), 4);
+    // Each activity but the flat tree's costs steps; nobody goes on much longer than a look takes.
+    assert!(of("table3").iter().all(|row| figure(row, "/end_ns/1") > 0.0));
+    assert_eq!(of("stop").len(), 1);
+    let svg = fs::read_to_string(file).expect("a picture");
+    assert!(svg.contains("Figure 4") && svg.contains("Figure 6"), "{svg}");
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("figure7.svg");
+    let (_, rows) = measured(&format!("bench parc --quick --rounds 1 --only figure7 --plot {}", file.display()));
+    assert_eq!(rows.len(), 2 * 21);
+    assert!(fs::read_to_string(file).expect("a picture").contains("with pbreak"));
 }
 
 #[test]

@@ -85,6 +85,10 @@ fn small_applications_know_their_answers() {
         assert_eq!(answer("qsort 0")["least"], Value::Null);
         assert_eq!(answer("list 1000")["sum"], 500_500);
         assert_eq!(answer("skynet 3")["sum"], 499_500);
+        assert_eq!(answer("search 10_000 --at 7_777 --activities 8")["position"], 7777);
+        assert_eq!(answer("search 10_000 --at 7_777 --no-break")["position"], 7777);
+        assert_eq!(answer("search 10_000 --at 10_000")["position"], Value::Null);
+        assert_eq!(answer("sumto 100_000 --activities 77")["sum"], 5_000_050_000u64);
         assert_eq!(answer("matmul 64")["trace"], json("run matmul 64 --plain")["answer"]["trace"]);
         let area = answer("integrate --to 100 --tolerance 1e-3");
         let (area, exact) = (area["area"].as_f64().expect("a number"), area["exact"].as_f64().expect("a number"));
@@ -240,7 +244,7 @@ fn wrong_input_is_one_line() {
             "run fly",
             &[
                 "unknown app `fly`",
-                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, mdforce, integrate, uts, protein",
+                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, mdforce, integrate, search, sumto, uts, protein",
             ],
         ),
         ("run fib", &["<N>", "missing", "finespun run fib"]),
@@ -253,6 +257,11 @@ fn wrong_input_is_one_line() {
         ("run fib 3 --workers 1025", &["--workers", "1 to 1024"]),
         ("run fib 3 --workers -2", &["--workers", "1 to 1024"]),
         ("run fib 3 --workers", &["--workers"]),
+        (
+            "run sumto 3 --policy chance",
+            &["--policy", "`chance`", "use one of steal, global, envelopes, representatives"],
+        ),
+        ("run search 0", &["<N>", "1 to 10000000000"]),
         ("run fib 3 --transport pigeon", &["--transport", "`pigeon`", "use one of push, pull, adaptive"]),
         ("run fib 3 --overhead -1", &["--overhead", "0 to 1000000"]),
         ("run fib 3 --encode --plain", &["--encode", "--plain"]),
@@ -382,6 +391,8 @@ fn help_teaches() {
         "microkernel",
         "mdforce",
         "integrate",
+        "search",
+        "sumto",
         "uts",
         "protein",
     ] {

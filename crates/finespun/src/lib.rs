@@ -43,7 +43,9 @@
 //! * [`join_all`], [`reduce`]: tasks from an iterator. [`spawn`], [`scope`]: tasks that outlive the expression.
 //! * [`object`]: makes a type's methods callable through a [`Ref`], wherever the object lives; [`on`] makes objects on a
 //!   node, [`Array`] spreads them over all.
-//! * [`suspend`]: a wait for whoever holds the [`Continuation`]; from it, [`sync`], and whatever you build.
+//! * [`suspend`]: a wait for whoever holds the [`Continuation`]; from it, [`mod@sync`], and whatever you build.
+//! * [`parfor`], [`parblock!`], [`lparfor`], [`mapped`]: groups of activities that begin, meet ([`sync()`]) and end together;
+//!   one of them can end the others, or an outer [`level`].
 //! * [`foreign`], [`blocking`]: std futures, and calls that block their thread. [`yield_now`], [`checkpoint`].
 //!
 //! # Objects
@@ -116,6 +118,7 @@
 mod atomics;
 mod fabric;
 mod floors;
+pub mod group;
 mod message;
 mod object;
 mod observe;
@@ -126,6 +129,7 @@ mod task;
 
 pub use fabric::threads::Transport;
 pub use finespun_macros::{object, task};
+pub use group::{Level, exit, level, lparfor, mapped, parfor, preturn, sync};
 pub use object::array::{Array, Calls, Creating, Each, Freeing, layout};
 pub use object::call::{Call, Method};
 pub use object::checked::Checked;
@@ -175,11 +179,51 @@ macro_rules! join {
     };
 }
 
+/// Runs one to twelve tasks as the activities of one group, and waits for all of them: ParC's `parblock`; inside a
+/// [`task`] only.
+///
+/// As [`parfor`] does for many of a kind: the tasks deliver all `()`, or all a `ControlFlow`, a `Result` or an `Option`, of
+/// which the first to break ends the others.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// #[task]
+/// async fn prefix(numbers: &[AtomicU64]) {
+///     if numbers.len() < 2 {
+///         return;
+///     }
+///     let (low, high) = numbers.split_at(numbers.len().div_ceil(2));
+///     parblock!(prefix(low), prefix(high));
+///     let sum = low[low.len() - 1].load(Ordering::Relaxed);
+///     parfor(0..high.len(), |k| add(high, k, sum)).await;
+/// }
+///
+/// #[task]
+/// async fn add(numbers: &[AtomicU64], k: usize, sum: u64) {
+///     numbers[k].fetch_add(sum, Ordering::Relaxed);
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// let numbers = [1, 2, 3, 4].map(AtomicU64::new);
+/// runtime.run(prefix(&numbers));
+/// assert_eq!(numbers.map(AtomicU64::into_inner), [1, 3, 6, 10]);
+/// ```
+///
+/// # Panics
+/// With the first panic of a task, which ends the others as well.
+#[macro_export]
+macro_rules! parblock {
+    ($($branch:tt)*) => {
+        ::core::compile_error!("`parblock!` works inside a `#[task] async fn` only: mark the function `#[task]`")
+    };
+}
+
 /// What a program that uses tasks imports.
 pub mod prelude {
     pub use crate::{
         Array, Continuation, Handle, Ref, Runtime, Scope, Task, blocking, checkpoint, foreign, here, join, join_all,
-        nodes, object, on, reduce, scope, spawn, suspend, task, yield_now,
+        lparfor, nodes, object, on, parblock, parfor, reduce, scope, spawn, suspend, task, yield_now,
     };
 }
 

@@ -8,6 +8,7 @@ mod answer;
 mod em3d;
 mod executor;
 mod grids;
+mod groups;
 mod mdforce;
 mod microkernel;
 mod protein;
@@ -82,6 +83,10 @@ pub enum Apps {
     Mdforce(mdforce::Mdforce),
     /// The area under (x^2 + 1) x by strips halved until nothing changes
     Integrate(recursion::Integrate),
+    /// Search in a large array: the first activity that finds the element ends the others
+    Search(groups::Search),
+    /// Add up 1 to N by so many assignments, divided among so many activities
+    Sumto(groups::Sumto),
     /// Unbalanced Tree Search: count the nodes of a tree that unfolds as it is searched
     Uts(Box<uts::Uts>),
     /// Every way in which a protein can fill a box, and the energies of those foldings
@@ -108,6 +113,8 @@ impl Apps {
             Apps::Microkernel(app) => Box::new(app.open()?),
             Apps::Mdforce(app) => Box::new(app.open()?),
             Apps::Integrate(app) => Box::new(app),
+            Apps::Search(app) => Box::new(app),
+            Apps::Sumto(app) => Box::new(app),
             Apps::Uts(app) => Box::new(app.open()?),
             Apps::Protein(app) => Box::new(app.open()?),
         })

@@ -59,6 +59,8 @@ Examples, one for each application (`finespun run APP --help` tells its paramete
   finespun run microkernel --remote 0.8 --destinations hotspot16 --nodes 32
   finespun run mdforce --cutoff 0.8 --replicate 4 --nodes 4
   finespun run integrate --to 10000 --tolerance 1e-6
+  finespun run search 100_000_000 --at 70_000_000 --activities 16
+  finespun run sumto 1_000_000_000 --activities 10_000 --policy representatives
   finespun run uts --tree T1
   finespun run uts --type 0 --root-branching 2000 --q 0.124875 --m 8 --seed 42
   finespun run protein --lattice 3x3x3 --sequence HPHHPPHHHHPHHHPPHHPPHPHHHPH --plot energies.svg
@@ -95,6 +97,9 @@ pub struct RunOptions {
     /// Whether calls run on the stack first
     #[arg(long, global = true, value_enum)]
     pub schema: Option<Schema>,
+    /// How the activities of groups come to the workers
+    #[arg(long, global = true, value_enum)]
+    pub policy: Option<Policy>,
     /// Print the runtime's counters
     #[arg(long, global = true)]
     pub stats: bool,
@@ -132,6 +137,30 @@ impl From<Transport> for finespun::Transport {
             Transport::Push => finespun::Transport::Push,
             Transport::Pull => finespun::Transport::Pull,
             Transport::Adaptive => finespun::Transport::Adaptive,
+        }
+    }
+}
+
+/// The policies by name.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Policy {
+    /// Called by the worker that begins the group; an idle one takes half of what is left (the default)
+    Steal,
+    /// Taken one by one from the oldest group, a frame for each
+    Global,
+    /// Taken one by one from the oldest group, and called
+    Envelopes,
+    /// As envelopes, but one P-th of what is left at a time, for P workers
+    Representatives,
+}
+
+impl From<Policy> for finespun::group::Policy {
+    fn from(policy: Policy) -> finespun::group::Policy {
+        match policy {
+            Policy::Steal => finespun::group::Policy::Steal,
+            Policy::Global => finespun::group::Policy::Global,
+            Policy::Envelopes => finespun::group::Policy::Envelopes,
+            Policy::Representatives => finespun::group::Policy::Representatives,
         }
     }
 }

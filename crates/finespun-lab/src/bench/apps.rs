@@ -29,6 +29,8 @@ const LINES: &[(&str, &str)] = &[
     ("microkernel --grain 2000", "microkernel --places 4 --threads 20 --grain 100"),
     ("mdforce --replicate 4 --iterations 10", "mdforce --cutoff 0.2 --iterations 1"),
     ("integrate --tolerance 1e-5", "integrate --tolerance 1e6"),
+    ("search 20_000_000 --at 15_000_000", "search 1000"),
+    ("sumto 1_000_000_000", "sumto 1000"),
     ("uts --tree T1", "uts --type 3 --branching 2 --depth 6"),
     ("protein --lattice 3x3x3", "protein --lattice 2x2x3"),
 ];

@@ -12,6 +12,7 @@
 //! - `invocation`: what a call of an object costs, by schema and by where the object is; creating, waiting, replying
 //! - `layouts`: objects on nodes by layout, on the stack and in frames only
 //! - `microkernel`: threads that gather and compute, by stack or frames and by transport
+//! - `parc`: groups of activities: cost, distribution, barriers, ends; beside the paper
 //! - `nodes`: 64 nodes against one for each worker
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `measure`: the alternating timer, least and median
@@ -29,6 +30,7 @@ mod nodes;
 mod options;
 mod overheads;
 mod paper;
+mod parc;
 mod scaling;
 mod suspended;
 mod transports;
@@ -91,6 +93,7 @@ const BENCHES: &[&dyn Bench] = &[
     &layouts::Layouts,
     &microkernel::Microkernel,
     &nodes::Nodes,
+    &parc::Parc,
 ];
 
 /// What benches start for themselves; no list shows them.

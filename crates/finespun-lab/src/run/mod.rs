@@ -58,6 +58,7 @@ fn check(options: &RunOptions) -> Result<(), Failure> {
         ("--encode", options.encode),
         ("--overhead", options.overhead.is_some()),
         ("--schema", options.schema.is_some()),
+        ("--policy", options.policy.is_some()),
         ("--stats", options.stats),
         ("--block-every", options.block_every > 0),
     ];
@@ -111,6 +112,9 @@ fn executor(options: &RunOptions) -> Result<Executor, Failure> {
     }
     if let Some(overhead) = options.overhead {
         builder = builder.overhead(Duration::from_micros(overhead));
+    }
+    if let Some(policy) = options.policy {
+        builder = builder.policy(policy.into());
     }
     if let Some(schema) = options.schema {
         builder = builder.schema(schema.into());

@@ -148,6 +148,11 @@ impl<M: Maker> Task for Create<M> {
         // SAFETY: passed on.
         unsafe { remote::at_home(cx, making, place) }
     }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
 }
 
 /// The making of an object, at its home.
@@ -202,6 +207,11 @@ impl<T: Object + Portable> Task for CreateMany<T> {
         Nodes::of(cx).check(node);
         // SAFETY: passed on.
         unsafe { remote::at_home(cx, self, place) }
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
     }
 }
 

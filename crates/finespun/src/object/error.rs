@@ -66,7 +66,8 @@ pub enum CallError {
 fn one(object: &str) -> String {
     let name = object.to_ascii_lowercase();
     // Said as "you", or as "won".
-    let consonant = ["eu", "one", "uni", "uri", "url", "us", "uti", "uu"].iter().any(|start| name.starts_with(start));
+    let consonant =
+        ["euc", "eur", "one", "uni", "uri", "url", "us", "uti", "uu"].iter().any(|start| name.starts_with(start));
     let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) && !consonant { "an" } else { "a" };
     format!("{article} {object}")
 }
@@ -220,10 +221,10 @@ mod tests {
     #[test]
     fn a_type_has_the_article_that_it_is_said_with() {
         let told = |object| Which { object, method: "get", node: 1 }.refused(Refusal::Stale).to_string();
-        for name in ["Array", "Entry", "Item", "Octant", "Unknown", "Update"] {
+        for name in ["Array", "Entry", "EulerTour", "Item", "Octant", "Unknown", "Update"] {
             assert!(told(name).starts_with(&format!("`get` was called of an {name} at node 1 ")), "{}", told(name));
         }
-        for name in ["Body", "Euler", "OneWay", "Unit", "User", "Utility", "Uuid"] {
+        for name in ["Body", "Euclid", "OneWay", "Unit", "User", "Utility", "Uuid"] {
             assert!(told(name).starts_with(&format!("`get` was called of a {name} at node 1 ")), "{}", told(name));
         }
     }

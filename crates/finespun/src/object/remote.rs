@@ -33,7 +33,7 @@ use crate::task::context::{self, Cx};
 use crate::task::frame::{FrameRef, Payload, Place, quietly};
 use crate::task::origin::{self, pack};
 use crate::task::outcome::{Child, Outcome};
-use crate::task::suspend::{Continuation, suspend_at};
+use crate::task::suspend::{Continuation, suspend_beneath};
 
 /// Something that is done at a node.
 pub(crate) trait Work: Wire + Send + 'static {
@@ -67,9 +67,9 @@ pub(super) const ANY: u32 = u32::MAX;
 /// As [`Task::call`].
 pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<W::Output> {
     let nodes = Nodes::of(cx);
-    let wait = suspend_at(place, |k: Continuation<W::Output>| {
+    let wait = suspend_beneath(cx, place, |k: Continuation<W::Output>| {
         let leaf = k.leaf();
-        let request = Request { run: cx.run(), home: nodes.worker(), k: Some(k), work };
+        let request = Request { group: cx.group(), home: nodes.worker(), k: Some(k), work };
         if cx.hands_on() {
             nodes.withhold(cx, leaf, Box::new(request));
         } else {
@@ -85,7 +85,7 @@ pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<
 /// # Safety
 /// As [`Task::call`].
 #[inline]
-pub(super) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<W::Output> {
+pub(crate) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<W::Output> {
     if work.node() == cx.node() {
         // SAFETY: passed on; here.
         return unsafe { work.run(cx) };
@@ -97,13 +97,15 @@ pub(super) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<
 /// Sends the work to its node, and asks for no answer.
 pub(super) fn tell<W: Work>(cx: Cx, work: W) {
     let nodes = Nodes::of(cx);
-    let request = Request { run: cx.run(), home: ANY, k: None, work };
+    let request = Request { group: cx.run(), home: ANY, k: None, work };
     nodes.send(cx, nodes.worker_of(request.work.node()), request);
 }
 
 /// Work on its way, and its [`Reply`]: flat, for a call with 16 bytes of arguments to lie in one cache line.
 struct Request<W: Work> {
-    run: u32,
+    /// What it is done for: the caller's group. It does not end before the caller has its answer; for a request that nobody waits
+    /// for, the run.
+    group: u32,
     home: u32,
     k: Option<Continuation<W::Output>>,
     work: W,
@@ -153,10 +155,10 @@ impl<T> Task for WorkTask<T> {
 
 impl<W: Work> Handler for Request<W> {
     fn write(self, to: &mut Writer) -> bool {
-        let Request { run, home, k, work } = self;
+        let Request { group, home, k, work } = self;
         match (Writer::part(|to| work.write(to)), k) {
             (Ok(part), k) => {
-                to.value(&(run, home, k));
+                to.value(&(group, home, k));
                 to.append(part);
                 return true;
             }
@@ -168,10 +170,10 @@ impl<W: Work> Handler for Request<W> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((run, home, k)) = from.value() else { unreachable!("the library's own") };
+        let Ok((group, home, k)) = from.value() else { unreachable!("the library's own") };
         match (W::read(&mut from), cx) {
-            (Ok(work), Some(cx)) => Request { run, home, k, work }.handle(cx),
-            (Err(error), Some(cx)) if cx.try_enter_run(run) => {
+            (Ok(work), Some(cx)) => Request { group, home, k, work }.handle(cx),
+            (Err(error), Some(cx)) if cx.try_enter(group) => {
                 answer(cx, Reply { home, k }, Err(Box::new(error.to_string())));
             }
             _ => {}
@@ -179,10 +181,10 @@ impl<W: Work> Handler for Request<W> {
     }
 
     fn handle(self, cx: Cx) {
-        let Request { run, home, k, work } = self;
-        if !cx.try_enter_run(run) {
+        let Request { group, home, k, work } = self;
+        if !cx.try_enter(group) {
             cx.leave_run();
-            // Nobody waits any more. A destructor's panic has nowhere to go, here and below.
+            // Nobody waits any more, or only to be destroyed. A destructor's panic has nowhere to go, here and below.
             return quietly(|| drop((k, work)));
         }
         cx.enter_node(work.node());

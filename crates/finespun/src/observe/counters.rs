@@ -101,6 +101,12 @@ counters! {
     messages_handed_on,
     /// One-way calls whose sender waited for room in its worker's outbox.
     sends_stalled,
+    /// Times that a worker looked into what all share for activities of a group: under all policies but `Steal`.
+    acquisitions,
+    /// Steps taken to find out what lies beneath a terminated group; of the first worker, for all of them.
+    member_steps,
+    /// Groups that got no range code although the members of groups are found by them; of the first worker, for all of them.
+    groups_uncoded,
     /// Nanoseconds spent giving up stacks to thieves.
     promotion_ns,
 }

@@ -10,6 +10,7 @@ use crate::object::host::hosts;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
 use crate::sched::worker::{STACK_RESERVE, Worker};
+use crate::task::groups::{Members, Policy};
 use crate::task::teams;
 
 use super::{Error, Runtime, Schema};
@@ -30,6 +31,8 @@ pub struct Builder {
     block_every: u32,
     schema: Schema,
     pin: bool,
+    members: Members,
+    policy: Policy,
     nodes: Option<usize>,
     travel: Travel,
     name: String,
@@ -44,6 +47,8 @@ impl Default for Builder {
             block_every: 0,
             schema: Schema::default(),
             pin: false,
+            members: Members::default(),
+            policy: Policy::default(),
             nodes: None,
             travel: Travel::default(),
             name: "finespun".to_owned(),
@@ -91,6 +96,18 @@ impl Builder {
     /// Whether each worker is bound to a core. Default: no.
     pub fn pin(mut self, pin: bool) -> Builder {
         self.pin = pin;
+        self
+    }
+
+    /// How the activities of groups come to the workers. Default: [`Policy::Steal`]. A program's answer must not depend on it.
+    pub fn policy(mut self, policy: Policy) -> Builder {
+        self.policy = policy;
+        self
+    }
+
+    /// How the members of a terminated group are found. Default: [`Members::BottomUp`].
+    pub fn members(mut self, members: Members) -> Builder {
+        self.members = members;
         self
     }
 
@@ -162,6 +179,8 @@ impl Builder {
             quantum: self.quantum,
             block_every: self.schema.block_every(self.block_every),
             pin: self.pin,
+            members: self.members,
+            policy: self.policy,
         };
         let hosts = hosts(workers, nodes, &self.travel);
         let team = Team::new(config, hosts).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;

@@ -49,6 +49,9 @@ pub enum RunError {
     /// `run` was called on a worker, which would block it.
     #[error("Runtime::run was called inside a task: await the task instead")]
     OnWorker,
+    /// A task has called [`exit`](crate::exit).
+    #[error("the run was ended by exit({0})")]
+    Exited(i32),
     /// The run was cancelled.
     #[error("the run was cancelled")]
     Cancelled,

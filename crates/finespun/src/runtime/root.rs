@@ -93,9 +93,10 @@ pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunEr
     match ended {
         Some(Ok(value)) => Ok(value),
         Some(Err(Ended::Panicked(payload))) => Err(RunError::Panicked(Panic::of(payload))),
-        Some(Err(Ended::Cancelled)) => Err(match run.report() {
-            Some(lines) => RunError::Deadlock(lines),
-            None => RunError::Cancelled,
+        Some(Err(Ended::Cancelled)) => Err(match (run.report(), run.exit_code()) {
+            (Some(lines), _) => RunError::Deadlock(lines),
+            (None, Some(code)) => RunError::Exited(code),
+            (None, None) => RunError::Cancelled,
         }),
         None => unreachable!("the root delivers before the run ends, once"),
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::task::frame::{FrameRef, VTable, task_name};
+use crate::task::groups::Groups;
 use crate::task::runs::Run;
 use crate::task::suspend;
 
@@ -12,6 +13,7 @@ use crate::task::suspend;
 pub(super) fn describe(
     frame: FrameRef,
     table: &'static VTable,
+    groups: &Groups,
     stuck: &[Arc<Run>],
     object: impl FnOnce(FrameRef) -> Option<String>,
 ) {
@@ -20,7 +22,7 @@ pub(super) fn describe(
     }
     // SAFETY: blocks that are not free hold a header.
     let header = unsafe { frame.as_ref() };
-    let Some(run) = stuck.iter().find(|run| run.number == header.run) else { return };
+    let Some(run) = stuck.iter().find(|run| groups.is_of(header.group, run.number)) else { return };
     if table.spawned {
         if let Some(waiter) = header.slot.waiter() {
             run.describe(|| {
@@ -43,9 +45,11 @@ pub(super) fn describe(
 /// Whether that is a leaf of the run which nobody has ended, and which somebody waits for.
 ///
 /// All workers are parked, so the frames stand still.
-pub(super) fn is_open_leaf(frame: FrameRef, table: &'static VTable, run: &Run) -> bool {
+pub(super) fn is_open_leaf(frame: FrameRef, table: &'static VTable, groups: &Groups, run: &Run) -> bool {
     // SAFETY: blocks that are not free hold a header; of a leaf, which it is, one may ask that.
-    table.leaf.is_some() && unsafe { frame.as_ref() }.run == run.number && unsafe { suspend::is_waited_for(frame) }
+    table.leaf.is_some()
+        && groups.is_of(unsafe { frame.as_ref() }.group, run.number)
+        && unsafe { suspend::is_waited_for(frame) }
 }
 
 /// The first task of the program's own among `waiter` and those that wait for it.

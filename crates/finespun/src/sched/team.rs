@@ -13,8 +13,9 @@ use crate::atomics::lock_std as lock;
 use crate::observe::Stats;
 use crate::task::context::{Context, Cx};
 use crate::task::frame::{FrameRef, Header, home};
+use crate::task::groups::{Groups, Members, Policy};
 use crate::task::runs::Run;
-use crate::task::teams::{self, Externals, TeamId};
+use crate::task::teams::{self, Externals, GROUP, TeamId};
 
 use super::deque::Deque;
 use super::injector::Injector;
@@ -31,6 +32,8 @@ pub(crate) struct Config {
     pub(crate) quantum: Duration,
     pub(crate) block_every: u32,
     pub(crate) pin: bool,
+    pub(crate) members: Members,
+    pub(crate) policy: Policy,
 }
 
 /// One worker, as the others see it.
@@ -108,6 +111,7 @@ pub(crate) struct Team {
     /// Frames made ready outside the workers.
     injected: CachePadded<Injector>,
     runs: Mutex<Runs>,
+    pub(crate) groups: Groups,
     /// Raised whenever a run is cancelled: each worker sweeps its frames once per value.
     sweeps: AtomicU32,
     /// Waits that something outside the tasks will end.
@@ -141,6 +145,7 @@ impl Team {
                 id,
                 idle: Idle::new(config.workers),
                 seats: hosts.into_iter().map(seat).collect(),
+                groups: Groups::new(config.members),
                 config,
                 injected: CachePadded::new(Injector::new()),
                 runs: Mutex::new(Runs::default()),
@@ -176,6 +181,7 @@ impl Team {
     /// Forgets a run that has ended.
     pub(crate) fn end_run(&self, run: &Run) {
         lock(&self.runs).by_number.remove(&run.number);
+        self.groups.end_run(run.number);
         self.bell.end();
     }
 
@@ -232,19 +238,41 @@ impl Team {
         lock(&self.runs).by_number.get(&number).is_some_and(|run| run.is_cancelled())
     }
 
+    /// Whether what has that number has been terminated, or lies beneath a group that has, or in a run that has been cancelled.
+    /// A number that is nothing's any more, or another team's, may be either.
+    pub(crate) fn is_terminated(&self, number: u32) -> bool {
+        if number & GROUP == 0 {
+            return self.run_cancelled(number);
+        }
+        let own = teams::same_team(number, self.id.run(0));
+        own && self.groups.is_terminated(self.groups.get(number), |run| self.run_cancelled(run))
+    }
+
     pub(crate) fn any_run(&self) -> bool {
         !lock(&self.runs).by_number.is_empty()
     }
 
     /// Cancels a run: marks it, and has every worker sweep its waiting leaves and stop what it runs.
     pub(crate) fn cancel(&self, run: &Run) {
-        if run.mark_cancelled() {
+        let first = run.mark_cancelled();
+        // Also by who is not the first: see `Groups::terminate`.
+        self.groups.raise();
+        if first {
             // SeqCst: see `Run::await_sweeps`.
             if self.nodes_in_use.load(Ordering::SeqCst) {
                 run.await_sweeps(self.seats.len());
             }
             self.sweep();
         }
+    }
+
+    /// Terminates a group; whether this is the first time. By somebody whom its run does not end without.
+    pub(crate) fn terminate(&self, group: u32) -> bool {
+        let first = self.groups.terminate(group);
+        if first {
+            self.sweep();
+        }
+        first
     }
 
     /// The runs that have been cancelled and have not ended.
@@ -263,8 +291,9 @@ impl Team {
         }
     }
 
-    fn sweep(&self) {
-        // Release: whoever sees the new value sees the run's mark.
+    /// Has every worker end the waits of what has been terminated, and stop what it runs of that.
+    pub(crate) fn sweep(&self) {
+        // Release: whoever sees the new value sees the mark.
         self.sweeps.fetch_add(1, Ordering::Release);
         for seat in &self.seats {
             seat.request(Flags::CANCEL);
@@ -304,10 +333,11 @@ impl Team {
                 self.external.enter();
             } else {
                 stuck.extend(under_way.into_iter().filter(|run| run.mark_deadlocked()));
+                self.groups.raise();
             }
             for seat in &self.seats {
                 let object = |leaf| self.seats.iter().find_map(|seat| seat.host.waits_for(leaf));
-                seat.context.pool().walk(|frame, table| report::describe(frame, table, &stuck, object));
+                seat.context.pool().walk(|frame, table| report::describe(frame, table, &self.groups, &stuck, object));
             }
             Some((stuck, rested))
         });
@@ -328,7 +358,9 @@ impl Team {
     fn open_leaves(&self, run: &Run) -> usize {
         let mut count = 0;
         for seat in &self.seats {
-            seat.context.pool().walk(|frame, table| count += usize::from(report::is_open_leaf(frame, table, run)));
+            seat.context
+                .pool()
+                .walk(|frame, table| count += usize::from(report::is_open_leaf(frame, table, &self.groups, run)));
         }
         count
     }
@@ -367,7 +399,9 @@ impl Team {
 
     /// Each worker's counters.
     pub(crate) fn stats(&self) -> Vec<Stats> {
-        self.seats.iter().map(|seat| seat.context.counters.read()).collect()
+        let mut stats: Vec<Stats> = self.seats.iter().map(|seat| seat.context.counters.read()).collect();
+        (stats[0].groups_uncoded, stats[0].member_steps) = self.groups.counts();
+        stats
     }
 }
 
@@ -378,5 +412,9 @@ impl teams::Team for Team {
             Some(node) => self.inject_at(self.worker_of(node), frame),
             None => self.inject_last(frame),
         }
+    }
+
+    fn terminate(&self, group: u32) {
+        Team::terminate(self, group);
     }
 }

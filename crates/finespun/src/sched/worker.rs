@@ -122,6 +122,7 @@ impl Worker<'_> {
         here.worker.set(index as u32);
         here.workers.set(worker.team.seats.len() as u32);
         here.team.set(worker.team.id.run(0));
+        here.policy.set(worker.team.config.policy);
         let entered = context.enter();
         worker.seat.host().attach(context);
         worker.work(context.cx());
@@ -255,8 +256,8 @@ impl Worker<'_> {
         self.team.sweeps() != self.swept.get()
     }
 
-    /// Ends the waits of cancelled runs that were begun on this worker: leaves, and waits for spawned tasks, which may
-    /// stand in a cycle.
+    /// Ends the waits of terminated groups and cancelled runs that were begun on this worker: leaves, and waits for spawned
+    /// tasks, which may stand in a cycle or be another group's.
     fn sweep(&self) {
         self.swept.set(self.team.sweeps());
         let mut waits = Vec::new();
@@ -264,11 +265,19 @@ impl Worker<'_> {
             if table.leaf.is_none() && !table.spawned {
                 return;
             }
-            // SAFETY: the run of a block that was not free stays what it was until this worker allocates again.
-            if self.team.run_cancelled(unsafe { (*frame.as_ptr()).run }) {
+            // SAFETY: the group of a block that was not free stays what it was until this worker allocates again.
+            if self.team.is_terminated(unsafe { (*frame.as_ptr()).group }) {
                 waits.push((frame, table.spawned));
             }
         });
+        let mut parted = Vec::new();
+        self.team.groups.each_awaited(|frame, group| {
+            if self.team.is_terminated(group) {
+                // SAFETY: spawned frames, live while they are awaited.
+                parted.extend(unsafe { run::part(frame) });
+            }
+        });
+        parted.into_iter().for_each(suspend::make_ready);
         for (frame, spawned) in waits {
             let waiter = if spawned {
                 // SAFETY: a spawned frame of this pool; one that is freed meanwhile keeps its slot, which has ended.

@@ -2,8 +2,10 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
+use std::thread;
 
 use super::context::{Cx, Verdict, cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable};
@@ -11,6 +13,7 @@ use super::outcome::{Called, Child, Outcome};
 use super::run;
 use super::schema::Schema;
 use super::words::{self, Parcel, Word};
+use super::yielding::{YieldNow, yield_now};
 
 pub(crate) mod sealed {
     pub trait Sealed {}
@@ -81,6 +84,9 @@ pub trait Task: sealed::Sealed + Sized {
 }
 
 /// Runs a body in a frame from the start, on this stack: the pinned schema.
+///
+/// If it unwinds when its group has been terminated, that is since what it waited for was destroyed under it, or of no interest
+/// to anybody: it counts as suspended, and is destroyed like all else. To go on unwinding would leave the group.
 pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) -> Outcome<F::Output> {
     /// Destroys the body and frees the frame, on the way out or on a panic's way.
     struct Finish<F: Future>(FrameRef, PhantomData<F>);
@@ -97,18 +103,55 @@ pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) 
     let finish = Finish::<F>(BodyFrame::with_table(cx, body, table), PhantomData);
     let frame = finish.0;
     // SAFETY: nobody else knows the frame.
-    match unsafe { BodyFrame::<F>::poll_body(frame) } {
-        Poll::Ready(value) => {
+    let polled = if cx.has_record() { in_group::<F>(frame) } else { Ok(unsafe { BodyFrame::<F>::poll_body(frame) }) };
+    match polled {
+        Ok(Poll::Ready(value)) => {
             drop(finish);
             // SAFETY: the call protocol.
             unsafe { Outcome::done(value) }
         }
-        Poll::Pending => {
+        Err(payload) => {
+            drop(finish);
+            if !cx.is_terminated() {
+                resume_unwind(payload);
+            }
+            frame::discard(payload);
+            Outcome::suspended(destroyed::<F::Output>(cx))
+        }
+        Ok(Poll::Pending) => {
             std::mem::forget(finish);
             // SAFETY: the poll has just returned pending.
             unsafe { settle(cx, frame) };
             Outcome::suspended(frame)
         }
+    }
+}
+
+/// Polls a body whose group may be terminated meanwhile.
+#[inline(never)]
+fn in_group<F: Future>(frame: FrameRef) -> thread::Result<Poll<F::Output>> {
+    // SAFETY: nobody else knows the frame.
+    catch_unwind(AssertUnwindSafe(|| unsafe { BodyFrame::<F>::poll_body(frame) }))
+}
+
+/// A frame of a group that has been terminated, or a run that has been cancelled: ready, to be destroyed. It would deliver a
+/// `T`.
+pub(crate) fn destroyed<T>(cx: Cx) -> FrameRef {
+    let frame = BodyFrame::make(cx, Doomed(CallFuture::fresh(yield_now()), PhantomData::<fn() -> T>));
+    cx.make_ready(frame);
+    frame
+}
+
+/// Waits to be destroyed. If it is run instead, somebody is just about to terminate the group.
+struct Doomed<T>(CallFuture<YieldNow>, PhantomData<fn() -> T>);
+
+impl<T> Future for Doomed<T> {
+    type Output = T;
+    fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<T> {
+        while Pin::new(&mut self.0).poll(std).is_ready() {
+            self.0 = CallFuture::fresh(yield_now());
+        }
+        Poll::Pending
     }
 }
 
@@ -357,7 +400,7 @@ pub(crate) fn delivered<Tk: Task>(child: Child<Tk>) -> Tk::Output {
 /// Unwinds a task whose child was destroyed under it: silently if that is how its own run ends.
 #[cold]
 pub(crate) fn cancelled(message: &'static str) -> ! {
-    if super::context::try_cx().is_some_and(Cx::run_cancelled) {
+    if super::context::try_cx().is_some_and(Cx::is_terminated) {
         std::panic::resume_unwind(Box::new(message));
     }
     panic!("{message}")

@@ -7,12 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::frame::FrameRef;
+use super::groups::{Group, Groups, Policy};
 use super::guard::{Guard, stack_pointer};
 use super::pool::{Class, Pool};
 use super::runs::Run;
 use super::spawn::Keeper;
 use super::teams::{self, Externals};
+
+pub(crate) mod inside;
+
 use crate::observe::Counters;
+use inside::{Begun, NOTHING};
 
 /// A worker, as tasks see it. One per worker thread; only that thread touches anything but the guard.
 #[repr(C)]
@@ -36,8 +41,15 @@ pub(crate) struct Context {
     hands_on: Cell<bool>,
     /// The leaf of a message that has been made and not been sent, in case nobody waits for it here.
     withheld: Cell<Option<FrameRef>>,
+    /// What frames that are made now belong to: the innermost group, or the run; or [`inside::UNBORN`].
+    group: Cell<u32>,
+    /// The innermost group that has a record; null if that is none.
+    record: Cell<*const Group>,
+    /// The innermost group that has begun on this stack.
+    begun: Cell<*const Begun>,
+    /// The run's number.
     run: Cell<u32>,
-    /// The state of `run`, owned by the scheduler's table while any frame of the run lives.
+    /// The state of the run, owned by the scheduler's table while any frame of the run lives.
     run_state: UnsafeCell<Option<Arc<Run>>>,
     /// Who is told when the frame that has just ended has completed.
     keeper: UnsafeCell<Option<Keeper>>,
@@ -64,6 +76,8 @@ pub(crate) struct Here {
     pub(crate) workers: Cell<u32>,
     /// A run number of this team.
     pub(crate) team: Cell<u32>,
+    /// How the activities of groups come to the workers.
+    pub(crate) policy: Cell<Policy>,
     /// What the worker has beside its frames: its nodes and its mailbox, the object room's.
     pub(crate) host: Cell<*const ()>,
 }
@@ -80,6 +94,14 @@ pub(crate) trait Scheduler {
     fn external(&self) -> Arc<Externals>;
     /// Cancel a run of this team.
     fn cancel(&self, run: &Run);
+    /// The groups of this team.
+    fn groups(&self) -> &Groups;
+    /// The number of a new group of so many activities, beneath `above`, in `run`.
+    fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32;
+    /// Whether a run of this team has been cancelled and has not ended.
+    fn run_cancelled(&self, run: u32) -> bool;
+    /// Terminate a group of this team; whether this is the first time.
+    fn terminate(&self, group: u32) -> bool;
     /// A frame of this worker may run: queue it behind all others.
     fn ready_last(&self, frame: FrameRef);
     /// Under block-every-n: whether a wait that could be satisfied at once suspends all the same.
@@ -154,7 +176,10 @@ impl Context {
             leaving: Cell::new(false),
             hands_on: Cell::new(false),
             withheld: Cell::new(None),
-            run: Cell::new(u32::MAX),
+            group: Cell::new(NOTHING),
+            record: Cell::new(ptr::null()),
+            begun: Cell::new(ptr::null()),
+            run: Cell::new(NOTHING),
             run_state: UnsafeCell::new(None),
             keeper: UnsafeCell::new(None),
             counters: Counters::default(),
@@ -253,35 +278,6 @@ impl Cx {
         self.context().pool.allocate(class)
     }
 
-    pub(crate) fn run(self) -> u32 {
-        self.context().run.get()
-    }
-
-    /// A frame of `run` is about to run here; whether that run has been cancelled.
-    #[inline]
-    pub(crate) fn enter_run(self, run: u32) -> bool {
-        let context = self.context();
-        if context.run.get() != run && !self.find_run(run) {
-            unreachable!("a run outlives its frames");
-        }
-        self.run_cancelled()
-    }
-
-    /// What follows belongs to `run`, if it has neither ended nor been cancelled: whether that is so.
-    pub(crate) fn try_enter_run(self, run: u32) -> bool {
-        (self.context().run.get() == run || self.find_run(run)) && !self.run_cancelled()
-    }
-
-    #[cold]
-    fn find_run(self, run: u32) -> bool {
-        let context = self.context();
-        let Some(found) = context.scheduler().find_run(run) else { return false };
-        context.run.set(run);
-        // SAFETY: only this thread touches it, and no reference to it outlives a statement.
-        unsafe { *context.run_state.get() = Some(found) };
-        true
-    }
-
     /// Whether a frame of that run is one of this worker's team.
     pub(crate) fn of_team(self, run: u32) -> bool {
         teams::same_team(self.context().here.team.get(), run)
@@ -321,17 +317,9 @@ impl Cx {
         }
     }
 
-    /// Whether the current run has been cancelled.
-    #[inline]
-    pub(crate) fn run_cancelled(self) -> bool {
-        // SAFETY: as in `enter_run`.
-        let run = unsafe { &*self.context().run_state.get() };
-        run.as_ref().is_some_and(|run| run.is_cancelled())
-    }
-
     /// The current run.
     pub(crate) fn current_run(self) -> Arc<Run> {
-        // SAFETY: as in `enter_run`.
+        // SAFETY: as in `find_group`.
         match unsafe { &*self.context().run_state.get() } {
             Some(run) => Arc::clone(run),
             None => unreachable!("task code runs in a run"),
@@ -357,21 +345,14 @@ impl Cx {
         }
     }
 
-    /// Lets go of the current run's state: the worker is between frames.
-    pub(crate) fn leave_run(self) {
-        self.context().run.set(u32::MAX);
-        // SAFETY: as in `enter_run`.
-        unsafe { *self.context().run_state.get() = None };
-    }
-
     pub(crate) fn set_keeper(self, keeper: Keeper) {
-        // SAFETY: as in `enter_run`.
+        // SAFETY: as in `find_group`.
         let before = unsafe { (*self.context().keeper.get()).replace(keeper) };
         debug_assert!(before.is_none(), "one frame ends at a time");
     }
 
     pub(crate) fn take_keeper(self) -> Option<Keeper> {
-        // SAFETY: as in `enter_run`.
+        // SAFETY: as in `find_group`.
         unsafe { (*self.context().keeper.get()).take() }
     }
 

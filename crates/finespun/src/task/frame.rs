@@ -3,7 +3,7 @@
 //! ```text
 //!  offset 0        8         16            24 (rounded up to the alignment of what follows)
 //!  +-----------+-----------+-------------+------------------------------------------+
-//!  | slot word | vtable    | join | run  | body (a resumable future)                |
+//!  | slot word | vtable    | join | group| body (a resumable future)                |
 //!  |           |           | count| id   | ... later overlapped by the result       |
 //!  +-----------+-----------+-------------+------------------------------------------+
 //! ```
@@ -14,7 +14,7 @@
 //!
 //! Which field may be touched when: the body only by the worker that runs the frame (a frame is in at most one ready
 //! queue, or is waited for, or is running, never two of these); the result only between completion and the taking by
-//! the one owner of the [`Child`](super::outcome::Child); vtable and run id are constant while the frame lives.
+//! the one owner of the [`Child`](super::outcome::Child); vtable and group are constant while the frame lives.
 
 use std::alloc::Layout;
 use std::any::Any;
@@ -55,7 +55,8 @@ pub struct Header {
     pub(crate) slot: Slot,
     pub(crate) vtable: &'static VTable,
     pub(crate) join: Join,
-    pub(crate) run: u32,
+    /// The innermost group that the frame belongs to, or its run.
+    pub(crate) group: u32,
 }
 
 /// Where in the source something was written.
@@ -64,6 +65,9 @@ pub(crate) type Place = &'static Location<'static>;
 /// Names the type of a leaf's value, and where its wait was written.
 pub(crate) type Describe = unsafe fn(FrameRef) -> (&'static str, Place);
 
+/// Tells a frame, the first, of one that it waits for.
+pub(crate) type Told = unsafe fn(FrameRef, FrameRef);
+
 /// A frame, untyped.
 pub(crate) type FrameRef = NonNull<Header>;
 
@@ -71,7 +75,7 @@ pub(crate) type FrameRef = NonNull<Header>;
 pub struct VTable {
     /// Runs the body until it ends or must wait; on the end, body destroyed and result (or panic payload) written.
     pub(crate) poll: unsafe fn(FrameRef, Cx) -> Poll<Status>,
-    /// Instead of `poll` once the run is cancelled: destroys the body, or waits for what it still has out.
+    /// Instead of `poll` once the group is terminated: destroys the body, or waits for what it still has out.
     pub(crate) cancel: unsafe fn(FrameRef, Cx) -> Poll<Status>,
     /// Destroys a result that nobody took.
     pub(crate) drop_result: unsafe fn(FrameRef),
@@ -85,6 +89,10 @@ pub struct VTable {
     pub(crate) home: Option<unsafe fn(FrameRef) -> u32>,
     /// For a slot without a body, written by a continuation: the type of its value, and where the wait was written.
     pub(crate) leaf: Option<Describe>,
+    /// For a frame that waits for several: what is done as soon as one of them has ended, before that counts. On any thread.
+    pub(crate) told: Option<Told>,
+    /// Whether who waits for the frame does so on its own account: what this delivers is nothing to be told of.
+    pub(crate) inner: bool,
 }
 
 const HEADER: usize = size_of::<Header>();
@@ -150,6 +158,8 @@ impl<F: Future> BodyFrame<F> {
         name: std::any::type_name::<F>,
         home: None,
         leaf: None,
+        told: None,
+        inner: false,
     };
 
     /// Makes a frame around `body`, not visible to anyone yet.
@@ -159,9 +169,14 @@ impl<F: Future> BodyFrame<F> {
 
     /// As `make`, for a body with its own way to be cancelled.
     pub(crate) fn with_table(cx: Cx, body: F, vtable: &'static VTable) -> FrameRef {
+        Self::of_group(cx, cx.group(), body, vtable)
+    }
+
+    /// As `with_table`, for a frame of another group than the current.
+    pub(crate) fn of_group(cx: Cx, group: u32, body: F, vtable: &'static VTable) -> FrameRef {
         let frame = cx.allocate(const { Class::of(Self::LAYOUT) });
         // SAFETY: fresh memory of this frame's layout.
-        unsafe { Self::init(frame, cx.run(), body, vtable) };
+        unsafe { Self::init(frame, group, body, vtable) };
         frame
     }
 
@@ -176,8 +191,8 @@ impl<F: Future> BodyFrame<F> {
     /// The memory came from the system.
     const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
 
-    unsafe fn init(frame: FrameRef, run: u32, body: F, vtable: &'static VTable) {
-        let header = Header { slot: Slot::new(), vtable, join: Join::new(0), run };
+    unsafe fn init(frame: FrameRef, group: u32, body: F, vtable: &'static VTable) {
+        let header = Header { slot: Slot::new(), vtable, join: Join::new(0), group };
         // SAFETY: the memory is fresh and large enough by the caller's word.
         unsafe { frame.write(header) };
         // SAFETY: as above; the body lies behind the header.
@@ -286,7 +301,7 @@ impl Drop for Free {
 pub(crate) unsafe fn free(frame: FrameRef) {
     // SAFETY: the frame is live until it is freed below.
     let header = unsafe { frame.as_ref() };
-    if header.vtable.leaf.is_some() && header.slot.status() == Some(Status::Cancelled) {
+    if header.vtable.leaf.is_some() && header.slot.status() == Some(Status::Cancelled) && !header.slot.is_retracted() {
         // SAFETY: a cancelled leaf has two sides, and this is the child's owner.
         return unsafe { suspend::abandon(frame) };
     }

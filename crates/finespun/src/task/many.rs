@@ -62,6 +62,12 @@ pub struct Fold<A, Op> {
     op: Op,
 }
 
+impl<A, Op> Fold<A, Op> {
+    pub(crate) fn new(identity: A, op: Op) -> Fold<A, Op> {
+        Fold { value: Some(identity), op }
+    }
+}
+
 impl<A, V, Op: FnMut(A, V) -> A> Sink<V> for Fold<A, Op> {
     type Output = A;
     #[inline(always)]
@@ -149,7 +155,7 @@ where
     A: Send,
     Op: FnMut(A, <I::Item as Task>::Output) -> A + Send,
 {
-    Many { tasks: tasks.into_iter(), sink: Fold { value: Some(identity), op } }
+    Many { tasks: tasks.into_iter(), sink: Fold::new(identity, op) }
 }
 
 type Value<I> = <<I as Iterator>::Item as Task>::Output;

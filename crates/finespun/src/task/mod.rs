@@ -13,6 +13,7 @@ pub(crate) mod descriptor;
 pub(crate) mod fallback;
 pub(crate) mod foreign;
 pub(crate) mod frame;
+pub(crate) mod groups;
 pub(crate) mod guard;
 pub(crate) mod join;
 pub(crate) mod located;

@@ -1,5 +1,6 @@
 //! Running frames: poll, wait or complete, and go on with whoever that makes ready.
 
+use std::ptr::NonNull;
 use std::task::Poll;
 
 use super::context::Cx;
@@ -38,7 +39,11 @@ pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
             join.arm_one();
             return match child.slot.wait(frame) {
                 Registered::Waiting => Next::Waits,
-                Registered::Ended => Next::Runs,
+                Registered::Ended => {
+                    // SAFETY: the child has ended, and the frame does not run before this returns.
+                    unsafe { tell(frame, NonNull::from(child)) };
+                    Next::Runs
+                }
             };
         }
         join.arm(1);
@@ -62,32 +67,70 @@ pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
 /// The frame's join count keeps it from running.
 unsafe fn wait(cx: Cx, frame: FrameRef, child: &Header) -> u32 {
     let registered = if child.vtable.spawned {
-        // A handle of another run's task is swept with that run.
-        child.slot.wait_or_part(frame, || child.run == cx.run() && cx.run_cancelled())
+        child.slot.wait_or_part(frame, || cx.is_terminated())
     } else {
         child.slot.wait(frame)
     };
-    u32::from(registered == Registered::Ended)
+    if registered == Registered::Waiting {
+        return 0;
+    }
+    // SAFETY: the child has ended, and the frame does not run before this counts.
+    unsafe { tell(frame, NonNull::from(child)) };
+    1
 }
 
 /// Completes a frame whose result has been written; the waiter, if that makes it ready.
 ///
 /// # Safety
 /// The result that `status` names has been written, and the frame has not been completed before.
+#[inline]
 pub(crate) unsafe fn complete(frame: FrameRef, status: Status) -> Option<FrameRef> {
     // SAFETY: live: until completion nobody frees it.
     match unsafe { frame.as_ref() }.slot.complete(status) {
         Completed::Unwaited => None,
-        Completed::Detached => {
-            // The result's destructor is user code, whose panic has nowhere to go.
-            // SAFETY: completed, and the owner has gone: we are the only one left.
-            frame::quietly(|| unsafe { (frame.as_ref().vtable.drop_result)(frame) });
-            // SAFETY: as above.
-            unsafe { frame::free(frame) };
-            None
-        }
-        // SAFETY: a waiter lives until all its slots have counted down.
-        Completed::Waiter(waiter) => unsafe { count_down(waiter) },
+        // SAFETY: the owner has gone: we are the only one left.
+        Completed::Detached => unsafe { destroy(frame) },
+        // SAFETY: a waiter lives, and does not run, until all its slots have counted down.
+        Completed::Waiter(waiter) => unsafe { ended(waiter, frame) },
+    }
+}
+
+/// A completed frame, which nobody wants, goes.
+///
+/// # Safety
+/// Completed, and the caller is the only owner.
+#[inline(never)]
+unsafe fn destroy(frame: FrameRef) -> Option<FrameRef> {
+    // The result's destructor is user code, whose panic has nowhere to go.
+    // SAFETY: by the caller's word.
+    frame::quietly(|| unsafe { (frame.as_ref().vtable.drop_result)(frame) });
+    // SAFETY: as above.
+    unsafe { frame::free(frame) };
+    None
+}
+
+/// A child of a waiting frame has completed: the frame, if that makes it ready.
+///
+/// # Safety
+/// The waiter is registered with the child, and this has not been counted.
+#[inline(never)]
+unsafe fn ended(waiter: FrameRef, child: FrameRef) -> Option<FrameRef> {
+    // SAFETY: passed on.
+    unsafe { tell(waiter, child) };
+    // SAFETY: passed on.
+    unsafe { count_down(waiter) }
+}
+
+/// One of those that `waiter` waits for has ended: if it wants to know at once, it does.
+///
+/// # Safety
+/// `child` has completed, and that has not been counted.
+#[inline]
+unsafe fn tell(waiter: FrameRef, child: FrameRef) {
+    // SAFETY: live by the caller's word.
+    if let Some(told) = unsafe { waiter.as_ref() }.vtable.told {
+        // SAFETY: the table's own function, before the count.
+        unsafe { told(waiter, child) };
     }
 }
 
@@ -120,15 +163,15 @@ pub(crate) unsafe fn part(frame: FrameRef) -> Option<FrameRef> {
 pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
     let mut current = frame;
     loop {
-        let (vtable, run) = {
+        let (vtable, group) = {
             // SAFETY: a ready frame is live.
             let header = unsafe { current.as_ref() };
-            (header.vtable, header.run)
+            (header.vtable, header.group)
         };
         if cx.is_elsewhere() && vtable.home.is_none() {
             cx.leave_node();
         }
-        let cancelled = cx.enter_run(run);
+        let cancelled = cx.enter_frame(group);
         cx.context().counters.resumed();
         origin::forget();
         let step = if cancelled { vtable.cancel } else { vtable.poll };
@@ -155,7 +198,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
         }
         match next {
             // SAFETY: ready frames are live.
-            Some(frame) if !teams::same_team(unsafe { frame.as_ref() }.run, run) => {
+            Some(frame) if !teams::same_team(unsafe { frame.as_ref() }.group, group) => {
                 // It awaited a handle of another runtime's task.
                 teams::inject(frame);
                 return;

@@ -24,6 +24,8 @@ pub(crate) struct Run {
     unswept: Mutex<Vec<bool>>,
     /// Messages have been sent that nobody waits for.
     posts: AtomicBool,
+    /// The code that a task has ended the run with.
+    exit: Mutex<Option<i32>>,
     /// The first panic of what nobody waits for.
     failure: Mutex<Option<Payload>>,
     /// Who waits for the run to come to rest.
@@ -49,6 +51,7 @@ impl Run {
             cancelled: AtomicBool::new(false),
             unswept: Mutex::new(Vec::new()),
             posts: AtomicBool::new(false),
+            exit: Mutex::new(None),
             failure: Mutex::new(None),
             resting: Mutex::new(Vec::new()),
             report: Mutex::new(None),
@@ -157,6 +160,19 @@ impl Run {
     /// The first panic of what nobody waited for.
     pub(crate) fn failure(&self) -> Option<Payload> {
         lock(&self.failure).take()
+    }
+
+    /// A task ends the run with this code, if none has.
+    pub(crate) fn exit(&self, code: i32) {
+        let mut exit = lock(&self.exit);
+        if !self.is_cancelled() {
+            exit.get_or_insert(code);
+        }
+    }
+
+    /// The code that a task has ended the run with.
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        *lock(&self.exit)
     }
 
     /// Somebody waits for the run to come to rest.

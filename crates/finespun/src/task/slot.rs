@@ -42,6 +42,8 @@ const DETACHED: *mut Header = ptr::without_provenance_mut(2);
 const PARTED: *mut Header = ptr::without_provenance_mut(4);
 /// Bit 0 marks an ended slot, the bits from 2 on say how it ended.
 const ENDED: usize = 1;
+/// Above those, in the word of a slot that has ended.
+const TAKEN: usize = 1 << 6;
 
 /// How a task ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +52,13 @@ pub(crate) enum Status {
     Done,
     /// With a panic's payload.
     Panicked,
-    /// With nothing: it was cancelled.
+    /// With nothing: it was cancelled, or somebody has taken what there was in the waiter's place ([`Slot::retract`]).
     Cancelled,
+}
+
+/// The word of a slot that ended so.
+fn ended(status: Status) -> *mut Header {
+    ptr::without_provenance_mut(ENDED | ((status as usize) << 2))
 }
 
 /// What a waiter finds when it registers.
@@ -161,8 +168,7 @@ impl Slot {
     /// Transition 2.
     pub(crate) fn complete(&self, status: Status) -> Completed {
         // Release publishes the result to `wait` and `status`; Acquire sees the waiter's settled state.
-        let ended = ptr::without_provenance_mut(ENDED | ((status as usize) << 2));
-        let found = self.0.swap(ended, Ordering::AcqRel);
+        let found = self.0.swap(ended(status), Ordering::AcqRel);
         debug_assert_eq!(found.addr() & ENDED, 0, "a slot completes once");
         match NonNull::new(found) {
             None => Completed::Unwaited,
@@ -170,6 +176,18 @@ impl Slot {
             Some(_) if found == PARTED => Completed::Unwaited,
             Some(waiter) => Completed::Waiter(waiter),
         }
+    }
+
+    /// What an ended slot delivered has been taken. By who tells the waiter of it, which does not run before that.
+    pub(crate) fn retract(&self) {
+        // Release: what was taken is not touched again. The waiter is made ready by a later count.
+        self.0.store(ended(Status::Cancelled).map_addr(|word| word | TAKEN), Ordering::Release);
+    }
+
+    /// Whether what an ended slot delivered has been taken in the waiter's place.
+    pub(crate) fn is_retracted(&self) -> bool {
+        // Relaxed: for the waiter, which has seen the end.
+        self.0.load(Ordering::Relaxed).addr() & TAKEN != 0
     }
 
     /// Transition 3; `false` when the slot has ended already, and the owner must destroy the result itself.

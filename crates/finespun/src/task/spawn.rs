@@ -18,9 +18,11 @@ use super::suspend::{Continuation, Suspend, suspend_protected};
 use crate::atomics::lock_std as lock;
 
 mod body;
+mod elsewhere;
 mod state;
 
 use body::{start, too_large};
+use elsewhere::Owned;
 
 /// The state of a scope, ended by the continuation of its body.
 pub(crate) type State = state::State<Continuation<()>>;
@@ -54,8 +56,8 @@ impl Keeper {
 
 /// Starts a task that may go on after the expression that starts it; the calling task goes on as well.
 ///
-/// The task belongs to the run of its caller: when the run's root has ended, spawned tasks that have not are
-/// cancelled. The price is a frame (the papers' parallel version of a call): where the caller waits anyway, `join!`
+/// The task belongs to the run of its caller, and to no group within that: when the run's root has ended, spawned tasks that
+/// have not are cancelled. The price is a frame (the papers' parallel version of a call): where the caller waits anyway, `join!`
 /// costs a tenth of it.
 ///
 /// # Panics
@@ -68,7 +70,29 @@ where
     let Some(cx) = try_cx() else { panic!("`spawn` was called outside a task: use Runtime::spawn or Runtime::run") };
     let run = cx.current_run();
     run.enter();
-    Handle::new(start(cx, task, Keeper::Run(run)))
+    Handle::new(start(cx, cx.run(), task, Keeper::Run(run)))
+}
+
+/// Resolves continuations in a frame of their own, which belongs to the run: their group may have ended when it runs.
+pub(crate) fn release_later(cx: Cx, waiting: Vec<Continuation<()>>) {
+    let run = cx.current_run();
+    run.enter();
+    drop(Handle::<()>::new(start(cx, cx.run(), Release(waiting), Keeper::Run(run))));
+}
+
+/// The task that does so.
+struct Release(Vec<Continuation<()>>);
+
+impl sealed::Sealed for Release {}
+impl Task for Release {
+    type Output = ();
+    const STRAIGHT: bool = true;
+
+    unsafe fn call(self, _: Cx) -> Outcome<()> {
+        self.0.into_iter().for_each(|k| k.resolve(()));
+        // SAFETY: the call protocol.
+        unsafe { Outcome::done(()) }
+    }
 }
 
 /// A spawned task: awaiting it delivers the value; dropping it lets the task go on alone.
@@ -112,6 +136,12 @@ impl<T> Handle<'_, T> {
 
     fn new(frame: FrameRef) -> Self {
         Handle { frame, value: PhantomData }
+    }
+
+    /// Whether the task belongs to the group that waits for it: what ends the one ends the other.
+    fn is_of_group(&self, cx: Cx) -> bool {
+        // SAFETY: owned.
+        unsafe { self.frame.as_ref() }.group == cx.group()
     }
 
     /// The frame of the task, which was made ready when it was spawned.
@@ -171,31 +201,19 @@ impl<T> Task for Handle<'_, T> {
         };
         if Self::BOXED {
             // SAFETY: passed on.
-            return unsafe { map_outcome(cx, Boxed(handle), |value| *value) };
+            return unsafe { map_outcome(cx, Owned::<T, Box<T>>::new(handle), |value| *value) };
         }
-        Outcome::suspended(handle.into_frame())
+        // SAFETY: passed on.
+        unsafe { Owned::<T, T>::new(handle).call(cx) }
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        if Self::BOXED {
+        if Self::BOXED || !self.is_of_group(cx) {
             let frame = BodyFrame::make(cx, CallFuture::fresh(self));
             cx.make_ready(frame);
             return frame;
         }
         self.into_frame()
-    }
-}
-
-/// A handle whose frame delivers a box.
-struct Boxed<'s, T>(Handle<'s, T>);
-
-impl<T> sealed::Sealed for Boxed<'_, T> {}
-impl<T> Task for Boxed<'_, T> {
-    type Output = Box<T>;
-    const STRAIGHT: bool = false;
-
-    unsafe fn call(self, _: Cx) -> Outcome<Box<T>> {
-        Outcome::suspended(self.0.into_frame())
     }
 }
 
@@ -258,12 +276,12 @@ impl<'s> Scope<'s> {
         Tk::Output: Send,
     {
         let Some(cx) = try_cx() else { panic!("a scope spawns inside tasks only") };
-        let Some(run) = self.state.enter(self.generation) else { panic!("a scope that has ended spawns nothing") };
-        if cx.run() != run {
+        let Some(group) = self.state.enter(self.generation) else { panic!("a scope that has ended spawns nothing") };
+        if !cx.is_in_run_of(group) {
             end_scope(self.state.leave());
             panic!("a scope spawns in its own run only");
         }
-        Handle::new(start(cx, task, Keeper::Scope(self.state)))
+        Handle::new(start(cx, group, task, Keeper::Scope(self.state)))
     }
 }
 
@@ -325,7 +343,7 @@ where
     unsafe fn call(self, cx: Cx) -> Outcome<Tk::Output> {
         let recycled = lock(&STATES).pop();
         let state = recycled.unwrap_or_else(|| Box::leak(Box::new(State::new())));
-        let generation = state.begin(cx.run());
+        let generation = state.begin(cx.group());
         // Spawning is up to the task that this makes; if the closure spawns and panics, that is waited for too.
         let call = ScopeCall::Make(Some(self.body));
         let body = ScopeBody { call, result: None, end: None, state, generation, lends: PhantomData };

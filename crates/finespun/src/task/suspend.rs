@@ -44,6 +44,8 @@ impl<T> Leaf<T> {
         name: std::any::type_name::<Continuation<T>>,
         home: None,
         leaf: Some(Self::what),
+        told: None,
+        inner: false,
     };
 
     /// Whether the value lies in a box of its own: leaves are always pooled, so that sweeps and reports find them.
@@ -51,7 +53,7 @@ impl<T> Leaf<T> {
 
     fn make(cx: Cx, claim: u32, place: Place) -> FrameRef {
         let leaf = cx.allocate(const { Class::of(Self::LAYOUT) });
-        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), run: cx.run() };
+        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), group: cx.group() };
         // SAFETY: fresh memory, large enough.
         unsafe { leaf.write(header) };
         // SAFETY: the layout reserves the place.
@@ -106,8 +108,8 @@ impl<T> Continuation<T> {
     pub fn external(self) -> External<T> {
         let Some(cx) = try_cx() else { panic!("`external` was called outside a task") };
         // SAFETY: the leaf lives until this side has let it go.
-        let run = unsafe { self.leaf().as_ref() }.run;
-        assert!(cx.of_team(run), "`external` was called on another runtime than the wait's");
+        let group = unsafe { self.leaf().as_ref() }.group;
+        assert!(cx.of_team(group), "`external` was called on another runtime than the wait's");
         let count = cx.external();
         count.enter();
         External { continuation: Some(self), count }
@@ -196,6 +198,12 @@ impl<T> Continuation<T> {
         FrameRef::new(self.leaf.load(Ordering::Relaxed)).expect(TAKEN)
     }
 
+    /// The group of who waits.
+    pub(crate) fn group(&self) -> u32 {
+        // SAFETY: the leaf lives until this side has let it go.
+        unsafe { self.leaf().as_ref() }.group
+    }
+
     /// Whether the waiting task has been cancelled: nobody will see the value.
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: the leaf lives until this side has let it go.
@@ -262,9 +270,9 @@ impl<T> std::fmt::Debug for External<T> {
 /// Makes a frame ready from wherever this is.
 pub(crate) fn make_ready(frame: FrameRef) {
     // SAFETY: a frame that becomes ready is live.
-    let run = unsafe { frame.as_ref() }.run;
+    let group = unsafe { frame.as_ref() }.group;
     match try_cx() {
-        Some(cx) if cx.of_team(run) => cx.make_ready(frame),
+        Some(cx) if cx.of_team(group) => cx.make_ready(frame),
         _ => teams::inject(frame),
     }
 }
@@ -388,6 +396,13 @@ pub(crate) fn suspend_at<T: Send, F: FnOnce(Continuation<T>)>(place: Place, body
     Suspend { body, claim: OPEN, place, forced: false, value: PhantomData }
 }
 
+/// As [`suspend_at`], for a wait for what is done beneath the same group, elsewhere: in a group it is not cancelled, since what is
+/// done is, and then ends the wait. So the group does not end before.
+pub(crate) fn suspend_beneath<T: Send, F: FnOnce(Continuation<T>)>(cx: Cx, place: Place, body: F) -> Suspend<T, F> {
+    let claim = if cx.is_in_group() { PROTECTED } else { OPEN };
+    Suspend { claim, ..suspend_at(place, body) }
+}
+
 impl<T, F> Suspend<T, F> {
     /// Suspends even if the continuation is resolved at once.
     pub(crate) fn forced(self) -> Suspend<T, F> {
@@ -454,7 +469,7 @@ impl<T, F: FnOnce(Continuation<T>)> Suspend<T, F> {
         // SAFETY: just made, for a `T` or a box of one.
         (self.body)(unsafe { Continuation::from_leaf(leaf) });
         std::mem::forget(unwind);
-        if cx.run_cancelled() {
+        if cx.is_terminated() {
             // The sweep of this worker may be over. A waiter cannot have registered yet.
             // SAFETY: a leaf whose child this side owns.
             let waiter = unsafe { cancel(leaf) };

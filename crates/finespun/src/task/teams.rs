@@ -1,19 +1,29 @@
 //! The way back to a frame's workers from a thread that is none of them.
 //!
-//! A frame's run number names its team (the upper bits) and the run within it (the lower ones). A continuation that
-//! is resolved on a foreign thread, or on a worker of another runtime, finds the team here.
+//! A frame's number names its team (the upper bits) and within that its run, or the innermost group that it belongs to (the
+//! lower ones; which of the two, says the highest of these). A continuation that is resolved on a foreign thread, or on a
+//! worker of another runtime, finds the team here.
 
 use std::sync::{Arc, Mutex};
 
 use super::frame::FrameRef;
 use crate::atomics::{AtomicUsize, Ordering, lock_std as lock};
 
-/// Runs within one team that can be under way at once: 2^22.
+/// Runs and groups within one team that can be under way at once: 2^22.
 const RUN_BITS: u32 = 22;
-/// The numbers of runs within a team: 0 to this less one. The last is no run's.
-pub(crate) const RUNS: u32 = (1 << RUN_BITS) - 1;
-/// One less than the bits allow: `u32::MAX` is no run of any team.
+/// In the numbers of groups.
+pub(crate) const GROUP: u32 = 1 << (RUN_BITS - 1);
+/// Runs of a team at once, numbered from 0 on.
+pub(crate) const RUNS: u32 = GROUP;
+/// Groups of a team at once, numbered from [`GROUP`] on.
+pub(crate) const GROUPS: u32 = GROUP;
+/// One less than the bits allow: the numbers above are no run's of any team, nor any group's.
 const TEAMS: usize = (1 << (32 - RUN_BITS)) - 1;
+
+/// Which of its team's runs, or of its groups, a number names.
+pub(crate) const fn index_of(number: u32) -> u32 {
+    number & (GROUP - 1)
+}
 
 /// A team's waits that something outside the tasks will end; the team itself is that, while it tells those that wait for rest.
 ///
@@ -53,6 +63,8 @@ impl Externals {
 pub(crate) trait Team: Send + Sync {
     /// A frame of this team may run: queue it where any worker finds it.
     fn inject(&self, frame: FrameRef);
+    /// Terminate a group of this team.
+    fn terminate(&self, group: u32);
 }
 
 static TABLE: Mutex<Vec<Option<Arc<dyn Team>>>> = Mutex::new(Vec::new());
@@ -69,6 +81,12 @@ impl TeamId {
     pub(crate) fn run(&self, index: u32) -> u32 {
         debug_assert!(index < RUNS);
         self.0 << RUN_BITS | index
+    }
+
+    /// The number of group `index` of this team.
+    pub(crate) fn group(&self, index: u32) -> u32 {
+        debug_assert!(index < GROUPS);
+        self.0 << RUN_BITS | GROUP | index
     }
 }
 
@@ -101,15 +119,24 @@ pub(crate) fn unregister(id: &TeamId) {
 /// Makes a frame ready from a thread that is not one of its workers.
 pub(crate) fn inject(frame: FrameRef) {
     // SAFETY: a frame that somebody makes ready is live.
-    let run = unsafe { frame.as_ref() }.run;
-    let team = table()[(run >> RUN_BITS) as usize].clone();
+    let group = unsafe { frame.as_ref() }.group;
+    let team = table()[(group >> RUN_BITS) as usize].clone();
     match team {
         Some(team) => team.inject(frame),
         None => unreachable!("a team outlives its frames"),
     }
 }
 
-/// Whether two runs belong to one team.
+/// Terminates a group, from a thread that is not one of its team's workers.
+pub(crate) fn terminate(group: u32) {
+    let team = table()[(group >> RUN_BITS) as usize].clone();
+    match team {
+        Some(team) => team.terminate(group),
+        None => unreachable!("a team outlives its groups"),
+    }
+}
+
+/// Whether two runs or groups belong to one team.
 pub(crate) fn same_team(a: u32, b: u32) -> bool {
     a >> RUN_BITS == b >> RUN_BITS
 }

@@ -1,10 +1,11 @@
 //! Giving way: `yield_now` and `checkpoint`.
 
 use std::future::ready;
+use std::ops::ControlFlow;
 
 use super::call::{Task, sealed};
-use super::context::{Cx, Verdict};
-use super::frame::BodyFrame;
+use super::context::{Cx, Verdict, try_cx};
+use super::frame::{BodyFrame, FrameRef};
 use super::outcome::Outcome;
 
 /// Lets all other ready tasks go first: the calling task becomes a frame and goes to the back of the queue.
@@ -38,6 +39,46 @@ pub fn checkpoint() -> Checkpoint {
 #[must_use = "a task does nothing until it is awaited"]
 pub struct Checkpoint(());
 
+impl Checkpoint {
+    /// The same from plain code, which cannot wait: whether the group that this runs in goes on. If it has been terminated,
+    /// nobody wants to know what comes of it: return.
+    ///
+    /// ```
+    /// use finespun::prelude::*;
+    /// use std::ops::ControlFlow;
+    ///
+    /// fn longest_run(numbers: &[u64]) -> ControlFlow<(), usize> {
+    ///     let (mut best, mut run) = (0, 0);
+    ///     for pair in numbers.windows(2) {
+    ///         checkpoint().now()?;
+    ///         run = if pair[0] == pair[1] { run + 1 } else { 0 };
+    ///         best = best.max(run + 1);
+    ///     }
+    ///     ControlFlow::Continue(best)
+    /// }
+    ///
+    /// #[task]
+    /// async fn repeats(numbers: &[u64], k: usize) -> ControlFlow<()> {
+    ///     // The first that has found three in a row ends the search of all.
+    ///     if longest_run(&numbers[k..])? > 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    /// }
+    ///
+    /// #[task]
+    /// async fn any_repeats(numbers: &[u64]) -> bool {
+    ///     parfor(0..numbers.len(), |k| repeats(numbers, k)).await.is_break()
+    /// }
+    /// # let runtime = Runtime::builder().workers(1).build().unwrap();
+    /// assert!(runtime.run(any_repeats(&[1, 1, 2, 2, 2, 3])));
+    /// ```
+    #[inline]
+    pub fn now(self) -> ControlFlow<()> {
+        match try_cx() {
+            Some(cx) if cx.trips() && cx.is_terminated() => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
 impl sealed::Sealed for Checkpoint {}
 impl Task for Checkpoint {
     type Output = ();
@@ -50,5 +91,12 @@ impl Task for Checkpoint {
         }
         // SAFETY: the call protocol.
         unsafe { Outcome::done(()) }
+    }
+
+    /// Nothing but a turn: the frame does not look again, or under block-every-n it would make the next one.
+    fn start(self, cx: Cx) -> FrameRef {
+        let turn = BodyFrame::make(cx, ready(()));
+        cx.make_ready(turn);
+        turn
     }
 }

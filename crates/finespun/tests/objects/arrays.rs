@@ -8,8 +8,9 @@ use finespun::prelude::*;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::common::on_any_nodes;
+use crate::errors::Cell2;
 use crate::locks::Board;
-use crate::{Cell2, make_board, read_board};
+use crate::locks::{make_board, read_board};
 
 /// A sum of neighbours on a ring, over all layouts.
 #[derive(Serialize, Deserialize)]

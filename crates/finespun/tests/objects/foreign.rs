@@ -3,7 +3,7 @@
 use finespun::RunError;
 use finespun::prelude::*;
 
-use crate::Cell2;
+use crate::errors::Cell2;
 
 #[task]
 async fn cell_on(node: usize) -> Ref<Cell2> {

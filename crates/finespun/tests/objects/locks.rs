@@ -70,6 +70,16 @@ impl Board {
 }
 
 #[task]
+pub async fn make_board() -> Ref<Board> {
+    on(0).create(Board { value: 1 }).await
+}
+
+#[task]
+pub async fn read_board(board: Ref<Board>) -> u64 {
+    board.read(0).await
+}
+
+#[task]
 async fn readers_and_a_writer(node: usize) -> (u64, u64, (), u64) {
     let board = on(node % nodes()).create(Board { value: 1 }).await;
     let result = join!(board.read(5), board.read(0), board.write(2), board.read(0));

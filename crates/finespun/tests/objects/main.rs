@@ -4,6 +4,7 @@ mod arrays;
 #[path = "../common/mod.rs"]
 mod common;
 mod continuations;
+mod errors;
 mod foreign;
 mod hostile;
 mod locks;
@@ -18,8 +19,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use common::on_any_nodes;
 use continuations::{Barrier, arrive};
+use finespun::RunError;
 use finespun::prelude::*;
-use finespun::{CallError, Error, RunError};
 use locks::Board;
 use serde::{Deserialize, Serialize};
 
@@ -179,115 +180,6 @@ fn objects_need_not_be_send() {
     on_any_nodes(|runtime| runtime.run(locals()));
 }
 
-#[derive(Serialize, Deserialize)]
-struct Cell2 {
-    value: i64,
-}
-
-#[object]
-impl Cell2 {
-    fn get(&self) -> i64 {
-        self.value
-    }
-
-    fn set(&mut self, value: i64) {
-        assert!(value >= 0, "{value} is negative");
-        self.value = value;
-    }
-
-    async fn set_slowly(&mut self, value: i64) {
-        self.value = -1;
-        yield_now().await;
-        assert!(value >= 0, "{value} is negative");
-        self.value = value;
-    }
-
-    async fn set_via(this: Ref<Self>, value: i64) {
-        this.set(value).await
-    }
-}
-
-#[task]
-async fn errors(node: usize) {
-    let node = node % nodes();
-    let cell = on(node).create(Cell2 { value: 1 }).await;
-    // A method's panic, wherever it was.
-    let error = cell.set(-5).checked().await.unwrap_err();
-    assert_eq!(error.to_string(), format!("`set` of a Cell2 at node {node} panicked: -5 is negative"));
-    let error = cell.get().checked().await.unwrap_err();
-    assert!(matches!(error, CallError::Poisoned { object: "Cell2", method: "get", .. }), "{error}");
-    Ref::free(cell).await;
-    let error = cell.get().checked().await.unwrap_err();
-    let stale = format!("`get` was called of a Cell2 at node {node} that has been dropped: its reference is stale");
-    assert_eq!(error.to_string(), stale);
-    // The place is used again, the name is not.
-    let other = on(node).create(Cell2 { value: 2 }).await;
-    assert_ne!(cell, other);
-    let stale = cell.get().checked().await;
-    assert!(matches!(stale, Err(CallError::Stale { .. })));
-    let value = other.get().checked().await;
-    assert_eq!(value.unwrap(), 2);
-    let error = other.set_slowly(-6).checked().await.unwrap_err();
-    assert_eq!(error.to_string(), format!("`set_slowly` of a Cell2 at node {node} panicked: -6 is negative"));
-    let poisoned = other.set(1).checked().await;
-    assert!(matches!(poisoned, Err(CallError::Poisoned { .. })));
-    // Not the method that was called is refused, but one that it calls.
-    let error = other.set_via(3).checked().await.unwrap_err();
-    assert!(matches!(&error, CallError::Panicked { method: "set_via", message, .. } if message.contains("poisoned")));
-    Ref::free(other).await;
-}
-
-#[test]
-fn what_goes_wrong_names_the_object_and_the_node() {
-    on_any_nodes(|runtime| {
-        runtime.run(errors(0));
-        runtime.run(errors(1));
-    });
-}
-
-#[task]
-async fn rethrown(node: usize, how: u32) -> i64 {
-    let cell = on(node % nodes()).create(Cell2 { value: 1 }).await;
-    match how {
-        0 => cell.set(-1).await,
-        1 => cell.set_slowly(-2).await,
-        2 => cell.set_via(-3).await,
-        _ => {
-            Ref::free(cell).await;
-            cell.set(1).await;
-        }
-    }
-    cell.get().await
-}
-
-#[test]
-fn an_await_rethrows() {
-    on_any_nodes(|runtime| {
-        for node in [0, 1] {
-            for (how, message) in [(0, "-1 is negative"), (1, "-2 is negative"), (2, "-3 is negative"), (3, "stale")] {
-                let Err(RunError::Panicked(panic)) = runtime.try_run(rethrown(node, how)) else { panic!("a panic") };
-                assert!(panic.message().contains(message), "{}", panic.message());
-                if how == 0 {
-                    assert_eq!(panic.task(), Some("Cell2::set"));
-                }
-            }
-        }
-    });
-}
-
-#[task]
-async fn to_nowhere() {
-    let _ = on(99).create(Cell2 { value: 0 }).await;
-}
-
-#[test]
-fn a_node_that_does_not_exist_is_named() {
-    let runtime = Runtime::builder().workers(2).nodes(3).build().unwrap();
-    let Err(RunError::Panicked(panic)) = runtime.try_run(to_nowhere()) else { panic!("a panic") };
-    assert!(panic.message().starts_with("there is no node 99: this runtime has 3 nodes"), "{}", panic.message());
-    assert!(matches!(Runtime::builder().nodes(0).build(), Err(Error::Nodes(0))));
-}
-
 /// Tells when it is dropped.
 struct Told(std::sync::Arc<()>);
 
@@ -319,43 +211,6 @@ fn objects_that_are_left_are_dropped_with_their_runtime() {
     assert_eq!(std::sync::Arc::strong_count(&alive), 1);
 }
 
-#[test]
-fn a_forged_reference_is_refused() {
-    let runtime = Runtime::builder().workers(2).build().unwrap();
-    let board = runtime.run(make_board());
-    let text = serde_json::to_string(&board).unwrap();
-    assert_eq!(serde_json::from_str::<Ref<Board>>(&text).unwrap(), board);
-    assert_eq!(format!("{board:?}"), "Board 0 at node 0");
-    assert!(serde_json::from_str::<Ref<Cell2>>(&text).is_err(), "of another type");
-
-    let (tag, word): (u32, u64) = serde_json::from_str(&text).unwrap();
-    let forged = |tag: u32, word: u64| {
-        serde_json::from_str::<Ref<Board>>(&serde_json::to_string(&(tag, word)).unwrap()).map_err(|e| e.to_string())
-    };
-    // Another class; a mark; a number of a class; nothing.
-    for (tag, word) in [(tag + 1, word), (tag, word | 1), (tag, word | 1 << 29), (tag, word | 1 << 37), (0, 0)] {
-        let error = forged(tag, word).unwrap_err();
-        assert!(error.starts_with("this is no reference to `objects::locks::Board`"), "{error}");
-    }
-    // Another generation, place or node: no such object. The last node has no objects, and that before it is none.
-    for bit in [1, 3, 4, 28, 38, 39, 53, 54, 63] {
-        let forged = forged(tag, word ^ 1 << bit).unwrap();
-        assert_ne!(forged, board);
-        let error = runtime.run(read_checked(forged)).unwrap_err();
-        assert!(matches!(error, CallError::Stale { .. }), "{error}");
-    }
-}
-
-#[task]
-async fn read_checked(board: Ref<Board>) -> Result<u64, CallError> {
-    board.read(0).checked().await
-}
-
-#[task]
-pub async fn make_board() -> Ref<Board> {
-    on(0).create(Board { value: 1 }).await
-}
-
 #[task]
 async fn never_ends(nodes: usize) {
     let boards = join_all((0..nodes).map(|node| on(node).create(Board { value: 1 }))).await;
@@ -378,35 +233,6 @@ fn a_dropped_run_takes_its_calls_along() {
         // The objects are not held for ever by calls that were cancelled.
         assert_eq!(runtime.run(pair(0, nodes - 1)), ([2.0, 4.0, 6.0], [-2.0, -4.0, -6.0]));
         assert_eq!(runtime.close(), 0);
-    }
-}
-
-#[task]
-pub async fn read_board(board: Ref<Board>) -> u64 {
-    board.read(0).await
-}
-
-/// A name that another runtime has given, of a node that this one does not have.
-#[test]
-fn a_name_of_no_node_is_stale() {
-    #[task]
-    async fn far() -> Ref<Board> {
-        on(7).create(Board { value: 1 }).await
-    }
-    #[task]
-    async fn ask(board: Ref<Board>) -> String {
-        let (a, b) = join!(board.read(0).checked(), board.write(3).checked());
-        assert!(b.is_err());
-        a.unwrap_err().to_string()
-    }
-    let many = Runtime::builder().workers(1).nodes(8).build().unwrap();
-    let board = many.run(far());
-    for workers in [1, 2, 4] {
-        let few = Runtime::builder().workers(workers).nodes(1).build().unwrap();
-        let told = "`read` was called of a Board at node 7 that has been dropped: its reference is stale";
-        assert_eq!(few.run(ask(board)), told);
-        assert!(few.try_run(read_board(board)).is_err());
-        assert_eq!(few.close(), 0);
     }
 }
 

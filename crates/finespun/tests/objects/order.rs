@@ -187,9 +187,20 @@ impl Busy {
         array.free().await;
         seen
     }
+
+    async fn notes_then_makes_two(_this: Ref<Self>, count: u64, node: usize) -> u64 {
+        let busy: Ref<Busy> = on(node).create_with(|()| Busy, ()).await;
+        for _ in 0..count {
+            busy.note().oneway().await;
+        }
+        let make = |node: usize| Seen(seen_at(node));
+        let (first, second) = join!(on(0).create_with(make, 0), on(node).create_with(make, node));
+        let (_, seen): (u64, u64) = join!(first.calls(), second.calls());
+        seen
+    }
 }
 
-/// The same for work at all nodes, and for objects that are made on all. (Not under block-every-n: there a method is a frame
+/// The same for work at all nodes, for objects that are made on all, and for some that are made beside each other. (Not under block-every-n: there a method is a frame
 /// when it has arrived, and what comes later may begin before it.)
 #[test]
 fn what_was_sent_before_work_at_all_nodes_comes_before() {
@@ -203,6 +214,11 @@ fn what_was_sent_before_work_at_all_nodes_comes_before() {
         let busy: Ref<Busy> = on(0).create_with(|()| Busy, ()).await;
         busy.notes_then_makes(20, node).await
     }
+    #[task]
+    async fn makes_two(node: usize) -> u64 {
+        let busy: Ref<Busy> = on(0).create_with(|()| Busy, ()).await;
+        busy.notes_then_makes_two(20, node).await
+    }
     use Transport::{Adaptive, Pull, Push};
     for (transport, encode) in [(Push, false), (Pull, false), (Adaptive, false), (Adaptive, true)] {
         for workers in [2, 3, 4].repeat(10) {
@@ -213,6 +229,7 @@ fn what_was_sent_before_work_at_all_nodes_comes_before() {
                 SEEN[node].store(0, Relaxed);
                 assert_eq!(runtime.run(looks(node)), 20, "{how}");
                 assert_eq!(runtime.run(makes(node)), 40, "{how}");
+                assert_eq!(runtime.run(makes_two(node)), 60, "{how}");
             }
             assert_eq!(runtime.close(), 0);
         }

@@ -191,12 +191,19 @@ impl Pool {
     }
 
     fn run(&self, workers: usize, test: impl FnOnce()) {
+        /// A test that fails does not hang.
+        struct Shutdown<'a>(&'a Idle);
+        impl Drop for Shutdown<'_> {
+            fn drop(&mut self) {
+                self.0.shutdown();
+            }
+        }
         thread::scope(|scope| {
             for worker in 0..workers {
                 scope.spawn(move || self.work(worker));
             }
+            let _shutdown = Shutdown(&self.idle);
             test();
-            self.idle.shutdown();
         });
         assert!(!self.idle.all_idle() && !self.idle.anyone_idle());
     }
@@ -239,11 +246,13 @@ fn one_scout_asks_while_anybody_runs_and_nobody_otherwise() {
     let pool = Pool::new(3);
     pool.run(3, || {
         pool.wait_until(|pool| pool.idle.all_idle());
-        // A scout may still be in its last timed wait; after that all is quiet.
-        thread::sleep(2 * SCOUT_TIMEOUT_MAX);
+        // A scout may still be in its last timed wait, or without a processor; after that all is quiet.
+        pool.wait_until(|pool| {
+            let asked = pool.asked.load(Ordering::Acquire);
+            thread::sleep(20 * SCOUT_TIMEOUT_MAX);
+            pool.asked.load(Ordering::Acquire) == asked
+        });
         let asked = pool.asked.load(Ordering::Acquire);
-        thread::sleep(20 * SCOUT_TIMEOUT_MAX);
-        assert_eq!(pool.asked.load(Ordering::Acquire), asked);
 
         // The worker that is woken appoints one of those that wait untimed.
         pool.busy.store(true, Ordering::Release);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::{MESSAGES_IN_PLACE, Reason, Worker};
 use crate::task::context::{Scheduler, Verdict};
 use crate::task::frame::{FrameRef, home};
+use crate::task::groups::Groups;
 use crate::task::guard::Flags;
 use crate::task::runs::Run;
 use crate::task::teams::Externals;
@@ -49,12 +50,12 @@ impl Worker<'_> {
         if self.handles.get() || cx.leaving() || !self.seat.host().waits() {
             return false;
         }
-        let (run, node, hands_on) = (cx.run(), cx.node(), cx.set_hands_on(false));
+        let (groups, node, hands_on) = (cx.pause_groups(), cx.node(), cx.set_hands_on(false));
         self.handle(MESSAGES_IN_PLACE);
         cx.set_hands_on(hands_on);
         // Relaxed: a hint for thieves.
         self.seat.running.store(true, Ordering::Relaxed);
-        if cx.enter_run(run) {
+        if cx.resume_groups(groups) {
             // A handler's check may have taken the word that came meanwhile.
             self.context().guard.request(Flags::CANCEL);
         }
@@ -77,7 +78,7 @@ impl Scheduler for Worker<'_> {
             context.counters.stack_limits.add(1);
             return self.leave(Reason::StackLimit);
         }
-        if flags.cancel() && self.context().cx().run_cancelled() {
+        if flags.cancel() && self.context().cx().is_terminated() {
             return self.leave(Reason::Cancelled);
         }
         if flags.quantum() {
@@ -126,6 +127,22 @@ impl Scheduler for Worker<'_> {
 
     fn cancel(&self, run: &Run) {
         self.team.cancel(run);
+    }
+
+    fn groups(&self) -> &Groups {
+        &self.team.groups
+    }
+
+    fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32 {
+        self.team.id.group(self.team.groups.begin(above, run, activities))
+    }
+
+    fn run_cancelled(&self, run: u32) -> bool {
+        self.team.run_cancelled(run)
+    }
+
+    fn terminate(&self, group: u32) -> bool {
+        self.team.terminate(group)
     }
 
     fn ready_last(&self, frame: FrameRef) {

@@ -59,8 +59,8 @@ impl<C: Future + Unpin> Spawned<C> {
     const TABLE: &'static VTable = &VTable { spawned: true, ..*BodyFrame::<Self>::VTABLE };
     const POOLED: bool = matches!(Self::TABLE.class, Class::Pooled(_));
 
-    fn start(cx: Cx, call: C, keeper: Keeper) -> FrameRef {
-        let frame = BodyFrame::with_table(cx, Spawned { call, keeper: Some(keeper) }, Self::TABLE);
+    fn start(cx: Cx, group: u32, call: C, keeper: Keeper) -> FrameRef {
+        let frame = BodyFrame::of_group(cx, group, Spawned { call, keeper: Some(keeper) }, Self::TABLE);
         cx.make_ready(frame);
         frame
     }
@@ -76,14 +76,14 @@ impl<C: Future + Unpin> Future for IntoBox<C> {
     }
 }
 
-/// Makes the frame of a spawned task, ready to run. It delivers the value, or a box if the value is [`too_large`].
-pub(super) fn start<Tk: Task>(cx: Cx, task: Tk, keeper: Keeper) -> FrameRef {
+/// Makes the frame of a spawned task of that group, ready to run. It delivers the value, or a box if the value is [`too_large`].
+pub(super) fn start<Tk: Task>(cx: Cx, group: u32, task: Tk, keeper: Keeper) -> FrameRef {
     let call = CallFuture::fresh(task);
     if too_large::<Tk::Output>() {
-        Spawned::start(cx, Box::pin(IntoBox(call)), keeper)
+        Spawned::start(cx, group, Box::pin(IntoBox(call)), keeper)
     } else if Spawned::<CallFuture<Tk>>::POOLED {
-        Spawned::start(cx, call, keeper)
+        Spawned::start(cx, group, call, keeper)
     } else {
-        Spawned::start(cx, Box::pin(call), keeper)
+        Spawned::start(cx, group, Box::pin(call), keeper)
     }
 }

@@ -1,0 +1,67 @@
+//! `parblock!`: a call that is written as a macro, so that its branches look like what they are.
+
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, ExprAsync, ExprClosure, Item, Macro, Stmt, Token, parse_quote_spanned};
+
+use super::branches;
+use crate::error::Errors;
+
+/// Puts the calls in the macros' places, in this function (not in a closure or an `async` block inside).
+pub(super) fn expand(block: &mut Block, errors: &mut Errors) {
+    Expand(errors).visit_block_mut(block);
+}
+
+struct Expand<'a>(&'a mut Errors);
+
+/// The most tasks of one `parblock!`.
+const MOST: usize = 12;
+
+impl Expand<'_> {
+    fn call(&mut self, mac: &Macro) -> Option<Expr> {
+        if mac.path.segments.last().is_none_or(|segment| segment.ident != "parblock") {
+            return None;
+        }
+        let branches = match branches(mac) {
+            Ok(branches) if (1..=MOST).contains(&branches.len()) => branches,
+            Ok(_) => {
+                self.0.at(mac, "`parblock!` takes 1 to 12 tasks, separated by commas");
+                return None;
+            }
+            Err(error) => {
+                self.0.span(error.span(), error);
+                return None;
+            }
+        };
+        let branches = branches.iter();
+        Some(parse_quote_spanned!(mac.span() => ::finespun::group::parblock((#(#branches,)*)).await))
+    }
+}
+
+impl VisitMut for Expand<'_> {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        let last = block.stmts.len();
+        for (at, statement) in block.stmts.iter_mut().enumerate() {
+            if let Stmt::Macro(written) = statement
+                && let Some(call) = self.call(&written.mac)
+            {
+                let semicolon = written.semi_token.or((at + 1 < last).then(|| Token![;](written.mac.span())));
+                *statement = Stmt::Expr(call, semicolon);
+            }
+        }
+        visit_mut::visit_block_mut(self, block);
+    }
+
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if let Expr::Macro(written) = expr
+            && let Some(call) = self.call(&written.mac)
+        {
+            *expr = call;
+        }
+        visit_mut::visit_expr_mut(self, expr);
+    }
+
+    fn visit_expr_closure_mut(&mut self, _: &mut ExprClosure) {}
+    fn visit_expr_async_mut(&mut self, _: &mut ExprAsync) {}
+    fn visit_item_mut(&mut self, _: &mut Item) {}
+}

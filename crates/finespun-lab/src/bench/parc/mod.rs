@@ -1,0 +1,121 @@
+//! Groups of activities: the figures and tables of maxi-parc-runtime, and what ending a group costs.
+//!
+//! - `cost`: what an activity costs that does next to nothing, and a barrier
+//! - `spread`: Figure 4 and Table 2: how activities come to the workers, by policy
+//! - `barrier`: Figure 6: a barrier by the number of activities, with and without beginning them
+//! - `trees`: Table 3: ending trees of activities, by how the members are found
+//! - `search`: Figure 7: a search with and without an end
+//! - `stop`: how long activities go on after their group has been ended
+
+mod barrier;
+mod cost;
+mod search;
+mod spread;
+mod stop;
+mod trees;
+
+use finespun::Runtime;
+use finespun::group::{Members, Policy};
+use serde_json::Value;
+
+use super::{Bench, Extra, Report, wanted};
+use crate::args::BenchOptions;
+use crate::failure::Failure;
+use crate::machine::cores;
+use crate::show::{self, Panel, Up};
+
+/// The bench.
+#[derive(Debug)]
+pub struct Parc;
+
+/// What a section found.
+#[derive(Default)]
+struct Section {
+    text: String,
+    rows: Vec<Value>,
+    /// Panels with activities across and milliseconds up.
+    panels: Vec<Panel>,
+    /// A picture of its own.
+    plot: Option<String>,
+}
+
+/// How it is measured.
+struct Way {
+    rounds: usize,
+    workers: usize,
+    quick: bool,
+}
+
+impl Way {
+    fn runtime(&self, policy: Policy, members: Members) -> Result<Runtime, Failure> {
+        Ok(Runtime::builder().workers(self.workers).policy(policy).members(members).build()?)
+    }
+
+    /// As by default.
+    fn usual(&self) -> Result<Runtime, Failure> {
+        self.runtime(Policy::default(), Members::default())
+    }
+}
+
+/// Something to run, and its name.
+type Code<'a> = (&'a str, &'a dyn Fn(&Runtime));
+
+type Measure = fn(&Way) -> Result<Section, Failure>;
+
+const SECTIONS: [(&str, Measure); 7] = [
+    ("cost", cost::measure),
+    ("figure4", spread::figure4),
+    ("table2", spread::table2),
+    ("figure6", barrier::measure),
+    ("table3", trees::measure),
+    ("figure7", search::measure),
+    ("stop", stop::measure),
+];
+
+/// The policies by name, the paper's versions first.
+const POLICIES: [(&str, Policy); 4] = [
+    ("global", Policy::Global),
+    ("envelopes", Policy::Envelopes),
+    ("representatives", Policy::Representatives),
+    ("steal", Policy::Steal),
+];
+
+impl Bench for Parc {
+    fn name(&self) -> &'static str {
+        "parc"
+    }
+
+    fn description(&self) -> &'static str {
+        "groups of activities: cost, distribution by policy, barriers, and how they are ended; beside the paper"
+    }
+
+    fn rows(&self) -> Vec<String> {
+        SECTIONS.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn run(&self, options: &BenchOptions, _: &Extra) -> Result<Report, Failure> {
+        let workers = options.workers.unwrap_or_else(cores::default_workers);
+        let way = Way { rounds: options.rounds, workers, quick: options.quick };
+        let mut report = Report::default();
+        let (mut panels, mut plot) = (Vec::new(), None);
+        for (name, measure) in SECTIONS.iter().filter(|(name, _)| wanted(options, name)) {
+            let section = measure(&way)?;
+            report.text += &format!("{name}\n\n{}\n", section.text);
+            report.rows.extend(section.rows);
+            panels.extend(section.panels);
+            plot = plot.or(section.plot);
+        }
+        report.plot = if panels.is_empty() {
+            plot
+        } else {
+            Some(show::curves("activities", Up::Powers("milliseconds"), &[panels])?)
+        };
+        report.text += &format!("{workers} workers; least of {} rounds, variants in turn.\n", options.rounds);
+        Ok(report)
+    }
+}
+
+/// Milliseconds, for tables.
+fn milliseconds(seconds: f64) -> String {
+    format!("{:.3}", seconds * 1e3)
+}

@@ -1,0 +1,163 @@
+//! The activities of a group: how many, and which is which.
+
+use std::iter::StepBy;
+use std::ops::{Range, RangeInclusive};
+
+use crate::task::call::{Task, sealed};
+
+/// What a [`parfor`](super::parfor) runs over: a range of integers, or one with a step.
+pub trait Span {
+    /// The integer.
+    type Index;
+    /// How many there are.
+    fn count(&self) -> u64;
+    /// The `k`th, counted from 0.
+    fn at(&self, k: u64) -> Self::Index;
+}
+
+/// An integer that a loop may run over.
+pub trait Integer: Copy + PartialOrd {
+    /// The integers from this one to before `end`, which is larger.
+    #[doc(hidden)]
+    fn to(self, end: Self) -> u64;
+    /// The `k`th from this one on; there is one.
+    #[doc(hidden)]
+    fn plus(self, k: u64) -> Self;
+}
+
+macro_rules! integers {
+    ($($int:ident)+) => {$(
+        impl Integer for $int {
+            #[inline(always)]
+            fn to(self, end: $int) -> u64 {
+                // A signed difference may have been extended by its sign.
+                end.wrapping_sub(self) as u64 & (u64::MAX >> (64 - $int::BITS))
+            }
+            #[inline(always)]
+            fn plus(self, k: u64) -> $int {
+                self.wrapping_add(k as $int)
+            }
+        }
+    )+};
+}
+
+integers! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
+
+impl<I: Integer> Span for Range<I> {
+    type Index = I;
+    #[inline(always)]
+    fn count(&self) -> u64 {
+        if self.start < self.end { self.start.to(self.end) } else { 0 }
+    }
+    #[inline(always)]
+    fn at(&self, k: u64) -> I {
+        self.start.plus(k)
+    }
+}
+
+impl<I: Integer> Span for RangeInclusive<I> {
+    type Index = I;
+    #[inline(always)]
+    fn count(&self) -> u64 {
+        if self.is_empty() {
+            return 0;
+        }
+        self.start().to(*self.end()).checked_add(1).expect("a loop over fewer than 2^64 integers")
+    }
+    #[inline(always)]
+    fn at(&self, k: u64) -> I {
+        self.start().plus(k)
+    }
+}
+
+/// A range with a step: `(0..n).step_by(k)`.
+impl<I> Span for StepBy<I>
+where
+    StepBy<I>: Clone + ExactSizeIterator,
+{
+    type Index = <StepBy<I> as Iterator>::Item;
+
+    fn count(&self) -> u64 {
+        self.len() as u64
+    }
+
+    #[inline(always)]
+    fn at(&self, k: u64) -> Self::Index {
+        match self.clone().nth(k as usize) {
+            Some(index) => index,
+            None => unreachable!("within the count"),
+        }
+    }
+}
+
+/// The activities of a group. The trait is sealed.
+pub trait Activities: Sync + sealed::Sealed {
+    /// What each of them is.
+    type Task: Task;
+    /// How many there are.
+    fn count(&self) -> u64;
+    /// Makes the `k`th.
+    ///
+    /// # Safety
+    /// Once for each, if that.
+    #[doc(hidden)]
+    unsafe fn activity(&self, k: u64) -> Self::Task;
+    /// What the group's only activity is to deliver in any case, if that has been said.
+    #[doc(hidden)]
+    fn returned(&self) -> Option<<Self::Task as Task>::Output> {
+        None
+    }
+}
+
+/// One for each index.
+#[derive(Debug)]
+pub struct Indexed<S, F> {
+    pub(super) span: S,
+    pub(super) body: F,
+}
+
+impl<S, F> sealed::Sealed for Indexed<S, F> {}
+impl<S, F, Tk> Activities for Indexed<S, F>
+where
+    S: Span + Sync,
+    F: Fn(S::Index) -> Tk + Sync,
+    Tk: Task,
+{
+    type Task = Tk;
+
+    #[inline(always)]
+    fn count(&self) -> u64 {
+        self.span.count()
+    }
+
+    #[inline(always)]
+    unsafe fn activity(&self, k: u64) -> Tk {
+        (self.body)(self.span.at(k))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Span;
+
+    fn all<S: Span>(span: &S) -> Vec<S::Index> {
+        (0..Span::count(span)).map(|k| span.at(k)).collect()
+    }
+
+    #[test]
+    fn spans_are_what_iterators_are() {
+        assert_eq!(all(&(3..7_usize)), [3, 4, 5, 6]);
+        assert_eq!(all(&(-2..2_i32)), [-2, -1, 0, 1]);
+        assert_eq!(all(&(250..=255_u8)), (250..=255_u8).collect::<Vec<_>>());
+        assert_eq!(all(&(-128..=127_i8)), (-128..=127_i8).collect::<Vec<_>>());
+        #[expect(clippy::reversed_empty_ranges, reason = "that is what is tested")]
+        let none = all(&(7..3_usize));
+        assert!(none.is_empty());
+        for (start, end, step) in [(0, 10, 3), (5, 6, 1), (0, 9, 3), (4, 4, 2), (1, 100, 7)] {
+            let span = (start..end).step_by(step);
+            assert_eq!(all(&span), span.clone().collect::<Vec<usize>>());
+        }
+        assert_eq!(Span::count(&(i64::MIN..i64::MAX)), u64::MAX);
+        assert_eq!(Span::count(&(0..=u64::MAX - 1)), u64::MAX);
+    }
+}

@@ -1,0 +1,209 @@
+//! What all parts of a loop share: the paper's spawn descriptor (maxi-parc-runtime, section 4.1).
+//!
+//! It is made when the loop leaves the stack, in a box of its own: parts that run elsewhere look at it while the frame that
+//! owns it is polled. That frame outlives all parts.
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use super::activities::Activities;
+use super::ends::How;
+use crate::atomics::lock_std as lock;
+use crate::task::call::Task;
+use crate::task::context::{Cx, try_cx};
+use crate::task::frame::{Payload, discard, quietly};
+use crate::task::groups::Group;
+use crate::task::teams;
+
+/// What the activities of `A` deliver.
+pub(super) type Delivers<A> = <<A as Activities>::Task as Task>::Output;
+
+/// How a group has come to its end before all of its activities have.
+pub(super) enum End<B> {
+    /// An activity has ended it.
+    Break(B),
+    /// An activity has panicked.
+    Panic(Payload),
+}
+
+/// The descriptor.
+pub(super) struct Descriptor<A: Activities, H: How<Delivers<A>>> {
+    pub(super) activities: A,
+    /// The group's number.
+    pub(super) group: u32,
+    /// The group's record, which lives until the group has ended.
+    record: NonNull<Group>,
+    /// The first activity that nobody has taken, where workers take them from here.
+    free: AtomicU64,
+    values: Values<H::Value>,
+    /// The first end.
+    end: Mutex<Option<End<H::Break>>>,
+    /// Whether there is one.
+    ended: AtomicBool,
+}
+
+impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
+    /// For activities of which those before `from` have ended.
+    pub(super) fn new(cx: Cx, activities: A, group: u32, from: u64) -> Descriptor<A, H> {
+        let record = NonNull::from(cx.context().scheduler().groups().get(group));
+        let values = Values::new(from, activities.count());
+        Descriptor {
+            activities,
+            group,
+            record,
+            free: AtomicU64::new(from),
+            values,
+            end: Mutex::new(None),
+            ended: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes some activities of those that nobody has taken: `some` of so many.
+    pub(super) fn take(&self, some: impl Fn(u64) -> u64) -> Option<Range<u64>> {
+        let count = self.activities.count();
+        let after = |from: u64| (from < count).then(|| from + some(count - from));
+        // Relaxed, both: whoever takes them knows the descriptor already.
+        let from = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()?;
+        after(from).map(|to| from..to)
+    }
+
+    /// Keeps the value of activity `k`.
+    ///
+    /// # Safety
+    /// Once for each activity, and none before the first that the descriptor was made for.
+    #[inline(always)]
+    pub(super) unsafe fn put(&self, k: u64, value: H::Value) {
+        // SAFETY: passed on.
+        unsafe { self.values.put(k, value) };
+    }
+
+    /// Ends the group, if nobody has: what is beneath it stops.
+    #[cold]
+    pub(super) fn end(&self, end: End<H::Break>) {
+        let mut first = lock(&self.end);
+        if first.is_some() {
+            drop(first);
+            // Nobody will see it.
+            return match end {
+                End::Break(value) => quietly(|| drop(value)),
+                End::Panic(payload) => discard(payload),
+            };
+        }
+        *first = Some(end);
+        drop(first);
+        // Release: who sees it sees the end.
+        self.ended.store(true, Ordering::Release);
+        // Nobody else terminates this group alone; if one above it has been, it may be marked.
+        match try_cx() {
+            Some(cx) if cx.of_team(self.group) => drop(cx.terminate_group(self.group)),
+            _ => teams::terminate(self.group),
+        }
+    }
+
+    /// An activity has been destroyed: because its group has ended, or one outside of that; or it was a handle, of a task that
+    /// has been.
+    pub(super) fn cut_short(&self) {
+        if !self.has_ended() {
+            self.end(End::Panic(Box::new("an activity was cancelled")));
+        }
+    }
+
+    /// So many activities have ended: for those that wait at the group's barrier they count as arrived.
+    pub(super) fn left(&self, activities: u64) {
+        if activities > 0 {
+            // SAFETY: the group has not ended.
+            unsafe { self.record.as_ref() }.leave(activities);
+        }
+    }
+
+    /// Whether somebody has ended the group.
+    #[inline]
+    pub(super) fn has_ended(&self) -> bool {
+        // Acquire: pairs with the Release in `end`.
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// How the group has ended before its activities; once they all have.
+    pub(super) fn take_end(&self) -> Option<End<H::Break>> {
+        lock(&self.end).take()
+    }
+
+    /// The values, in order.
+    ///
+    /// # Safety
+    /// Each activity that the descriptor was made for has put one; once.
+    pub(super) unsafe fn take_values(&self, put: impl FnMut(H::Value)) {
+        // SAFETY: passed on.
+        unsafe { self.values.take(put) };
+    }
+}
+
+/// A place for the value of each activity from some one on.
+struct Values<V> {
+    from: u64,
+    places: Box<[UnsafeCell<MaybeUninit<V>>]>,
+    /// Which of them are there, if they have to be dropped.
+    there: Box<[AtomicU8]>,
+}
+
+// SAFETY: each place is written by one activity, and read when all have ended.
+unsafe impl<V: Send> Sync for Values<V> {}
+
+impl<V> Values<V> {
+    fn new(from: u64, to: u64) -> Values<V> {
+        if size_of::<V>() == 0 && !std::mem::needs_drop::<V>() {
+            return Values { from, places: Box::default(), there: Box::default() };
+        }
+        let count = usize::try_from(to - from).expect("values of fewer activities than the address space has bytes");
+        let places = Box::<[UnsafeCell<MaybeUninit<V>>]>::new_uninit_slice(count);
+        // SAFETY: a place need not hold a value.
+        let places = unsafe { places.assume_init() };
+        let drops = if std::mem::needs_drop::<V>() { count } else { 0 };
+        Values { from, places, there: (0..drops).map(|_| AtomicU8::new(0)).collect() }
+    }
+
+    /// # Safety
+    /// Once for each activity, and none before the first.
+    #[inline(always)]
+    unsafe fn put(&self, k: u64, value: V) {
+        if size_of::<V>() == 0 && !std::mem::needs_drop::<V>() {
+            return;
+        }
+        let at = (k - self.from) as usize;
+        // SAFETY: nobody else writes here, and nobody reads yet.
+        unsafe { (*self.places[at].get()).write(value) };
+        if let Some(there) = self.there.get(at) {
+            // Relaxed: read when all activities have ended, which orders.
+            there.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// # Safety
+    /// All are there; once.
+    unsafe fn take(&self, mut put: impl FnMut(V)) {
+        // SAFETY: by the caller's word, all have been put.
+        let mut next = |at: usize| put(unsafe { (*self.places[at].get()).assume_init_read() });
+        for at in 0..self.places.len() {
+            if let Some(there) = self.there.get(at) {
+                // Before the value goes: `put` may panic.
+                there.store(0, Ordering::Relaxed);
+            }
+            next(at);
+        }
+    }
+}
+
+impl<V> Drop for Values<V> {
+    fn drop(&mut self) {
+        for (there, place) in self.there.iter().zip(&mut self.places) {
+            if there.load(Ordering::Relaxed) == 1 {
+                // SAFETY: it is there, and nobody takes it any more. Whoever waits does so in vain: no panic goes anywhere.
+                quietly(|| unsafe { place.get_mut().assume_init_drop() });
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Returning from an outer level: ParC's `preturn`; and ending the run: its `exit`.
+
+use std::cell::UnsafeCell;
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::Mutex;
+
+use super::activities::Activities;
+use super::construct::Construct;
+use super::ends::Values;
+use crate::atomics::lock_std as lock;
+use crate::task::call::{Task, destroyed, sealed};
+use crate::task::context::{Cx, try_cx};
+use crate::task::frame::quietly;
+use crate::task::many::Sink;
+use crate::task::outcome::Outcome;
+
+/// The state of a level. Used again when the level has ended, and never freed: a handle that is kept is refused by its
+/// generation.
+struct State {
+    generation: u32,
+    /// The level has begun and not ended.
+    live: bool,
+    group: u32,
+    /// A box of what the level is to deliver.
+    value: Option<NonNull<()>>,
+}
+
+// SAFETY: the value is what somebody has sent, and `Send`, which `preturn` demands.
+unsafe impl Send for State {}
+
+/// States of levels that have ended.
+static STATES: Mutex<Vec<&'static Mutex<State>>> = Mutex::new(Vec::new());
+
+/// A level that whatever runs beneath it can return from: see [`level`]. A `Copy` handle, to be passed down.
+pub struct Level<T> {
+    state: &'static Mutex<State>,
+    generation: u32,
+    value: PhantomData<fn(T)>,
+}
+
+impl<T> Clone for Level<T> {
+    fn clone(&self) -> Level<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Level<T> {}
+
+impl<T> std::fmt::Debug for Level<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Level").finish_non_exhaustive()
+    }
+}
+
+/// Runs the task that `body` makes, with a name for this level: whatever runs beneath it can end it with a value, by
+/// [`preturn`], from any depth of constructs. Without that it delivers what the task delivers.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use finespun::{Level, level, preturn};
+///
+/// #[task]
+/// async fn row(rows: &[Vec<u64>], y: usize, found: Level<Option<(usize, usize)>>) {
+///     parfor(0..rows[y].len(), move |x| cell(rows, x, y, found)).await
+/// }
+///
+/// #[task]
+/// async fn cell(rows: &[Vec<u64>], x: usize, y: usize, found: Level<Option<(usize, usize)>>) {
+///     if rows[y][x] == 42 {
+///         // Ends both loops.
+///         preturn(found, Some((x, y))).await;
+///     }
+/// }
+///
+/// #[task]
+/// async fn find(rows: &[Vec<u64>], found: Level<Option<(usize, usize)>>) -> Option<(usize, usize)> {
+///     parfor(0..rows.len(), move |y| row(rows, y, found)).await;
+///     None
+/// }
+///
+/// #[task]
+/// async fn search(rows: &[Vec<u64>]) -> Option<(usize, usize)> {
+///     level(|found| find(rows, found)).await
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(search(&[vec![1, 2], vec![3, 42]])), Some((1, 1)));
+/// ```
+///
+/// # Panics
+/// With the panic of the task.
+///
+/// *Cost*: a group's record. *Source*: maxi-parc-runtime, section 6.1.
+pub fn level<T, F, Tk>(body: F) -> Construct<Leveled<T, F>, Only<T>, Values>
+where
+    T: Send,
+    F: FnOnce(Level<T>) -> Tk + Send,
+    Tk: Task<Output = T> + Send,
+{
+    let state = lock(&STATES).pop().unwrap_or_else(|| {
+        let state = State { generation: 0, live: false, group: 0, value: None };
+        Box::leak(Box::new(Mutex::new(state)))
+    });
+    let generation = {
+        let mut state = lock(state);
+        state.generation = state.generation.wrapping_add(1);
+        state.generation
+    };
+    let level = Level { state, generation, value: PhantomData };
+    Construct::new(Leveled { body: UnsafeCell::new(Some(body)), level }, Only(None))
+}
+
+/// The activity of a [`level`].
+pub struct Leveled<T, F> {
+    body: UnsafeCell<Option<F>>,
+    level: Level<T>,
+}
+
+// SAFETY: the body is taken by one thread, once, by the word of whoever begins it.
+unsafe impl<T: Send, F: Send> Sync for Leveled<T, F> {}
+
+impl<T, F> sealed::Sealed for Leveled<T, F> {}
+impl<T, F, Tk> Activities for Leveled<T, F>
+where
+    T: Send,
+    F: FnOnce(Level<T>) -> Tk + Send,
+    Tk: Task<Output = T>,
+{
+    type Task = Tk;
+
+    fn count(&self) -> u64 {
+        1
+    }
+
+    unsafe fn activity(&self, _: u64) -> Tk {
+        let Some(cx) = try_cx() else { unreachable!("activities begin on workers") };
+        {
+            let mut state = lock(self.level.state);
+            (state.live, state.group) = (true, cx.group());
+        }
+        // SAFETY: once, by the caller's word.
+        let body = unsafe { &mut *self.body.get() }.take().expect("each activity begins once");
+        body(self.level)
+    }
+
+    fn returned(&self) -> Option<T> {
+        lock(self.level.state).value.take().map(open)
+    }
+}
+
+/// # Panics
+/// Never; but of a value of another type it would make one of this. It is of the level that it was given to.
+fn open<T>(value: NonNull<()>) -> T {
+    // SAFETY: a box of the level's own type, which `preturn` has given up.
+    *unsafe { Box::from_raw(value.cast::<T>().as_ptr()) }
+}
+
+impl<T, F> Drop for Leveled<T, F> {
+    fn drop(&mut self) {
+        let value = {
+            let mut state = lock(self.level.state);
+            state.live = false;
+            state.value.take()
+        };
+        if let Some(value) = value {
+            // Nobody wants it any more.
+            quietly(|| drop(open::<T>(value)));
+        }
+        lock(&STATES).push(self.level.state);
+    }
+}
+
+impl<T, F> std::fmt::Debug for Leveled<T, F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Leveled").finish_non_exhaustive()
+    }
+}
+
+/// Takes the only value.
+#[derive(Debug)]
+pub struct Only<T>(Option<T>);
+
+impl<T> Sink<T> for Only<T> {
+    type Output = T;
+    #[inline(always)]
+    fn put(&mut self, value: T) {
+        self.0 = Some(value);
+    }
+    #[inline(always)]
+    fn finish(self) -> T {
+        self.0.expect("a level has one activity")
+    }
+}
+
+/// Ends a level with a value: by one request, which marks all that is beneath it. What this is awaited in ends as well, so
+/// the await never delivers anything.
+///
+/// If somebody else has ended the level, or one outside it, the value is dropped.
+///
+/// # Panics
+/// If the calling task does not run beneath the level, or that has ended.
+pub fn preturn<T: Send>(level: Level<T>, value: T) -> Preturn<T> {
+    Preturn { level, value }
+}
+
+/// The task that [`preturn`] makes.
+#[must_use = "the level ends when this is awaited"]
+#[derive(Debug)]
+pub struct Preturn<T> {
+    level: Level<T>,
+    value: T,
+}
+
+impl<T> sealed::Sealed for Preturn<T> {}
+impl<T: Send> Task for Preturn<T> {
+    type Output = Infallible;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Infallible> {
+        let Preturn { level, value } = self;
+        let group = {
+            let state = lock(level.state);
+            let live = state.live && state.generation == level.generation;
+            assert!(live, "`preturn` from a level that has ended");
+            state.group
+        };
+        // From here on the level does not end before this has, if it is beneath it.
+        let beneath = cx.context().scheduler().groups().is_beneath(cx.group(), group);
+        assert!(beneath, "`preturn` from a level that this task does not run in");
+        // The value first: the level may end as soon as it is terminated.
+        let value = NonNull::from(Box::leak(Box::new(value))).cast();
+        let late = {
+            let mut state = lock(level.state);
+            match state.value {
+                None => {
+                    state.value = Some(value);
+                    // Unless somebody else was first, by a panic.
+                    if cx.terminate_group(group) { None } else { state.value.take() }
+                }
+                // Whoever has left that has terminated the level, before the lock was ours.
+                Some(_) => Some(value),
+            }
+        };
+        drop(late.map(open::<T>));
+        Outcome::suspended(destroyed::<Infallible>(cx))
+    }
+}
+
+/// Ends the run, with a code: [`Runtime::try_run`](crate::Runtime::try_run) returns
+/// [`RunError::Exited`](crate::RunError::Exited). The await never delivers anything.
+///
+/// The first code counts. Source: maxi-parc-runtime, section 3.
+pub fn exit(code: i32) -> Exit {
+    Exit(code)
+}
+
+/// The task that [`exit`] makes.
+#[must_use = "the run ends when this is awaited"]
+#[derive(Debug)]
+pub struct Exit(i32);
+
+impl sealed::Sealed for Exit {}
+impl Task for Exit {
+    type Output = Infallible;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Infallible> {
+        let run = cx.current_run();
+        run.exit(self.0);
+        cx.cancel(&run);
+        Outcome::suspended(destroyed::<Infallible>(cx))
+    }
+}

@@ -1,0 +1,136 @@
+//! Groups of activities that begin, meet and end together: ParC's constructs (maxi-parc-runtime).
+//!
+//! Here live the constructs ([`parfor`]), what their activities say by what they deliver ([`Ends`]), and the loop beneath
+//! them: on the stack in `construct`, off it in `part`s that share a `descriptor`. Which frames belong to a group, and what
+//! its termination does to them, is the task room's (`task::groups`). This room never queues a frame but its own.
+
+mod activities;
+mod blocks;
+mod chunks;
+mod construct;
+mod descriptor;
+mod ends;
+mod level;
+mod mapped;
+mod part;
+mod sync;
+
+use crate::task::call::Task;
+use crate::task::many::{Fold, Sink};
+
+pub use crate::task::groups::{Members, Policy};
+pub use activities::{Activities, Indexed, Integer, Span};
+pub use blocks::{Blocks, Tuple, parblock};
+pub use chunks::{Chunk, Chunked, Chunks, lparfor};
+pub use construct::Construct;
+pub use ends::{Asked, Ends, How, Values};
+pub use level::{Exit, Level, Leveled, Only, Preturn, exit, level, preturn};
+pub use mapped::{Mapped, MappedChunk, mapped};
+pub use sync::{Syncing, sync};
+
+/// Takes no values, but counts on there being none.
+#[derive(Debug)]
+pub struct Nothing;
+
+impl Sink<()> for Nothing {
+    type Output = ();
+    #[inline(always)]
+    fn put(&mut self, (): ()) {}
+    #[inline(always)]
+    fn finish(self) {}
+}
+
+/// The task that [`parfor`] makes.
+pub type Parfor<S, F> = Construct<Indexed<S, F>, Nothing, Asked>;
+
+/// Runs an activity for each integer of a range, and waits for all of them: ParC's `parfor`.
+///
+/// The range may have a step: `(0..n).step_by(k)`. Activities are called one after the other on the stack, while nobody asks
+/// for work; each becomes a frame only if it must wait or outlasts its quantum. They need not be independent: all are begun,
+/// even if some wait for others.
+///
+/// An activity that delivers `ControlFlow::Break(v)`, or `Err(e)`, or `None`, ends the group: what has not been begun is
+/// never begun, and what is beneath the group stops and is destroyed, wherever it runs. The first such value is what the
+/// group delivers. For values of any other kind see [`collect`](Construct::collect) and [`reduce`](Construct::reduce).
+///
+/// # Panics
+/// With the first panic of an activity, which ends the group as well.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use std::ops::ControlFlow;
+///
+/// #[task]
+/// async fn look(numbers: &[u64], at: usize) -> ControlFlow<usize> {
+///     if numbers[at] == 42 { ControlFlow::Break(at) } else { ControlFlow::Continue(()) }
+/// }
+///
+/// #[task]
+/// async fn find(numbers: &[u64]) -> Option<usize> {
+///     parfor(0..numbers.len(), |at| look(numbers, at)).await.break_value()
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(find(&[4, 8, 15, 16, 23, 42])), Some(5));
+/// ```
+///
+/// *Cost*: a call for each activity; a frame for each that waits. *Source*: maxi-parc-runtime, sections 2.3 and 5.1.
+pub fn parfor<S, F, Tk>(span: S, body: F) -> Parfor<S, F>
+where
+    S: Span + Send + Sync,
+    F: Fn(S::Index) -> Tk + Send + Sync,
+    Tk: Task<Output: Send> + Send,
+{
+    Construct::new(Indexed { span, body }, Nothing)
+}
+
+impl<A: Activities> Construct<A, Nothing, Asked> {
+    /// Delivers the values of all activities, in their order, whatever they are: none of them ends the group.
+    ///
+    /// ```
+    /// # use finespun::prelude::*;
+    /// #[task]
+    /// async fn square(n: u64) -> u64 {
+    ///     n * n
+    /// }
+    ///
+    /// #[task]
+    /// async fn squares(n: u64) -> Vec<u64> {
+    ///     parfor(0..n, square).collect().await
+    /// }
+    /// # let runtime = Runtime::builder().workers(1).build().unwrap();
+    /// assert_eq!(runtime.run(squares(4)), [0, 1, 4, 9]);
+    /// ```
+    pub fn collect(self) -> Construct<A, Vec<<A::Task as Task>::Output>, Values> {
+        self.with(|activities| Vec::with_capacity(activities.count() as usize))
+    }
+
+    /// The same of activities that deliver a `ControlFlow`, a `Result` or an `Option`: the first to break ends the group.
+    pub fn try_collect(self) -> Construct<A, Vec<<<A::Task as Task>::Output as Ends>::Value>, Asked>
+    where
+        <A::Task as Task>::Output: Ends,
+    {
+        self.with(|activities| Vec::with_capacity(activities.count() as usize))
+    }
+
+    /// Folds the values of all activities, in their order, into `identity` by `op`.
+    ///
+    /// When activities have left the stack, their values are kept until all have ended; so the result is the same on any
+    /// number of workers, in floating point too.
+    pub fn reduce<R, Op>(self, identity: R, op: Op) -> Construct<A, Fold<R, Op>, Values>
+    where
+        R: Send,
+        Op: FnMut(R, <A::Task as Task>::Output) -> R + Send,
+    {
+        self.with(|_| Fold::new(identity, op))
+    }
+
+    /// The same of activities that deliver a `ControlFlow`, a `Result` or an `Option`: the first to break ends the group.
+    pub fn try_reduce<R, Op>(self, identity: R, op: Op) -> Construct<A, Fold<R, Op>, Asked>
+    where
+        R: Send,
+        <A::Task as Task>::Output: Ends,
+        Op: FnMut(R, <<A::Task as Task>::Output as Ends>::Value) -> R + Send,
+    {
+        self.with(|_| Fold::new(identity, op))
+    }
+}

@@ -1,0 +1,71 @@
+//! Waiting for all activities of a group.
+
+use std::panic::Location;
+
+use crate::task::call::{Task, sealed};
+use crate::task::context::Cx;
+use crate::task::frame::Place;
+use crate::task::outcome::Outcome;
+use crate::task::suspend::{Continuation, suspend_at};
+use crate::task::teams::GROUP;
+
+/// Waits until all activities of the innermost group have come to a `sync`, or have ended: ParC's `sync`.
+///
+/// An activity that ends without one counts as arrived. Those that have not begun are waited for, so all are begun. Each
+/// activity may sync any number of times; the n-th time it meets the others at their n-th.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use finespun::sync;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// #[task]
+/// async fn two_phases(sum: &AtomicU64, k: u64) -> u64 {
+///     sum.fetch_add(k, Ordering::Relaxed);
+///     sync().await;
+///     // All have added.
+///     sum.load(Ordering::Relaxed)
+/// }
+///
+/// #[task]
+/// async fn sums(sum: &AtomicU64) -> Vec<u64> {
+///     parfor(0..4, |k| two_phases(sum, k)).collect().await
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(sums(&AtomicU64::new(0))), [6, 6, 6, 6]);
+/// ```
+///
+/// # Panics
+/// Outside of a group.
+///
+/// *Cost*: a frame for each activity but the last to arrive, and a bounded number of steps for each, however many there are.
+/// *Source*: maxi-parc-runtime, sections 2.3 and 5.4.
+#[track_caller]
+pub fn sync() -> Syncing {
+    Syncing { place: Location::caller() }
+}
+
+/// The task that [`sync`] makes.
+#[must_use = "nothing waits before this is awaited"]
+#[derive(Debug)]
+pub struct Syncing {
+    place: Place,
+}
+
+impl sealed::Sealed for Syncing {}
+impl Task for Syncing {
+    type Output = ();
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<()> {
+        let group = cx.group();
+        assert!(
+            group & GROUP != 0,
+            "`sync` was called in no group: call it in an activity of `parfor` or another construct"
+        );
+        let record = cx.context().scheduler().groups().get(group);
+        let arrive = |k: Continuation<()>| record.arrive(k, cx.context().here.worker.get() as usize);
+        // SAFETY: passed on.
+        unsafe { suspend_at(self.place, arrive).call(cx) }
+    }
+}

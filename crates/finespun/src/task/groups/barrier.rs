@@ -1,0 +1,274 @@
+//! The barrier of a group: those who wait, in lines, and how many are still to come.
+//!
+//! An activity that ends counts as arrived (maxi-parc-runtime, section 2.3), and one that has not begun is waited for. So a
+//! phase is over when as many activities as were live at its beginning are *done*: they have arrived, or ended.
+//!
+//! ```text
+//!   each line, under its lock:  waiting    those who have arrived
+//!                               done       how many have arrived or ended in this phase
+//!                               quota      when to look at all lines
+//!   under the locks of all:     live       how many are to be done in this phase
+//!
+//!   1 arrive: waiting + 1, done + 1      if done = quota: 3
+//!   2 leave n:             done + n      if done >= quota: 3
+//!   3 look: r = live - sum of done       if r > 0: each quota = done + ceil(r / lines)
+//!                                        else all who wait are released, and a phase of as many begins
+//! ```
+//!
+//! **No release is missed**: after a look that has found r to come, each of the lines may do r / lines before it looks again.
+//! When all r have come, some line has had as many, and that has looked since. **None is early**: (3) holds all locks, so what
+//! it adds up is exact.
+//!
+//! Workers have a line each, as far as there are lines, so an arrival is an uncontended lock. Of looks there are some
+//! lines * log(activities) for each phase; each activity costs a bounded number of steps, however many there are. The paper's
+//! first version asked again and again, and was quadratic (section 5.4).
+//!
+//! An activity that arrives twice at once, from two branches of a join, counts twice.
+
+use crate::atomics::{AtomicU64, Mutex, MutexGuard, Ordering, lock};
+
+/// Lines of a group's barrier.
+pub(super) const LINES: usize = 8;
+
+/// A barrier at which `W`s wait.
+pub(super) struct Barrier<W, const L: usize> {
+    /// Changed under the locks of all lines.
+    live: AtomicU64,
+    lines: [Line<W>; L],
+}
+
+/// On a cache line of its own.
+#[repr(align(64))]
+struct Line<W>(Mutex<State<W>>);
+
+struct State<W> {
+    waiting: Vec<W>,
+    done: u64,
+    quota: u64,
+}
+
+/// Those who are released, by the line in which they stood.
+pub(super) type Released<W, const L: usize> = [Vec<W>; L];
+
+fn nobody<W, const L: usize>() -> Released<W, L> {
+    [const { Vec::new() }; L]
+}
+
+impl<W, const L: usize> Barrier<W, L> {
+    pub(super) fn new() -> Barrier<W, L> {
+        let line = |()| Line(Mutex::new(State { waiting: Vec::new(), done: 0, quota: 0 }));
+        Barrier { live: AtomicU64::new(0), lines: [(); L].map(line) }
+    }
+
+    /// For a new group of so many activities.
+    pub(super) fn begin(&self, activities: u64) {
+        self.phase(&mut self.lock_all(), activities);
+    }
+
+    /// Transition 1: whom to release, if that is the last. `line` is any number, best the worker's.
+    pub(super) fn arrive(&self, waiter: W, line: usize) -> Released<W, L> {
+        let look = {
+            let mut line = lock(&self.lines[line % L].0);
+            line.waiting.push(waiter);
+            line.done += 1;
+            line.done >= line.quota
+        };
+        if look { self.look() } else { nobody() }
+    }
+
+    /// Transition 2: whom to release, if only those are left who wait.
+    pub(super) fn leave(&self, activities: u64, line: usize) -> Released<W, L> {
+        let look = {
+            let mut line = lock(&self.lines[line % L].0);
+            line.done += activities;
+            line.done >= line.quota
+        };
+        if look { self.look() } else { nobody() }
+    }
+
+    /// Transition 3.
+    #[cold]
+    fn look(&self) -> Released<W, L> {
+        let mut lines = self.lock_all();
+        let done: u64 = lines.iter().map(|line| line.done).sum();
+        // Relaxed: under all locks.
+        let left = self.live.load(Ordering::Relaxed).saturating_sub(done);
+        if left > 0 {
+            lines.iter_mut().for_each(|line| line.quota = line.done + left.div_ceil(L as u64));
+            return nobody();
+        }
+        let mut lines = lines;
+        let released = lines.each_mut().map(|line| std::mem::take(&mut line.waiting));
+        self.phase(&mut lines, released.iter().map(|line| line.len() as u64).sum());
+        released
+    }
+
+    /// Begins a phase of so many.
+    fn phase(&self, lines: &mut [MutexGuard<'_, State<W>>; L], live: u64) {
+        // Relaxed: under all locks.
+        self.live.store(live, Ordering::Relaxed);
+        for line in lines {
+            (line.done, line.quota) = (0, live.div_ceil(L as u64));
+        }
+    }
+
+    /// All lines, always in this order.
+    fn lock_all(&self) -> [MutexGuard<'_, State<W>>; L] {
+        self.lines.each_ref().map(|line| lock(&line.0))
+    }
+
+    /// All that wait, and will not be released: their group has been terminated.
+    pub(super) fn take(&self) -> Released<W, L> {
+        self.lines.each_ref().map(|line| std::mem::take(&mut lock(&line.0).waiting))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Barrier;
+
+    /// Any number of activities, any number of which end, over several phases: each is released once for each phase.
+    #[cfg(not(loom))]
+    #[test]
+    fn phases_of_any_size() {
+        for n in [1_u64, 2, 3, 7, 8, 9, 100, 1000] {
+            let barrier = Barrier::<u64, 8>::new();
+            barrier.begin(n);
+            let mut live: Vec<u64> = (0..n).collect();
+            let mut phase = 0;
+            while !live.is_empty() {
+                phase += 1;
+                let mut released = Vec::new();
+                for (at, &activity) in live.iter().enumerate() {
+                    // In phase p those end that p divides.
+                    let line = (activity * 7 % 11) as usize;
+                    let out = if (activity + 1).is_multiple_of(phase + 1) {
+                        barrier.leave(1, line)
+                    } else {
+                        barrier.arrive(activity, line)
+                    };
+                    let out = out.concat();
+                    assert!(out.is_empty() || at + 1 == live.len(), "nobody is released before the last");
+                    released.extend(out);
+                }
+                released.sort_unstable();
+                let left = live.iter().copied().filter(|a| !(a + 1).is_multiple_of(phase + 1));
+                assert!(left.eq(released.iter().copied()));
+                live = released;
+                if phase > n {
+                    let out = barrier.leave(live.len() as u64, 0);
+                    assert!(out.concat().is_empty());
+                    live.clear();
+                }
+            }
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::atomics::{Arc, AtomicUsize, UnsafeCell, thread};
+    use loom::model::Builder;
+
+    /// A group whose activities are threads. A waiter is its number.
+    struct Group {
+        barrier: Barrier<usize, 2>,
+        released: [AtomicUsize; 3],
+        /// What an activity did before it arrived or left.
+        notes: [UnsafeCell<usize>; 3],
+    }
+
+    impl Group {
+        fn new(activities: u64) -> Arc<Group> {
+            let barrier = Barrier::new();
+            barrier.begin(activities);
+            let released = [(); 3].map(|()| AtomicUsize::new(0));
+            Arc::new(Group { barrier, released, notes: [(); 3].map(|()| UnsafeCell::new(0)) })
+        }
+
+        fn note(&self, activity: usize, phase: usize) {
+            // SAFETY: its own; loom checks it.
+            self.notes[activity].with_mut(|note| unsafe { *note = phase });
+        }
+
+        /// Resumes the released. Whoever does has seen what all have done in the phase. Whether there are any.
+        fn release(&self, waiters: Released<usize, 2>, of: usize) -> bool {
+            let waiters = waiters.concat();
+            if waiters.is_empty() {
+                return false;
+            }
+            for activity in 0..of {
+                // SAFETY: they have arrived or left; loom checks it.
+                self.notes[activity].with(|note| assert_ne!(unsafe { *note }, 0));
+            }
+            for waiter in waiters {
+                self.released[waiter].fetch_add(1, Ordering::Release);
+            }
+            true
+        }
+
+        fn times(&self, activity: usize) -> usize {
+            self.released[activity].load(Ordering::Acquire)
+        }
+    }
+
+    fn explore(model: impl Fn() + Sync + Send + 'static) {
+        let mut builder = Builder::new();
+        builder.preemption_bound.get_or_insert(3);
+        builder.check(model);
+    }
+
+    /// Two arrive and one ends: both are released once, when the third has ended.
+    #[test]
+    fn who_ends_counts_as_arrived() {
+        explore(|| {
+            let group = Group::new(3);
+            let arrive = |activity: usize| {
+                let group = Arc::clone(&group);
+                thread::spawn(move || {
+                    group.note(activity, 1);
+                    let released = group.barrier.arrive(activity, activity);
+                    group.release(released, 3);
+                })
+            };
+            let (first, second) = (arrive(0), arrive(1));
+            group.note(2, 1);
+            let released = group.barrier.leave(1, 0);
+            group.release(released, 3);
+            first.join().unwrap();
+            second.join().unwrap();
+            assert_eq!((group.times(0), group.times(1)), (1, 1));
+            assert!(group.barrier.take().concat().is_empty());
+        });
+    }
+
+    /// Two phases of two activities: whoever is last in the first goes on, and ends, while the other is being released.
+    #[test]
+    fn phases_do_not_mix() {
+        explore(|| {
+            let group = Group::new(2);
+            let syncs_and_ends_if_last = |group: &Group, activity: usize| {
+                group.note(activity, 1);
+                let released = group.barrier.arrive(activity, activity);
+                let last = group.release(released, 2);
+                if last {
+                    let released = group.barrier.leave(1, activity);
+                    group.release(released, 2);
+                }
+                last
+            };
+            let other = {
+                let group = Arc::clone(&group);
+                thread::spawn(move || syncs_and_ends_if_last(&group, 1))
+            };
+            let last = syncs_and_ends_if_last(&group, 0);
+            let other = other.join().unwrap();
+            assert!(last != other, "one of them is the last");
+            assert_eq!((group.times(0), group.times(1)), (1, 1));
+            // The one that is left arrives alone.
+            let left = usize::from(last);
+            assert_eq!(group.barrier.arrive(left, 0).concat(), [left]);
+        });
+    }
+}

@@ -1,0 +1,127 @@
+//! Range codes: a group's number among all that a run could ever have, such that those beneath it are a range.
+//!
+//! A run is the whole range of 64-bit numbers. A group's range is divided by the number of its activities; each group that
+//! begins beneath it takes one of the parts and gives it back when it ends (maxi-parc-runtime, section 6.2). An activity has
+//! one nested group at a time, unless it joins some, so as many parts as activities are mostly enough. Where they are not, or
+//! where a range is too narrow to be divided, which with k activities in each group is so at a depth of 64 / log2(k), the
+//! group has no code, nor has what is beneath it, and its members are found bottom up.
+
+/// A range of numbers, both ends included. None at all if it has no end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Code {
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+impl Code {
+    /// A run's.
+    pub(super) const WHOLE: Code = Code { from: 0, to: u64::MAX };
+    /// No code.
+    pub(super) const NONE: Code = Code { from: 1, to: 0 };
+
+    pub(super) fn is_none(self) -> bool {
+        self.from > self.to
+    }
+
+    /// Whether a group of this code is the other's, or beneath it.
+    pub(super) fn is_within(self, other: Code) -> bool {
+        !self.is_none() && other.from <= self.from && self.to <= other.to
+    }
+}
+
+/// What is left of a range for groups to come.
+#[derive(Default)]
+pub(super) struct Parts {
+    from: u64,
+    /// How wide each part is; 0 if there are none.
+    width: u64,
+    parts: u64,
+    /// The first part that has never been taken.
+    next: u64,
+    /// Parts that have been given back.
+    free: Vec<u64>,
+}
+
+impl Parts {
+    /// The range of a group of so many activities, all of it free.
+    pub(super) fn begin(&mut self, code: Code, activities: u64) {
+        let parts = activities.max(2);
+        let width = if code.is_none() { 0 } else { (code.to - code.from) / parts };
+        self.free.clear();
+        (self.from, self.width, self.parts, self.next) = (code.from, width, parts, 0);
+    }
+
+    /// A part, or [`Code::NONE`].
+    pub(super) fn take(&mut self) -> Code {
+        if self.width == 0 {
+            return Code::NONE;
+        }
+        let part = match self.free.pop() {
+            Some(part) => part,
+            None if self.next < self.parts => {
+                self.next += 1;
+                self.next - 1
+            }
+            None => return Code::NONE,
+        };
+        let from = self.from + part * self.width;
+        Code { from, to: from + (self.width - 1) }
+    }
+
+    /// Gives a part back.
+    pub(super) fn give_back(&mut self, code: Code) {
+        if !code.is_none() {
+            self.free.push((code.from - self.from) / self.width);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_disjoint_and_within() {
+        let mut parts = Parts::default();
+        parts.begin(Code::WHOLE, 1000);
+        let taken: Vec<Code> = (0..1000).map(|_| parts.take()).collect();
+        assert!(parts.take().is_none());
+        for (k, code) in taken.iter().enumerate() {
+            assert!(code.is_within(Code::WHOLE) && code.from < code.to);
+            assert!(taken.iter().enumerate().all(|(other, with)| k == other || !code.is_within(*with)));
+        }
+        parts.give_back(taken[17]);
+        assert_eq!(parts.take(), taken[17]);
+        assert!(parts.take().is_none());
+    }
+
+    /// "With 64-bit words, 6 levels of a thousand and 64 levels of two."
+    #[test]
+    fn the_depth_is_that_of_the_paper() {
+        let depth = |activities| {
+            let mut code = Code::WHOLE;
+            let mut levels = 0;
+            loop {
+                let mut parts = Parts::default();
+                parts.begin(code, activities);
+                code = parts.take();
+                if code.is_none() {
+                    return levels;
+                }
+                levels += 1;
+            }
+        };
+        assert_eq!(depth(1000), 6);
+        assert_eq!(depth(2), 63);
+        assert_eq!(depth(u64::MAX), 1);
+    }
+
+    #[test]
+    fn what_has_no_code_is_within_nothing() {
+        assert!(!Code::NONE.is_within(Code::WHOLE));
+        let mut parts = Parts::default();
+        parts.begin(Code::NONE, 8);
+        assert!(parts.take().is_none());
+        parts.give_back(Code::NONE);
+    }
+}

@@ -1,0 +1,74 @@
+//! Waiting for a spawned task, which may be of another group than who waits.
+//!
+//! What ends a group's waits are sweeps. They find waiting leaves, and spawned frames of what has been terminated, whose
+//! waiters they part from them. A spawned frame that belongs elsewhere goes on; so who waits for it has itself noted down.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+
+use super::Handle;
+use crate::task::call::{Task, delivered, poll_in_place, sealed};
+use crate::task::context::{Cx, cx};
+use crate::task::frame::BodyFrame;
+use crate::task::outcome::{Child, Outcome};
+
+/// A handle whose frame delivers a `V`: its value, or a box of that.
+pub(super) struct Owned<'s, T, V>(Handle<'s, T>, PhantomData<fn() -> V>);
+
+impl<'s, T, V> Owned<'s, T, V> {
+    pub(super) fn new(handle: Handle<'s, T>) -> Owned<'s, T, V> {
+        Owned(handle, PhantomData)
+    }
+}
+
+impl<T, V> sealed::Sealed for Owned<'_, T, V> {}
+impl<T, V> Task for Owned<'_, T, V> {
+    type Output = V;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<V> {
+        if self.0.is_of_group(cx) {
+            return Outcome::suspended(self.0.into_frame());
+        }
+        let child = Child::<Self>::new(self.0.into_frame());
+        cx.context().scheduler().groups().awaits(child.frame(), cx.group());
+        poll_in_place(Elsewhere(Some(child)), cx, BodyFrame::<Elsewhere<Self>>::VTABLE)
+    }
+}
+
+/// The frame that waits.
+struct Elsewhere<Tk: Task>(Option<Child<Tk>>);
+
+impl<Tk: Task> Unpin for Elsewhere<Tk> {}
+
+impl<Tk: Task> Elsewhere<Tk> {
+    /// The child, of which nobody else hears any more.
+    fn take(&mut self, cx: Cx) -> Option<Child<Tk>> {
+        self.0.take().inspect(|child| cx.context().scheduler().groups().awaits_no_more(child.frame()))
+    }
+}
+
+impl<Tk: Task> Future for Elsewhere<Tk> {
+    type Output = Tk::Output;
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Tk::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        if let Some(child) = self.0.as_ref().filter(|child| cx.leaving() || !child.ended()) {
+            cx.wait_for(child.frame());
+            return Poll::Pending;
+        }
+        match self.take(cx) {
+            Some(child) => Poll::Ready(delivered(child)),
+            None => unreachable!("a wait was polled after it had ended"),
+        }
+    }
+}
+
+impl<Tk: Task> Drop for Elsewhere<Tk> {
+    fn drop(&mut self) {
+        // SAFETY: a body is destroyed by a worker; used at once.
+        drop(self.take(unsafe { cx() }));
+    }
+}

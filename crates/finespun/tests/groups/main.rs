@@ -1,0 +1,33 @@
+//! Groups of activities: that they begin, end and are ended together.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod barriers;
+mod ends;
+mod levels;
+mod loops;
+mod nodes;
+mod policies;
+
+use finespun::Runtime;
+use finespun::group::{Members, Policy};
+
+/// As [`common::everywhere`], with both ways to find the members of a group that is ended, and all ways in which activities
+/// come to the workers.
+pub fn everywhere(test: impl Fn(&Runtime)) {
+    let members = [Members::BottomUp, Members::RangeCodes];
+    let policies = [Policy::Steal, Policy::Global, Policy::Envelopes, Policy::Representatives];
+    for (case, policy) in policies.into_iter().enumerate() {
+        for workers in [1, 2, 3, 8] {
+            for n in [0, 1, 2, 3, 5, 7] {
+                let members = members[(case + workers + n as usize) % 2];
+                let runtime = Runtime::builder().workers(workers).block_every(n).members(members).policy(policy);
+                let runtime = runtime.build().unwrap();
+                test(&runtime);
+                let how = format!("{workers} workers, block every {n}, {members:?}, {policy:?}");
+                assert_eq!(runtime.close(), 0, "frames left: {how}");
+            }
+        }
+    }
+}
