@@ -29,6 +29,7 @@ mod normalise;
 mod parse;
 mod reasons;
 mod scan;
+mod thread;
 
 use proc_macro2::TokenStream;
 
@@ -50,4 +51,25 @@ pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Ok(tokens) => tokens,
         Err(error) => error::render(error, item),
     }
+}
+
+/// Compiles one function marked `#[thread(arguments)]`.
+///
+/// Errors as for [`task`].
+pub fn thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    thread::thread(arguments, item.clone()).unwrap_or_else(|error| error::render(error, item))
+}
+
+/// Expands `make_closure!`.
+///
+/// Errors as for [`task`].
+pub fn make_closure(tokens: TokenStream) -> TokenStream {
+    thread::make_closure(tokens.clone()).unwrap_or_else(|error| error::render(error, tokens))
+}
+
+/// Expands `tail_call!`.
+///
+/// Errors as for [`task`].
+pub fn tail_call(tokens: TokenStream) -> TokenStream {
+    thread::tail_call(tokens.clone()).unwrap_or_else(|error| error::render(error, tokens))
 }

@@ -88,3 +88,36 @@ pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
 pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
     finespun_compiler::object(arguments.into(), block.into()).into()
 }
+
+/// Makes a thread of a function: code whose calls can be described by closures. See `finespun::closure`.
+///
+/// The function returns nothing, takes what is owned and `Send`, and never waits. Its last parameter may be a `Vector<T>`,
+/// whose length each closure has of its own. `#[thread(post)]` lets `make_closure!` post full closures of it at once.
+///
+/// It becomes a type of the function's name, for `make_closure!` and `tail_call!`; it cannot be called otherwise.
+#[proc_macro_attribute]
+pub fn thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    finespun_compiler::thread(arguments.into(), item.into()).into()
+}
+
+/// Makes a closure of a thread: `make_closure!(thread, a, _, c)`, with `_` for a missing argument.
+///
+/// If none is missing, this is a `Closure`, to be posted. Else it is a struct that has, under the name of each missing
+/// parameter, its continuation `Cont<T>`. For an array or a `Vector<T>`, `_[n]` lets each of n elements be missing: the
+/// field is an iterator of their continuations; of zero elements it adds nothing to what is missing. The elements of a
+/// `Vector<T>` otherwise come from an array or an iterator that knows its length.
+///
+/// Panics outside a computation (`closure::top`).
+#[proc_macro]
+pub fn make_closure(tokens: TokenStream) -> TokenStream {
+    finespun_compiler::make_closure(tokens.into()).into()
+}
+
+/// Goes on with another thread: `tail_call!(thread, a, b, c)`, the last thing that a thread does.
+///
+/// A plain call of its code, without a closure and without the scheduler. If the stack is nearly used up, or somebody wants
+/// something of this worker, a closure is posted instead.
+#[proc_macro]
+pub fn tail_call(tokens: TokenStream) -> TokenStream {
+    finespun_compiler::tail_call(tokens.into()).into()
+}

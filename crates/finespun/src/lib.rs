@@ -116,6 +116,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod atomics;
+pub mod closure;
 mod fabric;
 mod floors;
 pub mod group;

@@ -83,6 +83,8 @@ counters! {
     stack_limits,
     /// Stacks given up because the task had run for a quantum.
     quanta,
+    /// Threads run, of closures that were posted.
+    threads,
     /// Frames taken from another worker.
     steals,
     /// Times that a worker looked for work at the others and found none.

@@ -28,6 +28,10 @@ pub(crate) const STACK_RESERVE: usize = 256 * 1024;
 /// How often a busy worker looks outside first.
 const FAIR: u32 = 61;
 
+/// Of how many of those looks one takes the oldest of its own frames: what has been waiting beneath a program that makes
+/// frames without end. More often, and a tree would be gone through by its breadth, which takes memory.
+const RARE: u32 = 1024;
+
 /// How many messages a worker takes at most before it looks for something else to do.
 const MESSAGES: usize = 1024;
 /// The same on top of a stack.
@@ -188,10 +192,15 @@ impl Worker<'_> {
         if self.sweep_due() {
             self.sweep();
         }
-        if tick.is_multiple_of(FAIR)
-            && let Some(frame) = self.team.take_injected()
-        {
-            return Some(frame);
+        if tick.is_multiple_of(FAIR) {
+            if let Some(frame) = self.team.take_injected() {
+                return Some(frame);
+            }
+            if tick.is_multiple_of(FAIR * RARE)
+                && let Steal::Success(frame) = self.seat.deque.steal()
+            {
+                return Some(frame);
+            }
         }
         let own = if self.team.nodes_in_use() { self.next_of_nodes(tick) } else { self.deque().pop() };
         own.or_else(|| self.team.take_injected()).or_else(|| self.steal())

@@ -16,6 +16,7 @@ use super::teams::{self, Externals};
 
 pub(crate) mod inside;
 
+use crate::atomics::AtomicU64;
 use crate::observe::Counters;
 use inside::{Begun, NOTHING};
 
@@ -57,6 +58,17 @@ pub(crate) struct Context {
     scheduler: Cell<Option<NonNull<dyn Scheduler>>>,
     /// Where the code that runs now is.
     pub(crate) here: Here,
+    /// What threads that run here belong to.
+    pub(crate) threads: Threads,
+}
+
+/// The computation whose threads run on this worker, as the closure room has set it.
+pub(crate) struct Threads {
+    /// Its number; zero if there is none.
+    pub(crate) number: Cell<u64>,
+    pub(crate) computation: Cell<*const ()>,
+    /// How many of its closures this worker has posted.
+    pub(crate) posted: Cell<*const AtomicU64>,
 }
 
 /// The node that the code of this worker runs at, as the object room has set it.
@@ -102,6 +114,12 @@ pub(crate) trait Scheduler {
     fn run_cancelled(&self, run: u32) -> bool;
     /// Terminate a group of this team; whether this is the first time.
     fn terminate(&self, group: u32) -> bool;
+    /// A closure may run, on any worker: queue it, to be run next.
+    fn post(&self, closure: FrameRef);
+    /// What this worker runs next, if that is not for its loop to find out.
+    fn next_posted(&self) -> Option<FrameRef>;
+    /// The guard tripped where nothing can leave the stack: the requests are answered by what follows.
+    fn attend(&self);
     /// A frame of this worker may run: queue it behind all others.
     fn ready_last(&self, frame: FrameRef);
     /// Under block-every-n: whether a wait that could be satisfied at once suspends all the same.
@@ -185,6 +203,11 @@ impl Context {
             counters: Counters::default(),
             scheduler: Cell::new(None),
             here: Here::default(),
+            threads: Threads {
+                number: Cell::new(0),
+                computation: Cell::new(ptr::null()),
+                posted: Cell::new(ptr::null()),
+            },
         }
     }
 

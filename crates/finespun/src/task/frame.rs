@@ -93,6 +93,18 @@ pub struct VTable {
     pub(crate) told: Option<Told>,
     /// Whether who waits for the frame does so on its own account: what this delivers is nothing to be told of.
     pub(crate) inner: bool,
+    /// For a closure: its thread.
+    pub(crate) thread: Option<&'static ThreadTable>,
+}
+
+/// What a closure can do, by its thread: see the closure room.
+pub(crate) struct ThreadTable {
+    /// Runs the thread with the arguments of a full closure, which is gone then.
+    pub(crate) run: unsafe fn(FrameRef),
+    /// Destroys the arguments that the closure has got, and the closure.
+    pub(crate) destroy: unsafe fn(FrameRef),
+    /// Names the argument at that offset from the frame's address.
+    pub(crate) argument: fn(usize) -> String,
 }
 
 const HEADER: usize = size_of::<Header>();
@@ -160,6 +172,7 @@ impl<F: Future> BodyFrame<F> {
         leaf: None,
         told: None,
         inner: false,
+        thread: None,
     };
 
     /// Makes a frame around `body`, not visible to anyone yet.
@@ -272,7 +285,7 @@ pub(crate) unsafe fn drop_result<T>(frame: FrameRef) {
         Some(Status::Done) => unsafe { result_ptr::<T>(frame).drop_in_place() },
         // SAFETY: `Panicked` says that a payload was written.
         Some(Status::Panicked) => unsafe { payload_ptr::<T>(frame).drop_in_place() },
-        Some(Status::Cancelled) | None => {}
+        Some(Status::Cancelled | Status::Gone) | None => {}
     }
 }
 
@@ -343,7 +356,7 @@ pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
         Some(Status::Done) => Delivered::Value(unsafe { result_ptr::<T>(frame).read() }),
         // SAFETY: `Panicked` says that a payload was written; it is read once.
         Some(Status::Panicked) => Delivered::Panic(unsafe { payload_ptr::<T>(frame).read() }),
-        Some(Status::Cancelled) => Delivered::Cancelled,
+        Some(Status::Cancelled | Status::Gone) => Delivered::Cancelled,
         None => unreachable!("a result was taken from a frame that has not completed"),
     });
     // SAFETY: moved out above.

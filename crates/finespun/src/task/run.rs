@@ -183,6 +183,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
                 Next::Waits => None,
                 Next::Runs => Some(current),
             },
+            Poll::Ready(Status::Gone) => None,
             // SAFETY: `poll` has written the result that it names.
             Poll::Ready(status) => unsafe { complete(current, status) },
         };

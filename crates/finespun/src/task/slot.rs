@@ -54,6 +54,8 @@ pub(crate) enum Status {
     Panicked,
     /// With nothing: it was cancelled, or somebody has taken what there was in the waiter's place ([`Slot::retract`]).
     Cancelled,
+    /// Without a trace: the frame was a closure, which nobody waits for, and which its thread has freed. In no slot.
+    Gone,
 }
 
 /// The word of a slot that ended so.
@@ -101,6 +103,13 @@ impl Join {
         Join(AtomicU32::new(word))
     }
 
+    /// Of who waits for so many, each of whom will [`arrive`](Join::arrive).
+    #[inline]
+    pub(crate) fn set(&self, count: u32) {
+        // Relaxed: published with what those who arrive are given.
+        self.0.store(count, Ordering::Relaxed);
+    }
+
     /// Before registering with one slot.
     pub(crate) fn arm_one(&self) {
         // Relaxed: published by the Release of `Slot::wait`.
@@ -121,6 +130,18 @@ impl Join {
         self.0.fetch_sub(count, Ordering::AcqRel) == count
     }
 
+    /// One of those arrives of whom each counts for one, and who are all that it is made up of; whether that is the last.
+    ///
+    /// ```text
+    ///   n > 1 --> n - 1 (somebody is left)        1 (the last: no write, since nobody is left who would read it)
+    /// ```
+    #[must_use]
+    #[inline]
+    pub(crate) fn arrive(&self) -> bool {
+        // Acquire: we see what the others did before they arrived; if one is left, it is us, and the count stays.
+        self.0.load(Ordering::Acquire) == 1 || self.count_down(1)
+    }
+
     /// The word, for a frame that waits for nobody: the claim of a leaf.
     pub(crate) fn claim(&self) -> &AtomicU32 {
         &self.0
@@ -134,6 +155,11 @@ pub(crate) struct Slot(AtomicPtr<Header>);
 impl Slot {
     pub(crate) fn new() -> Slot {
         Slot(AtomicPtr::new(EMPTY))
+    }
+
+    /// The word, for a frame that nobody waits for: a closure's.
+    pub(crate) fn unused(&self) -> &AtomicPtr<Header> {
+        &self.0
     }
 
     /// Transition 1.

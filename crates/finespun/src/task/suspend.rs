@@ -46,6 +46,7 @@ impl<T> Leaf<T> {
         leaf: Some(Self::what),
         told: None,
         inner: false,
+        thread: None,
     };
 
     /// Whether the value lies in a box of its own: leaves are always pooled, so that sweeps and reports find them.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{MESSAGES_IN_PLACE, Reason, Worker};
+use super::{FAIR, MESSAGES_IN_PLACE, Reason, Worker};
 use crate::task::context::{Scheduler, Verdict};
 use crate::task::frame::{FrameRef, home};
 use crate::task::groups::Groups;
@@ -143,6 +143,29 @@ impl Scheduler for Worker<'_> {
 
     fn terminate(&self, group: u32) -> bool {
         self.team.terminate(group)
+    }
+
+    fn post(&self, closure: FrameRef) {
+        self.publish(closure);
+    }
+
+    fn next_posted(&self) -> Option<FrameRef> {
+        let tick = self.tick.get().wrapping_add(1);
+        if tick.is_multiple_of(FAIR) || self.sweep_due() || self.team.nodes_in_use() {
+            return None;
+        }
+        self.tick.set(tick);
+        self.deque().pop()
+    }
+
+    fn attend(&self) {
+        let context = self.context();
+        context.counters.guard_trips.add(1);
+        let flags = context.guard.take();
+        if flags.quantum() {
+            context.counters.quanta.add(1);
+        }
+        self.arm_block_every();
     }
 
     fn ready_last(&self, frame: FrameRef) {

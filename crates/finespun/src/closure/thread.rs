@@ -1,0 +1,114 @@
+//! Threads: what `#[thread]` makes of a function, and what is done with their closures.
+
+use std::any::Any;
+
+use crate::task::context::{Cx, try_cx};
+
+use super::argument::{Elements, Parameters, Supplies};
+use super::computation::Computation;
+use super::frame::{self, Closure};
+use super::tail::Tail;
+
+/// A function marked [`#[thread]`](macro@super::thread): code whose calls can be described by closures.
+///
+/// The attribute implements it. A thread returns nothing, runs to its end once it has begun, and sends its results.
+pub trait Thread: Sized + 'static {
+    /// The types of its parameters but a vector.
+    #[doc(hidden)]
+    type Fixed: Parameters;
+    /// Its vector, or nothing.
+    #[doc(hidden)]
+    type Tail: Tail;
+    /// What `make_closure!` delivers for a full closure.
+    #[doc(hidden)]
+    type Full;
+    /// Its name.
+    const NAME: &'static str;
+    /// The names of its parameters.
+    #[doc(hidden)]
+    const PARAMETERS: &'static [&'static str];
+    /// Whether all arguments can travel to other processes: they are [`Portable`](crate::Portable), or continuations of such.
+    const MIGRATES: bool;
+
+    #[doc(hidden)]
+    fn enter(fixed: Self::Fixed, tail: Self::Tail);
+
+    #[doc(hidden)]
+    fn full(closure: Closure<Self>) -> Self::Full;
+}
+
+/// A full closure. What [`post`] takes.
+#[diagnostic::on_unimplemented(
+    message = "only a full closure can be posted",
+    label = "this is what a closure with missing arguments gives: their continuations",
+    note = "it is posted when the last of its arguments is sent: `send_argument(value, continuation)`"
+)]
+pub trait Postable {
+    #[doc(hidden)]
+    fn post(self);
+}
+
+impl<Th: Thread> Postable for Closure<Th> {
+    #[inline(always)]
+    fn post(self) {
+        // SAFETY: full, and nobody else has it.
+        unsafe { frame::post(self.into_frame()) };
+    }
+}
+
+/// Hands a full closure over to the scheduler: its thread will run on this worker, the last posted first, unless another worker
+/// takes it, the first posted first.
+///
+/// A closure with missing arguments is posted by whoever sends the last of them; that it cannot be posted before is an error
+/// at compile time. Cost: as a push onto the worker's deque.
+#[inline(always)]
+pub fn post<C: Postable>(closure: C) {
+    closure.post();
+}
+
+/// Makes a closure; its holes' continuations, and those of its vector's elements.
+#[doc(hidden)]
+#[inline(always)]
+pub fn made<Th, S, E>(
+    supplies: S,
+    elements: E,
+) -> frame::Made<Th, S::Gives, <E::Ready as super::argument::Supply<Th::Tail>>::Gives>
+where
+    Th: Thread,
+    S: Supplies<Th::Fixed>,
+    E: Elements<Th::Tail>,
+{
+    frame::make(supplies, elements)
+}
+
+/// Whether a tail call stays on the stack: there is room, and nobody wants anything of this worker.
+#[doc(hidden)]
+#[inline(always)]
+pub fn stays() -> bool {
+    match try_cx() {
+        Some(cx) => !cx.trips(),
+        None => panic!("`tail_call!` was called outside a thread"),
+    }
+}
+
+/// The computation whose thread runs here.
+fn current(cx: Cx) -> Option<&'static Computation> {
+    // SAFETY: null, or a record, which is never freed.
+    unsafe { cx.context().threads.computation.get().cast::<Computation>().as_ref() }
+}
+
+/// Reads what all threads of this computation share: see [`Top::sharing`](super::Top::sharing).
+///
+/// Costs two loads and a comparison of types.
+///
+/// # Panics
+/// Outside a thread, and if the computation shares no `S`.
+#[inline]
+pub fn shared<S: Any + Send + Sync, R>(read: impl FnOnce(&S) -> R) -> R {
+    let Some(computation) = try_cx().and_then(current) else { panic!("`shared` was called outside a computation") };
+    // SAFETY: a thread of the computation runs here, until this returns.
+    match unsafe { computation.shared() }.and_then(|shared| shared.downcast_ref::<S>()) {
+        Some(shared) => read(shared),
+        None => panic!("the computation shares no `{}`: say `top(..).sharing(value)`", std::any::type_name::<S>()),
+    }
+}

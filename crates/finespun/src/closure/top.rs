@@ -1,0 +1,304 @@
+//! `top`: a computation of closures, as a task that waits for its results.
+
+use std::any::Any;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context as StdContext, Poll, Waker};
+
+use crate::atomics::lock_std as lock;
+use crate::task::call::{CallFuture, Task, poll_in_place, sealed};
+use crate::task::context::Cx;
+use crate::task::frame::{BodyFrame, FrameRef, Place, VTable, quietly};
+use crate::task::origin::pack;
+use crate::task::outcome::Outcome;
+use crate::task::slot::Status;
+use crate::task::suspend::{Continuation, Suspend, suspend_at, suspend_protected};
+
+use super::argument::{Each, Given};
+use super::computation::{Computation, Shared};
+use super::cont::{Cont, Conts};
+use super::frame::{self, Closure};
+use super::session::Session;
+use super::tail::Vector;
+use super::thread::Thread;
+
+/// Begins a computation of closures, and waits for its result: the paper's `top` closure.
+///
+/// `body` makes the first closures, which get the continuation of the result. `top` delivers when nothing of the computation
+/// is left: it runs last (section 2.3 of the PCM paper).
+///
+/// # Panics
+/// With the first panic of a thread, after which no thread begins; if the result's continuation was dropped, or
+/// one on the way to it, with the name of that argument.
+///
+/// ```
+/// use finespun::closure::{Cont, make_closure, post, send_argument, tail_call, thread, top};
+/// use finespun::Runtime;
+///
+/// #[thread]
+/// fn fib_fork(parent: Cont<u64>, n: u64) {
+///     if n < 2 {
+///         send_argument(n, parent);
+///     } else {
+///         let k1 = make_closure!(fib_sum, parent, _, _);
+///         let s1 = make_closure!(fib_fork, k1.x, n - 1);
+///         post(s1);
+///         tail_call!(fib_fork, k1.y, n - 2);
+///     }
+/// }
+///
+/// #[thread]
+/// fn fib_sum(parent: Cont<u64>, x: u64, y: u64) {
+///     send_argument(x + y, parent);
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+///
+/// assert_eq!(runtime.run(top(|result| post(make_closure!(fib_fork, result, 10)))), 55);
+/// ```
+#[track_caller]
+pub fn top<T: Send + 'static, F: FnOnce(Cont<T>) + Send>(body: F) -> Top<One<T, F>> {
+    Top { body: One(body, PhantomData), shared: None, place: Location::caller() }
+}
+
+/// As [`top`], for any number of results of one type, which are delivered in the order of their continuations.
+///
+/// # Panics
+/// As [`top`].
+///
+/// ```
+/// use finespun::closure::{Cont, make_closure, post, send_argument, thread, top_of};
+/// use finespun::Runtime;
+///
+/// #[thread]
+/// fn square(to: Cont<u64>, n: u64) {
+///     send_argument(n * n, to);
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+///
+/// let squares = top_of(4, |results| results.zip(0..).for_each(|(to, n)| post(make_closure!(square, to, n))));
+/// assert_eq!(runtime.run(squares), [0, 1, 4, 9]);
+/// ```
+#[track_caller]
+pub fn top_of<T: Send + 'static, F: FnOnce(Conts<T>) + Send>(results: usize, body: F) -> Top<Many<T, F>> {
+    Top { body: Many(results, body, PhantomData), shared: None, place: Location::caller() }
+}
+
+/// The task that [`top`] and [`top_of`] make.
+#[must_use = "a task does nothing until it is awaited, joined, spawned or run"]
+pub struct Top<B> {
+    body: B,
+    shared: Option<Shared>,
+    place: Place,
+}
+
+impl<B> Top<B> {
+    /// Gives all threads of the computation a value to read, by [`shared`](super::shared()): what is too large, or too often
+    /// used, to be an argument.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use finespun::closure::{Cont, make_closure, post, send_argument, shared, thread, top};
+    /// use finespun::Runtime;
+    ///
+    /// #[thread]
+    /// fn look_up(to: Cont<u64>, index: usize) {
+    ///     send_argument(shared(|table: &Vec<u64>| table[index]), to);
+    /// }
+    /// # let runtime = Runtime::builder().workers(1).build().unwrap();
+    ///
+    /// let table = Arc::new(vec![3, 1, 4]);
+    /// let found = top(|to| post(make_closure!(look_up, to, 2))).sharing(table);
+    /// assert_eq!(runtime.run(found), 4);
+    /// ```
+    pub fn sharing<S: Any + Send + Sync>(self, shared: Arc<S>) -> Top<B> {
+        Top { shared: Some(shared), ..self }
+    }
+}
+
+/// What makes the first closures of a computation.
+pub trait Body {
+    /// One result.
+    #[doc(hidden)]
+    type Result: Send + 'static;
+    /// All of them, as they are delivered.
+    #[doc(hidden)]
+    type Output;
+    #[doc(hidden)]
+    fn results(&self) -> usize;
+    #[doc(hidden)]
+    fn begin(self, results: Conts<Self::Result>);
+    #[doc(hidden)]
+    fn output(results: Vec<Self::Result>) -> Self::Output;
+}
+
+/// A body with one result.
+#[doc(hidden)]
+pub struct One<T, F>(F, PhantomData<fn() -> T>);
+
+impl<T: Send + 'static, F: FnOnce(Cont<T>) + Send> Body for One<T, F> {
+    type Result = T;
+    type Output = T;
+    fn results(&self) -> usize {
+        1
+    }
+    fn begin(self, mut results: Conts<T>) {
+        if let Some(result) = results.next() {
+            (self.0)(result);
+        }
+    }
+    fn output(results: Vec<T>) -> T {
+        let Some(result) = results.into_iter().next() else { unreachable!("one result was asked for") };
+        result
+    }
+}
+
+/// A body with so many results.
+#[doc(hidden)]
+pub struct Many<T, F>(usize, F, PhantomData<fn() -> T>);
+
+impl<T: Send + 'static, F: FnOnce(Conts<T>) + Send> Body for Many<T, F> {
+    type Result = T;
+    type Output = Vec<T>;
+    fn results(&self) -> usize {
+        self.0
+    }
+    fn begin(self, results: Conts<T>) {
+        (self.1)(results);
+    }
+    fn output(results: Vec<T>) -> Vec<T> {
+        results
+    }
+}
+
+/// Where the results come to.
+type Landing<T> = Arc<Mutex<Option<Vec<T>>>>;
+
+/// The top closure's thread: takes the results to where they are waited for.
+struct Last<T>(PhantomData<fn() -> T>);
+
+impl<T: Send + 'static> Thread for Last<T> {
+    type Fixed = (Report<T>,);
+    type Tail = Vector<T>;
+    type Full = Closure<Self>;
+    const NAME: &'static str = "top";
+    const PARAMETERS: &'static [&'static str] = &["", "result"];
+    const MIGRATES: bool = false;
+
+    fn enter((report,): (Report<T>,), results: Vector<T>) {
+        *lock(&report.landing) = Some(results.into_iter().collect());
+    }
+
+    fn full(closure: Closure<Self>) -> Closure<Self> {
+        closure
+    }
+}
+
+/// Says that the top closure is gone when it is dropped: after it has run, or when it is destroyed.
+struct Report<T> {
+    landing: Landing<T>,
+    computation: &'static Computation,
+    number: u64,
+}
+
+impl<T> Drop for Report<T> {
+    fn drop(&mut self) {
+        self.computation.topped(self.number);
+    }
+}
+
+impl<B: Body> sealed::Sealed for Top<B> {}
+impl<B: Body> Task for Top<B> {
+    type Output = B::Output;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<B::Output> {
+        let workers = cx.context().here.workers.get() as usize;
+        let computation = Computation::begin(workers, self.shared);
+        let landing: Landing<B::Result> = Arc::default();
+        let mut session = Session::begin(cx, computation);
+        let report = Report { landing: Arc::clone(&landing), computation, number: computation.number() };
+        let begun = catch_unwind(AssertUnwindSafe(|| {
+            let made = frame::make::<Last<B::Result>, _, _>((Given(report),), Each(self.body.results()));
+            let (_, results) = made.with_holes();
+            self.body.begin(results);
+        }));
+        if let Err(payload) = begun {
+            computation.fail(pack(payload));
+        }
+        session.count();
+        drop(session);
+        let body = TopBody::<B> { computation, landing, end: None, place: self.place, over: false };
+        poll_in_place(body, cx, TopBody::<B>::TABLE)
+    }
+}
+
+type End = Suspend<(), Box<dyn FnOnce(Continuation<()>) + Send>>;
+
+/// Waits until the computation is over.
+struct TopBody<B: Body> {
+    computation: &'static Computation,
+    landing: Landing<B::Result>,
+    end: Option<CallFuture<End>>,
+    place: Place,
+    over: bool,
+}
+
+impl<B: Body> Unpin for TopBody<B> {}
+
+impl<B: Body> TopBody<B> {
+    /// A cancelled computation still waits for its threads.
+    const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
+
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
+        // SAFETY: the worker loop runs a frame exclusively.
+        let this = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
+        if !this.over {
+            this.over = true;
+            let computation = this.computation;
+            computation.abandon();
+            quietly(|| this.end = None);
+            let wait: Box<dyn FnOnce(Continuation<()>) + Send> = Box::new(move |end| computation.wait(end));
+            this.end = Some(CallFuture::fresh(suspend_protected(wait)));
+        }
+        if let Some(end) = &mut this.end {
+            let mut polled = Poll::Pending;
+            quietly(|| polled = Pin::new(end).poll(&mut StdContext::from_waker(Waker::noop())));
+            if polled.is_pending() {
+                return Poll::Pending;
+            }
+        }
+        drop(this.computation.finish());
+        // SAFETY: passed on; nothing of the computation is left.
+        unsafe { BodyFrame::<Self>::cancel(frame, cx) }
+    }
+}
+
+impl<B: Body> Future for TopBody<B> {
+    type Output = B::Output;
+
+    fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<B::Output> {
+        let this = &mut *self;
+        let (computation, place) = (this.computation, this.place);
+        let end = this.end.get_or_insert_with(|| {
+            let wait: Box<dyn FnOnce(Continuation<()>) + Send> = Box::new(move |end| computation.wait(end));
+            CallFuture::fresh(suspend_at(place, wait))
+        });
+        if Pin::new(end).poll(std).is_pending() {
+            return Poll::Pending;
+        }
+        let over = computation.finish();
+        if let Some(payload) = over.panic {
+            resume_unwind(payload);
+        }
+        match lock(&this.landing).take() {
+            Some(results) => Poll::Ready(B::output(results)),
+            None => match over.unsent {
+                Some(what) => panic!("a computation of closures has no result: {what} was dropped unsent"),
+                None => unreachable!("a top closure runs, or is destroyed for something that was not sent"),
+            },
+        }
+    }
+}
