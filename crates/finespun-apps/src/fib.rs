@@ -6,6 +6,8 @@
 //! A run makes 2 fib(n + 1) - 1 calls: fib(33) = 3,524,578 in 11,405,773 calls, fib(40) = 102,334,155 in 331,160,281. The
 //! tests compare with the linear recurrence.
 
+pub mod threads;
+
 use finespun::prelude::*;
 
 /// The n-th Fibonacci number (fib(0) = 0, fib(1) = 1) by plain calls.

@@ -206,3 +206,26 @@ fn foldings_of_the_cube_agree() {
         assert_eq!(runtime.run(protein::fold(&problem, &Progress::new())), known);
     }
 }
+
+#[test]
+fn closures_agree() {
+    let problem = |lattice: &str, sequences: &[&str]| {
+        let sequences: Vec<_> = sequences.iter().map(|s| Sequence::parse(s).expect("a sequence")).collect();
+        Problem::new(Lattice::parse(lattice).expect("a box"), &sequences).expect("a problem")
+    };
+    let problems =
+        [problem("5x5", &[]), problem("2x3x3", &["HPHHPPHHHHPHHHPPHH"]), problem("2x2x2", &["HHHHHHHH"; 10])];
+    let known = problems.each_ref().map(|problem| protein::plain(problem, &Progress::new()));
+    everywhere(|runtime| {
+        assert_eq!(runtime.run(fib::threads::forked(15)), fib::plain(15));
+        assert_eq!(runtime.run(fib::threads::tailed(15)), fib::plain(15));
+        for n in [0, 1, 2, 3, 7] {
+            assert_eq!(runtime.run(nqueens::threads::nqueens(n)), nqueens::plain(n));
+        }
+        for (problem, known) in problems.iter().zip(&known) {
+            let progress = Progress::new();
+            assert_eq!(&runtime.run(protein::threads::fold(problem, &progress)), known);
+            assert!(progress.total() > 0 && progress.done() == progress.total());
+        }
+    });
+}

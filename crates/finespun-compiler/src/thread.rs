@@ -22,11 +22,12 @@ struct Parameter {
 /// Compiles a function marked `#[thread(arguments)]`.
 pub(crate) fn thread(arguments: TokenStream, tokens: TokenStream) -> syn::Result<TokenStream> {
     let posts = posts(arguments)?;
-    let f: ItemFn = syn::parse2(tokens)?;
+    let mut f: ItemFn = syn::parse2(tokens)?;
     let mut errors = Errors::default();
     check(&f, &mut errors);
+    let shared = shared(&mut f, &mut errors);
     let mut parameters = Vec::new();
-    for input in &f.sig.inputs {
+    for input in f.sig.inputs.iter().skip(usize::from(shared.is_some())) {
         match input {
             FnArg::Typed(input) => match &*input.pat {
                 Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => parameters.push(Parameter {
@@ -45,8 +46,8 @@ pub(crate) fn thread(arguments: TokenStream, tokens: TokenStream) -> syn::Result
         {
             errors.at(
                 reference,
-                "a closure owns its arguments: take the value, or an `Arc`, or let all threads share it \
-                 (`top(..).sharing(..)`)",
+                "a closure owns its arguments: take the value, or an `Arc`, or let all threads share it: `#[shared]` before the \
+                 first parameter, and `top(..).sharing(..)`",
             );
         }
     }
@@ -63,7 +64,32 @@ pub(crate) fn thread(arguments: TokenStream, tokens: TokenStream) -> syn::Result
             .at(&parameters[12].name, "a thread has at most twelve parameters beside a vector: put them into a struct");
     }
     errors.finish()?;
-    Ok(write(&f, &parameters, vector.as_ref(), posts))
+    Ok(write(&f, shared.as_ref(), &parameters, vector.as_ref(), posts))
+}
+
+/// The parameter that is no argument: what all threads read.
+struct Shared {
+    name: Pat,
+    /// Behind the reference.
+    kind: Type,
+}
+
+/// The first parameter, if it is marked `#[shared]`.
+fn shared(f: &mut ItemFn, errors: &mut Errors) -> Option<Shared> {
+    let mut found = None;
+    for (place, input) in f.sig.inputs.iter_mut().enumerate() {
+        let FnArg::Typed(input) = input else { continue };
+        let marks: Vec<_> = input.attrs.extract_if(.., |attr| attr.path().is_ident("shared")).collect();
+        let Some(mark) = marks.first() else { continue };
+        match &*input.ty {
+            _ if place > 0 => errors.at(mark, "what threads share is the first parameter"),
+            Type::Reference(reference) if reference.mutability.is_none() && reference.lifetime.is_none() => {
+                found = Some(Shared { name: (*input.pat).clone(), kind: (*reference.elem).clone() });
+            }
+            other => errors.at(other, "what threads share is read by reference: `#[shared] name: &T`"),
+        }
+    }
+    found
 }
 
 /// Whether `make_closure!` posts what is full.
@@ -117,7 +143,13 @@ fn element(kind: &Type) -> Option<&Type> {
     }
 }
 
-fn write(f: &ItemFn, parameters: &[Parameter], vector: Option<&Parameter>, posts: bool) -> TokenStream {
+fn write(
+    f: &ItemFn,
+    shared: Option<&Shared>,
+    parameters: &[Parameter],
+    vector: Option<&Parameter>,
+    posts: bool,
+) -> TokenStream {
     let site = Span::mixed_site();
     let rt = quote_spanned!(site=> ::finespun::closure::__rt);
     let closure = quote_spanned!(site=> ::finespun::closure);
@@ -189,9 +221,17 @@ fn write(f: &ItemFn, parameters: &[Parameter], vector: Option<&Parameter>, posts
     let migrates: Vec<_> =
         migrates.chain(vector.map(|_| quote_spanned!(site=> #rt::Probe::<#tail>::MIGRATES))).collect();
     let inputs = names.iter().zip(&kinds).zip(&mutable).map(|((n, k), m)| quote!(#m #n: #k)).chain(tail_parameter);
+    let shared_input = shared.map(|Shared { name, kind }| quote!(#name: &#kind));
+    let inputs = shared_input.into_iter().chain(inputs);
     let plain: Vec<_> = names.iter().zip(&kinds).map(|(n, k)| quote!(#n: #k)).collect();
     let supplied: Vec<_> = names.iter().zip(&supplies).map(|(n, s)| quote!(#n: #s)).collect();
     let arguments: Vec<_> = names.iter().map(|n| quote!(#n)).chain(tail_argument.clone()).collect();
+    let enter = match shared {
+        None => quote_spanned!(site=> Self::__enter(#(#arguments),*)),
+        Some(Shared { kind, .. }) => {
+            quote_spanned!(site=> #rt::shared(#text, |__shared: &#kind| Self::__enter(__shared, #(#arguments),*)))
+        }
+    };
     let tail_into: Vec<_> = tail_into.into_iter().collect();
     let tail_supplied: Vec<_> = tail_supplied.into_iter().collect();
     let hole_struct = quote_spanned! {site=>
@@ -224,7 +264,7 @@ fn write(f: &ItemFn, parameters: &[Parameter], vector: Option<&Parameter>, posts
             #vis fn __call(#(#plain,)* #(#tail_into)*) {
                 #tail_from
                 if #rt::stays() {
-                    Self::__enter(#(#arguments),*);
+                    #enter
                 } else {
                     #closure::post(#rt::made::<Self, _, _>((#(#rt::Given(#names),)*), #given_tail).full());
                 }
@@ -259,7 +299,7 @@ fn write(f: &ItemFn, parameters: &[Parameter], vector: Option<&Parameter>, posts
             #[inline(always)]
             fn enter((#(#names,)*): Self::Fixed, __tail: Self::Tail) {
                 let _ = &__tail;
-                Self::__enter(#(#arguments),*);
+                #enter
             }
 
             #[inline(always)]

@@ -92,7 +92,8 @@ pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
 /// Makes a thread of a function: code whose calls can be described by closures. See `finespun::closure`.
 ///
 /// The function returns nothing, takes what is owned and `Send`, and never waits. Its last parameter may be a `Vector<T>`,
-/// whose length each closure has of its own. `#[thread(post)]` lets `make_closure!` post full closures of it at once.
+/// whose length each closure has of its own. Its first may be marked `#[shared]`: a reference that is no argument, to what the
+/// computation shares (`top(..).sharing(value)`). `#[thread(post)]` lets `make_closure!` post full closures of it at once.
 ///
 /// It becomes a type of the function's name, for `make_closure!` and `tail_call!`; it cannot be called otherwise.
 #[proc_macro_attribute]

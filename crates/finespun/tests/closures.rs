@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use common::{everywhere, plain_fib, within_a_minute};
 use finespun::closure::{
-    Closure, Cont, Conts, Thread, Vector, make_closure, post, send_argument, shared, tail_call, thread, top, top_of,
+    Closure, Cont, Conts, Thread, Vector, make_closure, post, send_argument, tail_call, thread, top, top_of,
 };
 use finespun::prelude::*;
 
@@ -378,13 +378,11 @@ fn an_iterator_that_panics_or_lies_loses_nothing() {
 fn closures_are_made_within_a_computation() {
     let text = panics(|| drop(make_closure!(square, unreachable(), 1)));
     assert!(text.contains("outside a computation"), "{text}");
-    let text = panics(|| shared(|_: &u64| ()));
-    assert!(text.contains("outside a computation"), "{text}");
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let text = panics(|| {
-        runtime.run(top(|k| send_argument(shared(|n: &u64| *n), k)).sharing(Arc::new(1_u32)));
+        runtime.run(top(|k| post(make_closure!(read_shared, k, 1))).sharing(Arc::new(1_u32)));
     });
-    assert!(text.contains("the computation shares no `u64`"), "{text}");
+    assert!(text.contains("the thread `read_shared` reads a `u64`, which its computation does not share"), "{text}");
 
     /// A continuation, of a computation that is over.
     fn unreachable() -> Cont<u64> {
@@ -397,6 +395,26 @@ fn closures_are_made_within_a_computation() {
         }));
         keep.recv().unwrap()
     }
+}
+
+/// Adds what is shared as often.
+#[thread]
+fn read_shared(#[shared] shared: &u64, to: Cont<u64>, n: u64) {
+    if n == 0 {
+        return send_argument(0, to);
+    }
+    let sum = make_closure!(fib_sum, to, *shared, _);
+    if n % 2 == 0 { tail_call!(read_shared, sum.y, n - 1) } else { post(make_closure!(read_shared, sum.y, n - 1)) }
+}
+
+#[test]
+fn what_is_shared_is_there_until_the_end() {
+    let value = Arc::new(3);
+    everywhere(|runtime| {
+        let sum = top(|k| post(make_closure!(read_shared, k, 100))).sharing(Arc::clone(&value));
+        assert_eq!(runtime.run(sum), 300);
+        assert_eq!(Arc::strong_count(&value), 1);
+    });
 }
 
 #[thread]

@@ -1,11 +1,12 @@
 //! The number of ways to place n queens on an n x n board so that none attacks another.
 //!
 //! The state is three words of bits, by value: which columns and which diagonals are taken. A child is made from it by three
-//! shifts; no heap is touched. [`board`] is the other classical form, with the board as an array that is copied into each child.
+//! shifts; no heap is touched. [`board`] is the other classical form, with the board as an array that is copied into each child; [`threads`] is this one, with closures by hand.
 //!
 //! Answers: OEIS A000170: 8 queens 92, 10: 724, 12: 14,200, 13: 73,712, 14: 365,596, 15: 2,279,184, 16: 14,772,512.
 
 pub mod board;
+pub mod threads;
 
 use finespun::prelude::*;
 

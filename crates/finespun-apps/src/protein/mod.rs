@@ -16,6 +16,7 @@
 //! - `prune`: which partial paths cannot be completed
 //! - `search`: one step of the search, used by both versions
 //! - `histogram`: counters that many workers add to at once
+//! - [`threads`]: the search as the paper writes it, with closures by hand
 //!
 //! Answers: 3x3x3 has 103,346 foldings (OEIS A193346) and 3x3x4 has 84,731,192 (two independent programs: a frontier dynamic
 //! program and an enumeration; the paper says "over 48 million"). Squares: 5x5 1,081;
@@ -27,6 +28,7 @@ mod prune;
 mod search;
 mod sequence;
 mod symmetry;
+pub mod threads;
 
 use std::collections::BTreeMap;
 

@@ -77,12 +77,18 @@ impl<const K: usize> Search<K> {
         State { free: state.free & !bit, head: site, left: state.left - 1, hydrophobic }
     }
 
+    /// Where the path can go next: nowhere if it is complete or cannot be completed.
+    #[inline(always)]
+    pub(super) fn next(&self, state: &State<K>) -> u64 {
+        self.grid.next(state.free, state.head, state.left)
+    }
+
     /// Makes all steps that are forced, and returns where the path can go next: to several sites, or, if the path is complete
     /// or cannot be completed, to none.
     #[inline(always)]
     pub(super) fn advance(&self, mut state: State<K>) -> (State<K>, u64) {
         loop {
-            let next = self.grid.next(state.free, state.head, state.left);
+            let next = self.next(&state);
             if next & next.wrapping_sub(1) != 0 || next == 0 {
                 return (state, next);
             }

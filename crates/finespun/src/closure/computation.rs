@@ -24,7 +24,7 @@
 //! under the lock, if the computation is not over; else it destroys the closure. Records are recycled and never freed, since a
 //! continuation may be kept for as long as one likes; each use has a number of its own.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 
@@ -56,8 +56,24 @@ impl Tally {
     }
 }
 
-/// What all threads of a computation may read.
-pub(super) type Shared = Arc<dyn Any + Send + Sync>;
+/// What all threads of a computation may read: a value, and what kind it is, to be compared without a call.
+pub(super) struct Shared {
+    kind: TypeId,
+    value: Arc<dyn Any + Send + Sync>,
+}
+
+impl Shared {
+    pub(super) fn new<S: Any + Send + Sync>(value: Arc<S>) -> Shared {
+        Shared { kind: TypeId::of::<S>(), value }
+    }
+
+    /// The value, if it is an `S`.
+    #[inline(always)]
+    pub(super) fn get<S: Any>(&self) -> Option<&S> {
+        // SAFETY: of that type.
+        (self.kind == TypeId::of::<S>()).then(|| unsafe { &*Arc::as_ptr(&self.value).cast::<S>() })
+    }
+}
 
 /// The record of a computation.
 pub(crate) struct Computation {
@@ -149,6 +165,7 @@ impl Computation {
     ///
     /// # Safety
     /// Called by an active thread of this computation, and not kept any longer.
+    #[inline(always)]
     pub(super) unsafe fn shared(&self) -> Option<&Shared> {
         // SAFETY: see `Sync`.
         unsafe { (*self.shared.get()).as_ref() }

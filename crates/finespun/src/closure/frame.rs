@@ -238,11 +238,20 @@ pub(super) unsafe fn post(closure: FrameRef) {
         Some(cx) if cx.context().threads.number.get() == number => {
             // SAFETY: set with the number, to the counter of this worker in this computation, which is not over.
             add(unsafe { &*cx.context().threads.posted.get() }, 1, Ordering::Relaxed);
-            cx.context().scheduler().post(closure);
+            cx.context().threads.push(closure);
+            if cx.trips() {
+                attend(cx);
+            }
         }
         // SAFETY: passed on.
         _ => unsafe { post_from_outside(closure) },
     }
+}
+
+#[cold]
+#[inline(never)]
+fn attend(cx: Cx) {
+    cx.context().scheduler().attend();
 }
 
 #[cold]

@@ -26,7 +26,7 @@
 //!
 //! What there the programmer has to get right, types say here: a hole is filled once, by a value of its type; a closure that is
 //! not full cannot be posted; a vector without elements adds nothing to what is missing. What a thread takes is owned; what
-//! all of them read is [`shared`](fn@shared).
+//! all of them read, they share ([`Top::sharing`]).
 //!
 //! The closure is a frame of the task room, of which this room makes its own kind ([`frame`]); who finds out that a
 //! computation is over stands in [`computation`], and how a worker runs one closure after the other in [`session`].
@@ -45,7 +45,7 @@ pub use finespun_macros::{make_closure, tail_call, thread};
 pub use cont::{Cont, Conts, send_argument};
 pub use frame::Closure;
 pub use tail::{Elements, Vector};
-pub use thread::{Postable, Thread, post, shared};
+pub use thread::{Postable, Thread, post};
 pub use top::{Body, Top, top, top_of};
 
 /// What generated code calls.
@@ -53,7 +53,7 @@ pub use top::{Body, Top, top, top_of};
 pub mod __rt {
     pub use super::argument::{Each, Elements, Given, In, Missing, Supply, Without};
     pub use super::migrates::{Never, Probe};
-    pub use super::thread::{made, stays};
+    pub use super::thread::{made, shared, stays};
 }
 
 /// Whether a type can travel, found out without asking that it can.

@@ -76,11 +76,13 @@ pub(super) unsafe fn run(first: FrameRef, cx: Cx) -> Poll<Status> {
     let mut session = Session::begin(cx, computation);
     let ended = catch_unwind(AssertUnwindSafe(|| {
         let mut next = Some(first);
+        let mut turns = cx.context().scheduler().turns();
         while let Some(closure) = next {
             session.count();
             // SAFETY: full, and in no queue any more: this worker has it alone.
             unsafe { (table(closure).run)(closure) };
-            next = following(cx, group, computation);
+            turns -= 1;
+            next = if turns == 0 { None } else { following(cx, group, computation) };
         }
     }));
     if let Err(payload) = ended {
@@ -93,12 +95,15 @@ pub(super) unsafe fn run(first: FrameRef, cx: Cx) -> Poll<Status> {
 /// The next closure of this session, if there is one.
 #[inline(always)]
 fn following(cx: Cx, group: u32, computation: &Computation) -> Option<FrameRef> {
-    let scheduler = cx.context().scheduler();
+    let threads = &cx.context().threads;
     if cx.trips() {
-        scheduler.attend();
+        cx.context().scheduler().attend();
         return None;
     }
-    let next = scheduler.next_posted()?;
+    let next = match threads.pop() {
+        Some(closure) => closure,
+        None => cx.context().scheduler().next_shown()?,
+    };
     // SAFETY: ready, so live.
     let header = unsafe { next.as_ref() };
     // SAFETY: a closure, if it has a thread.
@@ -108,8 +113,8 @@ fn following(cx: Cx, group: u32, computation: &Computation) -> Option<FrameRef> 
     {
         return Some(next);
     }
-    // Something else: that is for the worker's loop.
-    cx.make_ready(next);
+    // Something else: that is for the worker's loop, which takes it next.
+    threads.push(next);
     None
 }
 

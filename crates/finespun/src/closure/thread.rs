@@ -5,7 +5,7 @@ use std::any::Any;
 use crate::task::context::{Cx, try_cx};
 
 use super::argument::{Elements, Parameters, Supplies};
-use super::computation::Computation;
+use super::computation::{Computation, Shared};
 use super::frame::{self, Closure};
 use super::tail::Tail;
 
@@ -97,18 +97,25 @@ fn current(cx: Cx) -> Option<&'static Computation> {
     unsafe { cx.context().threads.computation.get().cast::<Computation>().as_ref() }
 }
 
-/// Reads what all threads of this computation share: see [`Top::sharing`](super::Top::sharing).
-///
-/// Costs two loads and a comparison of types.
+/// Calls a thread with what its computation shares. Costs two loads and a comparison of types.
 ///
 /// # Panics
-/// Outside a thread, and if the computation shares no `S`.
-#[inline]
-pub fn shared<S: Any + Send + Sync, R>(read: impl FnOnce(&S) -> R) -> R {
-    let Some(computation) = try_cx().and_then(current) else { panic!("`shared` was called outside a computation") };
-    // SAFETY: a thread of the computation runs here, until this returns.
-    match unsafe { computation.shared() }.and_then(|shared| shared.downcast_ref::<S>()) {
-        Some(shared) => read(shared),
-        None => panic!("the computation shares no `{}`: say `top(..).sharing(value)`", std::any::type_name::<S>()),
+/// If the computation shares no `S`.
+#[doc(hidden)]
+#[inline(always)]
+pub fn shared<S: Any + Send + Sync>(thread: &'static str, enter: impl FnOnce(&S)) {
+    #[cold]
+    #[inline(never)]
+    fn without(thread: &'static str, kind: &'static str) -> ! {
+        panic!(
+            "the thread `{thread}` reads a `{kind}`, which its computation does not share: say `top(..).sharing(value)`"
+        )
+    }
+
+    // SAFETY: a thread of the computation is about to run here, until this returns.
+    let shared = try_cx().and_then(current).and_then(|computation| unsafe { computation.shared() });
+    match shared.and_then(Shared::get::<S>) {
+        Some(shared) => enter(shared),
+        None => without(thread, std::any::type_name::<S>()),
     }
 }

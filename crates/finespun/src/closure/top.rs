@@ -95,17 +95,17 @@ pub struct Top<B> {
 }
 
 impl<B> Top<B> {
-    /// Gives all threads of the computation a value to read, by [`shared`](super::shared()): what is too large, or too often
-    /// used, to be an argument.
+    /// Gives all threads of the computation a value to read: what is too large, or too often used, to be an argument. A
+    /// thread takes it as a first parameter of its own kind.
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use finespun::closure::{Cont, make_closure, post, send_argument, shared, thread, top};
+    /// use finespun::closure::{Cont, make_closure, post, send_argument, thread, top};
     /// use finespun::Runtime;
     ///
     /// #[thread]
-    /// fn look_up(to: Cont<u64>, index: usize) {
-    ///     send_argument(shared(|table: &Vec<u64>| table[index]), to);
+    /// fn look_up(#[shared] table: &Vec<u64>, to: Cont<u64>, index: usize) {
+    ///     send_argument(table[index], to);
     /// }
     /// # let runtime = Runtime::builder().workers(1).build().unwrap();
     ///
@@ -114,7 +114,7 @@ impl<B> Top<B> {
     /// assert_eq!(runtime.run(found), 4);
     /// ```
     pub fn sharing<S: Any + Send + Sync>(self, shared: Arc<S>) -> Top<B> {
-        Top { shared: Some(shared), ..self }
+        Top { shared: Some(Shared::new(shared)), ..self }
     }
 }
 

@@ -202,8 +202,14 @@ impl Worker<'_> {
                 return Some(frame);
             }
         }
-        let own = if self.team.nodes_in_use() { self.next_of_nodes(tick) } else { self.deque().pop() };
+        let own = if self.team.nodes_in_use() { self.next_of_nodes(tick) } else { self.youngest() };
         own.or_else(|| self.team.take_injected()).or_else(|| self.steal())
+    }
+
+    /// The youngest of the frames that any worker could run.
+    #[inline]
+    fn youngest(&self) -> Option<FrameRef> {
+        self.context().threads.pop().or_else(|| self.deque().pop())
     }
 
     /// A frame that is ready here, or becomes so by a message.
@@ -219,7 +225,7 @@ impl Worker<'_> {
         // not for ever.
         let mut turns = 0..FAIR;
         loop {
-            let own = self.next.take().or_else(|| self.deque().pop()).or_else(|| self.take_located());
+            let own = self.next.take().or_else(|| self.youngest()).or_else(|| self.take_located());
             if own.is_some() || turns.next().is_none() || !(self.poll() || self.listen()) {
                 return own;
             }

@@ -69,6 +69,42 @@ pub(crate) struct Threads {
     pub(crate) computation: Cell<*const ()>,
     /// How many of its closures this worker has posted.
     pub(crate) posted: Cell<*const AtomicU64>,
+    /// Closures that are ready and that only this worker sees, youngest last: younger than all in its deque. Whoever looks for
+    /// work in vain asks for them by the guard, as for what is on a stack.
+    ready: UnsafeCell<Vec<FrameRef>>,
+}
+
+impl Threads {
+    fn new() -> Threads {
+        Threads {
+            number: Cell::new(0),
+            computation: Cell::new(ptr::null()),
+            posted: Cell::new(ptr::null()),
+            ready: UnsafeCell::new(Vec::new()),
+        }
+    }
+
+    /// A closure is ready.
+    #[inline(always)]
+    pub(crate) fn push(&self, closure: FrameRef) {
+        // SAFETY: only this thread touches the list, and no reference to it outlives a statement.
+        unsafe { (*self.ready.get()).push(closure) };
+    }
+
+    /// The youngest of those that are ready here.
+    #[inline(always)]
+    pub(crate) fn pop(&self) -> Option<FrameRef> {
+        // SAFETY: as above.
+        unsafe { (*self.ready.get()).pop() }
+    }
+
+    /// The older half of those that are ready here, oldest first, to be shown to others.
+    pub(crate) fn older_half(&self) -> Vec<FrameRef> {
+        // SAFETY: as above.
+        let ready = unsafe { &mut *self.ready.get() };
+        let half = ready.len().div_ceil(2);
+        ready.drain(..half).collect()
+    }
 }
 
 /// The node that the code of this worker runs at, as the object room has set it.
@@ -114,11 +150,11 @@ pub(crate) trait Scheduler {
     fn run_cancelled(&self, run: u32) -> bool;
     /// Terminate a group of this team; whether this is the first time.
     fn terminate(&self, group: u32) -> bool;
-    /// A closure may run, on any worker: queue it, to be run next.
-    fn post(&self, closure: FrameRef);
-    /// What this worker runs next, if that is not for its loop to find out.
-    fn next_posted(&self) -> Option<FrameRef>;
-    /// The guard tripped where nothing can leave the stack: the requests are answered by what follows.
+    /// How many closures may run one after the other before the worker's loop gets its turn.
+    fn turns(&self) -> u32;
+    /// The youngest frame that this worker shows to others.
+    fn next_shown(&self) -> Option<FrameRef>;
+    /// The guard tripped where nothing can leave the stack: others are shown what is ready here.
     fn attend(&self);
     /// A frame of this worker may run: queue it behind all others.
     fn ready_last(&self, frame: FrameRef);
@@ -203,11 +239,7 @@ impl Context {
             counters: Counters::default(),
             scheduler: Cell::new(None),
             here: Here::default(),
-            threads: Threads {
-                number: Cell::new(0),
-                computation: Cell::new(ptr::null()),
-                posted: Cell::new(ptr::null()),
-            },
+            threads: Threads::new(),
         }
     }
 

@@ -31,6 +31,9 @@ impl Worker<'_> {
     /// Somebody else has asked, who has nothing to do: whether the stack is given up.
     fn promote(&self) -> Verdict {
         let served = self.serve();
+        if self.show() {
+            return Verdict::Stay;
+        }
         if !self.seat.deque.is_empty() && !served {
             return Verdict::Stay;
         }
@@ -41,6 +44,14 @@ impl Worker<'_> {
         self.left_at.set(Some(now));
         self.context().counters.promotions.add(1);
         self.leave(Reason::Thief)
+    }
+
+    /// Shows others closures that are ready here; whether there are any.
+    fn show(&self) -> bool {
+        let shown = self.context().threads.older_half();
+        let any = !shown.is_empty();
+        shown.into_iter().for_each(|closure| self.publish(closure));
+        any
     }
 
     /// Handles messages on top of the stack, which has its reserve left, if there are any: whether somebody may go on for
@@ -145,17 +156,19 @@ impl Scheduler for Worker<'_> {
         self.team.terminate(group)
     }
 
-    fn post(&self, closure: FrameRef) {
-        self.publish(closure);
+    fn turns(&self) -> u32 {
+        if self.team.nodes_in_use() {
+            return 1;
+        }
+        let tick = self.tick.get();
+        let turns = FAIR - tick % FAIR;
+        // The next frame that the loop takes is one from outside, if there is one.
+        self.tick.set(tick.wrapping_add(turns - 1));
+        turns
     }
 
-    fn next_posted(&self) -> Option<FrameRef> {
-        let tick = self.tick.get().wrapping_add(1);
-        if tick.is_multiple_of(FAIR) || self.sweep_due() || self.team.nodes_in_use() {
-            return None;
-        }
-        self.tick.set(tick);
-        self.deque().pop()
+    fn next_shown(&self) -> Option<FrameRef> {
+        if self.sweep_due() { None } else { self.deque().pop() }
     }
 
     fn attend(&self) {
@@ -164,6 +177,9 @@ impl Scheduler for Worker<'_> {
         let flags = context.guard.take();
         if flags.quantum() {
             context.counters.quanta.add(1);
+        }
+        if flags.steal() {
+            self.show();
         }
         self.arm_block_every();
     }
