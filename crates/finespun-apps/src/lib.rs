@@ -24,6 +24,7 @@
 //! | [`search`] | a group of activities that one of them ends | where the input put it |
 //! | [`sumto`] | a group of activities of any grain | n (n + 1) / 2 |
 //! | [`protein`] | the search of the continuation-passing-threads paper | 3x3x3: 103,346 foldings |
+//! | [`raytrace`] | pixels of very different cost | Java Grande: checksum 29,827,635 at 500 x 500 |
 //!
 //! Nothing here is `unsafe`, and no application knows how many workers run it: the answers are the same for any number.
 #![forbid(unsafe_code)]
@@ -41,6 +42,7 @@ pub mod nqueens;
 pub mod progress;
 pub mod protein;
 pub mod qsort;
+pub mod raytrace;
 pub mod search;
 pub mod skynet;
 pub mod sor;

@@ -2,6 +2,7 @@
 
 use finespun::prelude::*;
 use finespun_apps::protein::{self, Lattice, Problem, Sequence};
+use finespun_apps::raytrace::{self, Rays, Scene, Size};
 use finespun_apps::uts::{self, Tree};
 use finespun_apps::{Progress, fib, integrate, list, matmul, nqueens, qsort, search, skynet, sumto, tak};
 
@@ -204,6 +205,36 @@ fn foldings_of_the_cube_agree() {
     for workers in WORKERS {
         let runtime = Runtime::builder().workers(workers).build().expect("a runtime");
         assert_eq!(runtime.run(protein::fold(&problem, &Progress::new())), known);
+    }
+}
+
+#[test]
+fn pictures_agree() {
+    let scenes = [Scene::show(1).expect("few levels"), Scene::java_grande(Rays::Shared)];
+    for (scene, (width, height)) in scenes.iter().zip([(17, 6), (8, 8)]) {
+        let size = Size::new(width, height).expect("a size");
+        let known = raytrace::plain(scene, size, &Progress::new());
+        everywhere(|runtime| {
+            let progress = Progress::new();
+            assert_eq!(runtime.run(raytrace::render(scene, size, &progress)), known);
+            assert_eq!((progress.done(), progress.total()), (u64::from(height), u64::from(height)));
+            let progress = Progress::new();
+            let found = runtime.run(raytrace::threads::render(scene, size, &progress));
+            assert_eq!((&found.picture, &found.work), (&known.0, &known.1));
+            assert_eq!(found.traced.iter().sum::<usize>(), size.pixels());
+            assert_eq!((progress.done(), progress.total()), (u64::from(height), u64::from(height)));
+        });
+    }
+}
+
+#[test]
+fn static_shares_are_the_picture() {
+    let (scene, size) = (Scene::show(1).expect("few levels"), Size::new(5, 7).expect("a size"));
+    let (picture, _) = raytrace::plain(&scene, size, &Progress::new());
+    for workers in [1, 2, 3, 7, 10] {
+        let share = |worker| raytrace::threads::by_blocks(&scene, size, worker, workers);
+        let all: Vec<[u8; 3]> = (0..workers).flat_map(share).collect();
+        assert_eq!(all, picture.pixels(), "{workers} workers");
     }
 }
 

@@ -409,7 +409,7 @@ fn read_shared(#[shared] shared: &u64, to: Cont<u64>, n: u64) {
 
 #[test]
 fn what_is_shared_is_there_until_the_end() {
-    let value = Arc::new(3);
+    let value = Arc::new(3_u64);
     everywhere(|runtime| {
         let sum = top(|k| post(make_closure!(read_shared, k, 100))).sharing(Arc::clone(&value));
         assert_eq!(runtime.run(sum), 300);

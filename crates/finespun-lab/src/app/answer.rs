@@ -13,6 +13,8 @@ pub struct Answer {
     pub layout: Map<String, Value>,
     /// How many of what has which value.
     pub histogram: Option<Histogram>,
+    /// What goes into the files that the application was asked for, in their order.
+    pub files: Vec<Vec<u8>>,
 }
 
 /// Counts by a whole number.
@@ -31,7 +33,7 @@ pub struct Histogram {
 impl Answer {
     /// An answer of named values.
     pub fn new<const N: usize>(values: [(&str, Value); N]) -> Self {
-        Answer { values: super::object(values), layout: Map::new(), histogram: None }
+        Answer { values: super::object(values), layout: Map::new(), histogram: None, files: Vec::new() }
     }
 
     /// The same answer with what can be said of the layout.

@@ -12,9 +12,12 @@ mod groups;
 mod mdforce;
 mod microkernel;
 mod protein;
+mod raytrace;
 mod recursion;
 mod slices;
 mod uts;
+
+use std::path::Path;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use finespun::RunError;
@@ -46,6 +49,11 @@ pub trait App {
     /// What would have to be asked for instead.
     fn histogram(&self) -> Result<(), String> {
         Err("only protein with --sequence has a histogram to draw".to_owned())
+    }
+
+    /// The files that the answer is to come with, and the options that named them.
+    fn files(&self) -> Vec<(&'static str, &Path)> {
+        Vec::new()
     }
 
     /// Computes the answer on `executor`. The time excludes the making of the input and the checking of the output.
@@ -91,6 +99,8 @@ pub enum Apps {
     Uts(Box<uts::Uts>),
     /// Every way in which a protein can fill a box, and the energies of those foldings
     Protein(protein::Protein),
+    /// A picture by ray tracing, whose pixels cost very different amounts of work
+    Raytrace(raytrace::Raytrace),
 }
 
 impl Apps {
@@ -117,6 +127,7 @@ impl Apps {
             Apps::Sumto(app) => Box::new(app),
             Apps::Uts(app) => Box::new(app.open()?),
             Apps::Protein(app) => Box::new(app.open()?),
+            Apps::Raytrace(app) => Box::new(app.open()?),
         })
     }
 }

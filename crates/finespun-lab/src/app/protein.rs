@@ -24,12 +24,16 @@ pub struct Protein {
     /// The chain: one letter H (hydrophobic) or P (polar) per site of the box
     #[arg(long, value_name = "HPH...", allow_hyphen_values = true, value_parser = Sequence::parse)]
     sequence: Option<Sequence>,
+    /// By closures instead of tasks: the program of the continuation-passing-threads paper (Figure 12)
+    #[arg(long)]
+    closures: bool,
 }
 
 /// The foldings to be found.
 #[derive(Debug)]
 pub struct Foldings {
     problem: Problem,
+    closures: bool,
 }
 
 impl Protein {
@@ -41,7 +45,7 @@ impl Protein {
     pub fn open(self) -> Result<Foldings, Failure> {
         let sequences = Vec::from_iter(self.sequence);
         match Problem::new(self.lattice, &sequences) {
-            Ok(problem) => Ok(Foldings { problem }),
+            Ok(problem) => Ok(Foldings { problem, closures: self.closures }),
             Err(error) => Err(Failure::Usage(format!("--sequence and --lattice do not fit: {error}"))),
         }
     }
@@ -57,6 +61,9 @@ impl App for Foldings {
         if let Some(sequence) = self.problem.sequences().first() {
             parameters.insert("sequence".to_owned(), sequence.to_string().into());
         }
+        if self.closures {
+            parameters.insert("closures".to_owned(), true.into());
+        }
         parameters
     }
 
@@ -69,11 +76,11 @@ impl App for Foldings {
 
     fn run(&self, executor: &Executor, progress: &Progress) -> Result<Timed<Answer>, RunError> {
         let data = (&self.problem, progress);
-        let found = executor.compute(
-            data,
-            |(problem, progress)| protein::plain(problem, progress),
-            |(problem, progress)| protein::fold(problem, progress),
-        )?;
+        let plain = |(problem, progress)| protein::plain(problem, progress);
+        let found = match self.closures {
+            false => executor.compute(data, plain, |(problem, progress)| protein::fold(problem, progress))?,
+            true => executor.compute(data, plain, |(problem, progress)| protein::threads::fold(problem, progress))?,
+        };
         Ok(found.map(|folding| {
             let mut answer = Answer::new([("foldings", folding.paths.into())]);
             answer.histogram = folding.histograms.into_iter().next().map(|bins| Histogram {

@@ -18,6 +18,8 @@ const TAK: i64 = 10_000;
     allow_negative_numbers = true,
     after_help = "\
 N is 0 to 93 (what fits 64 bits); the run makes 2 fib(N + 1) - 1 calls, so each step up takes 1.6 times as long.
+With --closures it is the program of the continuation-passing-threads paper (Figure 3), which makes 2 fib(N + 1) - 1 closures, or
+half as many again with --no-tail-call.
 Answer: value.
 
 Example: finespun run fib 35 --workers 2 --stats"
@@ -26,6 +28,12 @@ pub struct Fib {
     /// Which Fibonacci number, 0 to 93
     #[arg(value_name = "N", value_parser = number(0..=93u64))]
     n: u64,
+    /// By closures instead of tasks
+    #[arg(long)]
+    closures: bool,
+    /// With --closures: post both halves instead of going on with the second
+    #[arg(long, requires = "closures")]
+    no_tail_call: bool,
 }
 
 impl App for Fib {
@@ -34,11 +42,20 @@ impl App for Fib {
     }
 
     fn parameters(&self) -> Map<String, Value> {
-        object([("n", self.n.into())])
+        let mut parameters = object([("n", self.n.into())]);
+        if self.closures {
+            parameters.insert("closures".to_owned(), true.into());
+            parameters.insert("tail_call".to_owned(), (!self.no_tail_call).into());
+        }
+        parameters
     }
 
     fn run(&self, executor: &Executor, _: &Progress) -> Result<Timed<Answer>, RunError> {
-        let found = executor.compute(self.n, fib::plain, fib::fib)?;
+        let found = match (self.closures, self.no_tail_call) {
+            (false, _) => executor.compute(self.n, fib::plain, fib::fib)?,
+            (true, false) => executor.compute(self.n, fib::plain, fib::threads::tailed)?,
+            (true, true) => executor.compute(self.n, fib::plain, fib::threads::forked)?,
+        };
         Ok(found.map(|value| Answer::new([("value", value.into())])))
     }
 }
@@ -95,6 +112,9 @@ pub struct Nqueens {
     /// Queens, and rows and columns of the board, 0 to 32
     #[arg(value_name = "N", value_parser = number(0..=MAX_QUEENS))]
     n: u32,
+    /// By closures instead of tasks
+    #[arg(long)]
+    closures: bool,
 }
 
 impl App for Nqueens {
@@ -103,11 +123,18 @@ impl App for Nqueens {
     }
 
     fn parameters(&self) -> Map<String, Value> {
-        object([("n", self.n.into())])
+        let mut parameters = object([("n", self.n.into())]);
+        if self.closures {
+            parameters.insert("closures".to_owned(), true.into());
+        }
+        parameters
     }
 
     fn run(&self, executor: &Executor, _: &Progress) -> Result<Timed<Answer>, RunError> {
-        let found = executor.compute(self.n, nqueens::plain, nqueens::nqueens)?;
+        let found = match self.closures {
+            false => executor.compute(self.n, nqueens::plain, nqueens::nqueens)?,
+            true => executor.compute(self.n, nqueens::plain, nqueens::threads::nqueens)?,
+        };
         Ok(found.map(|solutions| Answer::new([("solutions", solutions.into())])))
     }
 }

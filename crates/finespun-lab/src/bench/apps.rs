@@ -33,6 +33,7 @@ const LINES: &[(&str, &str)] = &[
     ("sumto 1_000_000_000", "sumto 1000"),
     ("uts --tree T1", "uts --type 3 --branching 2 --depth 6"),
     ("protein --lattice 3x3x3", "protein --lattice 2x2x3"),
+    ("raytrace", "raytrace --levels 1 --size 16"),
 ];
 
 /// The bench.

@@ -13,6 +13,7 @@
 //! - `layouts`: objects on nodes by layout, on the stack and in frames only
 //! - `microkernel`: threads that gather and compute, by stack or frames and by transport
 //! - `parc`: groups of activities: cost, distribution, barriers, ends; beside the paper
+//! - `pcm`: closures by hand: costs, tail calls, the efficiency model, migration; beside the paper
 //! - `nodes`: 64 nodes against one for each worker
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `measure`: the alternating timer, least and median
@@ -31,6 +32,7 @@ mod options;
 mod overheads;
 mod paper;
 mod parc;
+mod pcm;
 mod scaling;
 mod suspended;
 mod transports;
@@ -94,6 +96,7 @@ const BENCHES: &[&dyn Bench] = &[
     &microkernel::Microkernel,
     &nodes::Nodes,
     &parc::Parc,
+    &pcm::Pcm,
 ];
 
 /// What benches start for themselves; no list shows them.
@@ -127,7 +130,7 @@ pub fn bench(line: args::Bench) -> Result<(), Failure> {
     }
     let printed = show::print(&report.text);
     if let Some(target) = json {
-        target.write(&document(*bench, &options, &report))?;
+        target.write(document(*bench, &options, &report))?;
     }
     if let (Some(target), Some(svg)) = (plot, &report.plot) {
         target.write(svg)?;

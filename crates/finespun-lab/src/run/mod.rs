@@ -37,6 +37,8 @@ pub fn run(run: Run) -> Result<(), Failure> {
     let app = run.app.open()?;
     interrupt::install();
     let plot = options.plot.as_deref().map(|path| plot(app.as_ref(), path)).transpose()?;
+    let files = app.files().into_iter().map(|(option, path)| Target::open(option, path));
+    let files = files.collect::<Result<Vec<_>, _>>()?;
     enough_memory(app.as_ref())?;
     let executor = executor(&options)?;
     let runs = repeat(app.as_ref(), &executor, options.repeat)?;
@@ -44,7 +46,10 @@ pub fn run(run: Run) -> Result<(), Failure> {
     // A reader who has gone is no reason to withhold the picture, nor is a full disk one to withhold the answer.
     let printed = show::print(&if options.json { report.json() } else { report.text() });
     if let (Some(target), Some(histogram)) = (plot, report.histogram()) {
-        target.write(&show::bars(histogram)?)?;
+        target.write(show::bars(histogram)?)?;
+    }
+    for (target, content) in files.into_iter().zip(report.files()) {
+        target.write(content)?;
     }
     printed
 }

@@ -40,6 +40,11 @@ impl<'a> Report<'a> {
         self.answer.histogram.as_ref()
     }
 
+    /// What goes into the answer's files.
+    pub fn files(&self) -> &[Vec<u8>] {
+        &self.answer.files
+    }
+
     /// One JSON object: app, parameters, answer, seconds, workers, stats; and `plain` and `runs` where these were asked for.
     ///
     /// `seconds` is the least time of all runs.

@@ -37,25 +37,25 @@ impl Target {
         Ok(target)
     }
 
-    /// Replaces the file's content by `text`.
+    /// Replaces the file's content.
     ///
     /// # Errors
     ///
     /// [`Failure::File`] with the system's reason.
-    pub fn write(mut self, text: &str) -> Result<(), Failure> {
-        let written = self.replace(text);
+    pub fn write(mut self, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+        let written = self.replace(content.as_ref());
         written.map_err(|source| Failure::File { option: self.option, path: self.path.clone(), source })?;
         self.empty = false;
         interrupt::ended(&self.path);
         Ok(())
     }
 
-    fn replace(&mut self, text: &str) -> std::io::Result<()> {
+    fn replace(&mut self, content: &[u8]) -> std::io::Result<()> {
         // Pipes and devices have no length that could be set.
         if self.file.metadata()?.is_file() {
             self.file.set_len(0)?;
         }
-        self.file.write_all(text.as_bytes())?;
+        self.file.write_all(content)?;
         self.file.flush()
     }
 }

@@ -1,0 +1,114 @@
+//! The programs: what a tail call gains, what closures cost beside plain calls and tasks, and how many of them migrate.
+
+use finespun::Runtime;
+use finespun_apps::protein::{Lattice, Problem, Sequence};
+use finespun_apps::{Progress, fib, nqueens, protein};
+use serde_json::json;
+
+use super::super::measure::alternate;
+use super::{Section, Way};
+use crate::failure::Failure;
+use crate::show;
+
+/// A chain of 27 for the box of 3 x 3 x 3.
+const CHAIN: &str = "HPHHPPHHHHPHHHPPHHPPHPHHHPH";
+
+/// What can be run, and what it must deliver.
+type Variant<'a> = (&'a str, &'a dyn Fn(&Runtime) -> u64);
+
+pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
+    let (n, queens, sites) = if way.quick { (12, 6, "2x2x3") } else { (27, 10, "3x3x3") };
+    let lattice = Lattice::parse(sites).expect("a box");
+    let chain = Sequence::parse(&CHAIN[..lattice.sites()]).expect("a chain");
+    let [counted, folded] = [&[][..], &[chain]].map(|chains| Problem::new(lattice, chains).expect("they fit"));
+    let silent = Progress::new();
+    let mut section = Section::default();
+    let fib: [Variant<'_>; 4] = [
+        ("plain", &|_| fib::plain(n)),
+        ("tasks", &|runtime| runtime.run(fib::fib(n))),
+        ("closures", &|runtime| runtime.run(fib::threads::forked(n))),
+        ("closures, tail call", &|runtime| runtime.run(fib::threads::tailed(n))),
+    ];
+    let queens: [Variant<'_>; 3] = [
+        ("plain", &|_| nqueens::plain(queens)),
+        ("tasks", &|runtime| runtime.run(nqueens::nqueens(queens))),
+        ("closures", &|runtime| runtime.run(nqueens::threads::nqueens(queens))),
+    ];
+    let (counted, folded) = (&counted, &folded);
+    let protein: [Variant<'_>; 3] = [
+        ("plain", &|_| protein::plain(counted, &silent).paths),
+        ("tasks", &|runtime| runtime.run(protein::fold(counted, &silent)).paths),
+        ("closures", &|runtime| runtime.run(protein::threads::fold(counted, &silent)).paths),
+    ];
+    let chained: [Variant<'_>; 3] = [
+        ("plain", &|_| protein::plain(folded, &silent).paths),
+        ("tasks", &|runtime| runtime.run(protein::fold(folded, &silent)).paths),
+        ("closures", &|runtime| runtime.run(protein::threads::fold(folded, &silent)).paths),
+    ];
+    let programs: [(String, &[Variant<'_>]); 4] = [
+        (format!("fib {n}"), &fib),
+        ("nqueens".to_owned(), &queens),
+        (format!("protein {sites}"), &protein),
+        (format!("protein {sites}, energies"), &chained),
+    ];
+    let mut lines = Vec::new();
+    for (program, variants) in programs {
+        one(way, &program, variants, &mut lines, &mut section)?;
+    }
+    let head = ["", "", "one worker, ms", "to plain", "all, ms", "speed-up", "closures", "migrated"];
+    section.text += &format!("{}\n", show::table(&head, &lines));
+    let gain = section.rows.iter().find_map(|row| row["gain"].as_f64()).unwrap_or(f64::NAN);
+    section.text += &format!(
+        "The tail call saves {gain:.0} % of fib's time (the paper: almost 25 %).\n\
+         The paper's protein is 14 and 22 % slower than its sequential program; its plain program takes much longer for a step.\n\
+         It says that 3x3x4 has \"over 48 million\" paths: they are 84,731,192.\n"
+    );
+    Ok(section)
+}
+
+fn one(
+    way: &Way,
+    program: &str,
+    variants: &[Variant<'_>],
+    lines: &mut Vec<Vec<String>>,
+    section: &mut Section,
+) -> Result<(), Failure> {
+    let (alone, all) = (way.runtime(1)?, way.runtime(way.workers)?);
+    let expected = variants[0].1(&alone);
+    let timed = |run: &dyn Fn(&Runtime) -> u64, runtime: &Runtime| {
+        let start = std::time::Instant::now();
+        assert_eq!(run(runtime), expected, "{program}: all versions deliver the same");
+        start.elapsed().as_secs_f64()
+    };
+    let samples = alternate(way.rounds, variants, |(_, run)| Ok::<_, Failure>(timed(run, &alone)))?;
+    let plain = samples[0].least();
+    for ((name, run), sample) in variants.iter().zip(&samples) {
+        let least = sample.least();
+        let mut line = vec![program.to_owned(), (*name).to_owned(), format!("{:.2}", least * 1e3)];
+        line.push(format!("{:.2}", least / plain));
+        let mut row = json!({
+            "section": "programs", "program": program, "version": name, "one": least, "ratio": least / plain,
+        });
+        if *name != "plain" {
+            let before = all.stats();
+            let many = (0..=way.rounds).map(|_| timed(run, &all)).fold(f64::INFINITY, f64::min);
+            let stats = all.stats() - before;
+            row["many"] = many.into();
+            line.extend([format!("{:.2}", many * 1e3), format!("{:.2}", least / many)]);
+            if stats.threads > 0 {
+                let (threads, share) =
+                    (stats.threads / (way.rounds as u64 + 1), stats.steals as f64 / stats.threads as f64);
+                row["closures"] = threads.into();
+                row["migrated"] = share.into();
+                line.extend([show::thousands(threads), format!("{:.4} %", 100.0 * share)]);
+            }
+        }
+        if *name == "closures, tail call" {
+            row["gain"] = (100.0 * (1.0 - least / samples[2].least())).into();
+        }
+        line.resize(8, String::new());
+        lines.push(line);
+        section.rows.push(row);
+    }
+    Ok(())
+}
