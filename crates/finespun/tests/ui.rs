@@ -9,6 +9,8 @@ fn messages() {
     for name in [
         "arguments",
         "awaits",
+        "closures",
+        "closures_twice",
         "escape",
         "forge",
         "forge_parts",
@@ -22,6 +24,7 @@ fn messages() {
         "stack_borrows",
         "stack_drops",
         "stack_shapes",
+        "threads",
         "types",
     ] {
         cases.compile_fail(format!("tests/ui/{name}.rs"));

@@ -83,7 +83,8 @@ impl Canvas {
 #[task]
 pub async fn render(scene: &Scene, size: Size, progress: &Progress) -> Rendered {
     let canvas: Arc<Canvas> = Arc::new(Canvas::new(scene.clone(), size, progress));
-    quarter(Arc::clone(&canvas)).await;
+    let traced: Arc<Canvas> = Arc::clone(&canvas);
+    quarter(traced).await;
     canvas.finish(nodes())
 }
 

@@ -34,9 +34,10 @@ use crate::task::slot::{Join, Slot};
 use crate::task::suspend;
 
 use super::argument::{Dropped, Elements, Parameters, Supplies, Supply};
-use super::computation::{Computation, add};
+use super::computation::Computation;
 use super::session;
 use super::tail::{Memory, Tail};
+use super::tally::add;
 use super::thread::Thread;
 
 /// What every closure begins with.

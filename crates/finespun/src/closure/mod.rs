@@ -29,7 +29,7 @@
 //! all of them read, they share ([`Top::sharing`]).
 //!
 //! The closure is a frame of the task room, of which this room makes its own kind ([`frame`]); who finds out that a
-//! computation is over stands in [`computation`], and how a worker runs one closure after the other in [`session`].
+//! computation is over stands in [`computation`] and [`tally`], and how a worker runs one closure after the other in [`session`].
 
 mod argument;
 mod computation;
@@ -37,6 +37,7 @@ mod cont;
 mod frame;
 mod session;
 mod tail;
+mod tally;
 mod thread;
 mod top;
 

@@ -12,8 +12,9 @@ use crate::task::frame::{FrameRef, ThreadTable};
 use crate::task::origin::pack;
 use crate::task::slot::Status;
 
-use super::computation::{Computation, Tally};
+use super::computation::Computation;
 use super::frame::{destroy, head};
+use super::tally::Tally;
 
 /// Threads of a computation run on this worker while this lives.
 pub(super) struct Session {

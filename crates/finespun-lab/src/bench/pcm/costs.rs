@@ -131,7 +131,7 @@ fn send(runtime: &Runtime) -> [f64; 2] {
         let mut to = make_closure!(several, end, _[BATCH + 1]).values;
         let only: Vec<Cont<u64>> = (0..BATCH).map(|_| make_closure!(one, _).x).collect();
         clock.stamp(0);
-        for (to, k) in to.by_ref().zip(0..BATCH as u64) {
+        for (k, to) in (0..BATCH as u64).zip(to.by_ref()) {
             send_argument(k, to);
         }
         clock.stamp(1);
@@ -201,10 +201,7 @@ fn migrate(runtime: &Runtime) -> f64 {
     runtime.run(
         top(|end| {
             (0..MANY).for_each(|_| post(make_closure!(taken)));
-            until(&clock, 1);
-            while clock.count.load(Relaxed) < 500 {
-                std::hint::spin_loop();
-            }
+            until(&clock, 500);
             send_argument((), end);
         })
         .sharing(Arc::clone(&stamps)),

@@ -328,3 +328,33 @@ fn a_cycle_of_handles_is_destroyed() {
         assert_eq!(ring.ends(), [(1, 1), (1, 1)]);
     });
 }
+
+/// Three who fill a closure's holes: one of them has it alone, and sees what all have written.
+#[test]
+fn the_last_to_arrive_has_all_values() {
+    explore(3, || {
+        struct Closure {
+            missing: Join,
+            holes: [UnsafeCell<u32>; 3],
+        }
+        let closure = Arc::new(Closure { missing: Join::new(0), holes: [(); 3].map(|()| UnsafeCell::new(0)) });
+        closure.missing.set(3);
+        let fill = |index: usize| {
+            let closure = Arc::clone(&closure);
+            move || {
+                // SAFETY: each fills its own; the last reads all. Loom checks it.
+                closure.holes[index].with_mut(|hole| unsafe { *hole = 1 });
+                let last = closure.missing.arrive();
+                if last {
+                    // SAFETY: as above.
+                    assert!(closure.holes.iter().all(|hole| hole.with(|hole| unsafe { *hole == 1 })));
+                }
+                last
+            }
+        };
+        let others = [thread::spawn(fill(0)), thread::spawn(fill(1))];
+        let here = fill(2)();
+        let last: Vec<bool> = others.into_iter().map(|other| other.join().unwrap()).chain([here]).collect();
+        assert_eq!(last.iter().filter(|&&last| last).count(), 1);
+    });
+}
