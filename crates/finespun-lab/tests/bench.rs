@@ -57,6 +57,7 @@ fn every_bench_is_listed_and_the_counted_side_is_not() {
         "layouts",
         "microkernel",
         "parc",
+        "pcm",
     ] {
         assert!(list.lines().any(|line| line.starts_with(&format!("{name} "))), "{list}");
     }
@@ -297,6 +298,34 @@ fn groups_beside_the_paper() {
     let (_, rows) = measured(&format!("bench parc --quick --rounds 1 --only figure7 --plot {}", file.display()));
     assert_eq!(rows.len(), 2 * 21);
     assert!(fs::read_to_string(file).expect("a picture").contains("with pbreak"));
+}
+
+#[test]
+fn closures_beside_the_paper() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pcm.svg");
+    let (table, rows) = measured(&format!("bench pcm --quick --rounds 1 --workers 2 --plot {}", file.display()));
+    for text in ["costs", "make a closure", "programs", "tail call", "eq. 2", "table1", "1590", "84,731,192"] {
+        assert!(table.contains(text), "{text} in {table}");
+    }
+    let of = |section: &str| rows.iter().filter(|row| row["section"] == section).collect::<Vec<_>>();
+    assert_eq!([of("costs").len(), of("programs").len(), of("model").len(), of("table1").len()], [7, 13, 4, 7]);
+    assert!(of("costs").iter().all(|row| figure(row, "/ns") >= 0.0));
+    for row in of("model") {
+        let all = ["/measured", "/equation_2", "/tail_calls", "/equation_1", "/equation_1_mended"];
+        assert!(all.iter().all(|name| figure(row, name) > 0.0), "{row}");
+        // What is expected is a share of the time; tail calls are charged for less if posts are spared.
+        assert!(
+            figure(row, "/equation_2") < 1.0 && figure(row, "/equation_1") < figure(row, "/equation_1_mended"),
+            "{row}"
+        );
+    }
+    let table = of("table1");
+    // One node's share is the whole; all pixels are somebody's.
+    assert_eq!(figure(table[0], "/static_least"), figure(table[0], "/static_most"));
+    let traced =
+        table[1]["traced"].as_array().expect("two workers").iter().map(|pixels| pixels.as_u64().expect("a count"));
+    assert_eq!(traced.sum::<u64>(), 64 * 64);
+    assert!(fs::read_to_string(file).expect("a picture").contains("equation 2"));
 }
 
 #[test]

@@ -150,6 +150,40 @@ fn foldings_and_their_energies() {
 }
 
 #[test]
+fn programs_of_closures() {
+    for version in VERSIONS {
+        let answer = |line: &str| json(&format!("{line} {version}"))["answer"].clone();
+        assert_eq!(answer("run fib 20 --closures"), serde_json::json!({"value": 6765}));
+        assert_eq!(answer("run fib 20 --closures --no-tail-call"), serde_json::json!({"value": 6765}));
+        assert_eq!(answer("run nqueens 8 --closures"), serde_json::json!({"solutions": 92}));
+        assert_eq!(answer("run protein --lattice 3x3x3 --closures"), serde_json::json!({"foldings": 103_346}));
+    }
+}
+
+#[test]
+fn pictures_and_their_files() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let (picture, work) = (folder.join("picture.png"), folder.join("work.png"));
+    for version in VERSIONS {
+        let grande =
+            json(&format!("run raytrace --scene java-grande --size 20 --shared-ray {version}"))["answer"].clone();
+        let own = json(&format!("run raytrace --scene java-grande --size 20 --closures {version}"))["answer"].clone();
+        assert_ne!(grande["checksum"], own["checksum"], "the shared ray shows");
+        assert!(own["tests"].as_u64() > Some(64 * 400), "{own}");
+        let files = format!("--png {} --work-png {}", picture.display(), work.display());
+        let show = json(&format!("run raytrace --levels 2 --size 64 --closures {files} {version}"))["answer"].clone();
+        // As the application's own tests know it.
+        assert_eq!((&show["checksum"], &show["tests"]), (&1_574_413.into(), &257_940.into()));
+        let traced = show["traced"].as_array().expect("a share for each worker");
+        assert_eq!(traced.iter().map(|pixels| pixels.as_u64().expect("a count")).sum::<u64>(), 64 * 64);
+        for file in [&picture, &work] {
+            assert_eq!(fs::read(file).expect("a picture")[1..4], *b"PNG");
+            fs::remove_file(file).expect("it was there");
+        }
+    }
+}
+
+#[test]
 fn trees_by_name_and_by_letters() {
     let counts = |line: &str| {
         let answer = json(line)["answer"].clone();
@@ -244,7 +278,7 @@ fn wrong_input_is_one_line() {
             "run fly",
             &[
                 "unknown app `fly`",
-                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, mdforce, integrate, search, sumto, uts, protein",
+                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, mdforce, integrate, search, sumto, uts, protein, raytrace",
             ],
         ),
         ("run fib", &["<N>", "missing", "finespun run fib"]),
@@ -303,6 +337,10 @@ fn wrong_input_is_one_line() {
         ("run uts --depth 0", &["--depth", "1 to 2147483647"]),
         ("run uts --seed -1", &["--seed", "`-1`"]),
         ("run uts --type 0 --q 1", &["--q", "never ends"]),
+        ("run fib 3 --no-tail-call", &["--closures"]),
+        ("run raytrace --shared-ray", &["--shared-ray", "java-grande"]),
+        ("run raytrace --size 0", &["--size", "whole number from 1"]),
+        ("run raytrace --png /nowhere/at/all.png --size 3", &["--png", "/nowhere/at/all.png"]),
         ("run protein", &["--lattice", "missing"]),
         ("run protein --lattice 3x0x3", &["--lattice", "3x0x3", "at least 1 site"]),
         ("run protein --lattice 3", &["--lattice", "AxBxC"]),
@@ -395,6 +433,7 @@ fn help_teaches() {
         "sumto",
         "uts",
         "protein",
+        "raytrace",
     ] {
         assert!(help.contains(&format!("finespun run {app}")), "an example of {app} in {help}");
         let help = output(&format!("run {app} --help"));

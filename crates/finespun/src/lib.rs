@@ -46,6 +46,7 @@
 //! * [`suspend`]: a wait for whoever holds the [`Continuation`]; from it, [`mod@sync`], and whatever you build.
 //! * [`parfor`], [`parblock!`], [`lparfor`], [`mapped`]: groups of activities that begin, meet ([`sync()`]) and end together;
 //!   one of them can end the others, or an outer [`level`].
+//! * [`closure`]: threads and closures by hand, for continuation-passing programs.
 //! * [`foreign`], [`blocking`]: std futures, and calls that block their thread. [`yield_now`], [`checkpoint`].
 //!
 //! # Objects

@@ -404,7 +404,11 @@ fn read_shared(#[shared] shared: &u64, to: Cont<u64>, n: u64) {
         return send_argument(0, to);
     }
     let sum = make_closure!(fib_sum, to, *shared, _);
-    if n % 2 == 0 { tail_call!(read_shared, sum.y, n - 1) } else { post(make_closure!(read_shared, sum.y, n - 1)) }
+    if n.is_multiple_of(2) {
+        tail_call!(read_shared, sum.y, n - 1)
+    } else {
+        post(make_closure!(read_shared, sum.y, n - 1))
+    }
 }
 
 #[test]
@@ -536,8 +540,9 @@ fn which_closures_migrate() {
     fn stays_here(_parent: Cont<u64>, _given: Arc<u64>) {}
     #[thread]
     fn travels(_parent: Cont<u64>, _n: u64, _name: String, _values: Vector<f64>) {}
-    assert!(<fib_fork as Thread>::MIGRATES && <travels as Thread>::MIGRATES && <add_all as Thread>::MIGRATES);
-    assert!(!<stays_here as Thread>::MIGRATES && !<hold as Thread>::MIGRATES);
+    let travel = [<fib_fork as Thread>::MIGRATES, <travels as Thread>::MIGRATES, <add_all as Thread>::MIGRATES];
+    let stay = [<stays_here as Thread>::MIGRATES, <hold as Thread>::MIGRATES];
+    assert_eq!((travel, stay), ([true; 3], [false; 2]));
 }
 
 /// A thread with a parameter of its own kind.

@@ -64,6 +64,7 @@ Examples, one for each application (`finespun run APP --help` tells its paramete
   finespun run uts --tree T1
   finespun run uts --type 0 --root-branching 2000 --q 0.124875 --m 8 --seed 42
   finespun run protein --lattice 3x3x3 --sequence HPHHPPHHHHPHHHPPHHPPHPHHHPH --plot energies.svg
+  finespun run raytrace --size 512 --closures --png picture.png --work-png work.png
 
 With --json the answer is one object: app, parameters, answer, seconds, workers, stats.")]
 pub struct Run {

@@ -28,8 +28,8 @@
 //! not full cannot be posted; a vector without elements adds nothing to what is missing. What a thread takes is owned; what
 //! all of them read, they share ([`Top::sharing`]).
 //!
-//! The closure is a frame of the task room, of which this room makes its own kind ([`frame`]); who finds out that a
-//! computation is over stands in [`computation`] and [`tally`], and how a worker runs one closure after the other in [`session`].
+//! The closure is a frame of the task room, of which this room makes its own kind (`frame`); who finds out that a
+//! computation is over stands in `computation` and `tally`, and how a worker runs one closure after the other in `session`.
 
 mod argument;
 mod computation;

@@ -107,12 +107,12 @@ fn following(cx: Cx, group: u32, computation: &Computation) -> Option<FrameRef> 
     };
     // SAFETY: ready, so live.
     let header = unsafe { next.as_ref() };
-    // SAFETY: a closure, if it has a thread.
-    if header.vtable.thread.is_some()
-        && header.group == group
-        && ptr::eq(unsafe { head(next) }.computation, computation)
-    {
-        return Some(next);
+    if header.vtable.thread.is_some() && header.group == group {
+        // SAFETY: a closure, which is live.
+        let of = unsafe { head(next) }.computation;
+        if ptr::eq(of, computation) {
+            return Some(next);
+        }
     }
     // Something else: that is for the worker's loop, which takes it next.
     threads.push(next);

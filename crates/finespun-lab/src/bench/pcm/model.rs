@@ -29,11 +29,7 @@ struct Tree {
 impl Tree {
     #[inline(always)]
     fn compute(&self) {
-        let mut x = std::hint::black_box(1_u64);
-        for _ in 0..self.steps {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        }
-        std::hint::black_box(x);
+        costs::compute(self.steps);
     }
 
     #[inline(always)]
@@ -128,7 +124,7 @@ impl Model<'_> {
 
 pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
     let costs = costs::costs(way)?;
-    let steps: &[u64] = if way.quick { &[0, 64] } else { &[0, 8, 32, 128, 512, 2048, 8192] };
+    let steps: &[u64] = if way.quick { &[0, 64] } else { &[0, 4, 16, 64, 256, 1024, 4096] };
     let mut section = Section::default();
     for workers in way.sizes() {
         let runtime = way.runtime(workers)?;

@@ -17,7 +17,7 @@ const CHAIN: &str = "HPHHPPHHHHPHHHPPHHPPHPHHHPH";
 type Variant<'a> = (&'a str, &'a dyn Fn(&Runtime) -> u64);
 
 pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
-    let (n, queens, sites) = if way.quick { (12, 6, "2x2x3") } else { (27, 10, "3x3x3") };
+    let (n, ranks, sites) = if way.quick { (12, 6, "2x2x3") } else { (27, 10, "3x3x3") };
     let lattice = Lattice::parse(sites).expect("a box");
     let chain = Sequence::parse(&CHAIN[..lattice.sites()]).expect("a chain");
     let [counted, folded] = [&[][..], &[chain]].map(|chains| Problem::new(lattice, chains).expect("they fit"));
@@ -30,9 +30,9 @@ pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
         ("closures, tail call", &|runtime| runtime.run(fib::threads::tailed(n))),
     ];
     let queens: [Variant<'_>; 3] = [
-        ("plain", &|_| nqueens::plain(queens)),
-        ("tasks", &|runtime| runtime.run(nqueens::nqueens(queens))),
-        ("closures", &|runtime| runtime.run(nqueens::threads::nqueens(queens))),
+        ("plain", &|_| nqueens::plain(ranks)),
+        ("tasks", &|runtime| runtime.run(nqueens::nqueens(ranks))),
+        ("closures", &|runtime| runtime.run(nqueens::threads::nqueens(ranks))),
     ];
     let (counted, folded) = (&counted, &folded);
     let protein: [Variant<'_>; 3] = [
@@ -47,7 +47,7 @@ pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
     ];
     let programs: [(String, &[Variant<'_>]); 4] = [
         (format!("fib {n}"), &fib),
-        ("nqueens".to_owned(), &queens),
+        (format!("nqueens {ranks}"), &queens),
         (format!("protein {sites}"), &protein),
         (format!("protein {sites}, energies"), &chained),
     ];

@@ -28,6 +28,11 @@ const THEIRS: [(usize, f64, f64, f64, u64, u64); 7] = [
     (64, 10.0, 36.0, 23.0, 7_210, 2_595),
 ];
 
+/// How much longer the slowest of the static shares takes.
+fn better(most: f64, dynamic: f64) -> String {
+    format!("{:.0} %", 100.0 * (most / dynamic - 1.0))
+}
+
 pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
     let side = if way.quick { 64 } else { 512 };
     let size = Size::new(side, side).expect("a small picture");
@@ -72,12 +77,12 @@ pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
             row["dynamic"] = time.into();
             row["traced"] = traced.into();
             line.extend([ms(time), most_traced.to_string(), fewest.to_string()]);
-            line.push(format!("{:.0} %", 100.0 * (1.0 - time / most)));
+            line.push(better(most, time));
         }
         line.resize(8, String::new());
         line.push(format!("{least_theirs:.0} - {most_theirs:.0} s ({:.2})", most_theirs / least_theirs));
         line.push(format!("{time_theirs:.0} s, {more_theirs} - {fewer_theirs}"));
-        line.push(format!("{:.0} %", 100.0 * (1.0 - time_theirs / most_theirs)));
+        line.push(better(most_theirs, time_theirs));
         section.rows.push(row);
         lines.push(line);
     }
