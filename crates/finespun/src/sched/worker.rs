@@ -192,22 +192,30 @@ impl Worker<'_> {
         if self.sweep_due() {
             self.sweep();
         }
-        if tick.is_multiple_of(FAIR) {
-            if let Some(frame) = self.team.take_injected() {
-                return Some(frame);
-            }
-            if tick.is_multiple_of(FAIR * RARE)
-                && let Steal::Success(frame) = self.seat.deque.steal()
-            {
-                return Some(frame);
-            }
+        if tick.is_multiple_of(FAIR)
+            && let Some(frame) = self.oldest(tick)
+        {
+            return Some(frame);
         }
         let own = if self.team.nodes_in_use() { self.next_of_nodes(tick) } else { self.youngest() };
         own.or_else(|| self.team.take_injected()).or_else(|| self.steal())
     }
 
+    /// What has waited longest: outside, and now and then beneath everything else here.
+    #[cold]
+    #[inline(never)]
+    fn oldest(&self, tick: u32) -> Option<FrameRef> {
+        self.team.take_injected().or_else(|| match tick.is_multiple_of(FAIR * RARE) {
+            true => match self.seat.deque.steal() {
+                Steal::Success(frame) => Some(frame),
+                Steal::Retry | Steal::Empty => None,
+            },
+            false => None,
+        })
+    }
+
     /// The youngest of the frames that any worker could run.
-    #[inline]
+    #[inline(always)]
     fn youngest(&self) -> Option<FrameRef> {
         self.context().threads.pop().or_else(|| self.deque().pop())
     }

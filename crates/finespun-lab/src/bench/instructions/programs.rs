@@ -41,6 +41,8 @@ pub const PROGRAMS: &[Program] = &[
     Program::new("fib-join", FIB, fib_calls, |n| on_one_worker(fib::fib(n))),
     Program::new("fib-sequence", FIB, fib_calls, |n| on_one_worker(fib::fib_sequence(n))),
     Program::new("fib-pinned", FIB, fib_calls, |n| on_one_worker(fib_pinned(n))),
+    Program::new("fib-closures", FIB, fib_calls, |n| on_one_worker(fib::threads::forked(n))),
+    Program::new("fib-closures-tail", FIB, fib_calls, |n| on_one_worker(fib::threads::tailed(n))),
     Program::new("fib-every-call-a-frame", (10, 21), fib_calls, |n| {
         undisturbed().block_every(1).build().expect("one worker starts").run(fib::fib(n))
     }),
