@@ -67,6 +67,8 @@ pub enum Policy {
 pub(crate) struct Group {
     /// The group above, or the run.
     above: AtomicU64,
+    /// How many groups have had the record, this one included.
+    uses: AtomicU64,
     mark: Mark,
     from: AtomicU64,
     to: AtomicU64,
@@ -84,6 +86,7 @@ impl Group {
     fn new() -> Group {
         Group {
             above: AtomicU64::new(0),
+            uses: AtomicU64::new(0),
             mark: Mark::new(),
             from: AtomicU64::new(1),
             to: AtomicU64::new(0),
@@ -103,6 +106,12 @@ impl Group {
     pub(crate) fn run(&self) -> u32 {
         // Relaxed: as above.
         self.above.load(Ordering::Relaxed) as u32
+    }
+
+    /// Together with the number, what no other group of this team has had or will have.
+    pub(crate) fn uses(&self) -> u64 {
+        // Relaxed: written before the group's number was handed out.
+        self.uses.load(Ordering::Relaxed)
     }
 
     /// An activity waits for all others of its group that have not ended. `line` is best the worker's number.
@@ -232,6 +241,7 @@ impl Groups {
         let group = self.get(index | GROUP);
         // Relaxed, all: handed out with the number.
         group.above.store(pack(above, run), Ordering::Relaxed);
+        group.uses.fetch_add(1, Ordering::Relaxed);
         group.barrier.begin(activities);
         if self.members == Members::RangeCodes {
             let code = self.take_code(above);
@@ -373,12 +383,17 @@ impl Groups {
         number == run || number & GROUP != 0 && same_team(number, run) && self.get(number).run() == run
     }
 
-    /// Whether a group, or run, is `above` or lies beneath it.
-    pub(crate) fn is_beneath(&self, mut number: u32, above: u32) -> bool {
-        while number != above && number & GROUP != 0 {
-            number = self.get(number).above();
+    /// Whether a group that has not ended, or run, is the group `above` of that [use](Group::uses), or lies beneath it. If so,
+    /// that has not ended either.
+    pub(crate) fn is_beneath(&self, mut number: u32, above: u32, uses: u64) -> bool {
+        while number & GROUP != 0 {
+            let group = self.get(number);
+            if number == above {
+                return group.uses() == uses;
+            }
+            number = group.above();
         }
-        number == above
+        false
     }
 
     /// A frame of `group` is about to wait for a spawned one of another group or run. A sweep that ends that group's waits
