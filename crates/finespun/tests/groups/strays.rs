@@ -1,12 +1,17 @@
 //! What does not end where it has begun: handles that outlive their level, frames that outlive their group, who is completed by
 //! another run or another runtime.
 
-use std::sync::Mutex;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
-use finespun::{Level, level, preturn};
+use finespun::sync::Semaphore;
+use finespun::{Level, level, preturn, suspend_with};
+
+use crate::common::within_a_minute;
+use crate::everywhere;
 
 /// A level that publishes itself, and ends some time after somebody has seen that.
 struct Published {
@@ -81,4 +86,107 @@ fn a_level_that_is_about_to_end_takes_nothing_from_elsewhere() {
     });
     assert_eq!(sum, 0);
     assert_eq!(runtime.close(), 0);
+}
+
+type Slot<T> = Mutex<Option<Continuation<T>>>;
+
+#[task]
+async fn keep<T: Send>(slot: &Slot<T>) -> T {
+    suspend(|k| *slot.lock().unwrap() = Some(k)).await
+}
+
+#[task]
+async fn yields(_: u64) {
+    yield_now().await;
+}
+
+#[task]
+async fn breaks(k: u64) -> ControlFlow<u64> {
+    yield_now().await;
+    if k == 0 {
+        return Break(1);
+    }
+    for _ in 0..5 {
+        yield_now().await;
+    }
+    Continue(())
+}
+
+/// Waits, and then begins a group of its own.
+#[task]
+async fn late_value(gate: Arc<Semaphore>) -> u64 {
+    drop(gate.acquire().await);
+    parfor(0..2, yields).await;
+    42
+}
+
+#[task]
+async fn hands_over(slot: &Slot<u64>, gate: &Arc<Semaphore>) {
+    let k = loop {
+        if let Some(k) = slot.lock().unwrap().take() {
+            break k;
+        }
+        yield_now().await;
+    };
+    k.resolve_with(late_value(Arc::clone(gate))).await;
+}
+
+/// The group in which a task has been begun that nobody waits for ends before that, and another takes its record.
+#[task]
+async fn outlived(slot: &Slot<u64>, gate: &Arc<Semaphore>) {
+    let _ = parfor(0..2, breaks).await;
+    parfor(0..1, |_: u64| hands_over(slot, gate)).await;
+    let _ = parfor(0..2, breaks).await;
+    yield_now().await;
+    gate.release(1);
+}
+
+#[task]
+async fn waits_for_outlived(slot: &Slot<u64>, gate: &Arc<Semaphore>) -> u64 {
+    let (n, ()) = join!(keep(slot), outlived(slot, gate));
+    n
+}
+
+#[test]
+fn a_call_that_answers_somebody_else_outlives_the_group() {
+    within_a_minute(|| {
+        everywhere(|runtime| {
+            let gate = Arc::new(Semaphore::new(0));
+            assert_eq!(runtime.run(waits_for_outlived(&Mutex::new(None), &gate)), 42);
+        });
+    });
+}
+
+#[task]
+async fn resolves(gate: Arc<Semaphore>, done: Arc<AtomicBool>, k: Continuation<u64>) {
+    k.resolve(1);
+    drop(gate.acquire().await);
+    parfor(0..2, yields).await;
+    done.store(true, Ordering::Relaxed);
+}
+
+#[task]
+async fn waits_with(gate: &Arc<Semaphore>, done: &Arc<AtomicBool>) {
+    let (gate, done) = (Arc::clone(gate), Arc::clone(done));
+    let one = suspend_with(move |k| resolves(gate, done, k)).await;
+    assert_eq!(one, 1);
+}
+
+#[task]
+async fn outlived_with(gate: &Arc<Semaphore>, done: &Arc<AtomicBool>) {
+    parfor(0..1, |_: u64| waits_with(gate, done)).await;
+    let _ = parfor(0..2, breaks).await;
+    gate.release(1);
+    while !done.load(Ordering::Relaxed) {
+        yield_now().await;
+    }
+}
+
+#[test]
+fn a_body_that_nobody_waits_for_outlives_the_group() {
+    within_a_minute(|| {
+        everywhere(|runtime| {
+            runtime.run(outlived_with(&Arc::new(Semaphore::new(0)), &Arc::new(AtomicBool::new(false))));
+        });
+    });
 }
