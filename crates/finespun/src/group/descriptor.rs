@@ -33,6 +33,8 @@ pub(super) enum End<B> {
 /// The descriptor.
 pub(super) struct Descriptor<A: Activities, H: How<Delivers<A>>> {
     pub(super) activities: A,
+    /// How many there are: what they have said once, which is not asked again.
+    pub(super) count: u64,
     /// The group's number.
     pub(super) group: u32,
     /// The group's record, which lives until the group has ended.
@@ -47,12 +49,18 @@ pub(super) struct Descriptor<A: Activities, H: How<Delivers<A>>> {
 }
 
 impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
-    /// For activities of which those before `from` have ended.
-    pub(super) fn new(cx: Cx, activities: A, group: u32, from: u64) -> Descriptor<A, H> {
+    /// For so many activities, of which those before the start of the range have ended.
+    pub(super) fn new(
+        cx: Cx,
+        activities: A,
+        group: u32,
+        Range { start: from, end: count }: Range<u64>,
+    ) -> Descriptor<A, H> {
         let record = NonNull::from(cx.context().scheduler().groups().get(group));
-        let values = Values::new(from, activities.count());
+        let values = Values::new(from, count);
         Descriptor {
             activities,
+            count,
             group,
             record,
             free: AtomicU64::new(from),
@@ -64,17 +72,19 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
 
     /// Takes some activities of those that nobody has taken: `some` of so many.
     pub(super) fn take(&self, some: impl Fn(u64) -> u64) -> Option<Range<u64>> {
-        let count = self.activities.count();
-        let after = |from: u64| (from < count).then(|| from + some(count - from));
+        let mut taken = None;
         // Relaxed, both: whoever takes them knows the descriptor already.
-        let from = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()?;
-        after(from).map(|to| from..to)
+        let after = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |from| {
+            taken = (from < self.count).then(|| from..from + some(self.count - from));
+            taken.as_ref().map(|taken| taken.end)
+        });
+        after.ok().and(taken)
     }
 
     /// Keeps the value of activity `k`.
     ///
     /// # Safety
-    /// Once for each activity, and none before the first that the descriptor was made for.
+    /// Once for each activity that the descriptor was made for, and for no other.
     #[inline(always)]
     pub(super) unsafe fn put(&self, k: u64, value: H::Value) {
         // SAFETY: passed on.

@@ -79,7 +79,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         policy: Policy,
     ) -> Part<A, H> {
         // SAFETY: by the caller's word.
-        let count = unsafe { descriptor.as_ref() }.activities.count();
+        let count = unsafe { descriptor.as_ref() }.count;
         // SAFETY: passed on.
         let empty = || unsafe { Part::new(descriptor, count, count) };
         let mut whole = empty();
