@@ -12,6 +12,7 @@ fn messages() {
         "escape",
         "forge",
         "forge_parts",
+        "groups",
         "join",
         "many",
         "objects",

@@ -28,6 +28,13 @@ pub use level::{Exit, Level, Leveled, Only, Preturn, exit, level, preturn};
 pub use mapped::{Mapped, MappedChunk, mapped};
 pub use sync::{Syncing, sync};
 
+/// What only the library implements: unsafe code counts on it.
+mod sealed {
+    pub trait Ends {}
+    pub trait Span {}
+    pub trait Integer {}
+}
+
 /// Takes no values, but counts on there being none.
 #[derive(Debug)]
 pub struct Nothing;

@@ -56,7 +56,8 @@ pub(super) struct Part<A: Activities, H: How<Delivers<A>>> {
     turn: Option<Child<YieldNow>>,
 }
 
-// SAFETY: activities are made on any worker, from what is `Sync`, and what they deliver is `Send`, which `parfor` demands.
+// SAFETY: activities are made on any worker, from what is `Sync`, and what they deliver is `Send`, which those who make the
+// constructs demand; so are the values and breaks within that: see `Ends`.
 unsafe impl<A: Activities, H: How<Delivers<A>>> Send for Part<A, H> {}
 
 impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
@@ -121,8 +122,11 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             let (k, child) = match out {
                 Out::Activity(k, child) => (k, child),
                 Out::Part(child) => {
-                    if let Delivered::Cancelled = child.deliver() {
-                        descriptor.cut_short();
+                    match child.deliver() {
+                        Delivered::Value(()) => {}
+                        // What it has begun has no values.
+                        Delivered::Panic(payload) => descriptor.end(End::Panic(payload)),
+                        Delivered::Cancelled => descriptor.cut_short(),
                     }
                     continue;
                 }
