@@ -116,13 +116,13 @@ impl Group {
 
     /// An activity waits for all others of its group that have not ended. `line` is best the worker's number.
     pub(crate) fn arrive(&self, k: Continuation<()>, line: usize) {
-        release(self.barrier.arrive(k, line));
+        release(self.run(), self.barrier.arrive(k, line));
     }
 
     /// So many activities of the group have ended.
     pub(crate) fn leave(&self, activities: u64) {
         let line = try_cx().map_or(0, |cx| cx.context().here.worker.get() as usize);
-        release(self.barrier.leave(activities, line));
+        release(self.run(), self.barrier.leave(activities, line));
     }
 
     fn code(&self) -> Code {
@@ -134,18 +134,17 @@ impl Group {
 /// How many waiters are worth a frame that releases them.
 const MANY: usize = 32;
 
-/// Releases those who stood in this worker's line. For each of the others, if they are many, a frame does so, which another
+/// Releases those of a group in `run`, which has not ended, who stood in this worker's line. For each of the others, if they are many, a frame does so, which another
 /// worker may take, best the one that they have run on.
-fn release(mut waiting: Released<Continuation<()>, LINES>) {
+fn release(run: u32, mut waiting: Released<Continuation<()>, LINES>) {
     if waiting.iter().all(Vec::is_empty) {
         return;
     }
-    let cx = try_cx().filter(|cx| waiting.iter().flatten().next().is_some_and(|k| cx.of_team(k.group())));
-    if let Some(cx) = cx {
+    if let Some(cx) = try_cx().filter(|cx| cx.of_team(run)) {
         let own = cx.context().here.worker.get() as usize % LINES;
         for (line, waiters) in waiting.iter_mut().enumerate() {
             if line != own && waiters.len() >= MANY {
-                release_later(cx, std::mem::take(waiters));
+                release_later(cx, run, std::mem::take(waiters));
             }
         }
     }
@@ -277,7 +276,7 @@ impl Groups {
         let group = self.get(number);
         let (above, run, code) = (group.above(), group.run(), group.code());
         // If it has been terminated, these wait no more.
-        release(group.barrier.take());
+        release(run, group.barrier.take());
         if self.members == Members::RangeCodes && !code.is_none() {
             if group.mark.look().is_in() {
                 let mut terminated = lock(&self.terminated);

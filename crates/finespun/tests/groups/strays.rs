@@ -1,14 +1,17 @@
 //! What does not end where it has begun: handles that outlive their level, frames that outlive their group, who is completed by
 //! another run or another runtime.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
 use finespun::sync::Semaphore;
-use finespun::{Level, level, preturn, suspend_with};
+use finespun::{Level, level, preturn, suspend_with, sync};
+use serde::{Deserialize, Serialize};
 
 use crate::common::within_a_minute;
 use crate::everywhere;
@@ -67,7 +70,7 @@ async fn tries(to: &Published, whole: Level<u64>) {
 fn a_level_that_is_about_to_end_takes_nothing_from_elsewhere() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
     let to = Published { level: Mutex::new(None), seen: AtomicBool::new(false), over: AtomicBool::new(false) };
-    let sum = std::thread::scope(|s| {
+    let sum = thread::scope(|s| {
         let sum = s.spawn(|| runtime.run(levels(&to)));
         let start = Instant::now();
         let mut wrong = None;
@@ -188,5 +191,129 @@ fn a_body_that_nobody_waits_for_outlives_the_group() {
         everywhere(|runtime| {
             runtime.run(outlived_with(&Arc::new(Semaphore::new(0)), &Arc::new(AtomicBool::new(false))));
         });
+    });
+}
+
+/// Long enough for the other activities to be stolen.
+fn takes_time() {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_micros(50) {
+        std::hint::spin_loop();
+    }
+}
+
+/// So many that those of each worker are released by a frame of their own.
+const MANY: u64 = 400;
+
+#[task]
+async fn all_but_one_meet(slot: &Slot<()>, by: &Mutex<HashMap<ThreadId, u64>>, k: u64) {
+    takes_time();
+    *by.lock().unwrap().entry(thread::current().id()).or_default() += 1;
+    if k == 0 { keep(slot).await } else { sync().await }
+}
+
+#[task]
+async fn many_meet(slot: &Slot<()>, by: &Mutex<HashMap<ThreadId, u64>>) {
+    parfor(0..MANY, |k| all_but_one_meet(slot, by, k)).await;
+}
+
+#[task]
+async fn resolves_last(slot: &Slot<()>) {
+    let k = slot.lock().unwrap().take();
+    k.unwrap().resolve(());
+}
+
+#[task]
+async fn keeps_busy(busy: &AtomicBool, over: &AtomicBool) {
+    busy.store(true, Ordering::Relaxed);
+    while !over.load(Ordering::Relaxed) {
+        std::hint::spin_loop();
+    }
+}
+
+/// The last whom all wait for is completed by a task of another run, which ends at once.
+#[test]
+fn who_is_released_by_another_run_goes_on() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        for _ in 0..10 {
+            let (slot, by) = (Slot::new(None), Mutex::default());
+            thread::scope(|s| {
+                let first = s.spawn(|| runtime.try_run(join_hold(&slot, &by)));
+                while by.lock().unwrap().values().sum::<u64>() < MANY || slot.lock().unwrap().is_none() {
+                    thread::yield_now();
+                }
+                thread::sleep(Duration::from_millis(20));
+                // The other worker is busy, so that the other run ends before anybody goes on.
+                let (busy, over) = (AtomicBool::new(false), AtomicBool::new(false));
+                thread::scope(|s| {
+                    s.spawn(|| runtime.run(keeps_busy(&busy, &over)));
+                    while !busy.load(Ordering::Relaxed) {
+                        thread::yield_now();
+                    }
+                    runtime.run(resolves_last(&slot));
+                    over.store(true, Ordering::Relaxed);
+                });
+                first.join().unwrap().unwrap();
+            });
+        }
+        assert_eq!(runtime.close(), 0);
+    });
+}
+
+/// Something outside is waited for, so that waiting for the other run is no deadlock.
+#[task]
+async fn join_hold(slot: &Slot<()>, by: &Mutex<HashMap<ThreadId, u64>>) {
+    join!(many_meet(slot, by), hold());
+}
+
+#[task]
+async fn hold() {
+    blocking(|| thread::sleep(Duration::from_millis(200))).await;
+}
+
+#[derive(Serialize, Deserialize)]
+struct Slow;
+
+#[object]
+impl Slow {
+    async fn slow(&self) {
+        blocking(|| thread::sleep(Duration::from_millis(100))).await;
+    }
+}
+
+#[task]
+async fn ask(object: Ref<Slow>) {
+    object.slow().await
+}
+
+#[task]
+async fn ask_or_meet(objects: &[Ref<Slow>; 2], k: u64) {
+    takes_time();
+    if k == 0 { ask(objects[1 - here() as usize]).await } else { sync().await }
+}
+
+#[task]
+async fn slow_one() {
+    let first: Ref<Slow> = on(0).create(Slow).await;
+    let second: Ref<Slow> = on(1).create(Slow).await;
+    let objects = [first, second];
+    all_ask_or_meet(&objects).await;
+}
+
+#[task]
+async fn all_ask_or_meet(objects: &[Ref<Slow>; 2]) {
+    parfor(0..MANY, |k| ask_or_meet(objects, k)).await;
+}
+
+/// The last whom all wait for is completed by a message, by a worker that is in no run.
+#[test]
+fn who_is_released_by_an_answer_goes_on() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        for _ in 0..5 {
+            runtime.run(slow_one());
+        }
+        assert_eq!(runtime.close(), 0);
     });
 }
