@@ -211,14 +211,21 @@ impl Groups {
     /// The record of a group that has begun.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &Group {
+        match self.find(number) {
+            Some(group) => group,
+            None => unreachable!("a number is handed out with its record"),
+        }
+    }
+
+    /// The same for a number from a frame that may have been freed, or may be what an earlier team of this number has left: then
+    /// it is another group's, or nothing's.
+    #[inline]
+    pub(crate) fn find(&self, number: u32) -> Option<&Group> {
         debug_assert!(number & GROUP != 0, "a run has no record");
         let index = index_of(number) + FIRST_CHUNK;
         let chunk = (index.ilog2() - FIRST_CHUNK.ilog2()) as usize;
         let at = index - (FIRST_CHUNK << chunk);
-        match self.chunks[chunk].get() {
-            Some(chunk) => &chunk[at as usize],
-            None => unreachable!("a number is handed out with its record"),
-        }
+        Some(&self.chunks[chunk].get()?[at as usize])
     }
 
     /// A group beneath `above`, in `run`, of so many activities: the index of its record.
@@ -377,9 +384,10 @@ impl Groups {
         found
     }
 
-    /// Whether a number is that of a run of this team, or of a group in it.
+    /// Whether a number is that of a run of this team, or of a group in it. Of a number that is nothing's any more, it may say so too.
     pub(crate) fn is_of(&self, number: u32, run: u32) -> bool {
-        number == run || number & GROUP != 0 && same_team(number, run) && self.get(number).run() == run
+        let is_group = number & GROUP != 0 && same_team(number, run);
+        number == run || is_group && self.find(number).is_some_and(|group| group.run() == run)
     }
 
     /// Whether a group that has not ended, or run, is the group `above` of that [use](Group::uses), or lies beneath it. If so,

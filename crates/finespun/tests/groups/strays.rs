@@ -317,3 +317,48 @@ fn who_is_released_by_an_answer_goes_on() {
         assert_eq!(runtime.close(), 0);
     });
 }
+
+#[task]
+async fn breaks_for_a_kept_wait(kept: &Slot<u64>, k: u64) -> ControlFlow<u64> {
+    if k == 0 {
+        return Break(keep(kept).await);
+    }
+    yield_now().await;
+    Break(1)
+}
+
+#[task]
+async fn ends_a_kept_wait(kept: &Slot<u64>) -> ControlFlow<u64> {
+    parfor(0..2, |k| breaks_for_a_kept_wait(kept, k)).await
+}
+
+#[task]
+async fn forever() {
+    loop {
+        yield_now().await;
+    }
+}
+
+/// Ends with a task that has to be cancelled, and so with a sweep.
+#[task]
+async fn leaves_something() -> u64 {
+    drop(spawn(forever()));
+    2
+}
+
+/// A continuation is kept when its group and its runtime have ended. What is left of the wait has the number of a group that a
+/// later runtime, which finds it in a pool, does not have.
+#[test]
+fn what_an_earlier_runtime_has_left_disturbs_no_other() {
+    within_a_minute(|| {
+        let kept = Slot::new(None);
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        assert_eq!(runtime.run(ends_a_kept_wait(&kept)), Break(1));
+        drop(runtime);
+        // Others take runtimes' numbers too: one of these has that number.
+        let runtimes = [(); 20].map(|()| Runtime::builder().workers(1).build().unwrap());
+        for runtime in &runtimes {
+            assert_eq!(runtime.run(leaves_something()), 2);
+        }
+    });
+}
