@@ -19,7 +19,7 @@ use super::descriptor::{Delivers, Descriptor, End};
 use super::ends::How;
 use crate::task::call::{Task, call_guarded, sealed};
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, VTable, payload_ptr, result_ptr};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef, VTable, payload_ptr, quietly, result_ptr};
 use crate::task::groups::Policy;
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
@@ -110,15 +110,19 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         self.policy = Policy::Steal;
     }
 
+    /// Those that are out and have ended, taken out.
+    fn ended(&mut self) -> impl Iterator<Item = Out<A, H>> {
+        self.out.extract_if(.., |out| match out {
+            Out::Activity(_, child) => child.ended(),
+            Out::Part(child) => child.ended(),
+        })
+    }
+
     /// Takes in what has ended, of which the part has been `told` or not.
     fn take_in(&mut self, told: bool) {
         let descriptor = self.descriptor();
         let mut left = 0;
-        let ended = self.out.extract_if(.., |out| match out {
-            Out::Activity(_, child) => child.ended(),
-            Out::Part(child) => child.ended(),
-        });
-        for out in ended {
+        for out in self.ended() {
             let (k, child) = match out {
                 Out::Activity(k, child) => (k, child),
                 Out::Part(child) => {
@@ -301,10 +305,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     pub(super) fn cancel(&mut self, cx: Cx) -> Poll<()> {
         self.turn = None;
         self.stop();
-        self.out.retain(|out| match out {
-            Out::Activity(_, child) => !child.ended(),
-            Out::Part(child) => !child.ended(),
-        });
+        // With what they have delivered, which is user code, of which a panic has nowhere to go.
+        self.ended().for_each(|out| quietly(|| drop(out)));
         self.wait(cx)
     }
 

@@ -232,3 +232,56 @@ fn a_deadlock_in_a_group_is_reported() {
         assert_eq!(world.alive.into_inner(), 0);
     });
 }
+
+/// Its destructor panics.
+struct Bad;
+
+impl Drop for Bad {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("destructor");
+        }
+    }
+}
+
+#[task]
+async fn bad_or_never(never: &Semaphore, k: u64) -> Bad {
+    if k == 0 {
+        yield_now().await;
+    } else {
+        drop(never.acquire().await);
+    }
+    Bad
+}
+
+#[task]
+async fn collects_bad(never: &Semaphore) -> ControlFlow<u64> {
+    std::mem::forget(parfor(0..2, |k| bad_or_never(never, k)).collect().await);
+    Continue(())
+}
+
+#[task]
+async fn breaks_late() -> ControlFlow<u64> {
+    for _ in 0..10 {
+        yield_now().await;
+    }
+    Break(1)
+}
+
+#[task]
+async fn bad_or_breaks(never: &Semaphore, k: u64) -> ControlFlow<u64> {
+    if k == 0 { collects_bad(never).await } else { breaks_late().await }
+}
+
+#[task]
+async fn ended_over_bad_values(never: &Semaphore) -> ControlFlow<u64> {
+    parfor(0..2, |k| bad_or_breaks(never, k)).await
+}
+
+/// A group within the one that is ended has a value that nobody will see.
+#[test]
+fn a_destructor_that_panics_harms_nobody_else() {
+    everywhere(|runtime| {
+        assert_eq!(runtime.run(ended_over_bad_values(&Semaphore::new(0))), Break(1));
+    });
+}
