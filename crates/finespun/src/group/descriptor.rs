@@ -3,15 +3,14 @@
 //! It is made when the loop leaves the stack, in a box of its own: parts that run elsewhere look at it while the frame that
 //! owns it is polled. That frame outlives all parts.
 
-use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::activities::Activities;
 use super::ends::How;
+use super::values::Values;
 use crate::atomics::lock_std as lock;
 use crate::task::call::Task;
 use crate::task::context::{Cx, try_cx};
@@ -149,71 +148,5 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
     pub(super) unsafe fn take_values(&self, put: impl FnMut(H::Value)) {
         // SAFETY: passed on.
         unsafe { self.values.take(put) };
-    }
-}
-
-/// A place for the value of each activity from some one on.
-struct Values<V> {
-    from: u64,
-    places: Box<[UnsafeCell<MaybeUninit<V>>]>,
-    /// Which of them are there, if they have to be dropped.
-    there: Box<[AtomicU8]>,
-}
-
-// SAFETY: each place is written by one activity, and read when all have ended.
-unsafe impl<V: Send> Sync for Values<V> {}
-
-impl<V> Values<V> {
-    fn new(from: u64, to: u64) -> Values<V> {
-        if size_of::<V>() == 0 && !std::mem::needs_drop::<V>() {
-            return Values { from, places: Box::default(), there: Box::default() };
-        }
-        let count = usize::try_from(to - from).expect("values of fewer activities than the address space has bytes");
-        let places = Box::<[UnsafeCell<MaybeUninit<V>>]>::new_uninit_slice(count);
-        // SAFETY: a place need not hold a value.
-        let places = unsafe { places.assume_init() };
-        let drops = if std::mem::needs_drop::<V>() { count } else { 0 };
-        Values { from, places, there: (0..drops).map(|_| AtomicU8::new(0)).collect() }
-    }
-
-    /// # Safety
-    /// Once for each activity, and none before the first.
-    #[inline(always)]
-    unsafe fn put(&self, k: u64, value: V) {
-        if size_of::<V>() == 0 && !std::mem::needs_drop::<V>() {
-            return;
-        }
-        let at = (k - self.from) as usize;
-        // SAFETY: nobody else writes here, and nobody reads yet.
-        unsafe { (*self.places[at].get()).write(value) };
-        if let Some(there) = self.there.get(at) {
-            // Relaxed: read when all activities have ended, which orders.
-            there.store(1, Ordering::Relaxed);
-        }
-    }
-
-    /// # Safety
-    /// All are there; once.
-    unsafe fn take(&self, mut put: impl FnMut(V)) {
-        // SAFETY: by the caller's word, all have been put.
-        let mut next = |at: usize| put(unsafe { (*self.places[at].get()).assume_init_read() });
-        for at in 0..self.places.len() {
-            if let Some(there) = self.there.get(at) {
-                // Before the value goes: `put` may panic.
-                there.store(0, Ordering::Relaxed);
-            }
-            next(at);
-        }
-    }
-}
-
-impl<V> Drop for Values<V> {
-    fn drop(&mut self) {
-        for (there, place) in self.there.iter().zip(&mut self.places) {
-            if there.load(Ordering::Relaxed) == 1 {
-                // SAFETY: it is there, and nobody takes it any more. Whoever waits does so in vain: no panic goes anywhere.
-                quietly(|| unsafe { place.get_mut().assume_init_drop() });
-            }
-        }
     }
 }

@@ -14,6 +14,7 @@ mod level;
 mod mapped;
 mod part;
 mod sync;
+mod values;
 
 use crate::task::call::Task;
 use crate::task::many::{Fold, Sink};
