@@ -325,7 +325,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     /// An activity of this part has ended while the part waits: whether it ends the group.
     ///
     /// # Safety
-    /// The child is one of this part's, and has completed; the part does not run before this returns.
+    /// The child is one of this part's, and has completed, or is parted from it; the part does not run before this returns.
     pub(super) unsafe fn told(&self, child: FrameRef) {
         // SAFETY: live by the caller's word.
         let header = unsafe { child.as_ref() };
@@ -347,7 +347,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                 }
             }
             Some(Status::Done) => return descriptor.left(1),
-            // Destroyed: its group has ended, or will when this is taken in.
+            // Destroyed, or parted from this: its group has ended, or will when this is taken in.
             _ => return,
         };
         header.slot.retract();
