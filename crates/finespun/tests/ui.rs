@@ -14,6 +14,7 @@ fn messages() {
         "escape",
         "forge",
         "forge_parts",
+        "groups",
         "join",
         "many",
         "objects",

@@ -3,10 +3,11 @@
 use std::iter::StepBy;
 use std::ops::{Range, RangeInclusive};
 
+use super::sealed as kinds;
 use crate::task::call::{Task, sealed};
 
-/// What a [`parfor`](super::parfor) runs over: a range of integers, or one with a step.
-pub trait Span {
+/// What a [`parfor`](super::parfor) runs over: a range of integers, or one with a step. The trait is sealed.
+pub trait Span: kinds::Span {
     /// The integer.
     type Index;
     /// How many there are.
@@ -15,8 +16,8 @@ pub trait Span {
     fn at(&self, k: u64) -> Self::Index;
 }
 
-/// An integer that a loop may run over.
-pub trait Integer: Copy + PartialOrd {
+/// An integer that a loop may run over. The trait is sealed.
+pub trait Integer: Copy + PartialOrd + kinds::Integer {
     /// The integers from this one to before `end`, which is larger.
     #[doc(hidden)]
     fn to(self, end: Self) -> u64;
@@ -27,6 +28,7 @@ pub trait Integer: Copy + PartialOrd {
 
 macro_rules! integers {
     ($($int:ident)+) => {$(
+        impl kinds::Integer for $int {}
         impl Integer for $int {
             #[inline(always)]
             fn to(self, end: $int) -> u64 {
@@ -43,6 +45,7 @@ macro_rules! integers {
 
 integers! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize }
 
+impl<I: Integer> kinds::Span for Range<I> {}
 impl<I: Integer> Span for Range<I> {
     type Index = I;
     #[inline(always)]
@@ -55,6 +58,7 @@ impl<I: Integer> Span for Range<I> {
     }
 }
 
+impl<I: Integer> kinds::Span for RangeInclusive<I> {}
 impl<I: Integer> Span for RangeInclusive<I> {
     type Index = I;
     #[inline(always)]
@@ -70,7 +74,9 @@ impl<I: Integer> Span for RangeInclusive<I> {
     }
 }
 
-/// A range with a step: `(0..n).step_by(k)`.
+impl<I> kinds::Span for StepBy<I> {}
+/// A range with a step: `(0..n).step_by(k)`. It may be of the program's own, and say another length each time: what is unsafe
+/// goes by one answer.
 impl<I> Span for StepBy<I>
 where
     StepBy<I>: Clone + ExactSizeIterator,

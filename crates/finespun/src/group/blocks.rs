@@ -71,7 +71,7 @@ macro_rules! blocks {
         unsafe impl<$($T: Send),+> Sync for Blocks<($(UnsafeCell<Option<$T>>,)+)> {}
 
         impl<$($T),+> sealed::Sealed for Blocks<($(UnsafeCell<Option<$T>>,)+)> {}
-        impl<O, $($T: Task<Output = O> + Send),+> Activities for Blocks<($(UnsafeCell<Option<$T>>,)+)> {
+        impl<O: Send, $($T: Task<Output = O> + Send),+> Activities for Blocks<($(UnsafeCell<Option<$T>>,)+)> {
             type Task = $One<$($T),+>;
 
             #[inline(always)]

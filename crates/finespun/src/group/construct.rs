@@ -85,7 +85,7 @@ where
                 let group = inside.leave();
                 let mut rest = Parcel::new((activities, sink, child));
                 // SAFETY: the parcel is taken once.
-                return unsafe { suspended::<A, S, H>(cx, &mut rest, group, next) };
+                return unsafe { suspended::<A, S, H>(cx, &mut rest, group, next, count) };
             }
             // SAFETY: as above.
             match H::branch(unsafe { called.value() }) {
@@ -103,7 +103,7 @@ where
     }
 }
 
-/// Goes on in a frame, from activity `next`; the one before it is suspended.
+/// Goes on in a frame, from activity `next` of `count`; the one before it is suspended.
 ///
 /// # Safety
 /// The rest of the loop is in the parcel, and is moved here.
@@ -114,6 +114,7 @@ unsafe fn suspended<A, S, H>(
     rest: &mut Parcel<(A, S, Child<A::Task>)>,
     group: u32,
     next: u64,
+    count: u64,
 ) -> Outcome<Whole<A, S, H>>
 where
     A: Activities,
@@ -123,8 +124,8 @@ where
     // SAFETY: by the caller's word.
     let (activities, sink, child) = unsafe { rest.take() };
     cx.context().counters.fallback();
-    let count = activities.count();
-    let descriptor = NonNull::from(Box::leak(Box::new(Descriptor::<A, H>::new(cx, activities, group, next - 1))));
+    let descriptor = Descriptor::<A, H>::new(cx, activities, group, next - 1..count);
+    let descriptor = NonNull::from(Box::leak(Box::new(descriptor)));
     // SAFETY: just made.
     unsafe { descriptor.as_ref() }.left(next - 1);
     // SAFETY: the body frees the descriptor after the part.
@@ -148,11 +149,12 @@ where
 {
     // SAFETY: by the caller's word.
     let (activities, sink) = unsafe { whole.take() };
-    let begun = Begun::new(activities.count());
+    let count = activities.count();
+    let begun = Begun::new(count);
     let inside = cx.begin_group(&begun);
     // Numbered while it is the innermost.
     let group = inside.leave();
-    let descriptor = NonNull::from(Box::leak(Box::new(Descriptor::<A, H>::new(cx, activities, group, 0))));
+    let descriptor = NonNull::from(Box::leak(Box::new(Descriptor::<A, H>::new(cx, activities, group, 0..count))));
     // SAFETY: the body frees the descriptor after the parts.
     let part = unsafe { Part::distributed(cx, descriptor, group, cx.context().here.policy.get()) };
     let body = Body { part: Some(part), descriptor, sink: Some(sink) };

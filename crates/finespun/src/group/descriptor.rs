@@ -3,15 +3,14 @@
 //! It is made when the loop leaves the stack, in a box of its own: parts that run elsewhere look at it while the frame that
 //! owns it is polled. That frame outlives all parts.
 
-use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::activities::Activities;
 use super::ends::How;
+use super::values::Values;
 use crate::atomics::lock_std as lock;
 use crate::task::call::Task;
 use crate::task::context::{Cx, try_cx};
@@ -33,6 +32,8 @@ pub(super) enum End<B> {
 /// The descriptor.
 pub(super) struct Descriptor<A: Activities, H: How<Delivers<A>>> {
     pub(super) activities: A,
+    /// How many there are: what they have said once, which is not asked again.
+    pub(super) count: u64,
     /// The group's number.
     pub(super) group: u32,
     /// The group's record, which lives until the group has ended.
@@ -47,12 +48,18 @@ pub(super) struct Descriptor<A: Activities, H: How<Delivers<A>>> {
 }
 
 impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
-    /// For activities of which those before `from` have ended.
-    pub(super) fn new(cx: Cx, activities: A, group: u32, from: u64) -> Descriptor<A, H> {
+    /// For so many activities, of which those before the start of the range have ended.
+    pub(super) fn new(
+        cx: Cx,
+        activities: A,
+        group: u32,
+        Range { start: from, end: count }: Range<u64>,
+    ) -> Descriptor<A, H> {
         let record = NonNull::from(cx.context().scheduler().groups().get(group));
-        let values = Values::new(from, activities.count());
+        let values = Values::new(from, count);
         Descriptor {
             activities,
+            count,
             group,
             record,
             free: AtomicU64::new(from),
@@ -64,17 +71,19 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
 
     /// Takes some activities of those that nobody has taken: `some` of so many.
     pub(super) fn take(&self, some: impl Fn(u64) -> u64) -> Option<Range<u64>> {
-        let count = self.activities.count();
-        let after = |from: u64| (from < count).then(|| from + some(count - from));
+        let mut taken = None;
         // Relaxed, both: whoever takes them knows the descriptor already.
-        let from = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()?;
-        after(from).map(|to| from..to)
+        let after = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |from| {
+            taken = (from < self.count).then(|| from..from + some(self.count - from));
+            taken.as_ref().map(|taken| taken.end)
+        });
+        after.ok().and(taken)
     }
 
     /// Keeps the value of activity `k`.
     ///
     /// # Safety
-    /// Once for each activity, and none before the first that the descriptor was made for.
+    /// Once for each activity that the descriptor was made for, and for no other.
     #[inline(always)]
     pub(super) unsafe fn put(&self, k: u64, value: H::Value) {
         // SAFETY: passed on.
@@ -139,71 +148,5 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
     pub(super) unsafe fn take_values(&self, put: impl FnMut(H::Value)) {
         // SAFETY: passed on.
         unsafe { self.values.take(put) };
-    }
-}
-
-/// A place for the value of each activity from some one on.
-struct Values<V> {
-    from: u64,
-    places: Box<[UnsafeCell<MaybeUninit<V>>]>,
-    /// Which of them are there, if they have to be dropped.
-    there: Box<[AtomicU8]>,
-}
-
-// SAFETY: each place is written by one activity, and read when all have ended.
-unsafe impl<V: Send> Sync for Values<V> {}
-
-impl<V> Values<V> {
-    fn new(from: u64, to: u64) -> Values<V> {
-        if size_of::<V>() == 0 && !std::mem::needs_drop::<V>() {
-            return Values { from, places: Box::default(), there: Box::default() };
-        }
-        let count = usize::try_from(to - from).expect("values of fewer activities than the address space has bytes");
-        let places = Box::<[UnsafeCell<MaybeUninit<V>>]>::new_uninit_slice(count);
-        // SAFETY: a place need not hold a value.
-        let places = unsafe { places.assume_init() };
-        let drops = if std::mem::needs_drop::<V>() { count } else { 0 };
-        Values { from, places, there: (0..drops).map(|_| AtomicU8::new(0)).collect() }
-    }
-
-    /// # Safety
-    /// Once for each activity, and none before the first.
-    #[inline(always)]
-    unsafe fn put(&self, k: u64, value: V) {
-        if size_of::<V>() == 0 && !std::mem::needs_drop::<V>() {
-            return;
-        }
-        let at = (k - self.from) as usize;
-        // SAFETY: nobody else writes here, and nobody reads yet.
-        unsafe { (*self.places[at].get()).write(value) };
-        if let Some(there) = self.there.get(at) {
-            // Relaxed: read when all activities have ended, which orders.
-            there.store(1, Ordering::Relaxed);
-        }
-    }
-
-    /// # Safety
-    /// All are there; once.
-    unsafe fn take(&self, mut put: impl FnMut(V)) {
-        // SAFETY: by the caller's word, all have been put.
-        let mut next = |at: usize| put(unsafe { (*self.places[at].get()).assume_init_read() });
-        for at in 0..self.places.len() {
-            if let Some(there) = self.there.get(at) {
-                // Before the value goes: `put` may panic.
-                there.store(0, Ordering::Relaxed);
-            }
-            next(at);
-        }
-    }
-}
-
-impl<V> Drop for Values<V> {
-    fn drop(&mut self) {
-        for (there, place) in self.there.iter().zip(&mut self.places) {
-            if there.load(Ordering::Relaxed) == 1 {
-                // SAFETY: it is there, and nobody takes it any more. Whoever waits does so in vain: no panic goes anywhere.
-                quietly(|| unsafe { place.get_mut().assume_init_drop() });
-            }
-        }
     }
 }

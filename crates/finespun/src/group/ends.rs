@@ -3,17 +3,22 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
+use super::sealed;
+
 /// What an activity may deliver to say that its group is to go on or to end: `()`, which never ends it, a
 /// [`ControlFlow`], a [`Result`] or an [`Option`].
 ///
 /// The group delivers the same: what all of them come to, or what the first to end it has said.
+///
+/// The trait is sealed: values travel between threads, so where what is delivered is `Send`, value and break have to be, and
+/// unsafe code counts on [`is_break`](Ends::is_break) and [`branch`](Ends::branch) to agree.
 #[diagnostic::on_unimplemented(
     message = "an activity that delivers `{Self}` does not say whether its group ends",
     label = "delivers `{Self}`",
     note = "an activity delivers `()`, a `ControlFlow`, a `Result` or an `Option`; for other values say what becomes of \
             them: `.collect()`, `.reduce(..)`"
 )]
-pub trait Ends: Sized {
+pub trait Ends: sealed::Ends + Sized {
     /// What it delivers if the group goes on.
     type Value;
     /// What it delivers if the group ends.
@@ -31,6 +36,7 @@ pub trait Ends: Sized {
     fn first<T>(end: Self::Break) -> Self::Whole<T>;
 }
 
+impl sealed::Ends for () {}
 impl Ends for () {
     type Value = ();
     type Break = Infallible;
@@ -53,6 +59,7 @@ impl Ends for () {
     }
 }
 
+impl<B, V> sealed::Ends for ControlFlow<B, V> {}
 impl<B, V> Ends for ControlFlow<B, V> {
     type Value = V;
     type Break = B;
@@ -76,6 +83,7 @@ impl<B, V> Ends for ControlFlow<B, V> {
     }
 }
 
+impl<V, E> sealed::Ends for Result<V, E> {}
 impl<V, E> Ends for Result<V, E> {
     type Value = V;
     type Break = E;
@@ -102,6 +110,7 @@ impl<V, E> Ends for Result<V, E> {
     }
 }
 
+impl<V> sealed::Ends for Option<V> {}
 impl<V> Ends for Option<V> {
     type Value = V;
     type Break = ();

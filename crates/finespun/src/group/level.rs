@@ -19,10 +19,12 @@ use crate::task::outcome::Outcome;
 /// The state of a level. Used again when the level has ended, and never freed: a handle that is kept is refused by its
 /// generation.
 struct State {
-    generation: u32,
-    /// The level has begun and not ended.
+    generation: u64,
+    /// The level has begun, and this is not yet free for the next: the group may have ended already.
     live: bool,
+    /// The level's group: its number, and which use of that it is.
     group: u32,
+    uses: u64,
     /// A box of what the level is to deliver.
     value: Option<NonNull<()>>,
 }
@@ -36,7 +38,7 @@ static STATES: Mutex<Vec<&'static Mutex<State>>> = Mutex::new(Vec::new());
 /// A level that whatever runs beneath it can return from: see [`level`]. A `Copy` handle, to be passed down.
 pub struct Level<T> {
     state: &'static Mutex<State>,
-    generation: u32,
+    generation: u64,
     value: PhantomData<fn(T)>,
 }
 
@@ -99,12 +101,12 @@ where
     Tk: Task<Output = T> + Send,
 {
     let state = lock(&STATES).pop().unwrap_or_else(|| {
-        let state = State { generation: 0, live: false, group: 0, value: None };
+        let state = State { generation: 0, live: false, group: 0, uses: 0, value: None };
         Box::leak(Box::new(Mutex::new(state)))
     });
     let generation = {
         let mut state = lock(state);
-        state.generation = state.generation.wrapping_add(1);
+        state.generation += 1;
         state.generation
     };
     let level = Level { state, generation, value: PhantomData };
@@ -136,8 +138,10 @@ where
     unsafe fn activity(&self, _: u64) -> Tk {
         let Some(cx) = try_cx() else { unreachable!("activities begin on workers") };
         {
+            let group = cx.group();
+            let uses = cx.context().scheduler().groups().get(group).uses();
             let mut state = lock(self.level.state);
-            (state.live, state.group) = (true, cx.group());
+            (state.live, state.group, state.uses) = (true, group, uses);
         }
         // SAFETY: once, by the caller's word.
         let body = unsafe { &mut *self.body.get() }.take().expect("each activity begins once");
@@ -219,30 +223,33 @@ impl<T: Send> Task for Preturn<T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<Infallible> {
         let Preturn { level, value } = self;
-        let group = {
-            let state = lock(level.state);
-            let live = state.live && state.generation == level.generation;
-            assert!(live, "`preturn` from a level that has ended");
-            state.group
+        // All groups that this runs in have a number from here on, and none of them ends before this has.
+        let own = cx.group();
+        let mut state = lock(level.state);
+        let refused = if !state.live || state.generation != level.generation {
+            Some("`preturn` from a level that has ended")
+        } else if !cx.context().scheduler().groups().is_beneath(own, state.group, state.uses) {
+            Some("`preturn` from a level that this task does not run in")
+        } else {
+            None
         };
-        // From here on the level does not end before this has, if it is beneath it.
-        let beneath = cx.context().scheduler().groups().is_beneath(cx.group(), group);
-        assert!(beneath, "`preturn` from a level that this task does not run in");
-        // The value first: the level may end as soon as it is terminated.
-        let value = NonNull::from(Box::leak(Box::new(value))).cast();
-        let late = {
-            let mut state = lock(level.state);
-            match state.value {
-                None => {
-                    state.value = Some(value);
-                    // Unless somebody else was first, by a panic.
-                    if cx.terminate_group(group) { None } else { state.value.take() }
-                }
-                // Whoever has left that has terminated the level, before the lock was ours.
-                Some(_) => Some(value),
+        if let Some(refused) = refused {
+            drop(state);
+            panic!("{refused}");
+        }
+        // The level's group does not end before this task has. The value comes first: whoever sees the group terminated may
+        // find it.
+        let late = match state.value {
+            None => {
+                state.value = Some(NonNull::from(Box::leak(Box::new(value))).cast());
+                // Unless somebody else was first, by a panic.
+                if cx.terminate_group(state.group) { None } else { state.value.take().map(open) }
             }
+            // Somebody has terminated the level before.
+            Some(_) => Some(value),
         };
-        drop(late.map(open::<T>));
+        drop(state);
+        drop(late);
         Outcome::suspended(destroyed::<Infallible>(cx))
     }
 }

@@ -14,6 +14,7 @@ mod level;
 mod mapped;
 mod part;
 mod sync;
+mod values;
 
 use crate::task::call::Task;
 use crate::task::many::{Fold, Sink};
@@ -27,6 +28,13 @@ pub use ends::{Asked, Ends, How, Values};
 pub use level::{Exit, Level, Leveled, Only, Preturn, exit, level, preturn};
 pub use mapped::{Mapped, MappedChunk, mapped};
 pub use sync::{Syncing, sync};
+
+/// What only the library implements: unsafe code counts on it.
+mod sealed {
+    pub trait Ends {}
+    pub trait Span {}
+    pub trait Integer {}
+}
 
 /// Takes no values, but counts on there being none.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use super::descriptor::{Delivers, Descriptor, End};
 use super::ends::How;
 use crate::task::call::{Task, call_guarded, sealed};
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, VTable, payload_ptr, result_ptr};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef, VTable, payload_ptr, quietly, result_ptr};
 use crate::task::groups::Policy;
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
@@ -56,7 +56,8 @@ pub(super) struct Part<A: Activities, H: How<Delivers<A>>> {
     turn: Option<Child<YieldNow>>,
 }
 
-// SAFETY: activities are made on any worker, from what is `Sync`, and what they deliver is `Send`, which `parfor` demands.
+// SAFETY: activities are made on any worker, from what is `Sync`, and what they deliver is `Send`, which those who make the
+// constructs demand; so are the values and breaks within that: see `Ends`.
 unsafe impl<A: Activities, H: How<Delivers<A>>> Send for Part<A, H> {}
 
 impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
@@ -79,7 +80,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         policy: Policy,
     ) -> Part<A, H> {
         // SAFETY: by the caller's word.
-        let count = unsafe { descriptor.as_ref() }.activities.count();
+        let count = unsafe { descriptor.as_ref() }.count;
         // SAFETY: passed on.
         let empty = || unsafe { Part::new(descriptor, count, count) };
         let mut whole = empty();
@@ -109,20 +110,27 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         self.policy = Policy::Steal;
     }
 
+    /// Those that are out and have ended, taken out.
+    fn ended(&mut self) -> impl Iterator<Item = Out<A, H>> {
+        self.out.extract_if(.., |out| match out {
+            Out::Activity(_, child) => child.ended(),
+            Out::Part(child) => child.ended(),
+        })
+    }
+
     /// Takes in what has ended, of which the part has been `told` or not.
     fn take_in(&mut self, told: bool) {
         let descriptor = self.descriptor();
         let mut left = 0;
-        let ended = self.out.extract_if(.., |out| match out {
-            Out::Activity(_, child) => child.ended(),
-            Out::Part(child) => child.ended(),
-        });
-        for out in ended {
+        for out in self.ended() {
             let (k, child) = match out {
                 Out::Activity(k, child) => (k, child),
                 Out::Part(child) => {
-                    if let Delivered::Cancelled = child.deliver() {
-                        descriptor.cut_short();
+                    match child.deliver() {
+                        Delivered::Value(()) => {}
+                        // What it has begun has no values.
+                        Delivered::Panic(payload) => descriptor.end(End::Panic(payload)),
+                        Delivered::Cancelled => descriptor.cut_short(),
                     }
                     continue;
                 }
@@ -297,10 +305,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     pub(super) fn cancel(&mut self, cx: Cx) -> Poll<()> {
         self.turn = None;
         self.stop();
-        self.out.retain(|out| match out {
-            Out::Activity(_, child) => !child.ended(),
-            Out::Part(child) => !child.ended(),
-        });
+        // With what they have delivered, which is user code, of which a panic has nowhere to go.
+        self.ended().for_each(|out| quietly(|| drop(out)));
         self.wait(cx)
     }
 
@@ -319,7 +325,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     /// An activity of this part has ended while the part waits: whether it ends the group.
     ///
     /// # Safety
-    /// The child is one of this part's, and has completed; the part does not run before this returns.
+    /// The child is one of this part's, and has completed, or is parted from it; the part does not run before this returns.
     pub(super) unsafe fn told(&self, child: FrameRef) {
         // SAFETY: live by the caller's word.
         let header = unsafe { child.as_ref() };
@@ -341,7 +347,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                 }
             }
             Some(Status::Done) => return descriptor.left(1),
-            // Destroyed: its group has ended, or will when this is taken in.
+            // Destroyed, or parted from this: its group has ended, or will when this is taken in.
             _ => return,
         };
         header.slot.retract();

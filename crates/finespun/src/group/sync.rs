@@ -12,7 +12,9 @@ use crate::task::teams::GROUP;
 /// Waits until all activities of the innermost group have come to a `sync`, or have ended: ParC's `sync`.
 ///
 /// An activity that ends without one counts as arrived. Those that have not begun are waited for, so all are begun. Each
-/// activity may sync any number of times; the n-th time it meets the others at their n-th.
+/// activity may sync any number of times; the n-th time it meets the others at their n-th. What counts is the call: where several
+/// tasks of one activity sync at once, as branches of a `join!` or tasks of a scope that was begun in it, each counts as an
+/// arrival, and the others may go on before all activities have come.
 ///
 /// ```
 /// use finespun::prelude::*;

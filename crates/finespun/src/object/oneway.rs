@@ -251,15 +251,17 @@ where
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
         let wait = suspend_at(self.place, |k| {
             let task = (self.body)(k);
+            let reply = Reply { home: ANY, k: None };
             // SAFETY: `cx` is the current worker's; the task owns what it needs.
-            unsafe { deliver(cx, Reply { home: ANY, k: None }, |cx| call_guarded(cx, task).into_outcome()) }
+            cx.in_run(|| unsafe { deliver(cx, reply, |cx| call_guarded(cx, task).into_outcome()) });
         });
         // SAFETY: passed on.
         unsafe { wait.call(cx) }
     }
 }
 
-/// Calls a task whose value goes to `k`. Its caller goes on when it has left the stack.
+/// Calls a task whose value goes to `k`. Its caller goes on when it has left the stack. It belongs to the run: the caller's group
+/// does not wait for it.
 ///
 /// # Safety
 /// As [`Task::call`]; the task borrows nothing.
@@ -269,7 +271,7 @@ where
     Tk::Output: Portable,
 {
     // SAFETY: passed on.
-    unsafe { deliver(cx, Reply { home: ANY, k }, |cx| call_guarded(cx, task).into_outcome()) };
+    cx.in_run(|| unsafe { deliver(cx, Reply { home: ANY, k }, |cx| call_guarded(cx, task).into_outcome()) });
     if !cx.leaving() {
         // SAFETY: the call protocol.
         return unsafe { Outcome::done(()) };

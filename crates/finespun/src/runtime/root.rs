@@ -10,7 +10,7 @@ use crate::atomics::lock_std as lock;
 use crate::sched::team::Team;
 use crate::task::call::{CallFuture, Task};
 use crate::task::context::cx;
-use crate::task::frame::{BodyFrame, Payload, quietly};
+use crate::task::frame::{BodyFrame, Payload, discard, quietly};
 use crate::task::origin::pack;
 use crate::task::runs::Run;
 use crate::task::spawn::Keeper;
@@ -56,6 +56,11 @@ impl<Tk: Task> Future for Root<Tk> {
         let ended = match catch_unwind(AssertUnwindSafe(|| Pin::new(call).poll(std))) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(value)) => Ok(value),
+            // What it waited for may have been destroyed under it, before anybody looked whether it still runs.
+            Err(payload) if self.run.as_ref().is_some_and(|run| run.is_cancelled()) => {
+                discard(payload);
+                Err(Ended::Cancelled)
+            }
             Err(payload) => Err(Ended::Panicked(pack(payload))),
         };
         self.end(ended);

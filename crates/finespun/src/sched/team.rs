@@ -245,7 +245,8 @@ impl Team {
             return self.run_cancelled(number);
         }
         let own = teams::same_team(number, self.id.run(0));
-        own && self.groups.is_terminated(self.groups.get(number), |run| self.run_cancelled(run))
+        let group = if own { self.groups.find(number) } else { None };
+        group.is_some_and(|group| self.groups.is_terminated(group, |run| self.run_cancelled(run)))
     }
 
     pub(crate) fn any_run(&self) -> bool {

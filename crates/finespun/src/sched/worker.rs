@@ -190,7 +190,9 @@ impl Worker<'_> {
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
         if self.sweep_due() {
+            let alive = Alive;
             self.sweep();
+            std::mem::forget(alive);
         }
         if tick.is_multiple_of(FAIR)
             && let Some(frame) = self.oldest(tick)

@@ -85,8 +85,9 @@ pub trait Task: sealed::Sealed + Sized {
 
 /// Runs a body in a frame from the start, on this stack: the pinned schema.
 ///
-/// If it unwinds when its group has been terminated, that is since what it waited for was destroyed under it, or of no interest
-/// to anybody: it counts as suspended, and is destroyed like all else. To go on unwinding would leave the group.
+/// If it ends when its group has been terminated, by unwinding or not, it counts as suspended, and is destroyed like all else: what it
+/// waited for may have been destroyed under it, and what it delivers is of no interest to anybody. To go on unwinding would leave
+/// the group; and to deliver a value would let a group end, on this stack, as if nobody had terminated it.
 pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) -> Outcome<F::Output> {
     /// Destroys the body and frees the frame, on the way out or on a panic's way.
     struct Finish<F: Future>(FrameRef, PhantomData<F>);
@@ -102,21 +103,24 @@ pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) 
 
     let finish = Finish::<F>(BodyFrame::with_table(cx, body, table), PhantomData);
     let frame = finish.0;
+    let in_group = cx.has_record();
     // SAFETY: nobody else knows the frame.
-    let polled = if cx.has_record() { in_group::<F>(frame) } else { Ok(unsafe { BodyFrame::<F>::poll_body(frame) }) };
+    let polled = if in_group { caught::<F>(frame) } else { Ok(unsafe { BodyFrame::<F>::poll_body(frame) }) };
     match polled {
-        Ok(Poll::Ready(value)) => {
+        Ok(Poll::Ready(value)) if !in_group => {
             drop(finish);
             // SAFETY: the call protocol.
             unsafe { Outcome::done(value) }
         }
+        Ok(Poll::Ready(value)) => {
+            // The body's destructor is user code, whose panic is the task's.
+            let dropped = catch_unwind(AssertUnwindSafe(|| drop(finish)));
+            ended_in_group(cx, dropped.map(|()| value))
+        }
         Err(payload) => {
-            drop(finish);
-            if !cx.is_terminated() {
-                resume_unwind(payload);
-            }
-            frame::discard(payload);
-            Outcome::suspended(destroyed::<F::Output>(cx))
+            // A second panic has nowhere to go.
+            frame::quietly(|| drop(finish));
+            ended_in_group(cx, Err(payload))
         }
         Ok(Poll::Pending) => {
             std::mem::forget(finish);
@@ -129,9 +133,26 @@ pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) 
 
 /// Polls a body whose group may be terminated meanwhile.
 #[inline(never)]
-fn in_group<F: Future>(frame: FrameRef) -> thread::Result<Poll<F::Output>> {
+fn caught<F: Future>(frame: FrameRef) -> thread::Result<Poll<F::Output>> {
     // SAFETY: nobody else knows the frame.
     catch_unwind(AssertUnwindSafe(|| unsafe { BodyFrame::<F>::poll_body(frame) }))
+}
+
+/// What a body has come to that is gone, in a group that may have been terminated meanwhile.
+#[inline(never)]
+fn ended_in_group<T>(cx: Cx, result: thread::Result<T>) -> Outcome<T> {
+    match result {
+        result if cx.is_terminated() => {
+            match result {
+                Ok(value) => frame::quietly(|| drop(value)),
+                Err(payload) => frame::discard(payload),
+            }
+            Outcome::suspended(destroyed::<T>(cx))
+        }
+        // SAFETY: the call protocol.
+        Ok(value) => unsafe { Outcome::done(value) },
+        Err(payload) => resume_unwind(payload),
+    }
 }
 
 /// A frame of a group that has been terminated, or a run that has been cancelled: ready, to be destroyed. It would deliver a

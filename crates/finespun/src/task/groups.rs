@@ -67,6 +67,8 @@ pub enum Policy {
 pub(crate) struct Group {
     /// The group above, or the run.
     above: AtomicU64,
+    /// How many groups have had the record, this one included.
+    uses: AtomicU64,
     mark: Mark,
     from: AtomicU64,
     to: AtomicU64,
@@ -84,6 +86,7 @@ impl Group {
     fn new() -> Group {
         Group {
             above: AtomicU64::new(0),
+            uses: AtomicU64::new(0),
             mark: Mark::new(),
             from: AtomicU64::new(1),
             to: AtomicU64::new(0),
@@ -105,15 +108,21 @@ impl Group {
         self.above.load(Ordering::Relaxed) as u32
     }
 
+    /// Together with the number, what no other group of this team has had or will have.
+    pub(crate) fn uses(&self) -> u64 {
+        // Relaxed: written before the group's number was handed out.
+        self.uses.load(Ordering::Relaxed)
+    }
+
     /// An activity waits for all others of its group that have not ended. `line` is best the worker's number.
     pub(crate) fn arrive(&self, k: Continuation<()>, line: usize) {
-        release(self.barrier.arrive(k, line));
+        release(self.run(), self.barrier.arrive(k, line));
     }
 
     /// So many activities of the group have ended.
     pub(crate) fn leave(&self, activities: u64) {
         let line = try_cx().map_or(0, |cx| cx.context().here.worker.get() as usize);
-        release(self.barrier.leave(activities, line));
+        release(self.run(), self.barrier.leave(activities, line));
     }
 
     fn code(&self) -> Code {
@@ -125,18 +134,17 @@ impl Group {
 /// How many waiters are worth a frame that releases them.
 const MANY: usize = 32;
 
-/// Releases those who stood in this worker's line. For each of the others, if they are many, a frame does so, which another
+/// Releases those of a group in `run`, which has not ended, who stood in this worker's line. For each of the others, if they are many, a frame does so, which another
 /// worker may take, best the one that they have run on.
-fn release(mut waiting: Released<Continuation<()>, LINES>) {
+fn release(run: u32, mut waiting: Released<Continuation<()>, LINES>) {
     if waiting.iter().all(Vec::is_empty) {
         return;
     }
-    let cx = try_cx().filter(|cx| waiting.iter().flatten().next().is_some_and(|k| cx.of_team(k.group())));
-    if let Some(cx) = cx {
+    if let Some(cx) = try_cx().filter(|cx| cx.of_team(run)) {
         let own = cx.context().here.worker.get() as usize % LINES;
         for (line, waiters) in waiting.iter_mut().enumerate() {
             if line != own && waiters.len() >= MANY {
-                release_later(cx, std::mem::take(waiters));
+                release_later(cx, run, std::mem::take(waiters));
             }
         }
     }
@@ -203,14 +211,21 @@ impl Groups {
     /// The record of a group that has begun.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &Group {
+        match self.find(number) {
+            Some(group) => group,
+            None => unreachable!("a number is handed out with its record"),
+        }
+    }
+
+    /// The same for a number from a frame that may have been freed, or may be what an earlier team of this number has left: then
+    /// it is another group's, or nothing's.
+    #[inline]
+    pub(crate) fn find(&self, number: u32) -> Option<&Group> {
         debug_assert!(number & GROUP != 0, "a run has no record");
         let index = index_of(number) + FIRST_CHUNK;
         let chunk = (index.ilog2() - FIRST_CHUNK.ilog2()) as usize;
         let at = index - (FIRST_CHUNK << chunk);
-        match self.chunks[chunk].get() {
-            Some(chunk) => &chunk[at as usize],
-            None => unreachable!("a number is handed out with its record"),
-        }
+        Some(&self.chunks[chunk].get()?[at as usize])
     }
 
     /// A group beneath `above`, in `run`, of so many activities: the index of its record.
@@ -232,6 +247,7 @@ impl Groups {
         let group = self.get(index | GROUP);
         // Relaxed, all: handed out with the number.
         group.above.store(pack(above, run), Ordering::Relaxed);
+        group.uses.fetch_add(1, Ordering::Relaxed);
         group.barrier.begin(activities);
         if self.members == Members::RangeCodes {
             let code = self.take_code(above);
@@ -267,7 +283,7 @@ impl Groups {
         let group = self.get(number);
         let (above, run, code) = (group.above(), group.run(), group.code());
         // If it has been terminated, these wait no more.
-        release(group.barrier.take());
+        release(run, group.barrier.take());
         if self.members == Members::RangeCodes && !code.is_none() {
             if group.mark.look().is_in() {
                 let mut terminated = lock(&self.terminated);
@@ -368,17 +384,23 @@ impl Groups {
         found
     }
 
-    /// Whether a number is that of a run of this team, or of a group in it.
+    /// Whether a number is that of a run of this team, or of a group in it. Of a number that is nothing's any more, it may say so too.
     pub(crate) fn is_of(&self, number: u32, run: u32) -> bool {
-        number == run || number & GROUP != 0 && same_team(number, run) && self.get(number).run() == run
+        let is_group = number & GROUP != 0 && same_team(number, run);
+        number == run || is_group && self.find(number).is_some_and(|group| group.run() == run)
     }
 
-    /// Whether a group, or run, is `above` or lies beneath it.
-    pub(crate) fn is_beneath(&self, mut number: u32, above: u32) -> bool {
-        while number != above && number & GROUP != 0 {
-            number = self.get(number).above();
+    /// Whether a group that has not ended, or run, is the group `above` of that [use](Group::uses), or lies beneath it. If so,
+    /// that has not ended either.
+    pub(crate) fn is_beneath(&self, mut number: u32, above: u32, uses: u64) -> bool {
+        while number & GROUP != 0 {
+            let group = self.get(number);
+            if number == above {
+                return group.uses() == uses;
+            }
+            number = group.above();
         }
-        number == above
+        false
     }
 
     /// A frame of `group` is about to wait for a spawned one of another group or run. A sweep that ends that group's waits

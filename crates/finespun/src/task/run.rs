@@ -74,7 +74,9 @@ unsafe fn wait(cx: Cx, frame: FrameRef, child: &Header) -> u32 {
     if registered == Registered::Waiting {
         return 0;
     }
-    // SAFETY: the child has ended, and the frame does not run before this counts.
+    // It has ended, or is a spawned one that goes on, whose waiter has been parted from it: that is no result, and who is told sees
+    // so by its status.
+    // SAFETY: the frame is not registered with the child, and does not run before this counts.
     unsafe { tell(frame, NonNull::from(child)) };
     1
 }
@@ -124,7 +126,7 @@ unsafe fn ended(waiter: FrameRef, child: FrameRef) -> Option<FrameRef> {
 /// One of those that `waiter` waits for has ended: if it wants to know at once, it does.
 ///
 /// # Safety
-/// `child` has completed, and that has not been counted.
+/// `child` has completed, or been parted from the waiter, and that has not been counted.
 #[inline]
 unsafe fn tell(waiter: FrameRef, child: FrameRef) {
     // SAFETY: live by the caller's word.

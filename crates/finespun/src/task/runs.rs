@@ -80,7 +80,7 @@ impl Run {
 
     /// One more task of the run.
     pub(crate) fn enter(&self) {
-        // Relaxed: the caller is a task of the run, so the count is not zero.
+        // Relaxed: the caller is a task of the run, or keeps one from ending, so the count is not zero.
         self.live.fetch_add(1, Ordering::Relaxed);
     }
 

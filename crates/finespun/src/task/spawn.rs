@@ -73,11 +73,12 @@ where
     Handle::new(start(cx, cx.run(), task, Keeper::Run(run)))
 }
 
-/// Resolves continuations in a frame of their own, which belongs to the run: their group may have ended when it runs.
-pub(crate) fn release_later(cx: Cx, waiting: Vec<Continuation<()>>) {
-    let run = cx.current_run();
-    run.enter();
-    drop(Handle::<()>::new(start(cx, cx.run(), Release(waiting), Keeper::Run(run))));
+/// Resolves continuations in a frame of their own, which belongs to that run, theirs: their group may have ended when it runs. The
+/// caller may be of another run, or of none; but somebody keeps this one from ending.
+pub(crate) fn release_later(cx: Cx, run: u32, waiting: Vec<Continuation<()>>) {
+    let Some(state) = cx.context().scheduler().find_run(run) else { unreachable!("a run outlives its groups") };
+    state.enter();
+    drop(Handle::<()>::new(start(cx, run, Release(waiting), Keeper::Run(state))));
 }
 
 /// The task that does so.

@@ -199,12 +199,6 @@ impl<T> Continuation<T> {
         FrameRef::new(self.leaf.load(Ordering::Relaxed)).expect(TAKEN)
     }
 
-    /// The group of who waits.
-    pub(crate) fn group(&self) -> u32 {
-        // SAFETY: the leaf lives until this side has let it go.
-        unsafe { self.leaf().as_ref() }.group
-    }
-
     /// Whether the waiting task has been cancelled: nobody will see the value.
     pub(crate) fn is_cancelled(&self) -> bool {
         // SAFETY: the leaf lives until this side has let it go.

@@ -126,3 +126,35 @@ async fn broken() -> Result<(), u64> {
 fn a_group_that_is_ended_releases_nobody() {
     everywhere(|runtime| assert_eq!(runtime.run(broken()), Err(20)));
 }
+
+#[task]
+async fn meets() {
+    sync().await;
+}
+
+#[task]
+async fn meets_twice(k: u64) {
+    if k == 0 {
+        join!(meets(), meets());
+    } else {
+        meets().await;
+        meets().await;
+    }
+}
+
+#[task]
+async fn two_meet_twice() {
+    parfor(0..2, meets_twice).await;
+}
+
+/// Branches of one activity arrive at once, now and then with another, before anybody looks.
+#[test]
+fn an_activity_may_arrive_twice_at_once() {
+    for workers in [1, 2] {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        for _ in 0..5000 {
+            runtime.run(two_meet_twice());
+        }
+        assert_eq!(runtime.close(), 0);
+    }
+}

@@ -232,3 +232,100 @@ fn a_deadlock_in_a_group_is_reported() {
         assert_eq!(world.alive.into_inner(), 0);
     });
 }
+
+/// Its destructor panics.
+struct Bad;
+
+impl Drop for Bad {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("destructor");
+        }
+    }
+}
+
+#[task]
+async fn bad_or_never(never: &Semaphore, k: u64) -> Bad {
+    if k == 0 {
+        yield_now().await;
+    } else {
+        drop(never.acquire().await);
+    }
+    Bad
+}
+
+#[task]
+async fn collects_bad(never: &Semaphore) -> ControlFlow<u64> {
+    std::mem::forget(parfor(0..2, |k| bad_or_never(never, k)).collect().await);
+    Continue(())
+}
+
+#[task]
+async fn breaks_late() -> ControlFlow<u64> {
+    for _ in 0..10 {
+        yield_now().await;
+    }
+    Break(1)
+}
+
+#[task]
+async fn bad_or_breaks(never: &Semaphore, k: u64) -> ControlFlow<u64> {
+    if k == 0 { collects_bad(never).await } else { breaks_late().await }
+}
+
+#[task]
+async fn ended_over_bad_values(never: &Semaphore) -> ControlFlow<u64> {
+    parfor(0..2, |k| bad_or_breaks(never, k)).await
+}
+
+/// A group within the one that is ended has a value that nobody will see.
+#[test]
+fn a_destructor_that_panics_harms_nobody_else() {
+    everywhere(|runtime| {
+        assert_eq!(runtime.run(ended_over_bad_values(&Semaphore::new(0))), Break(1));
+    });
+}
+
+#[task]
+async fn tenth_ends(k: u64, off_the_stack: bool) -> Option<u64> {
+    if off_the_stack && k == 3 {
+        yield_now().await;
+    }
+    if k == 10 { None } else { Some(k) }
+}
+
+#[task]
+async fn more_than_there_is_memory_for(off_the_stack: bool) -> Option<u64> {
+    parfor(0..1 << 62, |k| tenth_ends(k, off_the_stack)).try_reduce(0, |a, b| a ^ b).await
+}
+
+/// Places for values are made as they come. Not under block-every-n, where all activities are begun before the tenth has run.
+#[test]
+fn a_search_may_be_longer_than_memory() {
+    for workers in [1, 2] {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        for off_the_stack in [false, true] {
+            assert_eq!(runtime.run(more_than_there_is_memory_for(off_the_stack)), None);
+        }
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
+#[task]
+async fn nothing(k: u64) {
+    if k == 3 {
+        yield_now().await;
+    }
+}
+
+#[task]
+async fn nothings() -> (usize, u64) {
+    let collected = parfor(0..10, nothing).collect().await;
+    (collected.len(), parfor(0..10, nothing).reduce(0, |n, ()| n + 1).await)
+}
+
+/// A value that is nothing is one all the same.
+#[test]
+fn nothings_are_counted() {
+    everywhere(|runtime| assert_eq!(runtime.run(nothings()), (10, 10)));
+}

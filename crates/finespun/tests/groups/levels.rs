@@ -1,7 +1,7 @@
 //! Returning from outer levels, ending the run, and what plain code sees of it.
 
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
@@ -268,5 +268,55 @@ fn plain_loops_are_told() {
     let start = Instant::now();
     assert_eq!(runtime.run(plain_loops(&AtomicU64::new(0))), Break(0));
     assert!(start.elapsed() < Duration::from_secs(20));
+    assert_eq!(runtime.close(), 0);
+}
+
+/// Says that it has been dropped.
+struct Sets<'a>(&'a AtomicBool);
+
+impl Drop for Sets<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+#[task]
+async fn returns_beside(whole: Level<Option<u64>>, gone: &AtomicBool) {
+    let _gone = Sets(gone);
+    preturn(whole, Some(7)).await;
+}
+
+#[task]
+async fn spawns_who_returns<'s>(s: Scope<'s>, whole: Level<Option<u64>>, gone: &'s AtomicBool, wait: bool) {
+    drop(s.spawn(returns_beside(whole, gone)));
+    let start = Instant::now();
+    while wait && !gone.load(Ordering::Acquire) && start.elapsed() < Duration::from_secs(2) {
+        std::hint::spin_loop();
+    }
+    if wait {
+        // The scope is told some time after that.
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[task]
+async fn scope_of_who_returns(whole: Level<Option<u64>>, gone: &AtomicBool, wait: bool) -> Option<u64> {
+    scope(move |s| spawns_who_returns(s, whole, gone, wait)).await;
+    None
+}
+
+#[task]
+async fn level_of_a_scope(gone: &AtomicBool, wait: bool) -> Option<u64> {
+    level(|whole| scope_of_who_returns(whole, gone, wait)).await
+}
+
+/// A task of a scope returns from the level on another worker, and ends; the level's own activity is on the stack, and goes on.
+#[test]
+fn a_level_on_the_stack_is_returned_from() {
+    everywhere(|runtime| assert_eq!(runtime.run(level_of_a_scope(&AtomicBool::new(false), false)), Some(7)));
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    for _ in 0..5 {
+        assert_eq!(runtime.run(level_of_a_scope(&AtomicBool::new(false), true)), Some(7));
+    }
     assert_eq!(runtime.close(), 0);
 }

@@ -145,3 +145,44 @@ fn activities_that_spin_for_a_sibling_finish_on_one_worker() {
     assert_eq!(turn.into_inner(), 10);
     assert_eq!(runtime.close(), 0);
 }
+
+/// An iterator that says each time that it is longer.
+#[derive(Clone)]
+struct Grows<'a>(u64, &'a AtomicU64);
+
+impl Iterator for Grows<'_> {
+    type Item = u64;
+    fn next(&mut self) -> Option<u64> {
+        self.0 += 1;
+        Some(self.0)
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = 2 + self.1.fetch_add(10, Ordering::Relaxed) as usize;
+        (len, Some(len))
+    }
+}
+
+impl ExactSizeIterator for Grows<'_> {}
+
+#[task]
+async fn seven(begun: &AtomicU64) -> u64 {
+    begun.fetch_add(1, Ordering::Relaxed);
+    yield_now().await;
+    7
+}
+
+#[task]
+async fn growing(begun: &AtomicU64, asked: &AtomicU64) -> Vec<u64> {
+    parfor(Grows(0, asked).step_by(1), |_| seven(begun)).collect().await
+}
+
+/// The program's own iterators are asked for their length once: each activity has a value, and there is no other.
+#[test]
+fn a_length_is_believed_once() {
+    everywhere(|runtime| {
+        let (begun, asked) = (AtomicU64::new(0), AtomicU64::new(0));
+        let values = runtime.run(growing(&begun, &asked));
+        assert_eq!(values.len() as u64, begun.into_inner());
+        assert!(values.iter().all(|&value| value == 7));
+    });
+}

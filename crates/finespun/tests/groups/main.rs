@@ -9,6 +9,7 @@ mod levels;
 mod loops;
 mod nodes;
 mod policies;
+mod strays;
 
 use finespun::Runtime;
 use finespun::group::{Members, Policy};

@@ -10,6 +10,7 @@ use std::ptr;
 
 use super::Cx;
 use crate::task::groups::Group;
+use crate::task::guard::Flags;
 use crate::task::teams::GROUP;
 
 /// No run, and no group.
@@ -158,6 +159,29 @@ impl Cx {
         context.group.set(number);
         context.record.set(context.scheduler().groups().get(number));
         Inside { cx: self, begun: None, outer, record, above: context.begun.get() }
+    }
+
+    /// Calls `body` in the run, and in no group of that: what becomes a frame is not waited for by any group.
+    #[inline]
+    pub(crate) fn in_run<T>(self, body: impl FnOnce() -> T) -> T {
+        if !self.is_in_group() {
+            return body();
+        }
+        let context = self.context();
+        let inside = Inside {
+            cx: self,
+            begun: None,
+            outer: context.group.replace(context.run.get()),
+            record: context.record.replace(ptr::null()),
+            above: context.begun.get(),
+        };
+        let value = body();
+        drop(inside);
+        if self.is_terminated() {
+            // A check of the body's may have taken the word that came meanwhile.
+            context.guard.request(Flags::CANCEL);
+        }
+        value
     }
 
     /// A group that had a number has ended.

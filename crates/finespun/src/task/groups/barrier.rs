@@ -6,13 +6,14 @@
 //! ```text
 //!   each line, under its lock:  waiting    those who have arrived
 //!                               done       how many have arrived or ended in this phase
+//!                               ended      how many of them have ended
 //!                               quota      when to look at all lines
 //!   under the locks of all:     live       how many are to be done in this phase
 //!
 //!   1 arrive: waiting + 1, done + 1      if done = quota: 3
-//!   2 leave n:             done + n      if done >= quota: 3
+//!   2 leave n:   ended + n, done + n      if done >= quota: 3
 //!   3 look: r = live - sum of done       if r > 0: each quota = done + ceil(r / lines)
-//!                                        else all who wait are released, and a phase of as many begins
+//!                                        else all who wait are released, and a phase of live - sum of ended begins
 //! ```
 //!
 //! **No release is missed**: after a look that has found r to come, each of the lines may do r / lines before it looks again.
@@ -23,7 +24,8 @@
 //! lines * log(activities) for each phase; each activity costs a bounded number of steps, however many there are. The paper's
 //! first version asked again and again, and was quadratic (section 5.4).
 //!
-//! An activity that arrives twice at once, from two branches of a join, counts twice.
+//! An activity that arrives twice at once, from two branches of a join, counts twice: a phase may end with more than were to come.
+//! How many the next is of goes by those who have ended, and not by those who are released.
 
 use crate::atomics::{AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
@@ -44,6 +46,7 @@ struct Line<W>(Mutex<State<W>>);
 struct State<W> {
     waiting: Vec<W>,
     done: u64,
+    ended: u64,
     quota: u64,
 }
 
@@ -56,7 +59,7 @@ fn nobody<W, const L: usize>() -> Released<W, L> {
 
 impl<W, const L: usize> Barrier<W, L> {
     pub(super) fn new() -> Barrier<W, L> {
-        let line = |()| Line(Mutex::new(State { waiting: Vec::new(), done: 0, quota: 0 }));
+        let line = |()| Line(Mutex::new(State { waiting: Vec::new(), done: 0, ended: 0, quota: 0 }));
         Barrier { live: AtomicU64::new(0), lines: [(); L].map(line) }
     }
 
@@ -81,6 +84,7 @@ impl<W, const L: usize> Barrier<W, L> {
         let look = {
             let mut line = lock(&self.lines[line % L].0);
             line.done += activities;
+            line.ended += activities;
             line.done >= line.quota
         };
         if look { self.look() } else { nobody() }
@@ -92,14 +96,15 @@ impl<W, const L: usize> Barrier<W, L> {
         let mut lines = self.lock_all();
         let done: u64 = lines.iter().map(|line| line.done).sum();
         // Relaxed: under all locks.
-        let left = self.live.load(Ordering::Relaxed).saturating_sub(done);
+        let live = self.live.load(Ordering::Relaxed);
+        let left = live.saturating_sub(done);
         if left > 0 {
             lines.iter_mut().for_each(|line| line.quota = line.done + left.div_ceil(L as u64));
             return nobody();
         }
-        let mut lines = lines;
+        let ended: u64 = lines.iter().map(|line| line.ended).sum();
         let released = lines.each_mut().map(|line| std::mem::take(&mut line.waiting));
-        self.phase(&mut lines, released.iter().map(|line| line.len() as u64).sum());
+        self.phase(&mut lines, live.saturating_sub(ended));
         released
     }
 
@@ -108,7 +113,7 @@ impl<W, const L: usize> Barrier<W, L> {
         // Relaxed: under all locks.
         self.live.store(live, Ordering::Relaxed);
         for line in lines {
-            (line.done, line.quota) = (0, live.div_ceil(L as u64));
+            (line.done, line.ended, line.quota) = (0, 0, live.div_ceil(L as u64));
         }
     }
 
@@ -126,6 +131,29 @@ impl<W, const L: usize> Barrier<W, L> {
 #[cfg(test)]
 mod tests {
     use super::Barrier;
+
+    /// More arrive at once than there are activities, before anybody looks: the next phase is of the activities again.
+    #[cfg(not(loom))]
+    #[test]
+    fn who_arrives_twice_is_one_in_the_next_phase() {
+        let barrier = Barrier::<u64, 8>::new();
+        barrier.begin(8);
+        // Each line looks at its first: all but the last find some to come, and no line may have more than those.
+        for activity in 0..7 {
+            assert!(barrier.arrive(activity, activity as usize).concat().is_empty());
+        }
+        {
+            // A second arrival of activity 6, which no look has seen when the last comes.
+            let mut line = super::lock(&barrier.lines[6].0);
+            line.waiting.push(6);
+            line.done += 1;
+        }
+        assert_eq!(barrier.arrive(7, 7).concat().len(), 9);
+        for activity in 0..7 {
+            assert!(barrier.arrive(activity, 0).concat().is_empty());
+        }
+        assert_eq!(barrier.arrive(7, 0).concat().len(), 8);
+    }
 
     /// Any number of activities, any number of which end, over several phases: each is released once for each phase.
     #[cfg(not(loom))]

@@ -25,6 +25,8 @@ use crate::atomics::{AtomicU64, Ordering};
 const IN: u64 = 1;
 /// Above the counter: the number of the use.
 const USE: u32 = 40;
+/// The bits between. A counter that has outgrown them is equal to none that has been noted: then everybody looks.
+const COUNTER: u64 = ((1 << USE) - 1) & !IN;
 
 /// The word.
 pub(super) struct Mark(AtomicU64);
@@ -73,7 +75,7 @@ impl Mark {
 
     /// Transition 1 or 2, if nothing has happened since the word was seen: what has been found out, as of `now`.
     pub(super) fn note(&self, seen: Seen, found: bool, now: u64) {
-        let after = if found { seen.0 | IN } else { seen.0 >> USE << USE | now << 1 };
+        let after = if found { seen.0 | IN } else { seen.0 >> USE << USE | now << 1 & COUNTER };
         // Release: as in `terminate`. Relaxed: somebody has terminated the group, or knows as well; or it is another.
         let _ = self.0.compare_exchange(seen.0, after, Ordering::Release, Ordering::Relaxed);
     }
@@ -93,6 +95,26 @@ impl Seen {
     /// Whether the group has been terminated, as far as anybody has noted.
     pub(super) fn is_in(self) -> bool {
         self.0 & IN != 0
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// A counter that does not fit says nothing, and leaves the use as it is.
+    #[test]
+    fn a_large_counter_is_not_noted() {
+        let mark = Mark::new();
+        mark.begin();
+        let seen = mark.look();
+        for now in [1 << 39, (1 << 39) + 5, u64::MAX >> 1] {
+            mark.note(mark.look(), false, now);
+            assert_eq!(mark.look().known(now), Known::Unknown);
+            assert_eq!(mark.look().0 >> USE, seen.0 >> USE);
+        }
+        mark.note(mark.look(), false, 7);
+        assert_eq!(mark.look().known(7), Known::Out);
     }
 }
 
