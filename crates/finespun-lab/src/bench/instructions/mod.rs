@@ -57,14 +57,14 @@ const ROWS: &[Row] = &[
     row("straight", "a task straight through its callees", Some("straight-plain"), "straight-tasks", 4.0),
     row("lends", "the same, lending a local to them", Some("straight-plain"), "lends-tasks", 4.0),
     row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 186.0),
-    row("closures", "fib by closures, both halves posted, per call", Some("fib-plain"), "fib-closures", 240.0),
-    row("closures-tail", "the same with a tail call", Some("fib-plain"), "fib-closures-tail", 170.0),
+    row("closures", "fib by closures, both halves posted, per call", Some("fib-plain"), "fib-closures", 205.0),
+    row("closures-tail", "the same with a tail call", Some("fib-plain"), "fib-closures-tail", 145.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 101.0),
     row("suspend", "suspend, resolved at once", None, "suspend-resolved", 146.0),
-    row("spawn", "spawn, and await the handle", None, "spawn-await", 680.0),
-    row("yield", "yield_now", None, "yield", 540.0),
+    row("spawn", "spawn, and await the handle", None, "spawn-await", 700.0),
+    row("yield", "yield_now", None, "yield", 585.0),
     row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 392.0),
-    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 690.0),
+    row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 720.0),
 ];
 
 /// What was found for a row.

@@ -280,7 +280,8 @@ pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
         section.rows.push(json!({"section": "costs", "what": name, "ns": ns, "cycles": ns / cycle, "paper": paper}));
     }
     section.text = format!(
-        "{}\nA cycle is {cycle:.3} ns, by a chain of multiplications. The paper's are of a CM-5, whose nodes share no memory.\n",
+        "{}\nA cycle is {cycle:.3} ns, by a chain of multiplications. The paper's are of a CM-5, whose nodes share no memory; workers \
+         that\nshare a core's cache send to each other at no other price than to themselves.\n",
         show::table(&["", "ns", "cycles", "paper, cycles"], &table)
     );
     Ok(section)
