@@ -3,7 +3,7 @@
 //! A thread becomes a type of its name, whose functions make closures of it and call it. What `make_closure!` delivers for
 //! holes is a struct with the thread's parameters for fields. No user token stands in a block of `unsafe`, and there is none.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -129,6 +129,15 @@ fn check(f: &ItemFn, errors: &mut Errors) {
     }
 }
 
+/// Whether a type names a lifetime.
+fn borrows(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Punct(mark) => mark.as_char() == '\'',
+        TokenTree::Group(group) => borrows(group.stream()),
+        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+    })
+}
+
 /// The type of the elements, if this is `Vector<T>` by any path.
 fn element(kind: &Type) -> Option<&Type> {
     let Type::Path(path) = kind else { return None };
@@ -217,9 +226,17 @@ fn write(
     let full = if posts { quote!(()) } else { quote_spanned!(site=> #closure::Closure<Self>) };
     let fullness =
         if posts { quote_spanned!(site=> #closure::post(__closure)) } else { quote_spanned!(site=> __closure) };
-    let migrates = kinds.iter().map(|kind| quote_spanned!(site=> #rt::Probe::<#kind>::MIGRATES));
-    let migrates: Vec<_> =
-        migrates.chain(vector.map(|_| quote_spanned!(site=> #rt::Probe::<#tail>::MIGRATES))).collect();
+    // What is borrowed for ever is of this process.
+    let migrates = kinds.iter().map(|kind| match borrows(kind.to_token_stream()) {
+        true => quote!(false),
+        false => quote_spanned!(site=> #rt::Probe::<#kind>::MIGRATES),
+    });
+    let migrates: Vec<_> = migrates
+        .chain(vector.map(|p| match borrows(p.kind.to_token_stream()) {
+            true => quote!(false),
+            false => quote_spanned!(site=> #rt::Probe::<#tail>::MIGRATES),
+        }))
+        .collect();
     let inputs = names.iter().zip(&kinds).zip(&mutable).map(|((n, k), m)| quote!(#m #n: #k)).chain(tail_parameter);
     let shared_input = shared.map(|Shared { name, kind }| quote!(#name: &#kind));
     let inputs = shared_input.into_iter().chain(inputs);

@@ -372,6 +372,203 @@ fn an_iterator_that_panics_or_lies_loses_nothing() {
     });
 }
 
+/// Says that it has one element, and then more.
+struct Changing(std::cell::Cell<usize>, usize);
+
+impl Iterator for Changing {
+    type Item = u64;
+    fn next(&mut self) -> Option<u64> {
+        self.1 = self.1.checked_sub(1)?;
+        Some(1)
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let said = self.0.replace(200_000);
+        (said, Some(said))
+    }
+}
+impl ExactSizeIterator for Changing {}
+
+#[test]
+fn a_length_is_asked_once() {
+    everywhere(|runtime| {
+        let sum = top(|k| post(make_closure!(add_all, k, 2, Changing(std::cell::Cell::new(1), 3))));
+        assert_eq!(runtime.run(sum), 2);
+    });
+}
+
+#[thread]
+fn with_many_signals(to: Cont<u64>, text: String, signals: Vector<()>) {
+    send_argument((text.len() + signals.len()) as u64, to);
+}
+
+#[thread]
+fn with_three(to: Cont<u64>, three: [u64; 3]) {
+    send_argument(three.iter().sum(), to);
+}
+
+#[test]
+fn more_than_can_be_counted_and_lengths_that_do_not_fit_are_refused() {
+    everywhere(|runtime| {
+        for n in [u32::MAX as usize, usize::MAX] {
+            let text = panics(|| {
+                runtime.run(top(|k| drop(make_closure!(with_many_signals, k, _, _[n]).text)));
+            });
+            assert!(text.contains("misses more than 2^32 - 1 arguments"), "{text}");
+        }
+        let text = panics(|| {
+            runtime.run(top(|k| drop(make_closure!(with_three, k, _[4]))));
+        });
+        assert!(text.contains("as long as the array"), "{text}");
+    });
+}
+
+/// Of no size, and aligned to a line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line;
+
+#[repr(align(64))]
+struct Wide(u64);
+
+#[thread]
+fn aligned(to: Cont<usize>, empty: Vector<Wide>) {
+    send_argument(empty.as_ptr().addr() % 64 + empty.iter().map(|wide| wide.0 as usize).sum::<usize>(), to);
+}
+
+#[thread]
+fn aligned_to_nothing(to: Cont<usize>, line: Line, lines: Vector<Line>) {
+    let all = lines.iter().chain([&line]).map(|line| std::ptr::from_ref(line).addr() % 64);
+    send_argument(all.sum(), to);
+}
+
+#[test]
+fn vectors_are_aligned() {
+    everywhere(|runtime| {
+        let zero = top(|k| post(make_closure!(aligned, k, [])));
+        assert_eq!(runtime.run(zero), 0);
+        assert_eq!(runtime.run(top(|k| post(make_closure!(aligned, k, [Wide(3), Wide(4)])))), 7);
+        for n in [0, 1, 5] {
+            let lines = top(|k| post(make_closure!(aligned_to_nothing, k, Line, std::iter::repeat_n(Line, n))));
+            assert_eq!(runtime.run(lines), 0);
+        }
+    });
+}
+
+/// Panics when it is destroyed.
+struct Bomb(#[expect(dead_code, reason = "what has no size shares its place with the signal")] u8);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("a destructor");
+    }
+}
+
+#[thread]
+fn with_a_bomb(bomb: Bomb, signal: (), to: Cont<u64>, x: u64, more: Vector<Counted>) {
+    std::mem::forget((bomb, signal));
+    send_argument(x + more.len() as u64, to);
+}
+
+#[test]
+fn what_is_destroyed_beside_a_bomb_or_a_signal() {
+    let alive = Arc::new(AtomicU64::new(0));
+    everywhere(|runtime| {
+        for signal in [false, true] {
+            let text = panics(|| {
+                runtime.run(top(|k| {
+                    let more = [(); 3].map(|()| Counted::new(&alive));
+                    let closure = make_closure!(with_a_bomb, Bomb(0), _, k, _, more);
+                    if signal {
+                        drop(closure.signal);
+                        send_argument(1, closure.x);
+                    } else {
+                        send_argument((), closure.signal);
+                        drop(closure.x);
+                    }
+                }));
+            });
+            let name = if signal { "signal" } else { "x" };
+            assert!(text.contains(&format!("the argument `{name}` of `with_a_bomb`")), "{text}");
+            assert_eq!(alive.load(Relaxed), 0);
+        }
+    });
+}
+
+#[test]
+fn continuations_are_destroyed_with_their_thread() {
+    thread_local! {
+        static KEPT: std::cell::RefCell<Option<Cont<u64>>> = const { std::cell::RefCell::new(None) };
+    }
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let alive = Arc::new(AtomicU64::new(0));
+    let (kept, keep) = std::sync::mpsc::channel();
+    runtime.run(top(|k| {
+        kept.send(make_closure!(keep_waiting, _, Counted::new(&alive)).never).unwrap();
+        send_argument((), k);
+    }));
+    let thread = std::thread::spawn(move || KEPT.set(Some(keep.recv().unwrap())));
+    thread.join().unwrap();
+    assert_eq!(alive.load(Relaxed), 0);
+}
+
+#[thread]
+fn greet(to: Cont<usize>, name: &'static str, more: Option<&'static str>) {
+    send_argument(name.len() + more.map_or(0, str::len), to);
+}
+
+#[test]
+fn what_lives_for_ever_is_an_argument() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    assert_eq!(runtime.run(top(|k| post(make_closure!(greet, k, "you", Some("all"))))), 6);
+    let migrates = <greet as Thread>::MIGRATES;
+    assert!(!migrates);
+}
+
+#[thread]
+fn set(to: Cont<()>, flag: Arc<AtomicU64>) {
+    flag.store(1, Relaxed);
+    send_argument((), to);
+}
+
+#[thread]
+fn again_until(to: Cont<()>, flag: Arc<AtomicU64>) {
+    if flag.load(Relaxed) == 1 {
+        return send_argument((), to);
+    }
+    post(make_closure!(again_until, to, flag));
+}
+
+#[test]
+fn closures_beneath_others_get_their_turn() {
+    within_a_minute(|| {
+        for workers in [1, 2] {
+            let runtime = Runtime::builder().workers(workers).build().unwrap();
+            let flag = Arc::new(AtomicU64::new(0));
+            runtime.run(top_of(2, |mut ends| {
+                let (first, second) = (ends.next().unwrap(), ends.next().unwrap());
+                post(make_closure!(set, first, Arc::clone(&flag)));
+                post(make_closure!(again_until, second, flag));
+            }));
+        }
+    });
+}
+
+#[test]
+fn many_given_up_holes_take_no_time() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        let text = panics(|| {
+            // Half of them, from the end.
+            runtime.run(top_of(200_000, |results: Conts<u64>| {
+                let mut all: Vec<Cont<u64>> = results.collect();
+                drop(all.split_off(100_000));
+                all.into_iter().for_each(|to| send_argument(1, to));
+            }));
+        });
+        assert!(text.contains("the argument `result["), "{text}");
+    });
+}
+
 // Outside.
 
 #[test]

@@ -3,16 +3,16 @@
 use std::mem;
 use std::ptr::NonNull;
 
-use crate::task::frame::FrameRef;
+use crate::task::frame::{FrameRef, quietly};
 
 use super::cont::{Cont, Conts};
 use super::tail::{Tail, Vector};
 
 /// The types of a thread's parameters but a vector, as a tuple: sealed.
 pub trait Parameters: Sized + Send + 'static + sealed::Sealed {
-    /// Which of them lies at that offset.
+    /// Which of them, or of whose elements one of that size, lies at that offset.
     #[doc(hidden)]
-    fn index(offset: usize) -> usize;
+    fn index(offset: usize, size: usize) -> usize;
 
     /// Destroys those that are there: all but the dropped ones. The first is at that `offset`.
     ///
@@ -33,21 +33,36 @@ pub struct Dropped {
     pub(super) next: *mut Dropped,
 }
 
-/// Destroys a value at that offset, if it is there, or those elements of it that are.
+/// Those of the dropped holes, which are sorted by where they are, that lie from `offset` on, over `size` bytes.
+fn within(dropped: &[Dropped], offset: usize, size: usize) -> impl Iterator<Item = &Dropped> {
+    let first = dropped.partition_point(|hole| hole.offset < offset);
+    // What has no size lies where something else begins, or ends.
+    dropped[first..]
+        .iter()
+        .take_while(move |hole| hole.offset < offset + size.max(1))
+        .filter(move |hole| (hole.size == 0) == (size == 0))
+}
+
+/// Whether a hole of that size, there, was dropped.
+pub(super) fn is_dropped(dropped: &[Dropped], offset: usize, size: usize) -> bool {
+    within(dropped, offset, size).any(|hole| hole.offset == offset && hole.size == size)
+}
+
+/// Destroys a value at that offset, if it is there, or those elements of it that are. User code, whose panics have nowhere to
+/// go.
+///
+/// Two that have no size may lie in the same place, and then it is not known whose hole was dropped: neither is destroyed.
 ///
 /// # Safety
 /// What is not among the dropped is there, and not used any more.
 unsafe fn destroy_value<T>(at: NonNull<u8>, offset: usize, dropped: &[Dropped]) {
     let size = size_of::<T>();
-    let is_within = |hole: &&Dropped| {
-        (hole.offset == offset && hole.size == size) || (offset..offset + size).contains(&hole.offset)
-    };
-    match dropped.iter().find(is_within) {
+    match within(dropped, offset, size).next() {
         // SAFETY: by the caller's word.
-        None => unsafe { at.cast::<T>().drop_in_place() },
+        None => quietly(|| unsafe { at.cast::<T>().drop_in_place() }),
         Some(hole) if hole.size == size => {}
         // SAFETY: an array of such elements, by the caller's word.
-        Some(hole) => unsafe { destroy_elements(at, offset, size / hole.size.max(1), hole, dropped) },
+        Some(hole) => unsafe { destroy_elements(at, offset, size / hole.size, hole, dropped) },
     }
 }
 
@@ -57,9 +72,9 @@ unsafe fn destroy_value<T>(at: NonNull<u8>, offset: usize, dropped: &[Dropped]) 
 /// As [`destroy_value`].
 unsafe fn destroy_elements(at: NonNull<u8>, offset: usize, count: usize, hole: &Dropped, dropped: &[Dropped]) {
     for element in (0..count).map(|index| index * hole.size) {
-        if !dropped.iter().any(|hole| hole.offset == offset + element) {
+        if !is_dropped(dropped, offset + element, hole.size) {
             // SAFETY: by the caller's word.
-            unsafe { (hole.drop)(at.add(element)) };
+            quietly(|| unsafe { (hole.drop)(at.add(element)) });
         }
     }
 }
@@ -81,12 +96,19 @@ pub trait Supply<T: Hold>: Sized {
     #[doc(hidden)]
     fn length(&self) -> T::Length;
 
-    /// Writes the value, or makes the hole; how many holes that are.
+    /// How many holes it makes.
+    ///
+    /// # Panics
+    /// If it does not fit the parameter: before anything has been written.
+    #[doc(hidden)]
+    fn holes(&self) -> usize;
+
+    /// Writes the value, or makes the holes.
     ///
     /// # Safety
-    /// The place of a `T` of that length in a closure that is being made.
+    /// The place of a `T` of that length in a closure that is being made, and misses as many arguments.
     #[doc(hidden)]
-    unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> (Self::Gives, u32);
+    unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> Self::Gives;
 }
 
 /// What a closure holds: a value in its place, or a vector in its tail.
@@ -133,10 +155,13 @@ impl<T: Send + 'static> Supply<In<T>> for Given<T> {
     #[inline(always)]
     fn length(&self) {}
     #[inline(always)]
-    unsafe fn supply(self, _: FrameRef, at: NonNull<u8>) -> ((), u32) {
+    fn holes(&self) -> usize {
+        0
+    }
+    #[inline(always)]
+    unsafe fn supply(self, _: FrameRef, at: NonNull<u8>) {
         // SAFETY: by the caller's word.
         unsafe { at.cast::<T>().write(self.0) };
-        ((), 0)
     }
 }
 
@@ -145,9 +170,13 @@ impl<T: Send + 'static> Supply<In<T>> for Missing {
     #[inline(always)]
     fn length(&self) {}
     #[inline(always)]
-    unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> (Cont<T>, u32) {
+    fn holes(&self) -> usize {
+        1
+    }
+    #[inline(always)]
+    unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> Cont<T> {
         // SAFETY: one hole, of which this is the only continuation.
-        (unsafe { Cont::new(closure, at.cast()) }, 1)
+        unsafe { Cont::new(closure, at.cast()) }
     }
 }
 
@@ -156,10 +185,14 @@ impl<T: Send + 'static, const N: usize> Supply<In<[T; N]>> for Each {
     #[inline(always)]
     fn length(&self) {}
     #[inline(always)]
-    unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> (Conts<T>, u32) {
+    fn holes(&self) -> usize {
         assert_eq!(self.0, N, "`_[n]` is as long as the array that it stands for");
+        N
+    }
+    #[inline(always)]
+    unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> Conts<T> {
         // SAFETY: N holes, of which these are the only continuations.
-        (unsafe { Conts::new(closure, at.cast(), N) }, N as u32)
+        unsafe { Conts::new(closure, at.cast(), N) }
     }
 }
 
@@ -168,42 +201,52 @@ impl Supply<()> for Without {
     #[inline(always)]
     fn length(&self) {}
     #[inline(always)]
-    unsafe fn supply(self, _: FrameRef, _: NonNull<u8>) -> ((), u32) {
-        ((), 0)
+    fn holes(&self) -> usize {
+        0
     }
+    #[inline(always)]
+    unsafe fn supply(self, _: FrameRef, _: NonNull<u8>) {}
 }
 
 impl<T: Send + 'static> Supply<Vector<T>> for Each {
     type Gives = Conts<T>;
     #[inline(always)]
     fn length(&self) -> usize {
-        assert!(u32::try_from(self.0).is_ok(), "a vector of {} missing elements: at most 2^32 - 1", self.0);
         self.0
     }
     #[inline(always)]
-    unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> (Conts<T>, u32) {
+    fn holes(&self) -> usize {
+        self.0
+    }
+    #[inline(always)]
+    unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> Conts<T> {
         // SAFETY: as many holes, of which these are the only continuations.
-        (unsafe { Conts::new(closure, at.cast(), self.0) }, self.0 as u32)
+        unsafe { Conts::new(closure, at.cast(), self.0) }
     }
 }
 
-/// Elements that are given by an iterator which knows how many.
+/// Elements that are given by an iterator, and how many it has said that they are, which is asked once.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct From<I>(I);
+pub struct From<I> {
+    elements: I,
+    length: usize,
+}
 
 impl<T: Send + 'static, I: ExactSizeIterator<Item = T>> Supply<Vector<T>> for From<I> {
     type Gives = ();
     #[inline(always)]
     fn length(&self) -> usize {
-        self.0.len()
+        self.length
     }
     #[inline(always)]
-    unsafe fn supply(self, _: FrameRef, at: NonNull<u8>) -> ((), u32) {
-        let length = self.0.len();
+    fn holes(&self) -> usize {
+        0
+    }
+    #[inline(always)]
+    unsafe fn supply(self, _: FrameRef, at: NonNull<u8>) {
         // SAFETY: by the caller's word.
-        unsafe { super::tail::write_all(at.cast::<T>(), length, self.0) };
-        ((), 0)
+        unsafe { super::tail::write_all(at.cast::<T>(), self.length, self.elements) };
     }
 }
 
@@ -238,7 +281,8 @@ impl<T: Send + 'static, I: IntoIterator<Item = T, IntoIter: ExactSizeIterator>> 
     type Ready = From<I::IntoIter>;
     #[inline(always)]
     fn ready(self) -> From<I::IntoIter> {
-        From(self.0.into_iter())
+        let elements = self.0.into_iter();
+        From { length: elements.len(), elements }
     }
 }
 
@@ -246,12 +290,11 @@ macro_rules! tuples {
     ($(($count:literal: $($type:ident $supply:ident $index:tt),*))*) => {$(
         impl<$($type: Send + 'static),*> sealed::Sealed for ($($type,)*) {}
         impl<$($type: Send + 'static),*> Parameters for ($($type,)*) {
-            fn index(offset: usize) -> usize {
-                let offsets: [usize; $count] = [$(mem::offset_of!(Self, $index)),*];
-                // The last that begins there or before: elements of an array lie in it.
-                let mut at: Vec<(usize, usize)> = offsets.into_iter().zip(0..).collect();
-                at.sort_unstable();
-                at.iter().rev().find(|(begins, _)| *begins <= offset).map_or(0, |(_, index)| *index)
+            fn index(offset: usize, size: usize) -> usize {
+                let all: [(usize, usize); $count] = [$((mem::offset_of!(Self, $index), size_of::<$type>())),*];
+                let is_in = |&(begins, length): &(usize, usize)| begins <= offset && offset + size <= begins + length;
+                let whole = all.iter().position(|&place| place == (offset, size));
+                whole.or_else(|| all.iter().position(is_in)).unwrap_or(0)
             }
 
             unsafe fn destroy(at: NonNull<u8>, offset: usize, dropped: &[Dropped]) {
@@ -269,20 +312,18 @@ macro_rules! tuples {
             type Gives = ($($supply::Gives,)*);
             #[inline(always)]
             #[allow(clippy::unused_unit, reason = "of an empty tuple")]
-            unsafe fn supply(self, closure: FrameRef, at: NonNull<($($type,)*)>) -> (Self::Gives, u32) {
+            unsafe fn supply(self, closure: FrameRef, at: NonNull<($($type,)*)>) -> Self::Gives {
                 let _ = (closure, at);
-                let mut holes = 0;
-                let gives = ($({
-                    // SAFETY: within the tuple, by the caller's word.
-                    let (gives, missing) = unsafe {
-                        let place = NonNull::new_unchecked(&raw mut (*at.as_ptr()).$index);
-                        self.$index.supply(closure, place.cast())
-                    };
-                    holes += missing;
-                    gives
-                },)*);
-                let _ = &mut holes;
-                (gives, holes)
+                // SAFETY: within the tuple, by the caller's word.
+                ($(unsafe {
+                    let place = NonNull::new_unchecked(&raw mut (*at.as_ptr()).$index);
+                    self.$index.supply(closure, place.cast())
+                },)*)
+            }
+
+            #[inline(always)]
+            fn holes(&self) -> usize {
+                0_usize$(.saturating_add(self.$index.holes()))*
             }
         }
     )*};
@@ -294,7 +335,8 @@ pub trait Supplies<P: Parameters>: Sized {
     type Gives;
     /// # Safety
     /// The place of the parameters in a closure that is being made.
-    unsafe fn supply(self, closure: FrameRef, at: NonNull<P>) -> (Self::Gives, u32);
+    unsafe fn supply(self, closure: FrameRef, at: NonNull<P>) -> Self::Gives;
+    fn holes(&self) -> usize;
 }
 
 tuples! {

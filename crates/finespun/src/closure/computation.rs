@@ -170,9 +170,9 @@ impl Computation {
         }
     }
 
-    /// A thread has panicked.
+    /// A thread has panicked, in a session: it is over as soon as none is active, wherever continuations are kept.
     pub(super) fn fail(&self, payload: Payload) {
-        self.stop();
+        self.abandon();
         let mut ends = lock(&self.ends);
         if ends.panic.is_none() {
             ends.panic = Some(payload);
@@ -185,7 +185,7 @@ impl Computation {
     /// Nobody wants its results any more: it is over as soon as no thread is active.
     pub(super) fn abandon(&self) {
         self.stop();
-        // `wait` follows, which looks.
+        // `wait` follows, or a session ends, which looks.
         self.tallies.top();
     }
 

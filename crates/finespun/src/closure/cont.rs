@@ -1,6 +1,7 @@
 //! Continuations of closures: the right to fill one hole, once.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
@@ -18,6 +19,8 @@ use super::frame::{filled, give_up};
 pub struct Cont<T> {
     closure: FrameRef,
     hole: NonNull<T>,
+    /// It takes a `T`: one for a longer life is no use for a shorter.
+    takes: PhantomData<fn(T)>,
 }
 
 // SAFETY: sending writes a `T` into memory that is reserved for it, and may make the closure run, which is `Send`.
@@ -30,7 +33,7 @@ impl<T> Cont<T> {
     /// The hole is one of the closure's, for a `T`, and has no other continuation.
     #[inline(always)]
     pub(super) unsafe fn new(closure: FrameRef, hole: NonNull<T>) -> Cont<T> {
-        Cont { closure, hole }
+        Cont { closure, hole, takes: PhantomData }
     }
 }
 
@@ -66,6 +69,8 @@ pub struct Conts<T> {
     closure: FrameRef,
     next: NonNull<T>,
     left: usize,
+    /// As of one.
+    takes: PhantomData<fn(T)>,
 }
 
 // SAFETY: as so many continuations.
@@ -78,7 +83,7 @@ impl<T> Conts<T> {
     /// As [`Cont::new`], of each.
     #[inline(always)]
     pub(super) unsafe fn new(closure: FrameRef, first: NonNull<T>, count: usize) -> Conts<T> {
-        Conts { closure, next: first, left: count }
+        Conts { closure, next: first, left: count, takes: PhantomData }
     }
 }
 

@@ -21,7 +21,7 @@
 //! ```
 
 use std::alloc::Layout;
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
@@ -88,7 +88,8 @@ impl<Th: Thread> Frame<Th> {
     #[inline(always)]
     fn class(length: <Th::Tail as Tail>::Length) -> Class {
         match Th::Tail::bytes(length) {
-            0 => const { Class::of(Layout::new::<Self>()) },
+            // Without elements there is still a place for them, which is aligned as they are.
+            0 if <Th::Tail as Tail>::ALIGN <= mem::align_of::<Self>() => const { Class::of(Layout::new::<Self>()) },
             bytes => {
                 let align = mem::align_of::<Self>().max(<Th::Tail as Tail>::ALIGN);
                 match Layout::from_size_align(Self::ELEMENTS.saturating_add(bytes), align) {
@@ -162,11 +163,11 @@ impl<Th: Thread> Frame<Th> {
         }
     }
 
-    fn argument(offset: usize) -> String {
+    fn argument(offset: usize, size: usize) -> String {
         let name = |index: usize| Th::PARAMETERS.get(index).copied().unwrap_or("?");
         let place = match offset.checked_sub(Self::ELEMENTS).filter(|_| Th::Tail::IS_VECTOR) {
-            Some(element) => format!("{}[{}]", name(Th::PARAMETERS.len() - 1), Th::Tail::index(element)),
-            None => name(Th::Fixed::index(offset - mem::offset_of!(Self, fixed))).to_owned(),
+            Some(element) => format!("{}[{}]", name(Th::PARAMETERS.len().saturating_sub(1)), Th::Tail::index(element)),
+            None => name(Th::Fixed::index(offset - mem::offset_of!(Self, fixed), size)).to_owned(),
         };
         format!("the argument `{place}` of `{}`", Th::NAME)
     }
@@ -178,7 +179,13 @@ fn outside() -> ! {
     panic!("a closure was made outside a computation: make the first ones in the body of `closure::top`")
 }
 
-/// The holes of a closure that were given up.
+#[cold]
+#[inline(never)]
+fn too_many<Th: Thread>() -> ! {
+    panic!("a closure of `{}` misses more than 2^32 - 1 arguments", Th::NAME)
+}
+
+/// The holes of a closure that were given up, sorted by where they are.
 ///
 /// # Safety
 /// The caller has the closure alone.
@@ -194,6 +201,7 @@ unsafe fn take_dropped(closure: FrameRef) -> Vec<Dropped> {
         next = dropped.next;
         all.push(dropped);
     }
+    all.sort_unstable_by_key(|hole| hole.offset);
     all
 }
 
@@ -279,7 +287,7 @@ pub(super) unsafe fn give_up<T>(closure: FrameRef, hole: NonNull<T>) {
     // SAFETY: as long as a hole is open, the closure lives.
     let head = unsafe { head(closure) };
     let table = head.header.vtable.thread.expect("a closure has a thread");
-    head.computation.unsent(head.number, || (table.argument)(offset));
+    head.computation.unsent(head.number, || (table.argument)(offset, size_of::<T>()));
     let word = head.header.slot.unused();
     // SAFETY: of who calls it.
     let drop = |at: NonNull<u8>| unsafe { at.cast::<T>().drop_in_place() };
@@ -303,8 +311,9 @@ pub(super) unsafe fn give_up<T>(closure: FrameRef, hole: NonNull<T>) {
 }
 
 thread_local! {
-    /// Closures that this thread is to destroy, while it destroys one: a chain of them may be as long as one likes.
-    static DYING: Cell<Option<Vec<FrameRef>>> = const { Cell::new(None) };
+    /// Closures that this thread is to destroy, while it destroys one: a chain of them may be as long as one likes. Null, or on
+    /// the stack of the outermost `destroy`. Without a destructor: other thread-locals' destructors may destroy closures.
+    static DYING: Cell<*mut Vec<FrameRef>> = const { Cell::new(ptr::null_mut()) };
 }
 
 /// Destroys a closure, and those that wait for what it will not send.
@@ -314,29 +323,22 @@ thread_local! {
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn destroy(closure: FrameRef) {
-    let one = |closure: FrameRef| {
+    let outermost = DYING.get();
+    if !outermost.is_null() {
+        // SAFETY: on this thread's stack, further out, where nothing refers to it now.
+        return unsafe { (*outermost).push(closure) };
+    }
+    let dying = UnsafeCell::new(vec![closure]);
+    DYING.set(dying.get());
+    // SAFETY: as above; the reference ends with the statement.
+    while let Some(next) = unsafe { (*dying.get()).pop() } {
         // SAFETY: by the caller's word, or by that of who has put it on the list.
-        let table = unsafe { head(closure) }.header.vtable.thread;
-        if let Some(table) = table {
-            // Destructors of arguments are user code, whose panics have nowhere to go.
-            // SAFETY: as above.
-            quietly(|| unsafe { (table.destroy)(closure) });
+        if let Some(table) = unsafe { head(next) }.header.vtable.thread {
+            // SAFETY: as above. What user code panics with has been caught; this is to be sure of the list.
+            quietly(|| unsafe { (table.destroy)(next) });
         }
-    };
-    if let Some(mut dying) = DYING.take() {
-        dying.push(closure);
-        return DYING.set(Some(dying));
     }
-    DYING.set(Some(Vec::new()));
-    one(closure);
-    while let Some(next) = DYING.take().and_then(|mut dying| {
-        let next = dying.pop();
-        DYING.set(next.map(|_| dying));
-        next
-    }) {
-        one(next);
-    }
-    DYING.set(None);
+    DYING.set(ptr::null_mut());
 }
 
 /// A full closure that has not been posted: to be [`post`](super::post)ed.
@@ -402,16 +404,16 @@ where
     let Some(cx) = try_cx() else { outside() };
     let elements = elements.ready();
     let length = elements.length();
+    let Ok(missing) = u32::try_from(supplies.holes().saturating_add(elements.holes())) else { too_many::<Th>() };
     let closure = Frame::<Th>::begin(cx, length);
     // If an iterator panics, that is all there is to be given back.
     // SAFETY: made for that length.
     let memory = unsafe { Memory::of(closure, Frame::<Th>::class(length)) };
     // SAFETY: the place of as many elements.
-    let (each, mut missing) = unsafe { elements.supply(closure, Frame::<Th>::elements(closure)) };
+    let each = unsafe { elements.supply(closure, Frame::<Th>::elements(closure)) };
     mem::forget(memory);
     // SAFETY: the place of the arguments.
-    let (gives, holes) = unsafe { supplies.supply(closure, Frame::<Th>::fixed(closure)) };
-    missing += holes;
+    let gives = unsafe { supplies.supply(closure, Frame::<Th>::fixed(closure)) };
     // SAFETY: nobody knows the closure but those continuations that this returns.
     unsafe { head(closure) }.header.join.set(missing);
     Made { closure, gives, each, missing, thread: PhantomData }
@@ -440,7 +442,7 @@ impl<Th: Thread, G, E> Made<Th, G, E> {
     /// It has none by its form.
     #[inline(always)]
     pub fn full(self) -> Closure<Th> {
-        debug_assert_eq!(self.missing, 0, "a closure of which all arguments are given");
+        assert_eq!(self.missing, 0, "a closure of which all arguments are given");
         Closure { closure: self.closure, thread: PhantomData }
     }
 }

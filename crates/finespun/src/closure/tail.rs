@@ -4,10 +4,10 @@ use std::mem::{self, ManuallyDrop};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use crate::task::frame::FrameRef;
+use crate::task::frame::{FrameRef, quietly};
 use crate::task::pool::{self, Class};
 
-use super::argument::Dropped;
+use super::argument::{Dropped, is_dropped};
 
 /// What follows a thread's other arguments: nothing, or a [`Vector`]. Sealed.
 pub trait Tail: Sized + Send + 'static {
@@ -137,12 +137,14 @@ impl<T: Send + 'static> Tail for Vector<T> {
     }
 
     unsafe fn destroy(at: NonNull<u8>, offset: usize, length: usize, dropped: &[Dropped]) {
-        for index in 0..length {
-            let within = index * size_of::<T>();
-            let is_this = |hole: &Dropped| hole.offset == offset + within && hole.size == size_of::<T>();
-            if !dropped.iter().any(is_this) {
+        let size = size_of::<T>();
+        // Elements without a size all lie in one place, and are all alike.
+        let alike = dropped.iter().filter(|hole| size == 0 && hole.offset == offset && hole.size == 0).count();
+        for within in (0..length.saturating_sub(alike)).map(|index| index * size) {
+            if size == 0 || !is_dropped(dropped, offset + within, size) {
+                // User code, whose panics have nowhere to go.
                 // SAFETY: by the caller's word.
-                unsafe { at.add(within).cast::<T>().drop_in_place() };
+                quietly(|| unsafe { at.add(within).cast::<T>().drop_in_place() });
             }
         }
     }
@@ -287,5 +289,7 @@ pub(super) unsafe fn write_all<T>(at: NonNull<T>, length: usize, mut elements: i
         unsafe { at.add(written.1).write(element) };
         written.1 += 1;
     }
+    // It may panic, too.
+    drop(elements);
     mem::forget(written);
 }

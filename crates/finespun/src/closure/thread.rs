@@ -60,7 +60,10 @@ impl<Th: Thread> Postable for Closure<Th> {
 /// takes it, the first posted first.
 ///
 /// A closure with missing arguments is posted by whoever sends the last of them; that it cannot be posted before is an error
-/// at compile time. Cost: as a push onto the worker's deque.
+/// at compile time.
+///
+/// Others come to see it when they ask for work and this worker posts, or ends a thread: a thread does not wait for
+/// what it has posted, by whatever means. Cost: as a push onto a list.
 #[inline(always)]
 pub fn post<C: Postable>(closure: C) {
     closure.post();

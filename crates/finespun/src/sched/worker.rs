@@ -208,10 +208,13 @@ impl Worker<'_> {
     #[inline(never)]
     fn oldest(&self, tick: u32) -> Option<FrameRef> {
         self.team.take_injected().or_else(|| match tick.is_multiple_of(FAIR * RARE) {
-            true => match self.seat.deque.steal() {
-                Steal::Success(frame) => Some(frame),
-                Steal::Retry | Steal::Empty => None,
-            },
+            true => {
+                self.show();
+                match self.seat.deque.steal() {
+                    Steal::Success(frame) => Some(frame),
+                    Steal::Retry | Steal::Empty => None,
+                }
+            }
             false => None,
         })
     }

@@ -103,8 +103,8 @@ pub(crate) struct ThreadTable {
     pub(crate) run: unsafe fn(FrameRef),
     /// Destroys the arguments that the closure has got, and the closure.
     pub(crate) destroy: unsafe fn(FrameRef),
-    /// Names the argument at that offset from the frame's address.
-    pub(crate) argument: fn(usize) -> String,
+    /// Names the argument of that size at that offset from the frame's address.
+    pub(crate) argument: fn(usize, usize) -> String,
 }
 
 const HEADER: usize = size_of::<Header>();

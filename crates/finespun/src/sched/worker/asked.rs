@@ -47,7 +47,7 @@ impl Worker<'_> {
     }
 
     /// Shows others closures that are ready here; whether there are any.
-    fn show(&self) -> bool {
+    pub(super) fn show(&self) -> bool {
         let shown = self.context().threads.older_half();
         let any = !shown.is_empty();
         shown.into_iter().for_each(|closure| self.publish(closure));
