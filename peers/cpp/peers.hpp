@@ -24,6 +24,7 @@ struct TreeNode {
 
 extern "C" {
 void peers_multiply_tile(double* c, const double* a, const double* b);
+std::uint64_t peers_work(std::uint64_t index);
 std::uint32_t peers_uts_children(const Tree* tree, const UtsNode* node);
 void peers_uts_child(const Tree* tree, const UtsNode* node, std::uint32_t number, UtsNode* child);
 }
@@ -89,6 +90,7 @@ struct Column {
     void* (*start)(std::size_t workers);
     std::uint64_t (*fib)(void* pool, std::uint64_t n);
     std::uint64_t (*skynet)(void* pool, std::uint64_t leaves);
+    std::uint64_t (*each)(void* pool, std::uint64_t activities);
     std::uint64_t (*queens)(void* pool, std::uint8_t n);
     void (*matmul)(void* pool, double* c, const double* a, const double* b, std::size_t length);
     std::uint64_t (*tree_sum)(void* pool, const TreeNode* root);

@@ -82,6 +82,7 @@ fn solve(cell: Cell, column: &dyn Column, instance: Instance) -> Result<Sample, 
     let mut input = match &instance {
         Instance::Fib { n } => Input::Number(*n),
         Instance::Skynet { leaves } => Input::Number(*leaves),
+        Instance::Loop { activities } => Input::Number(*activities),
         Instance::Queens { n, .. } => Input::Board(*n),
         Instance::Matmul { side } => Input::Product(Box::new(Product::new(*side))),
         Instance::Tree { levels } => {
@@ -95,6 +96,7 @@ fn solve(cell: Cell, column: &dyn Column, instance: Instance) -> Result<Sample, 
     let start = Instant::now();
     let answer = match &mut input {
         Input::Number(n) if cell.problem == Problem::Fib => column.fib(black_box(*n)),
+        Input::Number(n) if cell.problem == Problem::Loop => column.each(black_box(*n)),
         Input::Number(leaves) => column.skynet(black_box(*leaves)),
         Input::Board(n) => column.queens(black_box(*n)),
         Input::Product(product) => {

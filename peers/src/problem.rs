@@ -5,7 +5,7 @@ use std::fmt;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::kernel::skynet;
+use crate::kernel::{looped, skynet};
 
 /// A problem of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
@@ -15,6 +15,8 @@ pub enum Problem {
     Fib,
     /// A tree of fan-out 10 that sums its leaf numbers.
     Skynet,
+    /// A flat loop of activities of 100 ns.
+    Loop,
     /// Counting n-queens placements, board by value.
     Queens,
     /// Matrix product by quadrants: coarse leaves.
@@ -61,6 +63,11 @@ pub enum Instance {
         /// Leaves.
         leaves: u64,
     },
+    /// That many activities.
+    Loop {
+        /// Activities.
+        activities: u64,
+    },
     /// That many queens.
     Queens {
         /// Queens.
@@ -100,6 +107,9 @@ impl Problem {
             Self::Skynet => Instance::Skynet {
                 leaves: scale.pick(10_000, 100_000, 100_000_000),
             },
+            Self::Loop => Instance::Loop {
+                activities: scale.pick(1000, 10_000, 1_000_000),
+            },
             Self::Queens => {
                 let (n, answer) = scale.pick((8, 92), (9, 352), (14, 365_596));
                 Instance::Queens { n, answer }
@@ -136,6 +146,7 @@ impl Instance {
         match *self {
             Self::Fib { n } => Some(fib(n)),
             Self::Skynet { leaves } => Some(skynet::answer(leaves)),
+            Self::Loop { activities } => Some(looped::answer(activities)),
             Self::Queens { answer, .. } => Some(answer),
             Self::Uts { nodes, .. } => Some(nodes),
             Self::Matmul { .. } => None,
@@ -159,6 +170,7 @@ impl fmt::Display for Problem {
         f.pad(match self {
             Self::Fib => "fib",
             Self::Skynet => "skynet",
+            Self::Loop => "loop",
             Self::Queens => "queens",
             Self::Matmul => "matmul",
             Self::Tree => "tree",
@@ -173,6 +185,7 @@ impl fmt::Display for Instance {
         match self {
             Self::Fib { n } => write!(f, "fib {n}"),
             Self::Skynet { leaves } => write!(f, "skynet 10^{}", leaves.ilog10()),
+            Self::Loop { activities } => write!(f, "loop {activities}"),
             Self::Queens { n, .. } => write!(f, "n-queens {n}"),
             Self::Matmul { side } => write!(f, "matmul {side}"),
             Self::Tree { levels } => write!(f, "tree sum 2^{levels}-1"),

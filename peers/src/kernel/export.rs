@@ -3,7 +3,7 @@
 //! The n-queens board is not here: it is a handful of instructions that each
 //! language's compiler has to inline, so `cpp/peers.hpp` writes it again.
 
-use super::{matmul, uts};
+use super::{looped, matmul, uts};
 
 /// C += A B for one tile each.
 ///
@@ -19,6 +19,12 @@ unsafe extern "C" fn peers_multiply_tile(c: *mut f64, a: *const f64, b: *const f
     // SAFETY: the caller's promise, for B.
     let b = unsafe { std::slice::from_raw_parts(b, matmul::TILE) };
     matmul::multiply_tile(c, a, b);
+}
+
+/// One activity of the loop.
+#[unsafe(no_mangle)]
+extern "C" fn peers_work(index: u64) -> u64 {
+    looped::work(index)
 }
 
 /// What `cpp/peers.hpp` takes a node for.

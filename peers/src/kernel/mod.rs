@@ -6,6 +6,7 @@
 //! Nothing here knows of any runtime.
 
 pub mod export;
+pub mod looped;
 pub mod matmul;
 pub mod queens;
 pub mod skynet;

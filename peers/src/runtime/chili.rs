@@ -9,7 +9,7 @@ use super::Column;
 use crate::kernel::matmul::{TILE, multiply_tile, quadrants, quadrants_mut};
 use crate::kernel::queens::Board;
 use crate::kernel::skynet::FAN_OUT;
-use crate::kernel::{tree, uts};
+use crate::kernel::{looped, tree, uts};
 
 /// A pool of its own; the calling thread is one of its workers.
 pub struct Chili {
@@ -35,6 +35,10 @@ impl Column for Chili {
 
     fn skynet(&self, leaves: u64) -> u64 {
         skynet(&mut self.pool.scope(), 0, leaves)
+    }
+
+    fn each(&self, activities: u64) -> u64 {
+        each(&mut self.pool.scope(), 0..activities)
     }
 
     fn queens(&self, n: u8) -> u64 {
@@ -89,6 +93,16 @@ fn skynet(scope: &mut Scope<'_>, first: u64, leaves: u64) -> u64 {
     sum_of(scope, 0..FAN_OUT as u32, &|s: &mut Scope<'_>, i| {
         skynet(s, first + u64::from(i) * part, part)
     })
+}
+
+fn each(scope: &mut Scope<'_>, range: Range<u64>) -> u64 {
+    if range.end - range.start == 1 {
+        return looped::work(range.start);
+    }
+    let middle = range.start.midpoint(range.end);
+    let (low, high) = (range.start..middle, middle..range.end);
+    let (a, b) = scope.join(|s| each(s, low), |s| each(s, high));
+    a.wrapping_add(b)
 }
 
 fn queens(scope: &mut Scope<'_>, n: u8, board: Board) -> u64 {

@@ -1,4 +1,5 @@
-//! Finespun: `join!` for two branches, `reduce` for loops whose results are added.
+//! Finespun: `join!` for two branches, `reduce` for loops whose results are added,
+//! `parfor` for a flat one.
 
 use std::num::NonZero;
 
@@ -8,7 +9,7 @@ use super::Column;
 use crate::kernel::matmul::{TILE, multiply_tile, quadrants, quadrants_mut};
 use crate::kernel::queens::Board;
 use crate::kernel::skynet::FAN_OUT;
-use crate::kernel::{tree, uts};
+use crate::kernel::{looped, tree, uts};
 
 /// A runtime of its own.
 pub struct Finespun {
@@ -33,6 +34,10 @@ impl Column for Finespun {
 
     fn skynet(&self, leaves: u64) -> u64 {
         self.runtime.run(skynet(0, leaves))
+    }
+
+    fn each(&self, activities: u64) -> u64 {
+        self.runtime.run(each(activities))
     }
 
     fn queens(&self, n: u8) -> u64 {
@@ -69,6 +74,16 @@ async fn skynet(first: u64, leaves: u64) -> u64 {
     let part = leaves / FAN_OUT;
     let children = (0..FAN_OUT).map(move |i| skynet(first + i * part, part));
     reduce(children, 0, |a, b| a + b).await
+}
+
+#[task]
+async fn each(activities: u64) -> u64 {
+    parfor(0..activities, work).reduce(0, u64::wrapping_add).await
+}
+
+#[task]
+async fn work(index: u64) -> u64 {
+    looped::work(index)
 }
 
 #[task]

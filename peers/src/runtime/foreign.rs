@@ -12,6 +12,7 @@ struct Table {
     start: unsafe extern "C" fn(usize) -> *mut c_void,
     fib: unsafe extern "C" fn(*mut c_void, u64) -> u64,
     skynet: unsafe extern "C" fn(*mut c_void, u64) -> u64,
+    each: unsafe extern "C" fn(*mut c_void, u64) -> u64,
     queens: unsafe extern "C" fn(*mut c_void, u8) -> u64,
     matmul: unsafe extern "C" fn(*mut c_void, *mut f64, *const f64, *const f64, usize),
     tree_sum: unsafe extern "C" fn(*mut c_void, *const tree::Node) -> u64,
@@ -70,6 +71,11 @@ impl Column for Foreign {
     fn skynet(&self, leaves: u64) -> u64 {
         // SAFETY: `pool` is from this table's `start`.
         unsafe { (self.table.skynet)(self.pool, leaves) }
+    }
+
+    fn each(&self, activities: u64) -> u64 {
+        // SAFETY: `pool` is from this table's `start`.
+        unsafe { (self.table.each)(self.pool, activities) }
     }
 
     fn queens(&self, n: u8) -> u64 {

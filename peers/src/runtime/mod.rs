@@ -30,6 +30,8 @@ pub trait Column {
     fn fib(&self, n: u64) -> u64;
     /// The sum of the leaf numbers `0..leaves` of a tree of fan-out 10.
     fn skynet(&self, leaves: u64) -> u64;
+    /// The sum of the work of so many activities, modulo 2^64.
+    fn each(&self, activities: u64) -> u64;
     /// The number of ways to place `n` queens.
     fn queens(&self, n: u8) -> u64;
     /// C += A B, stored by quadrants.

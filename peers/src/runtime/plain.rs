@@ -4,7 +4,7 @@ use super::Column;
 use crate::kernel::matmul::{TILE, multiply_tile, quadrants, quadrants_mut};
 use crate::kernel::queens::Board;
 use crate::kernel::skynet::FAN_OUT;
-use crate::kernel::{tree, uts};
+use crate::kernel::{looped, tree, uts};
 
 /// No runtime at all.
 pub struct Plain;
@@ -16,6 +16,10 @@ impl Column for Plain {
 
     fn skynet(&self, leaves: u64) -> u64 {
         skynet(0, leaves)
+    }
+
+    fn each(&self, activities: u64) -> u64 {
+        looped::answer(activities)
     }
 
     fn queens(&self, n: u8) -> u64 {

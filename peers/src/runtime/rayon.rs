@@ -9,7 +9,7 @@ use super::Column;
 use crate::kernel::matmul::{TILE, multiply_tile, quadrants, quadrants_mut};
 use crate::kernel::queens::Board;
 use crate::kernel::skynet::FAN_OUT;
-use crate::kernel::{tree, uts};
+use crate::kernel::{looped, tree, uts};
 
 /// A pool of its own, entered by `install`.
 pub struct Rayon {
@@ -35,6 +35,11 @@ impl Column for Rayon {
 
     fn skynet(&self, leaves: u64) -> u64 {
         self.pool.install(|| skynet(0, leaves))
+    }
+
+    fn each(&self, activities: u64) -> u64 {
+        let all = (0..activities).into_par_iter().map(looped::work);
+        self.pool.install(|| all.reduce(|| 0, u64::wrapping_add))
     }
 
     fn queens(&self, n: u8) -> u64 {
