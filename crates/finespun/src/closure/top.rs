@@ -109,7 +109,7 @@ impl<B> Top<B> {
     /// }
     /// # let runtime = Runtime::builder().workers(1).build().unwrap();
     ///
-    /// let table = Arc::new(vec![3, 1, 4]);
+    /// let table = Arc::new(vec![3_u64, 1, 4]);
     /// let found = top(|to| post(make_closure!(look_up, to, 2))).sharing(table);
     /// assert_eq!(runtime.run(found), 4);
     /// ```
