@@ -29,11 +29,9 @@ std::uint64_t skynet(std::uint64_t first, std::uint64_t leaves) {
     return std::accumulate(results.begin(), results.end(), std::uint64_t{0});
 }
 
-std::uint64_t each(std::uint64_t activities) {
-    std::uint64_t sum = 0;
-#pragma omp taskloop reduction(+ : sum)
-    for (std::uint64_t i = 0; i < activities; ++i) sum += peers_work(i);
-    return sum;
+void each(std::atomic<std::uint64_t>* places, std::size_t activities) {
+#pragma omp taskloop
+    for (std::size_t i = 0; i < activities; ++i) activity(places, i);
 }
 
 std::uint64_t queens(std::uint8_t n, Board board) {
@@ -118,8 +116,8 @@ extern "C" const Column peers_openmp = {
     [](void* pool, std::uint64_t leaves) {
         return value_in_team(pool, [=] { return skynet(0, leaves); });
     },
-    [](void* pool, std::uint64_t activities) {
-        return value_in_team(pool, [=] { return each(activities); });
+    [](void* pool, std::atomic<std::uint64_t>* places, std::size_t activities) {
+        in_team(pool, [=] { each(places, activities); });
     },
     [](void* pool, std::uint8_t n) {
         return value_in_team(pool, [=] { return queens(n, Board{}); });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -59,6 +60,11 @@ struct Board {
     }
 };
 
+// An activity of the loop.
+inline void activity(std::atomic<std::uint64_t>* places, std::size_t index) {
+    places[index].store(peers_work(index), std::memory_order_relaxed);
+}
+
 // What the children of a UTS node return. Only the root of a binomial tree has more
 // than 100, so that all others' results stay on the stack.
 class Results {
@@ -90,7 +96,7 @@ struct Column {
     void* (*start)(std::size_t workers);
     std::uint64_t (*fib)(void* pool, std::uint64_t n);
     std::uint64_t (*skynet)(void* pool, std::uint64_t leaves);
-    std::uint64_t (*each)(void* pool, std::uint64_t activities);
+    void (*each)(void* pool, std::atomic<std::uint64_t>* places, std::size_t activities);
     std::uint64_t (*queens)(void* pool, std::uint8_t n);
     void (*matmul)(void* pool, double* c, const double* a, const double* b, std::size_t length);
     std::uint64_t (*tree_sum)(void* pool, const TreeNode* root);

@@ -5,13 +5,14 @@
 
 use std::hint::black_box;
 use std::num::NonZero;
+use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::kernel::{matmul::Product, tree, uts};
+use crate::kernel::{looped, matmul::Product, tree, uts};
 use crate::problem::{Instance, Problem, Scale};
 use crate::runtime::{Column, Runtime, STACK_BYTES};
 
@@ -72,6 +73,7 @@ fn start(cell: Cell) -> Result<Box<dyn Column>, Error> {
 /// The data that a problem is computed on.
 enum Input {
     Number(u64),
+    Places(Vec<AtomicU64>),
     Board(u8),
     Product(Box<Product>),
     Tree(Box<tree::Node>),
@@ -82,7 +84,7 @@ fn solve(cell: Cell, column: &dyn Column, instance: Instance) -> Result<Sample, 
     let mut input = match &instance {
         Instance::Fib { n } => Input::Number(*n),
         Instance::Skynet { leaves } => Input::Number(*leaves),
-        Instance::Loop { activities } => Input::Number(*activities),
+        Instance::Loop { activities } => Input::Places(looped::places(*activities)),
         Instance::Queens { n, .. } => Input::Board(*n),
         Instance::Matmul { side } => Input::Product(Box::new(Product::new(*side))),
         Instance::Tree { levels } => {
@@ -96,8 +98,11 @@ fn solve(cell: Cell, column: &dyn Column, instance: Instance) -> Result<Sample, 
     let start = Instant::now();
     let answer = match &mut input {
         Input::Number(n) if cell.problem == Problem::Fib => column.fib(black_box(*n)),
-        Input::Number(n) if cell.problem == Problem::Loop => column.each(black_box(*n)),
         Input::Number(leaves) => column.skynet(black_box(*leaves)),
+        Input::Places(places) => {
+            column.each(places);
+            0
+        }
         Input::Board(n) => column.queens(black_box(*n)),
         Input::Product(product) => {
             let Product { a, b, c, .. } = &mut **product;
@@ -111,6 +116,7 @@ fn solve(cell: Cell, column: &dyn Column, instance: Instance) -> Result<Sample, 
     let peak_kib = peak_kib()?;
     let right = match &input {
         Input::Product(product) => product.is_right(),
+        Input::Places(places) => instance.answer() == Some(looped::sum(places)),
         _ => instance.answer() == Some(answer),
     };
     if !right {

@@ -1,4 +1,6 @@
-//! A flat loop of many equal activities.
+//! A flat loop of many equal activities, each with a place for its result.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Some 100 ns: a chain of multiplications that starts from the index.
 #[inline]
@@ -10,7 +12,23 @@ pub fn work(index: u64) -> u64 {
     x
 }
 
-/// The sum of the work of so many activities, modulo 2^64.
+/// The place of each activity's result, all zero.
+pub fn places(activities: u64) -> Vec<AtomicU64> {
+    (0..activities).map(|_| AtomicU64::new(0)).collect()
+}
+
+/// The activity of that index.
+#[inline]
+pub fn activity(places: &[AtomicU64], index: usize) {
+    places[index].store(work(index as u64), Relaxed);
+}
+
+/// What is in the places, added up modulo 2^64.
+pub fn sum(places: &[AtomicU64]) -> u64 {
+    places.iter().map(|place| place.load(Relaxed)).fold(0, u64::wrapping_add)
+}
+
+/// What should be.
 pub fn answer(activities: u64) -> u64 {
     (0..activities).map(work).fold(0, u64::wrapping_add)
 }

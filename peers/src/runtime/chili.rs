@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 
 use ::chili::{Config, Scope, ThreadPool};
 
@@ -37,8 +38,8 @@ impl Column for Chili {
         skynet(&mut self.pool.scope(), 0, leaves)
     }
 
-    fn each(&self, activities: u64) -> u64 {
-        each(&mut self.pool.scope(), 0..activities)
+    fn each(&self, places: &[AtomicU64]) {
+        each(&mut self.pool.scope(), places, 0..places.len());
     }
 
     fn queens(&self, n: u8) -> u64 {
@@ -95,14 +96,13 @@ fn skynet(scope: &mut Scope<'_>, first: u64, leaves: u64) -> u64 {
     })
 }
 
-fn each(scope: &mut Scope<'_>, range: Range<u64>) -> u64 {
-    if range.end - range.start == 1 {
-        return looped::work(range.start);
+fn each(scope: &mut Scope<'_>, places: &[AtomicU64], range: Range<usize>) {
+    if range.len() == 1 {
+        return looped::activity(places, range.start);
     }
     let middle = range.start.midpoint(range.end);
     let (low, high) = (range.start..middle, middle..range.end);
-    let (a, b) = scope.join(|s| each(s, low), |s| each(s, high));
-    a.wrapping_add(b)
+    scope.join(|s| each(s, places, low), |s| each(s, places, high));
 }
 
 fn queens(scope: &mut Scope<'_>, n: u8, board: Board) -> u64 {

@@ -2,6 +2,7 @@
 //! `parfor` for a flat one.
 
 use std::num::NonZero;
+use std::sync::atomic::AtomicU64;
 
 use ::finespun::prelude::*;
 
@@ -36,8 +37,8 @@ impl Column for Finespun {
         self.runtime.run(skynet(0, leaves))
     }
 
-    fn each(&self, activities: u64) -> u64 {
-        self.runtime.run(each(activities))
+    fn each(&self, places: &[AtomicU64]) {
+        self.runtime.run(each(places));
     }
 
     fn queens(&self, n: u8) -> u64 {
@@ -77,13 +78,13 @@ async fn skynet(first: u64, leaves: u64) -> u64 {
 }
 
 #[task]
-async fn each(activities: u64) -> u64 {
-    parfor(0..activities, work).reduce(0, u64::wrapping_add).await
+async fn each(places: &[AtomicU64]) {
+    parfor(0..places.len(), move |index| activity(places, index)).await;
 }
 
 #[task]
-async fn work(index: u64) -> u64 {
-    looped::work(index)
+async fn activity(places: &[AtomicU64], index: usize) {
+    looped::activity(places, index);
 }
 
 #[task]

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::num::NonZero;
+use std::sync::atomic::AtomicU64;
 
 use super::Column;
 use crate::kernel::{tree, uts};
@@ -12,7 +13,7 @@ struct Table {
     start: unsafe extern "C" fn(usize) -> *mut c_void,
     fib: unsafe extern "C" fn(*mut c_void, u64) -> u64,
     skynet: unsafe extern "C" fn(*mut c_void, u64) -> u64,
-    each: unsafe extern "C" fn(*mut c_void, u64) -> u64,
+    each: unsafe extern "C" fn(*mut c_void, *const AtomicU64, usize),
     queens: unsafe extern "C" fn(*mut c_void, u8) -> u64,
     matmul: unsafe extern "C" fn(*mut c_void, *mut f64, *const f64, *const f64, usize),
     tree_sum: unsafe extern "C" fn(*mut c_void, *const tree::Node) -> u64,
@@ -73,9 +74,9 @@ impl Column for Foreign {
         unsafe { (self.table.skynet)(self.pool, leaves) }
     }
 
-    fn each(&self, activities: u64) -> u64 {
-        // SAFETY: `pool` is from this table's `start`.
-        unsafe { (self.table.each)(self.pool, activities) }
+    fn each(&self, places: &[AtomicU64]) {
+        // SAFETY: `pool` is from this table's `start`; there are as many places, and each is written once, atomically.
+        unsafe { (self.table.each)(self.pool, places.as_ptr(), places.len()) }
     }
 
     fn queens(&self, n: u8) -> u64 {

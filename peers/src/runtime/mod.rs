@@ -14,6 +14,7 @@ mod rayon;
 
 use std::fmt;
 use std::num::NonZero;
+use std::sync::atomic::AtomicU64;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -30,8 +31,8 @@ pub trait Column {
     fn fib(&self, n: u64) -> u64;
     /// The sum of the leaf numbers `0..leaves` of a tree of fan-out 10.
     fn skynet(&self, leaves: u64) -> u64;
-    /// The sum of the work of so many activities, modulo 2^64.
-    fn each(&self, activities: u64) -> u64;
+    /// Every activity of a loop, one for each place.
+    fn each(&self, places: &[AtomicU64]);
     /// The number of ways to place `n` queens.
     fn queens(&self, n: u8) -> u64;
     /// C += A B, stored by quadrants.

@@ -1,5 +1,7 @@
 //! The plain recursion: the floor under every other column.
 
+use std::sync::atomic::AtomicU64;
+
 use super::Column;
 use crate::kernel::matmul::{TILE, multiply_tile, quadrants, quadrants_mut};
 use crate::kernel::queens::Board;
@@ -18,8 +20,8 @@ impl Column for Plain {
         skynet(0, leaves)
     }
 
-    fn each(&self, activities: u64) -> u64 {
-        looped::answer(activities)
+    fn each(&self, places: &[AtomicU64]) {
+        (0..places.len()).for_each(|index| looped::activity(places, index));
     }
 
     fn queens(&self, n: u8) -> u64 {

@@ -1,6 +1,7 @@
 //! rayon: `join` for two branches, parallel iterators for loops whose results are added.
 
 use std::num::NonZero;
+use std::sync::atomic::AtomicU64;
 
 use ::rayon::prelude::*;
 use ::rayon::{ThreadPool, ThreadPoolBuilder, join};
@@ -37,9 +38,9 @@ impl Column for Rayon {
         self.pool.install(|| skynet(0, leaves))
     }
 
-    fn each(&self, activities: u64) -> u64 {
-        let all = (0..activities).into_par_iter().map(looped::work);
-        self.pool.install(|| all.reduce(|| 0, u64::wrapping_add))
+    fn each(&self, places: &[AtomicU64]) {
+        let all = (0..places.len()).into_par_iter();
+        self.pool.install(|| all.for_each(|index| looped::activity(places, index)));
     }
 
     fn queens(&self, n: u8) -> u64 {
