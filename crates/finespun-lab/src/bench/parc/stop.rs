@@ -4,6 +4,7 @@
 //! alive. One ends the outermost. A sample in which somebody has lost the processor meanwhile is not counted: that shows as a
 //! gap in what it notes.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -82,21 +83,46 @@ async fn ended(notes: &Notes) {
     level(|whole| first(notes, whole)).await;
 }
 
-/// Code that can be ended, and the same that cannot: a loop of calls of some 10 ns.
-#[task]
-async fn short(k: u64) -> u64 {
+/// A loop of activities of some 10 ns: that ends its group when it finds something, which it does not; the same that cannot; and
+/// calls in no group at all.
+#[inline(always)]
+fn look(k: u64) -> u64 {
     compute(10);
     k ^ (k << 7)
 }
 
 #[task]
-async fn with_group(n: u64) -> u64 {
-    parfor(0..n, short).reduce(0, |a, b| a ^ b).await
+async fn looks_for(k: u64, wanted: u64) -> ControlFlow<u64> {
+    match look(k) == wanted {
+        true => ControlFlow::Break(k),
+        false => ControlFlow::Continue(()),
+    }
 }
 
 #[task]
-async fn without_group(n: u64) -> u64 {
-    reduce((0..n).map(short), 0, |a, b| a ^ b).await
+async fn looks(k: u64, wanted: u64) {
+    std::hint::black_box(look(k) == wanted);
+}
+
+#[task]
+async fn calls(k: u64, wanted: u64) -> u64 {
+    u64::from(look(k) == wanted)
+}
+
+#[task]
+async fn that_may_end(n: u64, wanted: u64) -> bool {
+    parfor(0..n, move |k| looks_for(k, wanted)).await.is_break()
+}
+
+#[task]
+async fn that_goes_through(n: u64, wanted: u64) -> bool {
+    parfor(0..n, move |k| looks(k, wanted)).await;
+    false
+}
+
+#[task]
+async fn in_no_group(n: u64, wanted: u64) -> bool {
+    reduce((0..n).map(move |k| calls(k, wanted)), 0, |a, b| a + b).await > 0
 }
 
 pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
@@ -125,24 +151,28 @@ pub(super) fn measure(way: &Way) -> Result<Section, Failure> {
     let [median, most_of, most] = [0.5, 0.99, 1.0].map(at);
     let n = if way.quick { 10_000 } else { 1_000_000 };
     let one = Runtime::builder().workers(1).build()?;
-    let samples = alternate(way.rounds, &[true, false], |&group| {
-        Ok::<_, Failure>(timed(&|| {
-            let hash = if group { one.run(with_group(n)) } else { one.run(without_group(n)) };
-            std::hint::black_box(hash);
-        }))
-    })?;
+    // What no activity finds.
+    let wanted = std::hint::black_box(u64::MAX);
+    let variants: [&dyn Fn() -> bool; 3] =
+        [&|| one.run(that_may_end(n, wanted)), &|| one.run(that_goes_through(n, wanted)), &|| {
+            one.run(in_no_group(n, wanted))
+        }];
+    let samples =
+        alternate(way.rounds, &variants, |run| Ok::<_, Failure>(timed(&|| assert!(!run(), "nothing is found"))))?;
     let ratio = samples[0].least() / samples[1].least();
+    let bare = samples[0].least() / samples[2].least();
     let text = format!(
         "Activities that look at the guard every {} us, beneath three groups, were last alive after the outermost was ended:\n\
          median {median:.1} us, 99 % below {most_of:.1}, at most {most:.1}, of {} samples; {preempted} more in which a thread had lost its\n\
-         processor are not counted.\n\nA loop of {} activities of some 10 ns that could be ended takes {ratio:.3} of the time of one that could not.\n",
+         processor are not counted.\n\nA loop of {} activities of some 10 ns that could be ended takes {ratio:.3} of the time of one that could not,\n\
+         and {bare:.3} of that of calls in no group.\n",
         LOOK / 1000,
         late.len(),
         show::thousands(n)
     );
     let rows = vec![json!({
         "section": "stop", "median_us": median, "p99_us": most_of, "max_us": most, "samples": late.len(),
-        "preempted": preempted, "cost_ratio": ratio,
+        "preempted": preempted, "cost_ratio": ratio, "to_calls": bare,
     })];
     Ok(Section { text, rows, ..Section::default() })
 }
