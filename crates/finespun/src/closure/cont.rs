@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use crate::task::frame::FrameRef;
 
-use super::frame::{filled, give_up};
+use super::holes::{filled, give_up};
 
 /// The right to send an argument of type `T` to a closure that misses it: the papers' `Cont`, a closure and a place in it.
 ///

@@ -28,13 +28,14 @@
 //! not full cannot be posted; a vector without elements adds nothing to what is missing. What a thread takes is owned; what
 //! all of them read, they share ([`Top::sharing`]).
 //!
-//! The closure is a frame of the task room, of which this room makes its own kind (`frame`); who finds out that a
+//! The closure is a frame of the task room, of which this room makes its own kind (`frame`, and `holes` for what becomes of it); who finds out that a
 //! computation is over stands in `computation` and `tally`, and how a worker runs one closure after the other in `session`.
 
 mod argument;
 mod computation;
 mod cont;
 mod frame;
+mod holes;
 mod session;
 mod tail;
 mod tally;
@@ -45,7 +46,7 @@ pub use finespun_macros::{make_closure, tail_call, thread};
 
 pub use cont::{Cont, Conts, send_argument};
 pub use frame::Closure;
-pub use tail::{Elements, Vector};
+pub use tail::{IntoIter, Vector};
 pub use thread::{Postable, Thread, post};
 pub use top::{Body, Top, top, top_of};
 

@@ -13,7 +13,8 @@ use crate::task::origin::pack;
 use crate::task::slot::Status;
 
 use super::computation::Computation;
-use super::frame::{destroy, head};
+use super::frame::head;
+use super::holes::destroy;
 use super::tally::Tally;
 
 /// Threads of a computation run on this worker while this lives.

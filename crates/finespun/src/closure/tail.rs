@@ -210,25 +210,25 @@ impl<T, const N: usize> From<[T; N]> for Vector<T> {
 
 impl<T> IntoIterator for Vector<T> {
     type Item = T;
-    type IntoIter = Elements<T>;
+    type IntoIter = IntoIter<T>;
 
-    fn into_iter(self) -> Elements<T> {
+    fn into_iter(self) -> IntoIter<T> {
         let mut vector = ManuallyDrop::new(self);
-        Elements { next: vector.elements, left: vector.length, _memory: vector.memory.take() }
+        IntoIter { next: vector.elements, left: vector.length, _memory: vector.memory.take() }
     }
 }
 
 /// The elements of a [`Vector`], by value.
-pub struct Elements<T> {
+pub struct IntoIter<T> {
     next: NonNull<T>,
     left: usize,
     _memory: Memory,
 }
 
 // SAFETY: as for the vector.
-unsafe impl<T: Send> Send for Elements<T> {}
+unsafe impl<T: Send> Send for IntoIter<T> {}
 
-impl<T> Iterator for Elements<T> {
+impl<T> Iterator for IntoIter<T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
@@ -248,18 +248,18 @@ impl<T> Iterator for Elements<T> {
     }
 }
 
-impl<T> ExactSizeIterator for Elements<T> {}
+impl<T> ExactSizeIterator for IntoIter<T> {}
 
-impl<T> Drop for Elements<T> {
+impl<T> Drop for IntoIter<T> {
     fn drop(&mut self) {
         // SAFETY: those that have not been read. The memory goes afterwards.
         unsafe { NonNull::slice_from_raw_parts(self.next, self.left).drop_in_place() };
     }
 }
 
-impl<T> std::fmt::Debug for Elements<T> {
+impl<T> std::fmt::Debug for IntoIter<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Elements").field("left", &self.left).finish_non_exhaustive()
+        f.debug_struct("IntoIter").field("left", &self.left).finish_non_exhaustive()
     }
 }
 

@@ -7,6 +7,7 @@ use crate::task::context::{Cx, try_cx};
 use super::argument::{Elements, Parameters, Supplies};
 use super::computation::{Computation, Shared};
 use super::frame::{self, Closure};
+use super::holes;
 use super::tail::Tail;
 
 /// A function marked [`#[thread]`](macro@super::thread): code whose calls can be described by closures.
@@ -52,7 +53,7 @@ impl<Th: Thread> Postable for Closure<Th> {
     #[inline(always)]
     fn post(self) {
         // SAFETY: full, and nobody else has it.
-        unsafe { frame::post(self.into_frame()) };
+        unsafe { holes::post(self.into_frame()) };
     }
 }
 

@@ -15,10 +15,11 @@ use super::spawn::Keeper;
 use super::teams::{self, Externals};
 
 pub(crate) mod inside;
+mod threads;
 
-use crate::atomics::AtomicU64;
 use crate::observe::Counters;
 use inside::{Begun, NOTHING};
+use threads::Threads;
 
 /// A worker, as tasks see it. One per worker thread; only that thread touches anything but the guard.
 #[repr(C)]
@@ -60,51 +61,6 @@ pub(crate) struct Context {
     pub(crate) here: Here,
     /// What threads that run here belong to.
     pub(crate) threads: Threads,
-}
-
-/// The computation whose threads run on this worker, as the closure room has set it.
-pub(crate) struct Threads {
-    /// Its number; zero if there is none.
-    pub(crate) number: Cell<u64>,
-    pub(crate) computation: Cell<*const ()>,
-    /// How many of its closures this worker has posted.
-    pub(crate) posted: Cell<*const AtomicU64>,
-    /// Closures that are ready and that only this worker sees, youngest last: younger than all in its deque. Whoever looks for
-    /// work in vain asks for them by the guard, as for what is on a stack.
-    ready: UnsafeCell<Vec<FrameRef>>,
-}
-
-impl Threads {
-    fn new() -> Threads {
-        Threads {
-            number: Cell::new(0),
-            computation: Cell::new(ptr::null()),
-            posted: Cell::new(ptr::null()),
-            ready: UnsafeCell::new(Vec::new()),
-        }
-    }
-
-    /// A closure is ready.
-    #[inline(always)]
-    pub(crate) fn push(&self, closure: FrameRef) {
-        // SAFETY: only this thread touches the list, and no reference to it outlives a statement.
-        unsafe { (*self.ready.get()).push(closure) };
-    }
-
-    /// The youngest of those that are ready here.
-    #[inline(always)]
-    pub(crate) fn pop(&self) -> Option<FrameRef> {
-        // SAFETY: as above.
-        unsafe { (*self.ready.get()).pop() }
-    }
-
-    /// The older half of those that are ready here, oldest first, to be shown to others.
-    pub(crate) fn older_half(&self) -> Vec<FrameRef> {
-        // SAFETY: as above.
-        let ready = unsafe { &mut *self.ready.get() };
-        let half = ready.len().div_ceil(2);
-        ready.drain(..half).collect()
-    }
 }
 
 /// The node that the code of this worker runs at, as the object room has set it.
