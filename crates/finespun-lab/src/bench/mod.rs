@@ -18,6 +18,7 @@
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `measure`: the alternating timer, least and median
 //! - `paper`: figures from the papers, for the benches that stand beside them
+//! - `sections`: benches of several sections, each of which can be asked for alone
 //! - `options`: what only some benches take
 
 mod apps;
@@ -34,6 +35,7 @@ mod paper;
 mod parc;
 mod pcm;
 mod scaling;
+mod sections;
 mod suspended;
 mod transports;
 

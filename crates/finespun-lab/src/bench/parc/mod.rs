@@ -16,28 +16,17 @@ mod trees;
 
 use finespun::Runtime;
 use finespun::group::{Members, Policy};
-use serde_json::Value;
 
-use super::{Bench, Extra, Report, wanted};
+use super::sections::{self, Section, Sections};
+use super::{Bench, Extra, Report};
 use crate::args::BenchOptions;
 use crate::failure::Failure;
 use crate::machine::cores;
-use crate::show::{self, Panel, Up};
+use crate::show::{self, Up};
 
 /// The bench.
 #[derive(Debug)]
 pub struct Parc;
-
-/// What a section found.
-#[derive(Default)]
-struct Section {
-    text: String,
-    rows: Vec<Value>,
-    /// Panels with activities across and milliseconds up.
-    panels: Vec<Panel>,
-    /// A picture of its own.
-    plot: Option<String>,
-}
 
 /// How it is measured.
 struct Way {
@@ -60,9 +49,7 @@ impl Way {
 /// Something to run, and its name.
 type Code<'a> = (&'a str, &'a dyn Fn(&Runtime));
 
-type Measure = fn(&Way) -> Result<Section, Failure>;
-
-const SECTIONS: [(&str, Measure); 7] = [
+const SECTIONS: &Sections<Way> = &[
     ("cost", cost::measure),
     ("figure4", spread::figure4),
     ("table2", spread::table2),
@@ -90,26 +77,16 @@ impl Bench for Parc {
     }
 
     fn rows(&self) -> Vec<String> {
-        SECTIONS.iter().map(|(name, _)| (*name).to_owned()).collect()
+        sections::names(SECTIONS)
     }
 
     fn run(&self, options: &BenchOptions, _: &Extra) -> Result<Report, Failure> {
         let workers = options.workers.unwrap_or_else(cores::default_workers);
         let way = Way { rounds: options.rounds, workers, quick: options.quick };
-        let mut report = Report::default();
-        let (mut panels, mut plot) = (Vec::new(), None);
-        for (name, measure) in SECTIONS.iter().filter(|(name, _)| wanted(options, name)) {
-            let section = measure(&way)?;
-            report.text += &format!("{name}\n\n{}\n", section.text);
-            report.rows.extend(section.rows);
-            panels.extend(section.panels);
-            plot = plot.or(section.plot);
+        let (mut report, panels) = sections::measure(SECTIONS, options, &way)?;
+        if !panels.is_empty() {
+            report.plot = Some(show::curves("activities", Up::Powers("milliseconds"), &[panels])?);
         }
-        report.plot = if panels.is_empty() {
-            plot
-        } else {
-            Some(show::curves("activities", Up::Powers("milliseconds"), &[panels])?)
-        };
         report.text += &format!("{workers} workers; least of {} rounds, variants in turn.\n", options.rounds);
         Ok(report)
     }

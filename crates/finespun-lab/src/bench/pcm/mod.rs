@@ -11,26 +11,17 @@ mod programs;
 mod table1;
 
 use finespun::Runtime;
-use serde_json::Value;
 
-use super::{Bench, Extra, Report, wanted};
+use super::sections::{self, Section, Sections};
+use super::{Bench, Extra, Report};
 use crate::args::BenchOptions;
 use crate::failure::Failure;
 use crate::machine::cores;
-use crate::show::{self, Panel, Up};
+use crate::show::{self, Up};
 
 /// The bench.
 #[derive(Debug)]
 pub struct Pcm;
-
-/// What a section found.
-#[derive(Default)]
-struct Section {
-    text: String,
-    rows: Vec<Value>,
-    /// Panels with the run length across and per cent up.
-    panels: Vec<Panel>,
-}
 
 /// How it is measured.
 struct Way {
@@ -50,9 +41,7 @@ impl Way {
     }
 }
 
-type Measure = fn(&Way) -> Result<Section, Failure>;
-
-const SECTIONS: [(&str, Measure); 4] = [
+const SECTIONS: &Sections<Way> = &[
     ("costs", costs::measure),
     ("programs", programs::measure),
     ("model", model::measure),
@@ -69,20 +58,13 @@ impl Bench for Pcm {
     }
 
     fn rows(&self) -> Vec<String> {
-        SECTIONS.iter().map(|(name, _)| (*name).to_owned()).collect()
+        sections::names(SECTIONS)
     }
 
     fn run(&self, options: &BenchOptions, _: &Extra) -> Result<Report, Failure> {
         let workers = options.workers.unwrap_or_else(cores::default_workers);
         let way = Way { rounds: options.rounds, workers, quick: options.quick };
-        let mut report = Report::default();
-        let mut panels = Vec::new();
-        for (name, measure) in SECTIONS.iter().filter(|(name, _)| wanted(options, name)) {
-            let section = measure(&way)?;
-            report.text += &format!("{name}\n\n{}\n", section.text);
-            report.rows.extend(section.rows);
-            panels.extend(section.panels);
-        }
+        let (mut report, panels) = sections::measure(SECTIONS, options, &way)?;
         if !panels.is_empty() {
             report.plot = Some(show::curves("run length of a thread, ns", Up::PerCent("efficiency"), &[panels])?);
         }
