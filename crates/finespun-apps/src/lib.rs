@@ -17,27 +17,22 @@
 //! | [`matmul`] | few, large leaves | exact integer sums |
 //! | [`integrate`] | irregular numeric recursion | the antiderivative |
 //! | [`uts`] | a tree that no static split balances | the published counts |
-//! | [`sor`] | objects on nodes that read their neighbours | Java Grande: 0.498574406322512 |
-//! | [`em3d`] | objects of an irregular graph that read, write or forward | size 4096: 7.72463114641757e23; an invariant |
-//! | [`microkernel`] | the mix of calls of objects and computing, in four parameters | a checksum, by another program |
-//! | [`mdforce`] | objects with irregular partners, cached coordinates, combined forces | AMBER's energies of T4 lysozyme |
 //! | [`search`] | a group of activities that one of them ends | where the input put it |
 //! | [`sumto`] | a group of activities of any grain | n (n + 1) / 2 |
 //! | [`protein`] | the search of the continuation-passing-threads paper | 3x3x3: 103,346 foldings |
 //! | [`raytrace`] | pixels of very different cost | Java Grande: checksum 29,827,635 at 500 x 500 |
+//!
+//! The applications of objects are in `finespun-object-apps`.
 //!
 //! Nothing here is `unsafe`, and no application knows how many workers run it: the answers are the same for any number.
 #![forbid(unsafe_code)]
 
 mod bits;
 
-pub mod em3d;
 pub mod fib;
 pub mod integrate;
 pub mod list;
 pub mod matmul;
-pub mod mdforce;
-pub mod microkernel;
 pub mod nqueens;
 pub mod progress;
 pub mod protein;
@@ -45,7 +40,6 @@ pub mod qsort;
 pub mod raytrace;
 pub mod search;
 pub mod skynet;
-pub mod sor;
 pub mod sumto;
 pub mod tak;
 pub mod uts;

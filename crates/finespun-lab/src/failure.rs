@@ -48,6 +48,9 @@ pub enum Failure {
     /// A bench that was asked to check found something wrong.
     #[error("{0}")]
     Unmet(String),
+    /// The benches could not be started.
+    #[error("{0}")]
+    Launch(String),
     /// A picture could not be drawn.
     #[error("the plot could not be drawn: {0}")]
     Plot(String),

@@ -1,7 +1,8 @@
 //! The application of objects on an irregular graph: em3d.
 
 use finespun::{RunError, task};
-use finespun_apps::{Progress, em3d};
+use finespun_apps::Progress;
+use finespun_object_apps::em3d;
 use serde_json::{Map, Value};
 
 use super::{Answer, App, Executor, Timed, object};

@@ -1,7 +1,8 @@
 //! The applications of objects on nodes: sor.
 
 use finespun::{RunError, task};
-use finespun_apps::{Progress, sor};
+use finespun_apps::Progress;
+use finespun_object_apps::sor;
 use serde_json::{Map, Value};
 
 use super::{Answer, App, Executor, Timed, object};

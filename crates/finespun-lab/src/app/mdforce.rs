@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use finespun::{RunError, task};
 use finespun_apps::Progress;
-use finespun_apps::mdforce::{self, Energy, Layout, Locality, MOST_ATOMS, Objects, Pairs, Plain, System, Vector};
+use finespun_object_apps::mdforce::{
+    self, Energy, Layout, Locality, MOST_ATOMS, Objects, Pairs, Plain, System, Vector,
+};
 use serde_json::{Map, Value};
 
 use super::{Answer, App, Executor, Timed, object};

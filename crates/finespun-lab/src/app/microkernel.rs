@@ -2,7 +2,7 @@
 
 use finespun::{RunError, task};
 use finespun_apps::Progress;
-use finespun_apps::microkernel::{self, Destinations, OBJECTS, Plain, Plan, Problem};
+use finespun_object_apps::microkernel::{self, Destinations, OBJECTS, Plain, Plan, Problem};
 use serde_json::{Map, Value};
 
 use super::{Answer, App, Executor, Timed, object};

@@ -3,16 +3,18 @@
 //! The grammar of the whole command; the parameters of each application stand with the application. Whatever is wrong with a
 //! command line comes out as one line that names the argument and what it takes.
 
+pub mod bench;
 mod message;
 pub mod values;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
 use crate::app::Apps;
 use crate::failure::Failure;
+pub use bench::{Bench, BenchOptions};
 pub use message::refused;
 use values::{number, path};
 
@@ -184,74 +186,50 @@ impl From<Schema> for finespun::Schema {
     }
 }
 
-/// `finespun bench`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  finespun bench --list
-  finespun bench apps --only fib,uts --rounds 7
-  finespun bench apps --quick --json apps.json --plot apps.svg
-  finespun bench instructions --check
-  finespun bench layouts --only sor,em3d --workers 2
-  finespun bench microkernel --only impact --json efficiency.json --plot efficiency.svg
-  finespun bench transports --only costs,contention --plot contention.svg")]
-pub struct Bench {
-    /// The bench
-    pub name: Option<String>,
-    /// List the benches
-    #[arg(long)]
-    pub list: bool,
-    /// How to measure.
+/// The line of `finespun-bench`: that of `finespun` from `bench` on.
+#[derive(Debug, Parser)]
+#[command(name = "finespun-bench", bin_name = "finespun bench", version, about = "Measure, and print a table")]
+struct BenchLine {
     #[command(flatten)]
-    pub options: BenchOptions,
-    /// What only some benches take.
-    #[command(flatten)]
-    pub extra: crate::bench::Extra,
-}
-
-/// How a bench measures; the same for all of them.
-#[derive(Clone, Debug, clap::Args)]
-pub struct BenchOptions {
-    /// Worker threads of the parallel runs, 1 to 1024 [default: the cores this process may use]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=1024usize))]
-    pub workers: Option<usize>,
-    /// How often each variant is timed, in turn with the others
-    #[arg(long, value_name = "K", allow_hyphen_values = true, default_value = "5", value_parser = number(1..=10_000usize))]
-    pub rounds: usize,
-    /// Only these rows, for example `fib,uts`
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub only: Vec<String>,
-    /// Small problems, to see whether it works; the times mean nothing
-    #[arg(long)]
-    pub quick: bool,
-    /// Write the figures to this file
-    #[arg(long, value_name = "FILE", value_parser = path())]
-    pub json: Option<PathBuf>,
-    /// Write a picture (SVG) to this file
-    #[arg(long, value_name = "FILE", value_parser = path())]
-    pub plot: Option<PathBuf>,
+    bench: Bench,
 }
 
 /// What a command line asks for.
 #[derive(Debug)]
-pub enum Request {
+pub enum Request<C = Command> {
     /// Something to carry out.
-    Do(Command),
+    Do(C),
     /// Help, or the version.
     Show(String),
 }
 
-/// Reads a command line, the command's own name first.
+/// Reads the command line of `finespun`, the command's own name first.
 ///
 /// # Errors
 ///
 /// [`Failure::Usage`] with one line that names the argument and what it takes.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Failure> {
+    read(words, |line: Line| line.command)
+}
+
+/// Reads the command line of `finespun-bench`, the command's own name first.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_bench(words: impl IntoIterator<Item = OsString>) -> Result<Request<Bench>, Failure> {
+    read(words, |line: BenchLine| line.bench)
+}
+
+fn read<L: Parser, C>(
+    words: impl IntoIterator<Item = OsString>,
+    command: impl FnOnce(L) -> C,
+) -> Result<Request<C>, Failure> {
     let words: Vec<OsString> = words.into_iter().collect();
-    match Line::try_parse_from(&words) {
-        Ok(line) => Ok(Request::Do(line.command)),
+    match L::try_parse_from(&words) {
+        Ok(line) => Ok(Request::Do(command(line))),
         Err(error) if !error.use_stderr() => Ok(Request::Show(error.to_string())),
-        Err(error) => Err(Failure::Usage(message::one_line(&error, &Line::command(), &words))),
+        Err(error) => Err(Failure::Usage(message::one_line(&error, &L::command(), &words))),
     }
 }
 

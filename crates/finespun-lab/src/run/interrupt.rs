@@ -13,6 +13,10 @@ const EXIT_CODE: i32 = 130;
 /// Files that exist but hold nothing yet.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// What is done before the process ends.
+type Hook = Box<dyn FnOnce() + Send>;
+static HOOKS: Mutex<Vec<Hook>> = Mutex::new(Vec::new());
+
 /// From now on Ctrl-C ends the process in an orderly way. A second call does nothing.
 pub fn install() {
     static ONCE: Once = Once::new();
@@ -20,6 +24,8 @@ pub fn install() {
         // Where no handler can be installed, Ctrl-C ends the process as it always did.
         let _ = ctrlc::set_handler(|| {
             meter::clear();
+            let hooks = std::mem::take(&mut *HOOKS.lock().unwrap_or_else(PoisonError::into_inner));
+            hooks.into_iter().for_each(|hook| hook());
             for path in BEGUN.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
                 let _ = std::fs::remove_file(path);
             }
@@ -27,6 +33,11 @@ pub fn install() {
             process::exit(EXIT_CODE);
         });
     });
+}
+
+/// On Ctrl-C, `hook` is called before the process ends, on a thread of its own.
+pub fn before_exit(hook: impl FnOnce() + Send + 'static) {
+    HOOKS.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(hook));
 }
 
 /// `path` is to be removed if the run is interrupted.

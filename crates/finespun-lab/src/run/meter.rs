@@ -1,15 +1,18 @@
-//! The progress bar of a long run.
+//! The progress bar of a long run, and the steps of a bench.
 //!
 //! A thread of its own looks ten times a second at counters that the run updates anyway. It appears on the standard error after
 //! a second, only if that is a terminal, and is gone before the answer is printed.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use finespun_apps::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::show;
 
 /// A run that is over sooner needs no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -94,4 +97,70 @@ fn wait(over: &(Mutex<bool>, Condvar), time: Duration) -> bool {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The steps of a long piece of work: which one is under way, and how many are left. A bar on a terminal, else a line for each
+/// step on the standard error.
+#[derive(Debug)]
+pub struct Steps {
+    name: String,
+    begun: Cell<u64>,
+    total: Cell<u64>,
+    start: Instant,
+    terminal: bool,
+}
+
+impl Steps {
+    /// Nothing has begun, and there is nothing to do yet.
+    pub fn new(name: String) -> Steps {
+        let terminal = io::stderr().is_terminal();
+        Steps { name, begun: Cell::new(0), total: Cell::new(0), start: Instant::now(), terminal }
+    }
+
+    /// There are so many more steps.
+    pub fn expect(&self, steps: u64) {
+        self.total.set(self.total.get() + steps);
+    }
+
+    /// Begins the next step.
+    pub fn begin(&self, what: &str) {
+        let done = self.begun.get();
+        self.begun.set(done + 1);
+        let total = self.total.get().max(done + 1);
+        if !self.terminal {
+            let seconds = self.start.elapsed().as_secs();
+            let time = format!("{}:{:02}", seconds / 60, seconds % 60);
+            return show::note(&format!("{}: {what} ({} of {total}, {time} so far)", self.name, done + 1));
+        }
+        let mut bar = lock(&BAR);
+        let bar = bar.get_or_insert_with(steps_bar);
+        bar.set_length(total);
+        bar.set_position(done);
+        bar.set_message(format!("{}: {what}", self.name));
+    }
+
+    /// Calls `body` with the bar taken off the screen: it may print.
+    pub fn hidden<R>(&self, body: impl FnOnce() -> R) -> R {
+        match &*lock(&BAR) {
+            Some(bar) => bar.suspend(body),
+            None => body(),
+        }
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        clear();
+    }
+}
+
+fn steps_bar() -> ProgressBar {
+    let form = "{msg} [{bar:20}] {pos} of {len} done, {elapsed}, about {eta} left";
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    bar.set_style(
+        ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "),
+    );
+    // Seldom: what is measured should be alone.
+    bar.enable_steady_tick(Duration::from_secs(1));
+    bar
 }

@@ -22,7 +22,7 @@ use crate::args::{Run, RunOptions};
 use crate::failure::Failure;
 use crate::machine::memory;
 use crate::show;
-pub use meter::Meter;
+pub use meter::{Meter, Steps};
 use report::Report;
 use target::Target;
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{Answer, App, Executor, Histogram, Timed};
 use crate::args::RunOptions;
-use crate::bench::Sample;
+use crate::sample::Sample;
 use crate::show;
 
 /// All that is known after a run.

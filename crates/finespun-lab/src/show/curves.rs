@@ -2,19 +2,16 @@
 
 use std::ops::Range;
 
-use plotters::chart::SeriesLabelPosition::{LowerRight, MiddleLeft};
-use plotters::chart::{ChartBuilder, SeriesLabelPosition};
-use plotters::coord::Shift;
-use plotters::coord::combinators::IntoLogRange;
+use plotters::chart::ChartBuilder;
+use plotters::coord::combinators::{BindKeyPoints, IntoLogRange};
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
-use plotters::prelude::{BLACK, Circle, Color, DrawingArea, IntoDrawingArea, PathElement, SVGBackend, WHITE};
+use plotters::prelude::{Circle, Color, PathElement, WHITE};
 
-use super::plot::{COLOURS, FONT};
-use super::thousands;
+use super::page::{Area, FONT, Page, SMALL, Trouble, colour, plain, power_ticks};
 use crate::failure::Failure;
 
 /// Of a panel.
-const SIZE: (u32, u32) = (460, 400);
+const SIZE: (u32, u32) = (420, 340);
 
 /// Curves over common axes.
 #[derive(Debug)]
@@ -34,21 +31,23 @@ pub enum Up<'a> {
     PerCent(&'a str),
 }
 
-/// Rows of panels, all with the same axes; that across is logarithmic. `across` and `up` say what they are.
+/// Rows of panels, all with the same axes and one legend; the axis across is logarithmic. `across` and `up` say what the axes
+/// are, with the unit; `about` says what was measured with.
 ///
 /// # Errors
 ///
 /// [`Failure::Plot`] if the drawing library gives up.
-pub fn curves(across: &str, up: Up<'_>, rows: &[Vec<Panel>]) -> Result<String, Failure> {
-    draw(across, up, rows).map_err(|error| Failure::Plot(error.to_string()))
+pub fn curves(title: &str, about: &str, across: &str, up: Up<'_>, rows: &[Vec<Panel>]) -> Result<String, Failure> {
+    draw(title, about, across, up, rows).map_err(|error| Failure::Plot(error.to_string()))
 }
 
-fn draw(across: &str, up: Up<'_>, rows: &[Vec<Panel>]) -> Result<String, Box<dyn std::error::Error>> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(1);
+fn draw(title: &str, about: &str, across: &str, up: Up<'_>, rows: &[Vec<Panel>]) -> Result<String, Trouble> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(1).max(1);
     let points = || rows.iter().flatten().flat_map(|panel| &panel.curves).flat_map(|(_, points)| points);
     let range = |of: fn(&(f64, f64)) -> f64| {
-        let (least, most) = points().map(of).fold((f64::INFINITY, 1.0_f64), |(a, b), x: f64| (a.min(x), b.max(x)));
-        least.min(most) * 0.8..most * 1.25
+        let positive = points().map(of).filter(|x| *x > 0.0);
+        let (least, most) = positive.fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
+        if least > most { 1.0..10.0 } else { least * 0.8..most * 1.25 }
     };
     let (x, y) = (range(|point| point.0), range(|point| point.1));
     // A name has the same colour in all panels.
@@ -58,75 +57,64 @@ fn draw(across: &str, up: Up<'_>, rows: &[Vec<Panel>]) -> Result<String, Box<dyn
             names.push(name);
         }
     }
-    let mut svg = String::new();
-    {
-        let size = (SIZE.0 * columns as u32, SIZE.1 * rows.len() as u32);
-        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        area.fill(&WHITE)?;
-        let areas = area.split_evenly((rows.len(), columns));
+    let size = (SIZE.0 * columns as u32, SIZE.1 * rows.len().max(1) as u32);
+    let page = Page { title, about, legend: names.clone(), size };
+    page.draw(|area| {
+        let areas = area.split_evenly((rows.len().max(1), columns));
         for (row, areas) in rows.iter().zip(areas.chunks(columns)) {
             for (panel, area) in row.iter().zip(areas) {
-                let (x, y) = (x.clone(), y.clone().log_scale());
+                let x = x.clone();
                 match up {
-                    Up::Powers(up) => draw_panel(area, panel, &names, [across, up], x, y, MiddleLeft)?,
-                    Up::PerCent(up) => draw_panel(area, panel, &names, [across, up], x, 0.0..100.0, LowerRight)?,
+                    Up::Powers(up) => {
+                        let y = y.clone().log_scale().with_key_points(power_ticks(y.start, y.end));
+                        draw_panel(area, panel, &names, [across, up], x, y)?;
+                    }
+                    Up::PerCent(up) => {
+                        draw_panel(area, panel, &names, [across, up], x, 0.0..100.0)?;
+                    }
                 }
             }
         }
-        area.present()?;
-    }
-    Ok(svg)
+        Ok(())
+    })
 }
 
 fn draw_panel<Y>(
-    area: &DrawingArea<SVGBackend<'_>, Shift>,
+    area: &Area<'_>,
     panel: &Panel,
     names: &[&str],
     [across, up]: [&str; 2],
     x: Range<f64>,
     y: Y,
-    legend: SeriesLabelPosition,
-) -> Result<(), Box<dyn std::error::Error>>
+) -> Result<(), Trouble>
 where
     Y: AsRangedCoord<Value = f64>,
     Y::CoordDescType: ValueFormatter<f64> + 'static,
 {
-    let colour = |name: &str| &COLOURS[names.iter().position(|other| *other == name).unwrap_or(0) % COLOURS.len()];
+    let ticks = power_ticks(x.start, x.end);
     let mut chart = ChartBuilder::on(area)
-        .caption(&panel.title, (FONT, 16))
-        .margin(10)
-        .x_label_area_size(40)
-        .y_label_area_size(75)
-        .build_cartesian_2d(x.log_scale(), y)?;
+        .caption(&panel.title, (FONT, 14))
+        .margin(8)
+        .margin_right(32)
+        .x_label_area_size(42)
+        .y_label_area_size(66)
+        .build_cartesian_2d(x.log_scale().with_key_points(ticks), y)?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
-        .x_label_formatter(&|x| number(*x))
-        .y_label_formatter(&|y| number(*y))
+        .y_labels(6)
+        .x_label_formatter(&|x| plain(*x))
+        .y_label_formatter(&|y| plain(*y))
         .x_desc(across)
         .y_desc(up)
-        .label_style((FONT, 12))
+        .label_style((FONT, SMALL))
         .draw()?;
     for (name, points) in &panel.curves {
-        let colour = colour(name);
-        chart
-            .draw_series([PathElement::new(points.clone(), colour.stroke_width(2))])?
-            .label(name.as_str())
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 12, y)], colour.stroke_width(2)));
+        let colour = colour(names.iter().position(|other| *other == name).unwrap_or(0));
+        chart.draw_series([PathElement::new(points.clone(), colour.stroke_width(2))])?;
         chart.draw_series(points.iter().map(|&point| Circle::new(point, 3, colour.filled())))?;
     }
-    chart
-        .configure_series_labels()
-        .position(legend)
-        .border_style(BLACK)
-        .background_style(WHITE)
-        .label_font((FONT, 12))
-        .draw()?;
     Ok(())
-}
-
-fn number(number: f64) -> String {
-    if number < 1.0 && number > 0.0 { number.to_string() } else { thousands(number as u64) }
 }
 
 #[cfg(test)]
@@ -143,21 +131,28 @@ mod tests {
             ],
         };
         let rows = [vec![panel("push"), panel("pull")], vec![panel("both")]];
-        let svg = curves("bytes", Up::Powers("ns"), &rows).expect("a picture");
-        assert!(svg.contains("width=\"920\"") && svg.contains("height=\"800\""), "{svg}");
-        for text in ["push", "pull", "both", "slow", "fast", "bytes", "ns"] {
-            assert!(svg.contains(text), "{text} in {svg}");
+        let svg = curves("transports", "a machine", "bytes", Up::Powers("ns"), &rows).expect("a picture");
+        for text in ["transports", "a machine", "push", "pull", "both", "bytes", "ns", "10,000"] {
+            assert!(svg.contains(&format!("\n{text}\n")), "{text} in {svg}");
         }
+        // One legend for all.
+        assert_eq!([svg.matches("\nslow\n").count(), svg.matches("\nfast\n").count()], [1, 1], "{svg}");
         assert_eq!(svg.matches("<circle").count(), 9, "{svg}");
     }
 
     #[test]
     fn per_cent_go_from_0_to_100() {
-        let curves_of = |efficiency| vec![("ours".to_owned(), vec![(0.5, efficiency), (8.0, 90.0)])];
+        let curves_of = |efficiency| vec![("ours".to_owned(), vec![(0.1 + 0.2, efficiency), (8.0, 90.0)])];
         let panel = Panel { title: "efficiency".to_owned(), curves: curves_of(0.0) };
-        let svg = curves("us", Up::PerCent("%"), &[vec![panel]]).expect("a picture");
-        for text in ["100", "0", "50", "ours"] {
+        let svg = curves("t", "", "us", Up::PerCent("%"), &[vec![panel]]).expect("a picture");
+        for text in ["100", "0", "40", "0.5", "1", "5"] {
             assert!(svg.contains(&format!("\n{text}\n")), "{text} in {svg}");
         }
+        assert!(!svg.contains("0000000"), "{svg}");
+    }
+
+    #[test]
+    fn nothing_measured_is_no_error() {
+        assert!(curves("t", "", "x", Up::Powers("y"), &[]).is_ok());
     }
 }

@@ -4,6 +4,7 @@
 
 mod curves;
 mod histogram;
+mod page;
 mod plot;
 mod text;
 
@@ -33,4 +34,9 @@ pub fn print(text: &str) -> Result<(), Failure> {
 pub fn complain(line: &str) {
     // There is nobody left to tell if this fails.
     let _ = writeln!(io::stderr().lock(), "error: {line}");
+}
+
+/// Writes one line about what is going on to the standard error.
+pub fn note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "finespun: {line}");
 }

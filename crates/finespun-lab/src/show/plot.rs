@@ -1,27 +1,15 @@
 //! Pictures: bars as SVG.
 
-use plotters::chart::{ChartBuilder, SeriesLabelPosition};
-use plotters::prelude::{BLACK, Color, IntoDrawingArea, RGBColor, Rectangle, SVGBackend, WHITE};
+use plotters::chart::ChartBuilder;
+use plotters::prelude::{Color, Rectangle, WHITE};
 
-use super::thousands;
+use super::page::{FONT, LETTER, Page, SMALL, Trouble, colour, plain};
 use crate::app::Histogram;
 use crate::failure::Failure;
 
-const SIZE: (u32, u32) = (900, 500);
-/// Of a letter of a label, about; and what stands beside the bars.
-const LETTER: usize = 8;
-const BESIDE: usize = 125;
-pub(super) const FONT: &str = "sans-serif";
-
-/// Colours that differ in brightness too, so that they can be told apart in print.
-pub(super) const COLOURS: [RGBColor; 6] = [
-    RGBColor(68, 119, 170),
-    RGBColor(204, 187, 68),
-    RGBColor(170, 51, 119),
-    RGBColor(34, 136, 51),
-    RGBColor(102, 204, 238),
-    RGBColor(238, 102, 119),
-];
+const SIZE: (u32, u32) = (900, 440);
+/// What stands beside the bars.
+const BESIDE: usize = 130;
 
 /// A histogram as an SVG picture, one bar per bin.
 ///
@@ -33,49 +21,51 @@ pub fn bars(histogram: &Histogram) -> Result<String, Failure> {
     let last = histogram.bins.keys().next_back().copied().unwrap_or(0);
     let most = histogram.bins.values().copied().max().unwrap_or(0).max(1);
     let series = Series {
-        name: histogram.count.to_owned(),
+        name: histogram.count,
         bars: histogram.bins.iter().map(|(&at, &count)| (f64::from(at), count as f64)).collect(),
     };
     let axes = Axes {
         title: &histogram.title,
+        about: "",
         across: histogram.of,
         up: histogram.count,
         width: SIZE.0,
         from: f64::from(first) - 0.6,
         to: f64::from(last) + 0.6,
         top: most as f64 * 1.05,
-        labels: (last - first).unsigned_abs() as usize + 1,
-        label: &|x| whole(x).map_or_else(String::new, |x| x.to_string()),
-        height: &|y| thousands(y as u64),
+        labels: (last.abs_diff(first) as usize + 1).min(25),
+        label: &|x| whole(x).map_or_else(String::new, |x| plain(x as f64)),
     };
-    draw(&axes, &[series], 0.8).map_err(Failure::Plot)
+    draw(&axes, &[series], 0.8).map_err(|error| Failure::Plot(error.to_string()))
 }
 
-/// For each of `groups` one bar per series, side by side. `up` says what their height is.
+/// For each of `groups` one bar per series, side by side. `up` says what their height is, `about` what was measured with.
 ///
 /// # Errors
 ///
 /// [`Failure::Plot`] if the drawing library gives up.
 pub fn grouped_bars(
     title: &str,
+    about: &str,
     up: &str,
     groups: &[String],
     series: &[(String, Vec<f64>)],
 ) -> Result<String, Failure> {
     let share = 0.8 / series.len().max(1) as f64;
     let most = series.iter().flat_map(|(_, heights)| heights).copied().fold(f64::MIN_POSITIVE, f64::max);
-    let longest = groups.iter().map(String::len).max().unwrap_or(0);
+    let longest = groups.iter().map(|group| group.chars().count()).max().unwrap_or(0);
     let series: Vec<_> = series
         .iter()
         .enumerate()
         .map(|(place, (name, heights))| {
             let shift = share * (place as f64 + 0.5) - 0.4;
             let bars = heights.iter().enumerate().map(|(group, &height)| (group as f64 + shift, height)).collect();
-            Series { name: name.clone(), bars }
+            Series { name, bars }
         })
         .collect();
     let axes = Axes {
         title,
+        about,
         across: "",
         up,
         width: SIZE.0.max((groups.len() * LETTER * (longest + 2) + BESIDE) as u32),
@@ -84,19 +74,19 @@ pub fn grouped_bars(
         top: most * 1.05,
         labels: groups.len(),
         label: &|x| whole(x).and_then(|x| groups.get(usize::try_from(x).ok()?)).cloned().unwrap_or_default(),
-        height: &|y| format!("{y:.1}"),
     };
-    draw(&axes, &series, share).map_err(Failure::Plot)
+    draw(&axes, &series, share).map_err(|error| Failure::Plot(error.to_string()))
 }
 
 /// Bars of one colour: where each stands, and how high it is.
-struct Series {
-    name: String,
+struct Series<'a> {
+    name: &'a str,
     bars: Vec<(f64, f64)>,
 }
 
 struct Axes<'a> {
     title: &'a str,
+    about: &'a str,
     across: &'a str,
     up: &'a str,
     /// Of the picture, for the labels to have room.
@@ -104,65 +94,46 @@ struct Axes<'a> {
     from: f64,
     to: f64,
     top: f64,
+    /// How many labels there are across, about.
     labels: usize,
-    label: &'a dyn Fn(&f64) -> String,
-    height: &'a dyn Fn(f64) -> String,
+    label: &'a dyn Fn(f64) -> String,
 }
 
 /// The whole number that `x` is, if it is one.
-fn whole(x: &f64) -> Option<i64> {
+fn whole(x: f64) -> Option<i64> {
     ((x - x.round()).abs() < 1e-6).then(|| x.round() as i64)
 }
 
-fn draw(axes: &Axes<'_>, series: &[Series], width: f64) -> Result<String, String> {
-    let text = |error: &dyn std::fmt::Display| error.to_string();
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, (axes.width, SIZE.1)).into_drawing_area();
-        area.fill(&WHITE).map_err(|error| text(&error))?;
-        let mut chart = ChartBuilder::on(&area)
-            .caption(axes.title, (FONT, 18))
-            .margin(15)
-            .x_label_area_size(45)
+fn draw(axes: &Axes<'_>, series: &[Series<'_>], width: f64) -> Result<String, Trouble> {
+    let legend = series.iter().map(|series| series.name).collect();
+    let page = Page { title: axes.title, about: axes.about, legend, size: (axes.width, SIZE.1) };
+    page.draw(|area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(10)
+            .x_label_area_size(if axes.across.is_empty() { 28 } else { 44 })
             .y_label_area_size(95)
-            .build_cartesian_2d(axes.from..axes.to, 0.0..axes.top)
-            .map_err(|error| text(&error))?;
+            .build_cartesian_2d(axes.from..axes.to, 0.0..axes.top)?;
         chart
             .configure_mesh()
             .disable_x_mesh()
             .light_line_style(WHITE)
-            .x_labels(axes.labels)
-            .x_label_formatter(&|x| (axes.label)(x))
-            .y_label_formatter(&|y| (axes.height)(*y))
+            .x_labels(axes.labels.max(1))
+            .y_labels(7)
+            .x_label_formatter(&|x| (axes.label)(*x))
+            .y_label_formatter(&|y| plain(*y))
             .x_desc(axes.across)
             .y_desc(axes.up)
-            .label_style((FONT, 13))
-            .draw()
-            .map_err(|error| text(&error))?;
-        for (series, colour) in series.iter().zip(COLOURS.iter().cycle()) {
-            let bars = series.bars.iter().map(|&(at, height)| {
+            .label_style((FONT, SMALL))
+            .draw()?;
+        for (place, series) in series.iter().enumerate() {
+            let colour = colour(place);
+            chart.draw_series(series.bars.iter().map(|&(at, height)| {
                 Rectangle::new([(at - width / 2.0, 0.0), (at + width / 2.0, height)], colour.filled())
-            });
-            let drawn = chart.draw_series(bars).map_err(|error| text(&error))?;
-            drawn
-                .label(series.name.as_str())
-                .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 10, y + 5)], colour.filled()));
+            }))?;
         }
-        if series.len() > 1 {
-            chart
-                .configure_series_labels()
-                .position(SeriesLabelPosition::UpperRight)
-                .border_style(BLACK)
-                .background_style(WHITE)
-                .label_font((FONT, 13))
-                .draw()
-                .map_err(|error| text(&error))?;
-        }
-        area.present().map_err(|error| text(&error))?;
-    }
-    Ok(svg)
+        Ok(())
+    })
 }
-
 #[cfg(test)]
 mod tests {
     use super::{bars, grouped_bars};
@@ -188,12 +159,13 @@ mod tests {
     fn groups_have_their_names() {
         let groups = ["fib".to_owned(), "tak".to_owned()];
         let series = [("plain".to_owned(), vec![1.0, 2.0]), ("tasks".to_owned(), vec![1.5, 2.5])];
-        let svg = grouped_bars("times", "ratio", &groups, &series).expect("a picture");
+        let svg = grouped_bars("times", "a machine", "ratio", &groups, &series).expect("a picture");
         for text in ["fib", "tak", "plain", "tasks", "times", "ratio", "width=\"900\""] {
             assert!(svg.contains(text), "{text} in {svg}");
         }
         let groups: Vec<_> = (0..20).map(|group| format!("a long name {group}")).collect();
-        let svg = grouped_bars("times", "ratio", &groups, &[("plain".to_owned(), vec![1.0; 20])]).expect("a picture");
-        assert!(svg.contains("width=\"2685\""), "{svg}");
+        let svg = grouped_bars("times", "a machine", "ratio", &groups, &[("plain".to_owned(), vec![1.0; 20])])
+            .expect("a picture");
+        assert!(svg.contains("width=\"2370\""), "{svg}");
     }
 }

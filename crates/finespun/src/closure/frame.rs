@@ -15,7 +15,7 @@ use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 
 use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{FrameRef, Header, ThreadTable, VTable};
+use crate::task::frame::{FrameRef, Header, ThreadTable, Types, VTable};
 use crate::task::pool::Class;
 use crate::task::slot::{Join, Slot};
 
@@ -54,9 +54,8 @@ pub(super) unsafe fn head<'a>(closure: FrameRef) -> &'a Head {
 
 impl<Th: Thread> Frame<Th> {
     const VTABLE: &'static VTable = &VTable {
-        poll: session::run,
         cancel: session::cancel,
-        drop_result: |_| unreachable!("a closure has no result"),
+        types: Types { step: session::run, ..Types::of_result::<()>() },
         class: Class::of(Layout::new::<Self>()),
         spawned: false,
         name: || Th::NAME,

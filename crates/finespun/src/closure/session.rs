@@ -67,8 +67,27 @@ fn table(closure: FrameRef) -> &'static ThreadTable {
     }
 }
 
-/// Runs the thread of a closure, and of those that follow.
-pub(super) unsafe fn run(first: FrameRef, cx: Cx) -> Poll<Status> {
+/// Ends the process when it is dropped by unwinding: whoever catches that would use a closure that is gone.
+struct Gone;
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        eprintln!("finespun: the library panicked while it ran a closure; please report this as a bug");
+        std::process::abort();
+    }
+}
+
+/// Runs the thread of a closure, and of those that follow. Does not unwind.
+pub(super) unsafe fn run(first: FrameRef, cx: Cx, _: &mut bool) -> Poll<Status> {
+    let gone = Gone;
+    // SAFETY: passed on.
+    let polled = unsafe { run_all(first, cx) };
+    std::mem::forget(gone);
+    polled
+}
+
+#[inline(always)]
+unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
     // SAFETY: a closure that is ready.
     let (computation, group) = unsafe { (head(first).computation, first.as_ref().group) };
     if computation.is_stopped() {

@@ -11,7 +11,7 @@ use std::task::{Context as StdContext, Poll, Waker};
 use crate::atomics::lock_std as lock;
 use crate::task::call::{CallFuture, Task, poll_in_place, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{BodyFrame, FrameRef, Place, VTable, quietly};
+use crate::task::frame::{BodyFrame, FrameRef, Place, VTable, cancel, quietly};
 use crate::task::origin::pack;
 use crate::task::outcome::Outcome;
 use crate::task::slot::Status;
@@ -272,7 +272,7 @@ impl<B: Body> TopBody<B> {
         }
         drop(this.computation.finish());
         // SAFETY: passed on; nothing of the computation is left.
-        unsafe { BodyFrame::<Self>::cancel(frame, cx) }
+        unsafe { cancel(frame, cx) }
     }
 }
 

@@ -84,31 +84,55 @@ impl<T: Send> Node<T> {
     #[inline]
     pub fn send(&self, to: usize, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        match self.send_with(to, || value.take().expect("written once")) {
+        match self.send_with(to, || value.take().expect("made once")) {
             Some(_) => Ok(()),
             None => Err(value.expect("not written")),
         }
     }
 
-    /// The same of what `make` makes, in its place if the optimizer sees it; how it has been sent. If it has not, nothing was
-    /// made.
+    /// The same of the message that `make` makes; how it has been sent. If it has not, nothing was made.
     ///
     /// # Panics
-    /// If there is no such node. `make` must not panic.
+    /// As [`send`](Node::send). `make` must not panic.
     #[inline(always)]
     pub fn send_with(&self, to: usize, mut make: impl FnMut() -> T) -> Option<Sent> {
+        // SAFETY: the place is this message's.
+        let write = |place: NonNull<T>| unsafe { place.write(make()) };
+        // SAFETY: the place holds the message then.
+        unsafe { self.send_in_place(to, write) }
+    }
+
+    /// The same of a message that `write` writes where it is to lie; how it has been sent. If it has not, `write` was not
+    /// called.
+    ///
+    /// # Safety
+    /// `write` makes the place hold a `T`.
+    ///
+    /// # Panics
+    /// If there is no such node. `write` must not panic.
+    #[inline(always)]
+    pub unsafe fn send_in_place(&self, to: usize, mut write: impl FnMut(NonNull<T>)) -> Option<Sent> {
         let pushes = match self.ways {
             Ways::Push => true,
             Ways::Pull => false,
             Ways::Both => self.may_push(to),
         };
-        if pushes && self.push.send_with(to, &mut make) {
+        // SAFETY: passed on.
+        if pushes && unsafe { self.push.send_in_place(to, &mut write) } {
             return Some(Sent::Pushed);
         }
         if self.ways == Ways::Push {
             return None;
         }
-        let sent = self.pull.send_with(to, || Pulled { after: self.push.sent(to), value: make() });
+        let write = |place: NonNull<Pulled<T>>| {
+            let place = place.as_ptr();
+            // SAFETY: the place is this message's.
+            unsafe { (&raw mut (*place).after).write(self.push.sent(to)) };
+            // SAFETY: as above.
+            write(unsafe { NonNull::new_unchecked(&raw mut (*place).value) });
+        };
+        // SAFETY: the place holds a number, and by the caller's word a value.
+        let sent = unsafe { self.pull.send_in_place(to, write) };
         if pushes && sent {
             self.pulling[to].set(1 + STAY);
         }

@@ -30,13 +30,20 @@ use crate::observe::Counters;
 /// One worker's end of what carries messages `M`: it alone sends and receives by it.
 ///
 /// The messages from one worker to another arrive in the order in which they were sent, each once. Nothing waits.
-pub(crate) trait Fabric<M> {
+///
+/// # Safety
+/// [`send_in_place`](Fabric::send_in_place) calls `write` once if it returns true, and else not at all: the caller has moved a
+/// message into the place, or still has it.
+pub(crate) unsafe trait Fabric<M> {
     /// A receiver sees the sender's memory, so a message may name what lies there. Else it has to be bytes.
     const SHARES_MEMORY: bool;
 
-    /// Sends to worker `to` what `make` makes, if there is room; whether there was. If not, nothing was made. `make` does not
-    /// panic.
-    fn send_with(&self, to: usize, make: impl FnMut() -> M, counters: &Counters) -> bool;
+    /// Sends to worker `to` a message that `write` writes where it is to lie, if there is room; whether there was. If not,
+    /// `write` was not called.
+    ///
+    /// # Safety
+    /// `write` makes the place hold an `M`, and does not panic.
+    unsafe fn send_in_place(&self, to: usize, write: impl FnMut(NonNull<M>), counters: &Counters) -> bool;
 
     /// The next message, read where it lies.
     ///

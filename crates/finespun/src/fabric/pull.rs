@@ -207,24 +207,29 @@ impl<T: Send> Node<T> {
     #[inline]
     pub fn send(&self, to: usize, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        let sent = self.send_with(to, || value.take().expect("written once"));
+        // SAFETY: the place is this message's.
+        let write = |place: NonNull<T>| unsafe { place.write(value.take().expect("written once")) };
+        // SAFETY: the place holds the value then.
+        let sent = unsafe { self.send_in_place(to, write) };
         if sent { Ok(()) } else { Err(value.expect("not written")) }
     }
 
-    /// The same of what `make` makes, in its place if the optimizer sees it; whether it has been sent. If not, nothing
-    /// was made.
+    /// The same of a message that `write` writes where it is to lie; whether it has been sent. If not, `write` was not called.
+    ///
+    /// # Safety
+    /// `write` makes the place hold a `T`.
     ///
     /// # Panics
-    /// If there is no such node. If `make` panics, the queue is stuck: it must not.
+    /// If there is no such node. If `write` panics, the queue is stuck: it must not.
     #[inline(always)]
-    pub fn send_with(&self, to: usize, make: impl FnOnce() -> T) -> bool {
+    pub unsafe fn send_in_place(&self, to: usize, write: impl FnOnce(NonNull<T>)) -> bool {
         // A node that does not exist is found out before a buffer is taken.
         let receiver = &self.net.places[to];
         let Some(index) = self.spare() else { return false };
         let buffer = &self.place().buffers[index as usize].0;
         receiver.link(buffer, || {
             // SAFETY: the buffer is not linked yet.
-            buffer.value.with_mut(|place| unsafe { (*place).write(make()) });
+            buffer.value.with_mut(|place| write(unsafe { NonNull::new_unchecked(place.cast()) }));
             // Relaxed: published by (2).
             buffer.free.store(false, Ordering::Relaxed);
         });

@@ -121,17 +121,22 @@ impl<T: Send> Node<T> {
     #[inline]
     pub fn send(&self, to: usize, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        let sent = self.send_with(to, || value.take().expect("written once"));
+        // SAFETY: the place is this message's.
+        let write = |place: NonNull<T>| unsafe { place.write(value.take().expect("written once")) };
+        // SAFETY: the place holds the value then.
+        let sent = unsafe { self.send_in_place(to, write) };
         if sent { Ok(()) } else { Err(value.expect("not written")) }
     }
 
-    /// The same of what `make` makes, in its place if the optimizer sees it; whether it has been sent. If not, nothing
-    /// was made.
+    /// The same of a message that `write` writes where it is to lie; whether it has been sent. If not, `write` was not called.
+    ///
+    /// # Safety
+    /// `write` makes the place hold a `T`.
     ///
     /// # Panics
-    /// If there is no such node. If `make` panics, the ring is stuck: it must not.
+    /// If there is no such node. If `write` panics, the ring is stuck: it must not.
     #[inline(always)]
-    pub fn send_with(&self, to: usize, make: impl FnOnce() -> T) -> bool {
+    pub unsafe fn send_in_place(&self, to: usize, write: impl FnOnce(NonNull<T>)) -> bool {
         let ring = &self.net.rings[to];
         let credit = &self.credit[to];
         if credit.get() == 0 {
@@ -146,7 +151,7 @@ impl<T: Send> Node<T> {
         let ticket = ring.tail.0.fetch_add(1, Ordering::AcqRel);
         let slot = ring.slot(ticket);
         // SAFETY: the slot is empty and this ticket's.
-        slot.value.with_mut(|place| unsafe { (*place).write(make()) });
+        slot.value.with_mut(|place| write(unsafe { NonNull::new_unchecked(place.cast()) }));
         // SAFETY: as above.
         slot.from.with_mut(|place| unsafe { *place = self.index });
         // (2) Release: with the message.

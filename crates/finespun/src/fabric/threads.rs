@@ -41,12 +41,14 @@ pub(crate) fn threads<M: Send>(workers: usize, transport: Transport) -> Vec<Thre
     adaptive::net_of(workers, ways, share, QUOTA)
 }
 
-impl<M: Send> Fabric<M> for Threads<M> {
+// SAFETY: of push and pull, one at most has room and calls `write`, and returns true.
+unsafe impl<M: Send> Fabric<M> for Threads<M> {
     const SHARES_MEMORY: bool = true;
 
     #[inline(always)]
-    fn send_with(&self, to: usize, make: impl FnMut() -> M, counters: &Counters) -> bool {
-        match adaptive::Node::send_with(self, to, make) {
+    unsafe fn send_in_place(&self, to: usize, write: impl FnMut(NonNull<M>), counters: &Counters) -> bool {
+        // SAFETY: passed on.
+        match unsafe { adaptive::Node::send_in_place(self, to, write) } {
             Some(Sent::Pushed) => counters.messages_pushed.add(1),
             Some(Sent::Pulled) => counters.messages_pulled.add(1),
             None => return false,

@@ -15,7 +15,7 @@ use super::part::Part;
 use crate::task::call::{Task, call_guarded, poll_in_place, sealed};
 use crate::task::context::inside::Begun;
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, FrameRef, VTable};
+use crate::task::frame::{BodyFrame, FrameRef, VTable, cancel};
 use crate::task::groups::Policy;
 use crate::task::many::Sink;
 use crate::task::outcome::{Child, Outcome};
@@ -191,7 +191,7 @@ where
             return Poll::Pending;
         }
         // SAFETY: passed on; nothing is out.
-        unsafe { BodyFrame::<Self>::cancel(frame, cx) }
+        unsafe { cancel(frame, cx) }
     }
 
     unsafe fn told(frame: FrameRef, child: FrameRef) {

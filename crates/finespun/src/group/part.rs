@@ -19,7 +19,7 @@ use super::descriptor::{Delivers, Descriptor, End};
 use super::ends::How;
 use crate::task::call::{Task, call_guarded, sealed};
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, VTable, payload_ptr, quietly, result_ptr};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef, VTable, cancel, payload_ptr, quietly, result_ptr};
 use crate::task::groups::Policy;
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
@@ -336,7 +336,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         let end = match header.slot.status() {
             Some(Status::Panicked) => {
                 // SAFETY: `Panicked` says that there is a payload; nobody else takes it, by `retract`.
-                End::Panic(unsafe { payload_ptr::<Delivers<A>>(child).read() })
+                End::Panic(unsafe { payload_ptr(child).read() })
             }
             // SAFETY: `Done` says that there is an output.
             Some(Status::Done) if H::is_break(unsafe { result_ptr::<Delivers<A>>(child).as_ref() }) => {
@@ -380,7 +380,7 @@ impl<A: Activities, H: How<Delivers<A>>> PartBody<A, H> {
             return Poll::Pending;
         }
         // SAFETY: passed on; nothing is out.
-        unsafe { BodyFrame::<Self>::cancel(frame, cx) }
+        unsafe { cancel(frame, cx) }
     }
 
     unsafe fn told(frame: FrameRef, child: FrameRef) {

@@ -120,7 +120,7 @@ mod tests {
             let found = unsafe { read.handler() }.expect("the same build");
             assert_eq!(address(found), address(handler));
         }
-        let message = written(|to: &mut Writer| {
+        let message = written(&mut |to: &mut Writer| {
             to.value(&identities[1]);
             to.value(&2_u8);
             true

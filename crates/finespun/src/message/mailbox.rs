@@ -5,11 +5,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Duration;
 
 use super::identity;
-use super::packet::{Handler, Packet};
+use super::packet::{Made, Packet};
 use crate::fabric::Fabric;
 use crate::fabric::threads::Transport;
 use crate::observe::Counters;
@@ -72,35 +73,30 @@ pub(crate) fn mailboxes<F: Fabric<Packet>>(ends: Vec<F>, travel: &Travel) -> Vec
 }
 
 impl<F: Fabric<Packet>> Mailbox<F> {
-    /// Sends a message to worker `to`. Never waits.
+    /// Whether messages are sent as bytes.
     #[inline]
-    pub(crate) fn send<H: Handler>(&self, to: usize, handler: H, counters: &Counters) {
+    pub(crate) fn encodes(&self) -> bool {
+        self.encode
+    }
+
+    /// Sends a message to worker `to`. Never waits.
+    ///
+    /// # Safety
+    /// The message is moved out: it is not used, and not dropped, afterwards.
+    pub(crate) unsafe fn send(&self, to: usize, message: &Made, counters: &Counters) {
         if to == self.index {
-            let packet = if self.encode { Packet::encoded(handler) } else { Some(Packet::new(handler)) };
-            let Some(packet) = packet else { return };
-            self.own.borrow_mut().push_back(packet);
+            // SAFETY: passed on.
+            self.own.borrow_mut().push_back(unsafe { message.take() });
             counters.messages_own.add(1);
             return;
         }
-        if self.encode {
-            // Whole, before there is a place for it: the program's encoders may panic.
-            let Some(packet) = Packet::encoded(handler) else { return };
-            return self.post(to, packet, |packet| packet, counters);
-        }
-        if const { Packet::boxes::<H>() } {
-            // What allocates does so before it has a place in a queue, where it would keep others waiting.
-            return self.post(to, Packet::new(handler), |packet| packet, counters);
-        }
-        self.post(to, handler, Packet::new, counters);
-    }
-
-    #[inline(always)]
-    fn post<M>(&self, to: usize, message: M, packet: impl Fn(M) -> Packet, counters: &Counters) {
-        let mut message = Some(message);
-        let sent = self.outbox[to].borrow().is_empty()
-            && self.others.send_with(to, || packet(message.take().expect("made once")), counters);
-        if let Some(message) = message.filter(|_| !sent) {
-            self.outbox[to].borrow_mut().push_back(packet(message));
+        // SAFETY: the place is for a packet. The fabric calls this once, if it sends; then `message` is left alone.
+        let write = |place| unsafe { message.move_to(place) };
+        // SAFETY: the place holds the packet then.
+        let sent = self.outbox[to].borrow().is_empty() && unsafe { self.others.send_in_place(to, write, counters) };
+        if !sent {
+            // SAFETY: passed on; it has not been sent.
+            self.outbox[to].borrow_mut().push_back(unsafe { message.take() });
             self.held.set(self.held.get() + 1);
             counters.messages_held.add(1);
         }
@@ -138,12 +134,13 @@ impl<F: Fabric<Packet>> Mailbox<F> {
         for (to, outbox) in self.outbox.iter().enumerate() {
             loop {
                 let mut outbox = outbox.borrow_mut();
-                let mut next = outbox.pop_front();
-                if next.is_none() {
-                    break;
-                }
-                if !self.others.send_with(to, || next.take().expect("made once"), counters) {
-                    outbox.push_front(next.expect("not sent"));
+                let Some(next) = outbox.pop_front() else { break };
+                let next = ManuallyDrop::new(next);
+                // SAFETY: the place is for a packet. The fabric calls this once, if it sends; then `next` is left alone.
+                let write = |place: NonNull<Packet>| unsafe { place.write(std::ptr::read(&*next)) };
+                // SAFETY: the place holds the packet then.
+                if !unsafe { self.others.send_in_place(to, write, counters) } {
+                    outbox.push_front(ManuallyDrop::into_inner(next));
                     break;
                 }
                 self.held.set(self.held.get() - 1);
@@ -182,7 +179,7 @@ impl<F: Fabric<Packet>> Mailbox<F> {
 
     fn handle_own(&self, cx: Cx) -> bool {
         let Some(packet) = self.own.borrow_mut().pop_front() else { return false };
-        let mut packet = std::mem::ManuallyDrop::new(packet);
+        let mut packet = ManuallyDrop::new(packet);
         // SAFETY: it is here, and not dropped.
         unsafe { Packet::handle(NonNull::from(&mut *packet), cx) };
         true

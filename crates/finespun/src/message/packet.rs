@@ -41,6 +41,56 @@ pub(crate) struct Packet {
 // SAFETY: made of a handler, which is `Send`.
 unsafe impl Send for Packet {}
 
+/// A message that has been made and not been sent: the packet, and how much of it there is.
+///
+/// Sending is not generic: a program has many types of messages, and this way the code that sends them is compiled once.
+pub(crate) struct Made {
+    packet: Packet,
+    /// Words in use, the code included; those behind hold nothing.
+    words: usize,
+}
+
+impl Made {
+    /// A message that `handler` handles.
+    #[inline(always)]
+    pub(crate) fn new<H: Handler>(handler: H) -> Made {
+        let body = if const { Packet::boxes::<H>() } { size_of::<Box<H>>() } else { size_of::<H>() };
+        Made { packet: Packet::new(handler), words: 1 + body.div_ceil(size_of::<u64>()) }
+    }
+
+    /// The same as bytes, as which it would go to another process; nothing if it cannot be written, which the handler has
+    /// dealt with.
+    pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Made> {
+        Packet::encoded(handler).map(|packet| Made { packet, words: size_of::<Packet>() / size_of::<u64>() })
+    }
+
+    /// Moves the packet out.
+    ///
+    /// # Safety
+    /// This message is not used, and not dropped, afterwards.
+    #[inline(always)]
+    pub(crate) unsafe fn take(&self) -> Packet {
+        // SAFETY: by the caller's word nobody else uses it.
+        unsafe { std::ptr::read(&self.packet) }
+    }
+
+    /// Moves the packet to `place`, and nothing of what it does not use.
+    ///
+    /// # Safety
+    /// The place is for a packet; this message is not used, and not dropped, afterwards.
+    #[inline(always)]
+    pub(crate) unsafe fn move_to(&self, place: NonNull<Packet>) {
+        let (from, to) = (NonNull::from(&self.packet).cast::<MaybeUninit<u64>>(), place.cast::<MaybeUninit<u64>>());
+        for word in 0..self.words {
+            // SAFETY: both are packets, which are as many words at least; padding is moved as what it is.
+            unsafe { to.add(word).write(from.add(word).read()) };
+        }
+    }
+}
+
+const _: () =
+    assert!(size_of::<Packet>().is_multiple_of(size_of::<u64>()) && align_of::<Packet>() == align_of::<u64>());
+
 impl Packet {
     /// Whether a handler is too large for the body, and lies in a box.
     pub(crate) const fn boxes<H: Handler>() -> bool {
@@ -119,9 +169,10 @@ struct Encoded(Option<Written>);
 
 impl Encoded {
     fn new<H: Handler>(handler: H) -> Option<Encoded> {
-        let written = written(|to| {
+        let mut handler = Some(handler);
+        let written = written(&mut |to| {
             to.value(&Identity::of(H::arrive));
-            handler.write(to)
+            handler.take().is_some_and(|handler| handler.write(to))
         });
         written.map(|written| Encoded(Some(written)))
     }

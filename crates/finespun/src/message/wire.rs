@@ -51,7 +51,7 @@ pub(crate) struct Unreadable {
 }
 
 /// Writes a message, if `body` says that there is one.
-pub(crate) fn written(body: impl FnOnce(&mut Writer) -> bool) -> Option<Written> {
+pub(crate) fn written(body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Written> {
     let mut to = Writer::default();
     let (whole, left) = carry(|| body(&mut to));
     whole.then_some(Written { bytes: to.0, left })
@@ -80,6 +80,15 @@ impl Writer {
 
     /// Writes something of the program's: all of it, or nothing if its encoders refuse or panic.
     pub(crate) fn part(body: impl FnOnce(&mut Writer)) -> Result<Writer, Payload> {
+        let mut body = Some(body);
+        Writer::part_by(&mut |to| {
+            if let Some(body) = body.take() {
+                body(to);
+            }
+        })
+    }
+
+    fn part_by(body: &mut dyn FnMut(&mut Writer)) -> Result<Writer, Payload> {
         let mut part = Writer::default();
         let (whole, left) = carry(|| catch_unwind(AssertUnwindSafe(|| body(&mut part))));
         match whole {
@@ -99,23 +108,36 @@ impl Writer {
     }
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     pub(crate) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Unreadable> {
-        let rest = self.0;
-        let (read, left) = carry(|| catch_unwind(AssertUnwindSafe(|| postcard::take_from_bytes(rest))));
+        let mut value = None;
+        let read = self.by(&mut |bytes| {
+            let (read, rest) = postcard::take_from_bytes(bytes)?;
+            value = Some(read);
+            Ok(rest)
+        });
+        match (read, value) {
+            (Ok(()), Some(value)) => Ok(value),
+            (Ok(()), None) => unreachable!("read without an error"),
+            (Err(error), _) => Err(Unreadable { what: type_name::<T>(), error }),
+        }
+    }
+
+    /// Lets `body`, which may panic, read from the bytes, and goes on with the rest.
+    fn by(&mut self, body: &mut dyn FnMut(&'a [u8]) -> postcard::Result<&'a [u8]>) -> Result<(), String> {
+        let (read, left) = carry(|| catch_unwind(AssertUnwindSafe(|| body(self.0))));
         quietly(|| drop(left));
-        let error = match read {
-            Ok(Ok((value, rest))) => {
+        match read {
+            Ok(Ok(rest)) => {
                 self.0 = rest;
-                return Ok(value);
+                Ok(())
             }
-            Ok(Err(error)) => error.to_string(),
+            Ok(Err(error)) => Err(error.to_string()),
             Err(payload) => {
                 discard(payload);
-                "it panicked".to_owned()
+                Err("it panicked".to_owned())
             }
-        };
-        Err(Unreadable { what: type_name::<T>(), error })
+        }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
 
 use crate::fabric::threads::{Threads, threads};
 use crate::message::mailbox::{Mailbox, Travel, mailboxes};
-use crate::message::packet::{Handler, Packet};
+use crate::message::packet::{Handler, Made, Packet};
 use crate::sched::team::Host;
 use crate::task::context::{Context, Cx};
 use crate::task::frame::{FrameRef, quietly};
@@ -119,13 +120,30 @@ impl Nodes {
     #[inline]
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
         cx.send_withheld();
+        if self.mailbox.encodes() {
+            // Whole, before there is a place for it: the program's encoders may panic.
+            if let Some(message) = Made::encoded(handler) {
+                // SAFETY: not used any more.
+                unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
+            }
+        } else {
+            // SAFETY: as above.
+            unsafe { self.post(cx, worker, &ManuallyDrop::new(Made::new(handler))) };
+        }
+    }
+
+    /// # Safety
+    /// The message is moved out: it is not used, and not dropped, afterwards.
+    #[inline(never)]
+    unsafe fn post(&self, cx: Cx, worker: u32, message: &Made) {
         if !self.announced.replace(true) {
             cx.context().scheduler().use_nodes();
         }
         if !self.overhead.is_zero() {
             spend(self.overhead);
         }
-        self.mailbox.send(worker as usize, handler, &cx.context().counters);
+        // SAFETY: passed on.
+        unsafe { self.mailbox.send(worker as usize, message, &cx.context().counters) };
         if worker != self.worker {
             cx.context().scheduler().poke(worker);
         }

@@ -21,6 +21,7 @@
 
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
 
 use super::Portable;
 use super::answering::Answering;
@@ -30,7 +31,7 @@ use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Wire, Writer};
 use crate::task::call::{Task, sealed};
 use crate::task::context::{self, Cx};
-use crate::task::frame::{FrameRef, Payload, Place, quietly};
+use crate::task::frame::{FrameRef, Payload, Place, quietly, quietly_here};
 use crate::task::origin::{self, pack};
 use crate::task::outcome::{Child, Outcome};
 use crate::task::suspend::{Continuation, suspend_beneath};
@@ -199,10 +200,16 @@ impl<W: Work> Handler for Request<W> {
 ///
 /// # Safety
 /// `call` is called as [`Task::call`]; it borrows nothing.
+#[inline]
 pub(super) unsafe fn deliver<T: Portable>(cx: Cx, reply: Reply<T>, call: impl FnOnce(Cx) -> Outcome<T>) {
     let before = cx.set_hands_on(true);
     let called = catch_unwind(AssertUnwindSafe(|| call(cx).open::<WorkTask<T>>()));
     cx.set_hands_on(before);
+    delivered(cx, reply, called);
+}
+
+/// What a call has come to is sent to where it is wanted. Compiled for each type of value, and not for each call.
+fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result<T, Child<WorkTask<T>>>>) {
     match called {
         Ok(Ok(value)) => answer(cx, reply, Ok(value)),
         Ok(Err(child)) => match Nodes::of(cx).take_withheld(cx, child.frame()) {
@@ -239,7 +246,7 @@ pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Pay
         };
     };
     if home == ANY || home == nodes.worker() {
-        quietly(|| drop(k.complete(result)));
+        quietly_here(|| drop(k.complete(result)));
     } else {
         nodes.send(cx, home, Answer { k, result });
     }

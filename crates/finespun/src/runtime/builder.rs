@@ -154,7 +154,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::Workers`], [`Error::Nodes`], [`Error::StackSize`] and [`Error::Quantum`] for settings out of range, [`Error::Thread`] when the system gives
-    /// no more threads, [`Error::TooManyRuntimes`] for the 1025th runtime of a process.
+    /// no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
         let workers = match self.workers {
             Some(workers) => workers,

@@ -35,7 +35,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// Too many runtimes at once in this process.
-    #[error("this process has 1024 runtimes already: share one, or drop some")]
+    #[error("this process has {max} runtimes already: share one, or drop some", max = crate::task::teams::TEAMS)]
     TooManyRuntimes,
 }
 

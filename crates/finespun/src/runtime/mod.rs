@@ -191,3 +191,64 @@ impl std::fmt::Debug for Runtime {
         f.debug_struct("Runtime").field("workers", &self.workers()).finish_non_exhaustive()
     }
 }
+
+/// The documents tell limits as numbers. They are the constants'.
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::alloc::Layout;
+
+    use super::builder::{MAX_NODES, MAX_WORKERS, MIN_STACK};
+    use crate::object::reference;
+    use crate::sched::worker::STACK_RESERVE;
+    use crate::task::frame::{Header, Payload, frame_layout};
+    use crate::task::teams::TEAMS;
+
+    /// With its digits in groups of three.
+    fn thousands(number: usize) -> String {
+        let digits = number.to_string();
+        let groups = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap());
+        groups.collect::<Vec<_>>().join(",")
+    }
+
+    /// Without line ends and comment marks.
+    fn text(document: &str) -> String {
+        document.split_whitespace().filter(|word| *word != "///").collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn documented_limits_are_the_constants() {
+        let readme = text(include_str!("../../../../README.md"));
+        let kib = |bytes: usize| format!("{} KiB", bytes / 1024);
+        for limit in [
+            format!("{} runtimes at once", thousands(TEAMS)),
+            format!("{} types of objects", thousands((1 << reference::CLASSES) - 1)),
+            format!("{} workers and {} nodes", thousands(MAX_WORKERS), thousands(MAX_NODES)),
+            format!("{} objects", thousands(1 << reference::OBJECTS)),
+            format!("A frame is {} bytes", size_of::<Header>()),
+            format!("{} bytes for the payload of a panic", size_of::<Payload>()),
+            format!("{} of each worker's stack", kib(STACK_RESERVE)),
+        ] {
+            assert!(readme.contains(&limit), "README.md does not say `{limit}`");
+        }
+        let builder = text(include_str!("builder.rs"));
+        for limit in [
+            format!("The number of workers, 1 to {MAX_WORKERS}."),
+            format!("The number of nodes that objects live on, 1 to {MAX_NODES}."),
+            format!("at least {}.", kib(MIN_STACK)),
+            format!("{} of it are kept free", kib(STACK_RESERVE)),
+            format!("this process has {TEAMS} runtimes already"),
+        ] {
+            assert!(builder.contains(&limit), "builder.rs does not say `{limit}`");
+        }
+        let error = super::Error::TooManyRuntimes.to_string();
+        assert!(error.contains(&format!("{TEAMS} runtimes")), "{error}");
+    }
+
+    #[test]
+    fn a_frame_is_as_large_as_documented() {
+        let header = size_of::<Header>();
+        assert_eq!(frame_layout::<u8, u8>(), Layout::from_size_align(header + size_of::<Payload>(), 8).unwrap());
+        assert_eq!(frame_layout::<[u64; 5], u8>().size(), header + 40);
+        assert_eq!(frame_layout::<u8, [u64; 9]>().size(), header + 72);
+    }
+}

@@ -1,6 +1,7 @@
 //! The root of a run: a frame that nobody waits for, and a thread that sleeps until it has ended.
 
 use std::future::Future;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -10,7 +11,7 @@ use crate::atomics::lock_std as lock;
 use crate::sched::team::Team;
 use crate::task::call::{CallFuture, Task};
 use crate::task::context::cx;
-use crate::task::frame::{BodyFrame, Payload, discard, quietly};
+use crate::task::frame::{BodyFrame, Payload, VTable, discard, quietly};
 use crate::task::origin::pack;
 use crate::task::runs::Run;
 use crate::task::spawn::Keeper;
@@ -25,17 +26,20 @@ pub(super) enum Ended {
     Cancelled,
 }
 
+/// A call, whatever the task: the root's code is compiled for each type of value, not for each task.
+type Call<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
 /// The body of the root frame. It delivers once nothing of the task is left in the frame, or when it is destroyed.
-struct Root<Tk: Task> {
-    call: Option<CallFuture<Tk>>,
-    delivery: Delivery<Tk::Output>,
+struct Root<'a, T> {
+    call: Option<Call<'a, T>>,
+    delivery: Delivery<T>,
     run: Option<Arc<Run>>,
 }
 
-impl<Tk: Task> Unpin for Root<Tk> {}
+impl<T> Unpin for Root<'_, T> {}
 
-impl<Tk: Task> Root<Tk> {
-    fn end(&mut self, ended: Result<Tk::Output, Ended>) {
+impl<T> Root<'_, T> {
+    fn end(&mut self, ended: Result<T, Ended>) {
         // What the call still holds is destroyed before the run ends; a destructor's panic has nowhere to go.
         quietly(|| self.call = None);
         let Some(run) = self.run.take() else { return };
@@ -49,11 +53,11 @@ impl<Tk: Task> Root<Tk> {
     }
 }
 
-impl<Tk: Task> Future for Root<Tk> {
+impl<T> Future for Root<'_, T> {
     type Output = ();
     fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<()> {
         let Some(call) = &mut self.call else { unreachable!("the root ends once") };
-        let ended = match catch_unwind(AssertUnwindSafe(|| Pin::new(call).poll(std))) {
+        let ended = match catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(std))) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(value)) => Ok(value),
             // What it waited for may have been destroyed under it, before anybody looked whether it still runs.
@@ -68,18 +72,29 @@ impl<Tk: Task> Future for Root<Tk> {
     }
 }
 
-impl<Tk: Task> Drop for Root<Tk> {
+impl<T> Drop for Root<'_, T> {
     fn drop(&mut self) {
         self.end(Err(Ended::Cancelled));
     }
 }
 
+/// The root frame of a task: its name is the task's.
+struct Table<Tk>(PhantomData<Tk>);
+
+impl<Tk: Task> Table<Tk> {
+    const TABLE: &'static VTable =
+        &VTable { name: std::any::type_name::<CallFuture<Tk>>, ..*BodyFrame::<Root<'static, Tk::Output>>::OUTSIDE };
+}
+
 /// Starts the root of `run`.
 pub(super) fn start<Tk: Task + Send>(team: &Team, task: Tk, run: &Arc<Run>) -> Delivery<Tk::Output> {
-    let delivery: Delivery<Tk::Output> = Arc::new(Mutex::new(None));
-    let body =
-        Root { call: Some(CallFuture::fresh(task)), delivery: Arc::clone(&delivery), run: Some(Arc::clone(run)) };
-    let frame = BodyFrame::make_outside(run.number, body);
+    start_call(team, Box::pin(CallFuture::fresh(task)), Table::<Tk>::TABLE, run)
+}
+
+fn start_call<T>(team: &Team, call: Call<'_, T>, table: &'static VTable, run: &Arc<Run>) -> Delivery<T> {
+    let delivery: Delivery<T> = Arc::new(Mutex::new(None));
+    let body = Root { call: Some(call), delivery: Arc::clone(&delivery), run: Some(Arc::clone(run)) };
+    let frame = BodyFrame::make_outside(run.number, body, table);
     // SAFETY: just made.
     let detached = unsafe { frame.as_ref() }.slot.detach();
     debug_assert!(detached, "nobody has run the frame yet");
@@ -109,8 +124,12 @@ pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunEr
 
 /// Runs `task` on `team` and sleeps until the run has ended.
 pub(super) fn run<Tk: Task + Send>(team: &Team, task: Tk) -> Result<Tk::Output, RunError> {
+    run_call(team, Box::pin(CallFuture::fresh(task)), Table::<Tk>::TABLE)
+}
+
+fn run_call<T>(team: &Team, call: Call<'_, T>, table: &'static VTable) -> Result<T, RunError> {
     let run = team.begin_run();
-    let delivery = start(team, task, &run);
+    let delivery = start_call(team, call, table, &run);
     run.wait();
     team.end_run(&run);
     delivered(&run, &delivery)

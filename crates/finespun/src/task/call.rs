@@ -8,7 +8,7 @@ use std::task::{Context as StdContext, Poll};
 use std::thread;
 
 use super::context::{Cx, Verdict, cx};
-use super::frame::{self, BodyFrame, Delivered, FrameRef, VTable};
+use super::frame::{self, BodyFrame, FrameRef, VTable};
 use super::outcome::{Called, Child, Outcome};
 use super::run;
 use super::schema::Schema;
@@ -341,7 +341,7 @@ impl<Tk: Task> Future for CallFuture<Tk> {
             CallState::Start(task) => unsafe { call_guarded(cx, task) }.open(),
             // SAFETY: as above.
             CallState::Fresh(task) => unsafe { call(cx, task) }.open(),
-            CallState::Wait(child) if child.ended() => Ok(delivered(child)),
+            CallState::Wait(child) if child.ended() => Ok(child.value()),
             CallState::Wait(child) => Err(child),
             CallState::Taken => unreachable!("a call was polled after it had ended"),
         };
@@ -384,7 +384,7 @@ impl<Tk: Task> Future for Wait<Tk> {
             }
             return Poll::Pending;
         };
-        Poll::Ready(delivered(child))
+        Poll::Ready(child.value())
     }
 }
 
@@ -406,15 +406,6 @@ pub(crate) unsafe fn map_outcome<Tk: Task, T>(cx: Cx, task: Tk, map: impl FnOnce
                 })
             }
         }
-    }
-}
-
-/// The value of an ended child, or its panic.
-pub(crate) fn delivered<Tk: Task>(child: Child<Tk>) -> Tk::Output {
-    match child.deliver() {
-        Delivered::Value(value) => value,
-        Delivered::Panic(payload) => std::panic::resume_unwind(payload),
-        Delivered::Cancelled => cancelled("the awaited task was cancelled"),
     }
 }
 

@@ -44,6 +44,24 @@ pub(crate) fn discard(payload: Payload) {
 
 /// Runs user code whose panic has nowhere to go.
 pub(crate) fn quietly(body: impl FnOnce()) {
+    let mut body = Some(body);
+    quietly_called(&mut || {
+        if let Some(body) = body.take() {
+            body();
+        }
+    });
+}
+
+/// The same, compiled in place: for what is no cleanup.
+#[inline(always)]
+pub(crate) fn quietly_here(body: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
+        discard(payload);
+    }
+}
+
+/// Not generic: cleanup is in every frame's code, and is compiled once.
+fn quietly_called(body: &mut dyn FnMut()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
         discard(payload);
     }
@@ -71,14 +89,12 @@ pub(crate) type Told = unsafe fn(FrameRef, FrameRef);
 /// A frame, untyped.
 pub(crate) type FrameRef = NonNull<Header>;
 
-/// What a frame can do, by the type of its body.
+/// The operations of a frame, by its type.
 pub struct VTable {
-    /// Runs the body until it ends or must wait; on the end, body destroyed and result (or panic payload) written.
-    pub(crate) poll: unsafe fn(FrameRef, Cx) -> Poll<Status>,
-    /// Instead of `poll` once the group is terminated: destroys the body, or waits for what it still has out.
+    /// Instead of [`poll`] once the group is terminated: destroys the body, or waits for what it still has out.
     pub(crate) cancel: unsafe fn(FrameRef, Cx) -> Poll<Status>,
-    /// Destroys a result that nobody took.
-    pub(crate) drop_result: unsafe fn(FrameRef),
+    /// The operations that depend on the types of body and result. Everything else about a frame is compiled once for all types.
+    pub(crate) types: Types,
     /// Where the memory comes from and goes back to.
     pub(crate) class: Class,
     /// Whether the frame was spawned: a waiter borrows nothing from it, and cancellation may part the two.
@@ -95,6 +111,40 @@ pub struct VTable {
     pub(crate) inner: bool,
     /// For a closure: its thread.
     pub(crate) thread: Option<&'static ThreadTable>,
+}
+
+/// The operations on a frame's body and result, by their types.
+#[derive(Clone, Copy)]
+pub(crate) struct Types {
+    /// Polls the body. If it ends, clears the flag, destroys the body, writes the result, and says `Done`; a closure, which has
+    /// neither, runs, frees itself and says `Gone`. A frame with a body may unwind: then it is live, there is no result, and the
+    /// body is there if the flag is still set. A closure does not unwind.
+    pub(crate) step: unsafe fn(FrameRef, Cx, &mut bool) -> Poll<Status>,
+    /// Destroys the body.
+    pub(crate) drop_body: unsafe fn(FrameRef),
+    /// Destroys a result at this address.
+    pub(crate) drop_value: unsafe fn(NonNull<u8>),
+    /// Where the result is, or a panic's payload: its distance from the frame's address.
+    pub(crate) result: usize,
+}
+
+impl Types {
+    /// Of a frame without a body, with a result of type `T`.
+    pub(crate) const fn of_result<T>() -> Types {
+        Types {
+            step: |_, _, _| unreachable!("a frame without a body is not run"),
+            drop_body: |_| unreachable!("a frame without a body is not run"),
+            drop_value: drop_value::<T>,
+            result: result_offset::<T>(),
+        }
+    }
+}
+
+/// # Safety
+/// A `T` is there, and is not used afterwards.
+unsafe fn drop_value<T>(value: NonNull<u8>) {
+    // SAFETY: by the caller's word.
+    unsafe { value.cast::<T>().drop_in_place() };
 }
 
 /// What a closure can do, by its thread: see the closure room.
@@ -146,13 +196,24 @@ pub(crate) unsafe fn result_ptr<T>(frame: FrameRef) -> NonNull<T> {
     unsafe { frame.cast::<u8>().add(result_offset::<T>()).cast() }
 }
 
-/// The place of a panic's payload: the same bytes as the result, at the offset of `T`.
+/// The place of the result, whatever its type, and of a panic's payload.
 ///
 /// # Safety
-/// As [`result_ptr`].
-pub(crate) unsafe fn payload_ptr<T>(frame: FrameRef) -> NonNull<Payload> {
-    // SAFETY: the layout reserves the larger of `T` and `Payload` at this offset, aligned for both.
-    unsafe { frame.cast::<u8>().add(result_offset::<T>()).cast() }
+/// `frame` must be live, and have room for a result: any but a closure.
+unsafe fn result_at(frame: FrameRef) -> NonNull<u8> {
+    // SAFETY: live by the caller's word.
+    let offset = unsafe { frame.as_ref() }.vtable.types.result;
+    // SAFETY: the frame's layout reserves the result there.
+    unsafe { frame.cast::<u8>().add(offset) }
+}
+
+/// The place of a panic's payload: the same bytes as the result.
+///
+/// # Safety
+/// `frame` must be live, and have room for a result.
+pub(crate) unsafe fn payload_ptr(frame: FrameRef) -> NonNull<Payload> {
+    // SAFETY: the layout reserves the larger of result and `Payload` at this offset, aligned for both.
+    unsafe { result_at(frame) }.cast()
 }
 
 /// A frame whose body is the future `F`.
@@ -162,9 +223,8 @@ impl<F: Future> BodyFrame<F> {
     const LAYOUT: Layout = frame_layout::<F, F::Output>();
 
     pub(crate) const VTABLE: &'static VTable = &VTable {
-        poll: Self::poll,
-        cancel: Self::cancel,
-        drop_result: drop_result::<F::Output>,
+        cancel,
+        types: Types { step: Self::step, drop_body: Self::drop_body, ..Types::of_result::<F::Output>() },
         class: Class::of(Self::LAYOUT),
         spawned: false,
         name: std::any::type_name::<F>,
@@ -188,29 +248,25 @@ impl<F: Future> BodyFrame<F> {
     /// As `with_table`, for a frame of another group than the current.
     pub(crate) fn of_group(cx: Cx, group: u32, body: F, vtable: &'static VTable) -> FrameRef {
         let frame = cx.allocate(const { Class::of(Self::LAYOUT) });
+        // SAFETY: fresh memory, large enough for a header.
+        unsafe { frame.write(Header::new(group, vtable)) };
         // SAFETY: fresh memory of this frame's layout.
-        unsafe { Self::init(frame, group, body, vtable) };
+        unsafe { Self::body(frame).write(body) };
         frame
     }
 
-    /// Makes a frame outside any worker, from the system's allocator.
-    pub(crate) fn make_outside(run: u32, body: F) -> FrameRef {
+    /// Makes a frame outside any worker, from the system's allocator, with the table [`OUTSIDE`](Self::OUTSIDE) or one like it.
+    pub(crate) fn make_outside(run: u32, body: F, vtable: &'static VTable) -> FrameRef {
         let frame = pool::allocate_large(Self::LAYOUT);
+        // SAFETY: fresh memory, large enough for a header.
+        unsafe { frame.write(Header::new(run, vtable)) };
         // SAFETY: fresh memory of this frame's layout.
-        unsafe { Self::init(frame, run, body, Self::OUTSIDE) };
+        unsafe { Self::body(frame).write(body) };
         frame
     }
 
     /// The memory came from the system.
-    const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
-
-    unsafe fn init(frame: FrameRef, group: u32, body: F, vtable: &'static VTable) {
-        let header = Header { slot: Slot::new(), vtable, join: Join::new(0), group };
-        // SAFETY: the memory is fresh and large enough by the caller's word.
-        unsafe { frame.write(header) };
-        // SAFETY: as above; the body lies behind the header.
-        unsafe { Self::body(frame).write(body) };
-    }
+    pub(crate) const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
 
     /// The place of the body.
     pub(crate) unsafe fn body(frame: FrameRef) -> NonNull<F> {
@@ -228,63 +284,99 @@ impl<F: Future> BodyFrame<F> {
         body.poll(&mut StdContext::from_waker(Waker::noop()))
     }
 
-    unsafe fn poll(frame: FrameRef, _cx: Cx) -> Poll<Status> {
-        let mut destroyed = false;
-        let polled = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: the worker loop runs a frame exclusively.
-            let polled = unsafe { Self::poll_body(frame) };
-            if polled.is_ready() {
-                destroyed = true;
-                // The body's destructor is user code too: its panic is the task's.
-                // SAFETY: the body has ended and is not polled again.
-                unsafe { Self::drop_body(frame) };
-            }
-            polled
-        }));
-        match polled {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(value)) => {
-                // SAFETY: the body is gone, so its storage is free for the result.
-                unsafe { result_ptr::<F::Output>(frame).write(value) };
-                Poll::Ready(Status::Done)
-            }
-            Err(payload) => {
-                if !destroyed {
-                    // A second panic has nowhere to go.
-                    // SAFETY: the body has unwound and is not polled again.
-                    quietly(|| unsafe { Self::drop_body(frame) });
-                }
-                // SAFETY: as above.
-                unsafe { payload_ptr::<F::Output>(frame).write(pack(payload)) };
-                Poll::Ready(Status::Panicked)
-            }
-        }
-    }
-
-    /// Destroys the body of a frame that has nothing out.
-    pub(crate) unsafe fn cancel(frame: FrameRef, _cx: Cx) -> Poll<Status> {
-        // A destructor's panic has nowhere to go: whoever waits is cancelled too.
-        // SAFETY: the worker loop runs a frame exclusively; the body is not polled again.
-        quietly(|| unsafe { Self::drop_body(frame) });
-        Poll::Ready(Status::Cancelled)
+    /// See [`Types::step`].
+    ///
+    /// # Safety
+    /// As [`poll`].
+    unsafe fn step(frame: FrameRef, _: Cx, body: &mut bool) -> Poll<Status> {
+        // SAFETY: the worker loop runs a frame exclusively.
+        let Poll::Ready(value) = (unsafe { Self::poll_body(frame) }) else { return Poll::Pending };
+        *body = false;
+        // The body's destructor is user code too: its panic is the task's.
+        // SAFETY: the body has ended and is not polled again.
+        unsafe { Self::drop_body(frame) };
+        // SAFETY: the body is gone, so its storage is free for the result.
+        unsafe { result_ptr::<F::Output>(frame).write(value) };
+        Poll::Ready(Status::Done)
     }
 
     /// Destroys the body.
+    ///
+    /// # Safety
+    /// The body is there, is not running, and is not used afterwards.
     pub(crate) unsafe fn drop_body(frame: FrameRef) {
         // SAFETY: by the caller's word the body is live, is not running, and will not be used again.
         unsafe { Self::body(frame).drop_in_place() };
     }
 }
 
-/// Destroys the result of a frame that delivers a `T`, by its status.
-pub(crate) unsafe fn drop_result<T>(frame: FrameRef) {
-    // SAFETY: the frame has completed and this is its only owner, by the caller's word.
-    let status = unsafe { frame.as_ref() }.slot.status();
-    match status {
-        // SAFETY: `Done` says that a `T` was written and nobody has taken it.
-        Some(Status::Done) => unsafe { result_ptr::<T>(frame).drop_in_place() },
+impl Header {
+    /// Of a frame that nothing waits for yet.
+    #[inline(always)]
+    fn new(group: u32, vtable: &'static VTable) -> Header {
+        Header { slot: Slot::new(), vtable, join: Join::new(0), group }
+    }
+}
+
+/// Runs a frame until it ends or must wait; on the end, its body has been destroyed, and its result (or a panic's payload)
+/// written. A closure is gone then.
+///
+/// # Safety
+/// The frame is ready, and the caller alone runs it.
+#[inline]
+pub(crate) unsafe fn poll(frame: FrameRef, cx: Cx, types: &Types) -> Poll<Status> {
+    let mut body = true;
+    // SAFETY: exclusive by the caller's word.
+    match catch_unwind(AssertUnwindSafe(|| unsafe { (types.step)(frame, cx, &mut body) })) {
+        Ok(polled) => polled,
+        // SAFETY: the step has unwound.
+        Err(payload) => Poll::Ready(unsafe { panicked(frame, body, payload) }),
+    }
+}
+
+/// A frame's step has unwound; `body` says whether its body is still there.
+///
+/// # Safety
+/// The frame is live, has no result, and the caller alone uses it.
+#[cold]
+unsafe fn panicked(frame: FrameRef, body: bool, payload: Payload) -> Status {
+    if body {
+        // SAFETY: live by the caller's word.
+        let types = &unsafe { frame.as_ref() }.vtable.types;
+        // A second panic has nowhere to go.
+        // SAFETY: the body has unwound and is not polled again.
+        quietly(|| unsafe { (types.drop_body)(frame) });
+    }
+    // SAFETY: body and value are gone, so their storage is free for the payload.
+    unsafe { payload_ptr(frame).write(pack(payload)) };
+    Status::Panicked
+}
+
+/// [`VTable::cancel`] of a frame that has nothing out: destroys the body.
+///
+/// # Safety
+/// The body is there, and the caller alone runs the frame.
+pub(crate) unsafe fn cancel(frame: FrameRef, _cx: Cx) -> Poll<Status> {
+    // SAFETY: the worker loop runs live frames.
+    let types = &unsafe { frame.as_ref() }.vtable.types;
+    // A destructor's panic has nowhere to go: whoever waits is cancelled too.
+    // SAFETY: the worker loop runs a frame exclusively; the body is not polled again.
+    quietly(|| unsafe { (types.drop_body)(frame) });
+    Poll::Ready(Status::Cancelled)
+}
+
+/// Destroys the result of a completed frame, by its status.
+///
+/// # Safety
+/// The frame has completed, and the caller is its only owner; nobody has taken the result.
+pub(crate) unsafe fn drop_result(frame: FrameRef) {
+    // SAFETY: live by the caller's word.
+    let header = unsafe { frame.as_ref() };
+    match header.slot.status() {
+        // SAFETY: `Done` says that a value was written.
+        Some(Status::Done) => unsafe { (header.vtable.types.drop_value)(result_at(frame)) },
         // SAFETY: `Panicked` says that a payload was written.
-        Some(Status::Panicked) => unsafe { payload_ptr::<T>(frame).drop_in_place() },
+        Some(Status::Panicked) => unsafe { payload_ptr(frame).drop_in_place() },
         Some(Status::Cancelled | Status::Gone) | None => {}
     }
 }
@@ -355,7 +447,7 @@ pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
         // SAFETY: `Done` says that a `T` was written; it is read once.
         Some(Status::Done) => Delivered::Value(unsafe { result_ptr::<T>(frame).read() }),
         // SAFETY: `Panicked` says that a payload was written; it is read once.
-        Some(Status::Panicked) => Delivered::Panic(unsafe { payload_ptr::<T>(frame).read() }),
+        Some(Status::Panicked) => Delivered::Panic(unsafe { payload_ptr(frame).read() }),
         Some(Status::Cancelled | Status::Gone) => Delivered::Cancelled,
         None => unreachable!("a result was taken from a frame that has not completed"),
     });

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 
-use super::call::Task;
+use super::call::{Task, cancelled};
 use super::frame::{self, FrameRef};
 
 /// What a stack function returns.
@@ -155,10 +155,10 @@ impl<Tk: Task> Child<Tk> {
     }
 
     /// Whether there is nothing to wait for: the child has ended, or cancellation has parted it from its waiter.
+    #[inline]
     pub(crate) fn ended(&self) -> bool {
         // SAFETY: owned, hence live.
-        let slot = &unsafe { self.frame.as_ref() }.slot;
-        slot.status().is_some() || slot.is_parted()
+        unsafe { has_ended(self.frame) }
     }
 
     /// Hands the frame to the caller's caller: forwarding of a tail await.
@@ -185,32 +185,81 @@ impl<Tk: Task> Child<Tk> {
     /// Takes the result of an ended child: its value, or a resumed panic.
     pub(crate) fn deliver(self) -> frame::Delivered<Tk::Output> {
         debug_assert!(self.ended());
-        let frame = self.into_frame();
-        // SAFETY: owned, hence live.
-        if unsafe { frame.as_ref() }.slot.leave_parted() {
-            return frame::Delivered::Cancelled;
-        }
         // SAFETY: the child has ended, as every caller has checked, and this was its only owner.
-        unsafe { frame::take(frame) }
+        unsafe { take(self.into_frame()) }
+    }
+
+    /// The value of an ended child, or its panic, resumed.
+    pub(crate) fn value(self) -> Tk::Output {
+        debug_assert!(self.ended());
+        // SAFETY: as in `deliver`.
+        unsafe { value_of(self.into_frame()) }
+    }
+}
+
+/// [`Child::ended`]. These are functions of a frame and a result's type, for they would be compiled for each task otherwise.
+///
+/// # Safety
+/// `frame` is live.
+#[inline]
+unsafe fn has_ended(frame: FrameRef) -> bool {
+    // SAFETY: live by the caller's word.
+    let slot = &unsafe { frame.as_ref() }.slot;
+    slot.status().is_some() || slot.is_parted()
+}
+
+/// [`Child::deliver`].
+///
+/// # Safety
+/// `frame` is of an ended child that delivers a `T`; the caller owns it, and does not use it afterwards.
+unsafe fn take<T>(frame: FrameRef) -> frame::Delivered<T> {
+    // SAFETY: owned, hence live.
+    if unsafe { frame.as_ref() }.slot.leave_parted() {
+        return frame::Delivered::Cancelled;
+    }
+    // SAFETY: ended and owned, by the caller's word.
+    unsafe { frame::take(frame) }
+}
+
+/// [`Child::value`].
+///
+/// # Safety
+/// As [`take`].
+unsafe fn value_of<T>(frame: FrameRef) -> T {
+    // SAFETY: passed on.
+    match unsafe { take(frame) } {
+        frame::Delivered::Value(value) => value,
+        frame::Delivered::Panic(payload) => std::panic::resume_unwind(payload),
+        frame::Delivered::Cancelled => cancelled("the awaited task was cancelled"),
     }
 }
 
 impl<Tk> Drop for Child<Tk> {
     fn drop(&mut self) {
-        // SAFETY: owned, hence live.
-        let header = unsafe { self.frame.as_ref() };
-        if header.slot.leave_parted() {
-            return;
-        }
-        if header.slot.status().is_none() {
-            // A frame that waits is never dropped under its children (DESIGN section 7); to go on would free
-            // storage that a running task borrows.
-            eprintln!("finespun: a frame was dropped before its child `{}` had ended", (header.vtable.name)());
-            std::process::abort();
-        }
-        // SAFETY: ended and owned; by then the result is gone.
-        let _free = unsafe { frame::Free::new(self.frame) };
-        // SAFETY: as above.
-        unsafe { (header.vtable.drop_result)(self.frame) };
+        // SAFETY: owned, and given up.
+        unsafe { drop_child(self.frame) };
     }
+}
+
+/// Destroys a child that has ended, or has been parted from its waiter; aborts the process if it has not. Not generic: it is in
+/// the cleanup of all code that awaits.
+///
+/// # Safety
+/// The caller owns the frame, and does not use it afterwards.
+unsafe fn drop_child(frame: FrameRef) {
+    // SAFETY: owned, hence live.
+    let header = unsafe { frame.as_ref() };
+    if header.slot.leave_parted() {
+        return;
+    }
+    if header.slot.status().is_none() {
+        // A frame that waits is never dropped under its children (DESIGN section 7); to go on would free
+        // storage that a running task borrows.
+        eprintln!("finespun: a frame was dropped before its child `{}` had ended", (header.vtable.name)());
+        std::process::abort();
+    }
+    // SAFETY: ended and owned; by then the result is gone.
+    let _free = unsafe { frame::Free::new(frame) };
+    // SAFETY: as above.
+    unsafe { frame::drop_result(frame) };
 }

@@ -105,7 +105,7 @@ pub(crate) unsafe fn complete(frame: FrameRef, status: Status) -> Option<FrameRe
 unsafe fn destroy(frame: FrameRef) -> Option<FrameRef> {
     // The result's destructor is user code, whose panic has nowhere to go.
     // SAFETY: by the caller's word.
-    frame::quietly(|| unsafe { (frame.as_ref().vtable.drop_result)(frame) });
+    frame::quietly(|| unsafe { frame::drop_result(frame) });
     // SAFETY: as above.
     unsafe { frame::free(frame) };
     None
@@ -176,9 +176,12 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
         let cancelled = cx.enter_frame(group);
         cx.context().counters.resumed();
         origin::forget();
-        let step = if cancelled { vtable.cancel } else { vtable.poll };
-        // SAFETY: ready by the caller's word, or made ready by a completion, which only one side sees.
-        let polled = unsafe { step(current, cx) };
+        let polled = match cancelled {
+            // SAFETY: ready by the caller's word, or made ready by a completion, which only one side sees.
+            false => unsafe { frame::poll(current, cx, &vtable.types) },
+            // SAFETY: as above.
+            true => unsafe { (vtable.cancel)(current, cx) },
+        };
         let next = match polled {
             // SAFETY: its poll has just returned.
             Poll::Pending => match unsafe { register(cx, current) } {

@@ -226,7 +226,7 @@ impl<T> Drop for Handle<'_, T> {
             // SAFETY: the handle was the frame's only owner; by then the result is gone.
             let _free = unsafe { frame::Free::new(self.frame) };
             // SAFETY: completed, and the handle was its only owner.
-            unsafe { (header.vtable.drop_result)(self.frame) };
+            unsafe { frame::drop_result(self.frame) };
         }
     }
 }
@@ -394,7 +394,7 @@ where
             return Poll::Pending;
         }
         // SAFETY: passed on; all tasks of the scope have ended.
-        unsafe { BodyFrame::<Self>::cancel(frame, cx) }
+        unsafe { frame::cancel(frame, cx) }
     }
 
     /// Waits for the tasks of the scope, the body having ended.

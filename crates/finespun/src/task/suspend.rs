@@ -9,11 +9,10 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::task::Poll;
 
 use super::call::{Task, map_outcome, sealed};
 use super::context::{Cx, try_cx};
-use super::frame::{self, FrameRef, Header, Payload, Place, VTable, frame_layout, payload_ptr, result_ptr};
+use super::frame::{self, FrameRef, Header, Payload, Place, Types, VTable, frame_layout, payload_ptr, result_ptr};
 use super::outcome::Outcome;
 use super::pool::{self, Class};
 use super::slot::{Join, Slot, Status};
@@ -36,10 +35,9 @@ impl<T> Leaf<T> {
         Err(_) => panic!("a slot is larger than the address space"),
     };
     const VTABLE: &'static VTable = &VTable {
-        poll: Self::poll,
-        cancel: Self::poll,
+        cancel: |_, _| unreachable!("a leaf is never run"),
         spawned: false,
-        drop_result: frame::drop_result::<T>,
+        types: Types::of_result::<T>(),
         class: Class::of(Self::LAYOUT),
         name: std::any::type_name::<Continuation<T>>,
         home: None,
@@ -65,10 +63,6 @@ impl<T> Leaf<T> {
     unsafe fn what(leaf: FrameRef) -> (&'static str, Place) {
         // SAFETY: written by `make`.
         (std::any::type_name::<T>(), unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<Place>().read() })
-    }
-
-    unsafe fn poll(_: FrameRef, _: Cx) -> Poll<Status> {
-        unreachable!("a leaf is never run")
     }
 }
 
@@ -135,7 +129,7 @@ impl<T> Continuation<T> {
             }
             Err(payload) if Leaf::<T>::BOXED => {
                 // SAFETY: as above.
-                unsafe { payload_ptr::<Box<T>>(leaf).write(payload) };
+                unsafe { payload_ptr(leaf).write(payload) };
                 Status::Panicked
             }
             Ok(value) => {
@@ -145,7 +139,7 @@ impl<T> Continuation<T> {
             }
             Err(payload) => {
                 // SAFETY: as above.
-                unsafe { payload_ptr::<T>(leaf).write(payload) };
+                unsafe { payload_ptr(leaf).write(payload) };
                 Status::Panicked
             }
         };
@@ -351,7 +345,7 @@ pub(crate) unsafe fn unwaited(leaf: FrameRef) {
     let header = unsafe { leaf.as_ref() };
     if !header.slot.detach() {
         // SAFETY: completed, so the continuation has let go, and the caller is the only owner.
-        frame::quietly(|| unsafe { (header.vtable.drop_result)(leaf) });
+        frame::quietly(|| unsafe { frame::drop_result(leaf) });
         // SAFETY: as above.
         unsafe { frame::free(leaf) };
     }
@@ -361,7 +355,7 @@ pub(crate) unsafe fn unwaited(leaf: FrameRef) {
 /// continuation. The primitive from which semaphores, locks, barriers and channels are built.
 ///
 /// When the continuation is resolved before `body` returns, nothing is suspended and nothing is allocated from the
-/// system. Otherwise the wait costs one frame for the slot (24 bytes and the value) beside the waiting task's own.
+/// system. Otherwise the wait costs one frame for the slot (24 bytes, and the value or at least 16 bytes) beside the waiting task's own.
 ///
 /// # Panics
 /// The wait panics if the continuation is dropped unresolved.

@@ -17,8 +17,8 @@ pub(crate) const GROUP: u32 = 1 << (RUN_BITS - 1);
 pub(crate) const RUNS: u32 = GROUP;
 /// Groups of a team at once, numbered from [`GROUP`] on.
 pub(crate) const GROUPS: u32 = GROUP;
-/// One less than the bits allow: the numbers above are no run's of any team, nor any group's.
-const TEAMS: usize = (1 << (32 - RUN_BITS)) - 1;
+/// Teams of a process at once. One less than the bits allow: the numbers above are no run's of any team, nor any group's.
+pub(crate) const TEAMS: usize = (1 << (32 - RUN_BITS)) - 1;
 
 /// Which of its team's runs, or of its groups, a number names.
 pub(crate) const fn index_of(number: u32) -> u32 {

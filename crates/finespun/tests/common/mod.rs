@@ -1,35 +1,41 @@
 //! What the tests share.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+mod pairwise;
+
 use finespun::Transport;
 use finespun::prelude::*;
+
+pub use pairwise::cases;
+
+/// Numbers of workers and block-every-n that no answer may depend on.
+pub const WORKERS: [usize; 4] = [1, 2, 3, 8];
+pub const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
 
 /// Calls `test` with a runtime for every number of workers and every block-every-n that the answers must not depend
 /// on. No frame may be left behind.
 pub fn everywhere(test: impl Fn(&Runtime)) {
-    for workers in [1, 2, 3, 8] {
-        for n in [0, 1, 2, 3, 5, 7] {
-            let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
-            test(&runtime);
-            assert_eq!(runtime.close(), 0, "frames left, {workers} workers, block every {n}");
-        }
+    for [workers, n] in cases([WORKERS.len(), BLOCK.len()]) {
+        let (workers, n) = (WORKERS[workers], BLOCK[n]);
+        let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
+        test(&runtime);
+        assert_eq!(runtime.close(), 0, "frames left, {workers} workers, block every {n}");
     }
 }
 
 /// The same for programs with objects: with fewer and more nodes than workers, over every transport, and with messages as
 /// bytes.
 pub fn on_any_nodes(test: impl Fn(&Runtime)) {
-    use Transport::{Adaptive, Pull, Push};
-    for (workers, nodes) in [(1, 1), (1, 4), (2, 1), (2, 2), (2, 8), (3, 3), (4, 2)] {
-        for (transport, encode) in [(Push, false), (Pull, false), (Adaptive, false), (Adaptive, true)] {
-            for n in [0, 1, 2, 3, 5, 7] {
-                let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
-                let runtime = runtime.transport(transport).encode(encode).build().unwrap();
-                test(&runtime);
-                let how = format!("{workers} workers, {nodes} nodes, {transport:?}, block every {n}, bytes: {encode}");
-                assert_eq!(runtime.close(), 0, "frames left: {how}");
-            }
-        }
+    const SHAPES: [(usize, usize); 7] = [(2, 8), (1, 1), (1, 4), (2, 1), (2, 2), (3, 3), (4, 2)];
+    const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
+    for [n, shape, transport, encode] in cases([BLOCK.len(), SHAPES.len(), TRANSPORTS.len(), 2]) {
+        let ((workers, nodes), transport) = (SHAPES[shape], TRANSPORTS[transport]);
+        let (n, encode) = (BLOCK[n], encode == 1);
+        let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
+        let runtime = runtime.transport(transport).encode(encode).build().unwrap();
+        test(&runtime);
+        let how = format!("{workers} workers, {nodes} nodes, {transport:?}, block every {n}, bytes: {encode}");
+        assert_eq!(runtime.close(), 0, "frames left: {how}");
     }
 }
 

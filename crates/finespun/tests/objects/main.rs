@@ -5,12 +5,14 @@ mod arrays;
 mod common;
 mod continuations;
 mod errors;
+mod flood;
 mod foreign;
 mod hostile;
 mod locks;
 mod order;
 mod places;
 mod rest;
+mod soak;
 
 use std::cell::Cell;
 use std::rc::Rc;

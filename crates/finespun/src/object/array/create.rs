@@ -9,7 +9,7 @@ use super::super::gathering::Gathered;
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
 use super::super::remote::Work;
-use super::{Array, Part, Portion, in_order};
+use super::{Array, InOrder, Part, Portion};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
 use crate::task::call::{Task, map_outcome, sealed};
 use crate::task::context::Cx;
@@ -60,12 +60,7 @@ where
         let makers = nodes.into_iter().enumerate().filter(|(_, indices)| !indices.is_empty()).map(maker);
         let works: Vec<_> = makers.collect();
         let indices: Vec<_> = works.iter().map(|maker| Arc::clone(&maker.indices)).collect();
-        let gather = move |made: Vec<Made<T>>| {
-            let named = indices.iter().zip(&made).flat_map(|(indices, (_, elements))| indices.iter().zip(elements));
-            let elements = in_order(len, named.map(|(&index, &element)| (index, element)));
-            let part = |(indices, (portion, _)): (_, Made<T>)| Part { portion, indices };
-            Array { elements: elements.into(), parts: indices.iter().cloned().zip(made).map(part).collect() }
-        };
+        let gather = move |made: Vec<Made<T>>| gathered(len, indices, made);
         // SAFETY: passed on.
         unsafe { map_outcome(cx, Gathered { works, place }, gather) }
     }
@@ -74,6 +69,19 @@ where
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
+}
+
+/// The array of these parts, whose indices are given.
+fn gathered<T>(len: usize, indices: Vec<Arc<[usize]>>, made: Vec<Made<T>>) -> Array<T> {
+    let mut elements = InOrder::of(len);
+    let mut parts = Vec::with_capacity(made.len());
+    for (indices, (portion, made)) in indices.into_iter().zip(made) {
+        for (&index, element) in indices.iter().zip(made) {
+            elements.put(index, element);
+        }
+        parts.push(Part { portion, indices });
+    }
+    Array { elements: elements.values().into(), parts: parts.into() }
 }
 
 /// A part, and its elements.

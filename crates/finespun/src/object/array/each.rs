@@ -13,7 +13,7 @@ use super::super::reference::{Object, Ref};
 use super::super::remote::Work;
 use super::supply::{Same, Supply};
 use super::sweeping::Sweeping;
-use super::{Array, Part, Portion, in_order};
+use super::{Array, InOrder, Part, Portion};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
 use crate::task::call::{Task, map_outcome, poll_in_place, sealed};
 use crate::task::context::Cx;
@@ -80,34 +80,11 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<C::Output>> {
         let Each { array, args, way } = self;
-        let piece = |(part, Part { portion, indices }): (usize, &Part<T>)| {
-            let which = Which { object: "Array", method: way.method(), node: portion.name().node() };
-            if !Nodes::of(cx).knows(portion.name()) {
-                throw(which.refused(Refusal::Stale));
-            }
-            Piece { part, portion: *portion, len: indices.len() }
-        };
-        let mut others: Vec<_> = array.parts.iter().enumerate().map(piece).collect();
-        let own = others.iter().position(|piece| piece.node() == cx.node()).map(|at| others.remove(at));
-        let args = args.sorted(own.iter().chain(&others).map(|piece| &*array.parts[piece.part].indices));
+        let (own, others) = pieces(cx, &array, way.method());
+        let mut indices: Vec<_> = array.parts.iter().map(indices_of).collect();
+        let args = args.sorted(own.iter().chain(&others).map(|piece| &*indices[piece.part]));
         let sweeps = spread(cx, own, others, args, way);
-        let gather = move |swept: Vec<Swept<C::Output>>| {
-            let Swept { parts, failure } = Swept::all(swept);
-            if let Some(failure) = failure {
-                resume_unwind(Box::new(failure));
-            }
-            // In one part, or of what is nothing, the order is right already.
-            if size_of::<C::Output>() == 0 || array.parts.len() == 1 {
-                return parts.into_iter().flat_map(|(_, values)| values).collect();
-            }
-            in_order(
-                array.len(),
-                parts.into_iter().flat_map(|(part, values)| {
-                    let indices = Arc::clone(&array.parts[part].indices);
-                    values.into_iter().enumerate().map(move |(k, value)| (indices[k], value))
-                }),
-            )
-        };
+        let gather = move |swept: Vec<Swept<C::Output>>| gathered(&mut indices, swept);
         // SAFETY: passed on.
         unsafe { map_outcome(cx, sweeps, gather) }
     }
@@ -116,6 +93,54 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
+}
+
+/// The parts of an array, that of this node first.
+fn pieces<T>(cx: Cx, array: &Array<T>, method: &'static str) -> (Option<Piece<T>>, Vec<Piece<T>>) {
+    let (mut own, mut others) = (None, Vec::with_capacity(array.parts.len()));
+    for (part, Part { portion, indices }) in array.parts.iter().enumerate() {
+        let which = Which { object: "Array", method, node: portion.name().node() };
+        if !Nodes::of(cx).knows(portion.name()) {
+            throw(which.refused(Refusal::Stale));
+        }
+        let piece = Piece { part, portion: *portion, len: indices.len() };
+        if piece.node() == cx.node() {
+            own = Some(piece);
+        } else {
+            others.push(piece);
+        }
+    }
+    (own, others)
+}
+
+fn indices_of<T>(part: &Part<T>) -> Arc<[usize]> {
+    Arc::clone(&part.indices)
+}
+
+/// The values of all parts, whose indices are given, by index. It takes the indices.
+fn gathered<V>(indices: &mut Vec<Arc<[usize]>>, swept: Vec<Swept<V>>) -> Vec<V> {
+    let Swept { parts, failure } = Swept::all(swept);
+    if let Some(failure) = failure {
+        resume_unwind(Box::new(failure));
+    }
+    let indices = std::mem::take(indices);
+    let len = indices.iter().map(|indices| indices.len()).sum();
+    // In one part, or of what is nothing, the order is right already.
+    if size_of::<V>() == 0 || indices.len() == 1 {
+        let mut all = Vec::with_capacity(len);
+        for (_, mut values) in parts {
+            all.append(&mut values);
+        }
+        return all;
+    }
+    let mut all = InOrder::of(len);
+    for (part, values) in parts {
+        debug_assert_eq!(indices[part].len(), values.len(), "a part delivers a value for each of its elements");
+        for (&index, value) in indices[part].iter().zip(values) {
+            all.put(index, value);
+        }
+    }
+    all.values()
 }
 
 /// The task that [`Array::free`] makes.

@@ -175,12 +175,21 @@ impl<T: Object> Array<T> {
     }
 }
 
-/// Values by index, of all indices below `len`.
-fn in_order<V>(len: usize, values: impl Iterator<Item = (usize, V)>) -> Vec<V> {
-    let mut all: Vec<Option<V>> = Vec::new();
-    all.resize_with(len, || None);
-    for (index, value) in values {
-        all[index] = Some(value);
+/// Values by index, of all indices below a number.
+struct InOrder<V>(Vec<Option<V>>);
+
+impl<V> InOrder<V> {
+    fn of(len: usize) -> InOrder<V> {
+        let mut all = Vec::new();
+        all.resize_with(len, || None);
+        InOrder(all)
     }
-    all.into_iter().map(|value| value.expect("each index once")).collect()
+
+    fn put(&mut self, index: usize, value: V) {
+        self.0[index] = Some(value);
+    }
+
+    fn values(self) -> Vec<V> {
+        self.0.into_iter().map(|value| value.expect("each index once")).collect()
+    }
 }

@@ -11,11 +11,10 @@ use std::task::{Context as StdContext, Poll};
 use super::super::error::Which;
 use super::super::reference::{Object, Ref};
 use super::each::{Calls, Swept};
-use super::in_order;
 use super::supply::Supply;
 use crate::task::call::call_guarded;
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, VTable, discard};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, VTable, cancel, discard};
 use crate::task::located::Located;
 use crate::task::origin::pack;
 use crate::task::outcome::Child;
@@ -64,7 +63,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
             return Poll::Pending;
         }
         // SAFETY: passed on; nothing is out.
-        unsafe { BodyFrame::<Located<Self>>::cancel(frame, cx) }
+        unsafe { cancel(frame, cx) }
     }
 
     /// Calls what has not been called, until the stack is to be given up; whether it is.
@@ -175,7 +174,12 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
                 Err(payload) => keep(&mut this.panic, pack(payload)),
             }
         }
-        for (index, child) in this.out.extract_if(.., |(_, child)| child.ended()).collect::<Vec<_>>() {
+        let some_ended = this.out.iter().any(|(_, child)| child.ended());
+        for (index, child) in if some_ended { std::mem::take(&mut this.out) } else { Vec::new() } {
+            if !child.ended() {
+                this.out.push((index, child));
+                continue;
+            }
             match child.deliver() {
                 Delivered::Value(value) => this.ended(index, value),
                 Delivered::Panic(payload) => keep(&mut this.panic, payload),
@@ -196,12 +200,22 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
             let failure = Some(which.panicked(payload).to_string());
             return Poll::Ready(Swept { parts: Vec::new(), failure });
         }
-        let (mut values, later) = (std::mem::take(&mut this.values), std::mem::take(&mut this.later));
-        if !later.is_empty() {
-            values = in_order(this.elements.len(), values.into_iter().enumerate().chain(later));
-        }
+        let (values, later) = (std::mem::take(&mut this.values), std::mem::take(&mut this.later));
+        let values = if later.is_empty() { values } else { in_order(this.elements.len(), values, later) };
         Poll::Ready(Swept { parts: vec![(this.part, values)], failure: None })
     }
+}
+
+/// All values by index: the first so many, and others.
+fn in_order<V>(len: usize, first: Vec<V>, others: Vec<(usize, V)>) -> Vec<V> {
+    let mut all = super::InOrder::of(len);
+    for (index, value) in first.into_iter().enumerate() {
+        all.put(index, value);
+    }
+    for (index, value) in others {
+        all.put(index, value);
+    }
+    all.values()
 }
 
 /// Keeps the first of some panics.

@@ -8,9 +8,9 @@ use std::task::{Context as StdContext, Poll};
 use std::time::Instant;
 use std::vec;
 
-use super::super::call::{Task, call_guarded, delivered};
+use super::super::call::{Task, call_guarded};
 use super::super::context::{Cx, cx};
-use super::super::frame::{BodyFrame, FrameRef, Payload, VTable, discard, quietly};
+use super::super::frame::{BodyFrame, FrameRef, Payload, VTable, cancel, discard, quietly};
 use super::super::origin::pack;
 use super::super::outcome::Child;
 use super::super::slot::Status;
@@ -78,9 +78,9 @@ impl<Tk: Task> Piece<Tk> {
     /// Its turn has come.
     fn put_into<S: Sink<Tk::Output>>(self, sink: &mut S) {
         match self {
-            Piece::One(child) => sink.put(delivered(child)),
+            Piece::One(child) => sink.put(child.value()),
             Piece::Batch(child) => {
-                let Kept { values, panic } = delivered(child);
+                let Kept { values, panic } = child.value();
                 values.into_iter().for_each(|value| sink.put(value));
                 if let Some(payload) = panic {
                     resume_unwind(payload);
@@ -141,7 +141,7 @@ where
             return Poll::Pending;
         }
         // SAFETY: passed on; nothing is out.
-        unsafe { BodyFrame::<Self>::cancel(frame, cx) }
+        unsafe { cancel(frame, cx) }
     }
 
     /// Runs user code while something may be out: a panic is kept, and ends the loop.

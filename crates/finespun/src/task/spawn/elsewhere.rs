@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
 use super::Handle;
-use crate::task::call::{Task, delivered, poll_in_place, sealed};
+use crate::task::call::{Task, poll_in_place, sealed};
 use crate::task::context::{Cx, cx};
 use crate::task::frame::BodyFrame;
 use crate::task::outcome::{Child, Outcome};
@@ -60,7 +60,7 @@ impl<Tk: Task> Future for Elsewhere<Tk> {
             return Poll::Pending;
         }
         match self.take(cx) {
-            Some(child) => Poll::Ready(delivered(child)),
+            Some(child) => Poll::Ready(child.value()),
             None => unreachable!("a wait was polled after it had ended"),
         }
     }

@@ -1,0 +1,158 @@
+//! The benches: what `finespun bench` starts.
+//!
+//! A bench is a name and its description ([`Name`]), and a function that measures and tells a [`Report`] what it finds, as soon
+//! as it has found it: tables for people, the same figures as JSON, and, if it likes, a picture. A new bench is a file here, a
+//! name, and an entry in [`open`].
+//!
+//! - `apps`: each application's plain version against its tasks
+//! - `instructions`: instructions per call, and the limits that they must keep
+//! - `overheads`: the papers' tables of sequential costs, beside the papers' own figures
+//! - `suspended`: a million tasks that wait at the same time
+//! - `scaling`: each application on one worker and on many
+//! - `transports`: messages between nodes, by size and traffic pattern; beside channels
+//! - `invocation`: calls of objects, by schema and by where the object is; creating, waiting, replying
+//! - `layouts`: objects on nodes by layout, on the stack and in frames only
+//! - `microkernel`: threads that gather and compute, by stack or frames and by transport
+//! - `parc`: groups of activities: cost, distribution, barriers, ends; beside the paper
+//! - `pcm`: closures by hand: costs, tail calls, the efficiency model, migration; beside the paper
+//! - `nodes`: 64 nodes against one for each worker
+//! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
+//! - `report`: tables and rows as they are ready, progress, interruption
+//! - `measure`: the alternating timer
+//! - `paper`: figures from the papers, for the benches that stand beside them
+//! - `sections`: benches of several sections, each of which can be asked for alone
+#![forbid(unsafe_code)]
+
+mod apps;
+mod count;
+mod instructions;
+mod invocation;
+mod layouts;
+mod measure;
+mod microkernel;
+mod nodes;
+mod overheads;
+mod paper;
+mod parc;
+mod pcm;
+mod report;
+mod scaling;
+mod sections;
+mod suspended;
+mod transports;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use finespun_lab::args::bench::{Extra, Name, list};
+use finespun_lab::args::{self, BenchOptions, Request, refused};
+use finespun_lab::failure::Failure;
+use finespun_lab::launch::{self, PROFILE};
+use finespun_lab::run::interrupt;
+use finespun_lab::run::target::Target;
+use finespun_lab::sample::Sample;
+use finespun_lab::show;
+use report::Report;
+use serde_json::{Value, json};
+
+/// The profile that this program was compiled with.
+const COMPILED_WITH: &str = env!("FINESPUN_PROFILE");
+
+/// Something that can be measured.
+trait Bench: Sync {
+    /// What `--only` can name.
+    fn rows(&self) -> Vec<String>;
+
+    /// Checks options that only this bench takes.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`] with what they take.
+    fn check(&self, _: &Extra) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Measures, and tells the report.
+    ///
+    /// # Errors
+    ///
+    /// What the runs fail with, or if the standard output cannot be written.
+    fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure>;
+}
+
+/// The bench of that name.
+fn open(name: Name) -> &'static dyn Bench {
+    match name {
+        Name::Apps => &apps::Apps,
+        Name::Instructions => &instructions::Instructions,
+        Name::Overheads => &overheads::Overheads,
+        Name::Suspended => &suspended::Suspended,
+        Name::Scaling => &scaling::Scaling,
+        Name::Transports => &transports::Transports,
+        Name::Invocation => &invocation::Invocation,
+        Name::Layouts => &layouts::Layouts,
+        Name::Microkernel => &microkernel::Microkernel,
+        Name::Nodes => &nodes::Nodes,
+        Name::Parc => &parc::Parc,
+        Name::Pcm => &pcm::Pcm,
+        Name::Count => &count::Count,
+    }
+}
+
+fn main() -> ExitCode {
+    let done = match args::parse_bench(std::env::args_os()) {
+        Ok(Request::Show(text)) => show::print(&text),
+        Ok(Request::Do(line)) if line.list => show::print(&list()),
+        Ok(Request::Do(line)) => bench(line),
+        Err(failure) => Err(failure),
+    };
+    done.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
+}
+
+/// Runs one bench.
+fn bench(line: args::Bench) -> Result<(), Failure> {
+    let args::Bench { name, options, extra, .. } = line;
+    let name = name.ok_or_else(launch::no_name)?;
+    let bench = open(name);
+    check_rows(bench, &options)?;
+    bench.check(&extra)?;
+    if extra.check && COMPILED_WITH != PROFILE {
+        return Err(Failure::Usage(format!(
+            "--check: the limits hold for the profile `{PROFILE}`, and this program was compiled with `{COMPILED_WITH}`: use `finespun bench`, or cargo's --profile {PROFILE}"
+        )));
+    }
+    interrupt::install();
+    let open = |option, path: &Option<_>| path.as_deref().map(|path: &Path| Target::open(option, path)).transpose();
+    let (json, plot) = (open("--json", &options.json)?, open("--plot", &options.plot)?);
+    let mut report = Report::begin(name, &options, json)?;
+    bench.run(&options, &extra, &mut report)?;
+    let (svg, complaint) = report.end()?;
+    if let (Some(target), Some(svg)) = (plot, svg) {
+        target.write(svg)?;
+    }
+    match complaint {
+        Some(complaint) if extra.check => Err(Failure::Unmet(complaint)),
+        Some(complaint) => show::print(&format!("\n{complaint}\n")),
+        None => Ok(()),
+    }
+}
+
+fn check_rows(bench: &dyn Bench, options: &BenchOptions) -> Result<(), Failure> {
+    let rows = bench.rows();
+    match options.only.iter().find(|name| !rows.contains(name)) {
+        Some(name) => {
+            Err(Failure::Usage(refused("--only", name, &format!("it takes names out of {}", rows.join(", ")))))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether `--only` lets this row through.
+fn wanted(options: &BenchOptions, row: &str) -> bool {
+    options.only.is_empty() || options.only.iter().any(|name| name == row)
+}
+
+/// A sample as `--json` shows it.
+fn figures(sample: &Sample) -> Value {
+    json!({"min": sample.least(), "median": sample.median(), "all": sample.all()})
+}

@@ -1,0 +1,60 @@
+//! Times that can be compared: variants take turns, and both the least and the median count.
+//!
+//! What disturbs a machine comes and goes slowly, compared with one run. Variants that are timed in turn meet the same
+//! disturbances; variants that are timed one after the other do not, and their ratio is worth little.
+
+use finespun_lab::sample::Sample;
+
+/// Times `variants` in turn, `rounds` times each, the order reversed every other round.
+///
+/// `time` runs one variant once and gives its seconds. Before the first round each variant runs once without being counted.
+///
+/// # Errors
+///
+/// The first error of `time`.
+pub fn alternate<V, E>(
+    rounds: usize,
+    variants: &[V],
+    time: impl FnMut(&V) -> Result<f64, E>,
+) -> Result<Vec<Sample>, E> {
+    Ok(take_turns(rounds, variants, time)?.into_iter().map(Sample::from_iter).collect())
+}
+
+/// The same of a measurement that finds more than a time.
+///
+/// # Errors
+///
+/// The first error of `measure`.
+pub fn take_turns<V, F, E>(
+    rounds: usize,
+    variants: &[V],
+    mut measure: impl FnMut(&V) -> Result<F, E>,
+) -> Result<Vec<Vec<F>>, E> {
+    for variant in variants {
+        measure(variant)?;
+    }
+    let mut found: Vec<Vec<F>> = variants.iter().map(|_| Vec::with_capacity(rounds)).collect();
+    for round in 0..rounds {
+        for place in 0..variants.len() {
+            let place = if round % 2 == 0 { place } else { variants.len() - 1 - place };
+            found[place].push(measure(&variants[place])?);
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sample, alternate};
+
+    #[test]
+    fn variants_take_turns() {
+        let mut order = Vec::new();
+        let samples = alternate(2, &[1.0, 2.0], |&variant| {
+            order.push(variant);
+            Ok::<_, ()>(variant)
+        });
+        assert_eq!(order, [1.0, 2.0, 1.0, 2.0, 2.0, 1.0]);
+        assert_eq!(samples.expect("no error").iter().map(Sample::least).collect::<Vec<_>>(), [1.0, 2.0]);
+    }
+}

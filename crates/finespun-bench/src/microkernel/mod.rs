@@ -1,0 +1,384 @@
+//! Threads that gather and compute, by stack or frames and by transport: the concert paper's section 5.1.
+//!
+//! What is measured is efficiency: the time that the computing alone takes, dealt evenly to all workers, over the time that
+//! the program takes. Four versions of the runtime are the paper's, of which each adds something to the first; the fifth is
+//! what a program gets that asks for nothing.
+//!
+//! - *impact*: by the share of accesses that are local, for several grains (figure 11)
+//! - *contention*: by where remote accesses go, and by how much grains vary (figure 12)
+//! - *region*: from which grain on a version is efficient, by the local share; of the same runs as *impact* (figure 13)
+
+mod region;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use finespun::{Runtime, Schema, Transport};
+use finespun_object_apps::microkernel::{self, Destinations, Places, Plan, Problem, compute};
+use serde_json::{Value, json};
+
+use super::measure::alternate;
+use super::report::{Report, Table};
+use super::{Bench, Extra, figures, wanted};
+use finespun_lab::args::{BenchOptions, refused};
+use finespun_lab::failure::Failure;
+use finespun_lab::machine::cores;
+use finespun_lab::sample::Sample;
+use finespun_lab::show::{self, Panel, Up};
+
+/// A version of the runtime.
+struct Version {
+    name: &'static str,
+    schema: Schema,
+    transport: Transport,
+}
+
+const fn version(name: &'static str, schema: Schema, transport: Transport) -> Version {
+    Version { name, schema, transport }
+}
+
+const VERSIONS: [Version; 5] = [
+    version("base", Schema::Heap, Transport::Push),
+    version("+stack", Schema::Auto, Transport::Push),
+    version("+pull", Schema::Heap, Transport::Pull),
+    version("+stack+pull", Schema::Auto, Transport::Pull),
+    version("adaptive", Schema::Auto, Transport::Adaptive),
+];
+
+/// Those that figure 12 compares, and ours.
+const CONTENDING: [usize; 3] = [1, 3, 4];
+
+/// The processors of the paper's machine.
+const PLACES: usize = 32;
+
+/// Shares of remote accesses: the paper's.
+const REMOTE: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
+/// Mean grains in rounds of about 2 ns: the paper's 10 to 5000 us on a machine of 150 MHz are in proportion to its overheads,
+/// and so are these to ours.
+const GRAINS: [u32; 6] = [50, 200, 1000, 5000, 20_000, 100_000];
+const FEW_GRAINS: [u32; 3] = [200, 1000, 20_000];
+const QUICK_GRAINS: [u32; 2] = [10, 100];
+/// The paper's deviations over the mean.
+const VARIANCES: [f64; 3] = [0.0, 0.5, 1.0];
+const DESTINATIONS: [(&str, Destinations); 4] = [
+    ("all-to-all", Destinations::AllToAll),
+    ("random", Destinations::Random),
+    ("hotspot4", Destinations::Hotspot(4)),
+    ("hotspot16", Destinations::Hotspot(16)),
+];
+
+/// Rounds of a run, as far as the numbers of threads below allow.
+const ROUNDS: usize = 10_000_000;
+/// Threads of a place: at least and at most; and with `--quick`.
+const THREADS: (usize, usize) = (8, 500);
+const QUICK_THREADS: usize = 4;
+
+/// What stays the same throughout.
+struct Setting<'a> {
+    runtimes: Vec<Runtime>,
+    workers: usize,
+    places: usize,
+    options: &'a BenchOptions,
+}
+
+/// Parameters of the program.
+#[derive(Clone, Copy)]
+struct Point {
+    remote: f64,
+    destinations: (&'static str, Destinations),
+    grain: u32,
+    variance: f64,
+}
+
+/// Who computes.
+enum Runner {
+    /// Nobody but the one who measures: the computing alone.
+    Ideal,
+    /// A version, with the program as it is there.
+    Version(usize, Places),
+}
+
+/// What was found at a point.
+struct Found {
+    point: Point,
+    /// Threads of all places.
+    threads: usize,
+    /// The computing alone, dealt evenly to all workers.
+    ideal: Sample,
+    /// By version, those that were left out aside.
+    times: Vec<(usize, Sample)>,
+}
+
+/// The bench.
+#[derive(Debug)]
+pub struct Microkernel;
+
+impl Bench for Microkernel {
+    fn rows(&self) -> Vec<String> {
+        ["impact", "contention"].map(str::to_owned).to_vec()
+    }
+
+    fn check(&self, extra: &Extra) -> Result<(), Failure> {
+        match extra.nodes {
+            Some(nodes) if !(2..=4096).contains(&nodes) => {
+                let reason = "the microkernel takes a whole number of nodes from 2 to 4096";
+                Err(Failure::Usage(refused("--nodes", &nodes.to_string(), reason)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {
+        let places = extra.nodes.unwrap_or(PLACES);
+        let workers = options.workers.unwrap_or_else(cores::default_workers);
+        let start = |version: &Version| {
+            let runtime = Runtime::builder().workers(workers).nodes(places);
+            runtime.schema(version.schema).transport(version.transport).build()
+        };
+        let runtimes = VERSIONS.iter().map(start).collect::<Result<_, _>>()?;
+        let setting = Setting { runtimes, workers, places, options };
+        let (impact, contention) = (wanted(options, "impact"), wanted(options, "contention"));
+        let points = |grains: &[u32], of_each| grains.len() * of_each;
+        if impact {
+            report.expect(points(setting.grains(), REMOTE.len()));
+        }
+        if contention {
+            report.expect(points(setting.few_grains(), VARIANCES.len() * DESTINATIONS.len()));
+        }
+        let mut panels = Vec::new();
+        if impact {
+            panels.push(setting.impact(report)?);
+        }
+        if contention {
+            panels.push(setting.contention(report)?);
+        }
+        let title = "The microkernel: efficiency by grain";
+        report.plot = Some(show::curves(title, &report.about, "grain, us", Up::PerCent("efficiency, %"), &panels)?);
+        report.say(&setting.notes())
+    }
+}
+
+impl Setting<'_> {
+    fn grains(&self) -> &'static [u32] {
+        if self.options.quick { &QUICK_GRAINS } else { &GRAINS }
+    }
+
+    fn few_grains(&self) -> &'static [u32] {
+        if self.options.quick { &QUICK_GRAINS[..1] } else { &FEW_GRAINS }
+    }
+
+    /// Figures 11 and 13.
+    fn impact(&self, report: &mut Report) -> Result<Vec<Panel>, Failure> {
+        let all: Vec<usize> = (0..VERSIONS.len()).collect();
+        let mut by_grain: Vec<Vec<Found>> = Vec::new();
+        report.say(
+            "Efficiency in % by the share of local accesses, to random places; grains do not vary (figure 11)\n\n",
+        )?;
+        for &grain in self.grains() {
+            let table = table(&format!("{} rounds, local", show::thousands(grain.into())), &all, report)?;
+            let mut by_share = Vec::new();
+            for remote in REMOTE {
+                let point = Point { remote, destinations: DESTINATIONS[1], grain, variance: 0.0 };
+                let found = self.measure(point, &all, report)?;
+                let share = format!("{:.0} %", 100.0 * found.local());
+                report.rows(found.json("impact", self));
+                report.line(&table, &[vec![share], found.cells()].concat())?;
+                by_share.push(found);
+            }
+            report.say(&format!("{}\n\n", grain_text(&by_share, self.workers)))?;
+            by_grain.push(by_share);
+        }
+        let (text, rows) = region::region(&by_grain, self.workers);
+        report.say(&text)?;
+        report.rows(rows);
+        Ok(by_share(&by_grain, self.workers))
+    }
+
+    /// Figure 12.
+    fn contention(&self, report: &mut Report) -> Result<Vec<Panel>, Failure> {
+        report.say("Efficiency in %, 80 % of the accesses remote, by where they go; V: deviation of grains over their mean (figure 12)\n\n")?;
+        let mut by_grain = Vec::new();
+        for &grain in self.few_grains() {
+            let table = table(&format!("{} rounds", show::thousands(grain.into())), &CONTENDING, report)?;
+            let mut all = Vec::new();
+            for variance in VARIANCES {
+                for destinations in DESTINATIONS {
+                    let point = Point { remote: 0.8, destinations, grain, variance };
+                    let found = self.measure(point, &CONTENDING, report)?;
+                    let name = format!("V {variance:.1}, {}", destinations.0);
+                    report.rows(found.json("contention", self));
+                    report.line(&table, &[vec![name], found.cells()].concat())?;
+                    all.push(found);
+                }
+            }
+            report.say(&format!("{}\n\n", grain_text(&all, self.workers)))?;
+            by_grain.push(all);
+        }
+        Ok(by_variance(&by_grain, self.workers))
+    }
+
+    fn problem(&self, point: Point) -> Problem {
+        let Point { remote, destinations: (_, destinations), grain, variance } = point;
+        let threads = match self.options.quick {
+            true => QUICK_THREADS,
+            false => (ROUNDS / (grain as usize * self.places)).clamp(THREADS.0, THREADS.1),
+        };
+        Problem { places: self.places, threads, remote, destinations, grain, variance, seed: 1 }
+    }
+
+    /// Times the computing alone and some versions in turn; these must agree with the plain version.
+    fn measure(&self, point: Point, versions: &[usize], report: &Report) -> Result<Found, Failure> {
+        let Point { remote, destinations, grain, variance } = point;
+        report.step(&format!("grain {grain}, {:.0} % remote to {}, V {variance:.1}", 100.0 * remote, destinations.0));
+        let plan = Plan::draw(self.problem(point));
+        let known = microkernel::Plain::new(&plan).run();
+        let failed = |source| Failure::Run { app: "microkernel", source };
+        let make = |&version: &usize| {
+            let places = self.runtimes[version].try_run(microkernel::create(&plan)).map_err(failed)?;
+            Ok::<_, Failure>(Runner::Version(version, places))
+        };
+        let mut runners = vec![Runner::Ideal];
+        for version in versions {
+            runners.push(make(version)?);
+        }
+        let samples = alternate(self.options.rounds, &runners, |runner| match runner {
+            Runner::Ideal => Ok(alone(&plan) / self.workers as f64),
+            Runner::Version(version, places) => {
+                let start = Instant::now();
+                let found = self.runtimes[*version].try_run(microkernel::run(places)).map_err(failed)?;
+                let seconds = start.elapsed().as_secs_f64();
+                check(known, found).map(|()| seconds)
+            }
+        })?;
+        for runner in &runners {
+            if let Runner::Version(version, places) = runner {
+                self.runtimes[*version].try_run(microkernel::free(places)).map_err(failed)?;
+            }
+        }
+        let mut samples = samples.into_iter();
+        let ideal = samples.next().expect("the computing alone comes first");
+        Ok(Found { point, threads: plan.jobs.len(), ideal, times: versions.iter().copied().zip(samples).collect() })
+    }
+
+    fn notes(&self) -> String {
+        format!(
+            "Efficiency: the time of the computing alone, dealt evenly to {} workers, over that of the program on as many, both the\n\
+             least of {} runs in turn. {} places on as many nodes, {} to {} threads each. Heap: a frame for every call. base: heap, push; +stack: push; +pull: heap, pull; +stack+pull: pull; adaptive: what a\n\
+             program gets that asks for nothing.{}\n",
+            self.workers,
+            self.options.rounds,
+            self.places,
+            if self.options.quick { QUICK_THREADS } else { THREADS.0 },
+            if self.options.quick { QUICK_THREADS } else { THREADS.1 },
+            "",
+        )
+    }
+}
+
+/// The seconds that the computing of all threads takes.
+fn alone(plan: &Plan) -> f64 {
+    let start = Instant::now();
+    for job in &plan.jobs {
+        black_box(compute(black_box(plan.values[job.object]), job.grain));
+    }
+    start.elapsed().as_secs_f64()
+}
+
+fn check(known: u64, found: u64) -> Result<(), Failure> {
+    if known == found {
+        return Ok(());
+    }
+    let (first, second) = (known.to_string(), found.to_string());
+    Err(Failure::Disagreement { app: "microkernel", first, second })
+}
+
+impl Found {
+    fn local(&self) -> f64 {
+        1.0 - self.point.remote
+    }
+
+    /// The mean grain in seconds.
+    fn seconds(&self, workers: usize) -> f64 {
+        self.ideal.least() * workers as f64 / self.threads as f64
+    }
+
+    fn efficiency(&self, version: usize) -> Option<f64> {
+        let (_, time) = self.times.iter().find(|(at, _)| *at == version)?;
+        Some(self.ideal.least() / time.least())
+    }
+
+    /// The efficiency of each version, in per cent.
+    fn cells(&self) -> Vec<String> {
+        let shown = |per_cent: f64| if per_cent < 9.95 { format!("{per_cent:.1}") } else { format!("{per_cent:.0}") };
+        self.times.iter().map(|(_, time)| shown(100.0 * self.ideal.least() / time.least())).collect()
+    }
+
+    fn json(&self, part: &str, setting: &Setting<'_>) -> Vec<Value> {
+        let Point { remote, destinations: (destinations, _), grain, variance } = self.point;
+        let row = |(version, time): &(usize, Sample)| {
+            let Version { name, schema, transport } = &VERSIONS[*version];
+            json!({
+                "part": part, "version": name, "schema": format!("{schema:?}").to_lowercase(),
+                "transport": format!("{transport:?}").to_lowercase(), "remote": remote, "destinations": destinations,
+                "grain_rounds": grain, "grain_us": 1e6 * self.seconds(setting.workers), "variance": variance,
+                "places": setting.places, "threads": self.threads, "workers": setting.workers,
+                "ideal": figures(&self.ideal), "time": figures(time),
+                "efficiency": self.ideal.least() / time.least(),
+                "efficiency_of_medians": self.ideal.median() / time.median(),
+            })
+        };
+        self.times.iter().map(row).collect()
+    }
+}
+
+/// The mean grain of what was found at one, in seconds.
+fn grain(found: &[Found], workers: usize) -> f64 {
+    found.iter().map(|found| found.seconds(workers)).fold(f64::INFINITY, f64::min)
+}
+
+/// The same for people.
+fn grain_text(found: &[Found], workers: usize) -> String {
+    let rounds = show::thousands(found[0].point.grain.into());
+    format!("{rounds} rounds = {}", show::seconds(grain(found, workers)))
+}
+
+fn table(first: &str, versions: &[usize], report: &Report) -> Result<Table, Failure> {
+    let names = versions.iter().map(|&version| VERSIONS[version].name);
+    let head: Vec<_> = [first].into_iter().chain(names).collect();
+    report.table(21, &head)
+}
+
+/// Figure 11, and where its curves cross 70 % figure 13: for each local share the efficiency of each version by the grain.
+fn by_share(by_grain: &[Vec<Found>], workers: usize) -> Vec<Panel> {
+    let panel = |(place, found): (usize, &Found)| {
+        let curve = |(at, version): (usize, &Version)| {
+            let point = |found: &Vec<Found>| Some((1e6 * grain(found, workers), 100.0 * found[place].efficiency(at)?));
+            (version.name.to_owned(), by_grain.iter().filter_map(point).collect())
+        };
+        Panel {
+            title: format!("{:.0} % local", 100.0 * found.local()),
+            curves: VERSIONS.iter().enumerate().map(curve).collect(),
+        }
+    };
+    by_grain[0].iter().enumerate().map(panel).collect()
+}
+
+/// Figure 12: for each variance and each version the efficiency by the grain, where accesses go somewhere.
+fn by_variance(by_grain: &[Vec<Found>], workers: usize) -> Vec<Panel> {
+    let panel = |variance: f64, version: usize| {
+        let curve = |(name, _): (&'static str, Destinations)| {
+            let meant = |found: &&Found| found.point.variance == variance && found.point.destinations.0 == name;
+            let point = |all: &Vec<Found>| {
+                let found = all.iter().find(meant)?;
+                Some((1e6 * grain(all, workers), 100.0 * found.efficiency(version)?))
+            };
+            (name.to_owned(), by_grain.iter().filter_map(point).collect())
+        };
+        Panel {
+            title: format!("{}, V {variance:.1}, 20 % local", VERSIONS[version].name),
+            curves: DESTINATIONS.into_iter().map(curve).collect(),
+        }
+    };
+    let of_version = |&version: &usize| VARIANCES.map(|variance| panel(variance, version));
+    CONTENDING[..2].iter().flat_map(of_version).collect()
+}

@@ -1,0 +1,69 @@
+//! Closures by hand: the costs, the model and the programs of pcm-continuation-passing-threads.
+//!
+//! - `costs`: section 3: what making, sending, posting and scheduling cost
+//! - `programs`: what a tail call gains on fib, and the programs against their plain versions; how many closures migrate
+//! - `model`: equations 1 and 2 with the measured costs, beside measured efficiency
+//! - `table1`: Table 1: a picture by static and by dynamic distribution
+
+mod costs;
+mod model;
+mod programs;
+mod table1;
+
+use finespun::Runtime;
+
+use super::report::Table;
+use super::sections::{self, Sections};
+use super::{Bench, Extra, Report};
+use finespun_lab::args::BenchOptions;
+use finespun_lab::failure::Failure;
+use finespun_lab::machine::cores;
+use finespun_lab::show::{self, Up};
+
+/// The bench.
+#[derive(Debug)]
+pub struct Pcm;
+
+/// How it is measured.
+struct Way {
+    rounds: usize,
+    workers: usize,
+    quick: bool,
+}
+
+impl Way {
+    fn runtime(&self, workers: usize) -> Result<Runtime, Failure> {
+        Ok(Runtime::builder().workers(workers).build()?)
+    }
+
+    /// One worker, and all of them, if that is more.
+    fn sizes(&self) -> Vec<usize> {
+        if self.workers > 1 { vec![1, self.workers] } else { vec![1] }
+    }
+}
+
+const SECTIONS: &Sections<Way> = &[
+    ("costs", costs::measure),
+    ("programs", programs::measure),
+    ("model", model::measure),
+    ("table1", table1::measure),
+];
+
+impl Bench for Pcm {
+    fn rows(&self) -> Vec<String> {
+        sections::names(SECTIONS)
+    }
+
+    fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
+        let workers = options.workers.unwrap_or_else(cores::default_workers);
+        let way = Way { rounds: options.rounds, workers, quick: options.quick };
+        sections::measure(SECTIONS, options, &way, report)?;
+        let panels = std::mem::take(&mut report.panels);
+        if !panels.is_empty() {
+            let title = "Closures: efficiency by run length, measured and by the paper's equations";
+            let across = "run length of a thread, ns";
+            report.plot = Some(show::curves(title, &report.about, across, Up::PerCent("efficiency, %"), &[panels])?);
+        }
+        report.say(&format!("{workers} workers; least of {} rounds, variants in turn.\n", options.rounds))
+    }
+}

@@ -1,0 +1,138 @@
+//! What a message costs by its size, without contention: the concert paper's tables 2 and 5.
+//!
+//! Source and destination: one node sends and computes, another does nothing but receive, as in the first column of figure
+//! 10. Latency: half of a round trip between two who wait for nothing else, beside that of a bare cache line.
+
+use finespun::__transports::adaptive::Ways;
+use serde_json::json;
+
+use super::carriers::{Traffic, each, facing, go};
+use super::clock::Clock;
+use super::kernel::net;
+use super::patterns::Pattern;
+use super::{RUNS, SIZES, Samples, Size, TRANSPORTS, measure, round_trips_of_a_line, runs};
+use crate::measure::alternate;
+use crate::paper::concert::{CONCERT_TABLE_2, CONCERT_TABLE_5};
+use crate::{Report, figures};
+use finespun_lab::args::BenchOptions;
+use finespun_lab::failure::Failure;
+use finespun_lab::sample::Sample;
+use finespun_lab::show;
+
+const BOUNCES: u64 = 20_000;
+const QUICK: u64 = 100;
+
+/// The seconds that so many round trips of a message take.
+pub(super) fn bounce<const W: usize>(ways: Ways, times: u64) -> f64 {
+    go::<W, _>(Traffic::Bounce(times), facing(net(2, ways)))
+}
+
+/// A transport and a size.
+type Way = (&'static str, Ways, &'static Size);
+
+/// Who bounces.
+enum Bouncer {
+    Line,
+    Message(Way),
+}
+
+/// What was found, latencies in nanoseconds.
+struct Found {
+    way: Way,
+    costs: Samples,
+    latency: Sample,
+}
+
+/// How many steps [`part`] has.
+pub(super) fn steps(options: &BenchOptions) -> usize {
+    runs(options) + 2
+}
+
+pub(super) fn part(clock: &Clock, options: &BenchOptions, report: &Report) -> Result<(), Failure> {
+    let ways = || SIZES.iter().flat_map(|size| TRANSPORTS.map(|(name, ways)| (name, ways, size)));
+    let (bouncers, ways): (Vec<_>, Vec<Way>) =
+        ([Bouncer::Line].into_iter().chain(ways().map(Bouncer::Message)).collect(), ways().collect());
+    let variants = ways.iter().map(|&(_, ways, size)| (size, ways, Pattern::PointToPoint, (2, 2)));
+    let costs = measure(clock, variants, "costs by size", options, report);
+    let bounces = if options.quick { QUICK } else { BOUNCES };
+    report.step("latency by size");
+    let trips = alternate(options.rounds, &bouncers, |bouncer| {
+        Ok::<_, Failure>(match bouncer {
+            Bouncer::Line => round_trips_of_a_line(bounces),
+            Bouncer::Message((_, ways, size)) => (size.bounce)(*ways, bounces),
+        })
+    })?;
+    let mut latencies = trips.iter().map(|sample| each(sample, 2 * bounces));
+    let line = latencies.next().expect("the line comes first");
+    let found: Vec<Found> = (ways.into_iter().zip(costs).zip(latencies))
+        .map(|((way, costs), latency)| Found { way, costs, latency })
+        .collect();
+    report.row(json!({"part": "costs", "transport": "line", "latency": figures(&line)}));
+    report.rows(found.iter().map(Found::json));
+    report.say(&text(&found, &line, clock, options, bounces))
+}
+
+fn text(found: &[Found], line: &Sample, clock: &Clock, options: &BenchOptions, bounces: u64) -> String {
+    let head = [
+        "bytes",
+        "transport",
+        "source",
+        "(median)",
+        "[us]",
+        "destination",
+        "(median)",
+        "[us]",
+        "one way",
+        "(median)",
+        "[us]",
+        "of the line",
+    ];
+    let lines: Vec<_> = found.iter().map(|found| found.cells(line)).collect();
+    format!(
+        "What a message costs, in ns, by its size; [table 5 and, one way, table 2, in us on a T3D]\n\n{}\n\
+         Least and median of {} rounds in turn; of source and destination, of the half of {RUNS} times as many that was disturbed\n\
+         least. Source, destination: from one node, which computes between messages, to another, which only receives; a reading of\n\
+         the clock, {} ns, is taken off. One way: half of a round trip, of {}; a bare cache line takes {:.1} ns ({:.1}), and\n\
+         PVM took 34.31 us for 16 bytes.\n\n",
+        show::table(&head, &lines),
+        options.rounds,
+        clock.price(),
+        show::thousands(bounces),
+        line.least(),
+        line.median(),
+    )
+}
+
+impl Found {
+    /// What the paper has in its table 5 for one side, and in its table 2 for the latency.
+    fn theirs(&self) -> [Option<f64>; 3] {
+        let (name, _, size) = self.way;
+        let bytes = size.bytes.to_string();
+        let side = |side: &str| CONCERT_TABLE_5.figure(&format!("{name} {side}"), &bytes);
+        let latency = CONCERT_TABLE_2.figure("latency", &bytes).filter(|_| name == "push");
+        [side("source"), side("destination"), latency]
+    }
+
+    fn cells(&self, line: &Sample) -> Vec<String> {
+        let (name, _, size) = self.way;
+        let mut cells = vec![size.bytes.to_string(), name.to_owned()];
+        let samples = [&self.costs.source, &self.costs.destination, &self.latency];
+        for (sample, theirs) in samples.into_iter().zip(self.theirs()) {
+            cells.extend([format!("{:.1}", sample.least()), format!("{:.1}", sample.median())]);
+            cells.push(theirs.map_or_else(|| "-".to_owned(), |theirs| format!("{theirs}")));
+        }
+        cells.push(format!("{:.2}", self.latency.least() / line.least()));
+        cells
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let (name, _, size) = self.way;
+        let [source, destination, latency] = self.theirs();
+        json!({
+            "part": "costs", "transport": name, "bytes": size.bytes,
+            "source": figures(&self.costs.source), "destination": figures(&self.costs.destination),
+            "latency": figures(&self.latency),
+            "paper_us": {"source": source, "destination": destination, "latency": latency},
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! Messages between nodes: what they cost who sends and who receives, how long they take, and what a hot spot does to that.
+//!
+//! What is measured are the transports themselves, as the mailboxes of the library use them, and not one-way calls of objects.
+//! A mailbox receives all that there is whenever its worker looks, and keeps in its outbox what there is no room for; so of
+//! the two properties that the papers compare, what a message costs and whether a slow receiver stalls its senders, the
+//! first would drown in what a call costs anyway, and the second would only show as a longer outbox. Here each node has an end
+//! of its own in the net, workers have several of them, and a receiver is as slow as the paper's kernel makes it.
+//!
+//! - `carriers`: rate and round trip of 16 bytes, beside the channels that programs use instead
+//! - `costs`: source, destination and one-way latency by size, without contention (the paper's tables 2 and 5)
+//! - `contention`: the same by traffic pattern, with computing between messages (figure 10), on so many nodes and workers
+//! - `demands`: what our transports are to keep under contention, and whether they do
+//! - `kernel`: the program that is measured, and how
+//! - `patterns`: who sends to whom
+//! - `clock`, `threads`: readings of nanoseconds; threads that start together
+
+mod carriers;
+mod clock;
+mod contention;
+mod costs;
+mod demands;
+mod kernel;
+mod patterns;
+mod threads;
+
+use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
+
+use finespun::__transports::adaptive::Ways;
+
+use super::measure::take_turns;
+use super::{Bench, Extra, Report, Sample, wanted};
+use clock::Clock;
+use contention::Setting;
+use finespun_lab::args::BenchOptions;
+use finespun_lab::failure::Failure;
+use kernel::{Costs, Load};
+use patterns::Pattern;
+pub use threads::round_trips_of_a_line;
+
+/// The paper's two, and the one that chooses.
+const TRANSPORTS: [(&str, Ways); 3] = [("push", Ways::Push), ("pull", Ways::Pull), ("adaptive", Ways::Both)];
+
+/// A size of messages, with the program for it.
+struct Size {
+    bytes: usize,
+    runner: for<'a> fn(&'a Clock, Load) -> Box<dyn FnMut() -> Costs + 'a>,
+    /// The seconds that so many round trips take.
+    bounce: fn(Ways, u64) -> f64,
+}
+
+const fn size<const W: usize>() -> Size {
+    Size { bytes: 8 * W, runner: kernel::runner::<W>, bounce: costs::bounce::<W> }
+}
+
+/// The paper's.
+const SIZES: [Size; 7] =
+    [size::<2>(), size::<4>(), size::<8>(), size::<16>(), size::<32>(), size::<64>(), size::<128>()];
+
+/// Runs for each round: they are short, and some of them are undisturbed.
+const RUNS: usize = 4;
+
+/// What was found in the half of all rounds of runs that was disturbed least.
+struct Samples {
+    source: Sample,
+    stalled: Sample,
+    destination: Sample,
+    latency: Sample,
+    lost: Sample,
+}
+
+impl Samples {
+    fn new(runs: &[Costs]) -> Samples {
+        let sample = |figure: fn(&Costs) -> f64| runs.iter().map(figure).collect();
+        Samples {
+            source: sample(|costs| costs.source),
+            stalled: sample(|costs| costs.stalled),
+            destination: sample(|costs| costs.destination),
+            latency: sample(|costs| costs.latency),
+            lost: sample(|costs| costs.lost),
+        }
+    }
+}
+
+/// Runs what is to be compared in turn, so that all meet the same disturbances.
+fn measure<'a>(
+    clock: &'a Clock,
+    variants: impl Iterator<Item = (&'static Size, Ways, Pattern, Setting)>,
+    what: &str,
+    options: &BenchOptions,
+    report: &Report,
+) -> Vec<Samples> {
+    let runner = |(size, ways, pattern, setting): (&Size, Ways, Pattern, Setting)| {
+        let load = Load::usual(ways, pattern, setting);
+        RefCell::new((size.runner)(clock, if options.quick { load.quick() } else { load }))
+    };
+    let runners: Vec<RefCell<Box<dyn FnMut() -> Costs + 'a>>> = variants.map(runner).collect();
+    let begun = Cell::new(0);
+    let found = take_turns(runs(options), &runners, |run| {
+        if begun.replace(begun.get() + 1).is_multiple_of(runners.len()) {
+            report.step(what);
+        }
+        Ok::<_, Infallible>((run.borrow_mut())())
+    });
+    let Ok(found) = found;
+    let quiet = quiet(&found);
+    found.iter().map(|runs| Samples::new(&quiet.iter().map(|&round| runs[round]).collect::<Vec<_>>())).collect()
+}
+
+/// The half of all rounds in which threads were off their cores least.
+fn quiet(found: &[Vec<Costs>]) -> Vec<usize> {
+    let lost = |round: usize| found.iter().map(|runs| runs[round].lost).sum::<f64>();
+    let mut rounds: Vec<_> = (0..found[0].len()).map(|round| (lost(round), round)).collect();
+    rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    rounds.truncate(rounds.len().div_ceil(2));
+    rounds.into_iter().map(|(_, round)| round).collect()
+}
+
+/// How often [`measure`] runs each variant, not counting the first time; one less than its steps.
+fn runs(options: &BenchOptions) -> usize {
+    if options.quick { options.rounds } else { options.rounds * RUNS }
+}
+
+/// The bench.
+#[derive(Debug)]
+pub struct Transports;
+
+impl Bench for Transports {
+    fn rows(&self) -> Vec<String> {
+        let carriers = carriers::CARRIERS.iter().map(|carrier| carrier.name);
+        carriers.chain(["costs", "contention"]).map(str::to_owned).collect()
+    }
+
+    fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
+        let clock = Clock::new();
+        let (costs, contention) = (wanted(options, "costs"), wanted(options, "contention"));
+        report.expect(carriers::steps(options));
+        if costs {
+            report.expect(costs::steps(options));
+        }
+        if contention {
+            report.expect(contention::steps(options));
+        }
+        carriers::part(options, report)?;
+        if costs {
+            costs::part(&clock, options, report)?;
+        }
+        if contention {
+            contention::part(&clock, options, report)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Costs, quiet};
+
+    #[test]
+    fn rounds_that_were_disturbed_do_not_count() {
+        let costs = |lost| Costs { source: 1.0, stalled: 0.0, destination: 1.0, latency: 1.0, lost };
+        let found = [[0.5, 0.0, 0.1, 0.0, 0.3].map(costs).to_vec(), [0.0, 0.2, 0.0, 0.05, 0.0].map(costs).to_vec()];
+        let mut rounds = quiet(&found);
+        rounds.sort_unstable();
+        assert_eq!(rounds, [1, 2, 3], "three of five, by what both have lost");
+    }
+}

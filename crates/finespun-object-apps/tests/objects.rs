@@ -1,0 +1,132 @@
+//! The applications of objects: the same answer whatever they run on, and the known ones.
+
+use finespun::Transport;
+use finespun::prelude::*;
+use finespun_object_apps::{em3d, mdforce, sor};
+
+#[path = "../../finespun/tests/common/pairwise.rs"]
+mod pairwise;
+
+const NODES: [usize; 4] = [8, 1, 2, 4];
+const FORMS: [em3d::Form; 3] = [em3d::Form::Pull, em3d::Form::Push, em3d::Form::Forward];
+
+/// Nodes, workers, transports, messages as bytes or not, and every n-th blocking primitive; see `pairwise`.
+fn every_runtime(check: impl Fn(&Runtime, &str)) {
+    const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
+    const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
+    for [n, nodes, transport, workers, encode] in pairwise::cases([BLOCK.len(), NODES.len(), TRANSPORTS.len(), 2, 2]) {
+        let (n, nodes, transport) = (BLOCK[n], NODES[nodes], TRANSPORTS[transport]);
+        let (workers, encode) = (2 - workers, encode == 1);
+        let builder = Runtime::builder().workers(workers).nodes(nodes).transport(transport);
+        let runtime = builder.encode(encode).block_every(n).build().expect("a runtime");
+        let how = format!("{nodes} nodes, {workers} workers, {transport:?}, bytes: {encode}, every {n}");
+        check(&runtime, &how);
+        assert_eq!(runtime.close(), 0, "frames left: {how}");
+    }
+}
+
+fn grid(runtime: &Runtime, layout: sor::Layout, form: sor::Form, sweeps: u32) -> f64 {
+    let grid = runtime.run(sor::create(layout));
+    runtime.run(sor::sweep(&grid, form, sweeps));
+    let sum = runtime.run(sor::sum(&grid));
+    runtime.run(sor::free(&grid));
+    sum
+}
+
+fn graph(runtime: &Runtime, graph: &em3d::Graph, form: em3d::Form, steps: u32) -> em3d::Values {
+    let objects = runtime.run(em3d::create(graph));
+    runtime.run(em3d::step(&objects, form, steps));
+    let values = runtime.run(em3d::values(&objects));
+    runtime.run(em3d::free(&objects));
+    values
+}
+
+#[test]
+fn nothing_that_they_run_on_changes_a_bit_of_a_grid() {
+    for form in [sor::Form::TwoPhase, sor::Form::RedBlack] {
+        let mut plain = sor::Plain::new(14);
+        plain.sweep(form, 2);
+        let layout = sor::Layout { side: 14, block: 3 };
+        every_runtime(|runtime, how| {
+            assert_eq!(grid(runtime, layout, form, 2).to_bits(), plain.sum().to_bits(), "{how}");
+        });
+    }
+}
+
+#[test]
+fn nothing_that_they_run_on_changes_a_bit_of_a_graph() {
+    let problem = em3d::Problem { variant: em3d::Variant::Canonical, size: 24, degree: 3, locality: 0.0, seed: 3 };
+    let drawn = em3d::Graph::draw(problem);
+    let mut plain = em3d::Plain::new(&drawn);
+    plain.step(2);
+    every_runtime(|runtime, how| {
+        for form in FORMS {
+            assert_eq!(graph(runtime, &drawn, form, 2), plain.values(), "{form:?}: {how}");
+        }
+    });
+}
+
+/// Forces of other nodes are added node by node, so the bits are those of the number of nodes and the layout.
+#[test]
+fn nothing_that_they_run_on_changes_a_bit_of_a_protein() {
+    let system = mdforce::t4().first(30);
+    let pairs = mdforce::Pairs::new(&system, 0.5);
+    let mut plain = mdforce::Plain::new(&system, &pairs);
+    let total = plain.evaluate(1).total();
+    for layout in [mdforce::Layout::Random, mdforce::Layout::Spatial] {
+        let homes = NODES.map(|nodes| (nodes, layout.nodes(&system, nodes)));
+        let first = NODES.map(|nodes| (nodes, std::cell::OnceCell::new()));
+        every_runtime(|runtime, how| {
+            let nodes = runtime.nodes();
+            let (_, homes) = homes.iter().find(|(of, _)| *of == nodes).expect("a number of nodes");
+            let (_, first) = first.iter().find(|(of, _)| *of == nodes).expect("a number of nodes");
+            let objects = runtime.run(mdforce::create(&system, &pairs, homes));
+            let energy = runtime.run(mdforce::evaluate(&objects, 2));
+            let forces = runtime.run(mdforce::forces(&objects));
+            runtime.run(mdforce::free(&objects));
+            assert!((energy.total() / total - 1.0).abs() < 1e-9, "{how}");
+            assert_eq!(first.get_or_init(|| (energy, forces.clone())), &(energy, forces), "{layout:?}: {how}");
+        });
+    }
+}
+
+/// Two workers, as many nodes as are asked for, and something else about each number of them.
+fn two_workers(nodes: usize) -> Runtime {
+    let transport = match nodes {
+        1 | 2 => Transport::Adaptive,
+        4 => Transport::Push,
+        _ => Transport::Pull,
+    };
+    let builder = Runtime::builder().workers(2).nodes(nodes).transport(transport);
+    builder.build().expect("a runtime")
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "minutes without a release build")]
+fn the_sum_of_a_large_grid_is_the_known_one() {
+    let layout = sor::Layout::whole(1024, 8);
+    let sums = NODES.map(|nodes| grid(&two_workers(nodes), layout, sor::Form::RedBlack, 100));
+    assert!((sums[0] - 0.522_639_754_353_222_3).abs() < 1e-12, "{}", sums[0]);
+    assert!(sums.iter().all(|sum| sum.to_bits() == sums[0].to_bits()), "{sums:?}");
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "minutes without a release build")]
+fn the_values_of_large_graphs_are_the_known_ones() {
+    use em3d::Form::{Forward, Pull, Push};
+    for (variant, electric, magnetic, runs) in [
+        (em3d::Variant::Canonical, -6.029_713_859_878_87e23, 7.724_631_146_417_57e23, [(1, Pull), (8, Forward)]),
+        (em3d::Variant::Stable, -2_102.132_541_175_93, -1_666.940_637_517_99, [(2, Push), (4, Pull)]),
+    ] {
+        let drawn = em3d::Graph::draw(em3d::Problem { variant, size: 4096, degree: 16, locality: 0.0, seed: 42 });
+        for (nodes, form) in runs {
+            let values = graph(&two_workers(nodes), &drawn, form, 100);
+            let near = |found: f64, known: f64| (found / known - 1.0).abs() < 1e-9;
+            let (found_electric, found_magnetic) = values.sums();
+            assert!(near(found_electric, electric) && near(found_magnetic, magnetic), "{form:?} at {nodes} nodes");
+            if variant == em3d::Variant::Stable {
+                assert!(near(drawn.invariant(&values), 2_202.750_281_147_62), "{form:?} at {nodes} nodes");
+            }
+        }
+    }
+}

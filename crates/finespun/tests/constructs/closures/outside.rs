@@ -1,0 +1,163 @@
+//! What comes from outside a computation, and what comes after it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use finespun::closure::{Cont, make_closure, post, send_argument, tail_call, thread, top};
+use finespun::prelude::*;
+
+use super::{Counted, add_all, fib_sum, keep_waiting, panics, square};
+use crate::common::{everywhere, within_a_minute};
+
+#[test]
+fn closures_are_made_within_a_computation() {
+    let text = panics(|| drop(make_closure!(square, unreachable(), 1)));
+    assert!(text.contains("outside a computation"), "{text}");
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let text = panics(|| {
+        runtime.run(top(|k| post(make_closure!(read_shared, k, 1))).sharing(Arc::new(1_u32)));
+    });
+    assert!(text.contains("the thread `read_shared` reads a `u64`, which its computation does not share"), "{text}");
+
+    /// A continuation, of a computation that is over.
+    fn unreachable() -> Cont<u64> {
+        let (kept, keep) = std::sync::mpsc::channel();
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        runtime.run(top(|k| {
+            let k1 = make_closure!(keep_waiting, _, Counted::new(&Arc::default()));
+            kept.send(k1.never).unwrap();
+            send_argument((), k);
+        }));
+        keep.recv().unwrap()
+    }
+}
+
+/// Adds what is shared as often.
+#[thread]
+fn read_shared(#[shared] shared: &u64, to: Cont<u64>, n: u64) {
+    if n == 0 {
+        return send_argument(0, to);
+    }
+    let sum = make_closure!(fib_sum, to, *shared, _);
+    if n.is_multiple_of(2) {
+        tail_call!(read_shared, sum.y, n - 1)
+    } else {
+        post(make_closure!(read_shared, sum.y, n - 1))
+    }
+}
+
+#[test]
+fn what_is_shared_is_there_until_the_end() {
+    let value = Arc::new(3_u64);
+    everywhere(|runtime| {
+        let sum = top(|k| post(make_closure!(read_shared, k, 100))).sharing(Arc::clone(&value));
+        assert_eq!(runtime.run(sum), 300);
+        assert_eq!(Arc::strong_count(&value), 1);
+    });
+}
+
+#[test]
+fn what_is_sent_after_the_end_is_destroyed() {
+    let alive = Arc::new(AtomicU64::new(0));
+    everywhere(|runtime| {
+        let (kept, keep) = std::sync::mpsc::channel();
+        runtime.run(top(|k| {
+            for _ in 0..3 {
+                let k1 = make_closure!(keep_waiting, _, Counted::new(&alive));
+                kept.send(k1.never).unwrap();
+            }
+            send_argument((), k);
+        }));
+        assert_eq!(alive.load(Relaxed), 3);
+        // Sent from outside, from within another computation, and dropped.
+        send_argument(1, keep.recv().unwrap());
+        let other = keep.recv().unwrap();
+        runtime.run(top(|k| {
+            send_argument(2, other);
+            send_argument((), k);
+        }));
+        drop(keep.recv().unwrap());
+        assert_eq!(alive.load(Relaxed), 0);
+    });
+}
+
+#[thread]
+fn hand_out(parent: Cont<u64>, n: u64) {
+    let k1 = make_closure!(add_all, parent, 1, _[n as usize]);
+    let to: Vec<Cont<u64>> = k1.values.collect();
+    std::thread::spawn(move || to.into_iter().zip(0..).for_each(|(to, i)| send_argument(i, to)));
+}
+
+#[task]
+async fn meanwhile(others: &AtomicU64) -> u64 {
+    let (sum, ()) = join!(top(|k| post(make_closure!(hand_out, k, 100))), wait_for_a_while(others));
+    sum
+}
+
+/// Keeps the run from being stuck, as far as it can tell, while somebody outside sends.
+#[task]
+async fn wait_for_a_while(others: &AtomicU64) {
+    blocking(|| std::thread::sleep(std::time::Duration::from_millis(20))).await;
+    others.fetch_add(1, Relaxed);
+}
+
+#[test]
+fn arguments_come_from_other_threads() {
+    for workers in [1, 2] {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        let others = AtomicU64::new(0);
+        assert_eq!(runtime.run(meanwhile(&others)), 99 * 100 / 2);
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
+#[thread]
+fn for_ever(parent: Cont<u64>, rounds: Arc<AtomicU64>) {
+    rounds.fetch_add(1, Relaxed);
+    post(make_closure!(for_ever, parent, rounds));
+}
+
+#[task]
+async fn end_it(rounds: &Arc<AtomicU64>) {
+    let mine = Arc::clone(rounds);
+    let ended = parfor(0..2, move |i| either(i, Arc::clone(&mine))).await;
+    assert!(ended.is_break());
+}
+
+#[task]
+async fn either(i: usize, rounds: Arc<AtomicU64>) -> std::ops::ControlFlow<()> {
+    if i == 0 {
+        while rounds.load(Relaxed) < 1000 {
+            yield_now().await;
+        }
+        return std::ops::ControlFlow::Break(());
+    }
+    top(move |k: Cont<u64>| post(make_closure!(for_ever, k, rounds))).await;
+    std::ops::ControlFlow::Continue(())
+}
+
+#[test]
+fn a_terminated_group_takes_its_computations_along() {
+    within_a_minute(|| {
+        for workers in [1, 2, 3] {
+            for n in [0, 1, 3] {
+                let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
+                let rounds = Arc::new(AtomicU64::new(0));
+                runtime.run(end_it(&rounds));
+                assert_eq!(Arc::strong_count(&rounds), 1, "no closure is left");
+                assert_eq!(runtime.close(), 0);
+            }
+        }
+    });
+}
+
+#[test]
+fn waiting_for_nothing_is_a_deadlock() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        let (kept, keep) = std::sync::mpsc::channel();
+        let error = runtime.try_run(top(|k: Cont<u64>| kept.send(k).unwrap())).expect_err("nobody sends");
+        assert!(error.to_string().contains("deadlock"), "{error}");
+        drop(keep.recv());
+    });
+}

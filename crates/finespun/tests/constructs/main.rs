@@ -1,0 +1,7 @@
+//! Groups of activities, and closures by hand.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod closures;
+mod groups;

@@ -1,0 +1,16 @@
+//! Tasks: what users write, waits, panics, destructors, and what must not break them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod counting;
+mod face;
+mod hostile;
+mod iterators;
+mod leaving;
+mod locks;
+mod methods;
+mod panics;
+mod straight;
+mod trees;
+mod waits;
