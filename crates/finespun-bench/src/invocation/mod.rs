@@ -64,7 +64,7 @@ impl Bench for Invocation {
         let ways: Vec<_> =
             ways().into_iter().filter(|way| wanted(options, &way.name) || wanted(options, way.column())).collect();
         report.expect(options.rounds + 1);
-        let begun = Cell::new(0);
+        let begun = Cell::new(0_usize);
         let samples = alternate(options.rounds, &ways, |way| {
             if begun.replace(begun.get() + 1).is_multiple_of(ways.len()) {
                 report.step(&format!("all {} calls in turn", ways.len()));

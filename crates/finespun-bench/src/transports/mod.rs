@@ -95,7 +95,7 @@ fn measure<'a>(
         RefCell::new((size.runner)(clock, if options.quick { load.quick() } else { load }))
     };
     let runners: Vec<RefCell<Box<dyn FnMut() -> Costs + 'a>>> = variants.map(runner).collect();
-    let begun = Cell::new(0);
+    let begun = Cell::new(0_usize);
     let found = take_turns(runs(options), &runners, |run| {
         if begun.replace(begun.get() + 1).is_multiple_of(runners.len()) {
             report.step(what);
