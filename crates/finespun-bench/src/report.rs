@@ -1,8 +1,8 @@
-//! What a bench finds, on its way to whoever reads it.
+//! The report of a bench: tables, rows for programs, progress.
 //!
-//! Tables are printed row by row, as soon as a row has been measured. Rows for programs are kept, and written to the file of
-//! `--json` at the end, or when Ctrl-C ends the bench: then the file says so and holds the rows so far. What is being measured,
-//! and how much is left, is told on the standard error: by a bar on a terminal, else a line for each step.
+//! Tables are printed row by row, each row as soon as it has been measured. Rows for programs are collected, and written to the
+//! file of `--json` at the end, or when Ctrl-C ends the bench: then the file says so and holds the rows so far. The standard
+//! error shows the current step and how many are left: by a bar on a terminal, else a line for each step.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,12 +18,12 @@ use serde_json::{Map, Value, json};
 
 use crate::COMPILED_WITH;
 
-/// The rows so far, where Ctrl-C finds them.
+/// The rows so far. A static, since the handler of Ctrl-C writes them.
 static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
 
-/// What is to be written at the end.
+/// The content of the file of `--json`.
 struct Journal {
-    /// About the bench and the machine.
+    /// Bench, machine, rounds.
     head: Map<String, Value>,
     rows: Vec<Value>,
     target: Option<Target>,
@@ -50,18 +50,18 @@ fn journal() -> MutexGuard<'static, Option<Journal>> {
 /// The report of a bench that is running.
 pub struct Report {
     steps: Steps,
-    /// Machine, rounds and so on: for pictures.
+    /// Machine, rounds, profile: the line below the title of a picture.
     pub about: String,
     /// Panels with common axes, from which some benches draw their picture.
     pub panels: Vec<Panel>,
     /// The picture.
     pub plot: Option<String>,
-    /// What is wrong, in one line: a limit is not kept, or there is nothing to measure with.
+    /// One line about what is wrong: a limit that is not kept, or a missing tool.
     pub complaint: Option<String>,
 }
 
 impl Report {
-    /// Begins the report of a bench: prints what is measured with.
+    /// Begins the report of a bench: prints the bench, profile, machine and rounds.
     pub fn begin(name: Name, options: &BenchOptions, target: Option<Target>) -> Result<Report, Failure> {
         let (model, online) = (cores::model(&machine::read), cores::online(&machine::read));
         let processor = model.clone().unwrap_or_else(|| "unknown processor".to_owned());
@@ -103,12 +103,12 @@ impl Report {
         Ok((self.plot, self.complaint))
     }
 
-    /// There are so many more steps.
+    /// Adds `steps` to the number of steps that are left.
     pub fn expect(&self, steps: usize) {
         self.steps.expect(steps as u64);
     }
 
-    /// Begins the next step, and says what it is.
+    /// Begins the next step, and shows `what` it is.
     pub fn step(&self, what: &str) {
         self.steps.begin(what);
     }
@@ -118,14 +118,14 @@ impl Report {
         self.steps.hidden(|| show::print(text))
     }
 
-    /// Keeps a row for programs.
+    /// Adds a row for programs.
     pub fn row(&self, row: Value) {
         if let Some(journal) = journal().as_mut() {
             journal.rows.push(row);
         }
     }
 
-    /// Keeps some rows.
+    /// Adds several rows.
     pub fn rows(&self, rows: impl IntoIterator<Item = Value>) {
         rows.into_iter().for_each(|row| self.row(row));
     }
@@ -143,12 +143,12 @@ impl Report {
     }
 }
 
-/// A table that is printed row by row, so the widths of its columns are set before there are rows.
+/// A table that is printed row by row, so the widths of its columns do not depend on the rows.
 pub struct Table {
     widths: Vec<usize>,
 }
 
-/// What most figures fit into.
+/// The least width of a column of figures.
 const FIGURE: usize = 9;
 
 impl Table {

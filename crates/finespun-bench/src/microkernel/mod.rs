@@ -264,13 +264,12 @@ impl Setting<'_> {
         format!(
             "Efficiency: the time of the computing alone, dealt evenly to {} workers, over that of the program on as many, both the\n\
              least of {} runs in turn. {} places on as many nodes, {} to {} threads each. Heap: a frame for every call. base: heap, push; +stack: push; +pull: heap, pull; +stack+pull: pull; adaptive: what a\n\
-             program gets that asks for nothing.{}\n",
+             program gets that asks for nothing.\n",
             self.workers,
             self.options.rounds,
             self.places,
             if self.options.quick { QUICK_THREADS } else { THREADS.0 },
             if self.options.quick { QUICK_THREADS } else { THREADS.1 },
-            "",
         )
     }
 }

@@ -111,13 +111,13 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Nothing has begun, and there is nothing to do yet.
+    /// Makes a counter without steps.
     pub fn new(name: String) -> Steps {
         let terminal = io::stderr().is_terminal();
         Steps { name, begun: Cell::new(0), total: Cell::new(0), start: Instant::now(), terminal }
     }
 
-    /// There are so many more steps.
+    /// Adds `steps` to the number of steps that are left.
     pub fn expect(&self, steps: u64) {
         self.total.set(self.total.get() + steps);
     }

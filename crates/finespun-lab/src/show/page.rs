@@ -13,7 +13,7 @@ pub(super) const FONT: &str = "sans-serif";
 pub(super) const SMALL: u32 = 12;
 /// Of a letter of a label, about.
 pub(super) const LETTER: usize = 7;
-/// Between what stands side by side.
+/// Pixels between neighbours.
 const GAP: u32 = 10;
 const LINE: u32 = 18;
 
@@ -41,7 +41,7 @@ pub(super) fn colour(series: usize) -> RGBColor {
     COLOURS[series % COLOURS.len()]
 }
 
-/// What stands around a drawing.
+/// Title, subtitle and legend around a drawing.
 pub(super) struct Page<'a> {
     pub(super) title: &'a str,
     /// Machine, rounds and so on; nothing for what does not depend on these.
