@@ -124,9 +124,11 @@ fn bench(line: args::Bench) -> Result<(), Failure> {
     interrupt::install();
     let open = |option, path: &Option<_>| path.as_deref().map(|path: &Path| Target::open(option, path)).transpose();
     let (json, plot) = (open("--json", &options.json)?, open("--plot", &options.plot)?);
-    let mut report = Report::begin(name, &options, json)?;
-    bench.run(&options, &extra, &mut report)?;
-    let (svg, complaint) = report.end()?;
+    let measured = Report::begin(name, &options, json).and_then(|mut report| {
+        bench.run(&options, &extra, &mut report)?;
+        report.end()
+    });
+    let (svg, complaint) = measured.inspect_err(|_| report::keep_rows())?;
     if let (Some(target), Some(svg)) = (plot, svg) {
         target.write(svg)?;
     }

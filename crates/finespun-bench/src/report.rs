@@ -1,8 +1,8 @@
 //! The report of a bench: tables, rows for programs, progress.
 //!
 //! Tables are printed row by row, each row as soon as it has been measured. Rows for programs are collected, and written to the
-//! file of `--json` at the end, or when Ctrl-C ends the bench: then the file says so and holds the rows so far. The standard
-//! error shows the current step and how many are left: by a bar on a terminal, else a line for each step.
+//! file of `--json` at the end, or when Ctrl-C or an error ends the bench: then the file says so and holds the rows so far. The
+//! standard error shows the current step and how many are left: by a bar on a terminal, else a line for each step.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -47,6 +47,14 @@ fn journal() -> MutexGuard<'static, Option<Journal>> {
     JOURNAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Writes the rows so far, of a bench that does not reach its end. A file without rows is removed.
+pub fn keep_rows() {
+    if let Some(journal) = journal().take() {
+        // The process ends with the code of what has ended the bench, whether or not this works.
+        let _ = journal.write(true);
+    }
+}
+
 /// The report of a bench that is running.
 pub struct Report {
     steps: Steps,
@@ -79,12 +87,7 @@ impl Report {
         });
         let Value::Object(head) = head else { unreachable!("an object") };
         *journal() = Some(Journal { head, rows: Vec::new(), target });
-        interrupt::before_exit(|| {
-            if let Some(journal) = journal().take() {
-                // The process ends with the code of an interruption whether or not this works.
-                let _ = journal.write(true);
-            }
-        });
+        interrupt::before_exit(keep_rows);
         if name != Name::Count {
             show::print(&format!(
                 "finespun bench {} (profile `{COMPILED_WITH}`): {processor}{online_text}; {rounds}{quick}\n\n",
