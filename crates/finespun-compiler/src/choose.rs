@@ -1,14 +1,15 @@
 //! The choice of a schema.
 
-use proc_macro2::TokenStream;
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Block, Pat, Type};
+use syn::{Attribute, Block, Ident, Pat, Stmt, Type};
 
 use crate::closures;
 use crate::emit::{self, Ready};
 use crate::error::Errors;
-use crate::flow::capture;
+use crate::flow::capture::{self, Demand};
 use crate::flow::graph::{Bound, Own};
 use crate::head;
 use crate::kinds::{self, Kind, Lend};
@@ -21,6 +22,8 @@ use crate::scan;
 /// A parameter of the function that will hold the body.
 #[derive(Clone)]
 pub(crate) struct Param {
+    /// Its attributes, which go on what binds it.
+    pub(crate) attrs: Vec<Attribute>,
     /// What the user binds.
     pub(crate) pat: Pat,
     /// What the function's own parameter is called.
@@ -53,9 +56,8 @@ pub(crate) struct Code {
     pub(crate) inlined: bool,
     /// What it returns holds the list of its callees' schemas.
     pub(crate) listed: bool,
-    /// The code is right if none of these types has a destructor; otherwise
-    /// the task is pinned.
-    pub(crate) inert: Vec<Type>,
+    /// The code is right if these hold; otherwise the task is pinned.
+    pub(crate) demands: Vec<Demand>,
 }
 
 /// The head of a body, as a function of its own.
@@ -101,7 +103,7 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
             "move the conditional part into a plain function",
         );
     }
-    let ready = prepare(params, own, block, place.split, &mut reasons);
+    let ready = prepare(params, own, block, wish, place.split, &mut reasons);
     if reasons.0.is_empty()
         && let Some(mut ready) = ready
     {
@@ -151,9 +153,23 @@ fn names(params: &[Param], block: &Block) -> Vec<Type> {
     names.0
 }
 
-fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mut Reasons) -> Option<Ready> {
+fn prepare(
+    params: &[Param],
+    own: &Own,
+    block: &Block,
+    wish: Wish,
+    split: bool,
+    reasons: &mut Reasons,
+) -> Option<Ready> {
     let mut block = block.clone();
-    let mut pats: Vec<Pat> = params.iter().map(|p| p.pat.clone()).collect();
+    let mut pats: Vec<Pat> = Vec::new();
+    let mut lets = Vec::new();
+    for (index, param) in params.iter().enumerate() {
+        let (local, binding) = parameter(param, index);
+        pats.push(local);
+        lets.extend(binding);
+    }
+    block.stmts.splice(0..0, lets);
     let mut names = Names::resolve(&mut pats, &mut block, reasons);
     if !reasons.0.is_empty() {
         return None;
@@ -171,8 +187,12 @@ fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mu
     }
     let known: Vec<Bound> =
         pats.into_iter().zip(params).map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() }).collect();
-    let flow = capture::analyse(&known, own, &body, &names, reasons);
-    let params = known.into_iter().zip(params).map(|(known, p)| (known.pat, p.argument.clone()));
+    let flow = capture::analyse(&known, own, &body, &names, wish.is_stack(), reasons);
+    let params = known.into_iter().zip(params).map(|(known, p)| {
+        // What has a pattern has its attributes there.
+        let attrs = if head::binder(&p.pat).is_some() { p.attrs.clone() } else { Vec::new() };
+        (attrs, known.pat, p.argument.clone())
+    });
     Some(Ready {
         params: params.collect(),
         head,
@@ -184,6 +204,24 @@ fn prepare(params: &[Param], own: &Own, block: &Block, split: bool, reasons: &mu
         listed: false,
         located: false,
     })
+}
+
+/// How a parameter is bound, as in a plain `async fn`: a name is a local; what has another pattern is a local without a
+/// name, which the pattern takes apart. So what the pattern leaves unbound lives until the task ends.
+pub(crate) fn parameter(param: &Param, index: usize) -> (Pat, Option<Stmt>) {
+    if head::binder(&param.pat).is_some_and(|p| !crate::names::is_constant(p)) {
+        return (param.pat.clone(), None);
+    }
+    let local = Ident::new(&format!("__arg{index}"), Span::mixed_site());
+    let binding = match &param.pat {
+        Pat::Wild(_) => None,
+        pat => {
+            let span = pat.span().resolved_at(Span::mixed_site());
+            let attrs = &param.attrs;
+            Some(syn::parse2(quote_spanned!(span=> #(#attrs)* let #pat = #local;)).expect("a let statement"))
+        }
+    };
+    (normalise::ident_pat(&local), binding)
 }
 
 /// Does the type say that it borrows?

@@ -43,8 +43,8 @@ use crate::scan::Known;
 
 /// A body that is ready to be written as a stack task.
 pub(crate) struct Ready {
-    /// The parameters' patterns and what they are bound to.
-    pub(crate) params: Vec<(syn::Pat, TokenStream)>,
+    /// The parameters' attributes, patterns, and what they are bound to.
+    pub(crate) params: Vec<(Vec<syn::Attribute>, syn::Pat, TokenStream)>,
     /// The leading exits.
     pub(crate) head: Vec<syn::Stmt>,
     pub(crate) body: Body,
@@ -79,7 +79,7 @@ pub(crate) fn stack(ready: &Ready) -> Code {
         forwards: ready.forwards(),
         inlined: false,
         listed: ready.listed,
-        inert: ready.flow.inert_types.clone(),
+        demands: ready.flow.demands.clone(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a refusal reaches the user: a `compile_error!` at his own tokens.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::Span;
 use quote::ToTokens;
 
 /// Collects every error of one item, so that one build shows them all.
@@ -29,10 +29,4 @@ impl Errors {
     pub(crate) fn finish(self) -> syn::Result<()> {
         self.0.map_or(Ok(()), Err)
     }
-}
-
-/// The errors as tokens. The item itself is dropped: a half-compiled task
-/// would only add errors about code the user did not write.
-pub(crate) fn render(error: syn::Error, _item: TokenStream) -> TokenStream {
-    error.to_compile_error()
 }

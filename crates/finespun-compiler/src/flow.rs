@@ -9,6 +9,6 @@ mod closure;
 mod expression;
 pub(crate) mod graph;
 mod methods;
-mod pattern;
+pub(crate) mod pattern;
 mod place;
 mod solve;

@@ -19,6 +19,8 @@ pub(crate) struct Body {
     pub(crate) root: BlockId,
     /// Items at the top of the body, emitted once.
     pub(crate) items: Vec<Stmt>,
+    /// Locals that are used by value before an await, and named behind it instead.
+    pub(crate) postponed: Vec<(syn::Ident, proc_macro2::Span)>,
 }
 
 /// Statements and a value.

@@ -33,6 +33,8 @@ pub(crate) struct Kind {
     /// The locals it borrows from; with `true`, the local itself and not what
     /// the local points to.
     pub(crate) from: BTreeSet<(usize, bool)>,
+    /// What a `ref` binder of this value borrows from, if the value stands in a local.
+    pub(crate) place: Option<(usize, bool)>,
 }
 
 impl Kind {
@@ -45,6 +47,7 @@ impl Kind {
             counted: false,
             closure: false,
             from: BTreeSet::new(),
+            place: None,
         }
     }
 

@@ -23,6 +23,7 @@ mod flow;
 mod head;
 mod ir;
 mod kinds;
+mod library;
 mod macros;
 mod names;
 mod normalise;
@@ -33,43 +34,57 @@ mod thread;
 
 use proc_macro2::TokenStream;
 
-/// Compiles an `impl` block marked `#[object]`.
+pub use library::renamed;
+
+/// Compiles an `impl` block marked `#[object(arguments)]`.
 ///
 /// Errors as for [`task`].
 pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
-    match parse::object::object(arguments, block.clone()) {
-        Ok(tokens) => tokens,
-        Err(error) => error::render(error, block),
-    }
+    marked(arguments, block, parse::object::object)
 }
 
 /// Compiles one item marked `#[task(arguments)]`.
 ///
-/// Errors come back as `compile_error!` invocations at the user's own tokens.
+/// Generated code calls the library `::finespun`, or as `crate = path` among the arguments says. Errors come back as
+/// `compile_error!` invocations at the user's own tokens.
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    match parse::task(arguments, item.clone()) {
-        Ok(tokens) => tokens,
-        Err(error) => error::render(error, item),
-    }
+    marked(arguments, item, parse::task)
 }
 
 /// Compiles one function marked `#[thread(arguments)]`.
 ///
 /// Errors as for [`task`].
 pub fn thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    thread::thread(arguments, item.clone()).unwrap_or_else(|error| error::render(error, item))
+    marked(arguments, item, thread::thread)
 }
 
 /// Expands `make_closure!`.
 ///
 /// Errors as for [`task`].
 pub fn make_closure(tokens: TokenStream) -> TokenStream {
-    thread::make_closure(tokens.clone()).unwrap_or_else(|error| error::render(error, tokens))
+    thread::make_closure(tokens).unwrap_or_else(|error| error.to_compile_error())
 }
 
 /// Expands `tail_call!`.
 ///
 /// Errors as for [`task`].
 pub fn tail_call(tokens: TokenStream) -> TokenStream {
-    thread::tail_call(tokens.clone()).unwrap_or_else(|error| error::render(error, tokens))
+    thread::tail_call(tokens).unwrap_or_else(|error| error.to_compile_error())
+}
+
+/// Compiles a marked item. One with errors is dropped: a half-compiled task would only add errors about code that the user
+/// did not write.
+fn marked(
+    arguments: TokenStream,
+    item: TokenStream,
+    compile: fn(TokenStream, TokenStream) -> syn::Result<TokenStream>,
+) -> TokenStream {
+    let compiled = library::given(arguments).and_then(|(path, arguments)| {
+        let tokens = compile(arguments, item)?;
+        Ok(match path {
+            Some(path) => renamed(tokens, &path),
+            None => tokens,
+        })
+    });
+    compiled.unwrap_or_else(|error| error.to_compile_error())
 }

@@ -127,6 +127,26 @@ pub(crate) fn parse(mac: &Macro) -> Option<(Style, Arguments)> {
     Some((style, arguments))
 }
 
+/// The expressions among the arguments.
+pub(crate) fn expressions(arguments: &Arguments) -> Vec<&Expr> {
+    match arguments {
+        Arguments::List(list) => list.iter().map(|a| &a.expr).collect(),
+        Arguments::Repeat(value, len) => vec![value, len],
+        Arguments::Matches(value, _, guard) => std::iter::once(&**value).chain(guard.as_deref()).collect(),
+        Arguments::None => Vec::new(),
+    }
+}
+
+/// The same, to be changed.
+pub(crate) fn expressions_mut(arguments: &mut Arguments) -> Vec<&mut Expr> {
+    match arguments {
+        Arguments::List(list) => list.iter_mut().map(|a| &mut a.expr).collect(),
+        Arguments::Repeat(value, len) => vec![value, len],
+        Arguments::Matches(value, _, guard) => std::iter::once(&mut **value).chain(guard.as_deref_mut()).collect(),
+        Arguments::None => Vec::new(),
+    }
+}
+
 /// Puts changed arguments back.
 pub(crate) fn rebuild(mac: &mut Macro, arguments: &Arguments) {
     mac.tokens = match arguments {
@@ -161,9 +181,13 @@ pub(crate) fn captures(list: &Punctuated<Argument, Token![,]>) -> Vec<Ident> {
 }
 
 fn inline(literal: &LitStr) -> Vec<Ident> {
-    let text = literal.value();
+    inline_names(&literal.value()).into_iter().map(|n| crate::names::named(&n, literal.span())).collect()
+}
+
+/// The names that a format string captures inline.
+pub(crate) fn inline_names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
-    let mut rest = text.as_str();
+    let mut rest = text;
     while let Some(open) = rest.find('{') {
         rest = &rest[open + 1..];
         if let Some(after) = rest.strip_prefix('{') {
@@ -180,11 +204,18 @@ fn inline(literal: &LitStr) -> Vec<Ident> {
             names.push(format[start..at].to_string());
         }
     }
-    names
-        .into_iter()
-        .filter(|n| n.starts_with(|c: char| c.is_alphabetic() || c == '_') && n != "_")
-        .map(|n| Ident::new(&n, literal.span()))
-        .collect()
+    names.into_iter().filter(|n| n.starts_with(|c: char| c.is_alphabetic() || c == '_') && n != "_").collect()
+}
+
+/// Calls `see` with the text of each literal in the tokens, at any depth.
+pub(crate) fn literals(tokens: &TokenStream, see: &mut dyn FnMut(&str)) {
+    for tree in tokens.clone() {
+        match tree {
+            TokenTree::Group(g) => literals(&g.stream(), see),
+            TokenTree::Literal(l) => see(&l.to_string()),
+            _ => {}
+        }
+    }
 }
 
 /// Replaces names in a token stream, at any depth.

@@ -38,7 +38,7 @@ pub(crate) struct Names {
 }
 
 /// A name from its text, which may be raw (`r#type`).
-fn named(text: &str, span: Span) -> Ident {
+pub(crate) fn named(text: &str, span: Span) -> Ident {
     match text.strip_prefix("r#") {
         Some(name) => Ident::new_raw(name, span),
         None => Ident::new(text, span),
@@ -53,9 +53,11 @@ impl Names {
         params.iter().for_each(|p| all.visit_pat(p));
         all.visit_block(body);
         names.scopes.push(Vec::new());
-        let mut namer = Namer { names: &mut names, reasons };
+        let mut values = Values(HashSet::new());
+        values.visit_block(body);
+        let mut namer = Namer { names: &mut names, reasons, values: values.0 };
         for pat in params {
-            namer.bind(pat);
+            namer.bind(pat, false);
         }
         namer.visit_block_mut(body);
         names
@@ -129,9 +131,25 @@ impl<'a> Visit<'a> for Idents<'_> {
     }
 }
 
+/// The names that a body uses as values, and all names inside macros.
+struct Values(HashSet<String>);
+
+impl<'a> Visit<'a> for Values {
+    fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
+        if let Some(name) = path.path.get_ident() {
+            self.0.insert(name.to_string());
+        }
+    }
+    fn visit_macro(&mut self, mac: &'a Macro) {
+        Idents(&mut self.0).visit_macro(mac);
+        macros::literals(&mac.tokens, &mut |text| self.0.extend(macros::inline_names(text)));
+    }
+}
+
 struct Namer<'a> {
     names: &'a mut Names,
     reasons: &'a mut Reasons,
+    values: HashSet<String>,
 }
 
 impl Namer<'_> {
@@ -143,8 +161,8 @@ impl Namer<'_> {
     }
 
     /// Declares the binders of a pattern (and resolves its guard).
-    fn bind(&mut self, pat: &mut Pat) {
-        let mut binder = Binder { namer: self, seen: HashMap::new() };
+    fn bind(&mut self, pat: &mut Pat, refutable: bool) {
+        let mut binder = Binder { namer: self, refutable, seen: HashMap::new() };
         binder.visit_pat_mut(pat);
     }
 }
@@ -152,6 +170,8 @@ impl Namer<'_> {
 /// Walks one pattern; the alternatives of an or-pattern bind the same names.
 struct Binder<'a, 'b> {
     namer: &'a mut Namer<'b>,
+    /// Constants may stand in the pattern.
+    refutable: bool,
     seen: HashMap<String, Ident>,
 }
 
@@ -171,7 +191,18 @@ impl VisitMut for Binder<'_, '_> {
         }
     }
     fn visit_pat_ident_mut(&mut self, pat: &mut syn::PatIdent) {
-        if !is_constant(pat) {
+        if is_constant(pat) {
+            // Only rustc can tell a constant from a local here. A constant is not what a `let` binds, but `let UNIT = ..`
+            // may be a unit struct.
+            let shown = pat.ident.to_string();
+            if !self.refutable || (shown != "None" && self.namer.values.contains(&shown)) {
+                self.namer.reasons.add(
+                    pat.ident.span(),
+                    format!("`{shown}` may be a local or a constant"),
+                    "begin the names of locals with a lower-case letter",
+                );
+            }
+        } else {
             let shown = pat.ident.to_string();
             let key = match self.seen.get(&shown) {
                 Some(key) => named(&key.to_string(), pat.ident.span()),
@@ -212,7 +243,8 @@ impl VisitMut for Namer<'_> {
                 self.visit_expr_mut(diverge);
             }
         }
-        self.bind(&mut local.pat);
+        let refutable = local.init.as_ref().is_some_and(|init| init.diverge.is_some());
+        self.bind(&mut local.pat, refutable);
     }
     fn visit_item_mut(&mut self, _: &mut Item) {}
     fn visit_type_mut(&mut self, _: &mut syn::Type) {}
@@ -235,19 +267,19 @@ impl VisitMut for Namer<'_> {
     }
     fn visit_expr_closure_mut(&mut self, closure: &mut syn::ExprClosure) {
         self.scoped(|me| {
-            closure.inputs.iter_mut().for_each(|p| me.bind(p));
+            closure.inputs.iter_mut().for_each(|p| me.bind(p, false));
             me.visit_expr_mut(&mut closure.body);
         });
     }
     fn visit_arm_mut(&mut self, arm: &mut syn::Arm) {
         self.scoped(|me| {
-            me.bind(&mut arm.pat);
+            me.bind(&mut arm.pat, true);
             me.visit_expr_mut(&mut arm.body);
         });
     }
     fn visit_expr_let_mut(&mut self, binding: &mut syn::ExprLet) {
         self.visit_expr_mut(&mut binding.expr);
-        self.bind(&mut binding.pat);
+        self.bind(&mut binding.pat, true);
     }
     fn visit_expr_if_mut(&mut self, branch: &mut syn::ExprIf) {
         self.scoped(|me| {
@@ -267,7 +299,7 @@ impl VisitMut for Namer<'_> {
     fn visit_expr_for_loop_mut(&mut self, branch: &mut syn::ExprForLoop) {
         self.visit_expr_mut(&mut branch.expr);
         self.scoped(|me| {
-            me.bind(&mut branch.pat);
+            me.bind(&mut branch.pat, false);
             me.visit_block_mut(&mut branch.body);
         });
     }
@@ -306,7 +338,7 @@ impl VisitMut for Namer<'_> {
             macros::Arguments::Matches(expr, pat, guard) => {
                 self.visit_expr_mut(expr);
                 self.scoped(|me| {
-                    me.bind(pat);
+                    me.bind(pat, true);
                     if let Some(guard) = guard {
                         me.visit_expr_mut(guard);
                     }

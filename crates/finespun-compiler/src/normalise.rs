@@ -9,9 +9,12 @@ mod compound;
 mod expression;
 pub(crate) mod temporaries;
 
+use std::collections::HashMap;
+
 use proc_macro2::Span;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
 use syn::{Expr, Ident, Local, Pat, Stmt, Type};
 
 use crate::ir::{Block, BlockId, Body, Call, Dest, Node, Point};
@@ -21,7 +24,9 @@ use crate::scan;
 
 /// Builds the normalised body.
 pub(crate) fn body(block: syn::Block, names: &mut Names, reasons: &mut Reasons) -> Body {
-    let mut norm = Norm { names, reasons, body: Body::default(), order: 0 };
+    let mut mentions = Mentions::default();
+    mentions.visit_block(&block);
+    let mut norm = Norm { names, reasons, body: Body::default(), order: 0, mentions };
     let mut stmts = Vec::new();
     for stmt in block.stmts {
         match stmt {
@@ -61,6 +66,71 @@ struct Norm<'a> {
     reasons: &'a mut Reasons,
     body: Body,
     order: usize,
+    mentions: Mentions,
+}
+
+/// How often each local is mentioned behind its declaration, and whether in a loop that does not declare it.
+#[derive(Default)]
+struct Mentions {
+    seen: HashMap<String, (usize, bool)>,
+    declared: HashMap<String, usize>,
+    depth: usize,
+}
+
+impl Mentions {
+    fn turn(&mut self, run: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        run(self);
+        self.depth -= 1;
+    }
+
+    fn mention(&mut self, name: &Ident) {
+        let name = name.to_string();
+        let outside = self.declared.get(&name).copied().unwrap_or(0) < self.depth;
+        let (count, inside) = self.seen.entry(name).or_default();
+        *count += 1;
+        *inside |= outside;
+    }
+
+    /// Is this the only mention of a local, so that what moves it there may do so at once?
+    fn only(&self, name: &Ident) -> bool {
+        self.seen.get(&name.to_string()).is_some_and(|&(count, in_loop)| count == 1 && !in_loop)
+    }
+}
+
+impl<'a> Visit<'a> for Mentions {
+    fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
+        self.declared.insert(pat.ident.to_string(), self.depth);
+        visit::visit_pat_ident(self, pat);
+    }
+    fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
+        path.path.get_ident().into_iter().for_each(|name| self.mention(name));
+    }
+    fn visit_macro(&mut self, mac: &'a syn::Macro) {
+        let names = std::cell::RefCell::new(Vec::new());
+        crate::macros::mentions(&mac.tokens, &|name| {
+            names.borrow_mut().push(name.clone());
+            false
+        });
+        names.into_inner().iter().for_each(|name| self.mention(name));
+    }
+    fn visit_expr_loop(&mut self, e: &'a syn::ExprLoop) {
+        self.turn(|me| visit::visit_expr_loop(me, e));
+    }
+    fn visit_expr_while(&mut self, e: &'a syn::ExprWhile) {
+        self.turn(|me| visit::visit_expr_while(me, e));
+    }
+    fn visit_expr_for_loop(&mut self, e: &'a syn::ExprForLoop) {
+        self.visit_expr(&e.expr);
+        self.turn(|me| {
+            me.visit_pat(&e.pat);
+            me.visit_block(&e.body);
+        });
+    }
+    fn visit_expr_closure(&mut self, e: &'a syn::ExprClosure) {
+        // What it names may be named each time that it is called.
+        self.turn(|me| visit::visit_expr_closure(me, e));
+    }
 }
 
 impl Norm<'_> {
@@ -78,7 +148,7 @@ impl Norm<'_> {
     fn block(&mut self, mut stmts: Vec<Stmt>, mode: Mode) -> BlockId {
         let mut nodes = Vec::new();
         let mut value = None;
-        let last = match stmts.pop() {
+        let mut last = match stmts.pop() {
             Some(Stmt::Expr(e, None)) => Some(e),
             Some(Stmt::Macro(m)) if m.semi_token.is_none() => {
                 Some(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }))
@@ -89,8 +159,23 @@ impl Norm<'_> {
             }
             None => None,
         };
+        let awaits_later =
+            |at: usize| stmts[at..].iter().any(scan::stmt_awaits) || last.as_ref().is_some_and(scan::awaits);
+        for (at, stmt) in stmts.iter().enumerate() {
+            if let Stmt::Local(syn::Local { pat, init: Some(init), .. }) = stmt
+                && let Some(span) = temporaries::extended(pat, &init.expr)
+                && awaits_later(at + 1)
+            {
+                self.temporary(span, "a local borrows a temporary that lives as long as the local");
+            }
+        }
         for stmt in stmts {
             self.stmt(stmt, &mut nodes);
+        }
+        let jumps = |e: &Expr| matches!(scan::peel(e), Expr::Return(_) | Expr::Break(_) | Expr::Continue(_));
+        if let Some(e) = last.take_if(|e| jumps(e)) {
+            // It has no value, of whatever type.
+            self.stmt(Stmt::Expr(e, Some(Default::default())), &mut nodes);
         }
         if let Some(e) = last {
             value = match mode {
@@ -199,7 +284,9 @@ impl Norm<'_> {
         let mut inner = Vec::new();
         let from = self.names.vars.len();
         let value = self.value(expr, &mut inner);
-        if matches!(scan::peel(&value), Expr::Reference(_)) {
+        if let Dest::Let(pat, _) = &out
+            && temporaries::extended(pat, &value).is_some()
+        {
             self.reasons.add(
                 value.span(),
                 "the local borrows the result of an await",

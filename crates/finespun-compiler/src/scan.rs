@@ -1,6 +1,7 @@
 //! Questions about an expression or a body that need no names: does it await,
 //! and where; does it contain a closure, or what is there under a condition only.
 
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Macro, Stmt};
 
@@ -11,11 +12,43 @@ impl<'a> Visit<'a> for Awaits {
         self.0 = true;
     }
     fn visit_macro(&mut self, mac: &'a Macro) {
-        self.0 |= is_join(mac);
+        self.0 |= is_join(mac) || macro_awaits(mac).is_some();
     }
     fn visit_expr_closure(&mut self, _: &'a ExprClosure) {}
     fn visit_expr_async(&mut self, _: &'a ExprAsync) {}
     fn visit_item(&mut self, _: &'a Item) {}
+}
+
+/// Where the arguments of a macro await, not in an `async` block among them.
+pub(crate) fn macro_awaits(mac: &Macro) -> Option<Span> {
+    tokens_await(mac.tokens.clone())
+}
+
+/// `.await` or `join!` in tokens, but not in an `async` block.
+fn tokens_await(tokens: TokenStream) -> Option<Span> {
+    let mut dot = false;
+    let mut foreign = false;
+    let mut join = None;
+    for tree in tokens {
+        match &tree {
+            TokenTree::Ident(i) if dot && i == "await" => return Some(i.span()),
+            TokenTree::Ident(i) if i == "async" => foreign = true,
+            TokenTree::Punct(p) if p.as_char() == '!' && join.is_some() => return join,
+            TokenTree::Group(g) => {
+                if !foreign && let Some(span) = tokens_await(g.stream()) {
+                    return Some(span);
+                }
+                foreign &= g.delimiter() != proc_macro2::Delimiter::Brace;
+            }
+            _ => {}
+        }
+        join = match &tree {
+            TokenTree::Ident(i) if i == "join" => Some(i.span()),
+            _ => None,
+        };
+        dot = matches!(&tree, TokenTree::Punct(p) if p.as_char() == '.');
+    }
+    None
 }
 
 /// Is this macro `join!`?

@@ -3,7 +3,11 @@
 //! Nothing is decided here: token streams go to `finespun_compiler` and come
 //! back. The compiler is a plain library so that it can be tested as one.
 
+mod library;
+
 use proc_macro::TokenStream;
+
+use library::found;
 
 /// Compiles an `async fn` to a task: a call that may later turn out to have
 /// been a thread.
@@ -24,6 +28,10 @@ use proc_macro::TokenStream;
 /// `#[task(stack)]` turns every reason against the stack schema into an error
 /// that names the place and the cure; `#[task(pinned)]` forces the other;
 /// `#[task(straight)]` asserts that every awaited task is straight.
+///
+/// Generated code finds the library under the name that the crate's manifest gives it. A crate that has it through another
+/// crate's re-export says so: `#[task(crate = other::finespun)]`, alone or behind the schema. `#[object]` and `#[thread]`
+/// take the same.
 ///
 /// Whether a function's callees are straight is known to rustc alone, so such a
 /// function is straight without more ado if they are: it never looks whether
@@ -56,7 +64,7 @@ use proc_macro::TokenStream;
 /// a generic `impl`.
 #[proc_macro_attribute]
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    finespun_compiler::task(arguments.into(), item.into()).into()
+    found(finespun_compiler::task(arguments.into(), item.into()))
 }
 
 /// Makes a type's methods callable through references: the type's values can be objects that live on a node.
@@ -86,7 +94,7 @@ pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// a block without the attribute.
 #[proc_macro_attribute]
 pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
-    finespun_compiler::object(arguments.into(), block.into()).into()
+    found(finespun_compiler::object(arguments.into(), block.into()))
 }
 
 /// Makes a thread of a function: code whose calls can be described by closures. See `finespun::closure`.
@@ -98,7 +106,7 @@ pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
 /// It becomes a type of the function's name, for `make_closure!` and `tail_call!`; it cannot be called otherwise.
 #[proc_macro_attribute]
 pub fn thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    finespun_compiler::thread(arguments.into(), item.into()).into()
+    found(finespun_compiler::thread(arguments.into(), item.into()))
 }
 
 /// Makes a closure of a thread: `make_closure!(thread, a, _, c)`, with `_` for a missing argument.
@@ -111,7 +119,7 @@ pub fn thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Panics outside a computation (`closure::top`).
 #[proc_macro]
 pub fn make_closure(tokens: TokenStream) -> TokenStream {
-    finespun_compiler::make_closure(tokens.into()).into()
+    found(finespun_compiler::make_closure(tokens.into()))
 }
 
 /// Goes on with another thread: `tail_call!(thread, a, b, c)`, the last thing that a thread does.
@@ -120,5 +128,5 @@ pub fn make_closure(tokens: TokenStream) -> TokenStream {
 /// something of this worker, a closure is posted instead.
 #[proc_macro]
 pub fn tail_call(tokens: TokenStream) -> TokenStream {
-    finespun_compiler::tail_call(tokens.into()).into()
+    found(finespun_compiler::tail_call(tokens.into()))
 }

@@ -10,7 +10,7 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprClosure, Item, Lifetime, Macro, Type};
 
-use crate::macros::{self, Arguments};
+use crate::macros;
 
 /// What an exit becomes; `None` leaves it as it is.
 pub(crate) trait Exits {
@@ -117,19 +117,7 @@ impl VisitMut for Rewrite<'_> {
 
     fn visit_macro_mut(&mut self, mac: &mut Macro) {
         let Some((_, mut arguments)) = macros::parse(mac) else { return };
-        match &mut arguments {
-            Arguments::List(list) => {
-                list.iter_mut().for_each(|a| self.visit_expr_mut(&mut a.expr));
-            }
-            Arguments::Repeat(value, _) => self.visit_expr_mut(value),
-            Arguments::Matches(value, _, guard) => {
-                self.visit_expr_mut(value);
-                if let Some(guard) = guard {
-                    self.visit_expr_mut(guard);
-                }
-            }
-            Arguments::None => return,
-        }
+        macros::expressions_mut(&mut arguments).into_iter().for_each(|e| self.visit_expr_mut(e));
         macros::rebuild(mac, &arguments);
     }
 }

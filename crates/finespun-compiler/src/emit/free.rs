@@ -7,6 +7,7 @@ use syn::{Ident, Type};
 use super::item::{Function, Parts, inline, inlined, known, note, opened, own, scalars, turbofish, undropped};
 use super::{listed, named, pinned, straight};
 use crate::choose::{self, Choice};
+use crate::flow::capture::Demand;
 use crate::parse::Options;
 
 /// Writes a marked free function.
@@ -40,7 +41,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
     let scalars = scalars(types.iter().copied());
     let inner = match &choice {
         Choice::Stack(code) => {
-            let demands = &code.inert;
+            let demands = &code.demands;
             let call = quote_spanned!(site=> __stack #fish(__cx, #(#shown),*));
             let call = match code.listed && code.head.is_none() {
                 true => quote_spanned!(site=> unsafe { ::finespun::__rt::Outcome::with_schema(#call) }),
@@ -56,8 +57,9 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                 // What never blocks never leaves the stack, whatever drops.
                 let blocks =
                     code.listed.then(|| quote_spanned!(site=> !<__Task as ::finespun::__rt::Schema>::STRAIGHT_3 &&));
+                let broken = demands.iter().map(Demand::broken);
                 let call = quote_spanned! {site=>
-                    if const { #blocks (#(::core::mem::needs_drop::<#demands>())||*) } {
+                    if const { #blocks (#(#broken)||*) } {
                         unsafe { ::finespun::__rt::Task::call(#task, __cx) }
                     } else {
                         #call
@@ -98,11 +100,15 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
         }
         Choice::Straight => {
             let pats = params.iter().map(|p| &p.pat);
+            let lints = params.iter().map(|p| {
+                let attrs = &p.attrs;
+                quote!(#(#attrs)*)
+            });
             let block = straight::body(block);
             let output = &function.sig.output;
             let task = straight::task(quote_spanned!(site=> __plain #fish(#(#shown),*)), false);
             quote_spanned! {site=>
-                fn __plain #head(#(#pats: #types),*) #output #clause #block
+                fn __plain #head(#(#lints #pats: #types),*) #output #clause #block
                 #task
             }
         }

@@ -7,10 +7,13 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Block, FnArg, GenericParam, Generics, Ident, Pat, ReturnType, Signature, Type, Visibility};
+use syn::{
+    Attribute, Block, FnArg, GenericParam, Generics, Ident, Pat, ReturnType, Signature, Type, Visibility, parse_quote,
+};
 
 use super::argument;
 use crate::choose::{self, Choice, Code, Param};
+use crate::flow::capture::Demand;
 use crate::flow::graph::Own;
 use crate::kinds::{self, Kind};
 use crate::parse::Options;
@@ -30,6 +33,7 @@ pub(crate) enum Home {
 }
 
 /// A marked function.
+#[derive(Clone)]
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Option<Visibility>,
@@ -62,9 +66,18 @@ pub(super) struct Parts {
     pub(super) ret: Type,
 }
 
-/// Writes a marked function.
+/// Writes a marked function. One with a parameter under a condition is written with the parameter and without it.
 pub(crate) fn write(function: Function, options: &Options) -> syn::Result<TokenStream> {
     let mut function = function;
+    if let Some((place, condition)) = conditional(&mut function.sig) {
+        let mut without = function.clone();
+        without.sig.inputs =
+            without.sig.inputs.into_iter().enumerate().filter(|(i, _)| *i != place).map(|(_, p)| p).collect();
+        function.attrs.push(parse_quote!(#[cfg(#condition)]));
+        without.attrs.push(parse_quote!(#[cfg(not(#condition))]));
+        let (with, without) = (write(function, options)?, write(without, options)?);
+        return Ok(quote!(#with #without));
+    }
     let mut parts = parts(&mut function.sig);
     if function.home == Home::Free {
         return super::free::free(&function, &parts, options);
@@ -76,6 +89,21 @@ pub(crate) fn write(function: Function, options: &Options) -> syn::Result<TokenS
         }
     }
     super::method::method(&function, &parts, options)
+}
+
+/// Takes the condition from the first parameter that has one.
+fn conditional(sig: &mut Signature) -> Option<(usize, TokenStream)> {
+    sig.inputs.iter_mut().enumerate().find_map(|(place, input)| {
+        let attrs = match input {
+            FnArg::Receiver(r) => &mut r.attrs,
+            FnArg::Typed(p) => &mut p.attrs,
+        };
+        let condition = attrs.iter().position(|a| a.path().is_ident("cfg"))?;
+        match attrs.remove(condition).meta {
+            syn::Meta::List(list) => Some((place, list.tokens)),
+            _ => None,
+        }
+    })
 }
 
 pub(super) fn parts(sig: &mut Signature) -> Parts {
@@ -91,7 +119,7 @@ pub(super) fn parts(sig: &mut Signature) -> Parts {
                     None => syn::parse_quote!(#this),
                 };
                 let kind = choose::receiver(r);
-                params.push(Param { pat, argument: quote!(self), kind, ty: None });
+                params.push(Param { attrs: std::mem::take(&mut r.attrs), pat, argument: quote!(self), kind, ty: None });
                 r.mutability = None;
                 receiver = Some(r.clone());
             }
@@ -106,7 +134,7 @@ pub(super) fn parts(sig: &mut Signature) -> Parts {
                 inputs.push((shown, (*p.ty).clone()));
                 let argument = argument.into_token_stream();
                 let ty = Some((*p.ty).clone());
-                params.push(Param { pat: (*p.pat).clone(), argument, kind, ty });
+                params.push(Param { attrs: p.attrs.clone(), pat: (*p.pat).clone(), argument, kind, ty });
             }
         }
     }
@@ -173,13 +201,13 @@ pub(super) fn turbofish(generics: &Generics) -> TokenStream {
 pub(super) fn note(choice: &Choice) -> String {
     match choice {
         Choice::Straight => "*Task schema: straight.*".to_string(),
-        Choice::Stack(code) if code.inert.is_empty() && code.listed => {
+        Choice::Stack(code) if code.demands.is_empty() && code.listed => {
             "*Task schema: straight if all that it awaits is; else stack.*".to_string()
         }
-        Choice::Stack(code) if code.inert.is_empty() => "*Task schema: stack.*".to_string(),
+        Choice::Stack(code) if code.demands.is_empty() => "*Task schema: stack.*".to_string(),
         Choice::Stack(code) => {
             let straight = if code.listed { "straight if all that it awaits is; else " } else { "" };
-            let types: Vec<String> = code.inert.iter().map(|t| format!("`{}`", t.to_token_stream())).collect();
+            let types: Vec<String> = code.demands.iter().map(|d| format!("`{}`", d.ty.to_token_stream())).collect();
             format!("*Task schema: {straight}stack; pinned if {} has a destructor.*", types.join(" or "))
         }
         Choice::Pinned { why: None, .. } => "*Task schema: pinned, as asked for.*".to_string(),
@@ -205,13 +233,17 @@ pub(super) fn own(function: &Function, parts: &Parts) -> Own {
     }
 }
 
-/// The demand that a forced stack schema makes, once types are known.
-pub(super) fn undropped(types: &[Type]) -> TokenStream {
-    assertions(
-        types,
-        "no stack schema: a `{}` may have been moved at an await, or not; `drop` it before the await, or choose \
-         `#[task(pinned)]`",
-    )
+/// The demands that a forced stack schema makes, once types are known.
+pub(super) fn undropped(demands: &[Demand]) -> TokenStream {
+    let each = demands.iter().map(|demand| {
+        let (shown, broken) = (demand.ty.to_token_stream(), demand.broken());
+        let message = format!(
+            "no stack schema: a `{shown}` may have been moved at an await, or not; `drop` it before the await, or choose \
+             `#[task(pinned)]`"
+        );
+        quote_spanned!(Span::mixed_site()=> const { assert!(!#broken, #message) };)
+    });
+    each.collect()
 }
 
 /// The demand that types have no destructor; `{}` in the message is the type.

@@ -22,6 +22,7 @@ use super::item::{
 };
 use super::{dynamic, named, pinned, straight};
 use crate::choose::{self, Choice};
+use crate::flow::capture::Demand;
 use crate::parse::Options;
 
 /// Writes a marked method.
@@ -119,13 +120,14 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let mut rest = None;
     let (inlining, code) = match (&choice, &function.block) {
         (Some(Choice::Stack(code)), Some(block)) => {
-            let first = match &code.inert[..] {
+            let first = match &code.demands[..] {
                 [] => TokenStream::new(),
                 demands if options.wish.is_stack() => undropped(demands),
                 demands => {
                     let pinned = pinned(block);
+                    let broken = demands.iter().map(Demand::broken);
                     quote_spanned! {site=>
-                        if const { #(::core::mem::needs_drop::<#demands>())||* } { #pinned }
+                        if const { #(#broken)||* } { #pinned }
                     }
                 }
             };

@@ -7,7 +7,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Item, Stmt, Type};
 
 use crate::choose::Param;
-use crate::scan;
+use crate::{macros, scan};
 
 /// The body's future.
 pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
@@ -88,6 +88,14 @@ impl VisitMut for Awaits<'_> {
             return;
         }
         visit_mut::visit_stmt_mut(self, stmt);
+    }
+    fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
+        if scan::macro_awaits(mac).is_some()
+            && let Some((_, mut arguments)) = macros::parse(mac)
+        {
+            macros::expressions_mut(&mut arguments).into_iter().for_each(|e| self.visit_expr_mut(e));
+            macros::rebuild(mac, &arguments);
+        }
     }
     fn visit_item_mut(&mut self, _: &mut Item) {}
 }

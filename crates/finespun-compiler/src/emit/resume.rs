@@ -190,7 +190,20 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
         let key = &ready.names.vars[var].key;
         let absent = !stored.contains(&var) && !regions.permanent.contains(&var);
         if absent && ready.flow.assigned[var] && macros::mentions(&rest, &|i| i == key) {
-            out.extend(quote_spanned!(site=> let mut #key;));
+            out.extend(match &ready.flow.types[var] {
+                Some(ty) => quote_spanned!(site=> let mut #key: #ty;),
+                None => quote_spanned!(site=> let mut #key;),
+            });
+            if all_slots(regions).contains(&slot(key)) {
+                // Never: its type is that of the slot.
+                let slot = slot(key);
+                out.extend(quote_spanned! {site=>
+                    if false {
+                        #key = unsafe { #slot.take() };
+                        #slot = ::finespun::__rt::Held::empty();
+                    }
+                });
+            }
         }
     }
     quote_spanned!(site=> #out #rest)
@@ -241,7 +254,10 @@ fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream 
     let site = Span::mixed_site();
     let ready = regions.ready;
     let entries = ready.entries();
-    let keys: Vec<&Ident> = regions.permanent.iter().map(|&v| &ready.names.vars[v].key).collect();
+    // Bound in the order of declaration, so that they drop in the reverse order.
+    let mut permanent: Vec<usize> = regions.permanent.iter().copied().collect();
+    permanent.sort_by_key(|&v| ready.flow.rank[v]);
+    let keys: Vec<&Ident> = permanent.iter().map(|&v| &ready.names.vars[v].key).collect();
     let locals = local_slots(regions, places);
     let slots: Vec<&Ident> = locals.iter().map(|(_, s)| s).collect();
     let pendings: Vec<Ident> = entries.iter().map(|&p| pending(p)).collect();
@@ -252,7 +268,7 @@ fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream 
         let pattern = super::tuple(live.iter().rev().map(|&v| name(v)));
         let payload = quote_spanned!(site=> (__p, #pattern));
         let pattern = entry(index, entries.len(), payload, site);
-        let stay = regions.permanent.iter().map(|&v| name(v));
+        let stay = permanent.iter().map(|&v| name(v));
         let held = locals.iter().map(|(v, _)| {
             if live.contains(v) {
                 let name = name(*v);

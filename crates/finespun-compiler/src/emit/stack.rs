@@ -30,18 +30,14 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
     let site = Span::mixed_site();
     let mut writer = Writer { ready, guarded: false };
     let mut body = TokenStream::new();
-    for (pat, argument) in &ready.params {
+    for (attrs, pat, argument) in &ready.params {
         let head = &ready.head;
         let used = crate::head::binder(pat).is_some_and(|p| mentions(&quote!(#(#head)*), &|i| *i == p.ident));
         if used {
             // It need not be used again.
             body.extend(quote_spanned!(site=> #[allow(unused_variables, unused_mut)]));
         }
-        body.extend(match pat {
-            // Nothing binds it, yet it lives as long as the others.
-            syn::Pat::Wild(_) => quote_spanned!(site=> let __kept = #argument;),
-            _ => quote_spanned!(site=> let #pat = #argument;),
-        });
+        body.extend(quote_spanned!(site=> #(#attrs)* let #pat = #argument;));
     }
     if let Some(assumption) = crate::head::assumption(&ready.head) {
         body.extend(quote_spanned!(site=> #[allow(unused, clippy::all)] { #assumption }));
@@ -81,7 +77,7 @@ pub(super) fn head(ready: &Ready) -> Option<Head> {
     }
     stmts.extend(own_ends());
     let (mut pats, mut names) = (Vec::new(), Vec::new());
-    for (pat, argument) in &ready.params {
+    for (_, pat, argument) in &ready.params {
         let name = crate::head::binder(pat).map(|p| p.ident.to_token_stream());
         let lint = crate::head::binder(pat).and_then(|p| p.mutability).map(|_| quote!(#[allow(unused_mut)]));
         pats.push((lint, ready.names.restore(if name.is_some() { quote!(#pat) } else { argument.clone() })));

@@ -9,7 +9,7 @@ use syn::{Block, Ident, Type};
 
 use super::listed;
 use super::pinned::Awaits;
-use crate::choose::Param;
+use crate::choose::{self, Param};
 
 /// The body, its awaits translated.
 pub(crate) fn body(block: &Block) -> Block {
@@ -63,12 +63,10 @@ fn statements(params: &[Param], ret: &Type, block: Block) -> TokenStream {
 /// Binds the parameters.
 pub(super) fn lets(params: &[Param]) -> TokenStream {
     let site = Span::mixed_site();
-    let lets = params.iter().map(|p| {
-        let (pat, argument) = (&p.pat, &p.argument);
-        match pat {
-            syn::Pat::Wild(_) => quote_spanned!(site=> let __kept = #argument;),
-            _ => quote_spanned!(site=> let #pat = #argument;),
-        }
+    let lets = params.iter().enumerate().map(|(index, param)| {
+        let (local, binding) = choose::parameter(param, index);
+        let (attrs, argument) = (&param.attrs, &param.argument);
+        quote_spanned!(site=> #(#attrs)* let #local = #argument; #binding)
     });
     lets.collect()
 }

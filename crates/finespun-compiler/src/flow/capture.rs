@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::{Expr, Ident, Type};
 
 use super::graph::{self, Bound, Event, Graph, Own, Place, Use};
 use super::methods;
-use super::solve::{self, EMPTY, INTACT, MAYBE, TAKEN};
+use super::solve::{self, EMPTY, FIELDS, INTACT, MAYBE, PARTLY, TAKEN};
 use crate::ir::{Body, Dest};
 use crate::kinds::Lend;
 use crate::names::Names;
@@ -28,15 +29,53 @@ pub(crate) struct Flow {
     pub(crate) inert: Vec<bool>,
     /// Locals that are given a value by assignment.
     pub(crate) assigned: Vec<bool>,
-    /// All is well if none of these types has a destructor.
-    pub(crate) inert_types: Vec<Type>,
+    /// The order of declaration of the locals.
+    pub(crate) rank: Vec<usize>,
+    /// The written types of the locals.
+    pub(crate) types: Vec<Option<Type>>,
+    /// All is well if these hold.
+    pub(crate) demands: Vec<Demand>,
 }
 
-/// Analyses a body.
-pub(crate) fn analyse(params: &[Bound], own: &Own, body: &Body, names: &Names, reasons: &mut Reasons) -> Flow {
+/// What rustc has to say of a type before the code is known to be right.
+#[derive(Clone)]
+pub(crate) struct Demand {
+    pub(crate) ty: Type,
+    /// The type itself must not implement `Drop`; its fields may. Otherwise, nothing of it may have a destructor.
+    pub(crate) own: bool,
+}
+
+impl Demand {
+    /// A constant that is true if the demand is not met.
+    pub(crate) fn broken(&self) -> TokenStream {
+        let ty = &self.ty;
+        let site = Span::mixed_site();
+        match self.own {
+            true => quote_spanned! {site=>
+                { #[allow(unused_imports)] use ::finespun::__rt::NoDrop as _; <::finespun::__rt::Drops<#ty>>::ITSELF }
+            },
+            false => quote_spanned!(site=> ::core::mem::needs_drop::<#ty>()),
+        }
+    }
+}
+
+/// Analyses a body. If the stack schema is `demanded`, fields that are read by value are taken to be copied: if one is
+/// moved, rustc says so where the local is named again.
+pub(crate) fn analyse(
+    params: &[Bound],
+    own: &Own,
+    body: &Body,
+    names: &Names,
+    demanded: bool,
+    reasons: &mut Reasons,
+) -> Flow {
     let mut graph = graph::build(params, own, body, names);
-    let before = solve::before(&graph);
     let alive = solve::alive(&graph);
+    let copied = match demanded {
+        true => vec![true; graph.fields.len()],
+        false => solve::copied_fields(&graph, &alive),
+    };
+    let before = solve::before(&graph, &copied);
     for var in solve::copies(&graph, &alive) {
         graph.kinds[var].drops = false;
     }
@@ -48,7 +87,9 @@ pub(crate) fn analyse(params: &[Bound], own: &Own, body: &Body, names: &Names, r
         closures: graph.lent.iter().map(|k| k.closure).collect(),
         inert: graph.kinds.iter().map(|k| !k.drops).collect(),
         assigned: vec![false; graph.kinds.len()],
-        inert_types: Vec::new(),
+        rank: graph.rank(),
+        types: graph.types.clone(),
+        demands: Vec::new(),
     };
     for (node, event) in graph.events.iter().enumerate() {
         if let Event::Use(var, Use::Assign, _) = event {
@@ -57,27 +98,42 @@ pub(crate) fn analyse(params: &[Bound], own: &Own, body: &Body, names: &Names, r
         let Event::Place(place, scope) = event else { continue };
         let mut live = Vec::new();
         let mut unsure = Vec::new();
+        let mut fields = Vec::new();
+        let mut parted = Vec::new();
         for &var in scope {
             let state = before[node][var];
-            if alive[node][var] {
+            if state & PARTLY != 0 && graph.kinds[var].drops && alive[node][var] {
+                parted.push(var);
+            } else if alive[node][var] {
                 live.push(var);
             } else if graph.kinds[var].drops {
                 match state {
                     INTACT => live.push(var),
-                    TAKEN | EMPTY | 0 => {}
+                    state if state & !(TAKEN | EMPTY | FIELDS) == 0 => {
+                        fields.extend((state & FIELDS != 0).then_some(var))
+                    }
                     _ => unsure.push((var, state)),
                 }
             }
         }
         if let Place::Point(p) = place {
             let tail = matches!(body.points[*p].out, Dest::Tail);
-            flow.forwards[*p] = tail && live.is_empty() && unsure.is_empty() && !coerces(own);
+            flow.forwards[*p] =
+                tail && live.is_empty() && unsure.is_empty() && fields.is_empty() && parted.is_empty() && !coerces(own);
         }
         if matches!(place, Place::Point(_)) || resumable[node] {
             for (var, state) in unsure {
                 match &graph.types[var] {
-                    Some(ty) => flow.demand(ty),
+                    Some(ty) => flow.demand(ty, false),
                     None => doubt(&graph, names, var, state, reasons),
+                }
+            }
+            for var in parted {
+                doubt(&graph, names, var, PARTLY, reasons);
+            }
+            for var in fields {
+                if let Some(ty) = &graph.types[var] {
+                    flow.demand(ty, true);
                 }
             }
             loans(&graph, names, body, *place, &live, reasons);
@@ -93,6 +149,19 @@ pub(crate) fn analyse(params: &[Bound], own: &Own, body: &Body, names: &Names, r
         }
         flow.live.insert(*place, live);
         flow.scope.insert(*place, scope.clone());
+    }
+    for (name, span) in &body.postponed {
+        let moved = names.find(name).filter(|&var| graph.kinds[var].drops && graph.kinds[var].lends == Lend::Owned);
+        if let Some(var) = moved {
+            match &graph.types[var] {
+                Some(ty) => flow.demand(ty, false),
+                None => reasons.add(
+                    *span,
+                    format!("`{}` may be moved before the await beside it", names.vars[var].shown),
+                    "bind the result of the await with `let` first",
+                ),
+            }
+        }
     }
     for (point, await_) in body.points.iter().enumerate() {
         if !flow.live.contains_key(&Place::Point(point)) {
@@ -113,10 +182,10 @@ fn coerces(own: &Own) -> bool {
 
 impl Flow {
     /// rustc will say whether this type has a destructor.
-    fn demand(&mut self, ty: &Type) {
+    fn demand(&mut self, ty: &Type, own: bool) {
         let text = ty.to_token_stream().to_string();
-        if !self.inert_types.iter().any(|t| t.to_token_stream().to_string() == text) {
-            self.inert_types.push(ty.clone());
+        if !self.demands.iter().any(|d| d.own == own && d.ty.to_token_stream().to_string() == text) {
+            self.demands.push(Demand { ty: ty.clone(), own });
         }
     }
 }
@@ -124,25 +193,30 @@ impl Flow {
 /// A local of which nobody can say whether it still has something to drop.
 fn doubt(graph: &Graph, names: &Names, var: usize, state: u8, reasons: &mut Reasons) {
     let shown = &names.vars[var].shown;
-    let wanted = if state & MAYBE != 0 { Use::Maybe } else { Use::Value };
+    let (maybe, partly) = (state & MAYBE != 0, state & PARTLY != 0);
+    let wanted = |how: Use| match how {
+        Use::Maybe => maybe,
+        Use::TakePart(_) => partly && !maybe,
+        Use::Value | Use::Named | Use::Fields => !partly && !maybe,
+        _ => false,
+    };
     let place = graph.events.iter().find_map(|e| match e {
-        Event::Use(v, how, span) if *v == var && *how == wanted => Some(*span),
+        Event::Use(v, how, span) if *v == var && wanted(*how) => Some(*span),
         _ => None,
     });
     let span = place.unwrap_or_else(|| names.vars[var].key.span());
-    if state & MAYBE != 0 {
-        reasons.add(
-            span,
+    let (what, cure) = match (maybe, partly) {
+        (true, _) => (
             format!("`{shown}` may or may not have been moved here, and is not named again"),
             "annotate its type if it is a number or a reference, or `drop` it before the await",
-        );
-    } else {
-        reasons.add(
-            span,
-            format!("`{shown}` is moved on some paths only"),
-            "`drop` it on the other paths, before the await",
-        );
-    }
+        ),
+        (_, true) => (
+            format!("a field of `{shown}` may have been moved out of it here"),
+            "take the local apart with a pattern that binds all fields",
+        ),
+        _ => (format!("`{shown}` is moved on some paths only"), "`drop` it on the other paths, before the await"),
+    };
+    reasons.add(span, what, cure);
 }
 
 /// Borrows that cannot follow their local into the heap.
@@ -213,7 +287,7 @@ fn given_away(graph: &Graph, names: &Names, operands: &[Expr], var: usize) -> bo
             visit::visit_expr(self, expr);
         }
     }
-    let lent = |event: &Event| matches!(event, Event::Use(v, Use::Borrow | Use::Part, _) if *v == var);
+    let lent = |event: &Event| matches!(event, Event::Use(v, Use::Borrow | Use::Part(_), _) if *v == var);
     if graph.events.iter().any(lent) {
         return false;
     }

@@ -1,5 +1,7 @@
 //! Events of expressions that await nothing, and what is known of their value.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -75,8 +77,12 @@ impl<'a> Builder<'a> {
             }
             Expr::Binary(e) => self.binary(e),
             Expr::Assign(e) => {
-                self.value(&e.right);
+                let kind = self.value(&e.right);
                 self.destination(&e.left);
+                if let Some(var) = scan::root(&e.left).and_then(|(name, _)| self.names.find(name)) {
+                    self.store(var, &kind.from);
+                    self.graph.kinds[var].closure |= kind.closure;
+                }
                 Kind::primitive()
             }
             Expr::Cast(e) => {
@@ -270,6 +276,12 @@ impl<'a> Builder<'a> {
             from.extend(known.from);
             closure |= known.closure;
         }
+        if methods::stores(&e.method)
+            && let Some(var) = scan::root(&e.receiver).and_then(|(name, _)| self.names.find(name))
+        {
+            let known: BTreeSet<_> = from[before.len()..].iter().copied().collect();
+            self.store(var, &known);
+        }
         if methods::primitive(&e.method) {
             return Kind::primitive();
         }
@@ -410,6 +422,7 @@ impl<'a> Builder<'a> {
             }
             Arguments::Matches(expr, pat, guard) => {
                 let subject = self.subject(expr);
+                let subject = self.taken(pat, expr, &subject);
                 self.scoped(|me| {
                     me.bind(pat, &subject);
                     if let Some(guard) = guard {

@@ -1,6 +1,9 @@
 //! The graph of events of a body.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::{Expr, Pat, Stmt, Type};
 
 use crate::ir::{BlockId, Body, Dest, Node, PointId};
@@ -18,6 +21,9 @@ pub(crate) enum Place {
     After(BlockId, usize),
 }
 
+/// Index into [`Graph::fields`].
+pub(crate) type Field = usize;
+
 /// What happens to a local.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Use {
@@ -25,12 +31,18 @@ pub(crate) enum Use {
     Declare(bool),
     /// Used by value: moved, or copied.
     Value,
-    /// The same, judged by the name of a method or by a pattern.
+    /// Taken apart by a pattern: moved, unless it is `Copy`.
     Named,
+    /// Taken apart by a pattern that binds every field of its type: moved, unless the type has a destructor.
+    Fields,
     /// Looked at or changed in place.
     Borrow,
-    /// A part of it is looked at or changed in place.
-    Part,
+    /// A field of it, if it is known which, is looked at or changed in place.
+    Part(Option<Field>),
+    /// A field of it is used by value: copied, or moved out of it.
+    TakePart(Option<Field>),
+    /// A field of it is given a new value.
+    AssignPart(Field),
     /// Perhaps used by value: the receiver of an unknown method, a partial move.
     Maybe,
     /// Given a new value.
@@ -54,6 +66,23 @@ pub(crate) struct Graph {
     pub(crate) lent: Vec<Kind>,
     /// The type of each local, where it is written.
     pub(crate) types: Vec<Option<Type>>,
+    /// The fields of locals that are named: the local, and the path below it with a `.` behind each name.
+    pub(crate) fields: Vec<(usize, String)>,
+    /// What each local borrows from by what is stored in it after it has been bound.
+    pub(crate) stored: Vec<BTreeSet<(usize, bool)>>,
+}
+
+impl Graph {
+    /// The order in which the locals are declared: drops come in the reverse order.
+    pub(crate) fn rank(&self) -> Vec<usize> {
+        let mut rank = vec![usize::MAX; self.kinds.len()];
+        for (node, event) in self.events.iter().enumerate() {
+            if let Event::Use(var, Use::Declare(_), _) = event {
+                rank[*var] = rank[*var].min(node);
+            }
+        }
+        rank
+    }
 }
 
 struct Target {
@@ -98,10 +127,23 @@ pub(crate) struct Own {
 
 /// The graph of a body whose parameters are bound by `params`.
 pub(crate) fn build(params: &[Bound], own: &Own, body: &Body, names: &Names) -> Graph {
+    let mut stored = vec![BTreeSet::new(); names.vars.len()];
+    loop {
+        // A loop may store in a local what an earlier statement then finds in it.
+        let graph = once(params, own, body, names, stored.clone());
+        if graph.stored == stored {
+            return graph;
+        }
+        stored = graph.stored;
+    }
+}
+
+fn once(params: &[Bound], own: &Own, body: &Body, names: &Names, stored: Vec<BTreeSet<(usize, bool)>>) -> Graph {
     let graph = Graph {
         kinds: vec![Kind::unknown(); names.vars.len()],
         lent: vec![Kind::unknown(); body.points.len()],
         types: vec![None; names.vars.len()],
+        stored,
         ..Graph::default()
     };
     let mut builder =
@@ -135,6 +177,35 @@ impl Builder<'_> {
             self.edge(self.at, node);
             self.at = Some(node);
         }
+    }
+
+    /// The local and the index of its field, if a place is one, at any depth.
+    pub(crate) fn field(&mut self, expr: &Expr) -> Option<(usize, Field)> {
+        let mut path = String::new();
+        let mut place = crate::scan::peel(expr);
+        while let Expr::Field(e) = place {
+            path = format!("{}.{path}", e.member.to_token_stream());
+            place = crate::scan::peel(&e.base);
+        }
+        let var = self.names.find(crate::scan::name(place)?)?;
+        let field = (var, path);
+        let fields = &mut self.graph.fields;
+        let known = fields.iter().position(|f| *f == field);
+        let index = known.unwrap_or_else(|| {
+            fields.push(field);
+            fields.len() - 1
+        });
+        Some((var, index))
+    }
+
+    /// Something that borrows `from` these is stored in a local that has been bound already.
+    pub(crate) fn store(&mut self, var: usize, from: &BTreeSet<(usize, bool)>) {
+        if self.graph.types[var].as_ref().is_some_and(|ty| kinds::owns_all(ty, &self.own.generics)) {
+            return;
+        }
+        let others = from.iter().filter(|(of, _)| *of != var);
+        self.graph.stored[var].extend(others.clone());
+        self.graph.kinds[var].from.extend(others);
     }
 
     pub(crate) fn touch(&mut self, var: usize, how: Use, span: Span) {
@@ -381,11 +452,11 @@ impl Builder<'_> {
         let simple = matches!(pat, Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none());
         let mut kind = if simple { self.value(expr) } else { self.subject(expr) };
         if !simple {
-            self.taken(pat, expr, &kind);
+            kind = self.taken(pat, expr, &kind);
         }
         if let Some(known) = ty {
             let closure = kind.closure && known.drops;
-            kind = Kind { closure, from: kind.from, ..known };
+            kind = Kind { closure, from: kind.from, place: kind.place, ..known };
         }
         if written.is_some_and(|t| kinds::owns_all(t, &self.own.generics)) {
             kind.from.clear();
@@ -408,6 +479,7 @@ pub(crate) fn both(a: Kind, b: Kind) -> Kind {
         counted: a.counted && b.counted,
         closure: a.closure || b.closure,
         from: a.from.into_iter().chain(b.from).collect(),
+        place: None,
     }
 }
 

@@ -95,6 +95,21 @@ const BY_VALUE: &[&str] = &[
     "into_string",
     "into_keys",
     "into_values",
+    "min",
+    "max",
+    "clamp",
+    "pow",
+    "abs",
+    "abs_diff",
+    "rem_euclid",
+    "div_ceil",
+    "wrapping_add",
+    "wrapping_sub",
+    "wrapping_mul",
+    "saturating_add",
+    "saturating_sub",
+    "checked_add",
+    "checked_sub",
 ];
 
 /// Give a number, a `bool` or the like.
@@ -212,6 +227,9 @@ const THROUGH: &[&str] = &[
     "last",
 ];
 
+/// Keep what they are given.
+const STORES: &[&str] = &["push", "push_back", "push_front", "insert", "replace", "get_or_insert", "extend", "append"];
+
 fn among(list: &[&str], name: &syn::Ident) -> bool {
     list.iter().any(|m| name == m)
 }
@@ -236,4 +254,7 @@ pub(crate) fn view(name: &syn::Ident) -> bool {
 }
 pub(crate) fn through(name: &syn::Ident) -> bool {
     among(THROUGH, name)
+}
+pub(crate) fn stores(name: &syn::Ident) -> bool {
+    among(STORES, name)
 }

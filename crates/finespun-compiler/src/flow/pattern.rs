@@ -2,6 +2,7 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
 use syn::{Expr, Pat};
 
 use super::graph::{Builder, Event, Use};
@@ -9,47 +10,107 @@ use crate::kinds::{self, Kind, Lend};
 use crate::names::is_constant;
 use crate::scan;
 
-/// What a pattern does to the value it matches by value.
+/// What a pattern does to the value that it matches.
 #[derive(Clone, Copy, PartialEq)]
 enum Effect {
-    /// Binds nothing: the value is intact.
+    /// Moves nothing: the value is intact.
     Looks,
-    /// Binds every part by value: nothing is left.
+    /// The value is a number, a string or a reference: nothing moves, and there is nothing to drop.
+    Inert,
+    /// Binds every part by value: nothing is left to drop.
     Takes,
+    /// Binds every field of a type by value. Nothing is left to drop, unless the type itself has a destructor: then all
+    /// fields are copied, and the value is intact.
+    TakesFields,
     /// Something in between.
     Part,
 }
 
-fn effect(pat: &Pat) -> Effect {
-    let all = |pats: &mut dyn Iterator<Item = &Pat>| {
-        let effects: Vec<Effect> = pats.map(effect).collect();
-        if effects.iter().all(|e| *e == Effect::Looks) {
-            Effect::Looks
-        } else if effects.iter().all(|e| *e == Effect::Takes) {
-            Effect::Takes
-        } else {
-            Effect::Part
+/// The effect of a pattern on a value whose parts are matched by `parts`.
+fn combined<'a>(parts: impl Iterator<Item = &'a Pat>) -> Effect {
+    let (mut looks, mut takes, mut part) = (false, false, false);
+    for effect in parts.map(effect) {
+        match effect {
+            Effect::Inert => {}
+            Effect::Looks => looks = true,
+            Effect::Takes => takes = true,
+            // A part with a destructor of its own may be left.
+            Effect::TakesFields | Effect::Part => part = true,
         }
-    };
+    }
+    match (looks, takes, part) {
+        (_, _, true) | (true, true, _) => Effect::Part,
+        (true, ..) => Effect::Looks,
+        (_, true, _) => Effect::Takes,
+        _ => Effect::Inert,
+    }
+}
+
+/// Is this the path of a variant of std's that has no destructor of its own?
+fn of_std(path: &syn::Path) -> bool {
+    let mut names = path.segments.iter().rev().map(|s| s.ident.to_string());
+    let (last, before) = (names.next().unwrap_or_default(), names.next());
+    match last.as_str() {
+        "Some" => before.is_none_or(|b| b == "Option"),
+        "Ok" | "Err" => before.is_none_or(|b| b == "Result"),
+        "Break" | "Continue" => before.is_some_and(|b| b == "ControlFlow"),
+        "Ready" => before.is_some_and(|b| b == "Poll"),
+        "Reverse" => true,
+        _ => false,
+    }
+}
+
+/// The effect of a pattern that names a type or a variant.
+fn fields<'a>(path: &syn::Path, parts: impl Iterator<Item = &'a Pat>) -> Effect {
+    match combined(parts) {
+        effect if of_std(path) => effect,
+        Effect::Takes => Effect::TakesFields,
+        Effect::Inert => Effect::Looks,
+        effect => effect,
+    }
+}
+
+fn effect(pat: &Pat) -> Effect {
     match pat {
-        Pat::Ident(p) if is_constant(p) => Effect::Looks,
-        Pat::Ident(p) if p.by_ref.is_some() || p.subpat.is_some() => Effect::Part,
+        Pat::Ident(p) if is_constant(p) || p.by_ref.is_some() => Effect::Looks,
         Pat::Ident(_) => Effect::Takes,
         Pat::Guard(p) => effect(&p.pat),
         Pat::Paren(p) => effect(&p.pat),
         Pat::Type(p) => effect(&p.pat),
-        Pat::Or(p) => all(&mut p.cases.iter()),
-        Pat::Tuple(p) => all(&mut p.elems.iter()),
-        Pat::TupleStruct(p) => all(&mut p.elems.iter()),
-        Pat::Slice(p) => all(&mut p.elems.iter()),
-        Pat::Struct(p) if p.rest.is_some() => {
-            let fields = all(&mut p.fields.iter().map(|f| &*f.pat));
-            if fields == Effect::Looks { Effect::Looks } else { Effect::Part }
+        Pat::Or(p) => {
+            let all: Vec<Effect> = p.cases.iter().map(effect).collect();
+            match all[..] {
+                _ if all.iter().all(|e| *e == all[0]) => all[0],
+                _ if all.iter().all(|e| matches!(e, Effect::Takes | Effect::TakesFields)) => Effect::TakesFields,
+                _ => Effect::Part,
+            }
         }
-        Pat::Struct(p) => all(&mut p.fields.iter().map(|f| &*f.pat)),
-        Pat::Wild(_) | Pat::Rest(_) | Pat::Lit(_) | Pat::Path(_) | Pat::Range(_) => Effect::Looks,
+        Pat::Tuple(p) => combined(p.elems.iter()),
+        Pat::Slice(p) => combined(p.elems.iter()),
+        Pat::TupleStruct(p) => fields(&p.path, p.elems.iter()),
+        Pat::Struct(p) => match (fields(&p.path, p.fields.iter().map(|f| &*f.pat)), &p.rest) {
+            (Effect::Takes | Effect::TakesFields, Some(_)) => Effect::Part,
+            (effect, _) => effect,
+        },
+        Pat::Lit(_) | Pat::Range(_) | Pat::Reference(_) => Effect::Inert,
+        Pat::Wild(_) | Pat::Rest(_) | Pat::Path(_) => Effect::Looks,
         _ => Effect::Part,
     }
+}
+
+/// Does a pattern bind by `ref`?
+pub(crate) fn by_ref(pat: &Pat) -> bool {
+    struct Refs(bool);
+    impl<'a> Visit<'a> for Refs {
+        fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
+            self.0 |= pat.by_ref.is_some();
+            visit::visit_pat_ident(self, pat);
+        }
+        fn visit_expr(&mut self, _: &'a Expr) {}
+    }
+    let mut refs = Refs(false);
+    refs.visit_pat(pat);
+    refs.0
 }
 
 impl Builder<'_> {
@@ -60,9 +121,11 @@ impl Builder<'_> {
             Pat::Ident(p) => {
                 if let Some(var) = self.names.find(&p.ident) {
                     self.graph.kinds[var] = match &p.by_ref {
-                        Some(_) => Kind::reference(Lend::Shared).borrowing(kind.from.clone()),
-                        None => kind.clone(),
+                        Some(_) => Kind::reference(Lend::Shared).borrowing(kind.from.clone()).borrowing(kind.place),
+                        None => Kind { place: None, ..kind.clone() },
                     };
+                    let stored = self.graph.stored[var].clone();
+                    self.graph.kinds[var].from.extend(stored);
                     if !self.scope.contains(&var) {
                         self.scope.push(var);
                     }
@@ -97,36 +160,49 @@ impl Builder<'_> {
         Kind { closure: false, counted: false, ..kind.clone() }
     }
 
-    /// `let x;`
+    /// `let x;`, `let (x, y);`
     pub(crate) fn declare(&mut self, pat: &Pat, known: Option<Kind>) {
-        if let Pat::Ident(p) = pat
-            && let Some(var) = self.names.find(&p.ident)
-        {
-            self.graph.kinds[var] = known.unwrap_or_else(Kind::unknown);
-            self.scope.push(var);
-            self.touch(var, Use::Declare(false), p.ident.span());
+        match pat {
+            Pat::Ident(p) => {
+                if let Some(var) = self.names.find(&p.ident) {
+                    let stored = self.graph.stored[var].clone();
+                    self.graph.kinds[var] = known.unwrap_or_else(Kind::unknown).borrowing(stored);
+                    self.scope.push(var);
+                    self.touch(var, Use::Declare(false), p.ident.span());
+                }
+            }
+            Pat::Paren(p) => self.declare(&p.pat, known),
+            Pat::Tuple(p) => p.elems.iter().for_each(|e| self.declare(e, None)),
+            Pat::Slice(p) => p.elems.iter().for_each(|e| self.declare(e, None)),
+            _ => {}
         }
     }
 
-    /// What matching `pat` against the place `expr` does to its root.
-    pub(crate) fn taken(&mut self, pat: &Pat, expr: &Expr, kind: &Kind) {
-        let Some((name, whole)) = scan::root(expr) else { return };
-        let Some(var) = self.names.find(name) else { return };
+    /// What matching `pat` against the place `expr` of this kind does to the local at its root. Returns the kind as the
+    /// pattern's binders see it.
+    pub(crate) fn taken(&mut self, pat: &Pat, expr: &Expr, kind: &Kind) -> Kind {
+        let mut kind = kind.clone();
+        let Some((name, whole)) = scan::root(expr) else { return kind };
+        let Some(var) = self.names.find(name) else { return kind };
         let how = match effect(pat) {
             _ if !kind.drops || self.graph.kinds[var].lends != Lend::Owned => Use::Borrow,
-            Effect::Looks => Use::Borrow,
+            Effect::Looks if matches!(pat, Pat::Wild(_)) => Use::Part(None),
+            Effect::Looks | Effect::Inert => Use::Borrow,
             Effect::Takes if whole => Use::Named,
-            Effect::Takes | Effect::Part => Use::Maybe,
+            Effect::TakesFields if whole && self.graph.types[var].is_some() => Use::Fields,
+            Effect::Takes | Effect::TakesFields | Effect::Part => Use::Maybe,
         };
         self.touch(var, how, name.span());
+        kind.place = self.lent(expr);
+        kind
     }
 
     /// Enters an arm; returns where control is if the arm does not match.
     pub(crate) fn arm(&mut self, pat: &Pat, expr: &Expr, kind: &Kind) -> Option<usize> {
         self.event(Event::Nothing);
         let before = self.at;
-        self.taken(pat, expr, kind);
-        self.bind(pat, kind);
+        let seen = self.taken(pat, expr, kind);
+        self.bind(pat, &seen);
         let mut otherwise = vec![before];
         if let Pat::Guard(p) = pat {
             self.value(&p.guard);
@@ -149,8 +225,8 @@ impl Builder<'_> {
                 let kind = self.subject(&e.expr);
                 self.event(Event::Nothing);
                 let otherwise = self.at;
-                self.taken(&e.pat, &e.expr, &kind);
-                self.bind(&e.pat, &kind);
+                let seen = self.taken(&e.pat, &e.expr, &kind);
+                self.bind(&e.pat, &seen);
                 otherwise
             }
             Expr::Binary(e) if matches!(e.op, syn::BinOp::And(_)) => {
@@ -185,9 +261,9 @@ impl Builder<'_> {
                 }
                 None => Kind::unknown(),
             },
-            Expr::Field(e) => match scan::name(&e.base).and_then(|n| self.names.find(n)) {
-                Some(var) => {
-                    self.touch(var, Use::Part, span);
+            Expr::Field(e) => match self.field(expr) {
+                Some((var, field)) => {
+                    self.touch(var, Use::Part(Some(field)), span);
                     self.graph.kinds[var].clone().stand_in()
                 }
                 None => self.place(&e.base, span).stand_in(),

@@ -12,6 +12,18 @@ impl Builder<'_> {
     pub(super) fn read(&mut self, expr: &Expr) -> Kind {
         let kind = self.place(expr, expr.span());
         match expr {
+            Expr::Field(_) => {
+                if let Some((name, _)) = scan::root(expr)
+                    && let Some(var) = self.names.find(name)
+                    && self.graph.kinds[var].lends == Lend::Owned
+                    && self.graph.kinds[var].drops
+                    && !behind(expr)
+                {
+                    let field = self.field(expr).map(|(_, field)| field);
+                    self.touch(var, Use::TakePart(field), expr.span());
+                }
+                kind
+            }
             // Nothing can be moved out of an index.
             Expr::Index(_) => Kind { drops: false, ..kind },
             _ => {
@@ -41,7 +53,7 @@ impl Builder<'_> {
     }
 
     /// What a borrow of this place borrows from.
-    pub(super) fn lent(&self, expr: &Expr) -> Option<(usize, bool)> {
+    pub(crate) fn lent(&self, expr: &Expr) -> Option<(usize, bool)> {
         let (name, whole) = scan::root(expr)?;
         let var = self.names.find(name)?;
         match self.graph.kinds[var].lends {
@@ -66,6 +78,11 @@ impl Builder<'_> {
             return self.touch(var, Use::Assign, expr.span());
         }
         match expr {
+            Expr::Field(_) if self.field(expr).is_some() => {
+                if let Some((var, field)) = self.field(expr) {
+                    self.touch(var, Use::AssignPart(field), expr.span());
+                }
+            }
             Expr::Tuple(e) => e.elems.iter().for_each(|e| self.destination(e)),
             Expr::Array(e) => e.elems.iter().for_each(|e| self.destination(e)),
             Expr::Struct(e) => e.fields.iter().for_each(|f| self.destination(&f.expr)),
@@ -75,5 +92,15 @@ impl Builder<'_> {
                 self.place(expr, expr.span());
             }
         }
+    }
+}
+
+/// Does a place lie behind an index, out of which nothing moves?
+fn behind(expr: &Expr) -> bool {
+    match scan::peel(expr) {
+        Expr::Index(_) => true,
+        Expr::Field(e) => behind(&e.base),
+        Expr::Unary(e) => behind(&e.expr),
+        _ => false,
     }
 }

@@ -5,6 +5,7 @@ use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Expr, Pat, Stmt};
 
+use super::expression::BIND;
 use super::{Mode, Norm, ident_expr, ident_pat, let_stmt, temporaries};
 use crate::ir::{Block, BlockId, Dest, Node};
 use crate::scan;
@@ -72,6 +73,10 @@ impl Norm<'_> {
     /// A condition: its temporaries end before the branch is entered.
     fn condition(&mut self, cond: Expr, nodes: &mut Vec<Node>) -> Expr {
         if !scan::awaits(&cond) {
+            return cond;
+        }
+        if has_let(&cond) {
+            self.reasons.add(cond.span(), "an await stands in a chain of `let`s", BIND);
             return cond;
         }
         let name = self.names.temporary("c");
@@ -142,6 +147,11 @@ impl Norm<'_> {
         let (subject, _) = self.subject(*e.expr, &mut inner);
         let mut arms = Vec::new();
         for arm in e.arms {
+            if let Pat::Guard(guard) = &arm.pat
+                && scan::awaits(&guard.guard)
+            {
+                self.reasons.add(guard.guard.span(), "an await stands in the guard of an arm", BIND);
+            }
             let body = match *arm.body {
                 Expr::Block(b) if b.label.is_none() && b.attrs.is_empty() => b.block.stmts,
                 other => vec![Stmt::Expr(other, None)],
@@ -178,6 +188,7 @@ impl Norm<'_> {
                 self.if_let(binding, then, other, Dest::Unit, &mut inner);
             }
             cond if has_let(&cond) => {
+                let cond = self.condition(cond, &mut inner);
                 let then = self.block(e.body.stmts, Mode::Unit);
                 let other = self.push(Block { nodes: vec![Node::Plain(leave)], ..Default::default() });
                 let order = self.next();
@@ -212,14 +223,25 @@ impl Norm<'_> {
         };
         outer.push(Node::Plain(syn::parse2(make).expect("a statement")));
         let begin = self.next();
-        let pat = e.pat;
+        // What the pattern leaves unbound lives until the end of the turn.
+        let (item, binding) = match &*e.pat {
+            pat if crate::head::binder(pat).is_some() => (pat.clone(), None),
+            Pat::Wild(_) => (ident_pat(&self.names.temporary("item")), None),
+            pat => {
+                let item = self.names.temporary("item");
+                (ident_pat(&item), Some(quote_spanned!(span=> let #pat = #item;)))
+            }
+        };
         let next = quote_spanned! {span=>
-            let #pat = match ::core::iter::Iterator::next(&mut #name) {
+            let #item = match ::core::iter::Iterator::next(&mut #name) {
                 ::core::option::Option::Some(__x) => __x,
                 ::core::option::Option::None => break,
             };
         };
-        let mut inner = vec![Node::Plain(syn::parse2(next).expect("a statement"))];
+        let mut inner = Vec::new();
+        for stmt in std::iter::once(next).chain(binding) {
+            inner.push(Node::Plain(syn::parse2(stmt).expect("a statement")));
+        }
         let body = self.block(e.body.stmts, Mode::Unit);
         let block = std::mem::take(&mut self.body.blocks[body]);
         inner.extend(block.nodes);

@@ -11,7 +11,7 @@ use super::{Norm, ident_expr, ident_pat, temporaries};
 use crate::ir::{Block, Call, Dest, Node};
 use crate::scan;
 
-const BIND: &str = "bind it with `let` first";
+pub(super) const BIND: &str = "bind it with `let` first";
 
 impl Norm<'_> {
     /// Evaluates `expr`: pushes what awaits and returns an expression that
@@ -220,6 +220,16 @@ impl Norm<'_> {
                 let plain = matches!(&value, Expr::Path(_));
                 done.push(if plain { value } else { self.hoist("e", value, nodes) });
             } else if let Some(name) = inert(&expr) {
+                if let Expr::Path(_) = scan::peel(&expr)
+                    && let Some(name) = name
+                    && self.names.find(name).is_some()
+                {
+                    if self.mentions.only(name) {
+                        done.push(self.hoist("e", expr, nodes));
+                        continue;
+                    }
+                    self.body.postponed.push((name.clone(), expr.span()));
+                }
                 if let Some(name) = name
                     && rest[i + 1..=last].iter().any(|later| changes(later, name))
                 {

@@ -4,8 +4,9 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, UnOp};
+use syn::{BinOp, Expr, Pat, UnOp};
 
+use crate::flow::pattern::by_ref;
 use crate::scan;
 
 /// Methods that take `self` by value wherever they are usual, or whose
@@ -177,6 +178,66 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
 /// bound to a local, so only what stands inside counts.
 pub(crate) fn scrutinee(expr: &Expr) -> Option<Span> {
     if scan::is_place(expr) { inside(expr) } else { find(expr) }
+}
+
+/// The first temporary that a `let` keeps as long as its binders: rustc extends the life of what they borrow.
+pub(crate) fn extended(pat: &Pat, init: &Expr) -> Option<Span> {
+    if by_ref(pat) && !scan::is_place(init) {
+        return Some(init.span());
+    }
+    extending(init)
+}
+
+/// The same for an expression whose borrowed temporaries are kept.
+fn extending(expr: &Expr) -> Option<Span> {
+    let tail = |block: &syn::Block| match block.stmts.last() {
+        Some(syn::Stmt::Expr(e, None)) => extending(e),
+        _ => None,
+    };
+    match scan::peel(expr) {
+        Expr::Reference(e) => {
+            let mut base = scan::peel(&e.expr);
+            loop {
+                base = scan::peel(match base {
+                    Expr::Field(e) => &e.base,
+                    Expr::Index(e) => &e.expr,
+                    Expr::Unary(e) if matches!(e.op, UnOp::Deref(_)) => &e.expr,
+                    _ => break,
+                });
+            }
+            if matches!(base, Expr::Path(_)) || promoted(base) { None } else { Some(base.span()) }
+        }
+        Expr::Array(e) => e.elems.iter().find_map(extending),
+        Expr::Tuple(e) => e.elems.iter().find_map(extending),
+        Expr::Struct(e) => e.fields.iter().find_map(|f| extending(&f.expr)),
+        Expr::Cast(e) => extending(&e.expr),
+        Expr::Block(e) => tail(&e.block),
+        Expr::If(e) => tail(&e.then_branch).or_else(|| e.else_branch.as_ref().and_then(|(_, other)| extending(other))),
+        Expr::Match(e) => e.arms.iter().find_map(|arm| extending(&arm.body)),
+        // The constructor of a tuple struct or variant keeps them, a function does not.
+        Expr::Call(e) => match &*e.func {
+            Expr::Path(p)
+                if p.path.segments.last().is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase)) =>
+            {
+                e.args.iter().find_map(extending)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Is a borrow of this value a borrow of a constant?
+fn promoted(expr: &Expr) -> bool {
+    match scan::peel(expr) {
+        Expr::Lit(_) => true,
+        Expr::Unary(e) if matches!(e.op, UnOp::Neg(_)) => promoted(&e.expr),
+        Expr::Array(e) => e.elems.iter().all(promoted),
+        Expr::Tuple(e) => e.elems.iter().all(promoted),
+        Expr::Repeat(e) => promoted(&e.expr),
+        Expr::Reference(e) => e.mutability.is_none() && promoted(&e.expr),
+        _ => false,
+    }
 }
 
 /// A place: what it is built on is kept if it is a value.

@@ -1,10 +1,10 @@
 //! What no schema can compile: refused with place and cure.
 
-use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, Macro, Pat, ReturnType, Safety, Signature};
+use syn::{Block, Expr, Macro, ReturnType, Safety, Signature};
 
 use crate::error::Errors;
+use crate::macros::{self, Arguments};
 use crate::scan;
 
 pub(super) fn signature(sig: &Signature, errors: &mut Errors) {
@@ -101,34 +101,20 @@ impl<'a> Visit<'a> for Checker<'_> {
         visit::visit_expr_await(self, e);
     }
 
-    fn visit_pat(&mut self, pat: &'a Pat) {
-        if let Pat::Guard(g) = pat
-            && scan::awaits(&g.guard)
-            && !self.foreign
-        {
-            let message = format!("an await in the guard of an arm: {BIND}");
-            self.errors.at(&g.guard, message);
-        }
-        visit::visit_pat(self, pat);
-    }
-
-    fn visit_expr_binary(&mut self, e: &'a syn::ExprBinary) {
-        let chain = matches!(e.op, syn::BinOp::And(_)) && (is_let(&e.left) || is_let(&e.right));
-        if chain && !self.foreign && (scan::awaits(&e.left) || scan::awaits(&e.right)) {
-            self.errors.at(e, format!("an await in a chain of `let`s: {BIND}"));
-        }
-        visit::visit_expr_binary(self, e);
-    }
-
     fn visit_macro(&mut self, mac: &'a Macro) {
         if self.foreign {
             return;
         }
         if !scan::is_join(mac) {
-            if let Some(span) = awaits(mac.tokens.clone()) {
-                let name = mac.path.segments.last().map(|s| s.ident.to_string());
-                let name = name.unwrap_or_default();
-                self.errors.span(span, format!("an await inside `{name}!`: {BIND}"));
+            let Some(span) = scan::macro_awaits(mac) else { return };
+            match macros::parse(mac) {
+                Some((_, arguments)) if !matches!(arguments, Arguments::None) => {
+                    macros::expressions(&arguments).into_iter().for_each(|e| self.visit_expr(e));
+                }
+                _ => {
+                    let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+                    self.errors.span(span, format!("an await inside `{name}!`: {BIND}"));
+                }
             }
             return;
         }
@@ -149,39 +135,4 @@ impl<'a> Visit<'a> for Checker<'_> {
             Err(error) => self.errors.span(error.span(), error),
         }
     }
-}
-
-fn is_let(expr: &Expr) -> bool {
-    match expr {
-        Expr::Let(_) => true,
-        Expr::Binary(b) => is_let(&b.left) || is_let(&b.right),
-        _ => false,
-    }
-}
-
-/// `.await` or `join!` in the tokens of a macro, but not in an `async` block.
-fn awaits(tokens: TokenStream) -> Option<proc_macro2::Span> {
-    let mut dot = false;
-    let mut foreign = false;
-    let mut join = None;
-    for tree in tokens {
-        match &tree {
-            TokenTree::Ident(i) if dot && i == "await" => return Some(i.span()),
-            TokenTree::Ident(i) if i == "async" => foreign = true,
-            TokenTree::Punct(p) if p.as_char() == '!' && join.is_some() => return join,
-            TokenTree::Group(g) => {
-                if !foreign && let Some(span) = awaits(g.stream()) {
-                    return Some(span);
-                }
-                foreign &= g.delimiter() != proc_macro2::Delimiter::Brace;
-            }
-            _ => {}
-        }
-        join = match &tree {
-            TokenTree::Ident(i) if i == "join" => Some(i.span()),
-            _ => None,
-        };
-        dot = matches!(&tree, TokenTree::Punct(p) if p.as_char() == '.');
-    }
-    None
 }

@@ -105,6 +105,12 @@ fn method(f: &ImplItemFn, access: Access, own: &Type, errors: &mut Errors) -> Me
     let mut args: Vec<Type> = Vec::new();
     for input in f.sig.inputs.iter().skip(1) {
         if let FnArg::Typed(input) = input {
+            if let Some(condition) = input.attrs.iter().find(|a| a.path().is_ident("cfg")) {
+                errors.at(
+                    condition,
+                    "a parameter of an object's method is there under all conditions: put the condition on the method",
+                );
+            }
             args.push((*input.ty).clone());
         }
     }

@@ -10,6 +10,7 @@
 pub(crate) mod call;
 pub(crate) mod context;
 pub(crate) mod descriptor;
+pub(crate) mod drops;
 pub(crate) mod fallback;
 pub(crate) mod foreign;
 pub(crate) mod frame;

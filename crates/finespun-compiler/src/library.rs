@@ -1,0 +1,92 @@
+//! The name under which generated code finds the library.
+//!
+//! Generated code says `::finespun`. A dependency may have another name, which the macro's caller finds out or its user
+//! gives: `#[task(crate = fs)]`.
+
+use proc_macro2::{Group, Ident, Spacing, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::{ParseStream, Parser};
+use syn::{Path, Token};
+
+/// Takes `crate = path` out of the arguments of an attribute.
+pub(crate) fn given(arguments: TokenStream) -> syn::Result<(Option<Path>, TokenStream)> {
+    let parser = |input: ParseStream| {
+        let mut path = None;
+        let mut others = TokenStream::new();
+        while !input.is_empty() {
+            if input.peek(Token![crate]) && input.peek2(Token![=]) {
+                input.parse::<Token![crate]>()?;
+                input.parse::<Token![=]>()?;
+                path = Some(input.call(Path::parse_mod_style)?);
+            } else {
+                others.extend([input.parse::<TokenTree>()?]);
+                continue;
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok((path, others))
+    };
+    let (path, others) = parser.parse2(arguments)?;
+    if path.is_none() {
+        return Ok((None, others));
+    }
+    // What stood before the path ends with the comma between them.
+    let mut others: Vec<TokenTree> = others.into_iter().collect();
+    others.pop_if(|last| matches!(last, TokenTree::Punct(p) if p.as_char() == ','));
+    Ok((path, others.into_iter().collect()))
+}
+
+/// Writes `path` where the tokens say `::finespun`.
+pub fn renamed(tokens: TokenStream, path: &Path) -> TokenStream {
+    let leading = path.leading_colon.is_none() && path.segments.len() == 1 && path.segments[0].ident != "crate";
+    let path = if leading { quote::quote!(::#path) } else { path.to_token_stream() };
+    write(tokens, &path)
+}
+
+fn write(tokens: TokenStream, path: &TokenStream) -> TokenStream {
+    let colon = |tree: Option<&TokenTree>, spacing| matches!(tree, Some(TokenTree::Punct(p)) if p.as_char() == ':' && p.spacing() == spacing);
+    let mut out: Vec<TokenTree> = Vec::new();
+    for tree in tokens {
+        match tree {
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), write(group.stream(), path));
+                inner.set_span(group.span());
+                out.push(TokenTree::Group(inner));
+            }
+            TokenTree::Ident(name) if name == "finespun" && root(&out, &colon) => {
+                out.truncate(out.len() - 2);
+                out.extend(respanned(path.clone(), &name));
+            }
+            other => out.push(other),
+        }
+    }
+    out.into_iter().collect()
+}
+
+/// Do the tokens end in a `::` that begins a path?
+fn root(before: &[TokenTree], colon: &dyn Fn(Option<&TokenTree>, Spacing) -> bool) -> bool {
+    let mut back = before.iter().rev();
+    colon(back.next(), Spacing::Alone)
+        && colon(back.next(), Spacing::Joint)
+        && !matches!(back.next(), Some(TokenTree::Ident(name)) if !keyword(name))
+}
+
+/// May a path follow this word?
+fn keyword(name: &Ident) -> bool {
+    [
+        "as", "break", "else", "for", "if", "impl", "in", "match", "move", "mut", "return", "use", "where", "while",
+        "dyn", "let",
+    ]
+    .iter()
+    .any(|word| name == word)
+}
+
+fn respanned(path: TokenStream, place: &Ident) -> impl Iterator<Item = TokenTree> {
+    let span = place.span();
+    path.into_iter().map(move |mut tree| {
+        tree.set_span(tree.span().located_at(span));
+        tree
+    })
+}

@@ -1,0 +1,51 @@
+//! Whether a type itself has a destructor, asked by generated code of types that the user has written.
+//!
+//! A pattern that binds every field of a value leaves nothing of it to drop, unless its type implements `Drop`: then all
+//! fields have been copied, and the value is still whole. Only rustc can tell the two apart.
+
+use std::marker::PhantomData;
+
+/// Asks whether `T` itself implements `Drop`, whatever its fields do: `<Drops<T>>::ITSELF`, with [`NoDrop`] in scope.
+pub struct Drops<T: ?Sized>(PhantomData<T>);
+
+#[allow(drop_bounds, reason = "the question is about the type's own destructor")]
+impl<T: ?Sized + Drop> Drops<T> {
+    /// It does.
+    pub const ITSELF: bool = true;
+}
+
+/// The answer for types without a destructor of their own: an inherent constant comes first, where there is one.
+pub trait NoDrop {
+    /// It does not.
+    const ITSELF: bool = false;
+}
+
+impl<T: ?Sized> NoDrop for Drops<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Own<'a>(&'a str);
+    impl Drop for Own<'_> {
+        fn drop(&mut self) {}
+    }
+    struct OfField<'a>(Own<'a>);
+    struct Generic<T>(T);
+    impl<T> Drop for Generic<T> {
+        fn drop(&mut self) {}
+    }
+
+    fn of_generic<T>() -> [bool; 2] {
+        [<Drops<Generic<T>>>::ITSELF, <Drops<Option<T>>>::ITSELF]
+    }
+
+    #[test]
+    fn a_destructor_of_a_field_is_not_one_of_the_type() {
+        assert!(<Drops<Own<'_>>>::ITSELF);
+        assert!(!<Drops<OfField<'_>>>::ITSELF);
+        assert!(!<Drops<(Own<'_>, u8)>>::ITSELF);
+        assert_eq!(of_generic::<Own<'_>>(), [true, false]);
+        let _ = (Own("").0, OfField(Own("")).0, Generic(0u8).0);
+    }
+}
