@@ -200,7 +200,8 @@ impl Builder<'_> {
 
     /// Something that borrows `from` these is stored in a local that has been bound already.
     pub(crate) fn store(&mut self, var: usize, from: &BTreeSet<(usize, bool)>) {
-        if self.graph.types[var].as_ref().is_some_and(|ty| kinds::owns_all(ty, &self.own.generics)) {
+        let owns = self.graph.types[var].as_ref().is_some_and(|ty| kinds::owns_all(ty, &self.own.generics));
+        if owns || self.graph.kinds[var].primitive {
             return;
         }
         let others = from.iter().filter(|(of, _)| *of != var);

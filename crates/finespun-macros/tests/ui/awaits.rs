@@ -7,27 +7,15 @@ async fn one(n: u64) -> u64 {
     n
 }
 
-#[task]
-async fn in_a_macro() {
-    println!("{}", one(1).await);
+macro_rules! twice {
+    ($value:expr) => {
+        $value * 2
+    };
 }
 
 #[task]
-async fn in_a_guard(n: u64) -> u64 {
-    match n {
-        x if one(x).await > 3 => 1,
-        _ => 2,
-    }
-}
-
-#[task]
-async fn in_a_chain(n: Option<u64>) -> u64 {
-    if let Some(x) = n
-        && one(x).await > 1
-    {
-        return x;
-    }
-    0
+async fn in_a_macro() -> u64 {
+    twice!(one(1).await)
 }
 
 #[task]
