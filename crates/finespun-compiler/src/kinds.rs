@@ -90,7 +90,7 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
         Type::Ptr(_) | Type::FnPtr(_) | Type::Never(_) => Kind::copy(),
         Type::Paren(p) => return of_type(&p.elem),
         Type::Group(g) => return of_type(&g.elem),
-        Type::Array(a) => all(std::iter::once(&*a.elem)),
+        Type::Array(a) => Kind { primitive: false, ..all(std::iter::once(&*a.elem)) },
         Type::Tuple(t) if t.elems.is_empty() => Kind::primitive(),
         Type::Tuple(t) => all(t.elems.iter()),
         Type::Path(p) if p.qself.is_none() => {

@@ -359,9 +359,10 @@ fn is_unit(expr: &Expr) -> bool {
     matches!(expr, Expr::Tuple(t) if t.elems.is_empty())
 }
 
-/// `name` as a pattern.
+/// The pattern that binds a local of the compiler's own. It stands for a temporary, which may be changed.
 pub(crate) fn ident_pat(name: &Ident) -> Pat {
-    Pat::Ident(syn::PatIdent { attrs: Vec::new(), by_ref: None, mutability: None, ident: name.clone(), subpat: None })
+    let mutability = Some(syn::Token![mut](name.span()));
+    Pat::Ident(syn::PatIdent { attrs: Vec::new(), by_ref: None, mutability, ident: name.clone(), subpat: None })
 }
 
 /// `name` as an expression.

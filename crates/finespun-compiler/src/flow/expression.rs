@@ -95,7 +95,8 @@ impl<'a> Builder<'a> {
             }
             Expr::Tuple(e) if e.elems.is_empty() => Kind::primitive(),
             Expr::Tuple(e) => self.aggregate(e.elems.iter()),
-            Expr::Array(e) => self.aggregate(e.elems.iter()),
+            // Unlike a number, an array is borrowed by its methods.
+            Expr::Array(e) => Kind { primitive: false, ..self.aggregate(e.elems.iter()) },
             Expr::Struct(e) => {
                 let mut kind = self.aggregate(e.fields.iter().map(|f| &f.expr));
                 kind.drops = true;
@@ -110,7 +111,7 @@ impl<'a> Builder<'a> {
             }
             Expr::Repeat(e) => {
                 self.value(&e.len);
-                self.value(&e.expr)
+                Kind { primitive: false, ..self.value(&e.expr) }
             }
             Expr::Range(e) => {
                 // What ranges go over are numbers.

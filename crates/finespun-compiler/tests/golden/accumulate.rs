@@ -26,7 +26,7 @@ fn accumulate(
                         ::core::option::Option::Some(__x) => __x,
                         ::core::option::Option::None => break,
                     };
-                    let __v1 = {
+                    let mut __v1 = {
                         let __t0 = ::finespun::__rt::send(f(i));
                         ::finespun::__rt::Note::end(__note);
                         let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
@@ -100,7 +100,7 @@ fn accumulate(
                         }
                         1usize => {
                             let mut __it0 = unsafe { __h___it0.take() };
-                            let __v1 = match unsafe { __p0.take() } {
+                            let mut __v1 = match unsafe { __p0.take() } {
                                 ::core::result::Result::Ok(__v) => __v,
                                 ::core::result::Result::Err(__c) => {
                                     unsafe { ::finespun::__rt::wait(__c) }.await

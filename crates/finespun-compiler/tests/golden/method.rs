@@ -55,7 +55,7 @@ pub(crate) unsafe fn __rest_depth(
                 return unsafe { ::finespun::__rt::Note::done(__note, __r) };
             };
         }
-        let __v0 = {
+        let mut __v0 = {
             let __t0 = ::finespun::__rt::send(next.depth(most - 1));
             ::finespun::__rt::Note::end(__note);
             let __o = unsafe { ::finespun::__rt::call_guarded(__cx, __t0) };
@@ -89,7 +89,7 @@ pub(crate) unsafe fn __rest_depth(
             let (mut __p0,) = match unsafe { __enter.take() } {
                 ::finespun::__rt::En1::P0((__p, ())) => (__p,),
             };
-            let __v0 = unsafe { ::finespun::__rt::wait(__p0) }.await;
+            let mut __v0 = unsafe { ::finespun::__rt::wait(__p0) }.await;
             let __r: u64 = 1 + __v0;
             return __r;
         }),

@@ -17,8 +17,7 @@ use super::{Error, Runtime, Schema};
 
 pub(super) const MAX_WORKERS: usize = 1024;
 pub(super) const MAX_NODES: usize = 65536;
-/// The reserve for plain calls, and as much again to call tasks on.
-pub(super) const MIN_STACK: usize = 2 * STACK_RESERVE;
+pub(super) const MIN_STACK: usize = 64 * 1024;
 const DEFAULT_STACK: usize = 4 * 1024 * 1024;
 
 /// Makes a [`Runtime`].
@@ -64,8 +63,9 @@ impl Builder {
         self
     }
 
-    /// Bytes of stack per worker, at least 512 KiB. Default: 4 MiB. Recursion deeper than the stack goes on in heap
-    /// frames, so this is a matter of speed only; 256 KiB of it are kept free for plain calls and straight tasks.
+    /// Bytes of stack per worker on which tasks call each other, at least 64 KiB. Default: 4 MiB. Recursion deeper than that
+    /// goes on in heap frames, so this is a matter of speed only. Beyond it a worker has 32 MiB of address space for plain
+    /// calls, straight tasks and destructors (256 MiB in a debug build), which takes memory only where it is used.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = bytes;
         self
@@ -189,7 +189,7 @@ impl Builder {
             let team = Arc::clone(&runtime.team);
             let thread = thread::Builder::new()
                 .name(format!("{}-{worker}", self.name))
-                .stack_size(self.stack_size)
+                .stack_size(self.stack_size + STACK_RESERVE)
                 .spawn(move || Worker::main(&team, worker))
                 // Dropping the runtime ends the workers that have started.
                 .map_err(|source| Error::Thread { worker, workers, source })?;

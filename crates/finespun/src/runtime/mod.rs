@@ -200,7 +200,7 @@ mod tests {
     use super::builder::{MAX_NODES, MAX_WORKERS, MIN_STACK};
     use crate::object::reference;
     use crate::sched::worker::STACK_RESERVE;
-    use crate::task::frame::{Header, Payload, frame_layout};
+    use crate::task::frame::{Header, LARGEST_FRAME, Payload, frame_layout};
     use crate::task::teams::TEAMS;
 
     /// With its digits in groups of three.
@@ -226,7 +226,8 @@ mod tests {
             format!("{} objects", thousands(1 << reference::OBJECTS)),
             format!("A frame is {} bytes", size_of::<Header>()),
             format!("{} bytes for the payload of a panic", size_of::<Payload>()),
-            format!("{} of each worker's stack", kib(STACK_RESERVE)),
+            format!("frame takes up to {} MiB", LARGEST_FRAME >> 20),
+            format!("{} MiB of address space", 8 * LARGEST_FRAME >> 20),
         ] {
             assert!(readme.contains(&limit), "README.md does not say `{limit}`");
         }
@@ -235,11 +236,13 @@ mod tests {
             format!("The number of workers, 1 to {MAX_WORKERS}."),
             format!("The number of nodes that objects live on, 1 to {MAX_NODES}."),
             format!("at least {}.", kib(MIN_STACK)),
-            format!("{} of it are kept free", kib(STACK_RESERVE)),
+            format!("{} MiB of address space", 8 * LARGEST_FRAME >> 20),
+            format!("({} MiB in a debug build)", 64 * LARGEST_FRAME >> 20),
             format!("this process has {TEAMS} runtimes already"),
         ] {
             assert!(builder.contains(&limit), "builder.rs does not say `{limit}`");
         }
+        assert_eq!(STACK_RESERVE / LARGEST_FRAME, if cfg!(debug_assertions) { 64 } else { 8 });
         let error = super::Error::TooManyRuntimes.to_string();
         assert!(error.contains(&format!("{TEAMS} runtimes")), "{error}");
     }

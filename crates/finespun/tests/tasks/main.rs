@@ -7,6 +7,7 @@ mod counting;
 mod face;
 mod hostile;
 mod iterators;
+mod large;
 mod leaving;
 mod locks;
 mod methods;
