@@ -227,7 +227,7 @@ mod tests {
             format!("A frame is {} bytes", size_of::<Header>()),
             format!("{} bytes for the payload of a panic", size_of::<Payload>()),
             format!("frame takes up to {} MiB", LARGEST_FRAME >> 20),
-            format!("{} MiB of address space", 8 * LARGEST_FRAME >> 20),
+            format!("{} MiB of address space", (8 * LARGEST_FRAME) >> 20),
         ] {
             assert!(readme.contains(&limit), "README.md does not say `{limit}`");
         }
@@ -236,8 +236,8 @@ mod tests {
             format!("The number of workers, 1 to {MAX_WORKERS}."),
             format!("The number of nodes that objects live on, 1 to {MAX_NODES}."),
             format!("at least {}.", kib(MIN_STACK)),
-            format!("{} MiB of address space", 8 * LARGEST_FRAME >> 20),
-            format!("({} MiB in a debug build)", 64 * LARGEST_FRAME >> 20),
+            format!("{} MiB of address space", (8 * LARGEST_FRAME) >> 20),
+            format!("({} MiB in a debug build)", (64 * LARGEST_FRAME) >> 20),
             format!("this process has {TEAMS} runtimes already"),
         ] {
             assert!(builder.contains(&limit), "builder.rs does not say `{limit}`");

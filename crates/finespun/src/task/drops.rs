@@ -42,9 +42,8 @@ mod tests {
 
     #[test]
     fn a_destructor_of_a_field_is_not_one_of_the_type() {
-        assert!(<Drops<Own<'_>>>::ITSELF);
-        assert!(!<Drops<OfField<'_>>>::ITSELF);
-        assert!(!<Drops<(Own<'_>, u8)>>::ITSELF);
+        let of_own = [<Drops<Own<'_>>>::ITSELF, <Drops<OfField<'_>>>::ITSELF, <Drops<(Own<'_>, u8)>>::ITSELF];
+        assert_eq!(of_own, [true, false, false]);
         assert_eq!(of_generic::<Own<'_>>(), [true, false]);
         let _ = (Own("").0, OfField(Own("")).0, Generic(0u8).0);
     }
