@@ -19,4 +19,5 @@ macro_rules! join {
 #[macro_use]
 mod harness;
 
+mod async_await;
 mod drop;

@@ -1,0 +1,6 @@
+//! After `tests/ui/async-await`.
+
+mod bodies;
+mod control;
+mod drop_order;
+mod lifetimes;
