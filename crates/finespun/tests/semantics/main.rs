@@ -9,7 +9,7 @@
 //! stands in `known_fault!`, with rustc's error. When the fault is mended, remove the one or the other.
 
 #![allow(clippy::all, reason = "the bodies are odd on purpose")]
-#![allow(unused, async_fn_in_trait, reason = "the bodies are odd on purpose")]
+#![allow(unused, async_fn_in_trait, irrefutable_let_patterns, reason = "the bodies are odd on purpose")]
 
 /// `join!` in the plain version of a body; the task compiler has its own.
 macro_rules! join {
@@ -20,4 +20,11 @@ macro_rules! join {
 mod harness;
 
 mod async_await;
+mod binding;
+mod closures;
 mod drop;
+mod let_else;
+mod loops;
+mod moves;
+mod pattern;
+mod temporaries;
