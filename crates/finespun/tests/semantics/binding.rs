@@ -36,7 +36,6 @@ corpus! {
         x.len() + y
     } with (1);
 
-    #[ignore = "known fault: deferred tuple"]
     fn initialised_as_a_tuple(n: u64) -> u64 {
         let (a, b);
         if n > 1 {

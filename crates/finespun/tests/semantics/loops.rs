@@ -112,7 +112,6 @@ corpus! {
         leaf(1).await
     } with ();
 
-    #[ignore = "known fault: order of drops on return out of a for loop over an owning iterator"]
     fn iterator_and_item_drop_at_return() -> u64 {
         let outer = d("outer");
         for item in guards(4) {

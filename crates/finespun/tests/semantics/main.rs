@@ -27,4 +27,5 @@ mod let_else;
 mod loops;
 mod moves;
 mod pattern;
+mod signatures;
 mod temporaries;
