@@ -224,7 +224,8 @@ fn prepare(fail_at: u64, stall_at: u64, yields: u64) {
     lock(&LOG).clear();
 }
 
-fn taken_log() -> Vec<String> {
+/// Takes the log.
+pub fn taken_log() -> Vec<String> {
     std::mem::take(&mut *lock(&LOG))
 }
 
@@ -280,6 +281,14 @@ fn cancel_task(spawn: &dyn Fn(&Runtime) -> Box<dyn FnOnce()>, workers: usize, n:
     drop(runtime);
     lock(&STALLED).take();
     taken_log()
+}
+
+/// Calls a test that uses the log while no other does.
+pub fn alone(test: impl FnOnce()) {
+    let _alone = lock(&ONE_AT_A_TIME);
+    hush();
+    prepare(NEVER, NEVER, 0);
+    test();
 }
 
 /// Fails with the first differences between the plain version and the tasks.

@@ -4,3 +4,4 @@ mod bodies;
 mod control;
 mod drop_order;
 mod lifetimes;
+mod places;
