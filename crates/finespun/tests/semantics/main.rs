@@ -16,6 +16,8 @@ macro_rules! join {
     ($($branch:expr),+ $(,)?) => { ($($branch.await,)+) };
 }
 
+#[path = "../common/mod.rs"]
+mod common;
 #[macro_use]
 mod harness;
 
@@ -29,3 +31,4 @@ mod moves;
 mod pattern;
 mod signatures;
 mod temporaries;
+mod tokio_sync;
