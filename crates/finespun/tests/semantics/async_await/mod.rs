@@ -4,4 +4,6 @@ mod bodies;
 mod control;
 mod drop_order;
 mod lifetimes;
+mod hidden;
 mod places;
+mod values;
