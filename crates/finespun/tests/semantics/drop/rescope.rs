@@ -1,0 +1,234 @@
+//! Scopes of `if let` in edition 2024: after `drop_order_if_let_rescope.rs`, `if-let-rescope-*.rs`,
+//! `drop-order-comparisons-let-chains.rs`, `drop_order_let_chain.rs`, `issue-100276.rs`, `issue-103107.rs`.
+
+use crate::harness::*;
+
+fn fail<T>(value: T) -> Result<u64, T> {
+    log("fail");
+    Err(value)
+}
+
+corpus! {
+    // drop_order_if_let_rescope.rs
+    fn else_runs_after_the_scrutinee_has_dropped() -> u64 {
+        if let Ok(n) = fail(d("scrutinee")) {
+            n
+        } else {
+            log("else");
+            leaf(1).await
+        }
+    } with ();
+
+    fn awaited_scrutinee_drops_before_else() -> u64 {
+        if let Ok(n) = fail(leaf(d("scrutinee")).await) {
+            n
+        } else if let Some(n) = leaf(d("second")).await.none() {
+            n
+        } else {
+            wait().await;
+            log("else");
+            leaf(1).await
+        }
+    } with ();
+
+    fn if_let_as_an_operand() -> u64 {
+        let local = d("local");
+        let x = 1 + if let Some(n) = d("scrutinee").some() { leaf(n).await } else { 0 };
+        log("after");
+        x
+    } with ();
+
+    fn if_let_with_a_borrow_into_the_scrutinee() -> u64 {
+        if let Some(name) = Some(d("scrutinee").name()) {
+            wait().await;
+            log(name);
+            name.len() as u64
+        } else {
+            2
+        }
+    } with ();
+
+    fn match_keeps_what_if_let_drops() -> u64 {
+        let a = match fail(d("match")) {
+            Ok(n) => n,
+            Err(_) => {
+                log("arm");
+                leaf(1).await
+            }
+        };
+        let b = if let Ok(n) = fail(d("if let")) {
+            n
+        } else {
+            log("else");
+            leaf(2).await
+        };
+        a + b
+    } with ();
+
+    // drop_order_let_chain.rs
+    // issue-103107.rs, issue-100276.rs
+    // drop_order_let_chain.rs
+    fn failing_chain_drops_what_it_has_bound() -> u64 {
+        let mut n = leaf(0).await;
+        if let Some(a) = Some(d("a"))
+            && let Some(b) = Some(d("b"))
+            && a.len() == b.len()
+            && let Some(c) = d("c").none()
+        {
+            log("then");
+            n = c;
+        } else {
+            log("else");
+            n = leaf(7).await;
+        }
+        wait().await;
+        n
+    } with ();
+
+    #[ignore = "known fault: the temporaries of a chain of lets drop when the body suspends"]
+    fn holding_chain_keeps_its_bindings() -> u64 {
+        let e = leaf(d("e")).await;
+        if let Some(a) = Some(d("a"))
+            && d("condition").yes()
+            && let Some(n) = d("scrutinee").some()
+            && let b = d("b")
+        {
+            log("then");
+            wait().await;
+            log("then 2");
+            n + a.len()
+        } else {
+            e.len()
+        }
+    } with ();
+
+    #[ignore = "known fault: the temporaries of a chain of lets drop when the body suspends"]
+    fn while_let_chain_with_awaits_in_its_body() -> u64 {
+        let mut n = 0;
+        while let Some(x) = d("scrutinee").some()
+            && n < 3
+            && let y = N(n)
+        {
+            wait().await;
+            n += x + y.0;
+            log("turn");
+        }
+        log("out");
+        leaf(n).await
+    } with ();
+
+    fn chain_without_let() -> u64 {
+        if d("a").yes() && leaf(d("b")).await.yes() && d("c").yes() {
+            log("then");
+            leaf(1).await
+        } else {
+            0
+        }
+    } with ();
+
+    // match guards with if let live through the arm
+    fn guards_drop_before_the_arm() -> u64 {
+        let x = leaf(Some(3)).await;
+        match x {
+            Some(n) if d("first").len() == n => 1,
+            Some(n) if d("second").len() > n => {
+                log("arm");
+                leaf(2).await
+            }
+            _ => 3,
+        }
+    } with ();
+
+    // lint-tail-expr-drop-order.rs
+    fn block_tails_in_every_place() -> u64 {
+        let _outer = d("outer");
+        let a = { let _x = d("x"); leaf(d("t1")).await.len() };
+        let b = if a > 1 { let _y = d("y"); d("t2").len() } else { 0 };
+        let c = match b { _ => { let _z = leaf(d("z")).await; d("t3").len() } };
+        let e = loop { break { let _w = d("w"); d("t4").len() + leaf(1).await }; };
+        log("tail");
+        { let _v = d("v"); leaf(d("t5")).await.len() + a + b + c + e }
+    } with ();
+
+    // temporaries in the condition of `if` drop before the branch, those of `match` do not
+    fn if_and_match_on_the_same_value() -> u64 {
+        let a = if d("if").len() == 2 { log("branch"); leaf(1).await } else { 0 };
+        let b = match d("match").len() == 5 { true => { log("arm"); leaf(2).await } false => 0 };
+        log("end");
+        a + b
+    } with ();
+}
+
+known_fault! {
+    // drop_order_let_chain.rs
+    // Refused: an await in a chain of `let`s: bind it with `let` first.
+    fn chain_drops_what_it_has_bound_in_reverse() -> u64 {
+        if let Some(a) = leaf(Some(d("a"))).await
+            && let Some(b) = leaf(Some(d("b"))).await
+            && a.len() == b.len()
+            && let Some(c) = d("c").none()
+        {
+            log("then");
+            c
+        } else {
+            log("else");
+            leaf(7).await
+        }
+    } with ();
+}
+
+known_fault! {
+    // drop_order_let_chain.rs
+    // Refused: an await in a chain of `let`s: bind it with `let` first.
+    fn chain_that_holds_keeps_its_bindings() -> u64 {
+        if let Some(a) = leaf(Some(d("a"))).await
+            && d("condition").yes()
+            && let Some(n) = d("scrutinee").some()
+            && let b = d("b")
+        {
+            log("then");
+            wait().await;
+            log("then 2");
+            n + a.len()
+        } else {
+            0
+        }
+    } with ();
+}
+
+known_fault! {
+    // drop_order_let_chain.rs
+    // issue-103107.rs, issue-100276.rs
+    // Refused: an await in a chain of `let`s: bind it with `let` first.
+    fn chain_inside_a_chain() -> u64 {
+        let mut n = 0;
+        if let Some(1) = d("1").some() && {
+            if let Some(x) = d("2").some() && d("3").no() { true } else { wait().await; log("inner else"); true }
+        } && leaf(d("4")).await.yes() {
+            n += leaf(1).await;
+            log("then");
+        } else {
+            log("else");
+        }
+        n
+    } with ();
+}
+
+known_fault! {
+    // drop_order_let_chain.rs
+    // issue-103107.rs, issue-100276.rs
+    // Refused: an await in a chain of `let`s: bind it with `let` first.
+    fn while_let_chain() -> u64 {
+        let mut n = 0;
+        while let Some(x) = d("scrutinee").some()
+            && n < 3
+            && let y = leaf(N(n)).await
+        {
+            wait().await;
+            n += x + y.0;
+            log("turn");
+        }
+        log("out");
+        leaf(n).await
+    } with ();
+}
