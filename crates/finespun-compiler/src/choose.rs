@@ -163,11 +163,22 @@ fn prepare(
 ) -> Option<Ready> {
     let mut block = block.clone();
     let mut pats: Vec<Pat> = Vec::new();
-    let mut lets = Vec::new();
+    let mut lets: Vec<Stmt> = Vec::new();
     for (index, param) in params.iter().enumerate() {
         let (local, binding) = parameter(param, index);
-        pats.push(local);
+        if lets.is_empty() {
+            pats.push(local);
+            lets.extend(binding);
+            continue;
+        }
+        // What comes behind a parameter with a pattern is declared behind the pattern's binders.
+        let site = Span::mixed_site();
+        let early = normalise::ident_pat(&Ident::new(&format!("__early{index}"), site));
+        let (attrs, name) = (&param.attrs, normalise::pat_ident(&early));
+        let ty = param.ty.as_ref().map(|ty| quote_spanned!(site=> : #ty));
+        lets.push(syn::parse2(quote_spanned!(site=> #(#attrs)* let #local #ty = #name;)).expect("a let statement"));
         lets.extend(binding);
+        pats.push(early);
     }
     block.stmts.splice(0..0, lets);
     let mut names = Names::resolve(&mut pats, &mut block, reasons);
@@ -190,7 +201,9 @@ fn prepare(
     let flow = capture::analyse(&known, own, &body, &names, wish.is_stack(), reasons);
     let params = known.into_iter().zip(params).map(|(known, p)| {
         // What has a pattern has its attributes there.
-        let attrs = if head::binder(&p.pat).is_some() { p.attrs.clone() } else { Vec::new() };
+        let own =
+            head::binder(&p.pat).is_some_and(|own| head::binder(&known.pat).is_some_and(|k| k.ident == own.ident));
+        let attrs = if own { p.attrs.clone() } else { Vec::new() };
         (attrs, known.pat, p.argument.clone())
     });
     Some(Ready {

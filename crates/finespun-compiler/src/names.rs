@@ -108,6 +108,19 @@ impl Names {
     }
 }
 
+/// The names that a pattern binds.
+pub(crate) fn binders(pat: &Pat) -> Vec<Ident> {
+    struct Binders(Vec<Ident>);
+    impl<'a> Visit<'a> for Binders {
+        fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
+            self.0.push(pat.ident.clone());
+        }
+    }
+    let mut binders = Binders(Vec::new());
+    binders.visit_pat(pat);
+    binders.0
+}
+
 /// May this identifier pattern be a constant or a unit variant?
 pub(crate) fn is_constant(pat: &syn::PatIdent) -> bool {
     pat.by_ref.is_none()

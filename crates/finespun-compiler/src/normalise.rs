@@ -195,6 +195,9 @@ impl Norm<'_> {
     }
 
     fn stmt(&mut self, stmt: Stmt, nodes: &mut Vec<Node>) {
+        if self.nothing(&stmt) {
+            return;
+        }
         if !scan::stmt_awaits(&stmt) {
             if let Stmt::Item(item) = &stmt
                 && !matches!(item, syn::Item::Use(_))
@@ -215,6 +218,20 @@ impl Norm<'_> {
             }
             Stmt::Item(_) => nodes.push(Node::Plain(stmt)),
         }
+    }
+
+    /// `let _ = x;` does nothing, whether `x` has its value or not.
+    fn nothing(&self, stmt: &Stmt) -> bool {
+        let place = match stmt {
+            Stmt::Local(Local { pat: Pat::Wild(_), init: Some(init), .. }) => &init.expr,
+            Stmt::Expr(Expr::Assign(e), _) if matches!(&*e.left, Expr::Infer(_)) => &e.right,
+            _ => return false,
+        };
+        let mut root = scan::peel(place);
+        while let Expr::Field(e) = root {
+            root = scan::peel(&e.base);
+        }
+        scan::name(root).is_some_and(|name| self.names.find(name).is_some())
     }
 
     fn local(&mut self, local: Local, nodes: &mut Vec<Node>) {
@@ -256,6 +273,13 @@ impl Norm<'_> {
     /// An expression whose value is dropped at once.
     fn effect(&mut self, expr: Expr, nodes: &mut Vec<Node>) {
         let expr = scan::peeled(expr);
+        if let Expr::Assign(e) = &expr
+            && matches!(&*e.left, Expr::Infer(_))
+        {
+            // As `let _ = ..`: what is not a place drops at once.
+            let wild = syn::parse_quote!(_);
+            return self.bind((*e.right).clone(), Dest::Let(Box::new(wild), None), nodes);
+        }
         if self.direct(&expr) {
             return self.bind(expr, Dest::Unit, nodes);
         }
@@ -363,6 +387,14 @@ fn is_unit(expr: &Expr) -> bool {
 pub(crate) fn ident_pat(name: &Ident) -> Pat {
     let mutability = Some(syn::Token![mut](name.span()));
     Pat::Ident(syn::PatIdent { attrs: Vec::new(), by_ref: None, mutability, ident: name.clone(), subpat: None })
+}
+
+/// The name that such a pattern binds.
+pub(crate) fn pat_ident(pat: &Pat) -> Option<&Ident> {
+    match pat {
+        Pat::Ident(p) => Some(&p.ident),
+        _ => None,
+    }
 }
 
 /// `name` as an expression.

@@ -13,13 +13,14 @@ use std::collections::{BTreeSet, HashSet};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, Lifetime, Type};
+use syn::{Expr, Ident, Lifetime, Stmt, Type};
 
 use super::exits::{Exits, rewritten};
 use super::stack::{diverges, is_unit};
 use super::{Ready, bound};
 use crate::flow::graph::Place;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
+use crate::macros::mentions;
 
 /// What has been found out about the machine while writing its regions.
 pub(super) struct Regions<'a> {
@@ -91,6 +92,12 @@ impl Regions<'_> {
         let mut out = TokenStream::new();
         for index in from..content.nodes.len() {
             match &content.nodes[index] {
+                Node::Plain(Stmt::Local(local)) if local.init.is_none() => {
+                    let after = self.rest(block, index + 1);
+                    out.extend(self.deferred(local, &after));
+                    out.extend(after);
+                    return out;
+                }
                 Node::Plain(stmt) => {
                     out.extend(self.edited(block, stmt, |r, s| r.visit_stmt_mut(s)));
                     if diverges(stmt) {
@@ -140,6 +147,35 @@ impl Regions<'_> {
                 out.extend(self.end(block, Some(value), site));
             }
             None => out.extend(self.end(block, None, site)),
+        }
+        out
+    }
+
+    /// The declaration of what gets its value later, if that may be in the code `after` it.
+    fn deferred(&self, local: &syn::Local, after: &TokenStream) -> TokenStream {
+        let ready = self.ready;
+        let binders = crate::names::binders(&local.pat);
+        let vars = binders.iter().filter_map(|name| ready.names.find(name));
+        let used = vars.filter(|&var| mentions(after, &|i| *i == ready.names.vars[var].key));
+        used.map(|var| self.unset(var)).collect()
+    }
+
+    /// Declares a local that has no value yet. Its type is the written one, or that of its slot.
+    pub(super) fn unset(&self, var: usize) -> TokenStream {
+        let site = Span::mixed_site();
+        let key = &self.ready.names.vars[var].key;
+        let mut out = match &self.ready.flow.types[var] {
+            Some(ty) => quote_spanned!(site=> let mut #key: #ty;),
+            None => quote_spanned!(site=> let mut #key;),
+        };
+        if self.numbers.iter().any(|&place| self.stored(place).contains(&var)) {
+            let slot = slot(key);
+            out.extend(quote_spanned! {site=>
+                if false {
+                    #key = unsafe { #slot.take() };
+                    #slot = ::finespun::__rt::Held::empty();
+                }
+            });
         }
         out
     }

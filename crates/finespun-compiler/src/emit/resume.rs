@@ -190,20 +190,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
         let key = &ready.names.vars[var].key;
         let absent = !stored.contains(&var) && !regions.permanent.contains(&var);
         if absent && ready.flow.assigned[var] && macros::mentions(&rest, &|i| i == key) {
-            out.extend(match &ready.flow.types[var] {
-                Some(ty) => quote_spanned!(site=> let mut #key: #ty;),
-                None => quote_spanned!(site=> let mut #key;),
-            });
-            if all_slots(regions).contains(&slot(key)) {
-                // Never: its type is that of the slot.
-                let slot = slot(key);
-                out.extend(quote_spanned! {site=>
-                    if false {
-                        #key = unsafe { #slot.take() };
-                        #slot = ::finespun::__rt::Held::empty();
-                    }
-                });
-            }
+            out.extend(regions.unset(var));
         }
     }
     quote_spanned!(site=> #out #rest)

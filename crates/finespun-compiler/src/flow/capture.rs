@@ -102,9 +102,10 @@ pub(crate) fn analyse(
         let mut parted = Vec::new();
         for &var in scope {
             let state = before[node][var];
-            if state & PARTLY != 0 && graph.kinds[var].drops && alive[node][var] {
+            let alive = &alive[node];
+            if state & PARTLY != 0 && graph.kinds[var].drops && alive.any[var] && !alive.whole[var] {
                 parted.push(var);
-            } else if alive[node][var] {
+            } else if alive.any[var] {
                 live.push(var);
             } else if graph.kinds[var].drops {
                 match state {

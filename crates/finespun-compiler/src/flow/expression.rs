@@ -48,7 +48,15 @@ impl<'a> Builder<'a> {
             Expr::Call(e) if is_into_iter(e) => self.value(&e.args[0]),
             Expr::Call(e) => {
                 let mut kind = Kind::unknown();
-                let func = self.value(&e.func);
+                let func = match scan::name(&e.func).and_then(|n| self.names.find(n)) {
+                    // To call a closure may consume it, or not.
+                    Some(var) => {
+                        let known = self.graph.kinds[var].clone();
+                        self.touch(var, if known.drops { Use::Maybe } else { Use::Borrow }, e.func.span());
+                        known
+                    }
+                    None => self.value(&e.func),
+                };
                 kind.from.extend(func.from);
                 let inputs = self.own_inputs(expr);
                 for (i, arg) in e.args.iter().enumerate() {
@@ -76,6 +84,10 @@ impl<'a> Builder<'a> {
                 self.closure(&body, e.capture.is_some(), e.async_token.span)
             }
             Expr::Binary(e) => self.binary(e),
+            Expr::Assign(e) if matches!(&*e.left, Expr::Infer(_)) => {
+                self.compared(&e.right);
+                Kind::primitive()
+            }
             Expr::Assign(e) => {
                 let kind = self.value(&e.right);
                 self.destination(&e.left);

@@ -43,7 +43,7 @@ pub(crate) enum Use {
     TakePart(Option<Field>),
     /// A field of it is given a new value.
     AssignPart(Field),
-    /// Perhaps used by value: the receiver of an unknown method, a partial move.
+    /// Perhaps used by value: the receiver of an unknown method.
     Maybe,
     /// Given a new value.
     Assign,
@@ -188,6 +188,9 @@ impl Builder<'_> {
             place = crate::scan::peel(&e.base);
         }
         let var = self.names.find(crate::scan::name(place)?)?;
+        if path.is_empty() {
+            return None;
+        }
         let field = (var, path);
         let fields = &mut self.graph.fields;
         let known = fields.iter().position(|f| *f == field);

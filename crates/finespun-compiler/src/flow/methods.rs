@@ -172,8 +172,6 @@ const DETACHED: &[&str] = &[
     "split_off",
     "insert",
     "push",
-    "recv",
-    "try_recv",
 ];
 
 /// Give a reference, or things made of references, into the receiver.

@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Expr, Pat};
+use syn::{Expr, Member, Pat};
 
 use super::graph::{Builder, Event, Use};
 use crate::kinds::{self, Kind, Lend};
@@ -98,6 +98,40 @@ fn effect(pat: &Pat) -> Effect {
     }
 }
 
+/// The parts of a tuple or struct that a pattern looks at, if it leaves out others.
+fn elements(pat: &Pat) -> Option<Vec<(Member, &Pat)>> {
+    match pat {
+        Pat::Paren(p) => elements(&p.pat),
+        Pat::Guard(p) => elements(&p.pat),
+        Pat::Tuple(p) => indexed(&p.elems),
+        Pat::TupleStruct(p) => indexed(&p.elems),
+        Pat::Struct(p) => {
+            let named = p.fields.iter().filter(|f| !matches!(&*f.pat, Pat::Wild(_)));
+            Some(named.map(|f| (f.member.clone(), &*f.pat)).collect())
+        }
+        _ => None,
+    }
+}
+
+fn indexed(elems: &syn::punctuated::Punctuated<Pat, syn::Token![,]>) -> Option<Vec<(Member, &Pat)>> {
+    let mut found = Vec::new();
+    for (index, elem) in elems.iter().enumerate() {
+        match elem {
+            Pat::Wild(_) => {}
+            // Behind it, only the type tells the index.
+            Pat::Rest(_) if index + 1 == elems.len() => {}
+            Pat::Rest(_) => return None,
+            elem => found.push((Member::from(index), elem)),
+        }
+    }
+    Some(found)
+}
+
+/// Does a pattern leave nothing to drop of whatever it matches?
+pub(crate) fn takes_all(pat: &Pat) -> bool {
+    matches!(effect(pat), Effect::Takes | Effect::Inert)
+}
+
 /// Does a pattern bind by `ref`?
 pub(crate) fn by_ref(pat: &Pat) -> bool {
     struct Refs(bool);
@@ -184,16 +218,36 @@ impl Builder<'_> {
         let mut kind = kind.clone();
         let Some((name, whole)) = scan::root(expr) else { return kind };
         let Some(var) = self.names.find(name) else { return kind };
+        kind.place = self.lent(expr);
+        if let Some(elements) = elements(pat)
+            && kind.drops
+            && self.graph.kinds[var].lends == Lend::Owned
+            && matches!(effect(pat), Effect::Looks | Effect::Part)
+        {
+            // What it does not name may have been moved, or stays.
+            for (member, part) in elements {
+                let place: Expr = syn::parse_quote!(#expr.#member);
+                let field = self.field(&place).map(|(_, field)| field);
+                match effect(part) {
+                    Effect::Looks | Effect::Inert => self.touch(var, Use::Part(field), name.span()),
+                    Effect::Takes | Effect::TakesFields | Effect::Part => {
+                        self.touch(var, Use::TakePart(field), name.span());
+                    }
+                }
+            }
+            return kind;
+        }
         let how = match effect(pat) {
             _ if !kind.drops || self.graph.kinds[var].lends != Lend::Owned => Use::Borrow,
-            Effect::Looks if matches!(pat, Pat::Wild(_)) => Use::Part(None),
+            Effect::Looks if matches!(pat, Pat::Wild(_)) => return kind,
             Effect::Looks | Effect::Inert => Use::Borrow,
             Effect::Takes if whole => Use::Named,
             Effect::TakesFields if whole && self.graph.types[var].is_some() => Use::Fields,
-            Effect::Takes | Effect::TakesFields | Effect::Part => Use::Maybe,
+            Effect::Takes | Effect::TakesFields | Effect::Part => {
+                Use::TakePart(self.field(expr).map(|(_, field)| field))
+            }
         };
         self.touch(var, how, name.span());
-        kind.place = self.lent(expr);
         kind
     }
 
@@ -248,7 +302,12 @@ impl Builder<'_> {
 
     /// Where a `match` or `if let` looks: a place is not used by value yet.
     pub(crate) fn subject(&mut self, expr: &Expr) -> Kind {
-        if scan::is_place(expr) { self.place(expr, expr.span()) } else { self.value(expr) }
+        match scan::name(expr).and_then(|n| self.names.find(n)) {
+            // What the patterns do with it is theirs to say.
+            Some(var) => self.graph.kinds[var].clone(),
+            None if scan::is_place(expr) => self.place(expr, expr.span()),
+            None => self.value(expr),
+        }
     }
 
     /// Looks at a place in place; the kind is that of what stands there.

@@ -1,7 +1,7 @@
 //! Places: read, borrowed, compared, assigned.
 
-use syn::Expr;
 use syn::spanned::Spanned;
+use syn::{Expr, Type};
 
 use super::graph::{Builder, Use};
 use crate::kinds::{Kind, Lend};
@@ -22,7 +22,16 @@ impl Builder<'_> {
                     let field = self.field(expr).map(|(_, field)| field);
                     self.touch(var, Use::TakePart(field), expr.span());
                 }
-                kind
+                match scan::root(expr).and_then(|(name, _)| self.names.find(name)) {
+                    // One of several references, reborrowed.
+                    Some(var)
+                        if self.graph.kinds[var].lends == Lend::Mut
+                            && matches!(self.graph.types[var], Some(Type::Tuple(_))) =>
+                    {
+                        kind.borrowing([(var, false)])
+                    }
+                    _ => kind,
+                }
             }
             // Nothing can be moved out of an index.
             Expr::Index(_) => Kind { drops: false, ..kind },

@@ -55,42 +55,71 @@ pub(crate) fn before(graph: &Graph, copied: &[bool]) -> Vec<Vec<u8>> {
     states
 }
 
-/// Per event, per local, and behind the locals per field: may it be looked at from here on, before it gets a new value?
-pub(crate) fn alive(graph: &Graph) -> Vec<Vec<bool>> {
-    let vars = graph.kinds.len();
+/// What may be looked at from an event on, before it gets a new value.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Alive {
+    /// The locals, in whole or in part.
+    pub(crate) any: Vec<bool>,
+    /// The locals as a whole.
+    pub(crate) whole: Vec<bool>,
+    /// Their fields.
+    fields: Vec<bool>,
+}
+
+impl Alive {
+    fn nothing(graph: &Graph) -> Alive {
+        let vars = graph.kinds.len();
+        Alive { any: vec![false; vars], whole: vec![false; vars], fields: vec![false; graph.fields.len()] }
+    }
+
+    fn join(&mut self, other: &Alive) {
+        let join = |to: &mut Vec<bool>, from: &[bool]| to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
+        join(&mut self.any, &other.any);
+        join(&mut self.whole, &other.whole);
+        join(&mut self.fields, &other.fields);
+    }
+
+    /// Goes back over a use of a local.
+    fn before(&mut self, graph: &Graph, var: usize, how: Use) {
+        let of_field = match how {
+            Use::Part(field) | Use::TakePart(field) => field,
+            Use::AssignPart(field) => Some(field),
+            _ => None,
+        };
+        let part = matches!(how, Use::Part(_) | Use::TakePart(_) | Use::AssignPart(_));
+        let looks = !matches!(how, Use::Declare(_) | Use::Assign | Use::AssignPart(_));
+        // To assign a field, one needs the others.
+        self.any[var] = looks || part;
+        if !part {
+            self.whole[var] = looks;
+        }
+        for (field, (of, path)) in graph.fields.iter().enumerate() {
+            let touched = of_field.is_none_or(|f| {
+                let touched = &graph.fields[f].1;
+                // What is below a field goes with it; to look below it needs it.
+                path.starts_with(touched.as_str()) || (looks && touched.starts_with(path.as_str()))
+            });
+            if *of == var && touched {
+                self.fields[field] = looks;
+            }
+        }
+    }
+}
+
+/// Per event: what is alive there.
+pub(crate) fn alive(graph: &Graph) -> Vec<Alive> {
     let count = graph.events.len();
     let mut previous = vec![Vec::new(); count];
     for (node, nexts) in graph.next.iter().enumerate() {
         nexts.iter().for_each(|&n| previous[n].push(node));
     }
-    let mut alive = vec![vec![false; vars + graph.fields.len()]; count];
+    let mut alive = vec![Alive::nothing(graph); count];
     let mut work: Vec<usize> = (0..count).collect();
     while let Some(node) = work.pop() {
-        let mut state = vec![false; vars + graph.fields.len()];
-        for &next in &graph.next[node] {
-            for (to, from) in state.iter_mut().zip(&alive[next]) {
-                *to |= from;
-            }
-        }
+        let mut state = Alive::nothing(graph);
+        graph.next[node].iter().for_each(|&next| state.join(&alive[next]));
         if let Event::Use(var, how, _) = &graph.events[node] {
-            let of_field = match how {
-                Use::Part(field) | Use::TakePart(field) => *field,
-                Use::AssignPart(field) => Some(*field),
-                _ => None,
-            };
-            let looks = !matches!(how, Use::Declare(_) | Use::Assign | Use::AssignPart(_));
-            // To assign a field, one needs the others.
-            state[*var] = looks || of_field.is_some();
-            for (field, (of, path)) in graph.fields.iter().enumerate() {
-                let touched = of_field.is_none_or(|f| {
-                    let touched = &graph.fields[f].1;
-                    // What is below a field goes with it; to look below it needs it.
-                    path.starts_with(touched.as_str()) || (looks && touched.starts_with(path.as_str()))
-                });
-                if of == var && touched {
-                    state[vars + field] = looks;
-                }
-            }
+            state.before(graph, *var, *how);
         }
         if state != alive[node] {
             alive[node] = state;
@@ -101,11 +130,11 @@ pub(crate) fn alive(graph: &Graph) -> Vec<Vec<bool>> {
 }
 
 /// The fields that are looked at again after they were used by value: their types are `Copy`.
-pub(crate) fn copied_fields(graph: &Graph, alive: &[Vec<bool>]) -> Vec<bool> {
+pub(crate) fn copied_fields(graph: &Graph, alive: &[Alive]) -> Vec<bool> {
     let mut copied = vec![false; graph.fields.len()];
     for (node, event) in graph.events.iter().enumerate() {
         if let Event::Use(_, Use::TakePart(Some(field)), _) = event {
-            copied[*field] |= graph.next[node].iter().any(|&n| alive[n][graph.kinds.len() + field]);
+            copied[*field] |= graph.next[node].iter().any(|&n| alive[n].fields[*field]);
         }
     }
     copied
@@ -129,11 +158,11 @@ pub(crate) fn resumable(graph: &Graph) -> Vec<bool> {
 
 /// The locals that are named again after they were used by value: their types
 /// are `Copy`.
-pub(crate) fn copies(graph: &Graph, alive: &[Vec<bool>]) -> Vec<usize> {
+pub(crate) fn copies(graph: &Graph, alive: &[Alive]) -> Vec<usize> {
     let mut found = Vec::new();
     for (node, event) in graph.events.iter().enumerate() {
         if let Event::Use(var, Use::Value, _) = event
-            && graph.next[node].iter().any(|&n| alive[n][*var])
+            && graph.next[node].iter().any(|&n| alive[n].any[*var])
         {
             found.push(*var);
         }

@@ -7,6 +7,7 @@ use syn::{Expr, Pat, Stmt};
 
 use super::expression::BIND;
 use super::{Mode, Norm, ident_expr, ident_pat, let_stmt, temporaries};
+use crate::flow::pattern::takes_all;
 use crate::ir::{Block, BlockId, Dest, Node};
 use crate::scan;
 
@@ -70,8 +71,30 @@ impl Norm<'_> {
         }
     }
 
+    /// The temporaries of the `let`s of a chain live as long as its branch.
+    fn chain(&mut self, cond: &Expr) {
+        match scan::peel(cond) {
+            Expr::Binary(e) => {
+                self.chain(&e.left);
+                self.chain(&e.right);
+            }
+            Expr::Let(e) if !scan::is_place(&e.expr) && !takes_all(&e.pat) => {
+                self.temporary(e.expr.span(), "a `let` of a chain may leave something unbound");
+            }
+            Expr::Let(e) => {
+                if let Some(span) = temporaries::scrutinee(&e.expr) {
+                    self.temporary(span, "a temporary in the head may have a destructor");
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// A condition: its temporaries end before the branch is entered.
     fn condition(&mut self, cond: Expr, nodes: &mut Vec<Node>) -> Expr {
+        if has_let(&cond) {
+            self.chain(&cond);
+        }
         if !scan::awaits(&cond) {
             return cond;
         }
@@ -229,7 +252,7 @@ impl Norm<'_> {
             Pat::Wild(_) => (ident_pat(&self.names.temporary("item")), None),
             pat => {
                 let item = self.names.temporary("item");
-                (ident_pat(&item), Some(quote_spanned!(span=> let #pat = #item;)))
+                (ident_pat(&item), Some(quote_spanned!(span=> let (#pat) = #item;)))
             }
         };
         let next = quote_spanned! {span=>

@@ -32,6 +32,11 @@ impl Norm<'_> {
                 syn::parse_quote!(())
             }
             Expr::Macro(ref m) if scan::is_join(&m.mac) => self.named(expr, nodes),
+            // A path to a function is no value that could have a destructor.
+            Expr::Call(mut e) if matches!(scan::peel(&e.func), Expr::Path(_)) && !self.is_local(&e.func) => {
+                e.args = self.list(e.args.into_iter().collect(), nodes).into_iter().collect();
+                Expr::Call(e)
+            }
             Expr::Call(mut e) => {
                 let mut all = vec![*e.func];
                 all.extend(e.args);
@@ -152,6 +157,11 @@ impl Norm<'_> {
         }
     }
 
+    /// Is this the name of a local?
+    fn is_local(&self, expr: &Expr) -> bool {
+        scan::name(expr).is_some_and(|name| self.names.find(name).is_some())
+    }
+
     /// A fresh local for an expression that has a node of its own.
     fn named(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> Expr {
         let name = self.names.temporary("v");
@@ -219,6 +229,9 @@ impl Norm<'_> {
                 let value = self.value(expr, nodes);
                 let plain = matches!(&value, Expr::Path(_));
                 done.push(if plain { value } else { self.hoist("e", value, nodes) });
+            } else if matches!(scan::peel(&expr), Expr::Path(_)) && !self.is_local(&expr) {
+                // A constant may have a destructor.
+                done.push(self.hoist("e", expr, nodes));
             } else if let Some(name) = inert(&expr) {
                 if let Expr::Path(_) = scan::peel(&expr)
                     && let Some(name) = name

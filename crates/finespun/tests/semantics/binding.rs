@@ -4,7 +4,6 @@ use crate::harness::*;
 
 corpus! {
     // fn-arg-incomplete-pattern-drop-order.rs
-    #[ignore = "known fault: the parts of a parameter that its pattern does not bind drop at the start or at the first suspension"]
     fn argument_with_a_part_that_is_not_bound((a, _): (D, D), (_, b, _): (D, D, D)) -> u64 {
         log("body");
         a.len() + b.len()
@@ -187,15 +186,7 @@ corpus! {
         let body = leaf(r#type + self_).await;
         value + child + __x + body
     } with (1, 2, 3, 4);
-}
 
-enum Two {
-    Some(u64),
-    Err2(u64),
-}
-use Two::{Err2, Some as Some2};
-
-known_fault! {
     // match-ref-binding-mut.rs
     // E0505, cannot move out of `pair` because it is borrowed; E0597, `pair.0` does not live long enough.
     fn mutable_binding_by_reference_in_an_arm() -> u64 {
@@ -210,9 +201,7 @@ known_fault! {
         }
         pair.0
     } with ();
-}
 
-known_fault! {
     // issue-53114-borrow-checks.rs: let _ and match _ of a part
     // E0382, use of partially moved value: `pair`.
     fn wildcards_on_parts_of_a_moved_value() -> u64 {
@@ -225,3 +214,9 @@ known_fault! {
         leaf(b.len()).await
     } with ();
 }
+
+enum Two {
+    Some(u64),
+    Err2(u64),
+}
+use Two::{Err2, Some as Some2};

@@ -68,7 +68,6 @@ corpus! {
         n
     } with ();
 
-    #[ignore = "known fault: a closure that is not called after an await drops when that await suspends"]
     fn closure_called_before_an_await_drops_at_its_scope() -> u64 {
         let value = d("value");
         let closure = move || value.len();
@@ -88,7 +87,6 @@ corpus! {
         n
     } with ();
 
-    #[ignore = "known fault: a closure that is not called after an await drops when that await suspends"]
     fn boxed_closure_argument(f: Box<dyn Fn(u64) -> u64 + Send>) -> u64 {
         let n = f(1);
         wait().await;

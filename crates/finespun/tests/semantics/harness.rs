@@ -269,7 +269,13 @@ fn run_task(run: Run, runtime: &Runtime, fail_at: u64, yields: u64) -> Outcome {
     (result, taken_log())
 }
 
-fn cancel_task(spawn: &dyn Fn(&Runtime) -> Box<dyn FnOnce()>, workers: usize, n: u32, at: u64, yields: u64) -> Vec<String> {
+fn cancel_task(
+    spawn: &dyn Fn(&Runtime) -> Box<dyn FnOnce()>,
+    workers: usize,
+    n: u32,
+    at: u64,
+    yields: u64,
+) -> Vec<String> {
     prepare(NEVER, at, yields);
     let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
     let run = spawn(&runtime);
@@ -400,7 +406,11 @@ macro_rules! versions {
             plain: &|| Box::pin($crate::harness::shown($plain)),
             tasks: [
                 ("pinned", &|runtime| runtime.try_run($pinned).map(|v| format!("{v:?}")), spawned!($kind, $pinned)),
-                ("automatic", &|runtime| runtime.try_run($automatic).map(|v| format!("{v:?}")), spawned!($kind, $automatic)),
+                (
+                    "automatic",
+                    &|runtime| runtime.try_run($automatic).map(|v| format!("{v:?}")),
+                    spawned!($kind, $automatic),
+                ),
             ],
         })
     };
@@ -416,9 +426,4 @@ macro_rules! spawned {
             Box::new(move || drop(run))
         })
     };
-}
-
-/// Swallows bodies that do not compile because of a known fault; the comment above gives rustc's error.
-macro_rules! known_fault {
-    ($($body:tt)*) => {};
 }

@@ -136,9 +136,7 @@ corpus! {
         };
         leaf(x).await
     } with ();
-}
 
-known_fault! {
     // let-else-temporary-lifetime.rs
     // E0716, temporary value dropped while borrowed.
     fn extended_temporaries_of_let_else() -> u64 {

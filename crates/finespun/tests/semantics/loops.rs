@@ -133,7 +133,6 @@ corpus! {
         Some(1)
     } with ();
 
-    #[ignore = "known fault: for _ in guards"]
     fn ignored_items_drop_at_the_end_of_the_turn() -> u64 {
         for _ in guards(2) {
             wait().await;
@@ -181,7 +180,6 @@ corpus! {
     } with ();
 
     // for-loop-lifetime-of-unbound-values.rs
-    #[ignore = "known fault: what the pattern of a for loop does not bind drops at the start of the turn"]
     fn unbound_parts_of_items_live_for_the_turn() -> u64 {
         let mut sum = 0;
         for (n, _) in [(1, d("a")), (2, d("b"))] {

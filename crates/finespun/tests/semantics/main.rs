@@ -4,12 +4,15 @@
 //! The modules follow the directories of the Rust compiler's own tests (`tests/ui`): each body checks what an upstream
 //! test checks, in a text of its own, with awaits between the constructions and the drops. `harness` has the comparison,
 //! `signatures` all kinds of signatures, `tokio_sync` the behaviour of tokio's sync types on tasks.
-//!
-//! A body that is known to depart is ignored with a reason that begins with "known fault"; one that does not compile
-//! stands in `known_fault!`, with rustc's error. When the fault is mended, remove the one or the other.
 
 #![allow(clippy::all, reason = "the bodies are odd on purpose")]
-#![allow(unused, nonstandard_style, async_fn_in_trait, irrefutable_let_patterns, reason = "the bodies are odd on purpose")]
+#![allow(
+    unused,
+    nonstandard_style,
+    async_fn_in_trait,
+    irrefutable_let_patterns,
+    reason = "the bodies are odd on purpose"
+)]
 
 /// `join!` in the plain version of a body; the task compiler has its own.
 macro_rules! join {

@@ -207,9 +207,7 @@ corpus! {
         wait().await;
         pair.n
     } with ();
-}
 
-known_fault! {
     // move-out-of-field.rs
     // E0382, use of partially moved value: `pair`.
     fn field_moved_out_before_an_await() -> u64 {
@@ -219,9 +217,7 @@ known_fault! {
         log("left is gone");
         pair.n
     } with ();
-}
 
-known_fault! {
     // E0382, use of moved value; E0382, use of partially moved value: `pair`.
     fn field_moved_out_between_awaits() -> u64 {
         let pair = Pair::new();
@@ -232,9 +228,7 @@ known_fault! {
         wait().await;
         left.len() + pair.n
     } with ();
-}
 
-known_fault! {
     // E0505, cannot move out of `x` because it is borrowed; E0597, `x` does not live long enough.
     fn borrow_stored_in_a_collection() -> u64 {
         let x = d("x");
@@ -244,9 +238,7 @@ known_fault! {
         wait().await;
         list[0].len()
     } with ();
-}
 
-known_fault! {
     // E0382, use of moved value; E0382, use of partially moved value: `state`.
     fn state_handed_from_turn_to_turn() -> u64 {
         let mut state = (0u64, d("state"));

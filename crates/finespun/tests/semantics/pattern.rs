@@ -191,9 +191,7 @@ corpus! {
             _ => 0,
         }
     } with ();
-}
 
-known_fault! {
     // Refused with "custom attribute panicked: a statement: Error("expected `;`")".
     fn or_pattern_in_for() -> u64 {
         let mut sum = 0;
@@ -202,9 +200,7 @@ known_fault! {
         }
         sum
     } with ();
-}
 
-known_fault! {
     // E0382, use of partially moved value: `value`.
     fn parts_left_behind() -> u64 {
         let value = wide();

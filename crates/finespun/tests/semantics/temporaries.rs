@@ -123,9 +123,7 @@ corpus! {
         let n = leaf(d("c")).await;
         format!("{text} {} {n:?}", n.len())
     } with ();
-}
 
-known_fault! {
     // temporary-lifetime-extension.rs
     // E0716, temporary value dropped while borrowed.
     fn extended_by_a_reference() -> u64 {
@@ -134,9 +132,7 @@ known_fault! {
         wait().await;
         r.len()
     } with ();
-}
 
-known_fault! {
     // E0716, temporary value dropped while borrowed.
     fn extended_in_a_block_and_by_a_pattern() -> u64 {
         let r = { log("block"); &d("in a block") };
@@ -145,9 +141,7 @@ known_fault! {
         log("end");
         r.len() + a.len()
     } with ();
-}
 
-known_fault! {
     // E0716, temporary value dropped while borrowed.
     fn extended_field_of_a_temporary() -> u64 {
         let r = &(d("first"), d("second")).1;
@@ -155,9 +149,7 @@ known_fault! {
         log("end");
         r.len()
     } with ();
-}
 
-known_fault! {
     // E0716, temporary value dropped while borrowed.
     fn extended_in_if_and_match_arms(n: u64) -> u64 {
         let r = if n > 1 { &d("then") } else { &d("else") };
@@ -166,9 +158,7 @@ known_fault! {
         log("end");
         leaf(r.len() + s.len()).await
     } with (2);
-}
 
-known_fault! {
     // E0505, cannot move out of `second` because it is borrowed; E0597, `second` does not live long enough.
     fn overwritten_reference_to_temporaries() -> u64 {
         let mut r = &d("first");
@@ -178,9 +168,7 @@ known_fault! {
         wait().await;
         r.len()
     } with ();
-}
 
-known_fault! {
     // temporary-lifetime-extension.rs
     // E0716, temporary value dropped while borrowed.
     fn extended_in_a_struct_and_a_tuple() -> u64 {

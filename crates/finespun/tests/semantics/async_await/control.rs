@@ -192,9 +192,7 @@ corpus! {
         wait().await;
         max(twice!(local.get()), helper(leaf(1).await))
     } with (4);
-}
 
-known_fault! {
     // E0308, `if` and `else` have incompatible types: expected `()`, found integer (`return x.await` without a semicolon).
     fn return_as_an_operand(n: u64) -> u64 {
         let x = leaf(1).await + if n > 2 { return leaf(9).await } else { 2 };

@@ -27,14 +27,12 @@ corpus! {
         1
     } with (D("x"), D("_"));
 
-    #[ignore = "known fault: a parameter `_` drops at the first suspension"]
     fn ignored_parameter(x: D, _: D, z: D) -> u64 {
         wait().await;
         log("body");
         leaf(1).await
     } with (D("x"), D("_"), D("z"));
 
-    #[ignore = "known fault: a parameter `_` drops at the first suspension"]
     fn only_ignored_parameters(_: D, _: D) -> u64 {
         wait().await;
         log("body");
@@ -47,21 +45,18 @@ corpus! {
         leaf(a.len()).await
     } with (D("x"), (D("a"), D("b")), D("y"));
 
-    #[ignore = "known fault: the parts of a parameter that its pattern does not bind drop at the start or at the first suspension"]
     fn tuple_parameter_with_a_hole((_, b): (D, D), y: D) -> u64 {
         wait().await;
         log("body");
         1
     } with ((D("a"), D("b")), D("y"));
 
-    #[ignore = "known fault: the parts of a parameter that its pattern does not bind drop at the start or at the first suspension"]
     fn tuple_parameter_of_holes((_, _): (D, D), y: D) -> u64 {
         wait().await;
         log("body");
         1
     } with ((D("a"), D("b")), D("y"));
 
-    #[ignore = "known fault: the parts of a parameter that its pattern does not bind drop at the start or at the first suspension"]
     fn nested_parameter((a, (_b, [c, ..])): (D, (D, [D; 3])), y: D) -> u64 {
         wait().await;
         log("body");
@@ -69,7 +64,6 @@ corpus! {
     } with ((D("a"), (D("b"), [D("c"), D("e"), D("f")])), D("y"));
 
     // drop-order-for-async-fn-parameters-by-ref-binding.rs
-    #[ignore = "known fault: undefined behaviour: a parameter bound by ref points into the stack that was left"]
     fn parameter_bound_by_reference(ref x: D, y: D) -> u64 {
         wait().await;
         log(x.name());
@@ -101,7 +95,6 @@ corpus! {
     } with (D("x"), D("y"));
 
     // drop-order-for-locals-when-cancelled.rs
-    #[ignore = "known fault: what let ref binds drops when the body suspends, if it is not mentioned later"]
     fn locals_and_patterns(x: D, _: u64) -> u64 {
         let a = d("a");
         let _ = d("never kept");
@@ -170,7 +163,6 @@ corpus! {
     } with ((D("x"), D("y")), D("z"));
 
     // drop-order-when-cancelled.rs
-    #[ignore = "known fault: a closure that is not called after an await drops when that await suspends"]
     fn closures_and_boxes_among_the_locals() -> u64 {
         let a = Box::new(d("a"));
         let captured = d("captured");
@@ -184,7 +176,6 @@ corpus! {
     } with ();
 
     // argument-patterns.rs
-    #[ignore = "known fault: the parts of a parameter that its pattern does not bind drop at the start or at the first suspension"]
     fn struct_pattern_parameter(Point { x, y: Point2 { a, .. } }: Point, mut n: u64) -> u64 {
         n += leaf(x.len()).await;
         n + a.len()
@@ -195,6 +186,14 @@ corpus! {
         wait().await;
         whole.0 + x + n.0 + m
     } with (Pair(1, 2), (3, 4));
+
+    // E0596, cannot borrow value as mutable, as it is not declared as mutable (`ref mut x` as a parameter).
+    fn parameter_bound_by_mutable_reference(ref mut x: N, (ref a, ref mut b): (D, N)) -> u64 {
+        x.0 += 1;
+        wait().await;
+        b.0 += x.0;
+        leaf(a.len()).await + b.0
+    } with (N(1), (D("a"), N(2)));
 }
 
 struct Point {
@@ -209,13 +208,3 @@ struct Point2 {
 
 #[derive(Clone, Copy)]
 struct Pair(u64, u64);
-
-known_fault! {
-    // E0596, cannot borrow value as mutable, as it is not declared as mutable (`ref mut x` as a parameter).
-    fn parameter_bound_by_mutable_reference(ref mut x: N, (ref a, ref mut b): (D, N)) -> u64 {
-        x.0 += 1;
-        wait().await;
-        b.0 += x.0;
-        leaf(a.len()).await + b.0
-    } with (N(1), (D("a"), N(2)));
-}

@@ -3,7 +3,7 @@
 mod bodies;
 mod control;
 mod drop_order;
-mod lifetimes;
 mod hidden;
+mod lifetimes;
 mod places;
 mod values;

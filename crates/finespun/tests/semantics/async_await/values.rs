@@ -55,7 +55,6 @@ corpus! {
         sum + other[1_999] as u64
     } with ();
 
-    #[ignore = "known fault: a stack overflow in debug builds, where the stack schema copies a large local some twenty times"]
     fn huge_values() -> u64 {
         let big = [1u8; 100_000];
         wait().await;
@@ -80,7 +79,6 @@ corpus! {
         format!("{shown:?} {found:?} {slice:?} {} {texts:?}", f(1))
     } with ();
 
-    #[ignore = "known fault: a unit struct or constant beside an await is evaluated after it"]
     fn zero_sized_values_with_destructors() -> usize {
         struct Zero;
         impl Drop for Zero {
@@ -162,7 +160,6 @@ corpus! {
         leaf(1).await
     } with ();
 
-    #[ignore = "known fault: a panic in the destructor of an item leaks the iterator, once the loop has left the stack"]
     fn panic_in_a_destructor_of_an_item() -> u64 {
         let a = d("a");
         for p in [Panics("first"), Panics("second")] {

@@ -286,25 +286,19 @@ corpus! {
         }
         leaf(n).await
     } with (4);
-}
 
-known_fault! {
     // vec_unreachable
     // Refused: an await inside `vec!`: bind it with `let` first.
     fn vec_never_finished() -> u64 {
         let _vec = vec![d("a"), leaf(d("b")).await, return 7];
     } with ();
-}
 
-known_fault! {
     // Refused: an await inside `vec!`: bind it with `let` first.
     fn vec_half_made() -> usize {
         let vec = vec![d("0"), leaf(d("1")).await, d("2"), leaf(d("3")).await];
         leaf(vec.len()).await
     } with ();
-}
 
-known_fault! {
     // struct_dynamic_drop
     // E0382, use of moved value: `pair.1`; use of partially moved value: `pair` (both `pair` and `pair.0` are captured).
     fn fields_moved_by_turns(first: bool, second: bool) -> u64 {
@@ -318,9 +312,7 @@ known_fault! {
         }
         leaf(2).await
     } with (true, false);
-}
 
-known_fault! {
     // struct_dynamic_drop
     // E0382, use of moved value: `pair.1`; use of partially moved value: `pair`.
     fn fields_moved_and_one_put_back(back: bool) -> u64 {
@@ -334,9 +326,7 @@ known_fault! {
         eat(pair.1);
         leaf(3).await
     } with (true);
-}
 
-known_fault! {
     // E0282, type annotations needed, at `a = b`.
     fn variable_swapped_through_a_third(swap: bool) -> u64 {
         let mut a = d("a");
@@ -349,9 +339,7 @@ known_fault! {
         }
         leaf(a.len() + b.len()).await
     } with (true);
-}
 
-known_fault! {
     // E0382, use of partially moved value: `old`.
     fn struct_update_takes_the_rest() -> u64 {
         struct Three {
@@ -363,9 +351,7 @@ known_fault! {
         let new = Three { a: leaf(d("new a")).await, ..old };
         leaf(new.c).await
     } with ();
-}
 
-known_fault! {
     // assignment
     // E0282, type annotations needed, at `let second;` which is assigned after an await.
     fn whole_value_overwritten(there: bool) -> u64 {

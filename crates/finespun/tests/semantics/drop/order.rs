@@ -208,7 +208,6 @@ corpus! {
     } with (D("p"));
 
     // issue-23338-ensure-param-drop-order.rs
-    #[ignore = "known fault: the parts of a parameter that its pattern does not bind drop at the start"]
     fn parameters_and_pattern_parts(a: D, (b, _): (D, D), c: D) -> u64 {
         let x = d("x");
         let _keep = &x;
@@ -247,17 +246,7 @@ corpus! {
         wait().await;
         whole.second.len()
     } with ();
-}
 
-fn async_len(a: u64, b: u64) -> u64 {
-    a + b
-}
-
-fn eat_len(_: D, n: u64) -> u64 {
-    n
-}
-
-known_fault! {
     // E0382, use of moved value: `p.0`; use of partially moved value: `p`.
     fn nested_parts_of_parameters(mut p: (D, (D, D)), _q: D) -> u64 {
         wait().await;
@@ -267,4 +256,12 @@ known_fault! {
         p.1.1 = d("new");
         leaf(1).await
     } with ((D("p0"), (D("p10"), D("p11"))), D("q"));
+}
+
+fn async_len(a: u64, b: u64) -> u64 {
+    a + b
+}
+
+fn eat_len(_: D, n: u64) -> u64 {
+    n
 }

@@ -85,7 +85,6 @@ corpus! {
         n
     } with ();
 
-    #[ignore = "known fault: the temporaries of a chain of lets drop when the body suspends"]
     fn holding_chain_keeps_its_bindings() -> u64 {
         let e = leaf(d("e")).await;
         if let Some(a) = Some(d("a"))
@@ -102,7 +101,6 @@ corpus! {
         }
     } with ();
 
-    #[ignore = "known fault: the temporaries of a chain of lets drop when the body suspends"]
     fn while_let_chain_with_awaits_in_its_body() -> u64 {
         let mut n = 0;
         while let Some(x) = d("scrutinee").some()
@@ -157,9 +155,7 @@ corpus! {
         log("end");
         a + b
     } with ();
-}
 
-known_fault! {
     // drop_order_let_chain.rs
     // Refused: an await in a chain of `let`s: bind it with `let` first.
     fn chain_drops_what_it_has_bound_in_reverse() -> u64 {
@@ -175,9 +171,7 @@ known_fault! {
             leaf(7).await
         }
     } with ();
-}
 
-known_fault! {
     // drop_order_let_chain.rs
     // Refused: an await in a chain of `let`s: bind it with `let` first.
     fn chain_that_holds_keeps_its_bindings() -> u64 {
@@ -194,9 +188,7 @@ known_fault! {
             0
         }
     } with ();
-}
 
-known_fault! {
     // drop_order_let_chain.rs
     // issue-103107.rs, issue-100276.rs
     // Refused: an await in a chain of `let`s: bind it with `let` first.
@@ -212,9 +204,7 @@ known_fault! {
         }
         n
     } with ();
-}
 
-known_fault! {
     // drop_order_let_chain.rs
     // issue-103107.rs, issue-100276.rs
     // Refused: an await in a chain of `let`s: bind it with `let` first.

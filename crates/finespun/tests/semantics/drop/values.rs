@@ -9,7 +9,6 @@ use crate::harness::*;
 
 corpus! {
     // destructor-run-for-let-ignore-6892.rs
-    #[ignore = "known fault: an awaited value that is assigned to _ drops at the end of the scope"]
     fn ignored_values_drop_at_once() -> u64 {
         let _ = d("1");
         log("1 ignored");
@@ -24,7 +23,6 @@ corpus! {
         y.len()
     } with ();
 
-    #[ignore = "known fault: the assignment of a place to _ counts as a move"]
     fn ignored_places_are_not_moved() -> u64 {
         let a = d("a");
         let _ = a;
@@ -159,7 +157,6 @@ corpus! {
         leaf(x).await
     } with (3);
 
-    #[ignore = "known fault: a pattern that binds all fields, all of them Copy, counts as a move of the value"]
     fn pattern_copies_all_fields_of_a_type_with_drop(n: u64) -> u64 {
         let own = N(n);
         let N(x) = own;
@@ -169,7 +166,6 @@ corpus! {
     } with (3);
 
     // drop-in-for-loop-destructure.rs
-    #[ignore = "known fault: what the pattern of a for loop does not bind drops at the start of the turn"]
     fn for_loop_drops_the_unbound_parts() -> u64 {
         let mut sum = 0;
         for (a, _, n) in [(d("a0"), d("b0"), 1), (d("a1"), d("b1"), 2)] {

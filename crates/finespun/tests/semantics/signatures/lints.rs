@@ -173,45 +173,37 @@ mod expected {
         1
     }
 
-    known_fault! {
-        // The expectation is unfulfilled: rustc does not say that the task is never used.
-        #[expect(dead_code, reason = "nobody calls it")]
-        #[task]
-        async fn dead_code() -> u64 {
-            yield_now().await;
-            1
-        }
+    // E0434, can't capture dynamic environment in a fn item (a parameter in upper case).
+    #[task]
+    #[expect(non_snake_case, reason = "the name of a parameter")]
+    async fn names(Value: &u64) -> u64 {
+        yield_now().await;
+        *Value
     }
 
-    known_fault! {
-        // E0434, can't capture dynamic environment in a fn item (a parameter in upper case).
-        #[task]
-        #[expect(non_snake_case, reason = "the name of a parameter")]
-        async fn names(Value: &u64) -> u64 {
+    // E0282, type annotations needed.
+    #[task]
+    async fn deferred(sum: u64) -> u64 {
+        let late;
+        if {
             yield_now().await;
-            *Value
+            sum
+        } > 3
+        {
+            late = 1;
+        } else {
+            yield_now().await;
+            late = 2;
         }
-    }
-
-    known_fault! {
-        // E0282, type annotations needed.
-        #[task]
-        async fn deferred(sum: u64) -> u64 {
-            let late;
-            if number(sum).await > 3 {
-                late = 1;
-            } else {
-                late = number(2).await;
-            }
-            sum + late
-        }
+        sum + late
     }
 
     #[test]
     fn expected_warnings_appear() {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         let sum = runtime.run(unused_parameter(1)) + runtime.run(unused_local()) + runtime.run(unused_mut());
-        let sum = sum + runtime.run(unreachable_code()) + runtime.run(unused_assignment(1)) + runtime.run(unused_result());
+        let sum =
+            sum + runtime.run(unreachable_code()) + runtime.run(unused_assignment(1)) + runtime.run(unused_result());
         assert_eq!(sum, 9);
     }
 }

@@ -125,9 +125,7 @@ programs! {
         task { async fn f(i: usize) -> u64 { let k = K; let r = &S; wait().await; LIST[leaf(i).await] + k.len() + r.len() } }
         task { pub async fn body() -> u64 { let a = f(1).await; wait().await; K; log("end"); a } }
     }
-}
 
-known_fault! {
     // E0434, can't capture dynamic environment in a fn item (locals and parameters in upper case).
     upper_case_locals {
         task { async fn f(P: u64, Value: D) -> u64 { let K = leaf(P).await; let List = vec![K, 2]; wait().await; List[0] + Value.len() + K } }

@@ -131,12 +131,3 @@ programs! {
         } }
     }
 }
-
-known_fault! {
-    // Refused: a task names the type of its result: box it, or name it.
-    opaque_outputs {
-        task { async fn closure(x: D) -> impl Fn(u64) -> u64 + Send { wait().await; move |n| n + x.len() } }
-        task { async fn iterator(n: u64) -> impl Iterator<Item = u64> + Send { let n = leaf(n).await; (0..n).map(|x| x * 2) } }
-        task { pub async fn body() -> u64 { iterator(closure(d("x")).await(3)).await.sum::<u64>() } }
-    }
-}

@@ -326,17 +326,15 @@ each_on_tasks! {
     }
 }
 
-known_fault! {
-    // E0505, cannot move out of `rx` because it is borrowed; E0597, `rx` does not live long enough: a future that borrows a
-    // local by a method (`rx.recv()`) is not found to borrow. So such tasks are pinned by hand above.
-    #[task]
-    async fn receive_all_by_choice(mut rx: Receiver<u64>) -> Vec<u64> {
-        let mut list = Vec::new();
-        while let Some(value) = foreign(rx.recv()).await {
-            list.push(value);
-        }
-        list
+// E0505, cannot move out of `rx` because it is borrowed; E0597, `rx` does not live long enough: a future that borrows a
+// local by a method (`rx.recv()`) is not found to borrow. So such tasks are pinned by hand above.
+#[task]
+async fn receive_all_by_choice(mut rx: Receiver<u64>) -> Vec<u64> {
+    let mut list = Vec::new();
+    while let Some(value) = foreign(rx.recv()).await {
+        list.push(value);
     }
+    list
 }
 
 #[task]
