@@ -262,9 +262,7 @@ impl Builder<'_> {
             self.value(&p.guard);
             otherwise.push(self.at);
         }
-        if irrefutable(pat) {
-            return None;
-        }
+        // Behind an arm that always matches nothing is reached; rustc checks moves there all the same.
         let here = self.at;
         self.join(&otherwise);
         let next = self.at;
@@ -343,14 +341,5 @@ impl Kind {
     pub(crate) fn stand_in(self) -> Kind {
         let drops = self.drops || self.lends == Lend::Owned;
         Kind { drops, lends: Lend::Owned, from: self.from, ..Kind::unknown() }
-    }
-}
-
-fn irrefutable(pat: &Pat) -> bool {
-    match pat {
-        Pat::Wild(_) => true,
-        Pat::Ident(p) => !is_constant(p) && p.subpat.is_none(),
-        Pat::Paren(p) => irrefutable(&p.pat),
-        _ => false,
     }
 }

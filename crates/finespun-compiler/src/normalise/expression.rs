@@ -5,7 +5,7 @@ use proc_macro2::Span;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Expr, Ident};
+use syn::{BinOp, Expr, Ident, Stmt};
 
 use super::{Norm, ident_expr, ident_pat, temporaries};
 use crate::ir::{Block, Call, Dest, Node};
@@ -197,12 +197,19 @@ impl Norm<'_> {
                 return Expr::Binary(e);
             }
             let span = e.op.span().resolved_at(Span::mixed_site());
-            let right = *e.right;
-            let branch = match e.op {
-                BinOp::And(_) => quote_spanned!(span=> if #left { #right } else { false }),
-                _ => quote_spanned!(span=> if #left { true } else { #right }),
+            let (then, other) = match e.op {
+                BinOp::And(_) => (*e.right, syn::parse_quote_spanned!(span=> false)),
+                _ => (syn::parse_quote_spanned!(span=> true), *e.right),
             };
-            let branch = syn::parse2(branch).expect("an if");
+            let block = |value| syn::Block { brace_token: Default::default(), stmts: vec![Stmt::Expr(value, None)] };
+            let other = syn::ExprBlock { attrs: Vec::new(), label: None, block: block(other) };
+            let branch = Expr::If(syn::ExprIf {
+                attrs: Vec::new(),
+                if_token: syn::Token![if](span),
+                cond: Box::new(left),
+                then_branch: block(then),
+                else_branch: Some((Default::default(), Box::new(Expr::Block(other)))),
+            });
             return self.named(branch, nodes);
         }
         let mut both = self.list(vec![*e.left, *e.right], nodes).into_iter();
