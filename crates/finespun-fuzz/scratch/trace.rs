@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ const LIMIT: usize = 20_000;
 
 static LOGS: [Mutex<Vec<String>>; SLOTS] = [const { Mutex::new(Vec::new()) }; SLOTS];
 static OPEN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
-static NEXT: AtomicU32 = AtomicU32::new(0);
+static TAKEN: [AtomicBool; SLOTS] = [const { AtomicBool::new(false) }; SLOTS];
 
 /// A handle to a trace.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -27,15 +27,16 @@ impl fmt::Debug for T {
 impl T {
     /// An empty trace.
     pub fn begin() -> T {
-        let t = T(NEXT.fetch_add(1, Relaxed) % SLOTS as u32);
-        t.finish();
-        t
+        let free = TAKEN.iter().position(|taken| !taken.swap(true, Relaxed));
+        T(free.expect("fewer runs at once than traces") as u32)
     }
 
-    /// Takes the events.
+    /// Takes the events; an event that comes later is found in another trace, which differs then.
     pub fn finish(self) -> Vec<String> {
         OPEN[self.0 as usize].store(0, Relaxed);
-        std::mem::take(&mut *LOGS[self.0 as usize].lock().unwrap_or_else(|e| e.into_inner()))
+        let events = std::mem::take(&mut *LOGS[self.0 as usize].lock().unwrap_or_else(|e| e.into_inner()));
+        TAKEN[self.0 as usize].store(false, Relaxed);
+        events
     }
 
     pub fn log(self, event: impl Display) {

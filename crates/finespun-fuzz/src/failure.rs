@@ -17,6 +17,17 @@ pub enum Failure {
         /// The system's error.
         source: io::Error,
     },
+    /// The file of the report cannot be written.
+    #[error("--json {path}: cannot be written ({source}): name a file in a folder that exists and may be written")]
+    Report {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// Another run uses the scratch package.
+    #[error("{0} is in use by another run: wait until it ends, or name another folder with --keep")]
+    Busy(PathBuf),
     /// A process cannot be started.
     #[error("{0}")]
     Start(String),
@@ -29,7 +40,7 @@ impl Failure {
     /// Returns the exit code: 2 for bad input, 1 for everything else.
     pub fn code(&self) -> u8 {
         match self {
-            Failure::Usage(_) => 2,
+            Failure::Usage(_) | Failure::Report { .. } => 2,
             _ => 1,
         }
     }

@@ -10,15 +10,20 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod args;
 pub mod body;
 pub mod cargo;
 pub mod failure;
 pub mod generate;
 pub mod layout;
+pub mod normal;
 pub mod package;
 pub mod pipeline;
 pub mod programs;
 pub mod refusal;
+pub mod report;
 pub mod rng;
+pub mod session;
+pub mod shrink;
 pub mod tree;
 pub mod types;

@@ -27,6 +27,8 @@ const SUPPORT: [(&str, &str); 6] = [
 #[derive(Debug)]
 pub struct Package {
     dir: PathBuf,
+    /// Locked while the package is in use.
+    _lock: Option<fs::File>,
 }
 
 impl Package {
@@ -34,7 +36,7 @@ impl Package {
     pub fn create(dir: &Path) -> Result<Package, Failure> {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let workspace = workspace.canonicalize().map_err(|source| Failure::File { path: workspace, source })?;
-        let package = Package { dir: dir.to_path_buf() };
+        let mut package = Package { dir: std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf()), _lock: None };
         let finespun = workspace.join("crates/finespun");
         let manifest = format!(
             "[package]\nname = \"finespun-fuzz-scratch\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
@@ -42,6 +44,12 @@ impl Package {
              [profile.dev]\ndebug = false\nincremental = false\n\n\
              [profile.dev.build-override]\nopt-level = 1\n\n[workspace]\n"
         );
+        let path = package.dir.join("lock");
+        let file = |source| Failure::File { path: path.clone(), source };
+        fs::create_dir_all(&package.dir).map_err(file)?;
+        let held = fs::File::create(&path).map_err(file)?;
+        held.try_lock().map_err(|_| Failure::Busy(package.dir.clone()))?;
+        package._lock = Some(held);
         package.write("Cargo.toml", &manifest)?;
         let lock = workspace.join("Cargo.lock");
         let copy = package.dir.join("Cargo.lock");

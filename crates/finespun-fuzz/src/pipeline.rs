@@ -39,14 +39,14 @@ pub struct Outcome {
     pub rejected: Option<String>,
     /// The forms that were refused, with the message.
     pub refused: Vec<(Form, String)>,
-    /// A difference.
-    pub wrong: Option<Wrong>,
+    /// The differences, at most one for each form.
+    pub wrong: Vec<Wrong>,
 }
 
 impl Outcome {
     /// Returns true if the plain form is accepted, all other forms too, and all agree.
     pub fn agreed(&self) -> bool {
-        self.rejected.is_none() && self.refused.is_empty() && self.wrong.is_none()
+        self.rejected.is_none() && self.refused.is_empty() && self.wrong.is_empty()
     }
 }
 
@@ -72,9 +72,13 @@ impl Pipeline {
         self.package.clear()?;
         let mut outcomes = vec![Outcome::default(); bodies.len()];
         let all: Vec<usize> = (0..bodies.len()).collect();
+        let t0=std::time::Instant::now();
         let accepted = self.check(bodies, &all, &mut outcomes)?;
+        eprintln!("check {:?}", t0.elapsed());
         let built = self.build(bodies, &accepted, &mut outcomes)?;
+        eprintln!("build {:?}", t0.elapsed());
         programs::run_all(self, &built, bodies.len(), &mut outcomes)?;
+        eprintln!("run {:?}", t0.elapsed());
         Ok(outcomes)
     }
 

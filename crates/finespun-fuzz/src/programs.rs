@@ -30,7 +30,7 @@ pub fn run_all(
     bodies: usize,
     outcomes: &mut [Outcome],
 ) -> Result<(), Failure> {
-    let found = Mutex::new(vec![None; bodies]);
+    let found = Mutex::new(vec![Vec::new(); bodies]);
     let failed = Mutex::new(None);
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -42,7 +42,7 @@ pub fn run_all(
                     match run(pipeline, chunk, &programs[chunk]) {
                         Ok(wrong) => {
                             let mut found = found.lock().unwrap_or_else(|e| e.into_inner());
-                            wrong.into_iter().for_each(|(body, wrong)| found[body] = Some(wrong));
+                            wrong.into_iter().for_each(|(body, wrong)| found[body].push(wrong));
                         }
                         Err(failure) => *failed.lock().unwrap_or_else(|e| e.into_inner()) = Some(failure),
                     }
@@ -77,9 +77,9 @@ fn run(pipeline: &Pipeline, chunk: usize, bodies: &[usize]) -> Result<Vec<(usize
         let mut guilty = Vec::new();
         for &body in &suspects {
             let (alone, how) = start(pipeline, chunk, &[body], 20)?;
-            let found = alone.wrong.last().map(|(_, wrong)| wrong.clone());
+            let found = alone.wrong.iter().find(|(_, wrong)| matches!(wrong, Wrong::Frames(_)));
             match (alone.done, alone.late) {
-                (true, _) => guilty.extend(found.map(|wrong| (body, wrong))),
+                (true, _) => guilty.extend(found.cloned()),
                 (_, true) => guilty.push((body, Wrong::Hang)),
                 _ => guilty.push((body, Wrong::Crash(how))),
             }

@@ -1,6 +1,8 @@
 //! What the task compiler says of a body without rustc: refusals, and the schema.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -34,8 +36,33 @@ pub fn schema(body: &Body) -> Option<String> {
 fn compile(arguments: &str, item: &str) -> Result<TokenStream, String> {
     let parse = |text: &str| text.parse::<TokenStream>().map_err(|error| format!("not tokens: {error}"));
     let (arguments, item) = (parse(arguments)?, parse(item)?);
-    catch_unwind(AssertUnwindSafe(|| finespun_compiler::task(arguments, item)))
-        .map_err(|_| "the task compiler panicked".to_string())
+    silence_panics();
+    QUIET.set(true);
+    let output = catch_unwind(AssertUnwindSafe(|| finespun_compiler::task(arguments, item)));
+    QUIET.set(false);
+    output.map_err(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or_default();
+        format!("the task compiler panicked: {text}")
+    })
+}
+
+thread_local! {
+    /// Panics of this thread are not printed.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes the panic hook spare the threads that are quiet.
+fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                hook(info);
+            }
+        }));
+    });
 }
 
 /// Returns the text of the first `compile_error!`.

@@ -171,8 +171,21 @@ impl Gen {
                 if !self.vars[place.var].state.moved.is_empty() {
                     return self.logged_closure(&name);
                 }
+                self.lend_here(place.var, true);
                 let value = self.number(1);
                 Node::item(&format!("let mut {name} = |x: u64| {{ {} += x % 10; }}; {name}(1); {name}(#);", place.text), vec![value])
+            }
+            _ if self.rng.percent(50) => {
+                // A parameter that is taken apart.
+                let ty = self.droppable(1);
+                let (pat, bound) = self.pattern(&ty, true, &super::From::Value, 2);
+                let first = self.expr(&ty, 1);
+                let read = self.scoped(|g| {
+                    g.vars.extend(bound);
+                    g.quietly(|g| g.small_number())
+                });
+                let template = format!("let {name} = |#: {}| {{ t.log(#) }}; {name}(#);", ty.text());
+                Node::item(&template, vec![pat, read, first])
             }
             _ => self.logged_closure(&name),
         }

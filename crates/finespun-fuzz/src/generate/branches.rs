@@ -73,7 +73,8 @@ impl Gen {
             }
             Exit::Break(at) | Exit::Continue(at) => {
                 let jump = self.jumps[*at].clone();
-                let innermost = self.jumps.iter().rposition(|jump| jump.is_loop) == Some(*at);
+                // Inside a labelled block, every label must be said.
+                let innermost = self.jumps.len() - 1 == *at;
                 let plain = innermost && jump.is_loop && (jump.label.is_none() || self.rng.percent(50));
                 let label = match (&jump.label, plain) {
                     (Some(label), false) => format!(" {label}"),
@@ -164,44 +165,40 @@ impl Gen {
 
     pub(super) fn if_let(&mut self, depth: usize) -> Node {
         let temps = self.temps.len();
-        let (ty, scrutinee, from) = self.tested();
+        // A chain of conditions takes no await.
+        let chained = self.rng.percent(40);
+        let (ty, scrutinee, from) = if chained { self.quietly(|g| g.tested()) } else { self.tested() };
         let start = self.flow();
         let count = self.size();
-        let (pat, chain, first) = self.scoped(|g| {
+        let outside = self.vars.len();
+        let (pat, chain, missed, first) = self.scoped(|g| {
             let (pat, bound) = g.pattern(&ty, false, &from, 2);
             g.vars.extend(bound);
-            let chain = match g.rng.below(5) {
+            let chain = match g.rng.below(2) {
+                _ if !chained => None,
                 0 => {
                     let condition = g.quietly(|g| g.condition(1));
                     Some(Node::other("&& #", vec![condition]))
                 }
-                1 => {
+                _ => {
                     let ty = Ty::Opt(Box::new(Ty::D));
                     let value = g.quietly(|g| g.expr(&ty, 1));
                     let (pat, bound) = g.pattern(&ty, false, &From::Value, 2);
                     g.vars.extend(bound);
                     Some(Node::other("&& let # = (#)", vec![pat, value]))
                 }
-                _ => None,
             };
-            (pat, chain, g.block(count, depth))
+            // What the chain has moved is gone even where it does not hold.
+            let mut missed = g.flow();
+            missed.truncate(outside);
+            (pat, chain, missed, g.block(count, depth))
         });
         let after = self.flow();
+        let start = if chain.is_some() { missed } else { start };
         self.resume(&start);
-        // A chain takes no await: the scrutinee must do without.
-        let scrutinee = Node::other("(#)", vec![scrutinee]);
-        let mut children = vec![pat, scrutinee];
+        let mut children = vec![pat, Node::other("(#)", vec![scrutinee])];
         let mut template = "if let # = #".to_string();
         if let Some(chain) = chain {
-            if children[1].text().contains(".await") || children[1].text().contains("join!") {
-                let name = format!("s{}", self.fresh_number());
-                children[1] = Node::other(&format!("{{ let {name} = #; {name} }}"), vec![children.remove(1)]);
-                children = vec![children.remove(0), children.remove(0)];
-                self.release(temps);
-                self.meet(&[after, start]);
-                children.push(first);
-                return Node::item(&format!("{template} #"), children);
-            }
             template += " #";
             children.push(chain);
         }
@@ -230,7 +227,7 @@ impl Gen {
                     return (place.ty, Node::other(&place.text, vec![]), from);
                 }
             }
-            1 => {
+            1 if self.may_borrow() => {
                 if let Some(place) = self.place(Use::Read, good) {
                     self.lend_here(place.var, false);
                     let from = From::Behind(Some(place.var), false);

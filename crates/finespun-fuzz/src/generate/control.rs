@@ -164,21 +164,21 @@ impl Gen {
                     return (Node::other(&place.text, vec![]), Scrutinee::Of(place.ty), from);
                 }
             }
-            2 => {
+            2 if self.may_borrow() => {
                 if let Some(place) = self.place(Use::Read, good) {
                     self.lend_here(place.var, false);
                     let from = super::From::Behind(Some(place.var), false);
                     return (Node::other(&format!("&{}", place.text), vec![]), Scrutinee::Of(place.ty), from);
                 }
             }
-            3 => {
+            3 if self.may_borrow() => {
                 if let Some(place) = self.place(Use::Change, good) {
                     self.lend_here(place.var, true);
                     let from = super::From::Behind(None, true);
                     return (Node::other(&format!("&mut {}", place.text), vec![]), Scrutinee::Of(place.ty), from);
                 }
             }
-            4 => {
+            4 if self.may_borrow() => {
                 if let Some(place) = self.place(Use::Read, |ty| matches!(ty, Ty::List(_))) {
                     self.lend_here(place.var, false);
                     let Ty::List(item) = place.ty else { unreachable!("a list was asked for") };

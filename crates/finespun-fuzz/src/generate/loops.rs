@@ -74,8 +74,12 @@ impl Gen {
         let lists = |ty: &Ty| matches!(ty, Ty::List(_) | Ty::Two(_));
         let exclusive = self.rng.percent(30);
         let how = if exclusive { Use::Change } else { Use::Read };
-        let Some(place) = self.place(how, lists) else {
+        let place = if self.may_borrow() { self.place(how, lists) } else { None };
+        let Some(place) = place else {
             let value = self.fresh(&Ty::Two(Box::new(Ty::D)));
+            if !self.may_borrow() {
+                return self.for_each(&Ty::D, From::Value, "#", vec![value], depth);
+            }
             return self.for_each(&Ty::D, From::Behind(None, false), "&#", vec![value], depth);
         };
         let (Ty::List(item) | Ty::Two(item)) = &place.ty else { unreachable!("a sequence was asked for") };
@@ -190,7 +194,7 @@ impl Gen {
 
     fn renewable(&self, place: &super::places::Place) -> bool {
         let var = &self.vars[place.var];
-        var.mutable && var.state == super::scope::State::default() && place.var >= self.floor && !place.text.contains('*')
+        var.mutable && var.state == super::scope::State::default() && place.var >= self.floor && !place.text.contains('*') && !place.text.contains(".inner") && !place.text.contains('[')
     }
 
     fn items_that_stay(&mut self, count: usize) -> Vec<Node> {

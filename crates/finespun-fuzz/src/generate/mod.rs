@@ -49,6 +49,8 @@ pub struct Gen {
     dead: bool,
     /// Parameters are being made: their names differ.
     parameters: bool,
+    /// Mostly nothing is borrowed across an await, as the stack schema wants it.
+    owned: bool,
 }
 
 /// Returns body number `index` of a seed.
@@ -57,6 +59,7 @@ pub fn body(seed: u64, index: u64) -> Body {
     let forms = forms(&mut rng);
     let layout = Layout::Random(rng.next());
     let (awaits, statements) = (1 + rng.below(8), 5 + rng.below(21));
+    let owned = rng.percent(60);
     let mut g = Gen {
         rng,
         vars: Vec::new(),
@@ -70,6 +73,7 @@ pub fn body(seed: u64, index: u64) -> Body {
         temps: Vec::new(),
         dead: false,
         parameters: true,
+        owned,
     };
     g.ret = g.result();
     g.vars.push(Var::new("n", Ty::Num, false));
@@ -111,6 +115,7 @@ impl Gen {
         let mut types: Vec<Ty> = Vec::new();
         for _ in 0..self.rng.weighted(&[5, 4, 2, 1]) {
             let ty = match self.rng.below(8) {
+                0 | 1 if self.owned => self.droppable(1),
                 0 if !forms.contains(&Form::Object) => Ty::Ref(Box::new(Ty::D)),
                 1 if !forms.contains(&Form::Object) => Ty::Mut(Box::new(Ty::D)),
                 _ => self.droppable(1),
@@ -123,10 +128,15 @@ impl Gen {
         let mut params = Vec::new();
         for (at, ty) in types.into_iter().enumerate() {
             let argument = ty.fresh(900 + 10 * at as u64);
-            let (pat, bound) = self.pattern(&ty, true, &From::Value, 2);
-            for var in bound {
-                self.vars.push(var);
-            }
+            let (pat, bound) = match self.rng.percent(45) {
+                true => {
+                    let (name, mutable) = (format!("p{at}"), self.rng.percent(40));
+                    let form = if mutable { "mut " } else { "" };
+                    (Node::other(&format!("{form}{name}"), vec![]), vec![Var::new(&name, ty.clone(), mutable)])
+                }
+                false => self.pattern(&ty, true, &From::Value, 2),
+            };
+            self.vars.extend(bound);
             params.push(Param { pat: pat.text(), ty, argument });
         }
         params
@@ -222,6 +232,11 @@ impl Gen {
             self.awaits -= 1;
         }
         may
+    }
+
+    /// Returns true if something may be borrowed across an await here.
+    fn may_borrow(&mut self) -> bool {
+        !self.owned || self.rng.percent(6)
     }
 
     /// Generates without awaits.

@@ -8,7 +8,7 @@ use crate::types::Ty;
 
 /// Returns true for types that a leaf may look at.
 fn seen(ty: &Ty) -> bool {
-    !matches!(ty, Ty::Free | Ty::Ref(_) | Ty::Mut(_) | Ty::Unit)
+    !matches!(ty, Ty::Ref(_) | Ty::Mut(_) | Ty::Unit)
 }
 
 impl Gen {
@@ -32,8 +32,7 @@ impl Gen {
             4 => {
                 let (a, b) = (self.number(next), self.number(next));
                 let index = self.number(next);
-                let template = *self.rng.pick(&["[#, #][# as usize % 2]", "vec![#, #][# as usize % 2]"]);
-                Node::expr(num, template, vec![a, b, index])
+                Node::expr(num, "[#, #][# as usize % 2]", vec![a, b, index])
             }
             5 => {
                 let (a, b) = (self.number(next), self.number(next));
@@ -42,7 +41,7 @@ impl Gen {
                     "(#, #).1",
                     "(Point { b: #, a: # }).seen()",
                     "u64::max(#, #)",
-                    "(#).wrapping_mul(#) % 89",
+                    "((#).wrapping_mul(#) % 89)",
                 ]);
                 Node::expr(num, template, vec![a, b])
             }
@@ -54,10 +53,10 @@ impl Gen {
             11 => {
                 let value = self.number(next);
                 let template = *self.rng.pick(&[
-                    "(!#) % 91",
+                    "((!#) % 91)",
                     "(# as u8 as u64)",
                     "(|x: u64| x + 1)(#)",
-                    "format!(\"{}\", #).len() as u64",
+                    "(format!(\"{}\", #).len() as u64)",
                     "t.some(#).unwrap_or(4)",
                     "{ # }",
                     "(#)",
@@ -150,13 +149,13 @@ impl Gen {
         let Some(place) = self.place(Use::Read, seen) else { return self.awaited_number(depth) };
         let text = &place.text;
         let exclusive = self.rng.percent(25) && place.ty == Ty::D;
-        if exclusive && let Some(place) = self.place(Use::Change, |ty| *ty == Ty::D) {
+        if exclusive && !self.owned && let Some(place) = self.place(Use::Change, |ty| *ty == Ty::D) {
             return match self.may_await() {
                 true => Node::expr(num, &format!("alter(&mut {}).await", place.text), vec![]),
                 false => Node::expr(num, &format!("change(&mut {})", place.text), vec![]),
             };
         }
-        if !self.may_await() {
+        if !self.may_borrow() || !self.may_await() {
             return Node::expr(num, &format!("see(&{text})"), vec![]);
         }
         let template = match self.rng.below(5) {
@@ -171,6 +170,9 @@ impl Gen {
     /// A number out of a temporary with a destructor.
     fn temporary_number(&mut self, depth: usize) -> Node {
         let num = &Ty::Num;
+        if !self.may_borrow() {
+            return self.owned_number(depth);
+        }
         let value = self.number(depth);
         if !self.may_await() {
             let template = *self.rng.pick(&["t.d(#).0", "see(&t.d(#))", "t.owner(#).k", "see(&t.parts(#).x)"]);
@@ -195,6 +197,21 @@ impl Gen {
         Node::expr(num, template, vec![value])
     }
 
+    /// A number by way of values that nothing borrows.
+    fn owned_number(&mut self, depth: usize) -> Node {
+        let value = self.number(depth);
+        let k = self.fresh_number();
+        let template = match self.rng.below(6) {
+            0 => format!("{{ let o{k} = t.d(#); o{k}.0 }}"),
+            1 if self.may_await() => format!("{{ let o{k} = rest(t.d(#)).await; o{k}.0 }}"),
+            2 if self.may_await() => format!("{{ let D(o{k}, _) = leaf(t.d(#)).await; o{k} }}"),
+            3 if self.may_await() => "rest(t.some(#)).await.unwrap_or(6)".to_string(),
+            4 => "(0..# % 4).map(|k| k * 2).sum::<u64>()".to_string(),
+            _ => "(# / 2)".to_string(),
+        };
+        Node::expr(&Ty::Num, &template, vec![value])
+    }
+
     /// A call of a closure.
     fn called(&mut self, depth: usize) -> Option<Node> {
         let at = (0..self.vars.len()).find(|&at| {
@@ -209,7 +226,7 @@ impl Gen {
     /// A number by a change of a value.
     fn changed(&mut self) -> Node {
         match self.place(Use::Change, |ty| matches!(ty, Ty::D | Ty::List(_))) {
-            Some(place) if place.ty == Ty::D => match self.may_await() {
+            Some(place) if place.ty == Ty::D => match self.may_borrow() && self.may_await() {
                 true => Node::expr(&Ty::Num, &format!("alter(&mut {}).await", place.text), vec![]),
                 false => Node::expr(&Ty::Num, &format!("change(&mut {})", place.text), vec![]),
             },
@@ -274,7 +291,7 @@ impl Gen {
                 Node::expr(ty, *self.rng.pick(&["t.is(#)", "!(#)"]), vec![value])
             }
             4 => {
-                let value = self.number(next);
+                let value = self.quietly(|g| g.number(next));
                 Node::expr(ty, "(matches!(t.pick(n + 1), Some(D(1..=3, _))) && # > 1)", vec![value])
             }
             5 if self.may_await() => {
@@ -282,7 +299,7 @@ impl Gen {
                 Node::expr(ty, *self.rng.pick(&["leaf(#).await", "rest(#).await", "call(t, #).await"]), vec![value])
             }
             _ => {
-                let value = self.number(next);
+                let value = self.quietly(|g| g.number(next));
                 Node::expr(ty, "(t.d(#).0 > 2)", vec![value])
             }
         }

@@ -41,7 +41,7 @@ impl Gen {
         }
         match self.rng.below(12) {
             0 | 1 => Node::other("_", vec![]),
-            2 => self.by_reference(ty, from, bound),
+            2 if self.may_borrow() => self.by_reference(ty, from, bound),
             3 if ty.is_copy() && depth > 0 && !matches!(from, From::Behind(..)) => {
                 let name = self.bind(ty, from, bound);
                 let mut none = Vec::new();
@@ -189,6 +189,7 @@ impl Gen {
                         let j = self.number_pattern(sure, from, bound);
                         Node::pat("Held { k: #, inner: D(#, _) }", vec![k, j])
                     }
+                    _ if !self.may_borrow() => Node::pat("Held { inner: _, k: # }", vec![k]),
                     _ => {
                         let d = self.by_reference(&Ty::D, &from.part(".inner"), bound);
                         Node::pat("Held { k: #, inner: # }", vec![k, d])
@@ -200,7 +201,11 @@ impl Gen {
                 let b = self.number_pattern(sure, from, bound);
                 Node::pat("Point { a: #, b: # }", vec![a, b])
             }
-            Ty::Two(a) => match self.rng.below(4) {
+            Ty::Two(a) => match self.rng.below(5) {
+                4 if !matches!(from, From::Place(..)) => {
+                    let rest = format!("_r{}", self.fresh_number());
+                    Node::pat(&format!("[#, {rest} @ ..]"), vec![self.sub(a, sure, from, inner, bound)])
+                }
                 // Parts of arrays are moved with all of it.
                 0 => Node::pat("[#, ..]", vec![self.sub(a, sure, from, inner, bound)]),
                 1 => Node::pat("[.., #]", vec![self.sub(a, sure, from, inner, bound)]),
@@ -249,6 +254,15 @@ impl Gen {
                     Node::pat("Shape::Both { d: #, k: # }", vec![d, k])
                 }
             },
+            Ty::Num if matches!(from, From::Behind(..)) => {
+                let text = *self.rng.pick(&["0", "1", "0 | 2", "1..=3", "..2", "5.."]);
+                Node::other(text, vec![])
+            }
+            Ty::Num if self.rng.percent(25) => {
+                let name = self.bind(ty, from, bound);
+                let text = *self.rng.pick(&["0", "(0 | 2)", "1..=3", "LOW", "HIGH.."]);
+                Node::pat(&format!("{name} @ {text}"), vec![])
+            }
             Ty::Num => {
                 let text = *self.rng.pick(&["0", "1", "LOW", "0 | 2", "1..=3", "LOW..=HIGH", "..2", "5..", "HIGH | 7 | 0"]);
                 Node::other(text, vec![])
@@ -290,6 +304,10 @@ impl Gen {
                 let first = self.sub(item, false, &from, 1, &mut bound);
                 let last = self.sub(item, false, &from, 1, &mut bound);
                 Node::pat("[#, .., #]", vec![first, last])
+            }
+            3 if self.rng.percent(50) => {
+                let rest = format!("_r{}", self.fresh_number());
+                Node::pat(&format!("[#, {rest} @ ..]"), vec![self.sub(item, false, &from, 1, &mut bound)])
             }
             3 => {
                 let first = self.sub(item, false, &from, 0, &mut bound);

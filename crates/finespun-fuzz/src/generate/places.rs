@@ -75,10 +75,20 @@ impl Gen {
             _ => {}
         }
         if let Some(field) = ty.number()
-            && how != Use::Assign
             && !matches!(ty, Ty::Parts | Ty::Point)
         {
             deeper(field, &Ty::Num, through, format!("{text}{field}"), places);
+        }
+        if let Ty::Two(inner) = ty
+            && how != Use::Move
+        {
+            deeper("[0]", inner, through, format!("{text}[0]"), places);
+            deeper("[1]", inner, through, format!("{text}[n as usize % 2]"), places);
+        }
+        if let Ty::List(inner) = ty
+            && matches!(how, Use::Read | Use::Change)
+        {
+            deeper("[1]", inner, through, format!("{text}[0]"), places);
         }
         for (field, inner) in ty.fields() {
             deeper(field, &inner, through, format!("{text}{field}"), places);

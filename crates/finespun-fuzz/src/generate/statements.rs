@@ -41,10 +41,13 @@ impl Gen {
             4 => self.compound_assignment(),
             5 => self.consumed(),
             6 => self.logged(),
+            7 if !self.may_borrow() => self.stored(),
+            8 if !self.may_borrow() => self.binding(depth),
             7 => self.borrow(),
             8 => self.closure(),
             9 => self.discarded(),
             10 => self.leaving(),
+            11 if depth < 3 && !self.may_borrow() => self.logged(),
             11 => self.nested_item(),
             12 => self.branch(depth),
             13 => self.match_statement(depth),
@@ -97,13 +100,16 @@ impl Gen {
                     self.vars.push(var);
                     return Node::item(&format!("let {form}{name}: {};", ty.text()), vec![]);
                 }
-                let value = self.expr(&Ty::D, 1);
-                let number = self.number(1);
-                let mut first = var;
+                let (mut first, mut second) = (var, Var::new(&other, Ty::Num, false));
                 first.ty = Ty::D;
-                first.state.uninit = false;
-                self.vars.push(first);
-                self.vars.push(Var::new(&other, Ty::Num, false));
+                second.state.uninit = true;
+                let at = self.vars.len();
+                self.unready(first);
+                self.unready(second);
+                let value = self.expr(&Ty::D, 1);
+                self.ready(at);
+                let number = self.number(1);
+                self.ready(at + 1);
                 let list = vec![
                     Node::other(&format!("let ({form}{name}, {other});"), vec![]),
                     Node::other(&format!("{name} = #;"), vec![value]),
@@ -112,28 +118,60 @@ impl Gen {
                 Node::item("# # #", list)
             }
             1 if depth > 0 => {
+                let at = self.vars.len();
+                self.unready(var);
                 let condition = self.condition(1);
                 let (first, second) = (self.assigned_block(&ty, &name), self.assigned_block(&ty, &name));
-                var.state.uninit = false;
-                self.vars.push(var);
+                self.ready(at);
                 Node::item(&format!("let {form}{name}; if # # else #"), vec![condition, first, second])
             }
             _ => {
-                self.vars.push(var);
                 let annotation = if self.rng.percent(50) { format!(": {}", ty.text()) } else { String::new() };
-                let index = self.vars.len() - 1;
+                let index = self.vars.len();
+                self.unready(var);
                 let list = self.items(1, 0);
                 // Perhaps the name means another variable by now.
-                if !self.visible(index) || !self.vars[index].state.uninit || self.dead {
+                if !self.visible(index) || self.dead {
+                    self.vars[index].exclusive = 0;
                     return Node::item(&format!("let {form}{name}: {}; #", ty.text()), vec![Node::list(list)]);
                 }
                 let temps = self.temps.len();
                 let value = self.expr(&ty, 2);
                 self.release(temps);
-                self.vars[index].state.uninit = false;
+                self.ready(index);
                 Node::item(&format!("let {form}{name}{annotation}; # {name} = #;"), vec![Node::list(list), value])
             }
         }
+    }
+
+    /// Declares a variable that only its own statement gives a value.
+    fn unready(&mut self, mut var: Var) {
+        var.state.uninit = true;
+        var.exclusive = 1;
+        self.vars.push(var);
+    }
+
+    fn ready(&mut self, at: usize) {
+        self.vars[at].exclusive = 0;
+        self.vars[at].state.uninit = false;
+    }
+
+    /// A task that is made here and awaited later.
+    fn stored(&mut self) -> Node {
+        let k = self.fresh_number();
+        let ty = if self.rng.percent(30) { Ty::Num } else { self.droppable(1) };
+        let value = self.expr(&ty, 1);
+        if !self.may_await() {
+            return Node::item("drop(#);", vec![value]);
+        }
+        let leaf = *self.rng.pick(&["leaf", "rest", "now"]);
+        let between = self.quietly(|g| g.items(1, 0));
+        if self.dead {
+            return Node::item(&format!("drop({leaf}(#)); #"), vec![value, Node::list(between)]);
+        }
+        let name = self.name();
+        self.vars.push(Var::new(&name, ty, false));
+        Node::item(&format!("let made{k} = {leaf}(#); # let {name} = made{k}.await;"), vec![value, Node::list(between)])
     }
 
     fn assigned_block(&mut self, ty: &Ty, name: &str) -> Node {
@@ -160,12 +198,13 @@ impl Gen {
         self.resume(&start);
         let (pat, bound) = self.pattern(&ty, false, &From::Value, 2);
         self.vars.extend(bound);
-        Node::item("let # = (#) else #;", vec![pat, value, exit])
+        let template = if pat.text().contains('|') { "let (#) = (#) else #;" } else { "let # = (#) else #;" };
+        Node::item(template, vec![pat, value, exit])
     }
 
     /// An await in the `else` of a `let` is rare.
     fn quietly_perhaps<R>(&mut self, run: impl FnOnce(&mut Gen) -> R) -> R {
-        if self.rng.percent(70) { self.quietly(run) } else { run(self) }
+        if self.owned || self.rng.percent(70) { self.quietly(run) } else { run(self) }
     }
 
     /// `place = value;`
@@ -203,14 +242,12 @@ impl Gen {
             return self.binding(1);
         }
         if place.ty == Ty::Text {
-            let value = self.expr(&Ty::Text, 1);
-            return match self.places(Use::Assign, |ty| *ty == Ty::Text).iter().any(|p| p.text == place.text)
-                && self.vars[place.var].state.moved.is_empty()
-            {
-                true => Node::item(&format!("{} += &#;", place.text), vec![value]),
-                false => Node::item("eat(#);", vec![value]),
-            };
+            self.lend_here(place.var, true);
+            let value = if self.may_borrow() { self.expr(&Ty::Text, 1) } else { self.fresh(&Ty::Text) };
+            return Node::item(&format!("{} += &#;", place.text), vec![value]);
         }
+        // The place stays, the value comes first.
+        self.lend_here(place.var, false);
         let value = self.number(2);
         let op = *self.rng.pick(&["+=", "^=", "|=", "+="]);
         Node::item(&format!("{} {op} # % 50;", place.text), vec![value])
@@ -250,7 +287,7 @@ impl Gen {
             }
             1 => match self.place(Use::Read, |ty| !ty.borrows() && *ty != Ty::Free) {
                 // An inline capture.
-                Some(place) if place.part.is_empty() => {
+                Some(place) if place.part.is_empty() && !place.text.contains('\u{1}') => {
                     Node::item(&format!("t.log(format!(\"{{{}:?}}\"));", place.text), vec![])
                 }
                 Some(place) => Node::item(&format!("t.log(format_args!(\"{{:?}}\", {}));", place.text), vec![]),
@@ -281,7 +318,8 @@ impl Gen {
             // Only what is bound is moved.
             3 => {
                 if let Some(place) = self.place(Use::Read, |ty| !ty.borrows()) {
-                    return Node::item(&format!("let _ = {};", place.text), vec![]);
+                    let left = *self.rng.pick(&["let _", "_"]);
+                    return Node::item(&format!("{left} = {};", place.text), vec![]);
                 }
                 "let _ = #;"
             }
@@ -297,10 +335,13 @@ impl Gen {
         let k = self.fresh_number();
         let (name, value) = (self.name(), self.number(1));
         self.vars.push(Var::new(&name, Ty::Num, false));
-        let template = match self.rng.below(4) {
+        let template = match self.rng.below(5) {
             0 => format!("const C{k}: u64 = {k}; let {name} = # + C{k};"),
             1 => format!("fn twice{k}(x: u64) -> u64 {{ let y = x; y * 2 }} let {name} = twice{k}(#);"),
             2 => format!("use std::mem::size_of as size{k}; let {name} = # + size{k}::<u64>() as u64;"),
+            3 if self.may_borrow() => {
+                format!("macro_rules! add{k} {{ ($a:expr) => {{ $a + {k} }}; }} let {name} = add{k}!(n) + #;")
+            }
             _ => format!("struct W{k}(u64); let {name} = W{k}(#).0;"),
         };
         Node::item(&template, vec![value])

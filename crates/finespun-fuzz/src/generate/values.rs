@@ -209,7 +209,7 @@ impl Gen {
             return Some(Node::expr(ty, &format!("{}.take()", place.text), vec![]));
         }
         self.lend_here(place.var, true);
-        let value = self.expr(ty, depth);
+        let value = if self.may_borrow() { self.expr(ty, depth) } else { self.quietly(|g| g.expr(ty, depth)) };
         Some(Node::expr(ty, &format!("std::mem::replace(&mut {}, #)", place.text), vec![value]))
     }
 
@@ -274,12 +274,13 @@ impl Gen {
                 Node::expr(ty, "format!(\"<{}>\", #)", vec![value])
             }
             3 => match self.place(Use::Read, |ty| matches!(ty, Ty::D | Ty::Num | Ty::Opt(_))) {
-                Some(place) if place.part.is_empty() => Node::expr(ty, &format!("format!(\"{{{}:?}}\")", place.text), vec![]),
+                Some(place) if place.part.is_empty() && !place.text.contains('\u{1}') => Node::expr(ty, &format!("format!(\"{{{}:?}}\")", place.text), vec![]),
                 Some(place) => Node::expr(ty, &format!("format!(\"{{:?}}\", {})", place.text), vec![]),
                 None => self.fresh(ty),
             },
             4 if depth > 0 => {
-                let (a, b) = (self.expr(ty, depth - 1), self.expr(ty, depth - 1));
+                let a = self.expr(ty, depth - 1);
+                let b = if self.may_borrow() { self.expr(ty, depth - 1) } else { self.fresh(ty) };
                 Node::expr(ty, "(# + &#)", vec![a, b])
             }
             _ => {
