@@ -145,6 +145,9 @@ pub fn main(cases: &[Case]) {
                 });
             }
         });
+        for (name, count) in runtime.stats().entries() {
+            say(&format!("counted\t{name}\t{count}"));
+        }
         close(runtime, &chosen);
     }
     say("done");

@@ -192,6 +192,33 @@ impl T {
     }
 }
 
+/// The same as functions.
+macro_rules! functions {
+    ($($name:ident $method:ident $ty:ty;)*) => {
+        $(
+            pub fn $name(t: T, k: u64) -> $ty {
+                t.$method(k)
+            }
+        )*
+    };
+}
+
+functions! {
+    new_d d D;
+    new_owner owner Owner;
+    new_held held Held;
+    new_duo duo Duo;
+    new_parts parts Parts;
+    new_shape shape Shape;
+    new_row row Row;
+    new_pick pick Option<D>;
+    new_attempt attempt Result<D, D>;
+    new_some some Option<u64>;
+    new_checked checked Result<u64, D>;
+    new_list list Vec<D>;
+    new_section section Section;
+}
+
 /// What a value says of itself when it is read.
 pub trait Seen {
     fn seen(&self) -> u64;

@@ -75,20 +75,33 @@ pub struct Body {
     pub ret: Ty,
     /// The statements and the value.
     pub root: Node,
+    /// Values are made by functions instead of methods of `t`, of which the task compiler thinks that their results may
+    /// borrow it.
+    pub functions: bool,
     /// The layout.
     pub layout: Layout,
     /// The forms besides the plain one.
     pub forms: Vec<Form>,
 }
 
+/// The methods of `t` that make values.
+const MAKERS: [&str; 13] =
+    ["d", "owner", "held", "duo", "parts", "shape", "row", "pick", "attempt", "some", "checked", "list", "section"];
+
 const TASKS: &str = "use finespun::prelude::{Ref, object, on, task};\nuse finespun_fuzz_scratch::tasks::*;\n";
 
 impl Body {
     /// Returns what stands between the braces.
     pub fn block(&self) -> String {
+        let mut text = self.root.text();
+        if self.functions {
+            for make in MAKERS {
+                text = text.replace(&format!("t.{make}("), &format!("new_{make}(t, "));
+            }
+        }
         match self.layout {
-            Layout::Random(seed) => layout::scatter(&self.root.text(), &mut Rng::of(seed, 0)),
-            Layout::Lines => layout::lines(&self.root.text()),
+            Layout::Random(seed) => layout::scatter(&text, &mut Rng::of(seed, 0)),
+            Layout::Lines => layout::lines(&text),
         }
     }
 
@@ -131,14 +144,11 @@ impl Body {
         let alias = if form == Form::Generic { "" } else { "type G = D;\n" };
         let ret = self.returns();
         let names: String = (0..self.params.len()).map(|i| format!(", p{i}")).collect();
-        let typed: String =
-            self.params.iter().enumerate().map(|(i, p)| format!(", p{i}: {}", p.ty.text())).collect();
+        let typed: String = self.params.iter().enumerate().map(|(i, p)| format!(", p{i}: {}", p.ty.text())).collect();
         let code = match form {
             Form::Pinned => self.function("#[task(pinned)]\npub ", "", ""),
             Form::Auto => self.function("#[task]\npub ", "", ""),
-            Form::Generic => {
-                self.function("#[task]\npub ", "<G: Send + Sync + std::fmt::Debug + Seen>", "")
-            }
+            Form::Generic => self.function("#[task]\npub ", "<G: Send + Sync + std::fmt::Debug + Seen>", ""),
             Form::Method => {
                 let function = self.function("#[task]\npub ", "", "&self, ");
                 format!("pub struct Host;\nimpl Host {{\n{function}}}\n")

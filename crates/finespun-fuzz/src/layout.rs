@@ -13,7 +13,8 @@ pub fn scatter(text: &str, rng: &mut Rng) -> String {
             out.push(c);
             continue;
         }
-        let apart = out.ends_with(['(', '{', '[', ',', ';', '}']) || matches!(chars.get(index + 1), Some(')' | '}' | ']' | '{'));
+        let apart = out.ends_with(['(', '{', '[', ',', ';', '}'])
+            || matches!(chars.get(index + 1), Some(')' | '}' | ']' | '{'));
         match rng.below(20) {
             0..10 => out.push(' '),
             10..14 if apart => {}

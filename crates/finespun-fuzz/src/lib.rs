@@ -15,6 +15,7 @@ pub mod body;
 pub mod cargo;
 pub mod failure;
 pub mod generate;
+pub mod groups;
 pub mod layout;
 pub mod normal;
 pub mod package;

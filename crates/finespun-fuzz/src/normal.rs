@@ -16,8 +16,8 @@ pub fn normal(message: &str) -> String {
 /// Returns true for what generated locals are called, and for paths into them.
 fn is_local(text: &str) -> bool {
     const ITEMS: [&str; 18] = [
-        "D", "Owner", "Held", "Section", "Duo", "Parts", "Point", "Shape", "G", "T", "Send", "Sync", "Copy", "Drop", "u64",
-        "bool", "String", "usize",
+        "D", "Owner", "Held", "Section", "Duo", "Parts", "Point", "Shape", "G", "T", "Send", "Sync", "Copy", "Drop",
+        "u64", "bool", "String", "usize",
     ];
     const WORDS: [&str; 12] =
         ["await", "else", "return", "break", "continue", "let", "match", "if", "for", "loop", "move", "async"];

@@ -90,7 +90,7 @@ impl Package {
 
     /// Writes a program of bodies, each with its forms; without forms, of the plain form only.
     pub fn program_of(&self, chunk: usize, bodies: &[(String, &Body, Vec<Form>)], run: bool) -> Result<(), Failure> {
-        let mut text = "#![allow(warnings, clippy::all)]\nuse finespun_fuzz_scratch::compare::{Case, go, show};\n".to_string();
+        let mut text = "#![allow(warnings, unconditional_panic, arithmetic_overflow, clippy::all)]\nuse finespun_fuzz_scratch::compare::{Case, go, show};\n".to_string();
         let mut cases = String::new();
         for (name, body, forms) in bodies {
             self.write(&format!("src/bodies/{name}/plain.rs"), &body.plain())?;
@@ -107,7 +107,9 @@ impl Package {
                 entries += &format!("            (\"{}\", |r, t, n| show(t, go(r, {call}))),\n", form.name());
             }
             let call = body.call(None);
-            text += &format!("#[path = \".\"]\nmod {name} {{\n    use finespun_fuzz_scratch::{{compare::*, plain::block_on, values::*}};\n{modules}");
+            text += &format!(
+                "#[path = \".\"]\nmod {name} {{\n    use finespun_fuzz_scratch::{{compare::*, plain::block_on, values::*}};\n{modules}"
+            );
             if run {
                 text += &format!(
                     "    pub const CASE: Case = Case {{\n        name: \"{name}\",\n        \

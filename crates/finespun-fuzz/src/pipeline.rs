@@ -1,6 +1,7 @@
 //! From bodies to verdicts: compile the plain forms, compile all forms, run and compare.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use crate::body::{Body, Form};
 use crate::cargo;
@@ -56,6 +57,8 @@ pub struct Pipeline {
     pub package: Package,
     /// Processes at once.
     pub jobs: usize,
+    /// What the runtimes of two workers have counted.
+    pub counted: Mutex<BTreeMap<String, u64>>,
 }
 
 /// Bodies of one program, at most.
@@ -72,13 +75,9 @@ impl Pipeline {
         self.package.clear()?;
         let mut outcomes = vec![Outcome::default(); bodies.len()];
         let all: Vec<usize> = (0..bodies.len()).collect();
-        let t0=std::time::Instant::now();
         let accepted = self.check(bodies, &all, &mut outcomes)?;
-        eprintln!("check {:?}", t0.elapsed());
         let built = self.build(bodies, &accepted, &mut outcomes)?;
-        eprintln!("build {:?}", t0.elapsed());
         programs::run_all(self, &built, bodies.len(), &mut outcomes)?;
-        eprintln!("run {:?}", t0.elapsed());
         Ok(outcomes)
     }
 

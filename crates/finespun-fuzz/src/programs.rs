@@ -21,6 +21,8 @@ struct Said {
     late: bool,
     /// It came to its end.
     done: bool,
+    /// What the runtimes have counted.
+    counted: Vec<(String, u64)>,
 }
 
 /// Runs all programs, and notes what they find.
@@ -67,6 +69,9 @@ fn run(pipeline: &Pipeline, chunk: usize, bodies: &[usize]) -> Result<Vec<(usize
     while !left.is_empty() {
         let (said, how) = start(pipeline, chunk, &left, 30 + left.len() as u64)?;
         wrong.extend(said.wrong.clone());
+        for (name, count) in &said.counted {
+            *pipeline.counted.lock().unwrap_or_else(|e| e.into_inner()).entry(name.clone()).or_default() += count;
+        }
         if said.done && !said.frames {
             break;
         }
@@ -136,6 +141,9 @@ fn read(text: &str) -> Said {
             }
             ("frames", Some(body)) => said.wrong.push((body, Wrong::Frames(fields[2..].join(" ")))),
             ("frames", None) => said.frames = true,
+            ("counted", _) if fields.len() == 3 => {
+                said.counted.push((fields[1].to_string(), fields[2].parse().unwrap_or(0)));
+            }
             ("timeout", _) => said.late = true,
             ("done", _) => said.done = true,
             _ => {}

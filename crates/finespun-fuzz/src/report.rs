@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::body::Body;
+use crate::groups;
 use crate::normal::normal;
 use crate::pipeline::{Outcome, Wrong};
 use crate::refusal;
-use crate::shrink::Way;
+use crate::shrink::{Failing, Way};
 
 /// The share of accepted bodies that may be refused by the task compiler: more is a failure.
 pub const REFUSED_LIMIT: f64 = 0.005;
@@ -36,10 +37,12 @@ pub struct Report {
     pub schemas: BTreeMap<String, usize>,
     /// How often each form was compiled.
     pub forms: BTreeMap<&'static str, usize>,
+    /// What the runtimes have counted on two workers.
+    pub counted: BTreeMap<String, u64>,
     /// Failing bodies.
     pub failing: Vec<(Body, Outcome)>,
     /// Failing bodies, made smaller.
-    pub shrunk: Vec<(Body, Outcome, Way)>,
+    pub shrunk: Vec<Failing>,
     /// The time it took.
     pub time: Duration,
 }
@@ -87,25 +90,32 @@ impl Report {
     }
 
     /// Returns the failures that are worth being made smaller: one of each message, then disagreements, `limit` in all.
-    pub fn worth_shrinking(&self, limit: usize) -> Vec<(Body, Outcome, Way)> {
-        let mut chosen: Vec<(Body, Outcome, Way)> = Vec::new();
+    pub fn worth_shrinking(&self, limit: usize) -> Vec<Failing> {
+        let mut chosen: Vec<Failing> = Vec::new();
         let mut seen: Vec<String> = Vec::new();
-        let mut disagreements = Vec::new();
+        let mut disagreements: Vec<Failing> = Vec::new();
         for (body, outcome) in &self.failing {
             for way in Way::of(outcome) {
-                match &way {
+                let failing = Failing { body: body.clone(), outcome: outcome.clone(), way };
+                match &failing.way {
                     Way::Refused(_, message) if !seen.contains(message) => {
                         seen.push(message.clone());
-                        chosen.push((body.clone(), outcome.clone(), way));
+                        chosen.push(failing);
                     }
                     Way::Refused(..) => {}
                     _ => {
-                        disagreements.push((body.clone(), outcome.clone(), way));
+                        disagreements.push(failing);
                         break;
                     }
                 }
             }
         }
+        // Differences of automatic forms alone, and without the patterns of parameters, are rarer.
+        disagreements.sort_by_key(|Failing { body, outcome, .. }| {
+            let pinned = Way::of(outcome).contains(&Way::Differ(crate::body::Form::Pinned));
+            let patterns = body.params.iter().filter(|p| p.pat.contains(['(', '{', '[', '_'])).count();
+            (pinned, patterns)
+        });
         // Half of the room is for each kind, if both need it.
         let refusals = chosen.len().min(limit - disagreements.len().min(limit / 2));
         chosen.truncate(refusals);
@@ -120,8 +130,14 @@ impl Report {
         let seconds = self.time.as_secs_f64();
         let accepted = self.accepted();
         let share = |part: usize, of: usize| 100.0 * part as f64 / of.max(1) as f64;
-        let _ = writeln!(out, "{} bodies in {seconds:.1} s ({:.2} a second)", self.generated, self.generated as f64 / seconds);
-        let _ = writeln!(out, "{accepted} accepted by rustc as plain async fn ({:.1} %)", share(accepted, self.generated));
+        let _ = writeln!(
+            out,
+            "{} bodies in {seconds:.1} s ({:.2} a second)",
+            self.generated,
+            self.generated as f64 / seconds
+        );
+        let _ =
+            writeln!(out, "{accepted} accepted by rustc as plain async fn ({:.1} %)", share(accepted, self.generated));
         counts(&mut out, &self.rejected, 8);
         let _ = writeln!(out, "{} agree in all forms", self.agreed);
         let _ = writeln!(
@@ -137,10 +153,16 @@ impl Report {
         for (form, count) in &self.forms {
             let _ = writeln!(out, "  {count:6}  {form}");
         }
+        let counted: Vec<String> = self.counted.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let _ = writeln!(out, "on two workers: {}", counted.join(", "));
         let _ = writeln!(out, "schemas chosen:");
         counts(&mut out, &self.schemas, usize::MAX);
-        for (body, outcome, way) in &self.shrunk {
-            let _ = writeln!(out, "\n{}", failure(body, outcome, way));
+        for (first, others) in groups::of(&self.shrunk) {
+            let _ = writeln!(out, "\n{}", failure(first));
+            if !others.is_empty() {
+                let numbers: Vec<String> = others.iter().map(|index| index.to_string()).collect();
+                let _ = writeln!(out, "  bodies like this one: {}", numbers.join(" "));
+            }
         }
         if self.shrunk.is_empty() && !self.failing.is_empty() {
             let numbers: Vec<String> = self.failing.iter().map(|(body, _)| body.index.to_string()).collect();
@@ -170,9 +192,10 @@ impl Report {
             "disagreed": self.disagreed,
             "forms": self.forms,
             "schemas": self.schemas,
+            "counted": self.counted,
             "seconds": self.time.as_secs_f64(),
             "failing": self.failing.iter().map(|(body, outcome)| failing(body, outcome)).collect::<Vec<_>>(),
-            "shrunk": self.shrunk.iter().map(|(body, outcome, _)| failing(body, outcome)).collect::<Vec<_>>(),
+            "shrunk": self.shrunk.iter().map(|f| failing(&f.body, &f.outcome)).collect::<Vec<_>>(),
         })
     }
 }
@@ -186,7 +209,8 @@ fn counts(out: &mut String, counts: &BTreeMap<String, usize>, limit: usize) {
 }
 
 /// Returns a failure as text: the way, the body, and both traces.
-pub fn failure(body: &Body, outcome: &Outcome, way: &Way) -> String {
+pub fn failure(failing: &Failing) -> String {
+    let Failing { body, outcome, way } = failing;
     let mut out = format!("body {}: ", body.index);
     match way {
         Way::Refused(form, message) => {

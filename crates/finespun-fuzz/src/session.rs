@@ -1,6 +1,7 @@
 //! A run: batches of bodies through the pipeline, then the shrinker.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use crate::body::Body;
@@ -55,7 +56,7 @@ pub fn default_dir() -> PathBuf {
 /// If the scratch package cannot be written or compiled for a reason that is in no body.
 pub fn run(plan: &Plan) -> Result<Report, Failure> {
     let begin = Instant::now();
-    let pipeline = Pipeline { package: Package::create(&plan.dir)?, jobs: plan.jobs };
+    let pipeline = Pipeline { package: Package::create(&plan.dir)?, jobs: plan.jobs, counted: Mutex::default() };
     let mut report = Report::default();
     let mut next = plan.from;
     loop {
@@ -83,6 +84,7 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
         }
     }
     report.time = begin.elapsed();
+    report.counted = pipeline.counted.lock().unwrap_or_else(|e| e.into_inner()).clone();
     let failing = report.worth_shrinking(plan.shrink);
     if !failing.is_empty() {
         if plan.progress {

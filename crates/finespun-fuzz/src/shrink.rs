@@ -70,9 +70,11 @@ enum Edit {
 impl Edit {
     fn path(&self) -> Option<&[usize]> {
         match self {
-            Edit::Remove(path) | Edit::Unwrap(path, _) | Edit::Simplify(path) | Edit::Inner(path, _) | Edit::Wild(path) => {
-                Some(path)
-            }
+            Edit::Remove(path)
+            | Edit::Unwrap(path, _)
+            | Edit::Simplify(path)
+            | Edit::Inner(path, _)
+            | Edit::Wild(path) => Some(path),
             Edit::Parameter(_) | Edit::Name(_) | Edit::Lines => None,
         }
     }
@@ -210,17 +212,28 @@ struct Job {
 }
 
 /// Rounds of compilation, at most.
-const ROUNDS: usize = 16;
+const ROUNDS: usize = 24;
 /// Candidates of all bodies in one round, about.
-const CANDIDATES: usize = 96;
+const CANDIDATES: usize = 144;
+
+/// A body that fails.
+#[derive(Clone, Debug)]
+pub struct Failing {
+    /// The body.
+    pub body: Body,
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// The way in which it fails that is of interest.
+    pub way: Way,
+}
 
 /// Makes failing bodies smaller; returns each with its outcome then.
 ///
 /// # Errors
 /// As [`Pipeline::outcomes`].
-pub fn shrink(pipeline: &Pipeline, failing: Vec<(Body, Outcome, Way)>) -> Result<Vec<(Body, Outcome, Way)>, Failure> {
+pub fn shrink(pipeline: &Pipeline, failing: Vec<Failing>) -> Result<Vec<Failing>, Failure> {
     let mut jobs: Vec<Job> = Vec::new();
-    for (mut body, outcome, way) in failing {
+    for Failing { mut body, outcome, way } in failing {
         body.forms = way.forms(&body);
         jobs.push(Job { body, outcome, way, good: Vec::new(), at: 0, done: false });
     }
@@ -266,7 +279,7 @@ pub fn shrink(pipeline: &Pipeline, failing: Vec<(Body, Outcome, Way)>) -> Result
             }
         }
     }
-    Ok(jobs.into_iter().map(|job| (job.body, job.outcome, job.way)).collect())
+    Ok(jobs.into_iter().map(|job| Failing { body: job.body, outcome: job.outcome, way: job.way }).collect())
 }
 
 /// What a round tries for a body.

@@ -120,7 +120,7 @@ impl Ty {
     pub fn fresh(&self, k: u64) -> String {
         match self {
             Ty::Num => format!("{k}u64"),
-            Ty::Bool => if k % 2 == 0 { "true" } else { "false" }.into(),
+            Ty::Bool => if k.is_multiple_of(2) { "true" } else { "false" }.into(),
             Ty::Unit => "()".into(),
             Ty::Text => format!("String::from(\"s{k}\")"),
             Ty::D | Ty::Free => format!("t.d({k})"),

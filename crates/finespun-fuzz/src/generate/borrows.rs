@@ -9,7 +9,9 @@ use crate::types::Ty;
 impl Gen {
     /// A local that borrows.
     pub(super) fn borrow(&mut self) -> Node {
-        let good = |ty: &Ty| matches!(ty, Ty::D | Ty::Owner | Ty::Held | Ty::Duo | Ty::Parts | Ty::List(_) | Ty::Num | Ty::Opt(_));
+        let good = |ty: &Ty| {
+            matches!(ty, Ty::D | Ty::Owner | Ty::Held | Ty::Duo | Ty::Parts | Ty::List(_) | Ty::Num | Ty::Opt(_))
+        };
         let name = self.name();
         match self.rng.weighted(&[8, 6, 6, 5, 3, 3]) {
             0 => {
@@ -160,7 +162,7 @@ impl Gen {
                 var.ty = place.ty.clone();
                 var.closure = Some(Closure::Once);
                 self.vars.push(var);
-                let form = *self.rng.pick(&["move ||", "||"]);
+                let form = self.rng.word(&["move ||", "||"]);
                 Node::item(&format!("let {name} = {form} {{ t.log(\"in {name}\"); {} }};", place.text), vec![])
             }
             3 => {
@@ -173,7 +175,18 @@ impl Gen {
                 }
                 self.lend_here(place.var, true);
                 let value = self.number(1);
-                Node::item(&format!("let mut {name} = |x: u64| {{ {} += x % 10; }}; {name}(1); {name}(#);", place.text), vec![value])
+                if self.may_await() {
+                    // Held across an await.
+                    let text = format!(
+                        "let mut {name} = |x: u64| {{ {} += x % 10; }}; {name}(1); {name}(rest(#).await);",
+                        place.text
+                    );
+                    return Node::item(&text, vec![value]);
+                }
+                Node::item(
+                    &format!("let mut {name} = |x: u64| {{ {} += x % 10; }}; {name}(1); {name}(#);", place.text),
+                    vec![value],
+                )
             }
             _ if self.rng.percent(50) => {
                 // A parameter that is taken apart.
@@ -195,7 +208,7 @@ impl Gen {
         let mut var = Var::new(name, Ty::Num, false);
         var.closure = Some(Closure::Fn);
         self.vars.push(var);
-        let text = *self.rng.pick(&["|x: u64| { t.log(x); x + 1 }", "move |x: u64| x ^ n", "|x: u64| t.d(x).0"]);
+        let text = self.rng.word(&["|x: u64| { t.log(x); x + 1 }", "move |x: u64| x ^ n", "|x: u64| t.d(x).0"]);
         Node::item(&format!("let {name} = {text};"), vec![])
     }
 }

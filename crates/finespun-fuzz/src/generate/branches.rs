@@ -1,7 +1,7 @@
 //! Statements with branches, and the ways out.
 
-use super::Gen;
 use super::From;
+use super::Gen;
 use super::control::bare;
 use super::places::Use;
 use super::scope::Jump;
@@ -24,20 +24,14 @@ impl Gen {
     /// A block that does not get to its end.
     pub(super) fn exit_block(&mut self, count: usize) -> Node {
         let target = self.target();
-        let floor = self.floor;
-        // Where the loop is left, what is outside of it may be moved.
-        self.floor = match &target {
-            Exit::Return => 0,
-            Exit::Break(at) => self.jumps[*at].floor,
-            Exit::Continue(_) | Exit::Panic => floor,
-        };
+        let floor = self.leave_floor(&target);
         let node = self.scoped(|g| {
             let items = g.items(count, 0);
             if g.dead {
                 return Node::other("{ # }", vec![Node::list(items)]);
             }
             let exit = g.exit(&target);
-            let end = *g.rng.pick(&["", ";"]);
+            let end = g.rng.word(&["", ";"]);
             Node::other(&format!("{{ # #{end} }}"), vec![Node::list(items), exit])
         });
         self.floor = floor;
@@ -105,15 +99,23 @@ impl Gen {
         node
     }
 
-    /// `return value;` as a statement.
-    pub(super) fn leave_by_return(&mut self, depth: usize) -> Node {
-        let floor = std::mem::replace(&mut self.floor, 0);
-        let ret = self.ret.clone();
-        let value = self.expr(&ret, depth.min(1));
+    /// A way out, as an expression.
+    pub(super) fn exit_expression(&mut self) -> Node {
+        let target = self.target();
+        let floor = self.leave_floor(&target);
+        let node = self.exit(&target);
         self.floor = floor;
-        self.dead = true;
-        let end = *self.rng.pick(&["", ";"]);
-        Node::item(&format!("return #{end}"), vec![value])
+        node
+    }
+
+    /// Allows to move what is outside of the loop that is left; returns the floor as it was.
+    fn leave_floor(&mut self, target: &Exit) -> usize {
+        let floor = match target {
+            Exit::Return => 0,
+            Exit::Break(at) => self.jumps[*at].floor,
+            Exit::Continue(_) | Exit::Panic => self.floor,
+        };
+        std::mem::replace(&mut self.floor, floor)
     }
 
     /// `if condition { exit }`.
@@ -157,6 +159,24 @@ impl Gen {
             return Node::item("if # # else if # # else #", vec![condition, first, condition2, second, third]);
         }
         let count = self.size();
+        if self.rng.percent(12) {
+            // `else if let`.
+            let ty = Ty::Opt(Box::new(Ty::D));
+            let value = self.expr(&ty, 1);
+            let between = self.flow();
+            let (pat, second) = self.scoped(|g| {
+                let (pat, bound) = g.pattern(&ty, false, &From::Value, 2);
+                g.vars.extend(bound);
+                (pat, g.block(count, depth))
+            });
+            let other = self.flow();
+            self.resume(&between);
+            let third = self.block(1, depth);
+            let last = self.flow();
+            self.meet(&[after, other, last]);
+            let children = vec![condition, first, pat, value, second, third];
+            return Node::item("if # # else if let # = (#) # else #", children);
+        }
         let second = self.block(count, depth);
         let other = self.flow();
         self.meet(&[after, other]);
@@ -265,7 +285,7 @@ impl Gen {
                 g.block(count, depth)
             }
         });
-        let end = *self.rng.pick(&["", "", ";"]);
+        let end = self.rng.word(&["", "", ";"]);
         Node::item(&format!("match # {{ # }}{end}"), vec![head, arms])
     }
 

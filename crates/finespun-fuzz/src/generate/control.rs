@@ -28,8 +28,10 @@ impl Gen {
             if g.dead {
                 return Node::other("{ # }", vec![Node::list(items)]);
             }
-            if g.rng.percent(7) {
-                items.push(g.leave_by_return(depth));
+            if g.rng.percent(8) {
+                let exit = g.exit_expression();
+                let end = g.rng.word(&["", ";"]);
+                items.push(Node::item(&format!("#{end}"), vec![exit]));
                 return Node::other("{ # }", vec![Node::list(items)]);
             }
             let value = g.expr(ty, depth.saturating_sub(1));
@@ -101,12 +103,8 @@ impl Gen {
 
     /// A `return`, `break` or `continue` as the whole of an arm.
     fn bare_exit(&mut self) -> Node {
-        let floor = std::mem::replace(&mut self.floor, 0);
-        let ret = self.ret.clone();
-        let value = self.expr(&ret, 1);
-        self.floor = floor;
-        self.dead = true;
-        Node::other(*self.rng.pick(&["return #,", "return #,", "{ return # }", "{ return #; }"]), vec![value])
+        let exit = self.exit_expression();
+        Node::other(self.rng.word(&["#,", "#,", "{ # }", "{ #; }"]), vec![exit])
     }
 
     /// The scrutinee and the arms of a `match`; `arm` generates what is right of the arrow, with its comma.
@@ -154,7 +152,18 @@ impl Gen {
     fn scrutinee(&mut self, depth: usize) -> (Node, Scrutinee, super::From) {
         let next = depth.saturating_sub(1).min(1);
         let good = |ty: &Ty| {
-            matches!(ty, Ty::Opt(_) | Ty::Res(..) | Ty::Shape | Ty::Pair(..) | Ty::D | Ty::Parts | Ty::Two(_) | Ty::Held | Ty::Num)
+            matches!(
+                ty,
+                Ty::Opt(_)
+                    | Ty::Res(..)
+                    | Ty::Shape
+                    | Ty::Pair(..)
+                    | Ty::D
+                    | Ty::Parts
+                    | Ty::Two(_)
+                    | Ty::Held
+                    | Ty::Num
+            )
         };
         match self.rng.below(8) {
             // A place, which the arms may take apart.
@@ -244,7 +253,7 @@ impl Gen {
                 let value = g.expr(ty, depth.saturating_sub(1));
                 let place = g.rng.below(4);
                 let label = label.as_ref().filter(|_| place > 1).map_or(String::new(), |label| format!("{label} "));
-                let end = *g.rng.pick(&["", ";"]);
+                let end = g.rng.word(&["", ";"]);
                 Node::other(&format!("break {label}#{end}"), vec![bare(value)])
             });
             (items, value)
@@ -270,7 +279,7 @@ impl Gen {
         let exit = self.bare_exit();
         self.resume(&start);
         let template =
-            *self.rng.pick(&["match # { Some(v) => v, None => # }", "match # { None => # Some(v) => { v } }"]);
+            self.rng.word(&["match # { Some(v) => v, None => # }", "match # { None => # Some(v) => { v } }"]);
         let option = Node::other("(#)", vec![option]);
         Node::expr(ty, template, vec![option, exit])
     }

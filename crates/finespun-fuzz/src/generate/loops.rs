@@ -17,7 +17,7 @@ impl Gen {
             1 => {
                 let (item, head) = (Ty::D, Ty::List(Box::new(Ty::D)));
                 let list = self.expr(&head, 2);
-                let template = *self.rng.pick(&["(#)", "(#)", "(#).into_iter()", "(#).into_iter().rev()"]);
+                let template = self.rng.word(&["(#)", "(#)", "(#).into_iter()", "(#).into_iter().rev()"]);
                 self.for_each(&item, From::Value, template, vec![list], depth)
             }
             2 => {
@@ -86,7 +86,7 @@ impl Gen {
         self.lend_here(place.var, exclusive);
         let template = match exclusive {
             true => format!("{}.iter_mut()", place.text),
-            false => (*self.rng.pick(&["&LIST", "LIST.iter()", "LIST.iter().rev()"])).replace("LIST", &place.text),
+            false => (self.rng.word(&["&LIST", "LIST.iter()", "LIST.iter().rev()"])).replace("LIST", &place.text),
         };
         let owner = if exclusive { None } else { Some(place.var) };
         self.for_each(item, From::Behind(owner, exclusive), &template, vec![], depth)
@@ -133,7 +133,9 @@ impl Gen {
         self.vars[place.var].exclusive += 1;
         let (label, block) = self.repeated(bound, Node::other("", vec![]), depth);
         self.vars[place.var].exclusive -= 1;
-        Node::item(&format!("{label}while let # = {head} #"), vec![pat, block])
+        // An await may not stand in a chain.
+        let chain = if head.contains("await") { "" } else { self.rng.word(&["", "", " && n < 9"]) };
+        Node::item(&format!("{label}while let # = {head}{chain} #"), vec![pat, block])
     }
 
     /// A pattern that ends the loop at the latest with `None`.
@@ -161,7 +163,7 @@ impl Gen {
     fn loop_counted(&mut self, depth: usize) -> Node {
         let w = format!("w{}", self.fresh_number());
         let count = 1 + self.rng.below(3);
-        let end = *self.rng.pick(&["", ";"]);
+        let end = self.rng.word(&["", ";"]);
         let head = if self.may_await() { format!("rest({w}).await") } else { w.clone() };
         let before = Node::other(&format!("{w} += 1; if {head} > {count} {{ break{end} }}"), vec![]);
         let (label, block) = self.repeated(Vec::new(), before, depth);
@@ -170,7 +172,8 @@ impl Gen {
 
     /// A local that each turn of a loop moves out of and fills again.
     pub(super) fn moved_and_renewed(&mut self, depth: usize) -> Node {
-        let place = self.place(Use::Assign, |ty| matches!(ty, Ty::D | Ty::Owner | Ty::Duo | Ty::Opt(_) | Ty::Held | Ty::Pair(..)));
+        let place = self
+            .place(Use::Assign, |ty| matches!(ty, Ty::D | Ty::Owner | Ty::Duo | Ty::Opt(_) | Ty::Held | Ty::Pair(..)));
         let Some(place) = place.filter(|p| self.renewable(p)) else { return self.renewed_local(depth) };
         let w = format!("w{}", self.fresh_number());
         let turns = 1 + self.rng.below(3);
@@ -194,7 +197,12 @@ impl Gen {
 
     fn renewable(&self, place: &super::places::Place) -> bool {
         let var = &self.vars[place.var];
-        var.mutable && var.state == super::scope::State::default() && place.var >= self.floor && !place.text.contains('*') && !place.text.contains(".inner") && !place.text.contains('[')
+        var.mutable
+            && var.state == super::scope::State::default()
+            && place.var >= self.floor
+            && !place.text.contains('*')
+            && !place.text.contains(".inner")
+            && !place.text.contains('[')
     }
 
     fn items_that_stay(&mut self, count: usize) -> Vec<Node> {

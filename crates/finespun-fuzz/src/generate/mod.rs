@@ -19,6 +19,8 @@ mod patterns;
 mod places;
 pub mod scope;
 mod statements;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use crate::body::{Body, Form, Layout, Param};
@@ -51,15 +53,18 @@ pub struct Gen {
     parameters: bool,
     /// Mostly nothing is borrowed across an await, as the stack schema wants it.
     owned: bool,
+    /// Loans do not count.
+    loose: bool,
 }
 
 /// Returns body number `index` of a seed.
 pub fn body(seed: u64, index: u64) -> Body {
     let mut rng = Rng::of(seed, index);
     let forms = forms(&mut rng);
-    let layout = Layout::Random(rng.next());
+    let layout = Layout::Random(rng.draw());
     let (awaits, statements) = (1 + rng.below(8), 5 + rng.below(21));
-    let owned = rng.percent(60);
+    let owned = rng.percent(65);
+    let functions = rng.percent(if owned { 85 } else { 30 });
     let mut g = Gen {
         rng,
         vars: Vec::new(),
@@ -74,13 +79,14 @@ pub fn body(seed: u64, index: u64) -> Body {
         dead: false,
         parameters: true,
         owned,
+        loose: false,
     };
     g.ret = g.result();
     g.vars.push(Var::new("n", Ty::Num, false));
     let params = g.params(&forms);
     g.parameters = false;
     let root = g.root();
-    Body { index, params, ret: g.ret, root, layout, forms }
+    Body { index, params, ret: g.ret, root, functions, layout, forms }
 }
 
 /// The forms of a body: the two functions always, and one or two more.
@@ -236,7 +242,7 @@ impl Gen {
 
     /// Returns true if something may be borrowed across an await here.
     fn may_borrow(&mut self) -> bool {
-        !self.owned || self.rng.percent(6)
+        !self.owned || self.rng.percent(2)
     }
 
     /// Generates without awaits.

@@ -24,7 +24,7 @@ impl Gen {
             1 => self.awaited_number(next),
             2 => {
                 let left = self.number(next);
-                let op = *self.rng.pick(&["+", "*", "^", "|", "+"]);
+                let op = self.rng.word(&["+", "*", "^", "|", "+"]);
                 let right = self.number(next);
                 Node::expr(num, &format!("((# {op} #) % 97)"), vec![left, right])
             }
@@ -36,7 +36,7 @@ impl Gen {
             }
             5 => {
                 let (a, b) = (self.number(next), self.number(next));
-                let template = *self.rng.pick(&[
+                let template = self.rng.word(&[
                     "(Point { a: #, b: # }).a",
                     "(#, #).1",
                     "(Point { b: #, a: # }).seen()",
@@ -52,7 +52,7 @@ impl Gen {
             10 => self.falling(next),
             11 => {
                 let value = self.number(next);
-                let template = *self.rng.pick(&[
+                let template = self.rng.word(&[
                     "((!#) % 91)",
                     "(# as u8 as u64)",
                     "(|x: u64| x + 1)(#)",
@@ -72,7 +72,10 @@ impl Gen {
                 Some(place) => {
                     let ask = match place.ty {
                         Ty::Opt(_) => "is_some() as u64".to_string(),
-                        Ty::Shape => return self.matches(&place.text, *self.rng.clone().pick(&["Shape::One(_)", "Shape::Both { k: 2.., .. }"])),
+                        Ty::Shape => {
+                            let pat = self.rng.word(&["Shape::One(_)", "Shape::Both { k: 2.., .. }"]);
+                            return Self::matches(&place.text, pat);
+                        }
                         _ => "len() as u64".to_string(),
                     };
                     Node::expr(num, &format!("({}.{ask})", place.text), vec![])
@@ -82,7 +85,7 @@ impl Gen {
         }
     }
 
-    fn matches(&mut self, place: &str, pat: &str) -> Node {
+    fn matches(place: &str, pat: &str) -> Node {
         Node::expr(&Ty::Num, &format!("(matches!({place}, {pat}) as u64)"), vec![])
     }
 
@@ -121,7 +124,11 @@ impl Gen {
                 return Node::expr(num, tail, vec![value]);
             }
             _ => {
-                let tail = *self.rng.pick(&["leaf((#, 3u64)).await.0", "leaf(Some(#)).await.unwrap()", "leaf(Point { a: #, b: 1 }).await.a"]);
+                let tail = self.rng.word(&[
+                    "leaf((#, 3u64)).await.0",
+                    "leaf(Some(#)).await.unwrap()",
+                    "leaf(Point { a: #, b: 1 }).await.a",
+                ]);
                 let value = self.number(depth);
                 return Node::expr(num, tail, vec![value]);
             }
@@ -131,25 +138,41 @@ impl Gen {
     }
 
     fn joined_number(&mut self, depth: usize) -> Node {
-        // The arguments may not await: they are made before the branches run.
-        let (a, b) = (self.quietly(|g| g.number(depth.min(1))), self.quietly(|g| g.number(depth.min(1))));
+        let (a, b) = (self.joined_argument(depth), self.joined_argument(depth));
         match self.rng.below(3) {
             0 => Node::expr(&Ty::Num, "join!(leaf(#), rest(#)).0", vec![a, b]),
-            1 => Node::expr(&Ty::Num, "join!(rest(#), leaf(t.d(#))).1.0", vec![a, b]),
+            1 if self.may_borrow() => Node::expr(&Ty::Num, "join!(rest(#), leaf(t.d(#))).1.0", vec![a, b]),
             _ => {
-                let c = self.quietly(|g| g.number(0));
+                let c = self.joined_argument(0);
                 Node::expr(&Ty::Num, "see(&[join!(leaf(#), now(#), rest(#)).2])", vec![a, b, c])
             }
         }
     }
 
+    /// An argument of a branch: no await, since the branches log in no order, and no temporary with a destructor, since
+    /// nothing says how long it lives.
+    fn joined_argument(&mut self, depth: usize) -> Node {
+        let value = self.small_number();
+        if depth == 0 || self.rng.percent(50) {
+            return value;
+        }
+        let other = self.small_number();
+        Node::expr(&Ty::Num, "((# + #) % 95)", vec![value, other])
+    }
+
     /// A leaf or a function that borrows a place.
     fn look(&mut self, depth: usize) -> Node {
         let num = &Ty::Num;
+        if self.owned && self.rng.percent(75) {
+            return self.small_number();
+        }
         let Some(place) = self.place(Use::Read, seen) else { return self.awaited_number(depth) };
         let text = &place.text;
         let exclusive = self.rng.percent(25) && place.ty == Ty::D;
-        if exclusive && !self.owned && let Some(place) = self.place(Use::Change, |ty| *ty == Ty::D) {
+        if exclusive
+            && !self.owned
+            && let Some(place) = self.place(Use::Change, |ty| *ty == Ty::D)
+        {
             return match self.may_await() {
                 true => Node::expr(num, &format!("alter(&mut {}).await", place.text), vec![]),
                 false => Node::expr(num, &format!("change(&mut {})", place.text), vec![]),
@@ -175,13 +198,14 @@ impl Gen {
         }
         let value = self.number(depth);
         if !self.may_await() {
-            let template = *self.rng.pick(&["t.d(#).0", "see(&t.d(#))", "t.owner(#).k", "see(&t.parts(#).x)"]);
+            let template = self.rng.word(&["t.d(#).0", "see(&t.d(#))", "t.owner(#).k", "see(&t.parts(#).x)"]);
             return Node::expr(num, template, vec![value]);
         }
-        let template = *self.rng.pick(&[
+        let template = self.rng.word(&[
             "look(&t.d(#)).await",
             "t.d(#).peek().await",
             "t.d(#).spend().await",
+            "leaf(t.d(#)).await.peek().await",
             "glance(&t.parts(#).x).await",
             "alter(&mut t.d(#)).await",
             "leaf(t.d(#)).await.0",
@@ -239,12 +263,13 @@ impl Gen {
     fn falling(&mut self, depth: usize) -> Node {
         let value = self.number(depth);
         if self.rng.percent(50) {
-            return Node::expr(&Ty::Num, "((#) % 7)", vec![value]);
+            let template = self.rng.word(&["((#) % 7)", "(# / 2)", "(9 / #)", "(# - 1)", "const { 3u64 } + #"]);
+            return Node::expr(&Ty::Num, &format!("({template})"), vec![value]);
         }
         if self.may_await() {
             return Node::expr(&Ty::Num, "fall(t, #).await", vec![value]);
         }
-        let template = *self.rng.pick(&["t.some(#).unwrap()", "[1u64, 2, 5][# as usize % 4]", "t.checked(#).unwrap()"]);
+        let template = self.rng.word(&["t.some(#).unwrap()", "[1u64, 2, 5][# as usize % 4]", "t.checked(#).unwrap()"]);
         Node::expr(&Ty::Num, template, vec![value])
     }
 
@@ -273,11 +298,11 @@ impl Gen {
             }
             1 => {
                 let (a, b) = (self.number(next), self.number(next));
-                let op = *self.rng.pick(&["<=", "==", ">", "!="]);
+                let op = self.rng.word(&["<=", "==", ">", "!="]);
                 Node::expr(ty, &format!("((#) {op} #)"), vec![a, b])
             }
             2 => {
-                let op = *self.rng.pick(&["&&", "||"]);
+                let op = self.rng.word(&["&&", "||"]);
                 let a = self.condition(next);
                 // The second operand is not always evaluated: what it moves is moved perhaps.
                 let before = self.flow();
@@ -288,7 +313,7 @@ impl Gen {
             }
             3 => {
                 let value = self.condition(next);
-                Node::expr(ty, *self.rng.pick(&["t.is(#)", "!(#)"]), vec![value])
+                Node::expr(ty, self.rng.word(&["t.is(#)", "!(#)"]), vec![value])
             }
             4 => {
                 let value = self.quietly(|g| g.number(next));
@@ -296,7 +321,7 @@ impl Gen {
             }
             5 if self.may_await() => {
                 let value = self.condition(next);
-                Node::expr(ty, *self.rng.pick(&["leaf(#).await", "rest(#).await", "call(t, #).await"]), vec![value])
+                Node::expr(ty, self.rng.word(&["leaf(#).await", "rest(#).await", "call(t, #).await"]), vec![value])
             }
             _ => {
                 let value = self.quietly(|g| g.number(next));

@@ -34,10 +34,11 @@ impl Gen {
     }
 
     fn sub(&mut self, ty: &Ty, sure: bool, from: &From, depth: usize, bound: &mut Vec<Var>) -> Node {
-        if depth > 0 && self.rng.percent(if sure { 45 } else { 75 }) {
-            if let Some(pat) = self.taken_apart(ty, sure, from, depth, bound) {
-                return pat;
-            }
+        if depth > 0
+            && self.rng.percent(if sure { 45 } else { 75 })
+            && let Some(pat) = self.taken_apart(ty, sure, from, depth, bound)
+        {
+            return pat;
         }
         match self.rng.below(12) {
             0 | 1 => Node::other("_", vec![]),
@@ -112,7 +113,13 @@ impl Gen {
             self.borrow_for(&mut var, Some(*owner), exclusive);
         }
         bound.push(var);
-        Node::pat(&format!("ref {}{name}", if exclusive { "mut " } else { "" }), vec![])
+        let deeper = match ty {
+            Ty::Pair(..) => *self.rng.pick(&["", " @ (_, _)", " @ (.., _)"]),
+            Ty::D => *self.rng.pick(&["", "", " @ D(..)"]),
+            Ty::Parts => *self.rng.pick(&["", " @ Parts { x: _, .. }"]),
+            _ => "",
+        };
+        Node::pat(&format!("ref {}{name}{deeper}", if exclusive { "mut " } else { "" }), vec![])
     }
 
     fn borrow_for(&mut self, var: &mut Var, owner: Option<usize>, exclusive: bool) {
@@ -178,7 +185,7 @@ impl Gen {
             Ty::Section => Node::pat("Section(#, _)", vec![self.number_pattern(sure, from, bound)]),
             Ty::Owner => {
                 let k = self.number_pattern(sure, from, bound);
-                let rest = *self.rng.pick(&["..", "t: _"]);
+                let rest = self.rng.word(&["..", "t: _"]);
                 Node::pat(&format!("Owner {{ k: #, {rest} }}"), vec![k])
             }
             Ty::Held => {
@@ -224,8 +231,8 @@ impl Gen {
                 }
             }
             Ty::Ref(a) if **a == Ty::D => {
-                let k = self.sub(&Ty::Num, sure, &From::Value, 0, bound);
-                Node::pat("&D(#, _)", vec![k])
+                let k = self.bind(&Ty::Num, &From::Value, bound);
+                Node::other(&format!("&D({k}, _)"), vec![])
             }
             Ty::Res(a, b) if a == b && self.rng.percent(50) => {
                 let text = self.bind(a, from, bound);
@@ -240,7 +247,11 @@ impl Gen {
                 0 => Node::pat("Err(#)", vec![self.sub(b, sure, from, inner, bound)]),
                 _ => Node::pat("Ok(#)", vec![self.sub(a, sure, from, inner, bound)]),
             },
-            Ty::Shape => match self.rng.below(5) {
+            Ty::Shape => match self.rng.below(6) {
+                5 => {
+                    let d = self.bind(&Ty::D, from, bound);
+                    Node::other(&format!("Shape::One({d}) | Shape::Both {{ d: {d}, .. }}"), vec![])
+                }
                 0 => Node::other("Shape::Empty", vec![]),
                 1 => Node::other("Shape::One(_) | Shape::Empty", vec![]),
                 2 => Node::pat("Shape::One(#)", vec![self.sub(&Ty::D, sure, from, inner, bound)]),
@@ -255,19 +266,20 @@ impl Gen {
                 }
             },
             Ty::Num if matches!(from, From::Behind(..)) => {
-                let text = *self.rng.pick(&["0", "1", "0 | 2", "1..=3", "..2", "5.."]);
+                let text = self.rng.word(&["0", "1", "0 | 2", "1..=3", "..2", "5.."]);
                 Node::other(text, vec![])
             }
             Ty::Num if self.rng.percent(25) => {
                 let name = self.bind(ty, from, bound);
-                let text = *self.rng.pick(&["0", "(0 | 2)", "1..=3", "LOW", "HIGH.."]);
+                let text = self.rng.word(&["0", "(0 | 2)", "1..=3", "LOW", "HIGH.."]);
                 Node::pat(&format!("{name} @ {text}"), vec![])
             }
             Ty::Num => {
-                let text = *self.rng.pick(&["0", "1", "LOW", "0 | 2", "1..=3", "LOW..=HIGH", "..2", "5..", "HIGH | 7 | 0"]);
+                let text =
+                    self.rng.word(&["0", "1", "LOW", "0 | 2", "1..=3", "LOW..=HIGH", "..2", "5..", "HIGH | 7 | 0"]);
                 Node::other(text, vec![])
             }
-            Ty::Bool => Node::other(*self.rng.pick(&["true", "false"]), vec![]),
+            Ty::Bool => Node::other(self.rng.word(&["true", "false"]), vec![]),
             _ => return None,
         };
         Some(pat)

@@ -97,7 +97,10 @@ impl Gen {
 
     /// Returns true if a part of a variable may be used so.
     fn allowed(&self, var: usize, part: &str, ty: &Ty, how: Use, through: bool) -> bool {
-        let v = &self.vars[var];
+        let mut v = self.vars[var].clone();
+        if self.loose && !v.state.uninit {
+            (v.shared, v.exclusive) = (0, 0);
+        }
         let touched = v.state.moved.iter().any(|moved| moved.starts_with(part) || part.starts_with(moved.as_str()));
         match how {
             Use::Read => !v.state.uninit && !touched && v.exclusive == 0,
@@ -124,12 +127,18 @@ impl Gen {
 
     /// Returns one of the places, if there is any.
     pub(super) fn place(&mut self, how: Use, want: impl Fn(&Ty) -> bool) -> Option<Place> {
+        // Loans often end before the generator thinks so, and rustc knows better.
+        self.loose = self.rng.percent(12);
         let places = self.places(how, want);
         if places.is_empty() {
             return None;
         }
         // Later variables are more likely, so that there is something to do for early ones at the end, too.
-        let at = if self.rng.percent(50) { self.rng.below(places.len()) } else { places.len() - 1 - self.rng.below(places.len().min(3)) };
+        let at = if self.rng.percent(50) {
+            self.rng.below(places.len())
+        } else {
+            places.len() - 1 - self.rng.below(places.len().min(3))
+        };
         Some(places[at].clone())
     }
 

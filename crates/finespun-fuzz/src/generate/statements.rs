@@ -1,9 +1,9 @@
 //! Statements: bindings, assignments, calls.
 
+use super::From;
 use super::Gen;
 use super::places::{Place, Use};
 use super::scope::Var;
-use super::From;
 use crate::tree::Node;
 use crate::types::Ty;
 
@@ -64,7 +64,8 @@ impl Gen {
         let ty = self.any_type();
         let depth = depth.clamp(1, 2);
         if self.rng.percent(25)
-            && let Some(place) = self.place(Use::Move, |other| !other.is_copy() && !other.borrows() && *other != Ty::Text)
+            && let Some(place) =
+                self.place(Use::Move, |other| !other.is_copy() && !other.borrows() && *other != Ty::Text)
         {
             // The pattern may take a part only, and leave the rest where it is.
             let from = From::Place(place.var, place.part.clone());
@@ -164,7 +165,7 @@ impl Gen {
         if !self.may_await() {
             return Node::item("drop(#);", vec![value]);
         }
-        let leaf = *self.rng.pick(&["leaf", "rest", "now"]);
+        let leaf = self.rng.word(&["leaf", "rest", "now"]);
         let between = self.quietly(|g| g.items(1, 0));
         if self.dead {
             return Node::item(&format!("drop({leaf}(#)); #"), vec![value, Node::list(between)]);
@@ -222,7 +223,9 @@ impl Gen {
             self.refill(&second);
             return Node::item(&format!("({}, {}) = #;", first.text, second.text), vec![value]);
         }
-        let Some(place) = self.place(Use::Assign, |ty| !ty.borrows() && *ty != Ty::Free) else { return self.binding(1) };
+        let Some(place) = self.place(Use::Assign, |ty| !ty.borrows() && *ty != Ty::Free) else {
+            return self.binding(1);
+        };
         let value = self.expr(&place.ty, 2);
         self.refill(&place);
         Node::item(&format!("{} = #;", place.text), vec![value])
@@ -236,7 +239,9 @@ impl Gen {
     }
 
     fn compound_assignment(&mut self) -> Node {
-        let Some(place) = self.place(Use::Assign, |ty| matches!(ty, Ty::Num | Ty::Text)) else { return self.binding(1) };
+        let Some(place) = self.place(Use::Assign, |ty| matches!(ty, Ty::Num | Ty::Text)) else {
+            return self.binding(1);
+        };
         let state = &self.vars[place.var].state;
         if state.uninit || !state.moved.is_empty() {
             return self.binding(1);
@@ -246,10 +251,20 @@ impl Gen {
             let value = if self.may_borrow() { self.expr(&Ty::Text, 1) } else { self.fresh(&Ty::Text) };
             return Node::item(&format!("{} += &#;", place.text), vec![value]);
         }
+        if self.rng.percent(12) && self.may_await() {
+            let k = self.fresh_number();
+            let (index, value) = (self.number(1), self.number(1));
+            let template = self.rng.word(&[
+                "let mut xsK = [1u64, 2]; xsK[leaf(#).await as usize % 2] += #; t.log(xsK[0]);",
+                "let mut xsK = vec![1u64, 2]; xsK[# as usize % 2] = leaf(#).await; t.log(xsK[0]);",
+                "let mut xsK = (n, [4u64; 3]); xsK.1[# as usize % 3] ^= rest(#).await; t.log(xsK.1[1]);",
+            ]);
+            return Node::item(&template.replace('K', &k.to_string()), vec![index, value]);
+        }
         // The place stays, the value comes first.
         self.lend_here(place.var, false);
         let value = self.number(2);
-        let op = *self.rng.pick(&["+=", "^=", "|=", "+="]);
+        let op = self.rng.word(&["+=", "^=", "|=", "+="]);
         Node::item(&format!("{} {op} # % 50;", place.text), vec![value])
     }
 
@@ -295,7 +310,13 @@ impl Gen {
             },
             2 => {
                 let value = self.quietly(|g| g.number(1));
-                Node::item("assert!(# < 100_000, \"too large\");", vec![value])
+                let template = self.rng.word(&[
+                    "assert!(# < 100_000, \"too large\");",
+                    "assert_eq!(# / 100_000, 0);",
+                    "assert_ne!(#, 77, \"n is {n}\");",
+                    "debug_assert!(# < 90_000);",
+                ]);
+                Node::item(template, vec![value])
             }
             3 => {
                 let value = self.quietly(|g| g.condition(1));
@@ -318,7 +339,7 @@ impl Gen {
             // Only what is bound is moved.
             3 => {
                 if let Some(place) = self.place(Use::Read, |ty| !ty.borrows()) {
-                    let left = *self.rng.pick(&["let _", "_"]);
+                    let left = self.rng.word(&["let _", "_"]);
                     return Node::item(&format!("{left} = {};", place.text), vec![]);
                 }
                 "let _ = #;"

@@ -24,7 +24,7 @@ impl Gen {
         match self.rng.weighted(&[18, 22, 16, 16, 12, 3, 3, 4]) {
             0 => self.moved(ty).unwrap_or_else(|| self.simple(ty)),
             1 if self.may_await() => {
-                let template = *self.rng.pick(&[
+                let template = self.rng.word(&[
                     "leaf(#).await",
                     "leaf(#).await",
                     "rest(#).await",
@@ -42,7 +42,7 @@ impl Gen {
             4 => self.controlled(ty, depth),
             5 => self.replaced(ty, next).unwrap_or_else(|| self.composed(ty, next)),
             6 => self.out_of(ty, next),
-            _ => self.from_closure(ty).unwrap_or_else(|| self.composed(ty, next)),
+            _ => self.out_of_closure(ty).unwrap_or_else(|| self.composed(ty, next)),
         }
     }
 
@@ -74,15 +74,19 @@ impl Gen {
                 if depth > 0 && self.rng.percent(15) && self.may_await() {
                     let value = self.number(depth);
                     let template =
-                        *self.rng.pick(&["t.d(leaf(#).await)", "maybe(t, #).await.unwrap_or_else(|| t.d(50))"]);
+                        self.rng.word(&["t.d(leaf(#).await)", "maybe(t, #).await.unwrap_or_else(|| t.d(50))"]);
                     return Node::expr(ty, template, vec![value]);
                 }
                 let value = self.number(depth);
-                Node::expr(ty, *self.rng.pick(&["t.d(#)", "t.d(#)", "D(#, t)", "{ t.d(#) }"]), vec![value])
+                Node::expr(ty, self.rng.word(&["t.d(#)", "t.d(#)", "D(#, t)", "{ t.d(#) }"]), vec![value])
             }
             Ty::Owner => {
                 let value = self.number(depth);
-                Node::expr(ty, *self.rng.pick(&["t.owner(#)", "(Owner { k: #, t })", "(Owner { t: t, k: # })"]), vec![value])
+                Node::expr(
+                    ty,
+                    self.rng.word(&["t.owner(#)", "(Owner { k: #, t })", "(Owner { t: t, k: # })"]),
+                    vec![value],
+                )
             }
             Ty::Held => {
                 let d = self.expr(&Ty::D, depth);
@@ -130,9 +134,16 @@ impl Gen {
             },
             Ty::Pair(a, b) => {
                 if depth > 0 && self.rng.percent(25) && self.may_await() {
-                    let (first, second) = (self.quietly(|g| g.expr(a, 1)), self.quietly(|g| g.expr(b, 1)));
-                    let template =
-                        *self.rng.pick(&["join!(leaf(#), rest(#))", "join!(rest(#), leaf(#))", "join!(now(#), leaf(#))"]);
+                    let mut branch = |ty: &Ty| match self.rng.percent(60) {
+                        true => self.moved(ty).unwrap_or_else(|| self.fresh(ty)),
+                        false => self.fresh(ty),
+                    };
+                    let (first, second) = (branch(a), branch(b));
+                    let template = self.rng.word(&[
+                        "join!(leaf(#), rest(#))",
+                        "join!(rest(#), leaf(#))",
+                        "join!(now(#), leaf(#))",
+                    ]);
                     return Node::expr(ty, template, vec![first, second]);
                 }
                 let (first, second) = (self.expr(a, depth), self.expr(b, depth));
@@ -239,7 +250,8 @@ impl Gen {
                 Node::expr(ty, "*#", vec![boxed])
             }
             5 if *ty == Ty::D => {
-                let template = *self.rng.pick(&["t.list(#).remove(0)", "t.list(#).pop().unwrap()", "t.attempt(#).unwrap()"]);
+                let template =
+                    self.rng.word(&["t.list(#).remove(0)", "t.list(#).pop().unwrap()", "t.attempt(#).unwrap()"]);
                 let value = self.number(depth);
                 Node::expr(ty, template, vec![value])
             }
@@ -251,7 +263,7 @@ impl Gen {
     }
 
     /// The value of a closure that is called once.
-    fn from_closure(&mut self, ty: &Ty) -> Option<Node> {
+    fn out_of_closure(&mut self, ty: &Ty) -> Option<Node> {
         let at = (self.floor..self.vars.len()).find(|&at| {
             let var = &self.vars[at];
             var.closure == Some(Closure::Once) && var.ty == *ty && var.state.moved.is_empty() && self.visible(at)
@@ -267,14 +279,16 @@ impl Gen {
             0 => self.moved(ty).unwrap_or_else(|| self.fresh(ty)),
             1 if depth > 0 && self.may_await() => {
                 let value = self.expr(ty, depth - 1);
-                Node::expr(ty, *self.rng.pick(&["leaf(#).await", "rest(#).await"]), vec![value])
+                Node::expr(ty, self.rng.word(&["leaf(#).await", "rest(#).await"]), vec![value])
             }
             2 => {
                 let value = self.quietly(|g| g.number(0));
                 Node::expr(ty, "format!(\"<{}>\", #)", vec![value])
             }
             3 => match self.place(Use::Read, |ty| matches!(ty, Ty::D | Ty::Num | Ty::Opt(_))) {
-                Some(place) if place.part.is_empty() && !place.text.contains('\u{1}') => Node::expr(ty, &format!("format!(\"{{{}:?}}\")", place.text), vec![]),
+                Some(place) if place.part.is_empty() && !place.text.contains('\u{1}') => {
+                    Node::expr(ty, &format!("format!(\"{{{}:?}}\")", place.text), vec![])
+                }
                 Some(place) => Node::expr(ty, &format!("format!(\"{{:?}}\", {})", place.text), vec![]),
                 None => self.fresh(ty),
             },
