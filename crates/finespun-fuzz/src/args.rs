@@ -40,6 +40,9 @@ pub struct Args {
     /// Make this many failures smaller: first each kind of refusal once, then disagreements
     #[arg(long, default_value_t = 8, value_name = "N")]
     pub shrink: usize,
+    /// Begin no new round of making failures smaller after this time
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    pub shrink_seconds: u64,
     /// Do not make failures smaller
     #[arg(long)]
     pub no_shrink: bool,

@@ -25,9 +25,6 @@ pub enum Failure {
         /// The system's error.
         source: io::Error,
     },
-    /// Another run uses the scratch package.
-    #[error("{0} is in use by another run: wait until it ends, or name another folder with --keep")]
-    Busy(PathBuf),
     /// A process cannot be started.
     #[error("{0}")]
     Start(String),

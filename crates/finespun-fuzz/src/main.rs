@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -56,6 +57,7 @@ fn act() -> Result<ExitCode, Failure> {
         dir: args.keep.unwrap_or_else(session::default_dir),
         jobs: args.jobs as usize,
         shrink: if args.no_shrink { 0 } else { args.shrink },
+        limit: Duration::from_secs(args.shrink_seconds),
         progress: true,
     };
     let report = session::run(&plan)?;

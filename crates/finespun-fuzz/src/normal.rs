@@ -8,6 +8,11 @@ pub fn normal(message: &str) -> String {
             out.push('`');
         }
         let quoted = at % 2 == 1;
+        if quoted && piece.ends_with('!') {
+            // A macro of the body.
+            out.extend(piece.chars().filter(|c| !c.is_ascii_digit()));
+            continue;
+        }
         out.push_str(&if quoted && is_local(piece) { "_".to_string() } else { without_numbers(piece) });
     }
     out

@@ -48,7 +48,10 @@ impl Package {
         let file = |source| Failure::File { path: path.clone(), source };
         fs::create_dir_all(&package.dir).map_err(file)?;
         let held = fs::File::create(&path).map_err(file)?;
-        held.try_lock().map_err(|_| Failure::Busy(package.dir.clone()))?;
+        if held.try_lock().is_err() {
+            eprintln!("waiting for another run in {}; --keep names another folder", package.dir.display());
+            held.lock().map_err(file)?;
+        }
         package._lock = Some(held);
         package.write("Cargo.toml", &manifest)?;
         let lock = workspace.join("Cargo.lock");

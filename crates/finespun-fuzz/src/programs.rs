@@ -67,7 +67,7 @@ fn run(pipeline: &Pipeline, chunk: usize, bodies: &[usize]) -> Result<Vec<(usize
     let mut left = bodies.to_vec();
     let mut wrong = Vec::new();
     while !left.is_empty() {
-        let (said, how) = start(pipeline, chunk, &left, 30 + left.len() as u64)?;
+        let (said, how) = start(pipeline, chunk, &left, 120 + 2 * left.len() as u64)?;
         wrong.extend(said.wrong.clone());
         for (name, count) in &said.counted {
             *pipeline.counted.lock().unwrap_or_else(|e| e.into_inner()).entry(name.clone()).or_default() += count;
@@ -81,7 +81,7 @@ fn run(pipeline: &Pipeline, chunk: usize, bodies: &[usize]) -> Result<Vec<(usize
         };
         let mut guilty = Vec::new();
         for &body in &suspects {
-            let (alone, how) = start(pipeline, chunk, &[body], 20)?;
+            let (alone, how) = start(pipeline, chunk, &[body], 60)?;
             let found = alone.wrong.iter().find(|(_, wrong)| matches!(wrong, Wrong::Frames(_)));
             match (alone.done, alone.late) {
                 (true, _) => guilty.extend(found.cloned()),

@@ -59,7 +59,13 @@ impl Report {
             *self.forms.entry(form.name()).or_default() += 1;
         }
         if let Some(schema) = refusal::schema(body) {
-            *self.schemas.entry(normal(&schema)).or_default() += 1;
+            // Whether all callees are straight is not known here, nor whether a type has a destructor.
+            let schema = schema.trim_start_matches("straight if all that it awaits is; else ");
+            let schema = match schema.split_once("; pinned if") {
+                Some((schema, _)) => format!("{schema}, if some types have no destructor"),
+                None => normal(schema),
+            };
+            *self.schemas.entry(schema).or_default() += 1;
         }
         if !outcome.refused.is_empty() {
             self.refused += 1;
@@ -101,6 +107,7 @@ impl Report {
                     Way::Refused(_, message) if !seen.contains(message) => {
                         seen.push(message.clone());
                         chosen.push(failing);
+                        break;
                     }
                     Way::Refused(..) => {}
                     _ => {
@@ -153,7 +160,9 @@ impl Report {
         for (form, count) in &self.forms {
             let _ = writeln!(out, "  {count:6}  {form}");
         }
-        let counted: Vec<String> = self.counted.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let shown = |name: &str| matches!(name, "fallbacks" | "frames" | "promotions" | "steals" | "stack_limits");
+        let counted = self.counted.iter().filter(|(name, _)| shown(name));
+        let counted: Vec<String> = counted.map(|(name, count)| format!("{count} {name}")).collect();
         let _ = writeln!(out, "on two workers: {}", counted.join(", "));
         let _ = writeln!(out, "schemas chosen:");
         counts(&mut out, &self.schemas, usize::MAX);

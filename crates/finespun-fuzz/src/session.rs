@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::body::Body;
 use crate::failure::Failure;
@@ -27,6 +27,8 @@ pub struct Plan {
     pub jobs: usize,
     /// Failures that are made smaller.
     pub shrink: usize,
+    /// No new round of making failures smaller begins after this time.
+    pub limit: Duration,
     /// Tells how it goes on standard error.
     pub progress: bool,
 }
@@ -90,7 +92,7 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
         if plan.progress {
             eprintln!("making {} failures smaller", failing.len());
         }
-        report.shrunk = shrink::shrink(&pipeline, failing)?;
+        report.shrunk = shrink::shrink(&pipeline, failing, plan.limit)?;
     }
     Ok(report)
 }

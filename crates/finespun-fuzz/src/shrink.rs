@@ -3,6 +3,8 @@
 //! Each round compiles many candidates at once, each with one edit; the next round tries the successful edits together
 //! as well, so the number of rounds depends little on the size of the body.
 
+use std::time::{Duration, Instant};
+
 use crate::body::{Body, Form, Layout};
 use crate::failure::Failure;
 use crate::normal::normal;
@@ -227,11 +229,12 @@ pub struct Failing {
     pub way: Way,
 }
 
-/// Makes failing bodies smaller; returns each with its outcome then.
+/// Makes failing bodies smaller, for `limit` at most; returns each with its outcome then.
 ///
 /// # Errors
 /// As [`Pipeline::outcomes`].
-pub fn shrink(pipeline: &Pipeline, failing: Vec<Failing>) -> Result<Vec<Failing>, Failure> {
+pub fn shrink(pipeline: &Pipeline, failing: Vec<Failing>, limit: Duration) -> Result<Vec<Failing>, Failure> {
+    let begin = Instant::now();
     let mut jobs: Vec<Job> = Vec::new();
     for Failing { mut body, outcome, way } in failing {
         body.forms = way.forms(&body);
@@ -239,7 +242,7 @@ pub fn shrink(pipeline: &Pipeline, failing: Vec<Failing>) -> Result<Vec<Failing>
     }
     for _ in 0..ROUNDS {
         let open = jobs.iter().filter(|job| !job.done).count();
-        if open == 0 {
+        if open == 0 || begin.elapsed() > limit {
             break;
         }
         let share = (CANDIDATES / open).clamp(8, 48);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use finespun_fuzz::cargo;
 use finespun_fuzz::session::{self, Count, Plan};
@@ -21,9 +22,11 @@ fn plan(count: Count) -> Plan {
         seed: variable("FINESPUN_FUZZ_SEED", 1),
         from: 0,
         count,
-        dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("fuzz"),
+        // The folder of the command, where finespun is compiled already if the command has run.
+        dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../finespun-fuzz"),
         jobs: 2,
-        shrink: 4,
+        shrink: 3,
+        limit: Duration::from_secs(60),
         progress: true,
     }
 }
