@@ -105,6 +105,11 @@ impl Body {
         }
     }
 
+    /// Which of several receivers the methods have.
+    fn variant(&self, of: usize) -> usize {
+        (self.index / 2) as usize % of
+    }
+
     fn inputs(&self) -> String {
         let params = self.params.iter().map(|p| format!(", {}: {}", p.pat, p.ty.text()));
         format!("t: T, n: u64{}", params.collect::<String>())
@@ -150,21 +155,27 @@ impl Body {
             Form::Auto => self.function("#[task]\npub ", "", ""),
             Form::Generic => self.function("#[task]\npub ", "<G: Send + Sync + std::fmt::Debug + Seen>", ""),
             Form::Method => {
-                let function = self.function("#[task]\npub ", "", "&self, ");
+                let receiver = ["&self, ", "&mut self, ", "self, "][self.variant(3)];
+                let function = self.function("#[task]\npub ", "", receiver);
                 format!("pub struct Host;\nimpl Host {{\n{function}}}\n")
             }
             Form::Trait => {
-                let function = self.function("", "", "&self, ");
+                let receiver = ["&self, ", "&mut self, "][self.variant(2)];
+                let function = self.function("", "", receiver);
+                let declared = format!("async fn body({receiver}t: T, n: u64{typed}){ret};");
                 format!(
-                    "pub struct Host;\n#[task]\npub trait Run: Sync {{\n    async fn body(&self, t: T, n: u64{typed}){ret};\n}}\n\
+                    "pub struct Host;\n#[task]\npub trait Run: Send + Sync {{\n    {declared}\n}}\n\
                      #[task]\nimpl Run for Host {{\n{function}}}\n"
                 )
             }
             Form::Object => {
-                let function = self.function("pub ", "", "&self, ");
+                let receiver = ["&self, ", "&mut self, ", "this: Ref<Self>, "][self.variant(3)];
+                let function = self.function("pub ", "", receiver);
+                let made = "let host = on(0).create(Host(1)).await;";
                 format!(
-                    "#[derive(serde::Serialize, serde::Deserialize)]\npub struct Host(u64);\n#[object]\nimpl Host {{\n{function}}}\n\
-                     #[task]\npub async fn run(t: T, n: u64{typed}){ret} {{\n    let host = on(0).create(Host(1)).await;\n    \
+                    "#[derive(serde::Serialize, serde::Deserialize)]\npub struct Host(u64);\n\
+                     #[object]\nimpl Host {{\n{function}}}\n\
+                     #[task]\npub async fn run(t: T, n: u64{typed}){ret} {{\n    {made}\n    \
                      let value = host.body(t, n{names}).await;\n    Ref::free(host).await;\n    value\n}}\n"
                 )
             }
@@ -178,7 +189,10 @@ impl Body {
         let function = match form {
             None => "plain::body".to_string(),
             Some(Form::Method) => "method::Host.body".to_string(),
-            Some(Form::Trait) => return format!("interface::Run::body(&interface::Host, t, n{arguments})"),
+            Some(Form::Trait) => {
+                let host = ["&interface::Host", "&mut interface::Host"][self.variant(2)];
+                return format!("interface::Run::body({host}, t, n{arguments})");
+            }
             Some(Form::Object) => "object::run".to_string(),
             Some(form) => format!("{}::body", form.name()),
         };

@@ -93,7 +93,9 @@ impl Package {
 
     /// Writes a program of bodies, each with its forms; without forms, of the plain form only.
     pub fn program_of(&self, chunk: usize, bodies: &[(String, &Body, Vec<Form>)], run: bool) -> Result<(), Failure> {
-        let mut text = "#![allow(warnings, unconditional_panic, arithmetic_overflow, clippy::all)]\nuse finespun_fuzz_scratch::compare::{Case, go, show};\n".to_string();
+        let mut text = "#![allow(warnings, unconditional_panic, arithmetic_overflow, clippy::all)]\n\
+                        use finespun_fuzz_scratch::compare::{Case, go, show};\n"
+            .to_string();
         let mut cases = String::new();
         for (name, body, forms) in bodies {
             self.write(&format!("src/bodies/{name}/plain.rs"), &body.plain())?;

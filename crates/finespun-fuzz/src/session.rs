@@ -92,7 +92,7 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
         if plan.progress {
             eprintln!("making {} failures smaller", failing.len());
         }
-        report.shrunk = shrink::shrink(&pipeline, failing, plan.limit)?;
+        report.shrunk = shrink::shrink(|bodies| pipeline.outcomes(bodies), failing, plan.limit)?;
     }
     Ok(report)
 }

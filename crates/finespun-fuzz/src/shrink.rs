@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::body::{Body, Form, Layout};
 use crate::failure::Failure;
 use crate::normal::normal;
-use crate::pipeline::{Outcome, Pipeline, Wrong};
+use crate::pipeline::{Outcome, Wrong};
 use crate::tree::{Node, Part, Role};
 
 /// The way in which a body fails.
@@ -229,11 +229,16 @@ pub struct Failing {
     pub way: Way,
 }
 
-/// Makes failing bodies smaller, for `limit` at most; returns each with its outcome then.
+/// Makes failing bodies smaller, for `limit` at most; returns each with its outcome then. `outcomes` tells what becomes
+/// of the candidates of a round.
 ///
 /// # Errors
-/// As [`Pipeline::outcomes`].
-pub fn shrink(pipeline: &Pipeline, failing: Vec<Failing>, limit: Duration) -> Result<Vec<Failing>, Failure> {
+/// Those of `outcomes`.
+pub fn shrink(
+    mut outcomes: impl FnMut(&[Body]) -> Result<Vec<Outcome>, Failure>,
+    failing: Vec<Failing>,
+    limit: Duration,
+) -> Result<Vec<Failing>, Failure> {
     let begin = Instant::now();
     let mut jobs: Vec<Job> = Vec::new();
     for Failing { mut body, outcome, way } in failing {
@@ -254,7 +259,7 @@ pub fn shrink(pipeline: &Pipeline, failing: Vec<Failing>, limit: Duration) -> Re
             });
         }
         let bodies: Vec<Body> = tries.iter().map(|(_, _, body)| body.clone()).collect();
-        let outcomes = pipeline.outcomes(&bodies)?;
+        let outcomes = outcomes(&bodies)?;
         for (at, job) in jobs.iter_mut().enumerate().filter(|(_, job)| !job.done) {
             let mine = tries.iter().zip(&outcomes).filter(|((of, _, _), _)| *of == at);
             let worked: Vec<_> = mine.filter(|(_, outcome)| Way::of(outcome).contains(&job.way)).collect();
@@ -324,6 +329,32 @@ mod tests {
                 let same = matches!(edit, Edit::Lines | Edit::Name(_) | Edit::Unwrap(..) | Edit::Inner(..));
                 assert!(text < before || (same && text <= before), "{edit:?}");
             }
+        }
+    }
+
+    #[test]
+    fn only_what_fails_is_left() {
+        // As if every task that drops something were refused.
+        let refused = |body: &Body| {
+            let mut outcome = Outcome::default();
+            if body.block().contains("drop(") {
+                outcome.refused.push((Form::Auto, "no `drop`".to_string()));
+            }
+            outcome
+        };
+        let bodies = (0..200).map(|index| generate::body(9, index));
+        let failing = bodies.filter(|body| body.block().contains("drop(")).map(|body| {
+            let outcome = refused(&body);
+            let way = Way::of(&outcome).remove(0);
+            Failing { body, outcome, way }
+        });
+        let failing: Vec<Failing> = failing.take(6).collect();
+        assert_eq!(failing.len(), 6);
+        let outcomes = |bodies: &[Body]| Ok(bodies.iter().map(refused).collect());
+        let shrunk = shrink(outcomes, failing, Duration::from_secs(60)).expect("no pipeline, no failure");
+        for Failing { body, .. } in shrunk {
+            let text = body.block();
+            assert!(text.contains("drop(") && text.len() < 120 && body.params.is_empty(), "{text}");
         }
     }
 
