@@ -1,7 +1,7 @@
 //! The scratch package: what is written where.
 //!
 //! ```text
-//! DIR/Cargo.toml, Cargo.lock   path dependency on finespun, the versions of the workspace
+//! DIR/Cargo.toml, Cargo.lock   path dependency on finespun, the versions of the workspace and its toolchain
 //! DIR/src/lib.rs, ..           what bodies use (the folder `scratch` of this crate)
 //! DIR/src/bodies/B/FORM.rs     one body in one form
 //! DIR/src/bin/cK.rs            a program of some bodies
@@ -58,6 +58,11 @@ impl Package {
         let copy = package.dir.join("Cargo.lock");
         if !copy.exists() {
             fs::copy(&lock, &copy).map_err(|source| Failure::File { path: copy, source })?;
+        }
+        // The folder need not be in the workspace, and the toolchain must be the workspace's.
+        let toolchain = workspace.join("rust-toolchain.toml");
+        if let Ok(text) = fs::read_to_string(&toolchain) {
+            package.write("rust-toolchain.toml", &text)?;
         }
         for (name, text) in SUPPORT {
             package.write(&format!("src/{name}"), text)?;
