@@ -1,0 +1,11 @@
+//! What the generated bodies use: traces, tracked values, leaves, and the program that runs and compares the bodies.
+//!
+//! Every value that tells of its life in a trace carries the handle of the trace, so nothing depends on the thread.
+
+#![allow(clippy::all, unused, missing_docs, reason = "compiled by the pipeline only")]
+
+pub mod compare;
+pub mod plain;
+pub mod tasks;
+pub mod trace;
+pub mod values;

@@ -1,0 +1,44 @@
+//! What can go wrong with the fuzzer itself, each as one line, and the exit code that goes with it.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why the fuzzer ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The command line asks for something impossible; the text names the argument and what it takes.
+    #[error("{0}")]
+    Usage(String),
+    /// A file of the scratch package or of the report cannot be written.
+    #[error("{path}: cannot be written: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The file of the report cannot be written.
+    #[error("--json {path}: cannot be written ({source}): name a file in a folder that exists and may be written")]
+    Report {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A process cannot be started.
+    #[error("{0}")]
+    Start(String),
+    /// The scratch package does not compile, and no body is to blame.
+    #[error("the scratch package does not compile: {0}")]
+    Compile(String),
+}
+
+impl Failure {
+    /// Returns the exit code: 2 for bad input, 1 for everything else.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) | Failure::Report { .. } => 2,
+            _ => 1,
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Variables, and what is known of them along the flow of control.
+
+use super::Gen;
+use crate::types::Ty;
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub struct Var {
+    /// Its name.
+    pub name: String,
+    /// Its type; for a closure, that of its result.
+    pub ty: Ty,
+    /// It is `mut`.
+    pub mutable: bool,
+    /// Whether it holds something.
+    pub state: State,
+    /// How often it is lent shared.
+    pub shared: usize,
+    /// How often it is lent mutably.
+    pub exclusive: usize,
+    /// The variables it borrows, each mutably or not.
+    pub borrows: Vec<(usize, bool)>,
+    /// If it is a closure, how it may be called.
+    pub closure: Option<Closure>,
+}
+
+/// How a closure may be called.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Closure {
+    /// Any number of times.
+    Fn,
+    /// Once.
+    Once,
+}
+
+/// What is left of a variable.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// The parts that may have been moved out, as written behind the name; empty text for the whole.
+    pub moved: Vec<String>,
+    /// Not initialised yet on any path.
+    pub uninit: bool,
+}
+
+/// The states of all variables at one point.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    states: Vec<State>,
+    dead: bool,
+}
+
+/// What `break` or `continue` may name.
+#[derive(Clone, Debug)]
+pub struct Jump {
+    /// Its label.
+    pub label: Option<String>,
+    /// It is a loop, not a block.
+    pub is_loop: bool,
+    /// The floor outside.
+    pub floor: usize,
+    /// The number of variables outside.
+    pub vars: usize,
+    /// The points where it is broken out of.
+    pub breaks: Vec<Flow>,
+    /// The type of its value.
+    pub value: Option<Ty>,
+}
+
+impl Var {
+    /// Returns a variable that holds something.
+    pub fn new(name: &str, ty: Ty, mutable: bool) -> Var {
+        Var {
+            name: name.to_string(),
+            ty,
+            mutable,
+            state: State::default(),
+            shared: 0,
+            exclusive: 0,
+            borrows: Vec::new(),
+            closure: None,
+        }
+    }
+}
+
+impl Flow {
+    /// Returns the states of variables.
+    pub fn of(vars: &[Var], dead: bool) -> Flow {
+        Flow { states: vars.iter().map(|var| var.state.clone()).collect(), dead }
+    }
+
+    /// Forgets the variables of inner scopes.
+    pub(super) fn truncate(&mut self, vars: usize) {
+        self.states.truncate(vars);
+    }
+}
+
+impl Gen {
+    /// Goes back to a point.
+    pub(super) fn resume(&mut self, flow: &Flow) {
+        for (var, state) in self.vars.iter_mut().zip(&flow.states) {
+            var.state = state.clone();
+        }
+        self.dead = flow.dead;
+    }
+
+    /// Goes on where several paths meet.
+    pub(super) fn meet(&mut self, flows: &[Flow]) {
+        let live: Vec<&Flow> = flows.iter().filter(|flow| !flow.dead).collect();
+        let Some((first, rest)) = live.split_first() else {
+            self.dead = true;
+            return;
+        };
+        self.resume(first);
+        for flow in rest {
+            for (var, state) in self.vars.iter_mut().zip(&flow.states) {
+                let mut moved = var.state.moved.clone();
+                moved.extend(state.moved.iter().filter(|part| !var.state.moved.contains(part)).cloned());
+                if var.state.uninit != state.uninit {
+                    moved.push(String::new());
+                }
+                var.state = State { moved, uninit: var.state.uninit && state.uninit };
+            }
+        }
+    }
+
+    /// Generates inside a scope of its own.
+    pub(super) fn scoped<R>(&mut self, run: impl FnOnce(&mut Gen) -> R) -> R {
+        let (vars, temps) = (self.vars.len(), self.temps.len());
+        let result = run(self);
+        self.release(temps);
+        while self.vars.len() > vars {
+            let last = self.vars.len() - 1;
+            self.unborrow(last);
+            self.vars.pop();
+        }
+        result
+    }
+
+    /// Gives back what `var` borrows.
+    pub(super) fn unborrow(&mut self, var: usize) {
+        for (owner, exclusive) in std::mem::take(&mut self.vars[var].borrows) {
+            self.give_back(owner, exclusive);
+        }
+    }
+
+    fn give_back(&mut self, owner: usize, exclusive: bool) {
+        let Some(owner) = self.vars.get_mut(owner) else { return };
+        match exclusive {
+            true => owner.exclusive = owner.exclusive.saturating_sub(1),
+            false => owner.shared = owner.shared.saturating_sub(1),
+        }
+    }
+
+    /// Lends a variable to another one.
+    pub(super) fn lend(&mut self, owner: usize, exclusive: bool, to: usize) {
+        self.count(owner, exclusive);
+        self.vars[to].borrows.push((owner, exclusive));
+    }
+
+    /// Lends a variable until the end of the statement.
+    pub(super) fn lend_here(&mut self, owner: usize, exclusive: bool) {
+        self.count(owner, exclusive);
+        self.temps.push((owner, exclusive));
+    }
+
+    pub(super) fn count(&mut self, owner: usize, exclusive: bool) {
+        match exclusive {
+            true => self.vars[owner].exclusive += 1,
+            false => self.vars[owner].shared += 1,
+        }
+    }
+
+    /// Ends the loans of a statement.
+    pub(super) fn release(&mut self, from: usize) {
+        while self.temps.len() > from {
+            if let Some((owner, exclusive)) = self.temps.pop() {
+                self.give_back(owner, exclusive);
+            }
+        }
+    }
+
+    /// Returns true if the name of a variable still means it.
+    pub(super) fn visible(&self, var: usize) -> bool {
+        self.vars[var + 1..].iter().all(|later| later.name != self.vars[var].name)
+    }
+
+    /// Returns a name; it may shadow another variable's.
+    pub(super) fn name(&mut self) -> String {
+        const LOWER: [&str; 14] = ["a", "b", "c", "d", "e", "f", "g", "p", "q", "r", "x", "y", "z", "value"];
+        const UPPER: [&str; 4] = ["N", "K", "Z", "ONE"];
+        match self.rng.below(100) {
+            0..6 => self.rng.pick(&UPPER).to_string(),
+            6..46 => self.rng.pick(&LOWER).to_string(),
+            46..48 => "r\u{1}gen".to_string(),
+            48..52 => {
+                let k = self.fresh_number();
+                format!("_u{k}")
+            }
+            _ => {
+                let k = self.fresh_number();
+                format!("v{k}")
+            }
+        }
+    }
+
+    /// Marks a part of a variable as moved.
+    pub(super) fn mark_moved(&mut self, var: usize, part: &str) {
+        let state = &mut self.vars[var].state;
+        if !state.moved.iter().any(|moved| moved == part) {
+            state.moved.push(part.to_string());
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Running the compiled programs, and finding the body to blame when one crashes.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::cargo;
+use crate::failure::Failure;
+use crate::pipeline::{Outcome, Pipeline, Wrong, index, name};
+
+/// What a program reported.
+#[derive(Debug, Default)]
+struct Said {
+    /// Differences, by body.
+    wrong: Vec<(usize, Wrong)>,
+    /// Bodies that had begun and not ended.
+    open: BTreeSet<usize>,
+    /// Frames were left, and no body is named.
+    frames: bool,
+    /// The time was up.
+    late: bool,
+    /// It came to its end.
+    done: bool,
+    /// What the runtimes have counted.
+    counted: Vec<(String, u64)>,
+}
+
+/// Runs all programs, and notes what they find.
+pub fn run_all(
+    pipeline: &Pipeline,
+    programs: &[Vec<usize>],
+    bodies: usize,
+    outcomes: &mut [Outcome],
+) -> Result<(), Failure> {
+    let found = Mutex::new(vec![Vec::new(); bodies]);
+    let failed = Mutex::new(None);
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..pipeline.jobs {
+            scope.spawn(|| {
+                while let chunk = next.fetch_add(1, Relaxed)
+                    && chunk < programs.len()
+                {
+                    match run(pipeline, chunk, &programs[chunk]) {
+                        Ok(wrong) => {
+                            let mut found = found.lock().unwrap_or_else(|e| e.into_inner());
+                            wrong.into_iter().for_each(|(body, wrong)| found[body].push(wrong));
+                        }
+                        Err(failure) => *failed.lock().unwrap_or_else(|e| e.into_inner()) = Some(failure),
+                    }
+                }
+            });
+        }
+    });
+    if let Some(failure) = failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        return Err(failure);
+    }
+    let found = found.into_inner().unwrap_or_else(|e| e.into_inner());
+    for (outcome, wrong) in outcomes.iter_mut().zip(found) {
+        outcome.wrong = wrong;
+    }
+    Ok(())
+}
+
+/// Runs one program; bodies that crash it are run alone and left out.
+fn run(pipeline: &Pipeline, chunk: usize, bodies: &[usize]) -> Result<Vec<(usize, Wrong)>, Failure> {
+    let mut left = bodies.to_vec();
+    let mut wrong = Vec::new();
+    while !left.is_empty() {
+        let (said, how) = start(pipeline, chunk, &left, 120 + 2 * left.len() as u64)?;
+        wrong.extend(said.wrong.clone());
+        for (name, count) in &said.counted {
+            *pipeline.counted.lock().unwrap_or_else(|e| e.into_inner()).entry(name.clone()).or_default() += count;
+        }
+        if said.done && !said.frames {
+            break;
+        }
+        let suspects: Vec<usize> = match said.done || said.open.is_empty() {
+            true => left.clone(),
+            false => said.open.iter().copied().collect(),
+        };
+        let mut guilty = Vec::new();
+        for &body in &suspects {
+            let (alone, how) = start(pipeline, chunk, &[body], 60)?;
+            let found = alone.wrong.iter().find(|(_, wrong)| matches!(wrong, Wrong::Frames(_)));
+            match (alone.done, alone.late) {
+                (true, _) => guilty.extend(found.cloned()),
+                (_, true) => guilty.push((body, Wrong::Hang)),
+                _ => guilty.push((body, Wrong::Crash(how))),
+            }
+        }
+        if said.done {
+            wrong.extend(guilty);
+            break;
+        }
+        if guilty.is_empty() {
+            // Alone, none of them fails: report the first that was under way.
+            let blame = if said.late { Wrong::Hang } else { Wrong::Crash(format!("{how} (not alone)")) };
+            guilty.push((suspects[0], blame));
+        }
+        left.retain(|body| !guilty.iter().any(|(g, _)| g == body));
+        wrong.extend(guilty);
+    }
+    Ok(wrong)
+}
+
+fn start(pipeline: &Pipeline, chunk: usize, bodies: &[usize], seconds: u64) -> Result<(Said, String), Failure> {
+    let names: Vec<String> = bodies.iter().map(|&body| name(body)).collect();
+    let ended = cargo::start(&pipeline.package.program(chunk), seconds, &names)?;
+    let how = format!("{}: {}", ended.failure.unwrap_or_default(), ended.stderr.lines().last().unwrap_or_default());
+    Ok((read(&ended.stdout), how))
+}
+
+fn read(text: &str) -> Said {
+    let mut said = Said::default();
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let body = fields.get(1).and_then(|name| index(name));
+        match (fields[0], body) {
+            ("begin", Some(body)) => drop(said.open.insert(body)),
+            ("end", Some(body)) => drop(said.open.remove(&body)),
+            ("differ", Some(body)) if fields.len() == 5 => {
+                let wrong = Wrong::Differ {
+                    form: fields[2].to_string(),
+                    setting: fields[3].to_string(),
+                    n: fields[4].parse().unwrap_or(0),
+                    plain: Vec::new(),
+                    other: Vec::new(),
+                };
+                said.wrong.push((body, wrong));
+            }
+            ("plain", _) => {
+                if let Some((_, Wrong::Differ { plain, .. })) = said.wrong.last_mut() {
+                    plain.push(fields[1..].join("\t"));
+                }
+            }
+            ("other", _) => {
+                if let Some((_, Wrong::Differ { other, .. })) = said.wrong.last_mut() {
+                    other.push(fields[1..].join("\t"));
+                }
+            }
+            ("frames", Some(body)) => said.wrong.push((body, Wrong::Frames(fields[2..].join(" ")))),
+            ("frames", None) => said.frames = true,
+            ("counted", _) if fields.len() == 3 => {
+                said.counted.push((fields[1].to_string(), fields[2].parse().unwrap_or(0)));
+            }
+            ("timeout", _) => said.late = true,
+            ("done", _) => said.done = true,
+            _ => {}
+        }
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn report_of_a_program_is_read() {
+        let said = read("begin\tb3\nend\tb3\nbegin\tb4\ndiffer\tb4\tauto\t1 worker\t2\nplain\tnew D1\nother\tnew D2\n");
+        assert_eq!(said.open.into_iter().collect::<Vec<_>>(), [4]);
+        let (body, Wrong::Differ { plain, other, n, .. }) = &said.wrong[0] else { panic!("a difference") };
+        assert_eq!((*body, *n, plain.join(","), other.join(",")), (4, 2, "new D1".into(), "new D2".into()));
+        assert!(!said.done);
+    }
+}

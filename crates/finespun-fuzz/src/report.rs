@@ -1,0 +1,253 @@
+//! What a run has found: counts, and the failures with their smallest bodies.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::body::Body;
+use crate::groups;
+use crate::normal::normal;
+use crate::pipeline::{Outcome, Wrong};
+use crate::refusal;
+use crate::shrink::{Failing, Way};
+
+/// The share of accepted bodies that may be refused by the task compiler: more is a failure.
+pub const REFUSED_LIMIT: f64 = 0.005;
+
+/// The findings of a run.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Bodies generated.
+    pub generated: usize,
+    /// Bodies that rustc refuses as plain `async fn`, by message.
+    pub rejected: BTreeMap<String, usize>,
+    /// Bodies all of whose forms agree.
+    pub agreed: usize,
+    /// Bodies of which a form is refused.
+    pub refused: usize,
+    /// Of these, the bodies of which `#[task(pinned)]` is accepted.
+    pub cured: usize,
+    /// Bodies of which a form is refused, by message.
+    pub messages: BTreeMap<String, usize>,
+    /// Bodies of which a form disagrees.
+    pub disagreed: usize,
+    /// The schemas chosen.
+    pub schemas: BTreeMap<String, usize>,
+    /// How often each form was compiled.
+    pub forms: BTreeMap<&'static str, usize>,
+    /// What the runtimes have counted on two workers.
+    pub counted: BTreeMap<String, u64>,
+    /// Failing bodies.
+    pub failing: Vec<(Body, Outcome)>,
+    /// Failing bodies, made smaller.
+    pub shrunk: Vec<Failing>,
+    /// The time it took.
+    pub time: Duration,
+}
+
+impl Report {
+    /// Notes the outcome of a body.
+    pub fn add(&mut self, body: &Body, outcome: &Outcome) {
+        self.generated += 1;
+        if let Some(message) = &outcome.rejected {
+            *self.rejected.entry(normal(message)).or_default() += 1;
+            return;
+        }
+        for form in &body.forms {
+            *self.forms.entry(form.name()).or_default() += 1;
+        }
+        if let Some(schema) = refusal::schema(body) {
+            // Whether all callees are straight is not known here, nor whether a type has a destructor.
+            let schema = schema.trim_start_matches("straight if all that it awaits is; else ");
+            let schema = match schema.split_once("; pinned if") {
+                Some((schema, _)) => format!("{schema}, if some types have no destructor"),
+                None => normal(schema),
+            };
+            *self.schemas.entry(schema).or_default() += 1;
+        }
+        if !outcome.refused.is_empty() {
+            self.refused += 1;
+            let pinned = outcome.refused.iter().any(|(form, _)| *form == crate::body::Form::Pinned);
+            self.cured += usize::from(!pinned);
+            let mut messages: Vec<String> = outcome.refused.iter().map(|(_, message)| normal(message)).collect();
+            messages.sort();
+            messages.dedup();
+            for message in messages {
+                *self.messages.entry(message).or_default() += 1;
+            }
+        }
+        self.disagreed += usize::from(!outcome.wrong.is_empty());
+        self.agreed += usize::from(outcome.agreed());
+        if !outcome.agreed() {
+            self.failing.push((body.clone(), outcome.clone()));
+        }
+    }
+
+    /// Returns the number of bodies that rustc accepts as plain `async fn`.
+    pub fn accepted(&self) -> usize {
+        self.generated - self.rejected.values().sum::<usize>()
+    }
+
+    /// Returns true if nothing disagreed and hardly anything was refused.
+    pub fn is_good(&self) -> bool {
+        self.disagreed == 0 && self.refused as f64 <= REFUSED_LIMIT * self.accepted() as f64
+    }
+
+    /// Returns the failures that are worth being made smaller: one of each message, then disagreements, `limit` in all.
+    pub fn worth_shrinking(&self, limit: usize) -> Vec<Failing> {
+        let mut chosen: Vec<Failing> = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
+        let mut disagreements: Vec<Failing> = Vec::new();
+        for (body, outcome) in &self.failing {
+            for way in Way::of(outcome) {
+                let failing = Failing { body: body.clone(), outcome: outcome.clone(), way };
+                match &failing.way {
+                    Way::Refused(_, message) if !seen.contains(message) => {
+                        seen.push(message.clone());
+                        chosen.push(failing);
+                        break;
+                    }
+                    Way::Refused(..) => {}
+                    _ => {
+                        disagreements.push(failing);
+                        break;
+                    }
+                }
+            }
+        }
+        // Differences of automatic forms alone, and without the patterns of parameters, are rarer.
+        disagreements.sort_by_key(|Failing { body, outcome, .. }| {
+            let pinned = Way::of(outcome).contains(&Way::Differ(crate::body::Form::Pinned));
+            let patterns = body.params.iter().filter(|p| p.pat.contains(['(', '{', '[', '_'])).count();
+            (pinned, patterns)
+        });
+        // Half of the room is for each kind, if both need it.
+        let refusals = chosen.len().min(limit - disagreements.len().min(limit / 2));
+        chosen.truncate(refusals);
+        disagreements.truncate(limit - refusals);
+        chosen.extend(disagreements);
+        chosen
+    }
+
+    /// Returns the report as text.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let seconds = self.time.as_secs_f64();
+        let accepted = self.accepted();
+        let share = |part: usize, of: usize| 100.0 * part as f64 / of.max(1) as f64;
+        let _ = writeln!(
+            out,
+            "{} bodies in {seconds:.1} s ({:.2} a second)",
+            self.generated,
+            self.generated as f64 / seconds
+        );
+        let _ =
+            writeln!(out, "{accepted} accepted by rustc as plain async fn ({:.1} %)", share(accepted, self.generated));
+        counts(&mut out, &self.rejected, 8);
+        let _ = writeln!(out, "{} agree in all forms", self.agreed);
+        let _ = writeln!(
+            out,
+            "{} refused as tasks ({:.2} %), {} of them accepted with #[task(pinned)]",
+            self.refused,
+            share(self.refused, accepted),
+            self.cured
+        );
+        counts(&mut out, &self.messages, usize::MAX);
+        let _ = writeln!(out, "{} disagree", self.disagreed);
+        let _ = writeln!(out, "forms compiled:");
+        for (form, count) in &self.forms {
+            let _ = writeln!(out, "  {count:6}  {form}");
+        }
+        let shown = |name: &str| matches!(name, "fallbacks" | "frames" | "promotions" | "steals" | "stack_limits");
+        let counted = self.counted.iter().filter(|(name, _)| shown(name));
+        let counted: Vec<String> = counted.map(|(name, count)| format!("{count} {name}")).collect();
+        let _ = writeln!(out, "on two workers: {}", counted.join(", "));
+        let _ = writeln!(out, "schemas chosen:");
+        counts(&mut out, &self.schemas, usize::MAX);
+        for (first, others) in groups::of(&self.shrunk) {
+            let _ = writeln!(out, "\n{}", failure(first));
+            if !others.is_empty() {
+                let numbers: Vec<String> = others.iter().map(|index| index.to_string()).collect();
+                let _ = writeln!(out, "  bodies like this one: {}", numbers.join(" "));
+            }
+        }
+        if self.shrunk.is_empty() && !self.failing.is_empty() {
+            let numbers: Vec<String> = self.failing.iter().map(|(body, _)| body.index.to_string()).collect();
+            let _ = writeln!(out, "failing bodies: {}", numbers.join(" "));
+        }
+        out
+    }
+
+    /// Returns the report as JSON.
+    pub fn json(&self) -> Value {
+        let failing = |body: &Body, outcome: &Outcome| {
+            json!({
+                "index": body.index,
+                "body": body.shown(),
+                "refused": outcome.refused.iter().map(|(f, m)| json!({"form": f.name(), "message": m})).collect::<Vec<_>>(),
+                "wrong": outcome.wrong.iter().map(|wrong| format!("{wrong:?}")).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "generated": self.generated,
+            "accepted": self.accepted(),
+            "rejected": self.rejected,
+            "agreed": self.agreed,
+            "refused": self.refused,
+            "cured": self.cured,
+            "messages": self.messages,
+            "disagreed": self.disagreed,
+            "forms": self.forms,
+            "schemas": self.schemas,
+            "counted": self.counted,
+            "seconds": self.time.as_secs_f64(),
+            "failing": self.failing.iter().map(|(body, outcome)| failing(body, outcome)).collect::<Vec<_>>(),
+            "shrunk": self.shrunk.iter().map(|f| failing(&f.body, &f.outcome)).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn counts(out: &mut String, counts: &BTreeMap<String, usize>, limit: usize) {
+    let mut rows: Vec<(&String, &usize)> = counts.iter().collect();
+    rows.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    for (text, count) in rows.into_iter().take(limit) {
+        let _ = writeln!(out, "  {count:6}  {text}");
+    }
+}
+
+/// Returns a failure as text: the way, the body, and both traces.
+pub fn failure(failing: &Failing) -> String {
+    let Failing { body, outcome, way } = failing;
+    let mut out = format!("body {}: ", body.index);
+    match way {
+        Way::Refused(form, message) => {
+            let _ = writeln!(out, "the {} form is refused: {message}", form.name());
+        }
+        Way::Differ(form) => {
+            let _ = writeln!(out, "the {} form disagrees", form.name());
+        }
+        Way::Crash => out.push_str("crash\n"),
+        Way::Hang => out.push_str("hang\n"),
+        Way::Frames => out.push_str("frames are left\n"),
+    }
+    let arguments: Vec<&str> = body.params.iter().map(|param| param.argument.as_str()).collect();
+    if !arguments.is_empty() {
+        let _ = writeln!(out, "// called with {}", arguments.join(", "));
+    }
+    out.push_str(&body.shown());
+    for wrong in &outcome.wrong {
+        match wrong {
+            Wrong::Differ { form, setting, n, plain, other } => {
+                let _ = writeln!(out, "  n = {n}, {setting}:");
+                let _ = writeln!(out, "    plain: {}", plain.join("; "));
+                let _ = writeln!(out, "    {form}: {}", other.join("; "));
+            }
+            other => {
+                let _ = writeln!(out, "  {other:?}");
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,98 @@
+//! A run: batches of bodies through the pipeline, then the shrinker.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::body::Body;
+use crate::failure::Failure;
+use crate::generate;
+use crate::package::Package;
+use crate::pipeline::Pipeline;
+use crate::report::Report;
+use crate::shrink;
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The seed.
+    pub seed: u64,
+    /// The first body's number.
+    pub from: u64,
+    /// When it is enough.
+    pub count: Count,
+    /// The folder of the scratch package.
+    pub dir: PathBuf,
+    /// Processes at once.
+    pub jobs: usize,
+    /// Failures that are made smaller.
+    pub shrink: usize,
+    /// No new round of making failures smaller begins after this time.
+    pub limit: Duration,
+    /// Tells how it goes on standard error.
+    pub progress: bool,
+}
+
+/// When it is enough.
+#[derive(Clone, Copy, Debug)]
+pub enum Count {
+    /// After so many bodies.
+    Generated(u64),
+    /// After so many bodies that rustc accepts as plain `async fn`.
+    Accepted(usize),
+}
+
+/// Bodies compiled at once.
+const BATCH: u64 = 200;
+
+/// Returns the folder of the scratch package beside the other compiled things of the workspace.
+pub fn default_dir() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
+    target.join("finespun-fuzz")
+}
+
+/// Does what the plan says.
+///
+/// # Errors
+/// If the scratch package cannot be written or compiled for a reason that is in no body.
+pub fn run(plan: &Plan) -> Result<Report, Failure> {
+    let begin = Instant::now();
+    let pipeline = Pipeline { package: Package::create(&plan.dir)?, jobs: plan.jobs, counted: Mutex::default() };
+    let mut report = Report::default();
+    let mut next = plan.from;
+    loop {
+        let left = match plan.count {
+            Count::Generated(count) => count - (next - plan.from),
+            // A few more than are needed, since some will be refused.
+            Count::Accepted(count) => (count.saturating_sub(report.accepted()) as u64).next_multiple_of(10),
+        };
+        if left == 0 {
+            break;
+        }
+        let bodies: Vec<Body> = (next..next + left.min(BATCH)).map(|index| generate::body(plan.seed, index)).collect();
+        next += bodies.len() as u64;
+        let outcomes = pipeline.outcomes(&bodies)?;
+        bodies.iter().zip(&outcomes).for_each(|(body, outcome)| report.add(body, outcome));
+        if plan.progress {
+            eprintln!(
+                "{} bodies, {} accepted, {} refused, {} disagree, {:.0} s",
+                report.generated,
+                report.accepted(),
+                report.refused,
+                report.disagreed,
+                begin.elapsed().as_secs_f64()
+            );
+        }
+    }
+    report.time = begin.elapsed();
+    report.counted = pipeline.counted.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    let failing = report.worth_shrinking(plan.shrink);
+    if !failing.is_empty() {
+        if plan.progress {
+            eprintln!("making {} failures smaller", failing.len());
+        }
+        report.shrunk = shrink::shrink(|bodies| pipeline.outcomes(bodies), failing, plan.limit)?;
+    }
+    Ok(report)
+}

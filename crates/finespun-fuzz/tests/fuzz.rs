@@ -1,0 +1,42 @@
+//! Random bodies through the whole pipeline.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use finespun_fuzz::cargo;
+use finespun_fuzz::session::{self, Count, Plan};
+
+/// One scratch package at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn variable(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text}: not a number")),
+        Err(_) => default,
+    }
+}
+
+fn plan(count: Count) -> Plan {
+    Plan {
+        seed: variable("FINESPUN_FUZZ_SEED", 1),
+        from: 0,
+        count,
+        // The folder of the command, where finespun is compiled already if the command has run.
+        dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../finespun-fuzz"),
+        jobs: 2,
+        shrink: 3,
+        limit: Duration::from_secs(60),
+        progress: true,
+    }
+}
+
+#[test]
+fn tasks_do_what_plain_functions_do() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let _ = cargo::end_children_on_interrupt();
+    let count = variable("FINESPUN_FUZZ_COUNT", 300) as usize;
+    let report = session::run(&plan(Count::Accepted(count))).unwrap_or_else(|failure| panic!("{failure}"));
+    assert!(report.is_good(), "{}", report.text());
+    assert!(report.accepted() * 10 >= report.generated * 6, "{}", report.text());
+}
