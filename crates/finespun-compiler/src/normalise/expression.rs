@@ -2,7 +2,6 @@
 //! evaluation order.
 
 use proc_macro2::Span;
-use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Ident, Stmt};
