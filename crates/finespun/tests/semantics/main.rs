@@ -9,7 +9,13 @@
 //! stands in `known_fault!`, with rustc's error. When the fault is mended, remove the one or the other.
 
 #![allow(clippy::all, reason = "the bodies are odd on purpose")]
-#![allow(unused, nonstandard_style, async_fn_in_trait, irrefutable_let_patterns, reason = "the bodies are odd on purpose")]
+#![allow(
+    unused,
+    nonstandard_style,
+    async_fn_in_trait,
+    irrefutable_let_patterns,
+    reason = "the bodies are odd on purpose"
+)]
 
 /// `join!` in the plain version of a body; the task compiler has its own.
 macro_rules! join {

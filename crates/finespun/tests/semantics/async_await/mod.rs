@@ -1,9 +1,10 @@
 //! After `tests/ui/async-await`.
 
+mod async_blocks;
 mod bodies;
 mod control;
 mod drop_order;
-mod lifetimes;
 mod hidden;
+mod lifetimes;
 mod places;
 mod values;

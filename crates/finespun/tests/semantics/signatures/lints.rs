@@ -35,7 +35,7 @@ mod clean {
     }
 
     #[task]
-    async fn fallible(text: &str, _unused: u64) -> Result<u64, std::num::ParseIntError> {
+    async fn fallible(text: &str) -> Result<u64, std::num::ParseIntError> {
         let n: u64 = text.parse()?;
         let Some(m) = n.checked_sub(1) else {
             return Ok(0);
@@ -44,12 +44,20 @@ mod clean {
         Ok(a + b)
     }
 
+    known_fault! {
+        // clippy::no_effect_underscore_binding and clippy::used_underscore_binding, at the parameter.
+        #[task]
+        async fn underscore_name(_unused: u64) -> u64 {
+            number(1).await
+        }
+    }
+
     #[task]
     async fn early(n: u64) -> u64 {
         if n == 0 {
             return 0;
         }
-        let kept = vec![n];
+        let kept = [n];
         let m = number(n).await;
         match kept.first() {
             Some(first) => number(*first).await + m,
@@ -59,7 +67,7 @@ mod clean {
 
     #[task]
     async fn pinned_by_a_borrow() -> usize {
-        let values = vec![1, 2, 3];
+        let values = [1, 2, 3];
         let slice = &values[1..];
         let _: u64 = number(1).await;
         slice.len()
@@ -107,7 +115,7 @@ mod clean {
     fn denied_warnings_do_not_appear() {
         let Ok(runtime) = Runtime::builder().workers(1).build() else { panic!("a runtime") };
         assert_eq!(runtime.run(loops(&[1, 2, 30], 5)), 3);
-        assert_eq!(runtime.run(fallible("3", 1)), Ok(5));
+        assert_eq!(runtime.run(fallible("3")), Ok(5));
         assert_eq!(runtime.run(early(2)), 4);
         assert_eq!(runtime.run(pinned_by_a_borrow()), 2);
         let mut holder = Holder { value: 3 };
@@ -211,7 +219,8 @@ mod expected {
     fn expected_warnings_appear() {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         let sum = runtime.run(unused_parameter(1)) + runtime.run(unused_local()) + runtime.run(unused_mut());
-        let sum = sum + runtime.run(unreachable_code()) + runtime.run(unused_assignment(1)) + runtime.run(unused_result());
+        let sum =
+            sum + runtime.run(unreachable_code()) + runtime.run(unused_assignment(1)) + runtime.run(unused_result());
         assert_eq!(sum, 9);
     }
 }

@@ -84,7 +84,10 @@ fn methods_of_objects_drop_in_order() {
                 let runtime = Runtime::builder().workers(workers).nodes(2).block_every(n).build().unwrap();
                 let value = runtime.run(program(far));
                 let log = harness::taken_log();
-                assert_eq!(value, "3 Ok(18) Err(\"9 is too much\") Some(2) 72 57 2", "{workers} workers, every {n} blocks");
+                assert_eq!(
+                    value, "3 Ok(18) Err(\"9 is too much\") Some(2) 72 57 2",
+                    "{workers} workers, every {n} blocks"
+                );
                 assert_eq!(log, expected, "{workers} workers, every {n} blocks");
                 assert_eq!(runtime.close(), 0);
             }
