@@ -70,6 +70,13 @@ corpus! {
 
     // drop-order-for-async-fn-parameters-by-ref-binding.rs
     #[ignore = "known fault: undefined behaviour: a parameter bound by ref points into the stack that was left"]
+    fn parts_of_parameters_bound_by_reference((ref a, n): (D, u64), [ref b, ref c]: [D; 2]) -> u64 {
+        wait().await;
+        log(a.name());
+        leaf(b.len() + c.len() + n).await
+    } with ((D("a"), 3), [D("b"), D("c")]);
+
+    #[ignore = "known fault: undefined behaviour: a parameter bound by ref points into the stack that was left"]
     fn parameter_bound_by_reference(ref x: D, y: D) -> u64 {
         wait().await;
         log(x.name());

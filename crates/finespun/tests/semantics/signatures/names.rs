@@ -172,3 +172,21 @@ mod shadowed_crates {
         assert_eq!(runtime.run(S(1).get(2)), Ok(3));
     }
 }
+
+known_fault! {
+    // E0424, expected value, found module `self`: the attribute stands in a macro, and the method in its arguments.
+    macro_rules! marked {
+        ($($item:tt)*) => { #[task] $($item)* };
+    }
+
+    struct Marked(u64);
+
+    marked! {
+        impl Marked {
+            async fn get(&self) -> u64 {
+                yield_now().await;
+                self.0
+            }
+        }
+    }
+}
