@@ -55,11 +55,15 @@ impl Names {
         names.scopes.push(Vec::new());
         let mut values = Values(HashSet::new());
         values.visit_block(body);
-        let mut namer = Namer { names: &mut names, reasons, values: values.0 };
+        let mut namer = Namer { names: &mut names, reasons, values: values.0, free: HashSet::new() };
         for pat in params {
             namer.bind(pat, false);
         }
         namer.visit_block_mut(body);
+        let free = namer.free;
+        for var in names.vars.iter().filter(|var| free.contains(&var.shown)) {
+            ambiguous(&var.shown, var.key.span(), reasons);
+        }
         names
     }
 
@@ -163,6 +167,14 @@ struct Namer<'a> {
     names: &'a mut Names,
     reasons: &'a mut Reasons,
     values: HashSet<String>,
+    /// The names of values, not called, that are none of the body's locals.
+    free: HashSet<String>,
+}
+
+/// Only rustc can tell a constant from a local in a pattern.
+fn ambiguous(shown: &str, span: Span, reasons: &mut Reasons) {
+    let cure = "give the local a name that no constant has, in lower case";
+    reasons.add(span, format!("`{shown}` may be a local or a constant"), cure);
 }
 
 impl Namer<'_> {
@@ -205,15 +217,10 @@ impl VisitMut for Binder<'_, '_> {
     }
     fn visit_pat_ident_mut(&mut self, pat: &mut syn::PatIdent) {
         if is_constant(pat) {
-            // Only rustc can tell a constant from a local here. A constant is not what a `let` binds, but `let UNIT = ..`
-            // may be a unit struct.
+            // A `let` binds no constant, but `let UNIT = ..` may be a unit struct.
             let shown = pat.ident.to_string();
             if !self.refutable || (shown != "None" && self.namer.values.contains(&shown)) {
-                self.namer.reasons.add(
-                    pat.ident.span(),
-                    format!("`{shown}` may be a local or a constant"),
-                    "begin the names of locals with a lower-case letter",
-                );
+                ambiguous(&shown, pat.ident.span(), self.namer.reasons);
             }
         } else {
             let shown = pat.ident.to_string();
@@ -269,7 +276,18 @@ impl VisitMut for Namer<'_> {
             let span = ident.span();
             let key = named(&self.names.vars[var].key.to_string(), span);
             path.path = key.into();
+        } else if let Some(ident) = path.path.get_ident() {
+            self.free.insert(ident.to_string());
         }
+    }
+    fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
+        match &*call.func {
+            // A function's name may be a local's, too.
+            Expr::Path(path) if path.path.get_ident().is_some_and(|i| self.names.look_up(&i.to_string()).is_none()) => {
+            }
+            _ => self.visit_expr_mut(&mut call.func),
+        }
+        call.args.iter_mut().for_each(|argument| self.visit_expr_mut(argument));
     }
     fn visit_field_value_mut(&mut self, field: &mut syn::FieldValue) {
         let before = field.expr.to_token_stream().to_string();

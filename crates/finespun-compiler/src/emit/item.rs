@@ -119,7 +119,13 @@ pub(super) fn parts(sig: &mut Signature) -> Parts {
                     None => syn::parse_quote!(#this),
                 };
                 let kind = choose::receiver(r);
-                params.push(Param { attrs: std::mem::take(&mut r.attrs), pat, argument: quote!(self), kind, ty: None });
+                params.push(Param {
+                    attrs: std::mem::take(&mut r.attrs),
+                    pat,
+                    argument: r.self_token.to_token_stream(),
+                    kind,
+                    ty: None,
+                });
                 r.mutability = None;
                 receiver = Some(r.clone());
             }

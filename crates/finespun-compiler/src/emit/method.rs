@@ -85,7 +85,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
         let (lets, block) = (straight::lets(params), straight::body(block));
         let stmts = &block.stmts;
         let (note, inline, known) = (note(choice), inline(attrs), known(choice));
-        let this = receiver.as_ref().map(|_| quote!(self,));
+        let this = receiver.as_ref().map(|r| r.self_token).map(|me| quote!(#me,));
         let task = straight::task(quote_spanned!(site=> #through::#body #fish(#this #(#shown),*)), options.located);
         return Ok(quote_spanned! {site=>
             #(#lints)*
@@ -103,9 +103,9 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let this = this();
     let pinned = |block: &Block| {
         let mut params = params.clone();
-        let moved = receiver.as_ref().map(|_| {
+        let moved = receiver.as_ref().map(|receiver| {
             params[0].argument = quote!(#this);
-            let me = quote!(self);
+            let me = receiver.self_token;
             quote_spanned!(site=> let #this = #me;)
         });
         let future = pinned::write(&params, ret, block);
@@ -207,7 +207,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let inline = inline(attrs);
     if let (Home::NominalTrait, Some(receiver)) = (function.home, receiver) {
         let dynamic::Nominal { generics, types, output } = dynamic::signature(generics, receiver, &types, ret);
-        let me = quote!(self);
+        let me = receiver.self_token;
         return Ok(quote_spanned! {site=>
             #body_item
             #(#attrs)*
@@ -222,7 +222,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             }
         });
     }
-    let this = receiver.as_ref().map(|_| quote!(self,));
+    let this = receiver.as_ref().map(|r| r.self_token).map(|me| quote!(#me,));
     Ok(quote_spanned! {site=>
         #body_item
         #(#attrs)*

@@ -59,6 +59,9 @@ impl<'a> Builder<'a> {
                 };
                 kind.from.extend(func.from);
                 let inputs = self.own_inputs(expr);
+                let foreign =
+                    matches!(&*e.func, Expr::Path(p) if p.path.segments.last().is_some_and(|s| s.ident == "foreign"));
+                let outer = std::mem::replace(&mut self.futures, foreign);
                 for (i, arg) in e.args.iter().enumerate() {
                     let known = self.value(arg);
                     let input = inputs.and_then(|all| all.get(i));
@@ -69,6 +72,7 @@ impl<'a> Builder<'a> {
                     kind.from.extend(known.from);
                     kind.closure |= known.closure;
                 }
+                self.futures = outer;
                 if let Expr::Path(p) = &*e.func
                     && p.path.segments.len() == 2
                     && kinds::is_primitive(&p.path.segments[0].ident)
@@ -256,7 +260,7 @@ impl<'a> Builder<'a> {
                     match known.lends {
                         _ if known.primitive => {}
                         Lend::Owned if methods::by_value(&e.method) => {}
-                        Lend::Owned if methods::detached(&e.method) => {}
+                        Lend::Owned if methods::detached(&e.method) && !self.futures => {}
                         Lend::Owned => from.push((var, true)),
                         Lend::Mut => from.push((var, false)),
                         Lend::Shared => {}

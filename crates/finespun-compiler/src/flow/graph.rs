@@ -103,6 +103,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) body: &'a Body,
     pub(crate) own: &'a Own,
     targets: Vec<Target>,
+    /// Methods make futures here, which borrow what they are called on, whatever their names.
+    pub(crate) futures: bool,
     /// What is known of the value of a node that is the value of its block.
     last: Kind,
 }
@@ -146,8 +148,17 @@ fn once(params: &[Bound], own: &Own, body: &Body, names: &Names, stored: Vec<BTr
         stored,
         ..Graph::default()
     };
-    let mut builder =
-        Builder { graph, at: None, scope: Vec::new(), names, body, own, targets: Vec::new(), last: Kind::primitive() };
+    let mut builder = Builder {
+        graph,
+        at: None,
+        scope: Vec::new(),
+        names,
+        body,
+        own,
+        targets: Vec::new(),
+        futures: false,
+        last: Kind::primitive(),
+    };
     builder.at = Some(builder.node(Event::Nothing));
     for param in params {
         builder.bind(&param.pat, &param.kind);

@@ -122,13 +122,17 @@ fn next_leaf() -> Leaf {
 pub mod plain {
     use super::*;
 
-    struct YieldOnce(bool);
+    pub struct YieldOnce(pub bool);
 
     impl Future for YieldOnce {
         type Output = ();
 
-        fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-            if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+        fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+            if std::mem::replace(&mut self.0, true) {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
         }
     }
 
@@ -153,10 +157,16 @@ pub mod plain {
         point();
         value
     }
+
+    /// Awaits a std future.
+    pub async fn foreign<F: Future>(future: F) -> F::Output {
+        future.await
+    }
 }
 
 /// The leaves of the tasks.
 pub mod tasks {
+    pub use finespun::prelude::foreign;
     use finespun::prelude::{suspend, task, yield_now};
 
     use super::*;
@@ -250,8 +260,10 @@ fn run_plain(plain: Plain, fail_at: u64) -> Outcome {
 fn cancel_plain(plain: Plain, stall_at: u64) -> Vec<String> {
     prepare(NEVER, stall_at, 0);
     let mut future = plain();
-    let poll = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    assert!(poll.is_pending(), "leaf {stall_at} waits");
+    while LEAVES.load(SeqCst) <= stall_at {
+        let poll = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll.is_pending(), "leaf {stall_at} waits");
+    }
     log("cancel");
     let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
     taken_log()

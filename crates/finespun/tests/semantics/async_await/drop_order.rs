@@ -64,6 +64,12 @@ corpus! {
     } with ((D("a"), (D("b"), [D("c"), D("e"), D("f")])), D("y"));
 
     // drop-order-for-async-fn-parameters-by-ref-binding.rs
+    fn parts_of_parameters_bound_by_reference((ref a, n): (D, u64), [ref b, ref c]: [D; 2]) -> u64 {
+        wait().await;
+        log(a.name());
+        leaf(b.len() + c.len() + n).await
+    } with ((D("a"), 3), [D("b"), D("c")]);
+
     fn parameter_bound_by_reference(ref x: D, y: D) -> u64 {
         wait().await;
         log(x.name());

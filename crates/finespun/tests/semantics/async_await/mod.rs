@@ -1,5 +1,6 @@
 //! After `tests/ui/async-await`.
 
+mod async_blocks;
 mod bodies;
 mod control;
 mod drop_order;

@@ -160,6 +160,7 @@ corpus! {
         leaf(1).await
     } with ();
 
+    #[ignore = "a panic in a destructor, where a loop that has left the stack goes on, leaks what moves to the next turn"]
     fn panic_in_a_destructor_of_an_item() -> u64 {
         let a = d("a");
         for p in [Panics("first"), Panics("second")] {

@@ -8,6 +8,35 @@ fn fail<T>(value: T) -> Result<u64, T> {
     Err(value)
 }
 
+/// A lock whose guard may be sent.
+#[derive(Default)]
+struct Lock(std::sync::atomic::AtomicBool);
+
+struct Guard<'a>(&'a Lock);
+
+impl Lock {
+    fn enter(&self) -> Guard<'_> {
+        self.0.store(true, std::sync::atomic::Ordering::SeqCst);
+        Guard(self)
+    }
+
+    fn is_held(&self) -> bool {
+        self.0.load(std::sync::atomic::Ordering::SeqCst)
+    }
+}
+
+impl Guard<'_> {
+    fn value(&self) -> Option<u64> {
+        Some(1)
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(false, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
 corpus! {
     // drop_order_if_let_rescope.rs
     fn else_runs_after_the_scrutinee_has_dropped() -> u64 {
@@ -123,6 +152,17 @@ corpus! {
             0
         }
     } with ();
+
+    fn lock_in_a_chain_is_held_through_the_body(lock: &'static Lock) -> bool {
+        if let Some(n) = lock.enter().value()
+            && n < 5
+        {
+            wait().await;
+            lock.is_held()
+        } else {
+            false
+        }
+    } with (Box::leak(Box::new(Lock::default())));
 
     // match guards with if let live through the arm
     fn guards_drop_before_the_arm() -> u64 {

@@ -35,7 +35,7 @@ mod clean {
     }
 
     #[task]
-    async fn fallible(text: &str, _unused: u64) -> Result<u64, std::num::ParseIntError> {
+    async fn fallible(text: &str) -> Result<u64, std::num::ParseIntError> {
         let n: u64 = text.parse()?;
         let Some(m) = n.checked_sub(1) else {
             return Ok(0);
@@ -49,7 +49,7 @@ mod clean {
         if n == 0 {
             return 0;
         }
-        let kept = vec![n];
+        let kept = [n];
         let m = number(n).await;
         match kept.first() {
             Some(first) => number(*first).await + m,
@@ -59,7 +59,7 @@ mod clean {
 
     #[task]
     async fn pinned_by_a_borrow() -> usize {
-        let values = vec![1, 2, 3];
+        let values = [1, 2, 3];
         let slice = &values[1..];
         let _: u64 = number(1).await;
         slice.len()
@@ -107,7 +107,7 @@ mod clean {
     fn denied_warnings_do_not_appear() {
         let Ok(runtime) = Runtime::builder().workers(1).build() else { panic!("a runtime") };
         assert_eq!(runtime.run(loops(&[1, 2, 30], 5)), 3);
-        assert_eq!(runtime.run(fallible("3", 1)), Ok(5));
+        assert_eq!(runtime.run(fallible("3")), Ok(5));
         assert_eq!(runtime.run(early(2)), 4);
         assert_eq!(runtime.run(pinned_by_a_borrow()), 2);
         let mut holder = Holder { value: 3 };

@@ -170,3 +170,31 @@ mod shadowed_crates {
         assert_eq!(runtime.run(S(1).get(2)), Ok(3));
     }
 }
+
+/// The attribute stands in a macro, and the method in its arguments.
+mod marked_by_a_macro {
+    use finespun::prelude::Runtime;
+    use finespun::{task, yield_now};
+
+    macro_rules! marked {
+        ($($item:tt)*) => { #[task] $($item)* };
+    }
+
+    struct Marked(u64);
+
+    marked! {
+        impl Marked {
+            async fn get(&self) -> u64 {
+                let kept = vec![self.0];
+                yield_now().await;
+                self.0 + kept[0]
+            }
+        }
+    }
+
+    #[test]
+    fn self_is_that_of_the_method() {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        assert_eq!(runtime.run(Marked(2).get()), 4);
+    }
+}
