@@ -136,7 +136,7 @@ pub use object::array::{Array, Calls, Creating, Each, Freeing, layout};
 pub use object::call::{Call, Method};
 pub use object::checked::Checked;
 pub use object::create::{Create, CreateMany, Dropping, Made, Maker, Moved, On, on};
-pub use object::error::CallError;
+pub use object::error::{CallError, StaleCause};
 pub use object::oneway::{Oneway, ResolveWith, SuspendWith, suspend_with};
 pub use object::place::{CallAt, Everywhere, everywhere, near};
 pub use object::reference::{Object, Ref};
