@@ -148,6 +148,7 @@ pub use task::call::Task;
 pub use task::foreign::{Blocking, Foreign, blocking, foreign};
 pub use task::many::{Fold, Many, Sink, join_all, reduce};
 pub use task::method::MethodTask;
+pub use task::outside::{Outside, outside};
 pub use task::quiesce::{Quiesce, quiesce};
 pub use task::spawn::{Handle, Scope, Scoped, scope, spawn};
 pub use task::suspend::{Continuation, External, Suspend, suspend};

@@ -21,7 +21,7 @@ use crate::observe::Stats;
 use crate::sched::team::Team;
 use crate::task::call::Task;
 use crate::task::context::try_cx;
-use crate::task::teams;
+use crate::task::outside::Outside;
 
 /// A team of workers that runs tasks.
 ///
@@ -144,6 +144,12 @@ impl Runtime {
         unsafe { self.team.frames_left() }
     }
 
+    /// As [`outside`](crate::outside), from a thread that runs no task of this runtime: as long as the returned value lives, no
+    /// run of the runtime is reported as deadlocked.
+    pub fn outside(&self) -> Outside {
+        Outside::new(Arc::clone(&self.team.external))
+    }
+
     /// What the workers have done since the runtime was built.
     pub fn stats(&self) -> Stats {
         let mut sum = Stats::default();
@@ -183,7 +189,7 @@ fn end(team: &Team, threads: Vec<JoinHandle<()>>) {
         // A worker does not panic: tasks' panics are caught at their frames.
         let _ = thread.join();
     }
-    teams::unregister(&team.id);
+    team.unregister();
 }
 
 impl std::fmt::Debug for Runtime {

@@ -1,5 +1,6 @@
 //! Waits for what is not a task: std futures, and calls that block their thread.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -8,7 +9,7 @@ use std::task::{Context as StdContext, Poll, Wake, Waker};
 use std::time::Duration;
 
 use super::call::{CallFuture, Task, poll_in_place, sealed};
-use super::context::Cx;
+use super::context::{Cx, try_cx};
 use super::frame::BodyFrame;
 use super::outcome::Outcome;
 use super::suspend::{Continuation, External, Suspend, suspend, suspend_protected};
@@ -176,6 +177,16 @@ struct Queue {
 
 static THREADS: Threads = Threads { queue: Mutex::new(Queue { jobs: Vec::new(), idle: 0 }), bell: Condvar::new() };
 
+thread_local! {
+    /// This is one of these threads.
+    static BLOCKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is one that the library runs the program's tasks and calls on: a worker, or one for blocking calls.
+pub(crate) fn is_own_thread() -> bool {
+    try_cx().is_some() || BLOCKING.get()
+}
+
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 impl Threads {
@@ -198,6 +209,7 @@ impl Threads {
     }
 
     fn serve(&self) {
+        BLOCKING.set(true);
         let mut queue = lock(&self.queue);
         loop {
             if let Some(job) = queue.jobs.pop() {

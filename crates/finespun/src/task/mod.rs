@@ -21,6 +21,7 @@ pub(crate) mod many;
 pub(crate) mod method;
 pub(crate) mod origin;
 pub(crate) mod outcome;
+pub(crate) mod outside;
 pub(crate) mod pool;
 pub(crate) mod quiesce;
 pub(crate) mod residual;

@@ -182,7 +182,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             // SAFETY: as above.
             true => unsafe { (vtable.cancel)(current, cx) },
         };
-        let next = match polled {
+        let mut next = match polled {
             // SAFETY: its poll has just returned.
             Poll::Pending => match unsafe { register(cx, current) } {
                 Next::Waits => None,
@@ -194,6 +194,11 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
         };
         debug_assert!(!cx.leaving() || polled.is_pending(), "what leaves the stack waits");
         cx.flush_exposed();
+        // SAFETY: ready frames are live.
+        if let Some(waiter) = next.take_if(|frame| !teams::same_team(unsafe { frame.as_ref() }.group, group)) {
+            // It awaited a handle of another runtime's task. Before the run can end: see `sched::deadlock`.
+            teams::inject(waiter);
+        }
         if let Some(keeper) = cx.take_keeper() {
             // Only now: the result, if nobody wants it, has been destroyed.
             if let Some(told) = keeper.tell() {
@@ -203,12 +208,6 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             }
         }
         match next {
-            // SAFETY: ready frames are live.
-            Some(frame) if !teams::same_team(unsafe { frame.as_ref() }.group, group) => {
-                // It awaited a handle of another runtime's task.
-                teams::inject(frame);
-                return;
-            }
             // SAFETY: ready frames have not ended.
             Some(frame) => match unsafe { frame::home(frame) } {
                 // Another worker's node.

@@ -17,6 +17,10 @@ pub(crate) struct Run {
     pub(crate) number: u32,
     /// The root and the spawned tasks that have not ended.
     live: AtomicUsize,
+    /// A thread of some runtime has begun it.
+    inner: bool,
+    /// Another team waits for its end, before it reports a deadlock.
+    watched: AtomicBool,
     /// The root has been handed to the workers: before, nobody can be stuck.
     started: AtomicBool,
     cancelled: AtomicBool,
@@ -42,11 +46,13 @@ pub(crate) struct Run {
 pub(crate) type Told = Box<dyn FnOnce() + Send>;
 
 impl Run {
-    /// A run with its root.
-    pub(crate) fn new(number: u32) -> Run {
+    /// A run with its root. `inner` says that a thread of some runtime begins it.
+    pub(crate) fn new(number: u32, inner: bool) -> Run {
         Run {
             number,
             live: AtomicUsize::new(1),
+            inner,
+            watched: AtomicBool::new(false),
             started: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             unswept: Mutex::new(Vec::new()),
@@ -76,6 +82,24 @@ impl Run {
     pub(crate) fn under_way(&self) -> bool {
         // Acquire, both: pair with the Release in `start` and `leave`.
         self.started.load(Ordering::Acquire) && self.live.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether a thread of some runtime has begun the run.
+    pub(crate) fn is_inner(&self) -> bool {
+        self.inner
+    }
+
+    /// From now on the end of the run has deadlocks examined. A fence must follow before the caller looks whether the run is
+    /// under way.
+    pub(crate) fn watch(&self) {
+        // Relaxed: ordered by the fences.
+        self.watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the end of the run is to have deadlocks examined. A fence must come before, after the end.
+    pub(crate) fn is_watched(&self) -> bool {
+        // Relaxed: ordered by the fences.
+        self.watched.load(Ordering::Relaxed)
     }
 
     /// One more task of the run.

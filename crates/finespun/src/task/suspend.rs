@@ -22,7 +22,7 @@ use super::{run, teams};
 mod claim;
 pub(crate) mod travel;
 
-use claim::{Claim, OPEN, PROTECTED};
+use claim::{Claim, LENT, OPEN, PROTECTED};
 
 /// A leaf that delivers a `T`: behind the result lies where in the source the wait was written.
 struct Leaf<T>(PhantomData<T>);
@@ -72,7 +72,7 @@ const TAKEN: &str = "a continuation is not used after it has been sent";
 ///
 /// [`resolve`](Continuation::resolve) consumes it, so a second value is impossible by type. One that is dropped
 /// unresolved wakes its waiter with a panic that says so. It may be resolved on any thread, and may outlive the
-/// waiting task, its run and the runtime. If anything but a task will resolve it, say so by
+/// waiting task, its run and the runtime. If anything but a task, of this or of another runtime, will resolve it, say so by
 /// [`external`](Continuation::external), or the wait may be reported as a deadlock.
 #[must_use = "a continuation that is dropped ends its wait with a panic"]
 pub struct Continuation<T> {
@@ -296,6 +296,15 @@ pub(crate) unsafe fn is_waited_for(leaf: FrameRef) -> bool {
     Claim::of(&header.join).is_open() && header.slot.waiter().is_some()
 }
 
+/// Whether a leaf waits for something that a task may have passed on to a plain thread.
+///
+/// # Safety
+/// `leaf` is a leaf.
+pub(crate) unsafe fn is_lent(leaf: FrameRef) -> bool {
+    // SAFETY: live by the caller's word.
+    Claim::of(unsafe { &(*leaf.as_ptr()).join }).is_lent()
+}
+
 /// Describes a leaf that nobody has ended.
 ///
 /// # Safety
@@ -393,6 +402,11 @@ pub(crate) fn suspend_beneath<T: Send, F: FnOnce(Continuation<T>)>(cx: Cx, place
 }
 
 impl<T, F> Suspend<T, F> {
+    /// What ends the wait is something that a task may have passed on to a plain thread: it is not reported at once.
+    pub(crate) fn lent(self) -> Suspend<T, F> {
+        Suspend { claim: LENT, ..self }
+    }
+
     /// Suspends even if the continuation is resolved at once.
     pub(crate) fn forced(self) -> Suspend<T, F> {
         Suspend { forced: true, ..self }

@@ -11,6 +11,7 @@ mod leaving;
 mod locks;
 mod methods;
 mod panics;
+mod runtimes;
 mod straight;
 mod trees;
 mod waits;
