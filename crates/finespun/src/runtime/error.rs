@@ -5,6 +5,7 @@ use std::fmt;
 use std::panic::{Location, resume_unwind};
 
 use crate::object::error::CallError;
+use crate::task::budget::FrameMemory;
 use crate::task::frame::Payload;
 use crate::task::origin::{Origin, open};
 
@@ -24,6 +25,9 @@ pub enum Error {
     /// The quantum is too short.
     #[error("quantum({0:?}): a task needs at least a millisecond to run")]
     Quantum(std::time::Duration),
+    /// The memory for frames is too little.
+    #[error("frame_memory({0}): frames need at least {min} bytes", min = super::builder::MIN_FRAME_MEMORY)]
+    FrameMemory(usize),
     /// A thread could not be started.
     #[error("could not start worker {worker} of {workers}: {source}; ask for fewer workers or smaller stacks")]
     Thread {
@@ -55,6 +59,9 @@ pub enum RunError {
     /// The run was cancelled.
     #[error("the run was cancelled")]
     Cancelled,
+    /// The frames of the run took more memory than they may: a recursion without end, or tasks spawned without end.
+    #[error("{0}")]
+    FrameMemory(FrameMemory),
     /// Nothing was ready, nothing was under way, and the root had not ended.
     #[error("deadlock: nothing is ready, and nothing outside is waited for\n  {}", .0.join("\n  "))]
     Deadlock(Vec<String>),

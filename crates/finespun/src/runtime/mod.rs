@@ -9,6 +9,7 @@ mod root;
 mod schema;
 mod spawned;
 
+pub use crate::task::budget::FrameMemory;
 pub use builder::Builder;
 pub use error::{Error, Panic, RunError};
 pub use schema::Schema;
@@ -85,7 +86,8 @@ impl Runtime {
     ///
     /// # Panics
     /// With the payload of a panic in any task of the run; on a worker (await the task instead); and with a report of
-    /// who waits for what when the run is deadlocked. [`try_run`](Runtime::try_run) returns these as errors.
+    /// who waits for what when the run is deadlocked, or of how deep it has become when its frames take more memory than
+    /// [`Builder::frame_memory`] allows. [`try_run`](Runtime::try_run) returns these as errors.
     ///
     /// A panic keeps its payload, so that whoever catches it can downcast it as if the task had been a plain call. A
     /// payload has no room for the task's name, so `run` says that in one line on standard error, below what the
@@ -106,7 +108,8 @@ impl Runtime {
     /// As [`run`](Runtime::run), with everything that can go wrong as an error.
     ///
     /// # Errors
-    /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`], [`RunError::Deadlock`].
+    /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`], [`RunError::Deadlock`],
+    /// [`RunError::FrameMemory`].
     pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
     where
         T: Task + Send,
@@ -203,7 +206,7 @@ impl std::fmt::Debug for Runtime {
 mod tests {
     use std::alloc::Layout;
 
-    use super::builder::{MAX_NODES, MAX_WORKERS, MIN_STACK};
+    use super::builder::{MAX_NODES, MAX_WORKERS, MIN_FRAME_MEMORY, MIN_STACK};
     use crate::object::reference;
     use crate::sched::worker::STACK_RESERVE;
     use crate::task::frame::{Header, Payload, frame_layout};
@@ -242,6 +245,7 @@ mod tests {
             format!("The number of nodes that objects live on, 1 to {MAX_NODES}."),
             format!("at least {}.", kib(MIN_STACK)),
             format!("{} of it are kept free", kib(STACK_RESERVE)),
+            format!("may take, at least {} MiB;", MIN_FRAME_MEMORY >> 20),
             format!("this process has {TEAMS} runtimes already"),
         ] {
             assert!(builder.contains(&limit), "builder.rs does not say `{limit}`");

@@ -11,6 +11,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::atomics::lock_std as lock;
 use crate::observe::Stats;
+use crate::task::budget::{Budget, FrameMemory};
 use crate::task::context::{Context, Cx};
 use crate::task::foreign::is_own_thread;
 use crate::task::frame::{FrameRef, Header, home};
@@ -36,6 +37,7 @@ pub(crate) struct Config {
     pub(crate) pin: bool,
     pub(crate) members: Members,
     pub(crate) policy: Policy,
+    pub(crate) frame_memory: Option<usize>,
 }
 
 /// One worker, as the others see it.
@@ -119,6 +121,8 @@ pub(crate) struct Team {
     injected: CachePadded<Injector>,
     runs: Mutex<Runs>,
     pub(crate) groups: Groups,
+    /// The memory of frames.
+    pub(crate) budget: Arc<Budget>,
     /// Raised whenever a run is cancelled: each worker sweeps its frames once per value.
     sweeps: AtomicU32,
     /// Waits that something outside the tasks will end.
@@ -157,6 +161,7 @@ impl Team {
                 idle: Idle::new(config.workers),
                 seats: hosts.into_iter().map(seat).collect(),
                 groups: Groups::new(config.members),
+                budget: Arc::new(Budget::new(config.frame_memory)),
                 config,
                 injected: CachePadded::new(Injector::new()),
                 runs: Mutex::new(Runs::default()),
@@ -205,6 +210,10 @@ impl Team {
         lock(&self.runs).by_number.remove(&run.number);
         self.groups.end_run(run.number);
         self.bell.end();
+        if run.exhausted().is_some() {
+            self.budget.reclaim();
+            self.sweep();
+        }
         // Dekker: pairs with the fence in an examination that has marked the run and then looks whether it is under way.
         fence(Ordering::SeqCst);
         if run.is_watched() {
@@ -290,6 +299,17 @@ impl Team {
             if self.nodes_in_use.load(Ordering::SeqCst) {
                 run.await_sweeps(self.seats.len());
             }
+            self.sweep();
+        }
+    }
+
+    /// Ends a run that has taken too much memory. Every worker counts its frames of the run when it sweeps, before the run ends.
+    pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
+        let first = run.mark_exhausted(error);
+        // Also if it was marked before: see `Groups::terminate`.
+        self.groups.raise();
+        if first {
+            run.await_sweeps(self.seats.len());
             self.sweep();
         }
     }

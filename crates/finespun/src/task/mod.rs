@@ -7,6 +7,7 @@
 //! scheduler call this room. It never decides what runs next or where: what it needs of a scheduler is the trait
 //! [`context::Scheduler`].
 
+pub(crate) mod budget;
 pub(crate) mod call;
 pub(crate) mod context;
 pub(crate) mod descriptor;

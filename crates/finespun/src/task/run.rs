@@ -158,6 +158,24 @@ pub(crate) unsafe fn part(frame: FrameRef) -> Option<FrameRef> {
     unsafe { count_down(waiter) }
 }
 
+/// The first task of the program's own that a frame is part of, and how many frames wait for the frame, one for the other, up to
+/// a spawned task.
+///
+/// # Safety
+/// The frame is being run by the caller's worker. So those that wait for it stay: only a spawned task can lose its waiter
+/// otherwise.
+pub(crate) unsafe fn chain(frame: FrameRef) -> (Option<&'static str>, usize) {
+    let (mut next, mut task, mut depth) = (Some(frame), None, 0);
+    while let Some(frame) = next {
+        // SAFETY: live: it runs, or waits for what lives.
+        let header = unsafe { frame.as_ref() };
+        task = task.or_else(|| frame::task_name((header.vtable.name)()));
+        next = if header.vtable.spawned { None } else { header.slot.waiter() };
+        depth += usize::from(next.is_some());
+    }
+    (task, depth)
+}
+
 /// Runs a ready frame, and what it makes ready, until nothing of that is left.
 ///
 /// # Safety
@@ -174,6 +192,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             cx.leave_node();
         }
         let cancelled = cx.enter_frame(group);
+        cx.context().current.set(Some(current));
         cx.context().counters.resumed();
         origin::forget();
         let polled = match cancelled {
@@ -182,6 +201,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             // SAFETY: as above.
             true => unsafe { (vtable.cancel)(current, cx) },
         };
+        cx.context().current.set(None);
         let mut next = match polled {
             // SAFETY: its poll has just returned.
             Poll::Pending => match unsafe { register(cx, current) } {

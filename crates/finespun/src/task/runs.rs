@@ -7,6 +7,7 @@
 
 use std::sync::PoisonError;
 
+use super::budget::FrameMemory;
 use super::frame::{Payload, discard};
 use super::suspend::Continuation;
 use crate::atomics::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock};
@@ -34,6 +35,8 @@ pub(crate) struct Run {
     failure: Mutex<Option<Payload>>,
     /// Who waits for the run to come to rest.
     resting: Mutex<Vec<Continuation<()>>>,
+    /// Why the run has been ended, if frames have taken too much memory.
+    exhausted: Mutex<Option<FrameMemory>>,
     /// Lines of the deadlock report, if there is one.
     report: Mutex<Option<Vec<String>>>,
     ended: Mutex<bool>,
@@ -60,6 +63,7 @@ impl Run {
             exit: Mutex::new(None),
             failure: Mutex::new(None),
             resting: Mutex::new(Vec::new()),
+            exhausted: Mutex::new(None),
             report: Mutex::new(None),
             ended: Mutex::new(false),
             bell: Condvar::new(),
@@ -231,6 +235,38 @@ impl Run {
     pub(crate) fn mark_deadlocked(&self) -> bool {
         lock(&self.report).get_or_insert_default();
         self.mark_cancelled()
+    }
+
+    /// Marks the run as one that has taken too much memory; `false` if it was marked already, in whatever way.
+    #[must_use]
+    pub(crate) fn mark_exhausted(&self, error: FrameMemory) -> bool {
+        let mut exhausted = lock(&self.exhausted);
+        let first = self.mark_cancelled();
+        if first {
+            *exhausted = Some(error);
+        }
+        first
+    }
+
+    /// Whether that worker is to count its frames of the run: it has taken too much memory, and the worker has not swept
+    /// since.
+    pub(crate) fn counts_frames(&self, worker: usize) -> bool {
+        lock(&self.exhausted).is_some() && lock(&self.unswept).get(worker).is_some_and(|unswept| *unswept)
+    }
+
+    /// So many frames of the run have been found.
+    pub(crate) fn add_frames(&self, count: usize) {
+        if let Some(error) = &mut *lock(&self.exhausted) {
+            error.frames += count;
+        }
+    }
+
+    /// Why the run has been ended, if frames have taken too much memory.
+    pub(crate) fn exhausted(&self) -> Option<FrameMemory> {
+        let mut error = lock(&self.exhausted).clone()?;
+        // When the workers counted, some had been destroyed.
+        error.frames = error.frames.max(error.depth + 1);
+        Some(error)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

@@ -68,6 +68,7 @@ where
     Tk::Output: Send,
 {
     let Some(cx) = try_cx() else { panic!("`spawn` was called outside a task: use Runtime::spawn or Runtime::run") };
+    cx.check_exhausted();
     let run = cx.current_run();
     run.enter();
     Handle::new(start(cx, cx.run(), task, Keeper::Run(run)))
@@ -277,6 +278,7 @@ impl<'s> Scope<'s> {
         Tk::Output: Send,
     {
         let Some(cx) = try_cx() else { panic!("a scope spawns inside tasks only") };
+        cx.check_exhausted();
         let Some(group) = self.state.enter(self.generation) else { panic!("a scope that has ended spawns nothing") };
         if !cx.is_in_run_of(group) {
             end_scope(self.state.leave());

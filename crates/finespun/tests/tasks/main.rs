@@ -9,6 +9,7 @@ mod hostile;
 mod iterators;
 mod leaving;
 mod locks;
+mod memory;
 mod methods;
 mod panics;
 mod runtimes;
