@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use crate::atomics::lock_std as lock;
 use crate::message::wire::{Reader, Writer};
-use crate::task::frame::{Payload, discard};
+use crate::task::frame::Payload;
 use crate::task::origin::{Origin, open, traced};
 
 /// Why a call of an object's method delivered no value.
@@ -150,11 +150,7 @@ impl Which {
         let message = match open(payload).0.downcast::<CallError>() {
             Ok(error) if error.is_refusal_of(self) => return *error,
             Ok(error) => error.to_string(),
-            Err(payload) => {
-                let message = text(&*payload).to_owned();
-                discard(payload);
-                message
-            }
+            Err(payload) => text(&*payload).to_owned(),
         };
         CallError::Panicked { object, method, node: node as usize, message }
     }
@@ -201,7 +197,6 @@ pub(crate) fn write_payload(payload: Payload, to: &mut Writer) {
         }
         Err(payload) => {
             let message = text(&*payload).to_owned();
-            discard(payload);
             Err(message)
         }
     };
@@ -221,7 +216,7 @@ pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
     let payload: Payload = match error {
         Ok((kind, object, method, node, message)) => {
             let (object, method, node) = (known(object), known(method), node as usize);
-            Box::new(match kind {
+            Payload::new(match kind {
                 0 => CallError::Stale { object, method, node, cause: StaleCause::Dropped },
                 4 => CallError::Stale { object, method, node, cause: StaleCause::OtherRuntime },
                 5 => CallError::Stale { object, method, node, cause: StaleCause::Unknown },
@@ -230,7 +225,7 @@ pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
                 _ => CallError::Cancelled { object, method, node },
             })
         }
-        Err(message) => Box::new(message),
+        Err(message) => Payload::new(message),
     };
     match origin {
         // SAFETY: written by this program, and nothing of the program's own stands before it.

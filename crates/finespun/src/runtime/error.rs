@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::panic::{Location, resume_unwind};
+use std::panic::Location;
 
 use crate::object::error::CallError;
 use crate::task::budget::FrameMemory;
@@ -141,7 +141,7 @@ impl Panic {
 
     /// What was thrown, to be thrown again.
     pub fn into_payload(self) -> Box<dyn Any + Send> {
-        self.payload
+        self.payload.into_box()
     }
 
     /// Goes on with the panic in this thread, and says where it came from: the payload cannot.
@@ -153,7 +153,7 @@ impl Panic {
             // Thrown by the library: no panic hook has printed it.
             panic!("{text}");
         }
-        resume_unwind(self.payload)
+        self.payload.resume()
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::call::{CallFuture, Task, poll_in_place, sealed};
 use super::context::{Cx, try_cx};
-use super::frame::BodyFrame;
+use super::frame::{BodyFrame, Payload};
 use super::outcome::Outcome;
 use super::suspend::{Continuation, External, Suspend, suspend, suspend_protected};
 use crate::atomics::lock_std as lock;
@@ -150,7 +150,7 @@ impl<T: Send, F: FnOnce() -> T + Send> Task for Blocking<F> {
             let k = k.external();
             let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || match catch_unwind(AssertUnwindSafe(self.0)) {
                 Ok(value) => k.resolve(value),
-                Err(payload) => k.fail(payload),
+                Err(payload) => k.fail(Payload::caught(payload)),
             });
             // SAFETY: the task that waits keeps all that the job borrows alive until the job has resolved `k`,
             // which is the last thing that it does.

@@ -32,15 +32,7 @@ use super::pool::{self, Class};
 use super::slot::{Join, Slot, Status};
 use super::suspend;
 
-/// What a panic carries.
-pub(crate) type Payload = Box<dyn Any + Send>;
-
-/// Destroys the payload of a panic that nobody will see; its destructor may panic in turn.
-pub(crate) fn discard(payload: Payload) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
-    }
-}
+pub(crate) use super::payload::{Payload, discard};
 
 /// Runs user code whose panic has nowhere to go.
 pub(crate) fn quietly(body: impl FnOnce()) {
@@ -339,7 +331,7 @@ pub(crate) unsafe fn poll(frame: FrameRef, cx: Cx, types: &Types) -> Poll<Status
 /// # Safety
 /// The frame is live, has no result, and the caller alone uses it.
 #[cold]
-unsafe fn panicked(frame: FrameRef, body: bool, payload: Payload) -> Status {
+unsafe fn panicked(frame: FrameRef, body: bool, payload: Box<dyn Any + Send>) -> Status {
     if body {
         // SAFETY: live by the caller's word.
         let types = &unsafe { frame.as_ref() }.vtable.types;

@@ -23,6 +23,7 @@ pub(crate) mod method;
 pub(crate) mod origin;
 pub(crate) mod outcome;
 pub(crate) mod outside;
+pub(crate) mod payload;
 pub(crate) mod pool;
 pub(crate) mod quiesce;
 pub(crate) mod residual;

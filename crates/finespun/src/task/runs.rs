@@ -8,7 +8,7 @@
 use std::sync::PoisonError;
 
 use super::budget::FrameMemory;
-use super::frame::{Payload, discard};
+use super::frame::Payload;
 use super::suspend::Continuation;
 use crate::atomics::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock};
 
@@ -180,7 +180,7 @@ impl Run {
             *failure = Some(payload);
         } else {
             drop(failure);
-            discard(payload);
+            drop(payload);
         }
         first
     }

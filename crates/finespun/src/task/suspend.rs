@@ -172,7 +172,7 @@ impl<T> Continuation<T> {
     /// Nobody waits: the child's owner has left.
     pub(crate) fn unwaited(self) {
         // Of what is nothing a box is no allocation.
-        drop(self.complete(Err(Box::new(()))));
+        drop(self.complete(Err(Payload::new(()))));
     }
 
     /// As `resolve`, but gives the value back if the waiting task has been cancelled.
@@ -209,7 +209,7 @@ impl<T> Drop for Continuation<T> {
             "a Continuation<{}> was dropped unresolved: resolve it, or let its holder live",
             std::any::type_name::<T>()
         );
-        drop(again.complete(Err(Box::new(message))));
+        drop(again.complete(Err(Payload::new(message))));
     }
 }
 
