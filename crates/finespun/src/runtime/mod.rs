@@ -22,12 +22,14 @@ use crate::observe::Stats;
 use crate::sched::team::Team;
 use crate::task::call::Task;
 use crate::task::context::try_cx;
+use crate::task::foreign::is_own_thread;
 use crate::task::outside::Outside;
 
 /// A team of workers that runs tasks.
 ///
-/// Dropping it cancels what is under way and waits until its threads have ended (dropped by a task, it leaves the
-/// waiting to a thread of its own). A runtime with nothing to do uses no processor time.
+/// Dropping it cancels what is under way and waits until its threads have ended. Dropped by a task, in a call of `blocking` or
+/// by a waker that a run calls, it waits for nothing: a thread of its own ends it in the background, when that task or call has
+/// ended. (A plain thread that a task itself waits for must not drop it: each would wait for the other.) A runtime with nothing to do uses no processor time.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -138,9 +140,13 @@ impl Runtime {
     /// keep theirs; all others are leaks.
     ///
     /// # Panics
-    /// Inside a task.
+    /// Inside a task or a call of [`blocking`](crate::blocking).
     pub fn close(mut self) -> i64 {
-        assert!(try_cx().is_none(), "Runtime::close was called inside a task");
+        assert!(
+            !is_own_thread(),
+            "Runtime::close was called inside a task or a blocking call, for which it would wait: drop the runtime there, \
+             or close it on another thread"
+        );
         end(&self.team, std::mem::take(&mut self.threads));
         self.closed = true;
         // SAFETY: `end` has joined the threads.
@@ -172,8 +178,8 @@ impl Drop for Runtime {
             return;
         }
         // Runs that nobody waits for are cancelled, and their tasks destroyed, before the workers go.
-        if try_cx().is_some() {
-            // The last owner is a task, perhaps one of this runtime's own: its worker cannot wait for itself.
+        if is_own_thread() {
+            // The last owner is a task or a blocking call, perhaps one of this runtime's own: it cannot wait for itself.
             let team = Arc::clone(&self.team);
             let threads = std::mem::take(&mut self.threads);
             let _ = std::thread::Builder::new().name("finespun-drop".to_owned()).spawn(move || end(&team, threads));

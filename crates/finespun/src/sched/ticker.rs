@@ -13,6 +13,7 @@ use std::time::Instant;
 use super::deadlock;
 use super::team::Team;
 use crate::atomics::lock_std as lock;
+use crate::task::foreign::mark_own_thread;
 use crate::task::guard::Flags;
 
 /// What the team tells its ticker.
@@ -60,6 +61,7 @@ impl Bell {
 
 /// Ticks until the team shuts down.
 pub(crate) fn main(team: &Arc<Team>) {
+    mark_own_thread();
     let pause = team.config.quantum / 2;
     let mut seen = vec![(u64::MAX, 0u32); team.seats.len()];
     let mut state = lock(&team.bell.state);

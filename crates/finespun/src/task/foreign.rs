@@ -178,13 +178,19 @@ struct Queue {
 static THREADS: Threads = Threads { queue: Mutex::new(Queue { jobs: Vec::new(), idle: 0 }), bell: Condvar::new() };
 
 thread_local! {
-    /// This is one of these threads.
-    static BLOCKING: Cell<bool> = const { Cell::new(false) };
+    /// This is one of these threads, or a ticker.
+    static OWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is one that the library runs the program's tasks and calls on: a worker, or one for blocking calls.
+/// Whether this thread is the library's: a worker, one for blocking calls, a ticker. What a runtime waits for when it ends must
+/// not wait for that end.
 pub(crate) fn is_own_thread() -> bool {
-    try_cx().is_some() || BLOCKING.get()
+    try_cx().is_some() || OWN.get()
+}
+
+/// This thread, which is no worker, is the library's.
+pub(crate) fn mark_own_thread() {
+    OWN.set(true);
 }
 
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -209,7 +215,7 @@ impl Threads {
     }
 
     fn serve(&self) {
-        BLOCKING.set(true);
+        mark_own_thread();
         let mut queue = lock(&self.queue);
         loop {
             if let Some(job) = queue.jobs.pop() {

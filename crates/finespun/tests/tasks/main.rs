@@ -4,6 +4,7 @@
 mod common;
 
 mod counting;
+mod dropping;
 mod face;
 mod hostile;
 mod iterators;
