@@ -77,7 +77,8 @@ impl fmt::Debug for RunError {
 ///
 /// The task is the innermost one whose own code was running, wherever that was: on its caller's stack, in a frame, on
 /// a thief. Closures that it hands to the library (`reduce`'s operator, `suspend`'s body) are its own code, unless one
-/// has a `return` or `?`: such a panic may be ascribed to the task that awaits this one. A task that awaits in tail
+/// has a `return` or `?`: such a panic may be ascribed to the task that awaits this one; so may that of any such closure in a
+/// build without debug assertions, where a note of the closure's own would cost instructions. A task that awaits in tail
 /// position may have handed its place on to its caller, as in a backtrace.
 ///
 /// ```
