@@ -1,11 +1,11 @@
 //! The leaves as tasks.
 
-use finespun::prelude::{Continuation, suspend, task, yield_now};
+use fs::prelude::{Continuation, suspend, task, yield_now};
 
 use crate::trace::T;
 use crate::values::{D, Section, Seen};
 
-pub use finespun::join;
+pub use fs::join;
 
 /// Gives its argument; a wait that is satisfied at once.
 #[task]

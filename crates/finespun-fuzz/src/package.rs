@@ -1,7 +1,7 @@
 //! The scratch package: what is written where.
 //!
 //! ```text
-//! DIR/Cargo.toml, Cargo.lock   path dependency on finespun, the versions of the workspace and its toolchain
+//! DIR/Cargo.toml, Cargo.lock   path dependency on finespun, under another name, the versions of the workspace and its toolchain
 //! DIR/src/lib.rs, ..           what bodies use (the folder `scratch` of this crate)
 //! DIR/src/bodies/B/FORM.rs     one body in one form
 //! DIR/src/bin/cK.rs            a program of some bodies
@@ -40,7 +40,7 @@ impl Package {
         let finespun = workspace.join("crates/finespun");
         let manifest = format!(
             "[package]\nname = \"finespun-fuzz-scratch\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
-             [dependencies]\nfinespun = {{ path = {finespun:?} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
+             [dependencies]\nfs = {{ package = \"finespun\", path = {finespun:?} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\n\n\
              [profile.dev]\ndebug = false\nincremental = false\n\n\
              [profile.dev.build-override]\nopt-level = 1\n\n[workspace]\n"
         );

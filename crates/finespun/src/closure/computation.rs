@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::atomics::{AtomicBool, AtomicU64, Mutex, Ordering, lock, lock_std};
 use crate::task::context::Cx;
-use crate::task::frame::{Payload, discard};
+use crate::task::frame::Payload;
 use crate::task::suspend::Continuation;
 
 use super::tally::{Tallies, Tally};
@@ -178,7 +178,7 @@ impl Computation {
             ends.panic = Some(payload);
         } else {
             drop(ends);
-            discard(payload);
+            drop(payload);
         }
     }
 

@@ -196,8 +196,7 @@ impl<T> From<Vec<T>> for Vector<T> {
         let length = elements.len();
         let first = NonNull::from(&**elements).cast::<T>();
         let layout = std::alloc::Layout::for_value(&**elements);
-        // A box's memory is the system's, as is that of a large closure.
-        let memory = Memory((layout.size() > 0).then(|| (first.cast(), Class::large(layout))));
+        let memory = Memory((layout.size() > 0).then(|| (first.cast(), Class::uncounted(layout))));
         Vector { elements: first, length, memory }
     }
 }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context as StdContext, Poll, Waker};
@@ -291,7 +291,7 @@ impl<B: Body> Future for TopBody<B> {
         }
         let over = computation.finish();
         if let Some(payload) = over.panic {
-            resume_unwind(payload);
+            payload.resume();
         }
         match lock(&this.landing).take() {
             Some(results) => Poll::Ready(B::output(results)),

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
-use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context as StdContext, Poll};
@@ -234,7 +233,7 @@ where
         }
         match descriptor.take_end() {
             Some(End::Break(end)) => Poll::Ready(H::first(end)),
-            Some(End::Panic(payload)) => resume_unwind(payload),
+            Some(End::Panic(payload)) => payload.resume(),
             None => {
                 // SAFETY: nobody has ended the group, so all have ended with values; this is the end of the loop.
                 unsafe { descriptor.take_values(|value| sink.put(value)) };

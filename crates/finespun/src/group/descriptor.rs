@@ -14,7 +14,7 @@ use super::values::Values;
 use crate::atomics::lock_std as lock;
 use crate::task::call::Task;
 use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{Payload, discard, quietly};
+use crate::task::frame::{Payload, quietly};
 use crate::task::groups::Group;
 use crate::task::teams;
 
@@ -99,7 +99,7 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
             // Nobody will see it.
             return match end {
                 End::Break(value) => quietly(|| drop(value)),
-                End::Panic(payload) => discard(payload),
+                End::Panic(payload) => drop(payload),
             };
         }
         *first = Some(end);
@@ -117,7 +117,7 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
     /// has been.
     pub(super) fn cut_short(&self) {
         if !self.has_ended() {
-            self.end(End::Panic(Box::new("an activity was cancelled")));
+            self.end(End::Panic(Payload::new("an activity was cancelled")));
         }
     }
 

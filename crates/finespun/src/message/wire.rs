@@ -9,10 +9,11 @@
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::task::frame::{Payload, discard, quietly};
+use crate::task::frame::{discard, quietly};
 use crate::task::suspend::travel::{Left, carry, join};
 
 /// What can be written and read again, by the same program.
@@ -79,7 +80,7 @@ impl Writer {
     }
 
     /// Writes something of the program's: all of it, or nothing if its encoders refuse or panic.
-    pub(crate) fn part(body: impl FnOnce(&mut Writer)) -> Result<Writer, Payload> {
+    pub(crate) fn part(body: impl FnOnce(&mut Writer)) -> thread::Result<Writer> {
         let mut body = Some(body);
         Writer::part_by(&mut |to| {
             if let Some(body) = body.take() {
@@ -88,7 +89,7 @@ impl Writer {
         })
     }
 
-    fn part_by(body: &mut dyn FnMut(&mut Writer)) -> Result<Writer, Payload> {
+    fn part_by(body: &mut dyn FnMut(&mut Writer)) -> thread::Result<Writer> {
         let mut part = Writer::default();
         let (whole, left) = carry(|| catch_unwind(AssertUnwindSafe(|| body(&mut part))));
         match whole {

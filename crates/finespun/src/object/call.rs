@@ -137,7 +137,7 @@ impl<M: Method> Call<M> {
         let table = Nodes::of(cx).table(name.node());
         let refused = |refusal| -> Outcome<M::Output> { throw(Self::which(self.target).refused(refusal)) };
         if matches!(M::ACCESS, Access::None | Access::Constant) {
-            let Some(object) = table.peek(name) else { return refused(Refusal::Stale) };
+            let Some(object) = table.peek(name) else { return refused(table.stale(name)) };
             // SAFETY: at home; of the object nothing is used, or what nobody changes.
             return unsafe { M::run(self.target, object.cast(), self.args, cx) };
         }
@@ -171,7 +171,7 @@ impl<M: Method> Call<M> {
                         let (child, call, line) = enter.take();
                         let hold = wait(child).await;
                         line.served();
-                        let Some(hold) = hold else { throw(Self::which(call.target).refused(Refusal::Stale)) };
+                        let Some(hold) = hold else { throw(Self::which(call.target).refused(Refusal::DROPPED)) };
                         call_async(Held::<M> { hold, target: call.target, args: call.args }).await
                     })
                 }
@@ -258,7 +258,7 @@ unsafe fn elsewhere<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M:
     let call = unsafe { call.take() };
     // First: a worker without nodes is at one that there is not.
     if !Nodes::of(cx).knows(call.target.name()) {
-        throw(Call::<M>::which(call.target).refused(Refusal::Stale));
+        throw(Call::<M>::which(call.target).refused(Refusal::OTHER_RUNTIME));
     }
     if call.target.name().node() == cx.node() {
         // SAFETY: passed on.

@@ -35,7 +35,7 @@ impl<M: Method> Task for Checked<M> {
         let which = Call::<M>::which(self.0.target());
         if !Nodes::of(cx).knows(self.0.target().name()) {
             // SAFETY: the call protocol.
-            return unsafe { Outcome::done(Err(which.refused(Refusal::Stale))) };
+            return unsafe { Outcome::done(Err(which.refused(Refusal::OTHER_RUNTIME))) };
         }
         // SAFETY: passed on; a child is waited for below.
         match catch_unwind(AssertUnwindSafe(|| unsafe { call(cx, self.0) }.open())) {

@@ -269,7 +269,7 @@ impl<T: Object> Task for Dropping<T> {
         let name = self.target.name();
         // First: a worker without nodes is at one that there is not.
         if !Nodes::of(cx).knows(name) {
-            throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(Refusal::Stale));
+            throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(Refusal::OTHER_RUNTIME));
         }
         if name.node() == cx.node() {
             // SAFETY: passed on; here.
@@ -306,8 +306,8 @@ impl<T: Object> Work for Dropping<T> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<()> {
         let name = self.target.name();
-        let stale = move || -> ! {
-            throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(Refusal::Stale))
+        let stale = move |refusal| -> ! {
+            throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(refusal))
         };
         let table = Nodes::of(cx).table(name.node());
         match table.hold_even_poisoned(name, true) {
@@ -316,7 +316,7 @@ impl<T: Object> Work for Dropping<T> {
                 // SAFETY: the call protocol.
                 unsafe { Outcome::done(()) }
             }
-            Found::Refused(_) => stale(),
+            Found::Refused(refusal) => stale(refusal),
             Found::Busy => {
                 let line = suspend_at(self.place, |granted: Continuation<Option<Hold>>| {
                     table.wait(name.index(), true, granted);
@@ -332,7 +332,7 @@ impl<T: Object> Work for Dropping<T> {
                             line.served();
                             match hold {
                                 Some(hold) => destroy(context::cx(), hold),
-                                None => stale(),
+                                None => stale(Refusal::DROPPED),
                             }
                         })
                     },

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use crate::atomics::lock_std as lock;
 use crate::message::wire::{Reader, Writer};
-use crate::task::frame::{Payload, discard};
+use crate::task::frame::Payload;
 use crate::task::origin::{Origin, open, traced};
 
 /// Why a call of an object's method delivered no value.
@@ -15,8 +15,8 @@ use crate::task::origin::{Origin, open, traced};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// There is no such object: it has been dropped, or the reference was never one to it.
-    #[error("`{method}` was called of {} at node {node} that has been dropped: its reference is stale", one(object))]
+    /// The runtime has no such object: it has been dropped, or lives in another runtime.
+    #[error("`{method}` was called of {} at node {node} that {cause}: its reference is stale", one(object))]
     Stale {
         /// The object's type.
         object: &'static str,
@@ -24,6 +24,8 @@ pub enum CallError {
         method: &'static str,
         /// The node where it was.
         node: usize,
+        /// Why the reference is stale, as far as that is known.
+        cause: StaleCause,
     },
     /// A `&mut self` method of the object panicked or was cancelled before, and may have left it half changed.
     #[error(
@@ -62,6 +64,32 @@ pub enum CallError {
     },
 }
 
+/// Why a reference is stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StaleCause {
+    /// The object has been dropped.
+    #[error("has been dropped")]
+    Dropped,
+    /// The object is, or was, one of another runtime of this process; or the reference is forged.
+    #[error("belongs to another runtime")]
+    OtherRuntime,
+    /// One of these: runtimes that were alive at the same time have made objects in turn.
+    #[error("has been dropped or belongs to another runtime")]
+    Unknown,
+}
+
+impl StaleCause {
+    /// The number that stands for the cause in messages.
+    fn code(self) -> u8 {
+        match self {
+            StaleCause::Dropped => 0,
+            StaleCause::OtherRuntime => 4,
+            StaleCause::Unknown => 5,
+        }
+    }
+}
+
 /// The type with its article.
 fn one(object: &str) -> String {
     let name = object.to_ascii_lowercase();
@@ -76,7 +104,7 @@ impl CallError {
     /// Whether it is this call that was refused, and not one that the method made.
     fn is_refusal_of(&self, which: Which) -> bool {
         match *self {
-            CallError::Stale { object, method, node } | CallError::Poisoned { object, method, node } => {
+            CallError::Stale { object, method, node, .. } | CallError::Poisoned { object, method, node } => {
                 (object, method, node) == (which.object, which.method, which.node as usize)
             }
             _ => false,
@@ -95,8 +123,13 @@ pub(crate) struct Which {
 /// Why an object cannot be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    Stale,
+    Stale(StaleCause),
     Poisoned,
+}
+
+impl Refusal {
+    pub(crate) const DROPPED: Refusal = Refusal::Stale(StaleCause::Dropped);
+    pub(crate) const OTHER_RUNTIME: Refusal = Refusal::Stale(StaleCause::OtherRuntime);
 }
 
 impl Which {
@@ -105,7 +138,7 @@ impl Which {
         let Which { object, method, node } = self;
         let node = node as usize;
         match refusal {
-            Refusal::Stale => CallError::Stale { object, method, node },
+            Refusal::Stale(cause) => CallError::Stale { object, method, node, cause },
             Refusal::Poisoned => CallError::Poisoned { object, method, node },
         }
     }
@@ -117,11 +150,7 @@ impl Which {
         let message = match open(payload).0.downcast::<CallError>() {
             Ok(error) if error.is_refusal_of(self) => return *error,
             Ok(error) => error.to_string(),
-            Err(payload) => {
-                let message = text(&*payload).to_owned();
-                discard(payload);
-                message
-            }
+            Err(payload) => text(&*payload).to_owned(),
         };
         CallError::Panicked { object, method, node: node as usize, message }
     }
@@ -157,7 +186,9 @@ pub(crate) fn write_payload(payload: Payload, to: &mut Writer) {
     let error = match payload.downcast::<CallError>() {
         Ok(error) => {
             let (kind, Which { object, method, node }, message) = match *error {
-                CallError::Stale { object, method, node } => (0_u8, which(object, method, node), String::new()),
+                CallError::Stale { object, method, node, cause } => {
+                    (cause.code(), which(object, method, node), String::new())
+                }
                 CallError::Poisoned { object, method, node } => (1, which(object, method, node), String::new()),
                 CallError::Panicked { object, method, node, message } => (2, which(object, method, node), message),
                 CallError::Cancelled { object, method, node } => (3, which(object, method, node), String::new()),
@@ -166,7 +197,6 @@ pub(crate) fn write_payload(payload: Payload, to: &mut Writer) {
         }
         Err(payload) => {
             let message = text(&*payload).to_owned();
-            discard(payload);
             Err(message)
         }
     };
@@ -186,14 +216,16 @@ pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
     let payload: Payload = match error {
         Ok((kind, object, method, node, message)) => {
             let (object, method, node) = (known(object), known(method), node as usize);
-            Box::new(match kind {
-                0 => CallError::Stale { object, method, node },
+            Payload::new(match kind {
+                0 => CallError::Stale { object, method, node, cause: StaleCause::Dropped },
+                4 => CallError::Stale { object, method, node, cause: StaleCause::OtherRuntime },
+                5 => CallError::Stale { object, method, node, cause: StaleCause::Unknown },
                 1 => CallError::Poisoned { object, method, node },
                 2 => CallError::Panicked { object, method, node, message },
                 _ => CallError::Cancelled { object, method, node },
             })
         }
-        Err(message) => Box::new(message),
+        Err(message) => Payload::new(message),
     };
     match origin {
         // SAFETY: written by this program, and nothing of the program's own stands before it.
@@ -220,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_type_has_the_article_that_it_is_said_with() {
-        let told = |object| Which { object, method: "get", node: 1 }.refused(Refusal::Stale).to_string();
+        let told = |object| Which { object, method: "get", node: 1 }.refused(Refusal::DROPPED).to_string();
         for name in ["Array", "Entry", "EulerTour", "Item", "Octant", "Unknown", "Update"] {
             assert!(told(name).starts_with(&format!("`get` was called of an {name} at node 1 ")), "{}", told(name));
         }

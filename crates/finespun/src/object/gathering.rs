@@ -4,7 +4,7 @@
 //! nodes messages arrive in order. A loop like `join_all` would let a thief begin some, which would send them by another way.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
@@ -85,12 +85,12 @@ impl<V> Future for Gathering<V> {
                 None
             }
             Delivered::Panic(payload) => Some(payload),
-            Delivered::Cancelled => Some(Box::new("work at a node was cancelled") as Payload),
+            Delivered::Cancelled => Some(Payload::new("work at a node was cancelled")),
         });
         let Some(payload) = panic else { return Poll::Ready(values) };
         // Nobody sees what else there is, nor its destructors' panics.
         values.into_iter().for_each(|value| quietly(|| drop(value)));
         branches.for_each(|branch| quietly(|| drop(branch)));
-        resume_unwind(payload)
+        payload.resume()
     }
 }

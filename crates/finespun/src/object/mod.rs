@@ -5,7 +5,7 @@
 //! active message (hybrid-execution-model, section 3.3; concert-runtime-mechanisms, sections 2 and 4).
 //!
 //! Here live the name space ([`reference`], [`class`], [`table`]), objects' implicit locks ([`table`] too: they are words
-//! of the same entries), calls ([`call`], [`checked`]), work done on another node and its answer ([`remote`]), on many
+//! of the same entries; [`generations`]), calls ([`call`], [`checked`]), work done on another node and its answer ([`remote`]), on many
 //! ([`gathering`], [`place`]), making and dropping objects ([`create`], [`array`]), and what a worker has of all that
 //! ([`host`]).
 //!
@@ -21,6 +21,7 @@ pub(crate) mod class;
 pub(crate) mod create;
 pub(crate) mod error;
 mod gathering;
+mod generations;
 pub(crate) mod host;
 pub(crate) mod lock;
 pub(crate) mod oneway;

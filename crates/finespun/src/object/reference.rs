@@ -62,7 +62,8 @@ pub unsafe fn constants<'a, T: Object>(object: NonNull<T>) -> &'a T::Constants {
 ///
 /// Its methods are those of `T`, as tasks: `r.position().await` runs `position` where the object lives. A reference does
 /// not keep its object alive. One whose object has been dropped is *stale*: calls through it are errors, never calls of
-/// another object, since places are used again under another generation.
+/// another object, since places are used again under another generation. The same holds for a reference of another
+/// runtime, also when that has been dropped: no two objects of a process have the same name.
 ///
 /// Functions of references themselves are associated ones, so that they hide no method: [`Ref::node`], [`Ref::free`].
 /// It is 8 bytes, and so is an `Option` of it.
@@ -77,7 +78,8 @@ pub struct Ref<T> {
 ///
 /// From above: high part of the generation (10 bits), node (16), class (9), index in the node's table (25), low part of
 /// the generation (3), mark (1, never set in a name). So the index, under a mask, is the entry's place in bytes; and a
-/// name is never zero, since no class is.
+/// name is never zero, since no class is. The generations of an entry are one sequence in the whole process
+/// ([`super::generations`]), so a name is one object's, whatever its runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub(crate) struct Name(NonZeroU64);

@@ -175,7 +175,7 @@ impl<W: Work> Handler for Request<W> {
         match (W::read(&mut from), cx) {
             (Ok(work), Some(cx)) => Request { group, home, k, work }.handle(cx),
             (Err(error), Some(cx)) if cx.try_enter(group) => {
-                answer(cx, Reply { home, k }, Err(Box::new(error.to_string())));
+                answer(cx, Reply { home, k }, Err(Payload::new(error.to_string())));
             }
             _ => {}
         }
@@ -272,7 +272,7 @@ impl<T: Portable> Handler for Answer<T> {
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
         let Ok((k, good)) = from.value::<(Continuation<T>, bool)>() else { unreachable!("the library's own") };
         let result = if good {
-            from.value().map_err(|error| Box::new(error.to_string()) as Payload)
+            from.value().map_err(|error| Payload::new(error.to_string()))
         } else {
             Err(read_payload(&mut from))
         };

@@ -8,8 +8,13 @@
 //!      ^                    |        |  (3) poisoned: stays marked
 //!      | (5) create         | (4) free, as an exclusive holder
 //!      |                    v
-//!      +-------------- EMPTY(g + 1), marked
+//!      +------------------ EMPTY, marked
 //! ```
+//!
+//! (5) takes a generation that no object of this process has had at this node number and index ([`generations`]). So the
+//! comparison refuses the references of other runtimes too.
+//!
+//! [`generations`]: super::generations
 //!
 //! A reference holds the word of its object when that is free. So one comparison says that the object is there, is of
 //! the type, is the same object still, and that nobody holds it: the call may go on at once. Whatever is otherwise is
@@ -27,9 +32,10 @@ use std::collections::{HashMap, VecDeque};
 use std::ptr::NonNull;
 
 use super::class::Class;
-use super::error::Refusal;
+use super::error::{Refusal, StaleCause};
+use super::generations::Generations;
 use super::lock::Hold;
-use super::reference::{ENTRY, GENERATIONS, Name, OBJECTS, Object, Whole, generation, short, word};
+use super::reference::{ENTRY, Name, OBJECTS, Object, Whole, generation, short, word};
 use crate::task::context::{Cx, Here};
 use crate::task::frame::FrameRef;
 use crate::task::origin::Origin;
@@ -57,8 +63,8 @@ pub(crate) struct Entry {
 const _: () = assert!(size_of::<Entry>() == 1 << ENTRY);
 
 impl Entry {
-    fn empty(index: u32) -> Entry {
-        Entry { word: Cell::new(word(0, 0, 1, index) | MARK), object: Cell::new(std::ptr::null_mut()) }
+    fn empty() -> Entry {
+        Entry { word: Cell::new(MARK), object: Cell::new(std::ptr::null_mut()) }
     }
 
     fn name(&self) -> Option<Name> {
@@ -76,6 +82,10 @@ struct State {
     /// How many hold it shared. If none does, and it is not idle, somebody holds it alone.
     shared: Cell<u32>,
     flags: Cell<u8>,
+    /// Another runtime's objects have had generations between those of this entry's objects.
+    mixed: Cell<bool>,
+    /// The generation of the entry's first object.
+    first: Cell<u16>,
 }
 
 impl State {
@@ -135,6 +145,8 @@ pub(crate) struct Table {
     used: Cell<u32>,
     /// Places that may be used again.
     spare: RefCell<Vec<u32>>,
+    /// The generations that objects of this node number may still have.
+    generations: Generations,
     lines: RefCell<HashMap<u32, VecDeque<Waiter>>>,
 }
 
@@ -209,10 +221,11 @@ impl Table {
     pub(crate) fn new(node: u32) -> Table {
         Table {
             node,
-            entries: UnsafeCell::new(vec![Entry::empty(0)]),
+            entries: UnsafeCell::new(vec![Entry::empty()]),
             states: UnsafeCell::new(vec![State::default()]),
             used: Cell::new(0),
             spare: RefCell::new(Vec::new()),
+            generations: Generations::of_node(node),
             lines: RefCell::new(HashMap::new()),
         }
     }
@@ -245,31 +258,69 @@ impl Table {
 
     /// Enters an object (5), which the table owns from now on.
     pub(crate) fn insert(&self, class: &'static Class, object: NonNull<()>) -> Name {
-        let spare = self.spare.borrow_mut().pop();
-        let index = spare.unwrap_or_else(|| {
-            // SAFETY: only this worker touches them, and nobody holds a reference (see the field).
-            let (entries, states) = unsafe { (&mut *self.entries.get(), &mut *self.states.get()) };
-            let index = self.used.get();
-            assert!(index < 1 << OBJECTS, "a node has room for 2^{OBJECTS} objects: use more nodes");
-            self.used.set(index + 1);
-            if index as usize == entries.len() {
-                let more = (2 * index).max(64);
-                entries.extend((index..more).map(Entry::empty));
-                states.resize_with(more as usize, State::default);
-            }
-            index
-        });
-        let Place { entry, state } = self.place(index).expect("just found");
-        let word = word(class.number, self.node, generation(entry.word.get()), index);
+        let (index, next) = self.claim();
+        let Place { entry, state } = self.place(index).expect("just claimed");
+        let word = word(class.number, self.node, next, index);
+        match generation(entry.word.get()) {
+            0 => state.first.set(next as u16),
+            last => state.mixed.set(state.mixed.get() || next != last + 1),
+        }
         entry.object.set(object.as_ptr());
         entry.word.set(word);
         state.flags.set(0);
         Name::of_word(word).expect("it has a class")
     }
 
+    /// Claims an empty entry, and a generation for its next object. An entry whose generations are used up stays empty.
+    fn claim(&self) -> (u32, u32) {
+        loop {
+            let spare = self.spare.borrow_mut().pop();
+            let index = spare.unwrap_or_else(|| self.add_entry());
+            if let Some(generation) = self.generations.next(index) {
+                return (index, generation);
+            }
+        }
+    }
+
+    /// Adds an empty entry.
+    fn add_entry(&self) -> u32 {
+        // SAFETY: only this worker touches them, and nobody holds a reference (see the field).
+        let (entries, states) = unsafe { (&mut *self.entries.get(), &mut *self.states.get()) };
+        let index = self.used.get();
+        assert!(index < 1 << OBJECTS, "a node has room for 2^{OBJECTS} objects: use more nodes");
+        self.used.set(index + 1);
+        if index as usize == entries.len() {
+            let more = (2 * index).max(64);
+            entries.resize_with(more as usize, Entry::empty);
+            states.resize_with(more as usize, State::default);
+        }
+        self.generations.reach(index);
+        index
+    }
+
     /// The place of an object that is there.
     fn find(&self, name: Name) -> Option<Place<'_>> {
         self.place(name.index()).filter(|place| place.entry.word.get() & !MARK == name.word())
+    }
+
+    /// Why there is no object of that name at this node.
+    #[cold]
+    pub(crate) fn stale(&self, name: Name) -> Refusal {
+        let cause = match self.place(name.index()) {
+            Some(Place { entry, state }) if state.first.get() != 0 => {
+                let (first, last) = (u32::from(state.first.get()), generation(entry.word.get()));
+                if !(first..=last).contains(&name.generation()) {
+                    StaleCause::OtherRuntime
+                } else if state.mixed.get() && name.generation() < last {
+                    StaleCause::Unknown
+                } else {
+                    StaleCause::Dropped
+                }
+            }
+            // The entry has had no object.
+            _ => StaleCause::OtherRuntime,
+        };
+        Refusal::Stale(cause)
     }
 
     /// Whether the object is there; held or not.
@@ -321,7 +372,7 @@ impl Table {
 
     /// The same of an object that may be poisoned.
     pub(crate) fn hold_even_poisoned(&self, name: Name, exclusive: bool) -> Found {
-        let Some(place) = self.find(name) else { return Found::Refused(Refusal::Stale) };
+        let Some(place) = self.find(name) else { return Found::Refused(self.stale(name)) };
         let waits = place.state.is(WANTED) && (exclusive || !place.state.is(READERS_FIRST));
         if place.is_marked() && (!place.admits(exclusive) || waits) {
             return Found::Busy;
@@ -402,12 +453,8 @@ impl Table {
         state.holder.set(None);
         state.shared.set(0);
         state.flags.set(0);
-        if name.generation() < GENERATIONS {
-            entry.word.set(word(0, 0, name.generation() + 1, index) | MARK);
-            self.spare.borrow_mut().push(index);
-        } else {
-            entry.word.set(MARK);
-        }
+        entry.word.set(word(0, 0, name.generation(), index) | MARK);
+        self.spare.borrow_mut().push(index);
         let line = self.lines.borrow_mut().remove(&index);
         for waiter in line.into_iter().flatten() {
             waiter.granted.resolve(None);

@@ -18,6 +18,7 @@ use super::{Error, Runtime, Schema};
 pub(super) const MAX_WORKERS: usize = 1024;
 pub(super) const MAX_NODES: usize = 65536;
 pub(super) const MIN_STACK: usize = 64 * 1024;
+pub(super) const MIN_FRAME_MEMORY: usize = 1 << 20;
 const DEFAULT_STACK: usize = 4 * 1024 * 1024;
 
 /// Makes a [`Runtime`].
@@ -34,6 +35,7 @@ pub struct Builder {
     policy: Policy,
     nodes: Option<usize>,
     travel: Travel,
+    frame_memory: Option<usize>,
     name: String,
 }
 
@@ -50,6 +52,7 @@ impl Default for Builder {
             policy: Policy::default(),
             nodes: None,
             travel: Travel::default(),
+            frame_memory: None,
             name: "finespun".to_owned(),
         }
     }
@@ -144,6 +147,19 @@ impl Builder {
         self
     }
 
+    /// Bytes that the frames of this runtime may take, at least 1 MiB; a run that asks for more ends with
+    /// [`RunError::FrameMemory`](super::RunError::FrameMemory). Default: half of the memory that the process may use, for the
+    /// frames of all runtimes that have no limit of their own, together. The machine's memory, control groups of version 1 and
+    /// 2, and the limit of the address space (`ulimit -v`) are taken into account.
+    ///
+    /// Frames are counted by pages of 64 KiB. What tasks keep elsewhere (in vectors, boxes) is not counted, nor are objects. An
+    /// ended run needs some memory on top of the limit, until its tasks have been destroyed: the frames of what is on the
+    /// stacks.
+    pub fn frame_memory(mut self, bytes: usize) -> Builder {
+        self.frame_memory = Some(bytes);
+        self
+    }
+
     /// The workers' threads are called by this name and their number. Default: `finespun`.
     pub fn thread_name(mut self, name: impl Into<String>) -> Builder {
         self.name = name.into();
@@ -153,7 +169,7 @@ impl Builder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// [`Error::Workers`], [`Error::Nodes`], [`Error::StackSize`] and [`Error::Quantum`] for settings out of range, [`Error::Thread`] when the system gives
+    /// [`Error::Workers`], [`Error::Nodes`], [`Error::StackSize`], [`Error::Quantum`] and [`Error::FrameMemory`] for settings out of range, [`Error::Thread`] when the system gives
     /// no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
         let workers = match self.workers {
@@ -173,6 +189,9 @@ impl Builder {
         if self.quantum < Duration::from_millis(1) {
             return Err(Error::Quantum(self.quantum));
         }
+        if let Some(bytes) = self.frame_memory.filter(|&bytes| bytes < MIN_FRAME_MEMORY) {
+            return Err(Error::FrameMemory(bytes));
+        }
         let config = Config {
             workers,
             stack_size: self.stack_size,
@@ -181,6 +200,7 @@ impl Builder {
             pin: self.pin,
             members: self.members,
             policy: self.policy,
+            frame_memory: self.frame_memory,
         };
         let hosts = hosts(workers, nodes, &self.travel);
         let team = Team::new(config, hosts).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;

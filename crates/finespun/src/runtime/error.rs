@@ -2,9 +2,10 @@
 
 use std::any::Any;
 use std::fmt;
-use std::panic::{Location, resume_unwind};
+use std::panic::Location;
 
 use crate::object::error::CallError;
+use crate::task::budget::FrameMemory;
 use crate::task::frame::Payload;
 use crate::task::origin::{Origin, open};
 
@@ -24,6 +25,9 @@ pub enum Error {
     /// The quantum is too short.
     #[error("quantum({0:?}): a task needs at least a millisecond to run")]
     Quantum(std::time::Duration),
+    /// The memory for frames is too little.
+    #[error("frame_memory({0}): frames need at least {min} bytes", min = super::builder::MIN_FRAME_MEMORY)]
+    FrameMemory(usize),
     /// A thread could not be started.
     #[error("could not start worker {worker} of {workers}: {source}; ask for fewer workers or smaller stacks")]
     Thread {
@@ -55,6 +59,9 @@ pub enum RunError {
     /// The run was cancelled.
     #[error("the run was cancelled")]
     Cancelled,
+    /// The frames of the run took more memory than they may: a recursion without end, or tasks spawned without end.
+    #[error("{0}")]
+    FrameMemory(FrameMemory),
     /// Nothing was ready, nothing was under way, and the root had not ended.
     #[error("deadlock: nothing is ready, and nothing outside is waited for\n  {}", .0.join("\n  "))]
     Deadlock(Vec<String>),
@@ -70,7 +77,8 @@ impl fmt::Debug for RunError {
 ///
 /// The task is the innermost one whose own code was running, wherever that was: on its caller's stack, in a frame, on
 /// a thief. Closures that it hands to the library (`reduce`'s operator, `suspend`'s body) are its own code, unless one
-/// has a `return` or `?`: such a panic may be ascribed to the task that awaits this one. A task that awaits in tail
+/// has a `return` or `?`: such a panic may be ascribed to the task that awaits this one; so may that of any such closure in a
+/// build without debug assertions, where a note of the closure's own would cost instructions. A task that awaits in tail
 /// position may have handed its place on to its caller, as in a backtrace.
 ///
 /// ```
@@ -134,7 +142,7 @@ impl Panic {
 
     /// What was thrown, to be thrown again.
     pub fn into_payload(self) -> Box<dyn Any + Send> {
-        self.payload
+        self.payload.into_box()
     }
 
     /// Goes on with the panic in this thread, and says where it came from: the payload cannot.
@@ -146,7 +154,7 @@ impl Panic {
             // Thrown by the library: no panic hook has printed it.
             panic!("{text}");
         }
-        resume_unwind(self.payload)
+        self.payload.resume()
     }
 }
 

@@ -9,6 +9,7 @@ mod root;
 mod schema;
 mod spawned;
 
+pub use crate::task::budget::FrameMemory;
 pub use builder::Builder;
 pub use error::{Error, Panic, RunError};
 pub use schema::Schema;
@@ -21,12 +22,14 @@ use crate::observe::Stats;
 use crate::sched::team::Team;
 use crate::task::call::Task;
 use crate::task::context::try_cx;
-use crate::task::teams;
+use crate::task::foreign::is_own_thread;
+use crate::task::outside::Outside;
 
 /// A team of workers that runs tasks.
 ///
-/// Dropping it cancels what is under way and waits until its threads have ended (dropped by a task, it leaves the
-/// waiting to a thread of its own). A runtime with nothing to do uses no processor time.
+/// Dropping it cancels what is under way and waits until its threads have ended. Dropped by a task, in a call of `blocking` or
+/// by a waker that a run calls, it waits for nothing: a thread of its own ends it in the background, when that task or call has
+/// ended. (A plain thread that a task itself waits for must not drop it: each would wait for the other.) A runtime with nothing to do uses no processor time.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -85,7 +88,8 @@ impl Runtime {
     ///
     /// # Panics
     /// With the payload of a panic in any task of the run; on a worker (await the task instead); and with a report of
-    /// who waits for what when the run is deadlocked. [`try_run`](Runtime::try_run) returns these as errors.
+    /// who waits for what when the run is deadlocked, or of how deep it has become when its frames take more memory than
+    /// [`Builder::frame_memory`] allows. [`try_run`](Runtime::try_run) returns these as errors.
     ///
     /// A panic keeps its payload, so that whoever catches it can downcast it as if the task had been a plain call. A
     /// payload has no room for the task's name, so `run` says that in one line on standard error, below what the
@@ -106,7 +110,8 @@ impl Runtime {
     /// As [`run`](Runtime::run), with everything that can go wrong as an error.
     ///
     /// # Errors
-    /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`], [`RunError::Deadlock`].
+    /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`], [`RunError::Deadlock`],
+    /// [`RunError::FrameMemory`].
     pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
     where
         T: Task + Send,
@@ -135,13 +140,23 @@ impl Runtime {
     /// keep theirs; all others are leaks.
     ///
     /// # Panics
-    /// Inside a task.
+    /// Inside a task or a call of [`blocking`](crate::blocking).
     pub fn close(mut self) -> i64 {
-        assert!(try_cx().is_none(), "Runtime::close was called inside a task");
+        assert!(
+            !is_own_thread(),
+            "Runtime::close was called inside a task or a blocking call, for which it would wait: drop the runtime there, \
+             or close it on another thread"
+        );
         end(&self.team, std::mem::take(&mut self.threads));
         self.closed = true;
         // SAFETY: `end` has joined the threads.
         unsafe { self.team.frames_left() }
+    }
+
+    /// As [`outside`](crate::outside), from a thread that runs no task of this runtime: as long as the returned value lives, no
+    /// run of the runtime is reported as deadlocked.
+    pub fn outside(&self) -> Outside {
+        Outside::new(Arc::clone(&self.team.external))
     }
 
     /// What the workers have done since the runtime was built.
@@ -163,8 +178,8 @@ impl Drop for Runtime {
             return;
         }
         // Runs that nobody waits for are cancelled, and their tasks destroyed, before the workers go.
-        if try_cx().is_some() {
-            // The last owner is a task, perhaps one of this runtime's own: its worker cannot wait for itself.
+        if is_own_thread() {
+            // The last owner is a task or a blocking call, perhaps one of this runtime's own: it cannot wait for itself.
             let team = Arc::clone(&self.team);
             let threads = std::mem::take(&mut self.threads);
             let _ = std::thread::Builder::new().name("finespun-drop".to_owned()).spawn(move || end(&team, threads));
@@ -183,7 +198,7 @@ fn end(team: &Team, threads: Vec<JoinHandle<()>>) {
         // A worker does not panic: tasks' panics are caught at their frames.
         let _ = thread.join();
     }
-    teams::unregister(&team.id);
+    team.unregister();
 }
 
 impl std::fmt::Debug for Runtime {
@@ -197,7 +212,7 @@ impl std::fmt::Debug for Runtime {
 mod tests {
     use std::alloc::Layout;
 
-    use super::builder::{MAX_NODES, MAX_WORKERS, MIN_STACK};
+    use super::builder::{MAX_NODES, MAX_WORKERS, MIN_FRAME_MEMORY, MIN_STACK};
     use crate::object::reference;
     use crate::sched::worker::STACK_RESERVE;
     use crate::task::frame::{Header, LARGEST_FRAME, Payload, frame_layout};
@@ -238,6 +253,7 @@ mod tests {
             format!("at least {}.", kib(MIN_STACK)),
             format!("{} MiB of address space", (8 * LARGEST_FRAME) >> 20),
             format!("({} MiB in a debug build)", (64 * LARGEST_FRAME) >> 20),
+            format!("may take, at least {} MiB;", MIN_FRAME_MEMORY >> 20),
             format!("this process has {TEAMS} runtimes already"),
         ] {
             assert!(builder.contains(&limit), "builder.rs does not say `{limit}`");

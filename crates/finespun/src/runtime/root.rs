@@ -110,6 +110,11 @@ pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunEr
         quietly(|| drop(ended));
         return Err(RunError::Panicked(Panic::of(payload)));
     }
+    if let Some(error) = run.exhausted() {
+        // As above: what the run has begun has been destroyed.
+        quietly(|| drop(ended));
+        return Err(RunError::FrameMemory(error));
+    }
     match ended {
         Some(Ok(value)) => Ok(value),
         Some(Err(Ended::Panicked(payload))) => Err(RunError::Panicked(Panic::of(payload))),

@@ -17,6 +17,9 @@ use super::root::{self, Delivery};
 ///
 /// Dropping it cancels the run; [`detach`](RunFuture::detach) lets it go on alone. It may be awaited on any
 /// executor, and resumes with a panic of the run, as [`Runtime::run`](super::Runtime::run) does.
+///
+/// # Panics
+/// When it is polled again after that.
 #[must_use = "dropping it cancels the run; `detach` lets it go on"]
 pub struct RunFuture<T> {
     run: Arc<Run>,
@@ -24,6 +27,8 @@ pub struct RunFuture<T> {
     delivery: Delivery<T>,
     shared: Arc<Mutex<Shared>>,
     detached: bool,
+    /// It has delivered the value, or panicked.
+    completed: bool,
 }
 
 #[derive(Default)]
@@ -55,7 +60,7 @@ where
         }
     });
     let delivery = root::start(team, task, &run);
-    RunFuture { run, team: Arc::clone(team), delivery, shared, detached: false }
+    RunFuture { run, team: Arc::clone(team), delivery, shared, detached: false, completed: false }
 }
 
 impl<T> RunFuture<T> {
@@ -68,7 +73,9 @@ impl<T> RunFuture<T> {
 impl<T> Future for RunFuture<T> {
     type Output = T;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        assert!(!self.completed, "`RunFuture` polled after completion");
         // Wakers are user code: cloned and dropped outside the lock.
         let waker = cx.waker().clone();
         {
@@ -80,6 +87,7 @@ impl<T> Future for RunFuture<T> {
                 return Poll::Pending;
             }
         }
+        self.completed = true;
         match root::delivered(&self.run, &self.delivery) {
             Ok(value) => Poll::Ready(value),
             Err(RunError::Panicked(panic)) => panic.resume(),

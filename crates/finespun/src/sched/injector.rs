@@ -105,7 +105,7 @@ mod models {
     #[test]
     fn a_root_from_outside_is_found_and_never_taken_for_stuck() {
         loom::model(|| {
-            let pool = Arc::new(Pool { injector: Injector::new(), idle: Idle::new(1), run: Run::new(0) });
+            let pool = Arc::new(Pool { injector: Injector::new(), idle: Idle::new(1), run: Run::new(0, false) });
             let worker = {
                 let pool = Arc::clone(&pool);
                 thread::spawn(move || pool.work())

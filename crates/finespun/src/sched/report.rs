@@ -52,6 +52,14 @@ pub(super) fn is_open_leaf(frame: FrameRef, table: &'static VTable, groups: &Gro
         && unsafe { suspend::is_waited_for(frame) }
 }
 
+/// Whether that is a leaf that waits for something which a task may have passed on to a plain thread.
+///
+/// All workers are parked, so the frames stand still.
+pub(super) fn is_lent(frame: FrameRef, table: &'static VTable) -> bool {
+    // SAFETY: of a leaf, which it is, one may ask that.
+    table.leaf.is_some() && unsafe { suspend::is_lent(frame) }
+}
+
 /// The first task of the program's own among `waiter` and those that wait for it.
 fn waiting_task(waiter: FrameRef) -> Option<&'static str> {
     let mut next = Some(waiter);

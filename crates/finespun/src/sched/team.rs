@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -11,16 +11,19 @@ use crossbeam_utils::CachePadded;
 
 use crate::atomics::lock_std as lock;
 use crate::observe::Stats;
+use crate::task::budget::{Budget, FrameMemory};
 use crate::task::context::{Context, Cx};
+use crate::task::foreign::is_own_thread;
 use crate::task::frame::{FrameRef, Header, home};
 use crate::task::groups::{Groups, Members, Policy};
+use crate::task::pool::Pool;
 use crate::task::runs::Run;
 use crate::task::teams::{self, Externals, GROUP, TeamId};
 
+use super::deadlock::{self, Stuck};
 use super::deque::Deque;
 use super::injector::Injector;
 use super::park::Idle;
-use super::report;
 use super::ticker::Bell;
 use crate::task::guard::Flags;
 
@@ -34,6 +37,7 @@ pub(crate) struct Config {
     pub(crate) pin: bool,
     pub(crate) members: Members,
     pub(crate) policy: Policy,
+    pub(crate) frame_memory: Option<usize>,
 }
 
 /// One worker, as the others see it.
@@ -97,6 +101,11 @@ impl Seat {
         self.context.counters.resumptions.get()
     }
 
+    /// The worker's frames; while all workers are parked, or have ended.
+    pub(super) fn pool(&self) -> &Pool {
+        self.context.pool()
+    }
+
     pub(crate) fn request(&self, flags: Flags) {
         self.context.guard.request(flags);
     }
@@ -112,6 +121,8 @@ pub(crate) struct Team {
     injected: CachePadded<Injector>,
     runs: Mutex<Runs>,
     pub(crate) groups: Groups,
+    /// The memory of frames.
+    pub(crate) budget: Arc<Budget>,
     /// Raised whenever a run is cancelled: each worker sweeps its frames once per value.
     sweeps: AtomicU32,
     /// Waits that something outside the tasks will end.
@@ -119,6 +130,8 @@ pub(crate) struct Team {
     pub(crate) bell: Bell,
     /// There has been a message, or a frame that runs at one node only: before, nobody need look for either.
     nodes_in_use: CachePadded<AtomicBool>,
+    /// What the team waits for when it is stuck.
+    stuck: Mutex<Option<Stuck>>,
 }
 
 /// The runs under way.
@@ -126,12 +139,14 @@ pub(crate) struct Team {
 struct Runs {
     by_number: HashMap<u32, Arc<Run>>,
     next: u32,
+    /// How many have been begun.
+    begun: u64,
 }
 
 impl Team {
     /// The team, with a host for each worker.
     pub(crate) fn new(config: Config, hosts: Vec<Box<dyn Host>>) -> Result<Arc<Team>, teams::TooManyTeams> {
-        teams::register(|id| {
+        let team = teams::register(|id| {
             let seat = |host| {
                 CachePadded::new(Seat {
                     deque: Deque::new(),
@@ -146,6 +161,7 @@ impl Team {
                 idle: Idle::new(config.workers),
                 seats: hosts.into_iter().map(seat).collect(),
                 groups: Groups::new(config.members),
+                budget: Arc::new(Budget::new(config.frame_memory)),
                 config,
                 injected: CachePadded::new(Injector::new()),
                 runs: Mutex::new(Runs::default()),
@@ -161,19 +177,30 @@ impl Team {
                 })),
                 bell: Bell::default(),
                 nodes_in_use: CachePadded::new(AtomicBool::new(false)),
+                stuck: Mutex::new(None),
             })
-        })
+        })?;
+        deadlock::register(&team);
+        Ok(team)
+    }
+
+    /// Takes the team out of the tables of teams, when its workers have ended.
+    pub(crate) fn unregister(&self) {
+        deadlock::unregister(self);
+        teams::unregister(&self.id);
     }
 
     /// A new run, with a root to come.
     pub(crate) fn begin_run(&self) -> Arc<Run> {
         self.bell.begin();
+        let inner = is_own_thread();
         let mut runs = lock(&self.runs);
+        runs.begun += 1;
         loop {
             let number = self.id.run(runs.next);
             runs.next = (runs.next + 1) % teams::RUNS;
             if let Entry::Vacant(vacant) = runs.by_number.entry(number) {
-                return Arc::clone(vacant.insert(Arc::new(Run::new(number))));
+                return Arc::clone(vacant.insert(Arc::new(Run::new(number, inner))));
             }
         }
     }
@@ -183,6 +210,15 @@ impl Team {
         lock(&self.runs).by_number.remove(&run.number);
         self.groups.end_run(run.number);
         self.bell.end();
+        if run.exhausted().is_some() {
+            self.budget.reclaim();
+            self.sweep();
+        }
+        // Dekker: pairs with the fence in an examination that has marked the run and then looks whether it is under way.
+        fence(Ordering::SeqCst);
+        if run.is_watched() {
+            deadlock::examine_if_stuck();
+        }
     }
 
     /// A run under way.
@@ -267,6 +303,17 @@ impl Team {
         }
     }
 
+    /// Ends a run that has taken too much memory. Every worker counts its frames of the run when it sweeps, before the run ends.
+    pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
+        let first = run.mark_exhausted(error);
+        // Also if it was marked before: see `Groups::terminate`.
+        self.groups.raise();
+        if first {
+            run.await_sweeps(self.seats.len());
+            self.sweep();
+        }
+    }
+
     /// Terminates a group; whether this is the first time. By somebody whom its run does not end without.
     pub(crate) fn terminate(&self, group: u32) -> bool {
         let first = self.groups.terminate(group);
@@ -308,62 +355,19 @@ impl Team {
         self.sweeps.load(Ordering::Acquire)
     }
 
-    /// All workers have parked: if somebody waits all the same, and for nothing outside, reports and cancels. But a run of
-    /// which all that wait do so for its rest has come to rest: those are told. Whether there were any; then the caller looks
-    /// for work, since some of them may be for it alone.
-    pub(crate) fn look_for_deadlock(&self) -> bool {
-        if self.external.any() || !self.any_run() {
-            return false;
-        }
-        let found = self.idle.while_all_parked(|| {
-            let runs = lock(&self.runs).by_number.values().cloned().collect::<Vec<_>>();
-            let under_way = runs.into_iter().filter(|run| run.under_way()).collect::<Vec<_>>();
-            // After that: a run seen under way has had its root queued, and no worker has left since.
-            // Externals first: who ends one has made its waiter visible before.
-            if self.external.any() || self.work_visible() || (0..self.seats.len()).any(|w| self.waits_for(w)) {
-                return None;
-            }
-            let mut rested = Vec::new();
-            let mut stuck = Vec::new();
-            for run in &under_way {
-                rested.extend(run.at_rest(self.open_leaves(run)));
-            }
-            // Who has come to rest goes on, and may end what others wait for. Until all of them have been told, whoever parks
-            // next finds that something is waited for: us.
-            if !rested.is_empty() {
-                self.external.enter();
-            } else {
-                stuck.extend(under_way.into_iter().filter(|run| run.mark_deadlocked()));
-                self.groups.raise();
-            }
-            for seat in &self.seats {
-                let object = |leaf| self.seats.iter().find_map(|seat| seat.host.waits_for(leaf));
-                seat.context.pool().walk(|frame, table| report::describe(frame, table, &self.groups, &stuck, object));
-            }
-            Some((stuck, rested))
-        });
-        let Some((stuck, rested)) = found.flatten() else { return false };
-        if !stuck.is_empty() {
-            self.sweep();
-        }
-        let told = !rested.is_empty();
-        if told {
-            rested.into_iter().for_each(|k| k.resolve(()));
-            self.idle.notify_all();
-            self.external.leave();
-        }
-        told
+    /// The runs under way.
+    pub(super) fn runs_under_way(&self) -> Vec<Arc<Run>> {
+        lock(&self.runs).by_number.values().filter(|run| run.under_way()).cloned().collect()
     }
 
-    /// How many leaves of a run are waited for, while all workers are parked.
-    fn open_leaves(&self, run: &Run) -> usize {
-        let mut count = 0;
-        for seat in &self.seats {
-            seat.context
-                .pool()
-                .walk(|frame, table| count += usize::from(report::is_open_leaf(frame, table, &self.groups, run)));
-        }
-        count
+    /// How many runs have been begun.
+    pub(super) fn runs_begun(&self) -> u64 {
+        lock(&self.runs).begun
+    }
+
+    /// Calls `body` with what is known of the team while it is stuck.
+    pub(super) fn with_stuck<R>(&self, body: impl FnOnce(&mut Option<Stuck>) -> R) -> R {
+        body(&mut lock(&self.stuck))
     }
 
     /// Queues a frame behind all others, where any worker finds it.

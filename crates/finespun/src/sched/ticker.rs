@@ -3,12 +3,17 @@
 //! One thread per runtime, asleep while there is no run. Each half quantum it looks at every worker, and asks one that
 //! has not begun a new frame since the last look but one to make frames of what it runs. Branches of joins that have
 //! not been begun become ready by that, too: a task that spins on its sibling lets it run.
+//!
+//! The thread also keeps the time for a deadlock report that must wait ([`deadlock`]).
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
+use super::deadlock;
 use super::team::Team;
 use crate::atomics::lock_std as lock;
+use crate::task::foreign::mark_own_thread;
 use crate::task::guard::Flags;
 
 /// What the team tells its ticker.
@@ -22,6 +27,8 @@ pub(crate) struct Bell {
 struct State {
     runs: usize,
     shutdown: bool,
+    /// When the team, which is stuck, is to be examined again.
+    alarm: Option<Instant>,
 }
 
 impl Bell {
@@ -39,6 +46,12 @@ impl Bell {
         lock(&self.state).runs -= 1;
     }
 
+    /// Has deadlocks examined at that time.
+    pub(super) fn set_alarm(&self, at: Instant) {
+        lock(&self.state).alarm = Some(at);
+        self.rung.notify_one();
+    }
+
     /// The team shuts down.
     pub(crate) fn shutdown(&self) {
         lock(&self.state).shutdown = true;
@@ -48,6 +61,7 @@ impl Bell {
 
 /// Ticks until the team shuts down.
 pub(crate) fn main(team: &Arc<Team>) {
+    mark_own_thread();
     let pause = team.config.quantum / 2;
     let mut seen = vec![(u64::MAX, 0u32); team.seats.len()];
     let mut state = lock(&team.bell.state);
@@ -59,9 +73,18 @@ pub(crate) fn main(team: &Arc<Team>) {
             state = team.bell.rung.wait(state).unwrap_or_else(PoisonError::into_inner);
             continue;
         }
-        let (woken, waited) = team.bell.rung.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if state.alarm.take_if(|alarm| *alarm <= now).is_some() {
+            drop(state);
+            deadlock::examine();
+            state = lock(&team.bell.state);
+            continue;
+        }
+        let alarm = state.alarm.map(|alarm| alarm - now).filter(|&alarm| alarm < pause);
+        let wait = alarm.unwrap_or(pause);
+        let (woken, waited) = team.bell.rung.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner);
         state = woken;
-        if waited.timed_out() {
+        if waited.timed_out() && alarm.is_none() {
             drop(state);
             tick(team, &mut seen);
             state = lock(&team.bell.state);

@@ -122,6 +122,7 @@ impl Worker<'_> {
         }
         let context = worker.context();
         context.guard.set_limit(stack_limit);
+        context.pool().set_budget(Arc::clone(&team.budget));
         worker.arm_block_every();
         context.set_scheduler(NonNull::from(&worker as &dyn Scheduler));
         let here = &context.here;
@@ -290,8 +291,15 @@ impl Worker<'_> {
     /// tasks, which may stand in a cycle or be another group's.
     fn sweep(&self) {
         self.swept.set(self.team.sweeps());
+        self.context().pool().reclaim_once(&self.team.budget);
         let mut waits = Vec::new();
+        let mut counted: Vec<_> = self.team.cancelled_runs().into_iter().map(|run| (run, 0)).collect();
+        counted.retain(|(run, _)| run.counts_frames(self.index));
         self.context().pool().walk(|frame, table| {
+            for (run, count) in &mut counted {
+                // SAFETY: as below.
+                *count += usize::from(self.team.groups.is_of(unsafe { (*frame.as_ptr()).group }, run.number));
+            }
             if table.leaf.is_none() && !table.spawned {
                 return;
             }
@@ -300,6 +308,8 @@ impl Worker<'_> {
                 waits.push((frame, table.spawned));
             }
         });
+        counted.iter().for_each(|(run, count)| run.add_frames(*count));
+        drop(counted);
         let mut parted = Vec::new();
         self.team.groups.each_awaited(|frame, group| {
             if self.team.is_terminated(group) {

@@ -16,6 +16,10 @@ use crate::task::outcome::Outcome;
 /// branches wait for other tasks that want the same lock. Tasks get the lock in the order in which they asked. A
 /// panic while it is held unlocks it and does not poison it.
 ///
+/// Tasks of several runtimes and plain threads ([`try_lock`](Mutex::try_lock)) may share it. A guard may be moved to a plain
+/// thread; if it stays there for more than a second, say so by [`outside`](crate::outside), or tasks that wait for it may be
+/// reported as deadlocked: the library cannot see where a guard has gone.
+///
 /// ```
 /// use finespun::prelude::*;
 /// use finespun::sync::Mutex;

@@ -4,14 +4,19 @@ use std::panic::Location;
 
 use super::line::{self, Line};
 use crate::atomics::const_fn;
+use crate::sched::deadlock::{permit_returned, permit_taken};
 use crate::task::call::{Task, map_outcome, sealed};
-use crate::task::context::Cx;
+use crate::task::context::{Cx, try_cx};
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
 /// A number of permits that tasks take and give back.
 ///
 /// First come, first served: a request for many permits is not passed by later ones for few.
+///
+/// Tasks of several runtimes and plain threads may share it. If a plain thread adds permits, or gives back those that a task
+/// has passed on to it, more than a second after all else has come to a stop, say so by [`outside`](crate::outside), or tasks
+/// that wait for them may be reported as deadlocked.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -76,7 +81,14 @@ impl Semaphore {
 
     /// A permit, if one is free and nobody waits.
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
-        self.line.try_take(1).then_some(Permit { semaphore: self, permits: 1 })
+        if !self.line.try_take(1) {
+            return None;
+        }
+        if try_cx().is_some() {
+            return Some(Permit { semaphore: self, permits: 1 });
+        }
+        permit_taken();
+        Some(Permit { semaphore: self, permits: 1 | TAKEN })
     }
 
     /// Permits free at this moment.
@@ -150,7 +162,7 @@ pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnO
         // SAFETY: the call protocol.
         return unsafe { Outcome::done(make(permit)) };
     }
-    let wait = suspend_at(place, |k| semaphore.request(permits, k));
+    let wait = suspend_at(place, |k| semaphore.request(permits, k)).lent();
     let way = MakeWay(semaphore);
     let arrive = move |permit| {
         std::mem::forget(way);
@@ -171,19 +183,30 @@ impl std::fmt::Debug for Semaphore {
 #[derive(Debug)]
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
+    /// How many, and [`TAKEN`].
     permits: usize,
 }
+
+/// Beside a number of permits: a plain thread has taken them.
+const TAKEN: usize = 1 << (usize::BITS - 1);
+const _: () = assert!(TAKEN > line::MAX);
 
 impl Permit<'_> {
     /// Keeps the permits out of circulation for good.
     pub fn forget(self) {
+        if self.permits & TAKEN != 0 {
+            permit_returned();
+        }
         std::mem::forget(self);
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.semaphore.release(self.permits);
+        self.semaphore.release(self.permits & !TAKEN);
+        if self.permits & TAKEN != 0 {
+            permit_returned();
+        }
     }
 }
 

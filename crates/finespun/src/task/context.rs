@@ -6,10 +6,12 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::budget::{Budget, FrameMemory, Room};
 use super::frame::FrameRef;
 use super::groups::{Group, Groups, Policy};
 use super::guard::{Guard, stack_pointer};
 use super::pool::{Class, Pool};
+use super::run;
 use super::runs::Run;
 use super::spawn::Keeper;
 use super::teams::{self, Externals};
@@ -49,6 +51,10 @@ pub(crate) struct Context {
     record: Cell<*const Group>,
     /// The innermost group that has begun on this stack.
     begun: Cell<*const Begun>,
+    /// The frame that runs.
+    pub(crate) current: Cell<Option<FrameRef>>,
+    /// There has been too little memory for a run that ran here, which has been cancelled.
+    exhausted: Cell<bool>,
     /// The run's number.
     run: Cell<u32>,
     /// The state of the run, owned by the scheduler's table while any frame of the run lives.
@@ -104,6 +110,10 @@ pub(crate) trait Scheduler {
     fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32;
     /// Whether a run of this team has been cancelled and has not ended.
     fn run_cancelled(&self, run: u32) -> bool;
+    /// End a run of this team that has taken too much memory.
+    fn exhaust(&self, run: &Run, error: FrameMemory);
+    /// Have all workers of this team reclaim memory.
+    fn reclaim(&self);
     /// Terminate a group of this team; whether this is the first time.
     fn terminate(&self, group: u32) -> bool;
     /// How many closures may run one after the other before the worker's loop gets its turn.
@@ -189,6 +199,8 @@ impl Context {
             group: Cell::new(NOTHING),
             record: Cell::new(ptr::null()),
             begun: Cell::new(ptr::null()),
+            current: Cell::new(None),
+            exhausted: Cell::new(false),
             run: Cell::new(NOTHING),
             run_state: UnsafeCell::new(None),
             keeper: UnsafeCell::new(None),
@@ -353,6 +365,55 @@ impl Cx {
         let run = self.current_run();
         if run.fail(payload) {
             self.cancel(&run);
+        }
+    }
+
+    /// There is little memory for frames, or too little: reclaims some, and ends a run if that is not enough.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn memory_is_tight(self, budget: &Budget, room: Room) {
+        let (Room::Tight { ask } | Room::Over { ask }) = room else { return };
+        let context = self.context();
+        context.pool.reclaim_once(budget);
+        if ask {
+            context.scheduler().reclaim();
+        }
+        let bytes = budget.used();
+        if matches!(room, Room::Tight { .. }) || bytes <= budget.limit() {
+            return;
+        }
+        let growing = budget.growing(self.run());
+        let own = growing == self.run();
+        let Some(run) = context.scheduler().find_run(growing) else { return };
+        context.exhausted.set(context.exhausted.get() || own);
+        if run.is_cancelled() {
+            return;
+        }
+        let current = context.current.get().filter(|_| own);
+        // SAFETY: it runs, on this worker.
+        let (task, depth) = current.map_or((None, 0), |frame| unsafe { run::chain(frame) });
+        context
+            .scheduler()
+            .exhaust(&run, FrameMemory { task, depth, frames: budget.large(), bytes, limit: budget.limit() });
+    }
+
+    /// Ends a task that goes on spawning although its run has been cancelled for want of memory: such a task may never come to
+    /// a guard check.
+    ///
+    /// # Panics
+    /// If that is so.
+    #[inline]
+    pub(crate) fn check_exhausted(self) {
+        #[cold]
+        #[inline(never)]
+        fn check(cx: Cx) {
+            if cx.is_terminated() {
+                super::call::cancelled("the run is out of frame memory");
+            }
+            cx.context().exhausted.set(false);
+        }
+        if self.context().exhausted.get() {
+            check(self);
         }
     }
 

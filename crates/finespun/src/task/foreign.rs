@@ -1,5 +1,6 @@
 //! Waits for what is not a task: std futures, and calls that block their thread.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -8,8 +9,8 @@ use std::task::{Context as StdContext, Poll, Wake, Waker};
 use std::time::Duration;
 
 use super::call::{CallFuture, Task, poll_in_place, sealed};
-use super::context::Cx;
-use super::frame::BodyFrame;
+use super::context::{Cx, try_cx};
+use super::frame::{BodyFrame, Payload};
 use super::outcome::Outcome;
 use super::suspend::{Continuation, External, Suspend, suspend, suspend_protected};
 use crate::atomics::lock_std as lock;
@@ -149,7 +150,7 @@ impl<T: Send, F: FnOnce() -> T + Send> Task for Blocking<F> {
             let k = k.external();
             let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || match catch_unwind(AssertUnwindSafe(self.0)) {
                 Ok(value) => k.resolve(value),
-                Err(payload) => k.fail(payload),
+                Err(payload) => k.fail(Payload::caught(payload)),
             });
             // SAFETY: the task that waits keeps all that the job borrows alive until the job has resolved `k`,
             // which is the last thing that it does.
@@ -176,6 +177,22 @@ struct Queue {
 
 static THREADS: Threads = Threads { queue: Mutex::new(Queue { jobs: Vec::new(), idle: 0 }), bell: Condvar::new() };
 
+thread_local! {
+    /// This is one of these threads, or a ticker.
+    static OWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is the library's: a worker, one for blocking calls, a ticker. What a runtime waits for when it ends must
+/// not wait for that end.
+pub(crate) fn is_own_thread() -> bool {
+    try_cx().is_some() || OWN.get()
+}
+
+/// This thread, which is no worker, is the library's.
+pub(crate) fn mark_own_thread() {
+    OWN.set(true);
+}
+
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 impl Threads {
@@ -198,6 +215,7 @@ impl Threads {
     }
 
     fn serve(&self) {
+        mark_own_thread();
         let mut queue = lock(&self.queue);
         loop {
             if let Some(job) = queue.jobs.pop() {

@@ -32,15 +32,7 @@ use super::pool::{self, Class};
 use super::slot::{Join, Slot, Status};
 use super::suspend;
 
-/// What a panic carries.
-pub(crate) type Payload = Box<dyn Any + Send>;
-
-/// Destroys the payload of a panic that nobody will see; its destructor may panic in turn.
-pub(crate) fn discard(payload: Payload) {
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
-    }
-}
+pub(crate) use super::payload::{Payload, discard};
 
 /// Runs user code whose panic has nowhere to go.
 pub(crate) fn quietly(body: impl FnOnce()) {
@@ -265,7 +257,7 @@ impl<F: Future> BodyFrame<F> {
 
     /// Makes a frame outside any worker, from the system's allocator, with the table [`OUTSIDE`](Self::OUTSIDE) or one like it.
     pub(crate) fn make_outside(run: u32, body: F, vtable: &'static VTable) -> FrameRef {
-        let frame = pool::allocate_large(Self::LAYOUT);
+        let frame = pool::allocate_uncounted(Self::LAYOUT);
         // SAFETY: fresh memory, large enough for a header.
         unsafe { frame.write(Header::new(run, vtable)) };
         // SAFETY: fresh memory of this frame's layout.
@@ -274,7 +266,7 @@ impl<F: Future> BodyFrame<F> {
     }
 
     /// The memory came from the system.
-    pub(crate) const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
+    pub(crate) const OUTSIDE: &'static VTable = &VTable { class: Class::uncounted(Self::LAYOUT), ..*Self::VTABLE };
 
     /// The place of the body.
     pub(crate) unsafe fn body(frame: FrameRef) -> NonNull<F> {
@@ -347,7 +339,7 @@ pub(crate) unsafe fn poll(frame: FrameRef, cx: Cx, types: &Types) -> Poll<Status
 /// # Safety
 /// The frame is live, has no result, and the caller alone uses it.
 #[cold]
-unsafe fn panicked(frame: FrameRef, body: bool, payload: Payload) -> Status {
+unsafe fn panicked(frame: FrameRef, body: bool, payload: Box<dyn Any + Send>) -> Status {
     if body {
         // SAFETY: live by the caller's word.
         let types = &unsafe { frame.as_ref() }.vtable.types;

@@ -10,7 +10,7 @@
 //! from: the payload is kept until all have ended.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
@@ -83,7 +83,7 @@ impl<Tk: Task> Branch<Tk> {
         *self = match child.deliver() {
             Delivered::Value(value) => Branch::Done(value),
             Delivered::Panic(payload) => Branch::Panicked(Box::new(payload)),
-            Delivered::Cancelled => Branch::Panicked(Box::new(Box::new("the joined task was cancelled"))),
+            Delivered::Cancelled => Branch::Panicked(Box::new(Payload::new("the joined task was cancelled"))),
         };
         true
     }
@@ -93,7 +93,7 @@ impl<Tk: Task> Branch<Tk> {
         if let Branch::Panicked(_) = self
             && let Branch::Panicked(payload) = std::mem::replace(self, Branch::Taken)
         {
-            resume_unwind(*payload);
+            payload.resume();
         }
     }
 

@@ -7,6 +7,7 @@
 //! scheduler call this room. It never decides what runs next or where: what it needs of a scheduler is the trait
 //! [`context::Scheduler`].
 
+pub(crate) mod budget;
 pub(crate) mod call;
 pub(crate) mod context;
 pub(crate) mod descriptor;
@@ -22,6 +23,8 @@ pub(crate) mod many;
 pub(crate) mod method;
 pub(crate) mod origin;
 pub(crate) mod outcome;
+pub(crate) mod outside;
+pub(crate) mod payload;
 pub(crate) mod pool;
 pub(crate) mod quiesce;
 pub(crate) mod residual;

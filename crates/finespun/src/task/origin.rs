@@ -7,6 +7,7 @@
 //! From there on the payload travels as any other, from frame to frame and from worker to worker; who hands it to
 //! the program unpacks it ([`open`]).
 
+use std::any::Any;
 use std::cell::Cell;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -153,16 +154,17 @@ struct Traced {
 /// The payload of a panic of task code, which has just been caught, packed with the task that it came from.
 #[cold]
 #[inline(never)]
-pub(crate) fn pack(payload: Payload) -> Payload {
+pub(crate) fn pack(payload: Box<dyn Any + Send>) -> Payload {
+    let payload = Payload::caught(payload);
     match NOTED.take() {
-        Some(origin) if !payload.is::<Traced>() => Box::new(Traced { origin, payload }),
+        Some(origin) if !payload.is::<Traced>() => Payload::new(Traced { origin, payload }),
         _ => payload,
     }
 }
 
 /// A payload that comes from the task of `origin`.
 pub(crate) fn traced(payload: Payload, origin: &'static Origin) -> Payload {
-    Box::new(Traced { origin, payload })
+    Payload::new(Traced { origin, payload })
 }
 
 /// The task that a packed payload came from.

@@ -229,7 +229,7 @@ unsafe fn value_of<T>(frame: FrameRef) -> T {
     // SAFETY: passed on.
     match unsafe { take(frame) } {
         frame::Delivered::Value(value) => value,
-        frame::Delivered::Panic(payload) => std::panic::resume_unwind(payload),
+        frame::Delivered::Panic(payload) => payload.resume(),
         frame::Delivered::Cancelled => cancelled("the awaited task was cancelled"),
     }
 }

@@ -13,14 +13,21 @@
 //! Pools are never destroyed: a worker that ends gives its pool to the next one that starts, in any runtime. So a
 //! waker or continuation may outlive its runtime and still find memory of the right type behind its pointer
 //! (DESIGN section 4, frame lifetime). Blocks above [`MAX_POOLED`] bytes come from the system's allocator.
+//!
+//! Pages and large blocks are counted ([`budget`](super::budget)). When memory is tight, the owner *reclaims* the pages all of
+//! whose blocks are in its free lists: they go to a list of the process, and serve any class of any pool again.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::collections::{HashMap, HashSet};
 use std::ptr::{self, NonNull};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::atomics::lock_std as lock;
 
+use super::budget::{self, Budget, Room};
+use super::context::try_cx;
 use super::frame::{FrameRef, Header, Payload, VTable};
 
 mod returned;
@@ -43,8 +50,10 @@ const REGION: usize = 2 << 20;
 pub(crate) enum Class {
     /// `(index + 1) * GRAIN` bytes.
     Pooled(u8),
-    /// From the system's allocator.
+    /// From the system's allocator, and charged to a budget.
     Large(Layout),
+    /// From the system's allocator, as any memory of the program.
+    Uncounted(Layout),
 }
 
 impl Class {
@@ -56,15 +65,15 @@ impl Class {
         }
     }
 
-    pub(crate) const fn large(layout: Layout) -> Class {
-        Class::Large(layout)
+    pub(crate) const fn uncounted(layout: Layout) -> Class {
+        Class::Uncounted(layout)
     }
 
     /// The bytes that a block of this class takes.
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Class::Pooled(index) => (index as usize + 1) * GRAIN,
-            Class::Large(layout) => layout.size(),
+            Class::Large(layout) | Class::Uncounted(layout) => layout.size(),
         }
     }
 }
@@ -128,10 +137,26 @@ pub(crate) struct Pool {
     spare: Cell<(*mut u8, *mut u8)>,
     /// Blocks given out less blocks taken back.
     live: Cell<i64>,
+    /// What pages are charged to.
+    budget: RefCell<Option<Arc<Budget>>>,
+    /// How many have been charged to it.
+    charged: Cell<usize>,
+    /// The budget's epoch at which pages have last been reclaimed.
+    epoch: Cell<u32>,
 }
 
 // SAFETY: a pool is used by one thread at a time: it is moved between threads only through the registry's mutex.
 unsafe impl Send for Pool {}
+
+/// A page without a live block, of no pool.
+struct Spare(NonNull<u8>);
+// SAFETY: nobody else knows the memory.
+unsafe impl Send for Spare {}
+
+/// Pages that have been reclaimed.
+static SPARE: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
+/// How many there are: a hint.
+static SPARES: AtomicUsize = AtomicUsize::new(0);
 
 /// Pools without a worker.
 #[expect(clippy::vec_box, reason = "a pool keeps its address: its owner's thread-local points to it")]
@@ -149,13 +174,28 @@ impl Pool {
                 pages: UnsafeCell::new(Vec::new()),
                 spare: Cell::new((ptr::null_mut(), ptr::null_mut())),
                 live: Cell::new(0),
+                budget: RefCell::new(None),
+                charged: Cell::new(0),
+                epoch: Cell::new(0),
             })
         })
     }
 
-    /// Gives the pool to the next worker that asks.
+    /// Gives the pool to the next worker that asks. A large one keeps the pages only that have live blocks.
     pub(crate) fn release(self: Box<Pool>) {
+        // SAFETY: the caller owns the pool.
+        if unsafe { &*self.pages.get() }.len() * PAGE > 2 * REGION {
+            self.reclaim();
+        }
+        *self.budget.borrow_mut() = None;
         lock(&IDLE).push(self);
+    }
+
+    /// From now on pages are charged to that budget.
+    pub(crate) fn set_budget(&self, budget: Arc<Budget>) {
+        self.charged.set(0);
+        self.epoch.set(budget.epoch());
+        *self.budget.borrow_mut() = Some(budget);
     }
 
     /// Makes this thread the owner, so that frees on it take the short way; until `disown`.
@@ -172,7 +212,7 @@ impl Pool {
     #[inline]
     pub(crate) fn allocate(&self, class: Class) -> FrameRef {
         let Class::Pooled(index) = class else {
-            return allocate_class_large(class);
+            return self.allocate_class_large(class);
         };
         self.live.set(self.live.get() + 1);
         let list = &self.free[usize::from(index)];
@@ -214,7 +254,10 @@ impl Pool {
     }
 
     fn new_page(&self, index: u8) -> *mut u8 {
-        let page = self.take_page();
+        let page = match self.count_page() {
+            Some(page) => page,
+            None => self.take_page(),
+        };
         // SAFETY: fresh memory, aligned and large enough.
         unsafe { page.cast::<PageHeader>().write(PageHeader { owner: self.returned, class: index }) };
         if let Some(page) = NonNull::new(page) {
@@ -223,6 +266,116 @@ impl Pool {
         }
         // SAFETY: within the page.
         unsafe { page.add(PAGE_HEADER) }
+    }
+
+    /// Counts a page, and reclaims others if memory is tight; a spare one, if there is.
+    fn count_page(&self) -> Option<*mut u8> {
+        let budget = self.budget.borrow().clone();
+        match budget {
+            Some(budget) => {
+                self.charged.set(self.charged.get() + PAGE);
+                let room = budget.charge(PAGE);
+                if let Some(cx) = try_cx() {
+                    budget.note(cx.run());
+                }
+                if room != Room::Enough {
+                    self.reclaim_once(&budget);
+                    exceed(&budget, room);
+                }
+            }
+            None => budget::charge_process(PAGE),
+        }
+        // Relaxed: a hint.
+        if SPARES.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut spare = lock(&SPARE);
+        let page = spare.pop();
+        SPARES.store(spare.len(), Ordering::Relaxed);
+        page.map(|Spare(page)| page.as_ptr())
+    }
+
+    /// Reclaims pages, if that has not been done since the budget last asked for it.
+    pub(crate) fn reclaim_once(&self, budget: &Budget) {
+        if self.epoch.replace(budget.epoch()) != budget.epoch() {
+            self.reclaim();
+        }
+    }
+
+    /// Gives away the pages all of whose blocks are free, and so in the free lists.
+    fn reclaim(&self) {
+        self.collect();
+        let mut free = HashMap::<usize, usize>::new();
+        for list in &self.free {
+            let mut next = NonNull::new(list.get());
+            while let Some(block) = next {
+                *free.entry(page_of(block).as_ptr().addr()).or_default() += 1;
+                // SAFETY: blocks in the free list are free and owned by this thread.
+                next = NonNull::new(unsafe { block.as_ref() }.next);
+            }
+        }
+        let whole = |page: &NonNull<u8>| {
+            // SAFETY: a page of this pool.
+            let index = unsafe { page.cast::<PageHeader>().as_ref() }.class;
+            // A page that has not been carved up is not whole.
+            let blocks = (PAGE - PAGE_HEADER) / Class::Pooled(index).bytes();
+            free.get(&page.as_ptr().addr()) == Some(&blocks)
+        };
+        // SAFETY: only the owner touches the list.
+        let pages = unsafe { &mut *self.pages.get() };
+        let (gone, left) = std::mem::take(pages).into_iter().partition::<Vec<_>, _>(whole);
+        *pages = left;
+        if gone.is_empty() {
+            return;
+        }
+        let addresses: HashSet<usize> = gone.iter().map(|page| page.as_ptr().addr()).collect();
+        for list in &self.free {
+            let mut next = NonNull::new(list.replace(ptr::null_mut()));
+            let mut last: Option<NonNull<Block>> = None;
+            while let Some(block) = next {
+                // SAFETY: as above.
+                next = NonNull::new(unsafe { block.as_ref() }.next);
+                if addresses.contains(&page_of(block).as_ptr().addr()) {
+                    continue;
+                }
+                match last {
+                    // SAFETY: as above.
+                    Some(last) => unsafe { (*last.as_ptr()).next = block.as_ptr() },
+                    None => list.set(block.as_ptr()),
+                }
+                last = Some(block);
+            }
+            if let Some(last) = last {
+                // SAFETY: as above.
+                unsafe { (*last.as_ptr()).next = ptr::null_mut() };
+            }
+        }
+        for fresh in &self.fresh {
+            // What is carved next is not in a page that is gone: of that everything has been carved.
+            let (next, end) = fresh.get();
+            if addresses.contains(&next.addr().wrapping_sub(1).wrapping_div(PAGE).wrapping_mul(PAGE)) {
+                debug_assert!(end.addr() - next.addr() < MAX_POOLED, "a whole page has been carved up");
+                fresh.set((ptr::null_mut(), ptr::null_mut()));
+            }
+        }
+        let bytes = gone.len() * PAGE;
+        let own = bytes.min(self.charged.get());
+        self.charged.set(self.charged.get() - own);
+        match &*self.budget.borrow() {
+            Some(budget) => budget.credit(bytes, own),
+            None => budget::credit_process(bytes),
+        }
+        let mut spare = lock(&SPARE);
+        spare.extend(gone.into_iter().map(Spare));
+        SPARES.store(spare.len(), Ordering::Relaxed);
+    }
+
+    #[cold]
+    fn allocate_class_large(&self, class: Class) -> FrameRef {
+        match class {
+            Class::Large(layout) => allocate_large(layout, self.budget.borrow().clone()),
+            Class::Uncounted(_) | Class::Pooled(_) => unreachable!("these come from elsewhere"),
+        }
     }
 
     /// Memory for a page: one by one while the pool is small, then many at a time.
@@ -318,8 +471,17 @@ fn page_of(block: NonNull<Block>) -> NonNull<PageHeader> {
     }
 }
 
-/// Memory for a block of any size from the system.
-pub(crate) fn allocate_large(layout: Layout) -> FrameRef {
+/// The room in front of a large block, which says what it has been charged to.
+const fn large(layout: Layout) -> (usize, Layout) {
+    let align = if layout.align() > GRAIN { layout.align() } else { GRAIN };
+    match Layout::from_size_align(layout.size() + align, align) {
+        Ok(layout) => (align, layout),
+        Err(_) => panic!("a frame is larger than the address space"),
+    }
+}
+
+/// Memory for a block of any size from the system, charged to no budget.
+pub(crate) fn allocate_uncounted(layout: Layout) -> FrameRef {
     // SAFETY: a frame's layout holds at least a header.
     let memory = unsafe { alloc(layout) };
     match NonNull::new(memory) {
@@ -328,18 +490,56 @@ pub(crate) fn allocate_large(layout: Layout) -> FrameRef {
     }
 }
 
+/// Memory for a block of any size from the system, charged to that budget if there is one.
+fn allocate_large(layout: Layout, budget: Option<Arc<Budget>>) -> FrameRef {
+    let (front, whole) = large(layout);
+    // SAFETY: not empty.
+    let memory = unsafe { alloc(whole) };
+    let Some(memory) = NonNull::new(memory) else { handle_alloc_error(whole) };
+    if let Some(budget) = &budget {
+        let room = budget.charge_large(whole.size());
+        if let Some(cx) = try_cx() {
+            budget.note(cx.run());
+        }
+        exceed(budget, room);
+    }
+    let charged = budget.map_or(ptr::null(), Arc::into_raw);
+    // SAFETY: `front` bytes are there for it, aligned; the block lies behind them.
+    unsafe {
+        memory.cast().write(charged);
+        memory.add(front).cast()
+    }
+}
+
+/// # Safety
+/// The block came from [`allocate_large`] with this layout, and nobody uses it any more.
+unsafe fn free_large(block: NonNull<u8>, layout: Layout) {
+    let (front, whole) = large(layout);
+    // SAFETY: the front of the block.
+    let memory = unsafe { block.sub(front) };
+    // SAFETY: written by `allocate_large`.
+    let charged = unsafe { memory.cast::<*const Budget>().read() };
+    if !charged.is_null() {
+        // SAFETY: from `Arc::into_raw`, once.
+        let budget = unsafe { Arc::from_raw(charged) };
+        budget.credit_large(whole.size());
+    }
+    // SAFETY: by the caller's word.
+    unsafe { dealloc(memory.as_ptr(), whole) };
+}
+
+/// Says that memory is tight, or that there is too little.
 #[cold]
-fn allocate_class_large(class: Class) -> FrameRef {
-    match class {
-        Class::Large(layout) => allocate_large(layout),
-        Class::Pooled(_) => unreachable!("pooled blocks come from the free lists"),
+fn exceed(budget: &Budget, room: Room) {
+    if let Some(cx) = try_cx() {
+        cx.memory_is_tight(budget, room);
     }
 }
 
 /// Gives a block back, from any thread.
 ///
 /// # Safety
-/// The block came from a pool or `allocate_large` with this class, and nobody uses it any more.
+/// The block came from a pool with this class, or from `allocate_uncounted`, or is a box of that layout, and nobody uses it any more.
 #[inline]
 pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
     match class {
@@ -361,7 +561,9 @@ pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
             }
         }
         // SAFETY: by the caller's word it came from the system with this layout.
-        Class::Large(layout) => unsafe { dealloc(block.as_ptr(), layout) },
+        Class::Large(layout) => unsafe { free_large(block, layout) },
+        // SAFETY: as above.
+        Class::Uncounted(layout) => unsafe { dealloc(block.as_ptr(), layout) },
     }
 }
 

@@ -158,6 +158,24 @@ pub(crate) unsafe fn part(frame: FrameRef) -> Option<FrameRef> {
     unsafe { count_down(waiter) }
 }
 
+/// The first task of the program's own that a frame is part of, and how many frames wait for the frame, one for the other, up to
+/// a spawned task.
+///
+/// # Safety
+/// The frame is being run by the caller's worker. So those that wait for it stay: only a spawned task can lose its waiter
+/// otherwise.
+pub(crate) unsafe fn chain(frame: FrameRef) -> (Option<&'static str>, usize) {
+    let (mut next, mut task, mut depth) = (Some(frame), None, 0);
+    while let Some(frame) = next {
+        // SAFETY: live: it runs, or waits for what lives.
+        let header = unsafe { frame.as_ref() };
+        task = task.or_else(|| frame::task_name((header.vtable.name)()));
+        next = if header.vtable.spawned { None } else { header.slot.waiter() };
+        depth += usize::from(next.is_some());
+    }
+    (task, depth)
+}
+
 /// Runs a ready frame, and what it makes ready, until nothing of that is left.
 ///
 /// # Safety
@@ -174,6 +192,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             cx.leave_node();
         }
         let cancelled = cx.enter_frame(group);
+        cx.context().current.set(Some(current));
         cx.context().counters.resumed();
         origin::forget();
         let polled = match cancelled {
@@ -182,7 +201,8 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             // SAFETY: as above.
             true => unsafe { (vtable.cancel)(current, cx) },
         };
-        let next = match polled {
+        cx.context().current.set(None);
+        let mut next = match polled {
             // SAFETY: its poll has just returned.
             Poll::Pending => match unsafe { register(cx, current) } {
                 Next::Waits => None,
@@ -194,6 +214,11 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
         };
         debug_assert!(!cx.leaving() || polled.is_pending(), "what leaves the stack waits");
         cx.flush_exposed();
+        // SAFETY: ready frames are live.
+        if let Some(waiter) = next.take_if(|frame| !teams::same_team(unsafe { frame.as_ref() }.group, group)) {
+            // It awaited a handle of another runtime's task. Before the run can end: see `sched::deadlock`.
+            teams::inject(waiter);
+        }
         if let Some(keeper) = cx.take_keeper() {
             // Only now: the result, if nobody wants it, has been destroyed.
             if let Some(told) = keeper.tell() {
@@ -203,12 +228,6 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             }
         }
         match next {
-            // SAFETY: ready frames are live.
-            Some(frame) if !teams::same_team(unsafe { frame.as_ref() }.group, group) => {
-                // It awaited a handle of another runtime's task.
-                teams::inject(frame);
-                return;
-            }
             // SAFETY: ready frames have not ended.
             Some(frame) => match unsafe { frame::home(frame) } {
                 // Another worker's node.

@@ -7,7 +7,8 @@
 
 use std::sync::PoisonError;
 
-use super::frame::{Payload, discard};
+use super::budget::FrameMemory;
+use super::frame::Payload;
 use super::suspend::Continuation;
 use crate::atomics::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock};
 
@@ -17,6 +18,10 @@ pub(crate) struct Run {
     pub(crate) number: u32,
     /// The root and the spawned tasks that have not ended.
     live: AtomicUsize,
+    /// A thread of some runtime has begun it.
+    inner: bool,
+    /// Another team waits for its end, before it reports a deadlock.
+    watched: AtomicBool,
     /// The root has been handed to the workers: before, nobody can be stuck.
     started: AtomicBool,
     cancelled: AtomicBool,
@@ -30,6 +35,8 @@ pub(crate) struct Run {
     failure: Mutex<Option<Payload>>,
     /// Who waits for the run to come to rest.
     resting: Mutex<Vec<Continuation<()>>>,
+    /// Why the run has been ended, if frames have taken too much memory.
+    exhausted: Mutex<Option<FrameMemory>>,
     /// Lines of the deadlock report, if there is one.
     report: Mutex<Option<Vec<String>>>,
     ended: Mutex<bool>,
@@ -42,11 +49,13 @@ pub(crate) struct Run {
 pub(crate) type Told = Box<dyn FnOnce() + Send>;
 
 impl Run {
-    /// A run with its root.
-    pub(crate) fn new(number: u32) -> Run {
+    /// A run with its root. `inner` says that a thread of some runtime begins it.
+    pub(crate) fn new(number: u32, inner: bool) -> Run {
         Run {
             number,
             live: AtomicUsize::new(1),
+            inner,
+            watched: AtomicBool::new(false),
             started: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             unswept: Mutex::new(Vec::new()),
@@ -54,6 +63,7 @@ impl Run {
             exit: Mutex::new(None),
             failure: Mutex::new(None),
             resting: Mutex::new(Vec::new()),
+            exhausted: Mutex::new(None),
             report: Mutex::new(None),
             ended: Mutex::new(false),
             bell: Condvar::new(),
@@ -76,6 +86,24 @@ impl Run {
     pub(crate) fn under_way(&self) -> bool {
         // Acquire, both: pair with the Release in `start` and `leave`.
         self.started.load(Ordering::Acquire) && self.live.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether a thread of some runtime has begun the run.
+    pub(crate) fn is_inner(&self) -> bool {
+        self.inner
+    }
+
+    /// From now on the end of the run has deadlocks examined. A fence must follow before the caller looks whether the run is
+    /// under way.
+    pub(crate) fn watch(&self) {
+        // Relaxed: ordered by the fences.
+        self.watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the end of the run is to have deadlocks examined. A fence must come before, after the end.
+    pub(crate) fn is_watched(&self) -> bool {
+        // Relaxed: ordered by the fences.
+        self.watched.load(Ordering::Relaxed)
     }
 
     /// One more task of the run.
@@ -152,7 +180,7 @@ impl Run {
             *failure = Some(payload);
         } else {
             drop(failure);
-            discard(payload);
+            drop(payload);
         }
         first
     }
@@ -207,6 +235,38 @@ impl Run {
     pub(crate) fn mark_deadlocked(&self) -> bool {
         lock(&self.report).get_or_insert_default();
         self.mark_cancelled()
+    }
+
+    /// Marks the run as one that has taken too much memory; `false` if it was marked already, in whatever way.
+    #[must_use]
+    pub(crate) fn mark_exhausted(&self, error: FrameMemory) -> bool {
+        let mut exhausted = lock(&self.exhausted);
+        let first = self.mark_cancelled();
+        if first {
+            *exhausted = Some(error);
+        }
+        first
+    }
+
+    /// Whether that worker is to count its frames of the run: it has taken too much memory, and the worker has not swept
+    /// since.
+    pub(crate) fn counts_frames(&self, worker: usize) -> bool {
+        lock(&self.exhausted).is_some() && lock(&self.unswept).get(worker).is_some_and(|unswept| *unswept)
+    }
+
+    /// So many frames of the run have been found.
+    pub(crate) fn add_frames(&self, count: usize) {
+        if let Some(error) = &mut *lock(&self.exhausted) {
+            error.frames += count;
+        }
+    }
+
+    /// Why the run has been ended, if frames have taken too much memory.
+    pub(crate) fn exhausted(&self) -> Option<FrameMemory> {
+        let mut error = lock(&self.exhausted).clone()?;
+        // When the workers counted, some had been destroyed.
+        error.frames = error.frames.max(error.depth + 1);
+        Some(error)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context as StdContext, Poll, Waker};
@@ -68,6 +68,7 @@ where
     Tk::Output: Send,
 {
     let Some(cx) = try_cx() else { panic!("`spawn` was called outside a task: use Runtime::spawn or Runtime::run") };
+    cx.check_exhausted();
     let run = cx.current_run();
     run.enter();
     Handle::new(start(cx, cx.run(), task, Keeper::Run(run)))
@@ -183,7 +184,7 @@ impl<T> Handle<'_, T> {
         };
         match delivered {
             Delivered::Value(value) => Ok(value),
-            Delivered::Panic(payload) => resume_unwind(thrown(payload)),
+            Delivered::Panic(payload) => thrown(payload).resume(),
             Delivered::Cancelled => super::call::cancelled("the spawned task was cancelled"),
         }
     }
@@ -277,6 +278,7 @@ impl<'s> Scope<'s> {
         Tk::Output: Send,
     {
         let Some(cx) = try_cx() else { panic!("a scope spawns inside tasks only") };
+        cx.check_exhausted();
         let Some(group) = self.state.enter(self.generation) else { panic!("a scope that has ended spawns nothing") };
         if !cx.is_in_run_of(group) {
             end_scope(self.state.leave());
@@ -362,7 +364,7 @@ type EndOfScope = Suspend<(), Box<dyn FnOnce(Continuation<()>) + Send>>;
 
 struct ScopeBody<'s, Tk: Task, F> {
     call: ScopeCall<Tk, F>,
-    result: Option<std::thread::Result<Tk::Output>>,
+    result: Option<Result<Tk::Output, Payload>>,
     end: Option<CallFuture<EndOfScope>>,
     state: &'static State,
     generation: u32,
@@ -444,14 +446,15 @@ where
                 None => Poll::Ready(value),
                 // The panic hook has had its say when the task panicked.
                 Some(origin) => {
-                    let payload = Box::new("a task spawned in a scope panicked");
-                    resume_unwind(match origin {
+                    let payload = Payload::new("a task spawned in a scope panicked");
+                    match origin {
                         Some(origin) => traced(payload, origin),
                         None => payload,
-                    })
+                    }
+                    .resume()
                 }
             },
-            Some(Err(payload)) => resume_unwind(payload),
+            Some(Err(payload)) => payload.resume(),
             None => unreachable!("a scope was polled after it had ended"),
         }
     }

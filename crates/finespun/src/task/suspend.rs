@@ -22,7 +22,7 @@ use super::{run, teams};
 mod claim;
 pub(crate) mod travel;
 
-use claim::{Claim, OPEN, PROTECTED};
+use claim::{Claim, LENT, OPEN, PROTECTED};
 
 /// A leaf that delivers a `T`: behind the result lies where in the source the wait was written.
 struct Leaf<T>(PhantomData<T>);
@@ -72,7 +72,7 @@ const TAKEN: &str = "a continuation is not used after it has been sent";
 ///
 /// [`resolve`](Continuation::resolve) consumes it, so a second value is impossible by type. One that is dropped
 /// unresolved wakes its waiter with a panic that says so. It may be resolved on any thread, and may outlive the
-/// waiting task, its run and the runtime. If anything but a task will resolve it, say so by
+/// waiting task, its run and the runtime. If anything but a task, of this or of another runtime, will resolve it, say so by
 /// [`external`](Continuation::external), or the wait may be reported as a deadlock.
 #[must_use = "a continuation that is dropped ends its wait with a panic"]
 pub struct Continuation<T> {
@@ -172,7 +172,7 @@ impl<T> Continuation<T> {
     /// Nobody waits: the child's owner has left.
     pub(crate) fn unwaited(self) {
         // Of what is nothing a box is no allocation.
-        drop(self.complete(Err(Box::new(()))));
+        drop(self.complete(Err(Payload::new(()))));
     }
 
     /// As `resolve`, but gives the value back if the waiting task has been cancelled.
@@ -209,7 +209,7 @@ impl<T> Drop for Continuation<T> {
             "a Continuation<{}> was dropped unresolved: resolve it, or let its holder live",
             std::any::type_name::<T>()
         );
-        drop(again.complete(Err(Box::new(message))));
+        drop(again.complete(Err(Payload::new(message))));
     }
 }
 
@@ -294,6 +294,15 @@ pub(crate) unsafe fn is_waited_for(leaf: FrameRef) -> bool {
     // SAFETY: live by the caller's word.
     let header = unsafe { leaf.as_ref() };
     Claim::of(&header.join).is_open() && header.slot.waiter().is_some()
+}
+
+/// Whether a leaf waits for something that a task may have passed on to a plain thread.
+///
+/// # Safety
+/// `leaf` is a leaf.
+pub(crate) unsafe fn is_lent(leaf: FrameRef) -> bool {
+    // SAFETY: live by the caller's word.
+    Claim::of(unsafe { &(*leaf.as_ptr()).join }).is_lent()
 }
 
 /// Describes a leaf that nobody has ended.
@@ -393,6 +402,11 @@ pub(crate) fn suspend_beneath<T: Send, F: FnOnce(Continuation<T>)>(cx: Cx, place
 }
 
 impl<T, F> Suspend<T, F> {
+    /// What ends the wait is something that a task may have passed on to a plain thread: it is not reported at once.
+    pub(crate) fn lent(self) -> Suspend<T, F> {
+        Suspend { claim: LENT, ..self }
+    }
+
     /// Suspends even if the continuation is resolved at once.
     pub(crate) fn forced(self) -> Suspend<T, F> {
         Suspend { forced: true, ..self }

@@ -25,7 +25,8 @@ pub(crate) const fn index_of(number: u32) -> u32 {
     number & (GROUP - 1)
 }
 
-/// A team's waits that something outside the tasks will end; the team itself is that, while it tells those that wait for rest.
+/// A team's waits that something outside the tasks will end, and what [`outside`](super::outside::outside) has declared; the team
+/// itself is that, while it resumes waiters for quiescence.
 ///
 /// Dekker's pattern against the last worker to idle: who leaves counts down, then looks for idle workers to wake; the
 /// worker announces itself, then looks at the count (`sched::park`).

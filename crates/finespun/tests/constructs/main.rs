@@ -5,3 +5,4 @@ mod common;
 
 mod closures;
 mod groups;
+mod payloads;

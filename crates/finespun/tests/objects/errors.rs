@@ -122,7 +122,7 @@ fn a_forged_reference_is_refused() {
     let board = runtime.run(make_board());
     let text = serde_json::to_string(&board).unwrap();
     assert_eq!(serde_json::from_str::<Ref<Board>>(&text).unwrap(), board);
-    assert_eq!(format!("{board:?}"), "Board 0 at node 0");
+    assert!(format!("{board:?}").starts_with("Board 0 at node 0"), "{board:?}");
     assert!(serde_json::from_str::<Ref<Cell2>>(&text).is_err(), "of another type");
 
     let (tag, word): (u32, u64) = serde_json::from_str(&text).unwrap();
@@ -165,7 +165,7 @@ fn a_name_of_no_node_is_stale() {
     let board = many.run(far());
     for workers in [1, 2, 4] {
         let few = Runtime::builder().workers(workers).nodes(1).build().unwrap();
-        let told = "`read` was called of a Board at node 7 that has been dropped: its reference is stale";
+        let told = "`read` was called of a Board at node 7 that belongs to another runtime: its reference is stale";
         assert_eq!(few.run(ask(board)), told);
         assert!(few.try_run(read_board(board)).is_err());
         assert_eq!(few.close(), 0);

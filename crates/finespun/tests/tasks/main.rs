@@ -4,14 +4,17 @@
 mod common;
 
 mod counting;
+mod dropping;
 mod face;
 mod hostile;
 mod iterators;
 mod large;
 mod leaving;
 mod locks;
+mod memory;
 mod methods;
 mod panics;
+mod runtimes;
 mod straight;
 mod trees;
 mod waits;

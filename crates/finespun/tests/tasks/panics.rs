@@ -159,12 +159,19 @@ const NAMES: [&str; 11] = [
     "spawned",
 ];
 
+/// Those that panic in a closure which the library calls. Such a closure has a note of its own in debug builds only: in
+/// others a panic may be ascribed to the task that awaits this one (`Panic`).
+const BY_CLOSURES: [&str; 3] = ["operator", "iterator", "suspends"];
+
 #[test]
 fn every_kind_of_task_is_named() {
     hush();
     everywhere(|runtime| {
         for (which, name) in NAMES.iter().enumerate() {
-            assert_from(&panic_of(runtime.try_run(below(which as u64, 5))), name);
+            let panic = panic_of(runtime.try_run(below(which as u64, 5)));
+            if cfg!(debug_assertions) || !BY_CLOSURES.contains(name) || panic.task() != Some("below") {
+                assert_from(&panic, name);
+            }
         }
     });
 }

@@ -1,6 +1,7 @@
 //! Continuations, std futures, blocking calls, scopes, handles.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use crate::common::{everywhere, fib, plain_fib, within_a_minute};
 use finespun::prelude::*;
-use finespun::{External, RunError};
+use finespun::{External, RunError, RunFuture};
 
 #[task]
 async fn from_thread(n: u64) -> u64 {
@@ -269,6 +270,36 @@ fn block_on<F: Future>(future: F) -> F::Output {
             Poll::Pending => thread::park(),
         }
     }
+}
+
+/// As the futures of std do it, whatever the run has come to; and the place is the caller's.
+#[test]
+fn a_run_that_is_polled_after_completion_panics_and_says_so() {
+    fn again<T>(mut run: RunFuture<T>) -> String {
+        let first = std::panic::catch_unwind(AssertUnwindSafe(|| block_on(&mut run)));
+        drop(first);
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        let second = AssertUnwindSafe(|| Pin::new(&mut run).poll(&mut cx).is_ready());
+        let payload = std::panic::catch_unwind(second).unwrap_err();
+        payload.downcast_ref::<&str>().unwrap().to_string()
+    }
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        let kept = Arc::new(Mutex::default());
+        for message in [
+            again(runtime.spawn(fib(10))),
+            again(runtime.spawn(blocking_panic())),
+            again(runtime.spawn(never_owned(Arc::clone(&kept)))),
+        ] {
+            assert_eq!(message, "`RunFuture` polled after completion");
+        }
+        assert_eq!(runtime.run(fib(10)), 55);
+    });
+}
+
+#[task]
+async fn never_owned(kept: Arc<Mutex<Option<Continuation<String>>>>) -> String {
+    never(&kept).await
 }
 
 #[test]

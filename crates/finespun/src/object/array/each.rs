@@ -101,7 +101,7 @@ fn pieces<T>(cx: Cx, array: &Array<T>, method: &'static str) -> (Option<Piece<T>
     for (part, Part { portion, indices }) in array.parts.iter().enumerate() {
         let which = Which { object: "Array", method, node: portion.name().node() };
         if !Nodes::of(cx).knows(portion.name()) {
-            throw(which.refused(Refusal::Stale));
+            throw(which.refused(Refusal::OTHER_RUNTIME));
         }
         let piece = Piece { part, portion: *portion, len: indices.len() };
         if piece.node() == cx.node() {
@@ -179,7 +179,7 @@ impl<T: Object> Task for Freeing<T> {
 struct Piece<T> {
     part: usize,
     portion: Ref<Portion<T>>,
-    /// Its elements: another runtime's portion may have the same name.
+    /// Its elements: a forged name may be that of another array's portion.
     len: usize,
 }
 
@@ -277,7 +277,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
         let found = if last { Portion::take(cx, portion, len) } else { Portion::elements(cx, portion, len) };
         let Some(elements) = found else {
             let failure = Which { object: "Array", method: self.way.method(), node: portion.name().node() };
-            let failure = failure.refused(Refusal::Stale);
+            let failure = failure.refused(Nodes::of(cx).table(portion.name().node()).stale(portion.name()));
             if !last {
                 throw(failure);
             }

@@ -2,7 +2,7 @@
 
 use std::future::{Future, ready};
 use std::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::slice;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::each::{Calls, Swept};
 use super::supply::Supply;
 use crate::task::call::call_guarded;
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, VTable, cancel, discard};
+use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, VTable, cancel};
 use crate::task::located::Located;
 use crate::task::origin::pack;
 use crate::task::outcome::Child;
@@ -184,7 +184,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
                 Delivered::Value(value) => this.ended(index, value),
                 Delivered::Panic(payload) => keep(&mut this.panic, payload),
                 Delivered::Cancelled => {
-                    keep(&mut this.panic, Box::new("a call of an array's element was cancelled"));
+                    keep(&mut this.panic, Payload::new("a call of an array's element was cancelled"));
                 }
             }
         }
@@ -194,7 +194,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
         }
         if let Some(payload) = this.panic.take() {
             if !this.last {
-                resume_unwind(payload);
+                payload.resume();
             }
             let which = Which { object: T::NAME, method: "free", node: cx.node() };
             let failure = Some(which.panicked(payload).to_string());
@@ -222,6 +222,6 @@ fn in_order<V>(len: usize, first: Vec<V>, others: Vec<(usize, V)>) -> Vec<V> {
 fn keep(first: &mut Option<Payload>, payload: Payload) {
     match first {
         None => *first = Some(payload),
-        Some(_) => discard(payload),
+        Some(_) => drop(payload),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{FAIR, MESSAGES_IN_PLACE, Reason, Worker};
+use crate::task::budget::FrameMemory;
 use crate::task::context::{Scheduler, Verdict};
 use crate::task::frame::{FrameRef, home};
 use crate::task::groups::Groups;
@@ -138,6 +139,14 @@ impl Scheduler for Worker<'_> {
 
     fn cancel(&self, run: &Run) {
         self.team.cancel(run);
+    }
+
+    fn exhaust(&self, run: &Run, error: FrameMemory) {
+        self.team.exhaust(run, error);
+    }
+
+    fn reclaim(&self) {
+        self.team.sweep();
     }
 
     fn groups(&self) -> &Groups {

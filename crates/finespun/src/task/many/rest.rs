@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, ready};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 use std::time::Instant;
@@ -10,7 +10,7 @@ use std::vec;
 
 use super::super::call::{Task, call_guarded};
 use super::super::context::{Cx, cx};
-use super::super::frame::{BodyFrame, FrameRef, Payload, VTable, cancel, discard, quietly};
+use super::super::frame::{BodyFrame, FrameRef, Payload, VTable, cancel, quietly};
 use super::super::origin::pack;
 use super::super::outcome::Child;
 use super::super::slot::Status;
@@ -83,11 +83,11 @@ impl<Tk: Task> Piece<Tk> {
                 let Kept { values, panic } = child.value();
                 values.into_iter().for_each(|value| sink.put(value));
                 if let Some(payload) = panic {
-                    resume_unwind(payload);
+                    payload.resume();
                 }
             }
             Piece::Values(values) => values.into_iter().for_each(|value| sink.put(value)),
-            Piece::Panicked(payload) => resume_unwind(*payload),
+            Piece::Panicked(payload) => payload.resume(),
         }
     }
 }
@@ -158,7 +158,7 @@ where
     fn panicked(&mut self, payload: Payload) {
         match self.panic {
             None => self.panic = Some(payload),
-            Some(_) => discard(payload),
+            Some(_) => drop(payload),
         }
     }
 
@@ -309,7 +309,7 @@ where
         rest.drain();
         if let (Some(payload), Some(sink)) = (rest.panic.take(), &mut rest.sink) {
             if let Err(payload) = sink.keep(payload) {
-                resume_unwind(payload);
+                payload.resume();
             }
             // What came behind the panic: nor does anybody see its destructors' panics.
             rest.pieces.drain(..).for_each(|piece| quietly(|| drop(piece)));

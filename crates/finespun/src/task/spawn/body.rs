@@ -4,7 +4,7 @@
 //! size: a task or a value that is too large lies in a box.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
@@ -39,7 +39,7 @@ impl<C: Future + Unpin> Future for Spawned<C> {
                 if let Some(keeper) = &self.keeper {
                     keeper.panicked(origin_of(&payload));
                 }
-                resume_unwind(payload)
+                payload.resume()
             }
         }
     }

@@ -31,6 +31,9 @@ use super::super::slot::Join;
 pub(super) const OPEN: u32 = 0;
 /// Beside OPEN: something will end the wait.
 pub(super) const PROTECTED: u32 = 16;
+/// Beside OPEN: the wait ends when something is given back that a task may have passed on to a plain thread. Only for the
+/// deadlock report.
+pub(super) const LENT: u32 = 32;
 const RESOLVED: u32 = 1;
 const CANCELLED: u32 = 2;
 const CHILD_GONE: u32 = 4;
@@ -50,8 +53,8 @@ impl<'a> Claim<'a> {
     #[inline]
     #[must_use]
     pub(super) fn resolve(self) -> bool {
-        // Relaxed: the bit is there from the beginning.
-        let open = self.0.load(Ordering::Relaxed) & PROTECTED;
+        // Relaxed: the bits are there from the beginning.
+        let open = self.0.load(Ordering::Relaxed) & (PROTECTED | LENT);
         // AcqRel: against (2); the failing side sees what the canceller did.
         self.0.compare_exchange(open, RESOLVED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -59,8 +62,10 @@ impl<'a> Claim<'a> {
     /// Transition 2: whether the leaf is the canceller's to complete.
     #[must_use]
     pub(super) fn cancel(self) -> bool {
+        // Relaxed: as in `resolve`.
+        let open = self.0.load(Ordering::Relaxed) & LENT;
         // AcqRel: against (1).
-        self.0.compare_exchange(OPEN, CANCELLED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        self.0.compare_exchange(open, CANCELLED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Transition 3 of a cancelled leaf: whether the child's owner comes second, and frees.
@@ -83,7 +88,13 @@ impl<'a> Claim<'a> {
     /// Whether nobody has ended the wait.
     pub(super) fn is_open(self) -> bool {
         // Acquire pairs with the Release in (1) and (2).
-        self.0.load(Ordering::Acquire) & !PROTECTED == OPEN
+        self.0.load(Ordering::Acquire) & !(PROTECTED | LENT) == OPEN
+    }
+
+    /// Whether the leaf was made as one that waits for something lent, and nothing has ended the wait.
+    pub(super) fn is_lent(self) -> bool {
+        // Relaxed: the bit is there from the beginning.
+        self.0.load(Ordering::Relaxed) == LENT
     }
 
     /// Whether the wait has been cancelled.
@@ -240,8 +251,17 @@ mod models {
 
     #[test]
     fn a_leaf_is_completed_by_one_side_and_freed_by_one() {
-        explore(|| {
-            let leaf = Leaf::new(OPEN);
+        completed_by_one_side(OPEN);
+    }
+
+    #[test]
+    fn a_lent_leaf_is_completed_by_one_side_and_freed_by_one() {
+        completed_by_one_side(LENT);
+    }
+
+    fn completed_by_one_side(claim: u32) {
+        explore(move || {
+            let leaf = Leaf::new(claim);
             let (sweeper, holder) = (sweeper(&leaf), holder(&leaf));
             leaf.wait();
             assert!(sweeper.join().unwrap() != holder.join().unwrap());

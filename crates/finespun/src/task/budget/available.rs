@@ -1,0 +1,99 @@
+//! How much memory this process may use.
+
+/// The least of: the machine's memory, the limits of the process's control groups (version 1 and 2, also of those above),
+/// and the limit of its address space. `None` if the system does not say.
+pub(super) fn memory() -> Option<usize> {
+    [physical(), control_groups(), address_space()].into_iter().flatten().min()
+}
+
+#[cfg(unix)]
+fn physical() -> Option<usize> {
+    // SAFETY: it takes a number and returns one.
+    let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    usize::try_from(pages).ok()?.checked_mul(usize::try_from(size).ok()?).filter(|&bytes| bytes > 0)
+}
+
+#[cfg(not(unix))]
+fn physical() -> Option<usize> {
+    None
+}
+
+#[cfg(unix)]
+fn address_space() -> Option<usize> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is there to be written.
+    let said = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
+    (said == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur).ok()).flatten()
+}
+
+#[cfg(not(unix))]
+fn address_space() -> Option<usize> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn control_groups() -> Option<usize> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    least_limit(&read("/proc/self/cgroup")?, read)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn control_groups() -> Option<usize> {
+    None
+}
+
+/// The least limit of the groups that `/proc/self/cgroup` names, and of those above them. In a container the mounted tree may
+/// begin at the process's own group: then the path leads nowhere, and the root of the tree has the limit.
+#[cfg(any(target_os = "linux", test))]
+fn least_limit(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<usize> {
+    let mut least = None;
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        let mut path = path.trim_end_matches('/');
+        loop {
+            // `max`, of version 2, is no number; version 1 says no limit by a number that is larger than any memory.
+            let limit = read(&format!("{root}{path}/{file}")).and_then(|text| text.trim().parse::<usize>().ok());
+            least = [least, limit].into_iter().flatten().min();
+            let Some(above) = path.rfind('/') else { break };
+            path = &path[..above];
+        }
+    }
+    least
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{least_limit, memory};
+
+    fn of(files: &[(&str, &str)], groups: &str) -> Option<usize> {
+        least_limit(groups, |path| files.iter().find(|(name, _)| *name == path).map(|(_, text)| (*text).to_owned()))
+    }
+
+    #[test]
+    fn control_groups_of_both_versions_limit_memory() {
+        let two = [("/sys/fs/cgroup/a/b/memory.max", "max\n"), ("/sys/fs/cgroup/a/memory.max", "5000\n")];
+        assert_eq!(of(&two, "0::/a/b\n"), Some(5000));
+        let one = [
+            ("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "700\n"),
+            ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+        ];
+        assert_eq!(of(&one, "8:pids:/\n4:cpu,memory:/x\n0::/\n"), Some(700));
+        // A container that sees its own group as the root.
+        assert_eq!(of(&[("/sys/fs/cgroup/memory.max", "64\n")], "0::/elsewhere/deep\n"), Some(64));
+        assert_eq!(of(&[], "0::/\n"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_machine_has_memory() {
+        assert!(memory().is_some_and(|bytes| bytes > 1 << 20));
+    }
+}

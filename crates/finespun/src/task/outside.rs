@@ -1,0 +1,68 @@
+//! Saying that something outside the tasks is at work.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::context::try_cx;
+use super::teams::Externals;
+
+/// Declares that code outside the tasks may end what tasks of this runtime wait for. As long as the returned value lives, on
+/// whatever thread, no run of the runtime is reported as deadlocked.
+///
+/// For what the library cannot see: a lock's guard that a task has passed on to a plain thread, or a semaphore whose permits
+/// a plain thread will add. A continuation has its own way to say so ([`Continuation::external`]), and `foreign` and
+/// `blocking` need none. From outside a task: [`Runtime::outside`].
+///
+/// ```
+/// use finespun::prelude::*;
+/// use finespun::outside;
+/// use finespun::sync::Semaphore;
+/// use std::sync::Arc;
+///
+/// #[task]
+/// async fn wait_for_thread(done: Arc<Semaphore>) {
+///     let (outside, other) = (outside(), Arc::clone(&done));
+///     std::thread::spawn(move || {
+///         other.release(1);
+///         drop(outside);
+///     });
+///     done.acquire().await.forget();
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// runtime.run(wait_for_thread(Arc::new(Semaphore::new(0))));
+/// ```
+///
+/// # Panics
+/// Outside a task.
+///
+/// *Cost*: two atomic operations.
+///
+/// [`Continuation::external`]: crate::Continuation::external
+/// [`Runtime::outside`]: crate::Runtime::outside
+pub fn outside() -> Outside {
+    let Some(cx) = try_cx() else { panic!("`outside` was called outside a task: use `Runtime::outside`") };
+    Outside::new(cx.external())
+}
+
+/// Something outside the tasks is at work: see [`outside`].
+#[must_use = "deadlocks are reported again when this is dropped"]
+pub struct Outside(Arc<Externals>);
+
+impl Outside {
+    pub(crate) fn new(externals: Arc<Externals>) -> Outside {
+        externals.enter();
+        Outside(externals)
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outside").finish_non_exhaustive()
+    }
+}
