@@ -52,9 +52,11 @@ impl Builder<'_> {
     pub(crate) fn closure(&mut self, body: &Expr, moves: bool, span: proc_macro2::Span) -> Kind {
         let mut mentions = Mentions::default();
         mentions.visit_expr(body);
-        let mut kind = Kind::unknown();
+        // It has a destructor if something that it captures has.
+        let mut kind = Kind::copy();
         kind.closure = true;
         for var in self.in_macros(body) {
+            kind.drops |= self.graph.kinds[var].drops;
             self.touch(var, if moves { Use::Value } else { Use::Borrow }, span);
             if !moves {
                 kind.from.insert((var, true));
@@ -69,6 +71,7 @@ impl Builder<'_> {
                 continue;
             }
             let known = self.graph.kinds[var].clone();
+            kind.drops |= known.drops;
             let how = match (moves, plain) {
                 (true, _) if whole => Use::Value,
                 (true, _) => Use::Maybe,
