@@ -68,9 +68,16 @@ fn write(tokens: TokenStream, path: &TokenStream) -> TokenStream {
 /// Do the tokens end in a `::` that begins a path?
 fn root(before: &[TokenTree], colon: &dyn Fn(Option<&TokenTree>, Spacing) -> bool) -> bool {
     let mut back = before.iter().rev();
-    colon(back.next(), Spacing::Alone)
-        && colon(back.next(), Spacing::Joint)
-        && !matches!(back.next(), Some(TokenTree::Ident(name)) if !keyword(name))
+    if !colon(back.next(), Spacing::Alone) || !colon(back.next(), Spacing::Joint) {
+        return false;
+    }
+    match back.next() {
+        // A lifetime, or a word of the language.
+        Some(TokenTree::Ident(name)) => {
+            keyword(name) || matches!(back.next(), Some(TokenTree::Punct(p)) if p.as_char() == '\'')
+        }
+        _ => true,
+    }
 }
 
 /// May a path follow this word?
@@ -89,4 +96,45 @@ fn respanned(path: TokenStream, place: &Ident) -> impl Iterator<Item = TokenTree
         tree.set_span(tree.span().located_at(span));
         tree
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    fn written(tokens: TokenStream, path: &str) -> String {
+        renamed(tokens, &syn::parse_str(path).unwrap()).to_string()
+    }
+
+    #[test]
+    fn paths_from_the_root_are_renamed() {
+        let tokens = quote!(
+            fn f(x: &'static ::finespun::A) -> impl ::finespun::B {
+                x::finespun::c(finespun)
+            }
+        );
+        let expected = quote!(
+            fn f(x: &'static ::fs::A) -> impl ::fs::B {
+                x::finespun::c(finespun)
+            }
+        );
+        assert_eq!(written(tokens, "fs"), expected.to_string());
+        let expected = quote!(as crate::re::finespun::A);
+        assert_eq!(written(quote!(as ::finespun::A), "crate::re::finespun"), expected.to_string());
+    }
+
+    #[test]
+    fn the_path_is_one_of_the_arguments() {
+        for (given_arguments, others) in [
+            (quote!(crate = fs), quote!()),
+            (quote!(pinned, crate = fs), quote!(pinned)),
+            (quote!(stack), quote!(stack)),
+        ] {
+            let (path, rest) = given(given_arguments).unwrap();
+            assert_eq!(rest.to_string(), others.to_string());
+            assert_eq!(path.is_some(), others.to_string() != "stack");
+        }
+    }
 }

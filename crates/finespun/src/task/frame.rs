@@ -169,7 +169,7 @@ const fn body_offset<F>() -> usize {
 }
 
 /// The most bytes in a frame: its contents are made on the stack.
-pub(crate) const LARGEST_FRAME: usize = 4 * 1024 * 1024;
+pub(crate) const LARGEST_FRAME: usize = 2 * 1024 * 1024;
 
 /// The memory of a frame with body `F` and result `T`.
 pub(crate) const fn frame_layout<F, T>() -> Layout {
@@ -177,7 +177,7 @@ pub(crate) const fn frame_layout<F, T>() -> Layout {
     let result = result_offset::<T>() + max(size_of::<T>(), size_of::<Payload>());
     assert!(
         max(body, result) <= LARGEST_FRAME,
-        "a task's arguments, the locals that it keeps across an await, or its result take more than 4 MiB: put what is large \
+        "a task's arguments, the locals that it keeps across an await, or its result take more than 2 MiB: put what is large \
          into a `Box` or a `Vec`"
     );
     let align = max(align_of::<Header>(), max(align_of::<F>(), align_of::<T>()));

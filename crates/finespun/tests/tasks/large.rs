@@ -83,7 +83,7 @@ fn large_values_live_across_awaits() {
         all::<{ 300 * KIB }>(&runtime);
         all::<{ 1024 * KIB }>(&runtime);
         assert_eq!(runtime.run(handed_over::<{ 32 * KIB }>(5)), 3 + 8 + 5 + 2 + 9);
-        assert_eq!(runtime.run(handed_over::<{ 512 * KIB }>(5)), 3 + 8 + 5 + 2 + 9);
+        assert_eq!(runtime.run(handed_over::<{ 256 * KIB }>(5)), 3 + 8 + 5 + 2 + 9);
         assert_eq!(runtime.close(), 0);
     }
 }
