@@ -88,7 +88,7 @@ pub struct Body {
 const MAKERS: [&str; 13] =
     ["d", "owner", "held", "duo", "parts", "shape", "row", "pick", "attempt", "some", "checked", "list", "section"];
 
-const TASKS: &str = "use finespun::prelude::{Ref, object, on, task};\nuse finespun_fuzz_scratch::tasks::*;\n";
+const TASKS: &str = "use fs::prelude::{Ref, object, on, task};\nuse finespun_fuzz_scratch::tasks::*;\n";
 
 impl Body {
     /// Returns what stands between the braces.
