@@ -237,10 +237,11 @@ impl Builder<'_> {
             }
             return kind;
         }
+        let looks = if whole { Use::Borrow } else { Use::Part(self.field(expr).map(|(_, field)| field)) };
         let how = match effect(pat) {
-            _ if !kind.drops || self.graph.kinds[var].lends != Lend::Owned => Use::Borrow,
             Effect::Looks if matches!(pat, Pat::Wild(_)) => return kind,
-            Effect::Looks | Effect::Inert => Use::Borrow,
+            _ if !kind.drops || self.graph.kinds[var].lends != Lend::Owned => looks,
+            Effect::Looks | Effect::Inert => looks,
             Effect::Takes if whole => Use::Named,
             Effect::TakesFields if whole && self.graph.types[var].is_some() => Use::Fields,
             Effect::Takes | Effect::TakesFields | Effect::Part => {
