@@ -25,6 +25,8 @@ pub(crate) struct Kind {
     pub(crate) lends: Lend,
     /// A number, `bool` or `char`, or a range or tuple of such.
     pub(crate) primitive: bool,
+    /// That there is nothing to drop is a guess, from the name of a method: rustc is asked whether it is right.
+    pub(crate) guess: bool,
     /// An iterator of pairs of a number and something.
     pub(crate) counted: bool,
     /// A closure, or something built around one: its type is new at every
@@ -44,6 +46,7 @@ impl Kind {
             drops: true,
             lends: Lend::Owned,
             primitive: false,
+            guess: false,
             counted: false,
             closure: false,
             from: BTreeSet::new(),
@@ -53,6 +56,11 @@ impl Kind {
 
     pub(crate) fn primitive() -> Kind {
         Kind { drops: false, primitive: true, ..Kind::unknown() }
+    }
+
+    /// A number, as the name of a method says.
+    pub(crate) fn guessed() -> Kind {
+        Kind { guess: true, ..Kind::primitive() }
     }
 
     /// `Copy`, but of unknown type.

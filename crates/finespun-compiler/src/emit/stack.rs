@@ -219,6 +219,10 @@ impl Writer<'_> {
         if self.ready.listed {
             lets.extend(listed::entry(id, &names[0]));
         }
+        for &var in self.ready.flow.guessed.get(&id).into_iter().flatten() {
+            let key = &self.ready.names.vars[var].key;
+            lets.extend(quote_spanned!(span=> ::finespun::__rt::undropped(&#key);));
+        }
         lets.extend(own_ends());
         let mut call = |t: &Ident| {
             let guarded = std::mem::replace(&mut self.guarded, true);

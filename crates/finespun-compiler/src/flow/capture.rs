@@ -29,6 +29,8 @@ pub(crate) struct Flow {
     pub(crate) inert: Vec<bool>,
     /// Locals that are given a value by assignment.
     pub(crate) assigned: Vec<bool>,
+    /// The locals that are left behind at each point because it is guessed that they have nothing to drop.
+    pub(crate) guessed: HashMap<usize, Vec<usize>>,
     /// The order of declaration of the locals.
     pub(crate) rank: Vec<usize>,
     /// The written types of the locals.
@@ -87,6 +89,7 @@ pub(crate) fn analyse(
         closures: graph.lent.iter().map(|k| k.closure).collect(),
         inert: graph.kinds.iter().map(|k| !k.drops).collect(),
         assigned: vec![false; graph.kinds.len()],
+        guessed: HashMap::new(),
         rank: graph.rank(),
         types: graph.types.clone(),
         demands: Vec::new(),
@@ -107,6 +110,8 @@ pub(crate) fn analyse(
                 parted.push(var);
             } else if alive.any[var] {
                 live.push(var);
+            } else if let (Place::Point(p), true, INTACT) = (place, graph.kinds[var].guess, state) {
+                flow.guessed.entry(*p).or_default().push(var);
             } else if graph.kinds[var].drops {
                 match state {
                     INTACT => live.push(var),

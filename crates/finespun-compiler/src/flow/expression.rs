@@ -77,7 +77,7 @@ impl<'a> Builder<'a> {
                     && p.path.segments.len() == 2
                     && kinds::is_primitive(&p.path.segments[0].ident)
                 {
-                    return Kind::primitive();
+                    return Kind::guessed();
                 }
                 kind
             }
@@ -131,8 +131,8 @@ impl<'a> Builder<'a> {
             }
             Expr::Range(e) => {
                 // What ranges go over are numbers.
-                self.aggregate(e.start.as_deref().into_iter().chain(e.end.as_deref()));
-                Kind::primitive()
+                let ends = self.aggregate(e.start.as_deref().into_iter().chain(e.end.as_deref()));
+                if ends.primitive { Kind { guess: ends.guess, ..Kind::primitive() } } else { Kind::guessed() }
             }
             Expr::If(e) => self.if_else(e),
             Expr::Match(e) => self.select(e),
@@ -300,7 +300,7 @@ impl<'a> Builder<'a> {
             self.store(var, &known);
         }
         if methods::primitive(&e.method) {
-            return Kind::primitive();
+            return Kind::guessed();
         }
         if methods::owned(&e.method) {
             let ty = e.turbofish.as_ref().and_then(|t| match t.args.first() {
@@ -346,7 +346,7 @@ impl<'a> Builder<'a> {
             | BinOp::Shr(_) => {
                 let (a, b) = (self.value(&e.left), self.value(&e.right));
                 if a.primitive && b.primitive {
-                    return Kind::primitive();
+                    return Kind { guess: a.guess || b.guess, ..Kind::primitive() };
                 }
                 Kind::unknown().borrowing(a.from).borrowing(b.from)
             }

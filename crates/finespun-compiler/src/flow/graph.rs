@@ -491,6 +491,7 @@ pub(crate) fn both(a: Kind, b: Kind) -> Kind {
         drops: a.drops || b.drops,
         lends: if a.lends == b.lends { a.lends } else { kinds::Lend::Owned },
         primitive: a.primitive && b.primitive,
+        guess: a.guess || b.guess,
         counted: a.counted && b.counted,
         closure: a.closure || b.closure,
         from: a.from.into_iter().chain(b.from).collect(),

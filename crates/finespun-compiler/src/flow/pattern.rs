@@ -177,7 +177,7 @@ impl Builder<'_> {
             }
             Pat::Or(p) => p.cases.iter().for_each(|c| self.bind(c, kind)),
             Pat::Tuple(p) if kind.counted && p.elems.len() == 2 => {
-                self.bind(&p.elems[0], &Kind::primitive());
+                self.bind(&p.elems[0], &Kind::guessed());
                 self.bind(&p.elems[1], &Kind { counted: false, ..kind.clone() });
             }
             Pat::Tuple(p) => p.elems.iter().for_each(|e| self.bind(e, &self.part(kind))),
