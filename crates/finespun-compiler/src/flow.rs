@@ -8,7 +8,7 @@ pub(crate) mod capture;
 mod closure;
 mod expression;
 pub(crate) mod graph;
-mod methods;
+pub(crate) mod methods;
 pub(crate) mod pattern;
 mod place;
 mod solve;

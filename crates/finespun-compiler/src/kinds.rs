@@ -75,7 +75,7 @@ impl Kind {
     /// What an iterator over a value of this kind gives.
     pub(crate) fn element(&self) -> Kind {
         let reference = !self.drops && self.lends != Lend::Owned && !self.primitive;
-        let kind = if reference { Kind::reference(self.lends) } else { self.clone() };
+        let kind = if reference { Kind { guess: true, ..Kind::reference(self.lends) } } else { self.clone() };
         Kind { closure: false, from: self.from.clone(), counted: self.counted, ..kind }
     }
 
@@ -110,7 +110,12 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
             let wraps = ["Option", "Range", "RangeInclusive"].iter().any(|n| last.ident == n);
             match args.args.first() {
                 Some(GenericArgument::Type(_)) if is_name(ty) => Kind::reference(Lend::Shared),
-                Some(GenericArgument::Type(inner)) if wraps => of_type(inner)?,
+                // Unlike a number, it is borrowed by its methods.
+                Some(GenericArgument::Type(inner)) if wraps => Kind {
+                    guess: true,
+                    primitive: last.ident != "Option" && of_type(inner)?.primitive,
+                    ..of_type(inner)?
+                },
                 _ => return None,
             }
         }

@@ -11,7 +11,7 @@ use super::graph::{self, Bound, Event, Graph, Own, Place, Use};
 use super::methods;
 use super::solve::{self, EMPTY, FIELDS, INTACT, MAYBE, PARTLY, TAKEN};
 use crate::ir::{Body, Dest};
-use crate::kinds::Lend;
+use crate::kinds::{Kind, Lend};
 use crate::names::Names;
 use crate::reasons::Reasons;
 
@@ -79,7 +79,9 @@ pub(crate) fn analyse(
     };
     let before = solve::before(&graph, &copied);
     for var in solve::copies(&graph, &alive) {
-        graph.kinds[var].drops = false;
+        let kind = &mut graph.kinds[var];
+        kind.guess |= kind.drops;
+        kind.drops = false;
     }
     let resumable = solve::resumable(&graph);
     let mut flow = Flow {
@@ -111,7 +113,11 @@ pub(crate) fn analyse(
             } else if alive.any[var] {
                 live.push(var);
             } else if let (Place::Point(p), true, INTACT) = (place, graph.kinds[var].guess, state) {
-                flow.guessed.entry(*p).or_default().push(var);
+                // What is lent exclusively cannot be looked at.
+                let lends = |kind: &Kind| kind.from.iter().any(|(of, _)| *of == var);
+                if graph.kinds[var].lends != Lend::Mut && !lends(&graph.lent[*p]) {
+                    flow.guessed.entry(*p).or_default().push(var);
+                }
             } else if graph.kinds[var].drops {
                 match state {
                     INTACT => live.push(var),
@@ -133,6 +139,17 @@ pub(crate) fn analyse(
                     Some(ty) => flow.demand(ty, false),
                     None => doubt(&graph, names, var, state, reasons),
                 }
+            }
+            let unset = scope.iter().filter(|&&var| graph.kinds[var].drops && before[node][var] & EMPTY != 0);
+            if let Some(&var) = unset.clone().nth(1) {
+                reasons.add(
+                    names.vars[var].key.span(),
+                    format!(
+                        "`{}` is one of several locals that get their values after an await",
+                        names.vars[var].shown
+                    ),
+                    "declare each where it gets its value",
+                );
             }
             for var in parted {
                 doubt(&graph, names, var, PARTLY, reasons);

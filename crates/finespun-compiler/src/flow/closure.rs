@@ -72,6 +72,7 @@ impl Builder<'_> {
             }
             let known = self.graph.kinds[var].clone();
             kind.drops |= known.drops;
+            kind.guess |= known.guess;
             let how = match (moves, plain) {
                 (true, _) if whole => Use::Value,
                 (true, _) => Use::Maybe,

@@ -103,7 +103,7 @@ impl<'a> Builder<'a> {
             }
             Expr::Cast(e) => {
                 self.value(&e.expr);
-                kinds::of_type(&e.ty).unwrap_or_else(Kind::copy)
+                kinds::of_type(&e.ty).unwrap_or_else(Kind::unknown)
             }
             Expr::Try(e) => {
                 let kind = self.value(&e.expr);
@@ -141,6 +141,8 @@ impl<'a> Builder<'a> {
                 let kind = self.stmts(&e.block.stmts);
                 if let Some(leave) = leave {
                     self.leave(leave, true);
+                    // What a `break` brings is of unknown kind.
+                    return Kind { drops: true, primitive: false, ..kind };
                 }
                 kind
             }
@@ -313,10 +315,11 @@ impl<'a> Builder<'a> {
         let rooted = before.iter().all(|(_, slot)| !slot);
         let views = methods::view(&e.method) || (methods::through(&e.method) && receiver.lends == Lend::Shared);
         let lends = if views && rooted { Lend::Shared } else { Lend::Owned };
-        let drops = !receiver.primitive;
+        // What a number gives is a number, if the method is one of arithmetic.
+        let drops = !(receiver.primitive && methods::by_value(&e.method));
         let counted = e.method == "enumerate" || (receiver.counted && e.method == "rev");
         let closure = closure || receiver.closure;
-        Kind { drops, lends, closure, counted, ..Kind::unknown() }.borrowing(from)
+        Kind { drops, lends, closure, counted, guess: !drops, ..Kind::unknown() }.borrowing(from)
     }
 
     fn binary(&mut self, e: &syn::ExprBinary) -> Kind {

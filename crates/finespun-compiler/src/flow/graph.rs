@@ -348,8 +348,10 @@ impl Builder<'_> {
             Node::Scope { label, body, out, .. } => {
                 let leave = label.as_ref().map(|l| self.enter(Some(l), true).1);
                 let kind = self.block(*body);
+                let mut kind = kind;
                 if let Some(leave) = leave {
                     self.leave(leave, true);
+                    kind = Kind { drops: true, primitive: false, ..kind };
                 }
                 self.after(Place::After(id, index), scope, out, &kind);
             }

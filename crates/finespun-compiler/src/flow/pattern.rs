@@ -55,7 +55,6 @@ fn of_std(path: &syn::Path) -> bool {
         "Ok" | "Err" => before.is_none_or(|b| b == "Result"),
         "Break" | "Continue" => before.is_some_and(|b| b == "ControlFlow"),
         "Ready" => before.is_some_and(|b| b == "Poll"),
-        "Reverse" => true,
         _ => false,
     }
 }

@@ -90,7 +90,8 @@ impl Alive {
         let looks = !matches!(how, Use::Declare(_) | Use::Assign | Use::AssignPart(_));
         // To assign a field, one needs the others.
         self.any[var] = looks || part;
-        if !part {
+        if !part || matches!(how, Use::AssignPart(_)) {
+            // What is given a new field may have lost it.
             self.whole[var] = looks;
         }
         for (field, (of, path)) in graph.fields.iter().enumerate() {

@@ -148,7 +148,7 @@ impl Norm<'_> {
     /// that it lives as long as the match. Tells whether it is such a local.
     fn subject(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> (Expr, bool) {
         let expr = scan::peeled(expr);
-        if let Some(span) = temporaries::scrutinee(&expr) {
+        if let Some(span) = temporaries::scrutinee(&expr).or_else(|| temporaries::extending(&expr)) {
             self.temporary(span, "a temporary in the head may have a destructor");
         }
         if !scan::awaits(&expr) && (scan::is_place(&expr) || matches!(expr, Expr::Lit(_))) {
@@ -236,7 +236,7 @@ impl Norm<'_> {
     fn for_loop(&mut self, e: syn::ExprForLoop, out: Dest, nodes: &mut Vec<Node>) {
         let span = e.for_token.span.resolved_at(Span::mixed_site());
         let mut outer = Vec::new();
-        if let Some(span) = temporaries::scrutinee(&e.expr) {
+        if let Some(span) = temporaries::scrutinee(&e.expr).or_else(|| temporaries::extending(&e.expr)) {
             self.temporary(span, "a temporary in the head may have a destructor");
         }
         let items = self.value(*e.expr, &mut outer);

@@ -7,6 +7,8 @@ use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Ident, Stmt};
 
 use super::{Norm, ident_expr, ident_pat, temporaries};
+use crate::flow::methods::by_reference;
+use crate::flow::pattern::by_ref;
 use crate::ir::{Block, Call, Dest, Node};
 use crate::scan;
 
@@ -32,7 +34,10 @@ impl Norm<'_> {
             }
             Expr::Macro(ref m) if scan::is_join(&m.mac) => self.named(expr, nodes),
             // A path to a function is no value that could have a destructor.
-            Expr::Call(mut e) if matches!(scan::peel(&e.func), Expr::Path(_)) && !self.is_local(&e.func) => {
+            Expr::Call(mut e) if matches!(scan::peel(&e.func), Expr::Path(_)) => {
+                for argument in &e.args {
+                    self.unchanged(&e.func, argument);
+                }
                 e.args = self.list(e.args.into_iter().collect(), nodes).into_iter().collect();
                 Expr::Call(e)
             }
@@ -48,6 +53,18 @@ impl Norm<'_> {
                 if e.args.iter().any(scan::awaits) {
                     if scan::awaits(&e.receiver) || !scan::is_place(&e.receiver) {
                         self.temporary(e.receiver.span(), "the receiver of a call is a temporary");
+                    }
+                    match scan::name(&e.receiver).cloned() {
+                        Some(name) if !e.args.iter().any(|arg| changes(arg, &name)) => {
+                            if !by_reference(&e.method) {
+                                self.body.postponed.push((name, e.receiver.span()));
+                            }
+                        }
+                        _ => self.reasons.add(
+                            e.receiver.span(),
+                            "the receiver of a call is found before an await in its arguments",
+                            BIND,
+                        ),
                     }
                     e.args = self.list(e.args.into_iter().collect(), nodes).into_iter().collect();
                 } else {
@@ -85,13 +102,9 @@ impl Norm<'_> {
                 Expr::Reference(e)
             }
             Expr::Index(mut e) => {
-                let both = vec![*e.expr, *e.index];
-                if !scan::is_place(&both[0]) {
-                    self.temporary(both[0].span(), "what is indexed is a temporary");
-                }
-                let mut both = self.list(both, nodes).into_iter();
-                e.expr = Box::new(both.next().expect("the base"));
-                e.index = Box::new(both.next().expect("the index"));
+                // The place itself, not a copy of it, may be borrowed or changed.
+                self.reasons.add(e.span(), "an await stands in an index, or beside one", BIND);
+                e.index = Box::new(self.value(*e.index, nodes));
                 Expr::Index(e)
             }
             Expr::Tuple(mut e) => {
@@ -156,6 +169,22 @@ impl Norm<'_> {
         }
     }
 
+    /// A place is looked at after the await in `beside` instead of before it: is it the same place, with the same value?
+    fn unchanged(&mut self, place: &Expr, beside: &Expr) {
+        struct Names<'a>(Vec<&'a Ident>);
+        impl<'a> Visit<'a> for Names<'a> {
+            fn visit_expr(&mut self, expr: &'a Expr) {
+                self.0.extend(scan::name(expr));
+                visit::visit_expr(self, expr);
+            }
+        }
+        let mut names = Names(Vec::new());
+        names.visit_expr(place);
+        if names.0.into_iter().any(|name| changes(beside, name)) {
+            self.reasons.add(place.span(), "what stands beside an await changes there", BIND);
+        }
+    }
+
     /// Is this the name of a local?
     fn is_local(&self, expr: &Expr) -> bool {
         scan::name(expr).is_some_and(|name| self.names.find(name).is_some())
@@ -186,6 +215,7 @@ impl Norm<'_> {
             if scan::awaits(&e.left) || !self.simple_place(&e.left) {
                 self.reasons.add(e.left.span(), "an await stands beside a computed place", BIND);
             }
+            self.unchanged(&e.left, &e.right);
             e.right = Box::new(self.value(*e.right, nodes));
             return Expr::Binary(e);
         }
@@ -210,6 +240,13 @@ impl Norm<'_> {
                 else_branch: Some((Default::default(), Box::new(Expr::Block(other)))),
             });
             return self.named(branch, nodes);
+        }
+        let compares =
+            matches!(e.op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
+        if compares && scan::is_place(&e.left) && !scan::awaits(&e.left) {
+            self.unchanged(&e.left, &e.right);
+            e.right = Box::new(self.value(*e.right, nodes));
+            return Expr::Binary(e);
         }
         let mut both = self.list(vec![*e.left, *e.right], nodes).into_iter();
         e.left = Box::new(both.next().expect("left"));
@@ -238,6 +275,9 @@ impl Norm<'_> {
             } else if matches!(scan::peel(&expr), Expr::Path(_)) && !self.is_local(&expr) {
                 // A constant may have a destructor.
                 done.push(self.hoist("e", expr, nodes));
+            } else if let Expr::Closure(_) = scan::peel(&expr) {
+                self.reasons.add(expr.span(), "a closure is made before an await beside it", BIND);
+                done.push(expr);
             } else if let Some(name) = inert(&expr) {
                 if let Expr::Path(_) = scan::peel(&expr)
                     && let Some(name) = name
@@ -326,14 +366,26 @@ impl<'a> Visit<'a> for Changes<'_> {
         let target = match expr {
             Expr::Assign(e) => Some(&e.left),
             Expr::Reference(e) if e.mutability.is_some() => Some(&e.expr),
+            Expr::MethodCall(e) => Some(&e.receiver),
+            Expr::Match(e) => Some(&e.expr),
+            Expr::Let(e) => Some(&e.expr),
             Expr::Binary(e) if format!("{}", quote::quote!(#e)).contains('=') => Some(&e.left),
             _ => None,
         };
         self.1 |= target.and_then(|t| scan::root(t)).is_some_and(|(n, _)| n == self.0);
         visit::visit_expr(self, expr);
     }
+    fn visit_local(&mut self, local: &'a syn::Local) {
+        let init = local.init.as_ref().filter(|_| by_ref(&local.pat));
+        self.1 |= init.and_then(|init| scan::root(&init.expr)).is_some_and(|(n, _)| n == self.0);
+        visit::visit_local(self, local);
+    }
+    fn visit_macro(&mut self, mac: &'a syn::Macro) {
+        self.1 |= crate::macros::mentions(&mac.tokens, &|name| name == self.0);
+    }
 }
 
+/// May evaluating this give a local another value?
 fn changes(expr: &Expr, name: &Ident) -> bool {
     let mut seen = Changes(name, false);
     seen.visit_expr(expr);

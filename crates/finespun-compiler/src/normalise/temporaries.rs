@@ -13,7 +13,6 @@ use crate::scan;
 /// receiver has no destructor: nothing is left behind by calling them on a
 /// temporary.
 const CONSUMING: &[&str] = &[
-    "iter",
     "into_iter",
     "map",
     "filter",
@@ -24,7 +23,6 @@ const CONSUMING: &[&str] = &[
     "zip",
     "rev",
     "chain",
-    "take",
     "skip",
     "step_by",
     "take_while",
@@ -36,10 +34,6 @@ const CONSUMING: &[&str] = &[
     "sum",
     "product",
     "collect",
-    "min",
-    "max",
-    "count",
-    "last",
     "fold",
     "reduce",
     "try_collect",
@@ -78,13 +72,36 @@ const CONSUMING: &[&str] = &[
     "max_by_key",
     "into",
     "into_boxed_slice",
-    "chars",
-    "bytes",
-    "lines",
-    "windows",
-    "chunks",
-    "clamp",
     "peekable",
+];
+
+/// Methods that take `self` by value where it is an iterator or a number, but may find it behind a guard, or take it by
+/// reference: they leave nothing behind where they are called on what has no destructor.
+const LIGHT: &[&str] =
+    &["iter", "take", "last", "min", "max", "count", "chars", "bytes", "lines", "windows", "chunks", "clamp"];
+
+/// Methods that make iterators out of iterators.
+const ADAPTORS: &[&str] = &[
+    "map",
+    "filter",
+    "filter_map",
+    "flat_map",
+    "flatten",
+    "enumerate",
+    "zip",
+    "rev",
+    "chain",
+    "take",
+    "skip",
+    "step_by",
+    "take_while",
+    "skip_while",
+    "copied",
+    "cloned",
+    "inspect",
+    "scan",
+    "peekable",
+    "into_iter",
 ];
 
 /// Methods whose result borrows the receiver or is a plain value: used on such
@@ -134,6 +151,7 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         Expr::MethodCall(e) => {
             let kept = !scan::is_place(&e.receiver)
                 && !CONSUMING.iter().any(|m| e.method == m)
+                && !(is_light(&e.receiver) && LIGHT.iter().any(|m| e.method == m))
                 && !is_view(&e.receiver)
                 && scan::known(expr).is_none();
             let here = if kept { Some(e.receiver.span()) } else { inside(&e.receiver) };
@@ -189,7 +207,7 @@ pub(crate) fn extended(pat: &Pat, init: &Expr) -> Option<Span> {
 }
 
 /// The same for an expression whose borrowed temporaries are kept.
-fn extending(expr: &Expr) -> Option<Span> {
+pub(crate) fn extending(expr: &Expr) -> Option<Span> {
     let tail = |block: &syn::Block| match block.stmts.last() {
         Some(syn::Stmt::Expr(e, None)) => extending(e),
         _ => None,
@@ -265,6 +283,22 @@ fn compared(expr: &Expr) -> Option<Span> {
         Expr::Binary(_) => find(expr),
         Expr::MethodCall(_) if is_view(expr) => find(expr),
         _ => place(expr),
+    }
+}
+
+/// A view of a place, a range, a number, or an iterator made of such.
+fn is_light(expr: &Expr) -> bool {
+    match scan::peel(expr) {
+        Expr::Range(_) | Expr::Lit(_) | Expr::Reference(_) => true,
+        // The library's constructs are made step by step.
+        Expr::Call(e) => matches!(&*e.func, Expr::Path(p) if p.path.segments.last().is_some_and(|s| {
+            ["parfor", "lparfor"].iter().any(|name| s.ident == name)
+        })),
+        Expr::MethodCall(e) => {
+            let known = VIEWS.iter().chain(ADAPTORS).any(|m| e.method == m);
+            known && (scan::is_place(&e.receiver) || is_light(&e.receiver))
+        }
+        _ => false,
     }
 }
 
