@@ -201,6 +201,21 @@ pub(crate) fn owns_all(ty: &Type, generics: &[syn::Ident]) -> bool {
     look.1
 }
 
+/// Does a reference to this type give references to its elements?
+pub(crate) fn is_collection(ty: &Type) -> bool {
+    match ty {
+        Type::Slice(_) | Type::Array(_) => true,
+        Type::Paren(p) => is_collection(&p.elem),
+        Type::Group(g) => is_collection(&g.elem),
+        Type::Path(p) => p.path.segments.last().is_some_and(|last| {
+            ["Vec", "VecDeque", "HashMap", "HashSet", "BTreeMap", "BTreeSet", "Option", "LinkedList", "BinaryHeap"]
+                .iter()
+                .any(|name| last.ident == name)
+        }),
+        _ => false,
+    }
+}
+
 /// Is this the name of a primitive type?
 pub(crate) fn is_primitive(name: &syn::Ident) -> bool {
     PRIMITIVES.iter().any(|n| name == n)

@@ -45,7 +45,17 @@ impl<'a> Builder<'a> {
             },
             Expr::Reference(e) => self.reference(e),
             Expr::MethodCall(e) => self.method(e),
-            Expr::Call(e) if is_into_iter(e) => self.value(&e.args[0]),
+            Expr::Call(e) if is_into_iter(e) => {
+                let kind = self.value(&e.args[0]);
+                let var = scan::name(&e.args[0]).and_then(|n| self.names.find(n));
+                match var.and_then(|var| self.graph.types[var].as_ref()) {
+                    // What a reference to something else gives may be owned.
+                    Some(syn::Type::Reference(ty)) if !kinds::is_collection(&ty.elem) => {
+                        Kind::unknown().borrowing(kind.from)
+                    }
+                    _ => kind,
+                }
+            }
             Expr::Call(e) => {
                 let mut kind = Kind::unknown();
                 let func = match scan::name(&e.func).and_then(|n| self.names.find(n)) {
