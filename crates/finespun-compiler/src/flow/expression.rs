@@ -84,6 +84,12 @@ impl<'a> Builder<'a> {
                 }
                 self.futures = outer;
                 if let Expr::Path(p) = &*e.func
+                    && p.path.segments.len() > 1
+                    && p.path.segments.last().is_some_and(|s| NEVER.iter().any(|name| s.ident == name))
+                {
+                    self.at = None;
+                }
+                if let Expr::Path(p) = &*e.func
                     && p.path.segments.len() == 2
                     && kinds::is_primitive(&p.path.segments[0].ident)
                 {
@@ -469,6 +475,9 @@ impl<'a> Builder<'a> {
         kind
     }
 }
+
+/// Functions of std that do not return.
+const NEVER: &[&str] = &["exit", "abort", "resume_unwind", "panic_any", "unreachable_unchecked"];
 
 /// The head of a `for` loop as the normaliser writes it.
 fn is_into_iter(call: &syn::ExprCall) -> bool {
