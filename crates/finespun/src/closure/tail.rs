@@ -1,5 +1,6 @@
 //! Vectors in closures: as many elements as the closure was made with, behind its other arguments.
 
+use std::alloc::{Layout, dealloc};
 use std::mem::{self, ManuallyDrop};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -61,7 +62,7 @@ impl Tail for () {
 
     #[inline(always)]
     unsafe fn take(memory: Memory, _: NonNull<u8>, (): ()) {
-        drop(memory);
+        memory.free();
     }
 
     unsafe fn slice<'a>(_: NonNull<u8>, (): ()) -> &'a mut [()] {
@@ -83,14 +84,22 @@ pub struct Vector<T> {
 /// The memory of a closure, or of a vector's elements; given back when this is dropped.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Memory(Option<(NonNull<u8>, Class)>);
+pub struct Memory(Option<(NonNull<u8>, Source)>);
+
+/// Where memory is from.
+#[derive(Debug)]
+enum Source {
+    Closure(Class),
+    /// A box of the program's.
+    Box(Layout),
+}
 
 impl Memory {
     /// # Safety
     /// The closure's memory is of that class, and nobody else gives it back.
     #[inline(always)]
     pub(super) unsafe fn of(closure: FrameRef, class: Class) -> Memory {
-        Memory(Some((closure.cast(), class)))
+        Memory(Some((closure.cast(), Source::Closure(class))))
     }
 
     fn take(&mut self) -> Memory {
@@ -98,13 +107,28 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Memory {
+    /// Gives the memory back. In place, so that of a closure without a vector nothing is left but the way to the pool.
     #[inline(always)]
-    fn drop(&mut self) {
-        if let Some((memory, class)) = self.0 {
-            // SAFETY: by the word of who made this; what lay there is gone.
-            unsafe { pool::free(memory, class) };
+    fn free(self) {
+        ManuallyDrop::new(self).give_back();
+    }
+
+    #[inline(always)]
+    fn give_back(&mut self) {
+        match self.0.take() {
+            // SAFETY: the maker of this says that the memory is a closure's; what lay there is gone.
+            Some((memory, Source::Closure(class))) => unsafe { pool::free(memory, class) },
+            // SAFETY: a box's memory is the system's; what lay there is gone.
+            Some((memory, Source::Box(layout))) => unsafe { dealloc(memory.as_ptr(), layout) },
+            None => {}
         }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.give_back();
     }
 }
 
@@ -195,8 +219,8 @@ impl<T> From<Vec<T>> for Vector<T> {
         let elements = ManuallyDrop::new(elements.into_boxed_slice());
         let length = elements.len();
         let first = NonNull::from(&**elements).cast::<T>();
-        let layout = std::alloc::Layout::for_value(&**elements);
-        let memory = Memory((layout.size() > 0).then(|| (first.cast(), Class::uncounted(layout))));
+        let layout = Layout::for_value(&**elements);
+        let memory = Memory((layout.size() > 0).then(|| (first.cast(), Source::Box(layout))));
         Vector { elements: first, length, memory }
     }
 }

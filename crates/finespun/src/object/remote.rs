@@ -163,7 +163,7 @@ impl<W: Work> Handler for Request<W> {
                 to.append(part);
                 return true;
             }
-            (Err(payload), Some(k)) => quietly(|| drop(k.complete(Err(pack(payload))))),
+            (Err(payload), Some(k)) => quietly(|| k.end(Err(pack(payload)))),
             // SAFETY: messages are sent by workers; used at once.
             (Err(payload), None) => unsafe { context::cx() }.fail(pack(payload)),
         }
@@ -246,7 +246,7 @@ pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Pay
         };
     };
     if home == ANY || home == nodes.worker() {
-        quietly_here(|| drop(k.complete(result)));
+        quietly_here(|| k.end(result));
     } else {
         nodes.send(cx, home, Answer { k, result });
     }
@@ -284,6 +284,6 @@ impl<T: Portable> Handler for Answer<T> {
 
     #[inline]
     fn handle(self, _: Cx) {
-        quietly(|| drop(self.k.complete(self.result)));
+        quietly(|| self.k.end(self.result));
     }
 }

@@ -257,7 +257,7 @@ impl<F: Future> BodyFrame<F> {
 
     /// Makes a frame outside any worker, from the system's allocator, with the table [`OUTSIDE`](Self::OUTSIDE) or one like it.
     pub(crate) fn make_outside(run: u32, body: F, vtable: &'static VTable) -> FrameRef {
-        let frame = pool::allocate_uncounted(Self::LAYOUT);
+        let frame = pool::allocate_large(Self::LAYOUT, None);
         // SAFETY: fresh memory, large enough for a header.
         unsafe { frame.write(Header::new(run, vtable)) };
         // SAFETY: fresh memory of this frame's layout.
@@ -266,7 +266,7 @@ impl<F: Future> BodyFrame<F> {
     }
 
     /// The memory came from the system.
-    pub(crate) const OUTSIDE: &'static VTable = &VTable { class: Class::uncounted(Self::LAYOUT), ..*Self::VTABLE };
+    pub(crate) const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
 
     /// The place of the body.
     pub(crate) unsafe fn body(frame: FrameRef) -> NonNull<F> {

@@ -56,6 +56,9 @@ pub(crate) fn discard(payload: Box<dyn Any + Send>) {
 }
 
 impl Drop for Payload {
+    /// Never in place: the cleanup of all code that keeps a payload stays small.
+    #[cold]
+    #[inline(never)]
     fn drop(&mut self) {
         // SAFETY: `self` is not used again.
         let payload = unsafe { ManuallyDrop::take(&mut self.0) };

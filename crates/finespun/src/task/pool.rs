@@ -50,10 +50,8 @@ const REGION: usize = 2 << 20;
 pub(crate) enum Class {
     /// `(index + 1) * GRAIN` bytes.
     Pooled(u8),
-    /// From the system's allocator, and charged to a budget.
+    /// From the system's allocator.
     Large(Layout),
-    /// From the system's allocator, as any memory of the program.
-    Uncounted(Layout),
 }
 
 impl Class {
@@ -65,15 +63,15 @@ impl Class {
         }
     }
 
-    pub(crate) const fn uncounted(layout: Layout) -> Class {
-        Class::Uncounted(layout)
+    pub(crate) const fn large(layout: Layout) -> Class {
+        Class::Large(layout)
     }
 
     /// The bytes that a block of this class takes.
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Class::Pooled(index) => (index as usize + 1) * GRAIN,
-            Class::Large(layout) | Class::Uncounted(layout) => layout.size(),
+            Class::Large(layout) => layout.size(),
         }
     }
 }
@@ -371,10 +369,11 @@ impl Pool {
     }
 
     #[cold]
+    #[inline(never)]
     fn allocate_class_large(&self, class: Class) -> FrameRef {
         match class {
             Class::Large(layout) => allocate_large(layout, self.budget.borrow().clone()),
-            Class::Uncounted(_) | Class::Pooled(_) => unreachable!("these come from elsewhere"),
+            Class::Pooled(_) => unreachable!("pooled blocks come from the free lists"),
         }
     }
 
@@ -480,18 +479,8 @@ const fn large(layout: Layout) -> (usize, Layout) {
     }
 }
 
-/// Memory for a block of any size from the system, charged to no budget.
-pub(crate) fn allocate_uncounted(layout: Layout) -> FrameRef {
-    // SAFETY: a frame's layout holds at least a header.
-    let memory = unsafe { alloc(layout) };
-    match NonNull::new(memory) {
-        Some(memory) => memory.cast(),
-        None => handle_alloc_error(layout),
-    }
-}
-
 /// Memory for a block of any size from the system, charged to that budget if there is one.
-fn allocate_large(layout: Layout, budget: Option<Arc<Budget>>) -> FrameRef {
+pub(crate) fn allocate_large(layout: Layout, budget: Option<Arc<Budget>>) -> FrameRef {
     let (front, whole) = large(layout);
     // SAFETY: not empty.
     let memory = unsafe { alloc(whole) };
@@ -513,6 +502,8 @@ fn allocate_large(layout: Layout, budget: Option<Arc<Budget>>) -> FrameRef {
 
 /// # Safety
 /// The block came from [`allocate_large`] with this layout, and nobody uses it any more.
+#[cold]
+#[inline(never)]
 unsafe fn free_large(block: NonNull<u8>, layout: Layout) {
     let (front, whole) = large(layout);
     // SAFETY: the front of the block.
@@ -539,7 +530,7 @@ fn exceed(budget: &Budget, room: Room) {
 /// Gives a block back, from any thread.
 ///
 /// # Safety
-/// The block came from a pool with this class, or from `allocate_uncounted`, or is a box of that layout, and nobody uses it any more.
+/// The block came from a pool or `allocate_large` with this class, and nobody uses it any more.
 #[inline]
 pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
     match class {
@@ -560,10 +551,8 @@ pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
                 _ => unsafe { free_elsewhere(owner, block) },
             }
         }
-        // SAFETY: by the caller's word it came from the system with this layout.
+        // SAFETY: passed on.
         Class::Large(layout) => unsafe { free_large(block, layout) },
-        // SAFETY: as above.
-        Class::Uncounted(layout) => unsafe { dealloc(block.as_ptr(), layout) },
     }
 }
 

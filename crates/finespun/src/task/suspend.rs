@@ -91,8 +91,9 @@ impl<T> Continuation<T> {
     /// Ends the wait with `value`. The waiting task becomes ready; it does not run inside this call.
     ///
     /// If the task has been cancelled meanwhile, `value` is dropped.
+    #[inline]
     pub fn resolve(self, value: T) {
-        drop(self.complete(Ok(value)));
+        self.end(Ok(value));
     }
 
     /// Marks the wait as one that something outside the tasks will end (a socket, a timer, another thread): it does
@@ -108,6 +109,20 @@ impl<T> Continuation<T> {
         let count = cx.external();
         count.enter();
         External { continuation: Some(self), count }
+    }
+
+    /// Writes the slot; if the wait has been cancelled, drops the result.
+    #[inline(always)]
+    pub(crate) fn end(self, result: Result<T, Payload>) {
+        /// Not in place: the way on which nothing is left need not keep the result in memory.
+        #[cold]
+        #[inline(never)]
+        fn unsent<T>(result: Result<T, Payload>) {
+            drop(result);
+        }
+        if let Err(result) = self.complete(result) {
+            unsent(result);
+        }
     }
 
     /// Writes the slot; the result back if the wait has been cancelled.
@@ -172,7 +187,7 @@ impl<T> Continuation<T> {
     /// Nobody waits: the child's owner has left.
     pub(crate) fn unwaited(self) {
         // Of what is nothing a box is no allocation.
-        drop(self.complete(Err(Payload::new(()))));
+        self.end(Err(Payload::new(())));
     }
 
     /// As `resolve`, but gives the value back if the waiting task has been cancelled.
@@ -209,7 +224,7 @@ impl<T> Drop for Continuation<T> {
             "a Continuation<{}> was dropped unresolved: resolve it, or let its holder live",
             std::any::type_name::<T>()
         );
-        drop(again.complete(Err(Payload::new(message))));
+        again.end(Err(Payload::new(message)));
     }
 }
 
@@ -238,7 +253,7 @@ impl<T> External<T> {
     /// Ends the wait with a panic.
     pub(crate) fn fail(mut self, payload: Payload) {
         if let Some(k) = self.continuation.take() {
-            drop(k.complete(Err(payload)));
+            k.end(Err(payload));
         }
     }
 }
