@@ -149,12 +149,10 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         Expr::Match(e) => scrutinee(&e.expr),
         Expr::Call(e) => find(&e.func).or_else(|| e.args.iter().find_map(find)),
         Expr::MethodCall(e) => {
-            let kept = !scan::is_place(&e.receiver)
-                && !CONSUMING.iter().any(|m| e.method == m)
-                && !(is_light(&e.receiver) && LIGHT.iter().any(|m| e.method == m))
-                && !is_view(&e.receiver)
-                && scan::known(expr).is_none();
-            let here = if kept { Some(e.receiver.span()) } else { inside(&e.receiver) };
+            let among = |list: &[&str]| list.iter().any(|m| e.method == m);
+            let consumed = among(CONSUMING) || (among(LIGHT) && is_light(&e.receiver)) || scan::known(expr).is_some();
+            let nothing_left = scan::is_place(&e.receiver) || is_view(&e.receiver) || consumed;
+            let here = if nothing_left { inside(&e.receiver) } else { Some(e.receiver.span()) };
             here.or_else(|| e.args.iter().find_map(find))
         }
         Expr::Field(e) => place(&e.base),
