@@ -70,6 +70,7 @@ fn sum(
                             .is(
                                 (&::finespun::__rt::Asked::new(&__t0)).__finespun_schema(),
                             );
+                        ::finespun::__rt::undropped(&node);
                         ::finespun::__rt::Note::end(__note);
                         let __o = unsafe {
                             ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, __t0)
