@@ -246,7 +246,11 @@ impl Norm<'_> {
         if scan::awaits(&diverge) {
             self.reasons.add(diverge.span(), "an await stands in the `else` of a `let`", "write it as a `match`");
         }
+        let from = self.names.vars.len();
         let mut value = self.value(*init.expr, nodes);
+        if !self.consumed(&value, from) {
+            self.temporary(value.span(), "a part of an awaited value is matched");
+        }
         if matches!(value, Expr::Path(_)) {
             // A temporary again: what does not match is dropped before the `else`.
             value = syn::parse_quote!({ #value });

@@ -140,15 +140,16 @@ pub(crate) fn analyse(
                     None => doubt(&graph, names, var, state, reasons),
                 }
             }
-            let unset = scope.iter().filter(|&&var| graph.kinds[var].drops && before[node][var] & EMPTY != 0);
-            if let Some(&var) = unset.clone().nth(1) {
+            // A local that gets its value later would be declared behind those that come back from the entry.
+            let unset = scope.iter().position(|&var| graph.kinds[var].drops && before[node][var] & EMPTY != 0);
+            if let Some(first) = unset
+                && scope[first + 1..].iter().any(|&var| graph.kinds[var].drops)
+            {
+                let var = &names.vars[scope[first]];
                 reasons.add(
-                    names.vars[var].key.span(),
-                    format!(
-                        "`{}` is one of several locals that get their values after an await",
-                        names.vars[var].shown
-                    ),
-                    "declare each where it gets its value",
+                    var.key.span(),
+                    format!("`{}` gets its value after an await, and is not the last local", var.shown),
+                    "declare it where it gets its value",
                 );
             }
             for var in parted {
