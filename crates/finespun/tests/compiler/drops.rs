@@ -96,8 +96,8 @@ corpus! {
     } with ();
 
     fn deferred_drop(n: u64) -> u64 {
-        let x;
         let y = D("y");
+        let x;
         if n > 2 {
             x = leaf(D("x")).await;
         } else {
