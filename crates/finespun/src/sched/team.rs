@@ -161,7 +161,7 @@ impl Team {
                 idle: Idle::new(config.workers),
                 seats: hosts.into_iter().map(seat).collect(),
                 groups: Groups::new(config.members),
-                budget: Arc::new(Budget::new(config.frame_memory)),
+                budget: Arc::new(Budget::new(config.frame_memory, config.workers)),
                 config,
                 injected: CachePadded::new(Injector::new()),
                 runs: Mutex::new(Runs::default()),

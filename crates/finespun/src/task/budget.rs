@@ -15,7 +15,8 @@
 //! ```
 //!
 //! (1) Each worker reclaims its own pool's pages in a sweep, which the team is asked for whenever another 1/32 of the limit
-//! has been taken above 7/8. (2) The run is the one that has asked for most of the last [`RECENT`] pages: the asking run,
+//! has been taken above 7/8. (2) Before it comes to that, the worker that found too little waits until all have answered,
+//! but for [`PATIENCE`] at most, since one of them may compute without a call. The run is the one that has asked for most of the last [`RECENT`] pages: the asking run,
 //! unless that has asked once while another one runs away. It is cancelled as a deadlocked one is, so its destructors run.
 //! An allocation does not fail: what a cancelled run needs until it has ended comes on top of the limit, and so does what
 //! others need meanwhile. When the run has ended, (1) is asked for once more.
@@ -26,8 +27,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::atomics::lock_std as lock;
 
@@ -35,6 +38,8 @@ mod available;
 
 /// How many of the last pages say which run has grown.
 const RECENT: usize = 64;
+/// How long the end of a run is put off for workers that have been asked to reclaim their pages.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Bytes of the pages and large frames of all pools.
 static PROCESS: AtomicUsize = AtomicUsize::new(0);
@@ -69,17 +74,23 @@ pub(crate) struct Budget {
     large: AtomicUsize,
     /// At which use all workers are asked next.
     ask_at: AtomicUsize,
-    /// Raised when pools are to reclaim their pages.
-    epoch: AtomicU32,
+    /// The workers of the team.
+    workers: u32,
+    /// An epoch, raised when pools are to reclaim their pages, over how many of them have not yet answered it.
+    asked: AtomicU64,
     /// The runs that have got the last pages.
     recent: Mutex<VecDeque<u32>>,
 }
 
 impl Budget {
-    pub(crate) fn new(limit: Option<usize>) -> Budget {
+    /// The epoch of a new one.
+    pub(crate) const FIRST_EPOCH: u32 = 0;
+
+    /// The budget of a team of so many workers.
+    pub(crate) fn new(limit: Option<usize>, workers: usize) -> Budget {
         let recent = Mutex::new(VecDeque::new());
         let (used, large, ask_at) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
-        Budget { limit, used, large, ask_at, epoch: AtomicU32::new(0), recent }
+        Budget { limit, used, large, ask_at, workers: workers as u32, asked: AtomicU64::new(0), recent }
     }
 
     pub(crate) fn limit(&self) -> usize {
@@ -143,13 +154,37 @@ impl Budget {
 
     /// Has pools reclaim their pages when they next look.
     pub(crate) fn reclaim(&self) {
-        // Relaxed: a hint.
-        self.epoch.fetch_add(1, Ordering::Relaxed);
+        // Relaxed: a hint, which decides when pools look and how long somebody waits for them.
+        let ask = |asked| Some(u64::from(epoch_of(asked).wrapping_add(1)) << 32 | u64::from(self.workers));
+        let _ = self.asked.fetch_update(Ordering::Relaxed, Ordering::Relaxed, ask);
     }
 
     pub(crate) fn epoch(&self) -> u32 {
-        // Relaxed: a hint.
-        self.epoch.load(Ordering::Relaxed)
+        // Relaxed: as in `reclaim`.
+        epoch_of(self.asked.load(Ordering::Relaxed))
+    }
+
+    /// A pool has reclaimed its pages, as it was asked to in that epoch.
+    pub(crate) fn answer(&self, epoch: u32) {
+        let answer = |asked: u64| (epoch_of(asked) == epoch && asked as u32 > 0).then(|| asked - 1);
+        // Release: pairs with the Acquire in `answered`: what has been given back has been counted.
+        let _ = self.asked.fetch_update(Ordering::Release, Ordering::Relaxed, answer);
+    }
+
+    /// Whether all workers have answered.
+    fn answered(&self) -> bool {
+        self.asked.load(Ordering::Acquire) as u32 == 0
+    }
+
+    /// Waits until all workers have reclaimed their pages, or long enough; calls `turn` meanwhile. What counts against the
+    /// limit afterwards.
+    pub(crate) fn used_at_last(&self, turn: impl Fn()) -> usize {
+        let start = Instant::now();
+        while self.used() > self.limit() && !self.answered() && start.elapsed() < PATIENCE {
+            turn();
+            thread::yield_now();
+        }
+        self.used()
     }
 
     /// Notes which run has got a page.
@@ -167,6 +202,10 @@ impl Budget {
         let count = |run: u32| recent.iter().filter(|&&other| other == run).count();
         recent.iter().copied().max_by_key(|&run| count(run)).unwrap_or(asking)
     }
+}
+
+fn epoch_of(asked: u64) -> u32 {
+    (asked >> 32) as u32
 }
 
 /// A run was ended because frames took more memory than they may.
@@ -213,11 +252,13 @@ pub(crate) fn charge_process(bytes: usize) {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+
     use super::*;
 
     #[test]
     fn room_shrinks_in_steps() {
-        let budget = Budget::new(Some(3200));
+        let budget = Budget::new(Some(3200), 1);
         assert_eq!(budget.charge(2800), Room::Enough);
         assert_eq!(budget.charge(1), Room::Tight { ask: true });
         assert_eq!(budget.charge(1), Room::Tight { ask: false });
@@ -230,8 +271,37 @@ mod tests {
     }
 
     #[test]
+    fn a_run_is_not_ended_before_all_have_answered() {
+        let budget = Budget::new(Some(3200), 2);
+        assert_eq!(budget.charge(4000), Room::Over { ask: true });
+        let turns = AtomicU32::new(0);
+        let used = budget.used_at_last(|| {
+            // An answer to what was asked before counts for nothing.
+            budget.answer(budget.epoch().wrapping_sub(1));
+            assert!(!budget.answered());
+            budget.answer(budget.epoch());
+            turns.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!((used, turns.load(Ordering::Relaxed)), (4000, 2));
+        budget.reclaim();
+        let used = budget.used_at_last(|| budget.credit(1000, 1000));
+        assert_eq!((used, budget.answered()), (3000, false));
+        budget.credit(3000, 3000);
+    }
+
+    #[test]
+    fn a_worker_that_does_not_answer_is_not_waited_for_long() {
+        let budget = Budget::new(Some(1), 1);
+        assert_eq!(budget.charge(2), Room::Over { ask: true });
+        let start = Instant::now();
+        assert_eq!(budget.used_at_last(|| ()), 2);
+        assert!(start.elapsed() >= PATIENCE);
+        budget.credit(2, 2);
+    }
+
+    #[test]
     fn the_run_that_grows_is_not_the_one_that_asks_once() {
-        let budget = Budget::new(Some(1));
+        let budget = Budget::new(Some(1), 1);
         assert_eq!(budget.growing(7), 7);
         for _ in 0..200 {
             budget.note(3);

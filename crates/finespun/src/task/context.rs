@@ -378,17 +378,22 @@ impl Cx {
         if ask {
             context.scheduler().reclaim();
         }
-        let bytes = budget.used();
-        if matches!(room, Room::Tight { .. }) || bytes <= budget.limit() {
+        if matches!(room, Room::Tight { .. }) || budget.used() <= budget.limit() {
             return;
         }
         let growing = budget.growing(self.run());
         let own = growing == self.run();
         let Some(run) = context.scheduler().find_run(growing) else { return };
-        context.exhausted.set(context.exhausted.get() || own);
         if run.is_cancelled() {
+            context.exhausted.set(context.exhausted.get() || own);
             return;
         }
+        // Others may have pages that are theirs no longer.
+        let bytes = budget.used_at_last(|| context.pool.reclaim_once(budget));
+        if bytes <= budget.limit() || run.is_cancelled() {
+            return;
+        }
+        context.exhausted.set(context.exhausted.get() || own);
         let current = context.current.get().filter(|_| own);
         // SAFETY: it runs, on this worker.
         let (task, depth) = current.map_or((None, 0), |frame| unsafe { run::chain(frame) });

@@ -192,7 +192,7 @@ impl Pool {
     /// From now on pages are charged to that budget.
     pub(crate) fn set_budget(&self, budget: Arc<Budget>) {
         self.charged.set(0);
-        self.epoch.set(budget.epoch());
+        self.epoch.set(Budget::FIRST_EPOCH);
         *self.budget.borrow_mut() = Some(budget);
     }
 
@@ -295,8 +295,10 @@ impl Pool {
 
     /// Reclaims pages, if that has not been done since the budget last asked for it.
     pub(crate) fn reclaim_once(&self, budget: &Budget) {
-        if self.epoch.replace(budget.epoch()) != budget.epoch() {
+        let epoch = budget.epoch();
+        if self.epoch.replace(epoch) != epoch {
             self.reclaim();
+            budget.answer(epoch);
         }
     }
 
