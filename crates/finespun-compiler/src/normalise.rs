@@ -15,15 +15,18 @@ use proc_macro2::Span;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Ident, Local, Pat, Stmt, Type};
 
+use crate::flow::pattern::takes_all;
 use crate::ir::{Block, BlockId, Body, Call, Dest, Node, Point};
 use crate::names::Names;
 use crate::reasons::Reasons;
 use crate::scan;
 
 /// Builds the normalised body.
-pub(crate) fn body(block: syn::Block, names: &mut Names, reasons: &mut Reasons) -> Body {
+pub(crate) fn body(mut block: syn::Block, names: &mut Names, reasons: &mut Reasons) -> Body {
+    Nothings(names).visit_block_mut(&mut block);
     let mut mentions = Mentions::default();
     mentions.visit_block(&block);
     let mut norm = Norm { names, reasons, body: Body::default(), order: 0, mentions };
@@ -195,9 +198,6 @@ impl Norm<'_> {
     }
 
     fn stmt(&mut self, stmt: Stmt, nodes: &mut Vec<Node>) {
-        if self.nothing(&stmt) {
-            return;
-        }
         if !scan::stmt_awaits(&stmt) {
             if let Stmt::Item(item) = &stmt
                 && !matches!(item, syn::Item::Use(_))
@@ -212,26 +212,16 @@ impl Norm<'_> {
         }
         match stmt {
             Stmt::Local(local) => self.local(local, nodes),
+            // Of whatever type, it drops behind the locals of its blocks.
+            Stmt::Expr(e, Some(_)) if gives(&e) => {
+                self.bind(e, Dest::Let(Box::new(syn::parse_quote!(_)), None), nodes);
+            }
             Stmt::Expr(e, _) => self.effect(e, nodes),
             Stmt::Macro(m) => {
                 self.effect(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }), nodes);
             }
             Stmt::Item(_) => nodes.push(Node::Plain(stmt)),
         }
-    }
-
-    /// `let _ = x;` does nothing, whether `x` has its value or not.
-    fn nothing(&self, stmt: &Stmt) -> bool {
-        let place = match stmt {
-            Stmt::Local(Local { pat: Pat::Wild(_), init: Some(init), .. }) => &init.expr,
-            Stmt::Expr(Expr::Assign(e), _) if matches!(&*e.left, Expr::Infer(_)) => &e.right,
-            _ => return false,
-        };
-        let mut root = scan::peel(place);
-        while let Expr::Field(e) = root {
-            root = scan::peel(&e.base);
-        }
-        scan::name(root).is_some_and(|name| self.names.find(name).is_some())
     }
 
     fn local(&mut self, local: Local, nodes: &mut Vec<Node>) {
@@ -311,15 +301,19 @@ impl Norm<'_> {
         }
         let mut inner = Vec::new();
         let from = self.names.vars.len();
+        if let Dest::Let(pat, _) = &out
+            && let Some(span) = temporaries::extended(pat, &expr)
+        {
+            let cure = "bind the result itself with `let` first";
+            self.reasons.add(span, "the local borrows the result of an await", cure);
+        }
         let value = self.value(expr, &mut inner);
         if let Dest::Let(pat, _) = &out
-            && temporaries::extended(pat, &value).is_some()
+            && scan::is_place(&value)
+            && scan::name(&value).is_none()
+            && !takes_all(pat)
         {
-            self.reasons.add(
-                value.span(),
-                "the local borrows the result of an await",
-                "bind the result itself with `let` first",
-            );
+            self.temporary(value.span(), "a part of an awaited value is matched");
         }
         if self.consumed(&value, from) {
             nodes.append(&mut inner);
@@ -375,6 +369,64 @@ impl Norm<'_> {
         let name = self.names.temporary(stem);
         nodes.push(Node::Plain(let_stmt(Dest::Let(Box::new(ident_pat(&name)), None), value)));
         ident_expr(&name)
+    }
+}
+
+/// Removes `let _ = x;`, which does nothing, whether `x` has its value or not.
+struct Nothings<'a>(&'a Names);
+
+impl VisitMut for Nothings<'_> {
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        block.stmts.retain(|stmt| !self.is_one(stmt));
+        visit_mut::visit_block_mut(self, block);
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+impl Nothings<'_> {
+    fn is_one(&self, stmt: &Stmt) -> bool {
+        let place = match stmt {
+            Stmt::Local(Local { pat: Pat::Wild(_), init: Some(init), .. }) if init.diverge.is_none() => &init.expr,
+            Stmt::Expr(Expr::Assign(e), Some(_)) if matches!(&*e.left, Expr::Infer(_)) => &e.right,
+            _ => return false,
+        };
+        let mut root = scan::peel(place);
+        while let Expr::Field(e) = root {
+            root = scan::peel(&e.base);
+        }
+        scan::name(root).is_some_and(|name| self.0.find(name).is_some())
+    }
+}
+
+/// Does a statement with a semicolon, with a node of its own, end with a value that may be no `()`?
+fn gives(expr: &Expr) -> bool {
+    struct Values(bool);
+    impl<'a> Visit<'a> for Values {
+        fn visit_expr_break(&mut self, e: &'a syn::ExprBreak) {
+            self.0 |= e.expr.is_some();
+        }
+        fn visit_expr_closure(&mut self, _: &'a syn::ExprClosure) {}
+        fn visit_expr_async(&mut self, _: &'a syn::ExprAsync) {}
+        fn visit_item(&mut self, _: &'a syn::Item) {}
+    }
+    let block = |block: &syn::Block| match block.stmts.last() {
+        Some(Stmt::Expr(_, None)) => true,
+        Some(Stmt::Macro(m)) => m.semi_token.is_none(),
+        _ => false,
+    };
+    match scan::peel(expr) {
+        Expr::If(e) => e.else_branch.as_ref().is_some_and(|(_, other)| block(&e.then_branch) || gives(other)),
+        Expr::Match(e) => e.arms.iter().any(|arm| match scan::peel(&arm.body) {
+            Expr::Block(b) if b.label.is_none() => block(&b.block),
+            _ => true,
+        }),
+        Expr::Block(e) => block(&e.block) || e.label.is_some(),
+        Expr::Loop(_) => {
+            let mut values = Values(false);
+            values.visit_expr(expr);
+            values.0
+        }
+        _ => false,
     }
 }
 

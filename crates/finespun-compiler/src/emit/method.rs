@@ -127,7 +127,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
                     let pinned = pinned(block);
                     let broken = demands.iter().map(Demand::broken);
                     quote_spanned! {site=>
-                        if const { #(#broken)||* } { #pinned }
+                        if const { false #(|| #broken)* } { #pinned }
                     }
                 }
             };

@@ -16,7 +16,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Lifetime, Stmt, Type};
 
 use super::exits::{Exits, rewritten};
-use super::stack::{diverges, is_unit};
+use super::stack::is_unit;
 use super::{Ready, bound};
 use crate::flow::graph::Place;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
@@ -89,9 +89,14 @@ impl Regions<'_> {
         let site = Span::mixed_site();
         let ready = self.ready;
         let content = &ready.body.blocks[block];
-        let mut out = TokenStream::new();
+        let unreached = |part: usize| ready.flow.unreached.contains(&(block, part));
+        let mut out = self.uses(block);
         for index in from..content.nodes.len() {
+            if unreached(index) {
+                return out;
+            }
             match &content.nodes[index] {
+                Node::Plain(Stmt::Item(_)) => {}
                 Node::Plain(Stmt::Local(local)) if local.init.is_none() => {
                     let after = self.rest(block, index + 1);
                     out.extend(self.deferred(local, &after));
@@ -100,9 +105,6 @@ impl Regions<'_> {
                 }
                 Node::Plain(stmt) => {
                     out.extend(self.edited(block, stmt, |r, s| r.visit_stmt_mut(s)));
-                    if diverges(stmt) {
-                        return out;
-                    }
                 }
                 Node::Await(point) => {
                     out.extend(self.call(block, *point));
@@ -141,14 +143,37 @@ impl Regions<'_> {
                 }
             }
         }
-        match &content.value {
-            Some(value) => {
-                let value = self.expr(block, value);
-                out.extend(self.end(block, Some(value), site));
-            }
-            None => out.extend(self.end(block, None, site)),
+        if unreached(content.nodes.len()) {
+            return out;
+        }
+        let value = content.value.as_ref().map(|value| self.expr(block, value));
+        match value {
+            Some(value) if unreached(content.nodes.len() + 1) => out.extend(quote_spanned!(site=> #value;)),
+            value => out.extend(self.end(block, value, site)),
         }
         out
+    }
+
+    /// The `use` items of a block: they hold in all of it.
+    fn uses(&self, block: BlockId) -> TokenStream {
+        let item = |node: &Node| match node {
+            Node::Plain(Stmt::Item(item)) => Some(item.to_token_stream()),
+            _ => None,
+        };
+        self.ready.body.blocks[block].nodes.iter().filter_map(item).collect()
+    }
+
+    /// Code of a block, with what the blocks around it use.
+    pub(super) fn within(&self, block: BlockId, mut code: TokenStream) -> TokenStream {
+        let mut inner = block;
+        while let Some((outer, _)) = self.ready.body.blocks[inner].parent {
+            let uses = self.uses(outer);
+            if !uses.is_empty() {
+                code = quote_spanned!(Span::mixed_site()=> #uses { #code });
+            }
+            inner = outer;
+        }
+        code
     }
 
     /// The declaration of what gets its value later, if that may be in the code `after` it.

@@ -19,6 +19,7 @@ use quote::{format_ident, quote_spanned};
 use syn::Ident;
 
 use super::regions::{Regions, pending, result, slot};
+use super::stack::is_unit;
 use super::{Ready, entry, noted};
 use crate::flow::graph::Place;
 use crate::ir::{Call, Dest, Node, PointId};
@@ -53,12 +54,17 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         let enter = enter(&regions, &places, true);
         quote_spanned! {site=>
             #enter
-            '__machine: loop { match __k { #(#arms)* } }
+            '__machine: loop {
+                let __never: ::finespun::__rt::Elsewhere = match __k { #(#arms)* };
+            }
         }
     } else {
         let enter = enter(&regions, &places, false);
         let arm = &arms[0];
-        quote_spanned!(site=> #enter #arm)
+        match is_unit(&ready.ret) {
+            true => quote_spanned!(site=> #enter let __never: ::finespun::__rt::Elsewhere = { #arm };),
+            false => quote_spanned!(site=> #enter #arm),
+        }
     };
     let ret = &ready.ret;
     let future = noted(quote_spanned! {site=>
@@ -157,7 +163,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
                     };
                     let (block, index) = position(ready, id);
                     let rest = regions.rest(block, index + 1);
-                    quote_spanned!(span=> #bind #resets #rest)
+                    regions.within(block, quote_spanned!(span=> #bind #resets #rest))
                 }
             }
         }
@@ -165,7 +171,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
             let Node::Loop { body, .. } = regions.node(block, index) else { unreachable!("only loops have heads") };
             let body = *body;
             let rest = regions.rest(body, 0);
-            quote_spanned!(site=> #(#taken = ::finespun::__rt::Held::empty();)* #rest)
+            regions.within(body, quote_spanned!(site=> #(#taken = ::finespun::__rt::Held::empty();)* #rest))
         }
         Place::After(block, index) => {
             let bind = match ready.body.blocks[block].nodes[index].out() {
@@ -181,7 +187,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
                 _ => TokenStream::new(),
             };
             let rest = regions.rest(block, index + 1);
-            quote_spanned!(site=> #bind #(#taken = ::finespun::__rt::Held::empty();)* #rest)
+            regions.within(block, quote_spanned!(site=> #bind #(#taken = ::finespun::__rt::Held::empty();)* #rest))
         }
     };
     // Locals that have no value here and get one below.

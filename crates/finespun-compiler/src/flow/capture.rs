@@ -1,6 +1,6 @@
 //! What each state carries, and what speaks against the stack schema.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -10,7 +10,7 @@ use syn::{Expr, Ident, Type};
 use super::graph::{self, Bound, Event, Graph, Own, Place, Use};
 use super::methods;
 use super::solve::{self, EMPTY, FIELDS, INTACT, MAYBE, PARTLY, TAKEN};
-use crate::ir::{Body, Dest};
+use crate::ir::{BlockId, Body, Dest};
 use crate::kinds::{Kind, Lend};
 use crate::names::Names;
 use crate::reasons::Reasons;
@@ -37,6 +37,8 @@ pub(crate) struct Flow {
     pub(crate) types: Vec<Option<Type>>,
     /// All is well if these hold.
     pub(crate) demands: Vec<Demand>,
+    /// Where control never comes: as in [`Graph`].
+    pub(crate) unreached: HashSet<(BlockId, usize)>,
 }
 
 /// What rustc has to say of a type before the code is known to be right.
@@ -95,6 +97,7 @@ pub(crate) fn analyse(
         rank: graph.rank(),
         types: graph.types.clone(),
         demands: Vec::new(),
+        unreached: std::mem::take(&mut graph.unreached),
     };
     for (node, event) in graph.events.iter().enumerate() {
         if let Event::Use(var, Use::Assign, _) = event {
@@ -108,7 +111,8 @@ pub(crate) fn analyse(
         for &var in scope {
             let state = before[node][var];
             let alive = &alive[node];
-            if state & PARTLY != 0 && graph.kinds[var].drops && alive.any[var] && !alive.whole[var] {
+            let gone = state & PARTLY != 0 || (state & (TAKEN | FIELDS | MAYBE) != 0 && !alive.looked[var]);
+            if gone && graph.kinds[var].drops && alive.any[var] && !alive.whole[var] {
                 parted.push(var);
             } else if alive.any[var] {
                 live.push(var);

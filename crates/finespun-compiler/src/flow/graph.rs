@@ -1,6 +1,6 @@
 //! The graph of events of a body.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -70,6 +70,8 @@ pub(crate) struct Graph {
     pub(crate) fields: Vec<(usize, String)>,
     /// What each local borrows from by what is stored in it after it has been bound.
     pub(crate) stored: Vec<BTreeSet<(usize, bool)>>,
+    /// Where control never comes: nodes of a block, behind the last one its value, and behind that its end.
+    pub(crate) unreached: HashSet<(BlockId, usize)>,
 }
 
 impl Graph {
@@ -98,6 +100,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) graph: Graph,
     /// The event that control has just passed; `None` if it cannot be here.
     pub(crate) at: Option<usize>,
+    /// The event that it has passed last in this statement.
+    passed: Option<usize>,
     pub(crate) scope: Vec<usize>,
     pub(crate) names: &'a Names,
     pub(crate) body: &'a Body,
@@ -151,6 +155,7 @@ fn once(params: &[Bound], own: &Own, body: &Body, names: &Names, stored: Vec<BTr
     let mut builder = Builder {
         graph,
         at: None,
+        passed: None,
         scope: Vec::new(),
         names,
         body,
@@ -187,19 +192,33 @@ impl Builder<'_> {
             let node = self.node(event);
             self.edge(self.at, node);
             self.at = Some(node);
+            self.passed = self.at;
         }
     }
 
-    /// The local and the index of its field, if a place is one, at any depth.
+    /// The local and the index of its field, or of what is in a box, if a place is one, at any depth.
     pub(crate) fn field(&mut self, expr: &Expr) -> Option<(usize, Field)> {
         let mut path = String::new();
+        let mut behind = false;
         let mut place = crate::scan::peel(expr);
-        while let Expr::Field(e) = place {
-            path = format!("{}.{path}", e.member.to_token_stream());
-            place = crate::scan::peel(&e.base);
+        loop {
+            place = match place {
+                Expr::Field(e) => {
+                    path = format!("{}.{path}", e.member.to_token_stream());
+                    crate::scan::peel(&e.base)
+                }
+                Expr::Unary(e) if matches!(e.op, syn::UnOp::Deref(_)) => {
+                    path = format!("*.{path}");
+                    behind = true;
+                    crate::scan::peel(&e.expr)
+                }
+                _ => break,
+            };
         }
         let var = self.names.find(crate::scan::name(place)?)?;
-        if path.is_empty() {
+        // What lies behind a reference is no part of the local; what lies in a box is.
+        let kind = &self.graph.kinds[var];
+        if path.is_empty() || (behind && !(kind.drops && kind.lends == kinds::Lend::Owned)) {
             return None;
         }
         let field = (var, path);
@@ -224,7 +243,13 @@ impl Builder<'_> {
     }
 
     pub(crate) fn touch(&mut self, var: usize, how: Use, span: Span) {
-        self.event(Event::Use(var, how, span));
+        let event = Event::Use(var, how, span);
+        if self.at.is_none() && self.passed.is_some() {
+            // What the rest of a statement names must be there, although control leaves in the middle.
+            let node = self.node(event);
+            return self.edge(self.passed, node);
+        }
+        self.event(event);
     }
 
     /// Joins control from several places.
@@ -290,15 +315,26 @@ impl Builder<'_> {
         let body = self.body;
         let block = &body.blocks[id];
         for (index, node) in block.nodes.iter().enumerate() {
+            self.comes(id, index);
             self.statement(id, index, node);
         }
+        self.comes(id, block.nodes.len());
         let kind = match &block.value {
             Some(value) => self.value(value),
             None => std::mem::replace(&mut self.last, Kind::primitive()),
         };
+        self.comes(id, block.nodes.len() + 1);
         self.last = Kind::primitive();
         self.scope.truncate(depth);
         kind
+    }
+
+    /// Notes whether control comes to a part of a block.
+    fn comes(&mut self, id: BlockId, part: usize) {
+        if self.at.is_none() {
+            self.passed = None;
+            self.graph.unreached.insert((id, part));
+        }
     }
 
     fn statement(&mut self, id: BlockId, index: usize, node: &Node) {

@@ -71,6 +71,8 @@ fn fields<'a>(path: &syn::Path, parts: impl Iterator<Item = &'a Pat>) -> Effect 
 
 fn effect(pat: &Pat) -> Effect {
     match pat {
+        // There is nothing in it.
+        Pat::Ident(p) if p.ident == "None" => Effect::Inert,
         Pat::Ident(p) if is_constant(p) || p.by_ref.is_some() => Effect::Looks,
         Pat::Ident(_) => Effect::Takes,
         Pat::Guard(p) => effect(&p.pat),
@@ -224,16 +226,7 @@ impl Builder<'_> {
             && matches!(effect(pat), Effect::Looks | Effect::Part)
         {
             // What it does not name may have been moved, or stays.
-            for (member, part) in elements {
-                let place: Expr = syn::parse_quote!(#expr.#member);
-                let field = self.field(&place).map(|(_, field)| field);
-                match effect(part) {
-                    Effect::Looks | Effect::Inert => self.touch(var, Use::Part(field), name.span()),
-                    Effect::Takes | Effect::TakesFields | Effect::Part => {
-                        self.touch(var, Use::TakePart(field), name.span());
-                    }
-                }
-            }
+            self.elements_taken(var, expr, elements, name.span());
             return kind;
         }
         let looks = if whole { Use::Borrow } else { Use::Part(self.field(expr).map(|(_, field)| field)) };
@@ -249,6 +242,19 @@ impl Builder<'_> {
         };
         self.touch(var, how, name.span());
         kind
+    }
+
+    /// What patterns do to the parts of a local that they match.
+    fn elements_taken(&mut self, var: usize, expr: &Expr, matched: Vec<(Member, &Pat)>, span: Span) {
+        for (member, part) in matched {
+            let place: Expr = syn::parse_quote!(#expr.#member);
+            let field = self.field(&place).map(|(_, field)| field);
+            match (effect(part), elements(part)) {
+                (Effect::Looks | Effect::Inert, _) => self.touch(var, Use::Part(field), span),
+                (Effect::TakesFields | Effect::Part, Some(inner)) => self.elements_taken(var, &place, inner, span),
+                _ => self.touch(var, Use::TakePart(field), span),
+            }
+        }
     }
 
     /// Enters an arm; returns where control is if the arm does not match.
@@ -326,8 +332,9 @@ impl Builder<'_> {
                 None => self.place(&e.base, span).stand_in(),
             },
             Expr::Index(e) => {
+                let kind = self.place(&e.expr, span).stand_in();
                 self.value(&e.index);
-                self.place(&e.expr, span).stand_in()
+                kind
             }
             Expr::Unary(e) => self.place(&e.expr, span).stand_in(),
             other => self.value(other),

@@ -42,8 +42,9 @@ impl Builder<'_> {
                     && self.graph.kinds[var].lends == Lend::Owned
                     && self.graph.kinds[var].drops
                 {
-                    // `*b` may move out of a box.
-                    self.touch(var, Use::Maybe, expr.span());
+                    // `*b` may move out of a box, which stays.
+                    let content = self.field(expr).map(|(_, field)| field);
+                    self.touch(var, Use::TakePart(content), expr.span());
                 }
                 kind
             }
@@ -86,8 +87,8 @@ impl Builder<'_> {
         if let Some(var) = scan::name(expr).and_then(|n| self.names.find(n)) {
             return self.touch(var, Use::Assign, expr.span());
         }
-        match expr {
-            Expr::Field(_) if self.field(expr).is_some() => {
+        match scan::peel(expr) {
+            Expr::Field(_) | Expr::Unary(_) if self.field(expr).is_some() => {
                 if let Some((var, field)) = self.field(expr) {
                     self.touch(var, Use::AssignPart(field), expr.span());
                 }

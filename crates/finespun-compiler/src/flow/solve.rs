@@ -35,6 +35,8 @@ pub(crate) fn before(graph: &Graph, copied: &[bool]) -> Vec<Vec<u8>> {
                 // It is named as a whole again, so it had not been moved.
                 Use::Borrow if now != EMPTY => INTACT,
                 Use::TakePart(Some(field)) if copied[*field] => now,
+                // What had been moved has one field again.
+                Use::AssignPart(_) if now & (TAKEN | FIELDS | MAYBE) != 0 => now | PARTLY,
                 Use::Borrow | Use::Part(_) | Use::AssignPart(_) => now,
                 Use::Maybe => MAYBE,
                 Use::TakePart(_) => now | PARTLY,
@@ -62,6 +64,8 @@ pub(crate) struct Alive {
     pub(crate) any: Vec<bool>,
     /// The locals as a whole.
     pub(crate) whole: Vec<bool>,
+    /// The locals, not only to assign a part of them.
+    pub(crate) looked: Vec<bool>,
     /// Their fields.
     fields: Vec<bool>,
 }
@@ -69,13 +73,15 @@ pub(crate) struct Alive {
 impl Alive {
     fn nothing(graph: &Graph) -> Alive {
         let vars = graph.kinds.len();
-        Alive { any: vec![false; vars], whole: vec![false; vars], fields: vec![false; graph.fields.len()] }
+        let none = vec![false; vars];
+        Alive { any: none.clone(), whole: none.clone(), looked: none, fields: vec![false; graph.fields.len()] }
     }
 
     fn join(&mut self, other: &Alive) {
         let join = |to: &mut Vec<bool>, from: &[bool]| to.iter_mut().zip(from).for_each(|(to, from)| *to |= from);
         join(&mut self.any, &other.any);
         join(&mut self.whole, &other.whole);
+        join(&mut self.looked, &other.looked);
         join(&mut self.fields, &other.fields);
     }
 
@@ -90,6 +96,9 @@ impl Alive {
         let looks = !matches!(how, Use::Declare(_) | Use::Assign | Use::AssignPart(_));
         // To assign a field, one needs the others.
         self.any[var] = looks || part;
+        if !matches!(how, Use::AssignPart(_)) {
+            self.looked[var] = looks;
+        }
         if !part || matches!(how, Use::AssignPart(_)) {
             // What is given a new field may have lost it.
             self.whole[var] = looks;

@@ -192,6 +192,11 @@ impl Norm<'_> {
 
     /// A fresh local for an expression that has a node of its own.
     fn named(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> Expr {
+        if let Expr::Match(e) = &expr
+            && let Some(span) = temporaries::left_behind(e)
+        {
+            self.temporary(span, "a temporary in the head may have a destructor");
+        }
         let name = self.names.temporary("v");
         self.compound(expr, Dest::Let(Box::new(ident_pat(&name)), None), nodes);
         ident_expr(&name)
@@ -309,6 +314,9 @@ impl Norm<'_> {
     pub(super) fn operand(&mut self, expr: &Expr) {
         if let Some(span) = temporaries::find(expr) {
             self.temporary(span, "a temporary in the operand may have a destructor");
+        }
+        if let Some(span) = temporaries::lent(expr) {
+            self.temporary(span, "the awaited call borrows a temporary");
         }
     }
 

@@ -6,7 +6,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Pat, UnOp};
 
-use crate::flow::pattern::by_ref;
+use crate::flow::pattern::{by_ref, takes_all};
 use crate::scan;
 
 /// Methods that take `self` by value wherever they are usual, or whose
@@ -146,7 +146,7 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         // These drop their own temporaries.
         Expr::Block(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) | Expr::Const(_) => None,
         Expr::If(_) => None,
-        Expr::Match(e) => scrutinee(&e.expr),
+        Expr::Match(e) => left_behind(e),
         Expr::Call(e) => find(&e.func).or_else(|| e.args.iter().find_map(find)),
         Expr::MethodCall(e) => {
             let among = |list: &[&str]| list.iter().any(|m| e.method == m);
@@ -194,6 +194,37 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
 /// bound to a local, so only what stands inside counts.
 pub(crate) fn scrutinee(expr: &Expr) -> Option<Span> {
     if scan::is_place(expr) { inside(expr) } else { find(expr) }
+}
+
+/// What a `match` looks at, where it is a part of an expression, is kept until the statement ends, unless the patterns take
+/// it all.
+pub(crate) fn left_behind(e: &syn::ExprMatch) -> Option<Span> {
+    let number = |pat: &Pat| matches!(head(pat), Pat::Lit(_) | Pat::Range(_));
+    if let Some(span) = scrutinee(&e.expr) {
+        return Some(span);
+    }
+    let inert = matches!(scan::peel(&e.expr), Expr::Lit(_) | Expr::Cast(_) | Expr::Reference(_));
+    let none = scan::is_place(&e.expr) || inert || e.arms.iter().any(|arm| number(&arm.pat));
+    if none || e.arms.iter().all(|arm| takes_all(&arm.pat)) { None } else { Some(e.expr.span()) }
+}
+
+/// The pattern itself, or the first of several.
+fn head(pat: &Pat) -> &Pat {
+    match pat {
+        Pat::Paren(p) => head(&p.pat),
+        Pat::Guard(p) => head(&p.pat),
+        Pat::Or(p) => p.cases.first().map_or(pat, head),
+        _ => pat,
+    }
+}
+
+/// The first temporary that an awaited call borrows, unless it is a constant.
+pub(crate) fn lent(expr: &Expr) -> Option<Span> {
+    match scan::peel(expr) {
+        Expr::Call(e) => e.args.iter().find_map(extending),
+        Expr::MethodCall(e) => e.args.iter().find_map(extending),
+        _ => None,
+    }
 }
 
 /// The first temporary that a `let` keeps as long as its binders: rustc extends the life of what they borrow.

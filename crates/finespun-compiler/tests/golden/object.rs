@@ -66,17 +66,19 @@ impl<T: Portable> Cell<T> {
                     let (mut this, mut __p0) = match unsafe { __enter.take() } {
                         ::finespun::__rt::En1::P0((__p, (__l0,))) => (__l0, __p),
                     };
-                    let value: T = unsafe { ::finespun::__rt::wait(__p0) }.await;
-                    let __t0 = this.set(value);
-                    return match unsafe {
-                        ::finespun::__rt::call_guarded(::finespun::__rt::cx(), __t0)
-                    }
-                        .open()
-                    {
-                        ::core::result::Result::Ok(__v) => __v,
-                        ::core::result::Result::Err(__c) => {
-                            unsafe { ::finespun::__rt::wait(__c) }.await
+                    let __never: ::finespun::__rt::Elsewhere = {
+                        let value: T = unsafe { ::finespun::__rt::wait(__p0) }.await;
+                        let __t0 = this.set(value);
+                        return match unsafe {
+                            ::finespun::__rt::call_guarded(::finespun::__rt::cx(), __t0)
                         }
+                            .open()
+                        {
+                            ::core::result::Result::Ok(__v) => __v,
+                            ::core::result::Result::Err(__c) => {
+                                unsafe { ::finespun::__rt::wait(__c) }.await
+                            }
+                        };
                     };
                 }),
             );

@@ -418,6 +418,10 @@ pub(crate) fn cancelled(message: &'static str) -> ! {
     panic!("{message}")
 }
 
+/// What resumable code gives at its end: nothing, since each path of it goes elsewhere. rustc sees to it: what the task
+/// compiler takes for a panic by its name (`todo!`) may be another macro.
+pub enum Elsewhere {}
+
 /// Evidence of a type where inference has none; never executed.
 ///
 /// # Safety
