@@ -111,12 +111,12 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
         ready.listed = listed;
         ready.located = place.located;
         let mut code = emit::stack(&ready);
-        let names = emit::item::assertions(
+        let names = emit::checks::assertions(
             &names(params, block),
-            "a `{}` with a destructor is none of finespun's: write its path, as in `cell::Ref`",
+            "`{}` is taken for `finespun::Ref`, which has no destructor; this type has one: write its path, as in `cell::Ref`",
         );
-        let rest = code.rest;
-        code.rest = quote::quote!(#names #rest);
+        let (rest, of_std) = (code.rest, emit::checks::of_std(block));
+        code.rest = quote::quote!(#names #of_std #rest);
         code.inlined = code.forwards && !scan::block_has_closure(block);
         return Ok(Choice::Stack(code));
     }

@@ -12,11 +12,13 @@
 //! | [`pinned`] | a body as an ordinary `async` state machine |
 //! | [`stack`] | the hot version: awaits are calls and one check |
 //! | [`resume`] | its cold version: entered once, at the await that blocked |
+//! | [`checks`] | what rustc must find true of types and names |
 //! | [`exits`] | `return`, `?`, `break`, `continue` where they mean something else |
 //!
 //! Generated names and `unsafe` carry the macro's own spans. `unsafe` blocks
 //! hold generated tokens only.
 
+pub(crate) mod checks;
 pub(crate) mod dynamic;
 mod exits;
 mod free;

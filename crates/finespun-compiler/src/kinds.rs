@@ -75,7 +75,11 @@ impl Kind {
     /// What an iterator over a value of this kind gives.
     pub(crate) fn element(&self) -> Kind {
         let reference = !self.drops && self.lends != Lend::Owned && !self.primitive;
-        let kind = if reference { Kind { guess: true, ..Kind::reference(self.lends) } } else { self.clone() };
+        let kind = match reference {
+            true => Kind { guess: true, ..Kind::reference(self.lends) },
+            // What has no destructor may give what has one.
+            false => Kind { drops: self.drops || !self.primitive, ..self.clone() },
+        };
         Kind { closure: false, from: self.from.clone(), counted: self.counted, ..kind }
     }
 
@@ -162,6 +166,7 @@ fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
             Some(kind) => {
                 whole.drops |= kind.drops;
                 whole.primitive &= kind.primitive;
+                whole.guess |= kind.guess;
                 if kind.lends != Lend::Owned {
                     whole.lends = kind.lends;
                 }

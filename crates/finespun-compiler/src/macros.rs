@@ -29,7 +29,7 @@ pub(crate) enum Style {
 
 /// What kind of macro, if it is one of std's that are understood.
 pub(crate) fn style(mac: &Macro) -> Option<Style> {
-    Some(match mac.path.segments.last()?.ident.to_string().as_str() {
+    Some(match name(mac)?.as_str() {
         "println" | "print" | "eprintln" | "eprint" | "format" | "panic" | "unreachable" | "todo" | "unimplemented"
         | "write" | "writeln" | "format_args" => Style::Format,
         "assert" | "debug_assert" => Style::Condition,
@@ -44,10 +44,21 @@ pub(crate) fn style(mac: &Macro) -> Option<Style> {
 
 /// Does this macro never return?
 pub(crate) fn diverges(mac: &Macro) -> bool {
-    mac.path
-        .segments
-        .last()
-        .is_some_and(|s| ["panic", "unreachable", "todo", "unimplemented"].iter().any(|n| s.ident == n))
+    name(mac).is_some_and(|name| ["panic", "unreachable", "todo", "unimplemented"].contains(&name.as_str()))
+}
+
+/// Does this macro's value borrow what it formats, or may it have a destructor while that is borrowed?
+pub(crate) fn writes(mac: &Macro) -> bool {
+    name(mac).is_some_and(|name| ["write", "writeln", "format_args"].contains(&name.as_str()))
+}
+
+/// The name of a macro that may be std's: one without a path, or with std's. (Whether one without a path is, rustc says:
+/// see `emit::checks`.)
+fn name(mac: &Macro) -> Option<String> {
+    let mut path = mac.path.segments.iter().rev().map(|segment| segment.ident.to_string());
+    let (name, of) = (path.next()?, path.next());
+    let std = of.is_none_or(|of| ["std", "core", "alloc"].contains(&of.as_str()));
+    (std && path.next().is_none()).then_some(name)
 }
 
 /// One argument: `name = expr` or `expr`.
@@ -115,7 +126,7 @@ pub(crate) fn parse(mac: &Macro) -> Option<(Style, Arguments)> {
                 input.parse::<Token![;]>()?;
                 Ok(Arguments::Repeat(Box::new(value), Box::new(input.parse()?)))
             };
-            if mac.path.segments.last()?.ident == "vec"
+            if name(mac)? == "vec"
                 && let Ok(found) = repeat.parse2(mac.tokens.clone())
             {
                 return Some((style, found));
@@ -234,6 +245,23 @@ pub(crate) fn substitute(tokens: TokenStream, to: &dyn Fn(&Ident) -> Option<Iden
         .collect()
 }
 
+/// Does this name occur in the tokens of an expression, at any depth, other than as that of a field?
+pub(crate) fn uses(tokens: &TokenStream, name: &Ident) -> bool {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let is = |at: Option<usize>, c: char| {
+        at.and_then(|at| trees.get(at)).is_some_and(|tree| matches!(tree, TokenTree::Punct(p) if p.as_char() == c))
+    };
+    trees.iter().enumerate().any(|(at, tree)| match tree {
+        TokenTree::Group(g) => uses(&g.stream(), name),
+        TokenTree::Ident(i) => {
+            let behind_dot = is(at.checked_sub(1), '.') && !is(at.checked_sub(2), '.');
+            let before_colon = is(Some(at + 1), ':') && !is(Some(at + 2), ':');
+            i == name && !behind_dot && !before_colon
+        }
+        _ => false,
+    })
+}
+
 /// Does any of these names occur in the tokens, at any depth?
 pub(crate) fn mentions(tokens: &TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> bool {
     tokens.clone().into_iter().any(|tree| match tree {
@@ -241,4 +269,14 @@ pub(crate) fn mentions(tokens: &TokenStream, wanted: &dyn Fn(&Ident) -> bool) ->
         TokenTree::Ident(i) => wanted(&i),
         _ => false,
     })
+}
+
+/// The names in the tokens, at any depth.
+pub(crate) fn idents(tokens: &TokenStream) -> Vec<Ident> {
+    let each = tokens.clone().into_iter().map(|tree| match tree {
+        TokenTree::Group(g) => idents(&g.stream()),
+        TokenTree::Ident(i) => vec![i],
+        _ => Vec::new(),
+    });
+    each.collect::<Vec<_>>().concat()
 }

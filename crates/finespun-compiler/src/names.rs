@@ -25,6 +25,8 @@ pub(crate) struct Var {
     pub(crate) shown: String,
     /// Is another binder of the same name in scope at the declaration?
     shadows: bool,
+    /// It is the compiler's own.
+    pub(crate) made: bool,
 }
 
 /// Every binder of a body.
@@ -78,7 +80,7 @@ impl Names {
         let text = format!("__{stem}{}", self.temporaries - 1);
         let key = Ident::new(&text, Span::mixed_site());
         self.keys.insert(text.clone(), self.vars.len());
-        self.vars.push(Var { key: key.clone(), shown: text, shadows: true });
+        self.vars.push(Var { key: key.clone(), shown: text, shadows: true, made: true });
         key
     }
 
@@ -102,7 +104,7 @@ impl Names {
         let key = if n == 0 { ident.clone() } else { Ident::new(&text, ident.span()) };
         self.keys.insert(text, self.vars.len());
         self.scopes.last_mut().expect("a scope").push((shown.clone(), self.vars.len()));
-        self.vars.push(Var { key: key.clone(), shown, shadows });
+        self.vars.push(Var { key: key.clone(), shown, shadows, made: false });
         key
     }
 
@@ -140,11 +142,7 @@ impl<'a> Visit<'a> for Idents<'_> {
         self.0.insert(ident.to_string());
     }
     fn visit_macro(&mut self, mac: &'a Macro) {
-        let taken = std::cell::RefCell::new(&mut *self.0);
-        macros::mentions(&mac.tokens, &|i| {
-            taken.borrow_mut().insert(i.to_string());
-            false
-        });
+        self.0.extend(macros::idents(&mac.tokens).iter().map(Ident::to_string));
     }
 }
 
@@ -375,7 +373,15 @@ impl VisitMut for Namer<'_> {
                     }
                 });
             }
-            macros::Arguments::None => return,
+            macros::Arguments::None => {
+                // Of std's, these name no locals.
+                let known = |name: &&Ident| self.names.look_up(&name.to_string()).is_some();
+                if let Some(name) = macros::idents(&mac.tokens).iter().find(known) {
+                    let what = format!("`{name}` stands in `{}!`", mac.path.to_token_stream());
+                    self.reasons.add(name.span(), what, "move the macro call into a plain function");
+                }
+                return;
+            }
         }
         macros::rebuild(mac, &arguments);
     }

@@ -110,12 +110,7 @@ impl<'a> Visit<'a> for Mentions {
         path.path.get_ident().into_iter().for_each(|name| self.mention(name));
     }
     fn visit_macro(&mut self, mac: &'a syn::Macro) {
-        let names = std::cell::RefCell::new(Vec::new());
-        crate::macros::mentions(&mac.tokens, &|name| {
-            names.borrow_mut().push(name.clone());
-            false
-        });
-        names.into_inner().iter().for_each(|name| self.mention(name));
+        crate::macros::idents(&mac.tokens).iter().for_each(|name| self.mention(name));
     }
     fn visit_expr_loop(&mut self, e: &'a syn::ExprLoop) {
         self.turn(|me| visit::visit_expr_loop(me, e));
@@ -390,11 +385,7 @@ impl Nothings<'_> {
             Stmt::Expr(Expr::Assign(e), Some(_)) if matches!(&*e.left, Expr::Infer(_)) => &e.right,
             _ => return false,
         };
-        let mut root = scan::peel(place);
-        while let Expr::Field(e) = root {
-            root = scan::peel(&e.base);
-        }
-        scan::name(root).is_some_and(|name| self.0.find(name).is_some())
+        scan::name(scan::base(place)).is_some_and(|name| self.0.find(name).is_some())
     }
 }
 

@@ -179,6 +179,14 @@ pub(crate) fn peeled(expr: Expr) -> Expr {
     }
 }
 
+/// What a place is built on, its fields removed.
+pub(crate) fn base(expr: &Expr) -> &Expr {
+    match peel(expr) {
+        Expr::Field(e) => base(&e.base),
+        other => other,
+    }
+}
+
 /// The name, if the expression is one plain name.
 pub(crate) fn name(expr: &Expr) -> Option<&syn::Ident> {
     match peel(expr) {
@@ -238,4 +246,21 @@ pub(crate) fn known(expr: &Expr) -> Option<Known> {
         Expr::MethodCall(_) if e.method == "oneway" && e.args.is_empty() => Some(Known::Oneway),
         _ => None,
     }
+}
+
+/// Functions of std that do not return, by the module and the name.
+const NEVER: &[(&str, &str)] = &[
+    ("process", "exit"),
+    ("process", "abort"),
+    ("panic", "resume_unwind"),
+    ("panic", "panic_any"),
+    ("hint", "unreachable_unchecked"),
+];
+
+/// Does this call one of them? rustc is asked whether it is: see `emit::exits`.
+pub(crate) fn never_returns(call: &syn::ExprCall) -> bool {
+    let Expr::Path(func) = &*call.func else { return false };
+    let mut path = func.path.segments.iter().rev().map(|segment| &segment.ident);
+    let (Some(name), Some(module)) = (path.next(), path.next()) else { return false };
+    NEVER.iter().any(|(of, known)| module == of && name == known)
 }

@@ -100,6 +100,13 @@ impl VisitMut for Rewrite<'_> {
         }
         let span = expr.span();
         let new = match expr {
+            Expr::Call(e) if crate::scan::never_returns(e) => {
+                let site = Span::mixed_site();
+                Some(quote_spanned! {site=> {
+                    #[allow(unreachable_code)]
+                    let __never: ::finespun::__rt::Elsewhere = #e;
+                }})
+            }
             Expr::Return(e) => self.exits.leave(e.expr.as_deref(), span),
             Expr::Try(e) => self.exits.question(&e.expr, e.question_token.span()),
             Expr::Break(e) if !self.native(e.label.as_ref()) => {

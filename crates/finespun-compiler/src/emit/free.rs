@@ -4,7 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, Type};
 
-use super::item::{Function, Parts, inline, inlined, known, note, opened, own, scalars, turbofish, undropped};
+use super::checks::undropped;
+use super::item::{Function, Parts, inline, inlined, known, note, opened, own, scalars, turbofish};
 use super::{listed, named, pinned, straight};
 use crate::choose::{self, Choice};
 use crate::flow::capture::Demand;
@@ -16,7 +17,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
     let Parts { generics, inputs, params, ret, .. } = parts;
     let block = function.block.as_ref().expect("a free function has a body");
     let place = choose::Place { split: true, listed: listed::listable(generics, inputs.len()), located: false };
-    let choice = choose::choose(params, &own(function, parts), block, options.wish, place)?;
+    let choice = choose::choose(params, &own(function, parts, true), block, options.wish, place)?;
     let note = note(&choice);
     let (attrs, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
     let inline = inline(attrs);

@@ -13,7 +13,6 @@ use syn::{
 
 use super::argument;
 use crate::choose::{self, Choice, Code, Param};
-use crate::flow::capture::Demand;
 use crate::flow::graph::Own;
 use crate::kinds::{self, Kind};
 use crate::parse::Options;
@@ -230,37 +229,14 @@ pub(super) fn inline(attrs: &[Attribute]) -> Option<TokenStream> {
 }
 
 /// What the function says of itself to a call by itself.
-pub(super) fn own(function: &Function, parts: &Parts) -> Own {
+pub(super) fn own(function: &Function, parts: &Parts, free: bool) -> Own {
     Own {
         name: Some(function.sig.ident.clone()),
+        free,
         inputs: parts.inputs.iter().map(|(_, ty)| ty.clone()).collect(),
         output: Some(parts.ret.clone()),
         generics: parts.generics.type_params().map(|t| t.ident.clone()).collect(),
     }
-}
-
-/// The demands that a forced stack schema makes, once types are known.
-pub(super) fn undropped(demands: &[Demand]) -> TokenStream {
-    let each = demands.iter().map(|demand| {
-        let (shown, broken) = (demand.ty.to_token_stream(), demand.broken());
-        let message = format!(
-            "no stack schema: a `{shown}` may have been moved at an await, or not; `drop` it before the await, or choose \
-             `#[task(pinned)]`"
-        );
-        quote_spanned!(Span::mixed_site()=> const { assert!(!#broken, #message) };)
-    });
-    each.collect()
-}
-
-/// The demand that types have no destructor; `{}` in the message is the type.
-pub(crate) fn assertions(types: &[Type], message: &str) -> TokenStream {
-    let site = Span::mixed_site();
-    let each = types.iter().map(|ty| {
-        let shown = ty.to_token_stream().to_string();
-        let message = message.replace("{}", &shown);
-        quote_spanned!(site=> const { assert!(!::core::mem::needs_drop::<#ty>(), #message) };)
-    });
-    each.collect()
 }
 
 /// How the function of a whole body is inlined: its descriptor is, and the function

@@ -16,9 +16,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Block, Ident, ReceiverKind, Type, Visibility, parse_quote};
 
+use super::checks::undropped;
 use super::item::{
     Function, Home, Parts, behind, inline, inlined, known, note, opened, own, scalars, sibling, this, turbofish,
-    undropped,
 };
 use super::{dynamic, named, pinned, straight};
 use crate::choose::{self, Choice};
@@ -42,7 +42,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     let choice = match &function.block {
         Some(block) => {
             let place = choose::Place { split: !in_trait, listed: false, located: options.located };
-            Some(choose::choose(params, &own(function, parts), block, options.wish, place)?)
+            Some(choose::choose(params, &own(function, parts, false), block, options.wish, place)?)
         }
         None => None,
     };

@@ -20,7 +20,7 @@ use super::stack::is_unit;
 use super::{Ready, bound};
 use crate::flow::graph::Place;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
-use crate::macros::mentions;
+use crate::macros::uses;
 
 /// What has been found out about the machine while writing its regions.
 pub(super) struct Regions<'a> {
@@ -181,7 +181,7 @@ impl Regions<'_> {
         let ready = self.ready;
         let binders = crate::names::binders(&local.pat);
         let vars = binders.iter().filter_map(|name| ready.names.find(name));
-        let used = vars.filter(|&var| mentions(after, &|i| *i == ready.names.vars[var].key));
+        let used = vars.filter(|&var| uses(after, &ready.names.vars[var].key));
         used.map(|var| self.unset(var)).collect()
     }
 

@@ -195,7 +195,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
     for var in scope {
         let key = &ready.names.vars[var].key;
         let absent = !stored.contains(&var) && !regions.permanent.contains(&var);
-        if absent && ready.flow.assigned[var] && macros::mentions(&rest, &|i| i == key) {
+        if absent && ready.flow.assigned[var] && macros::uses(&rest, key) {
             out.extend(regions.unset(var));
         }
     }

@@ -17,7 +17,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, Lifetime, Stmt};
+use syn::{Expr, Ident, Lifetime, Pat, Stmt};
 
 use super::exits::{Outcomes, rewritten};
 use super::{Ready, bound, entry, listed, own_begins, own_ends, resume, tuple};
@@ -37,7 +37,8 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
             // It need not be used again.
             body.extend(quote_spanned!(site=> #[allow(unused_variables, unused_mut)]));
         }
-        body.extend(quote_spanned!(site=> #(#attrs)* let #pat = #argument;));
+        let checks = writer.undropped(pat);
+        body.extend(quote_spanned!(site=> #(#attrs)* let #pat = #argument; #checks));
     }
     if let Some(assumption) = crate::head::assumption(&ready.head) {
         body.extend(quote_spanned!(site=> #[allow(unused, clippy::all)] { #assumption }));
@@ -134,7 +135,12 @@ impl Writer<'_> {
         match node {
             Node::Plain(stmt) => {
                 *falls &= !diverges(stmt);
-                rewritten(stmt, &mut Outcomes(&self.ready.ret), |r, s| r.visit_stmt_mut(s))
+                let code = rewritten(stmt, &mut Outcomes(&self.ready.ret), |r, s| r.visit_stmt_mut(s));
+                let checks = match stmt {
+                    Stmt::Local(local) => self.undropped(&local.pat),
+                    _ => TokenStream::new(),
+                };
+                quote!(#code #checks)
             }
             Node::Await(point) => {
                 let out = &self.ready.body.points[*point].out;
@@ -143,12 +149,13 @@ impl Writer<'_> {
             }
             Node::If { cond, then, other, out, .. } => {
                 let tail = matches!(out, Dest::Tail);
+                let checks = self.undropped_in(cond);
                 let cond = self.expr(cond);
                 let before = self.guarded;
                 let (then, then_falls) = self.block(*then, tail);
                 let after = self.guarded || !then_falls;
                 self.guarded = before;
-                let mut code = quote_spanned!(site=> if #cond { #then });
+                let mut code = quote_spanned!(site=> if #cond { #checks #then });
                 let mut other_falls = true;
                 if let Some(other) = other {
                     let (other, ends) = self.block(*other, tail);
@@ -174,7 +181,8 @@ impl Writer<'_> {
                     let (body, ends) = self.block(*body, tail);
                     after &= self.guarded || !ends;
                     any |= ends;
-                    code.extend(quote_spanned!(site=> #pat => { #body }));
+                    let checks = self.undropped(pat);
+                    code.extend(quote_spanned!(site=> #pat => { #checks #body }));
                 }
                 self.guarded = after;
                 *falls &= any;
@@ -205,10 +213,34 @@ impl Writer<'_> {
     fn bind(&self, out: &Dest, code: TokenStream) -> TokenStream {
         let site = Span::mixed_site();
         match out {
-            Dest::Let(pat, Some(ty)) => quote_spanned!(site=> let #pat: #ty = #code;),
-            Dest::Let(pat, None) => quote_spanned!(site=> let #pat = #code;),
+            Dest::Let(pat, ty) => {
+                let ty = ty.as_ref().map(|ty| quote_spanned!(site=> : #ty));
+                let checks = self.undropped(pat);
+                quote_spanned!(site=> let #pat #ty = #code; #checks)
+            }
             Dest::Unit => quote_spanned!(site=> #code;),
             Dest::Value | Dest::Tail => code,
+        }
+    }
+
+    /// What a pattern binds and the compiler guesses to have no destructor has none.
+    fn undropped(&self, pat: &Pat) -> TokenStream {
+        let names = &self.ready.names;
+        let vars = crate::names::binders(pat).into_iter().filter_map(|name| names.find(&name));
+        let guessed = vars.filter(|var| self.ready.flow.guessed.contains(var));
+        let check = |var: usize| {
+            let key = &names.vars[var].key;
+            quote_spanned!(Span::mixed_site()=> ::finespun::__rt::undropped(&#key);)
+        };
+        guessed.map(check).collect()
+    }
+
+    /// The same for the `let`s of a condition.
+    fn undropped_in(&self, cond: &Expr) -> TokenStream {
+        match crate::scan::peel(cond) {
+            Expr::Let(e) => self.undropped(&e.pat),
+            Expr::Binary(e) => [&e.left, &e.right].into_iter().map(|side| self.undropped_in(side)).collect(),
+            _ => TokenStream::new(),
         }
     }
 
@@ -218,10 +250,6 @@ impl Writer<'_> {
         let (names, mut lets) = bound(self.ready, &point.call, span, &mut |e| self.expr(e));
         if self.ready.listed {
             lets.extend(listed::entry(id, &names[0]));
-        }
-        for &var in self.ready.flow.guessed.get(&id).into_iter().flatten() {
-            let key = &self.ready.names.vars[var].key;
-            lets.extend(quote_spanned!(span=> ::finespun::__rt::undropped(&#key);));
         }
         lets.extend(own_ends());
         let mut call = |t: &Ident| {

@@ -11,7 +11,7 @@ use super::graph::{self, Bound, Event, Graph, Own, Place, Use};
 use super::methods;
 use super::solve::{self, EMPTY, FIELDS, INTACT, MAYBE, PARTLY, TAKEN};
 use crate::ir::{BlockId, Body, Dest};
-use crate::kinds::{Kind, Lend};
+use crate::kinds::Lend;
 use crate::names::Names;
 use crate::reasons::Reasons;
 
@@ -29,8 +29,8 @@ pub(crate) struct Flow {
     pub(crate) inert: Vec<bool>,
     /// Locals that are given a value by assignment.
     pub(crate) assigned: Vec<bool>,
-    /// The locals that are left behind at each point because it is guessed that they have nothing to drop.
-    pub(crate) guessed: HashMap<usize, Vec<usize>>,
+    /// The locals that are left behind somewhere because it is guessed that they have nothing to drop.
+    pub(crate) guessed: HashSet<usize>,
     /// The order of declaration of the locals.
     pub(crate) rank: Vec<usize>,
     /// The written types of the locals.
@@ -85,6 +85,13 @@ pub(crate) fn analyse(
         kind.guess |= kind.drops;
         kind.drops = false;
     }
+    for event in &graph.events {
+        if let Event::Use(var, Use::Declare(false), _) = event {
+            // Where it is bound it cannot be looked at.
+            let kind = &mut graph.kinds[*var];
+            (kind.drops, kind.guess) = (kind.drops || kind.guess, false);
+        }
+    }
     let resumable = solve::resumable(&graph);
     let mut flow = Flow {
         live: HashMap::new(),
@@ -93,7 +100,7 @@ pub(crate) fn analyse(
         closures: graph.lent.iter().map(|k| k.closure).collect(),
         inert: graph.kinds.iter().map(|k| !k.drops).collect(),
         assigned: vec![false; graph.kinds.len()],
-        guessed: HashMap::new(),
+        guessed: HashSet::new(),
         rank: graph.rank(),
         types: graph.types.clone(),
         demands: Vec::new(),
@@ -111,16 +118,14 @@ pub(crate) fn analyse(
         for &var in scope {
             let state = before[node][var];
             let alive = &alive[node];
-            let gone = state & PARTLY != 0 || (state & (TAKEN | FIELDS | MAYBE) != 0 && !alive.looked[var]);
-            if gone && graph.kinds[var].drops && alive.any[var] && !alive.whole[var] {
+            let moved = state & (PARTLY | TAKEN | FIELDS) != 0 || (state & MAYBE != 0 && !alive.looked[var]);
+            if moved && graph.kinds[var].drops && alive.any[var] && !alive.whole[var] {
                 parted.push(var);
             } else if alive.any[var] {
                 live.push(var);
-            } else if let (Place::Point(p), true, INTACT) = (place, graph.kinds[var].guess, state) {
-                // What is lent exclusively cannot be looked at.
-                let lends = |kind: &Kind| kind.from.iter().any(|(of, _)| *of == var);
-                if graph.kinds[var].lends != Lend::Mut && !lends(&graph.lent[*p]) {
-                    flow.guessed.entry(*p).or_default().push(var);
+            } else if graph.kinds[var].guess && !graph.kinds[var].drops {
+                if state & !(TAKEN | EMPTY) != 0 {
+                    flow.guessed.insert(var);
                 }
             } else if graph.kinds[var].drops {
                 match state {

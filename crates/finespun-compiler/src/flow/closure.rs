@@ -102,15 +102,7 @@ impl Builder<'_> {
         }
         let mut macros = Macros(Vec::new());
         macros.visit_expr(expr);
-        let found = std::cell::RefCell::new(Vec::new());
-        for tokens in &macros.0 {
-            crate::macros::mentions(tokens, &|name| {
-                if let Some(var) = self.names.find(name).filter(|v| self.scope.contains(v)) {
-                    found.borrow_mut().push(var);
-                }
-                false
-            });
-        }
-        found.into_inner()
+        let names = macros.0.iter().flat_map(crate::macros::idents);
+        names.filter_map(|name| self.names.find(&name).filter(|var| self.scope.contains(var))).collect()
     }
 }

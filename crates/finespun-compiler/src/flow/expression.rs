@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::Span;
-use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Lit, UnOp};
 
@@ -44,7 +42,7 @@ impl<'a> Builder<'a> {
                 }
             },
             Expr::Reference(e) => self.reference(e),
-            Expr::MethodCall(e) => self.method(e),
+            Expr::MethodCall(e) => self.method(expr, e),
             Expr::Call(e) if is_into_iter(e) => {
                 let kind = self.value(&e.args[0]);
                 let var = scan::name(&e.args[0]).and_then(|n| self.names.find(n));
@@ -83,10 +81,7 @@ impl<'a> Builder<'a> {
                     kind.closure |= known.closure;
                 }
                 self.futures = outer;
-                if let Expr::Path(p) = &*e.func
-                    && p.path.segments.len() > 1
-                    && p.path.segments.last().is_some_and(|s| NEVER.iter().any(|name| s.ident == name))
-                {
+                if scan::never_returns(e) {
                     self.at = None;
                 }
                 if let Expr::Path(p) = &*e.func
@@ -98,7 +93,7 @@ impl<'a> Builder<'a> {
                 kind
             }
             Expr::Macro(e) => self.mac(&e.mac),
-            Expr::Closure(e) => self.scoped(|me| me.closure(&e.body, e.capture.is_some(), e.or1_span())),
+            Expr::Closure(e) => self.scoped(|me| me.closure(&e.body, e.capture.is_some(), e.inputs_begin.span)),
             Expr::Async(e) => {
                 let body = Expr::Block(syn::ExprBlock { attrs: Vec::new(), label: None, block: e.block.clone() });
                 self.closure(&body, e.capture.is_some(), e.async_token.span)
@@ -226,13 +221,13 @@ impl<'a> Builder<'a> {
         let name = own.name.as_ref()?;
         let called = match scan::peel(expr) {
             Expr::Call(e) => match &*e.func {
-                Expr::Path(p) if p.path.segments.len() == 1 => &p.path.segments[0].ident,
+                Expr::Path(p) if own.free => p.path.get_ident()?,
                 Expr::Path(p) if p.path.segments.len() == 2 && p.path.segments[0].ident == "Self" => {
                     &p.path.segments[1].ident
                 }
                 _ => return None,
             },
-            Expr::MethodCall(e) if scan::name(&e.receiver).is_some_and(|n| n == "__this") => &e.method,
+            Expr::MethodCall(e) if !own.free && scan::name(&e.receiver).is_some_and(|n| n == "__this") => &e.method,
             _ => return None,
         };
         (called == name && self.names.find(called).is_none()).then_some(&own.inputs)
@@ -244,8 +239,9 @@ impl<'a> Builder<'a> {
             && self.graph.types[var].is_none()
         {
             self.graph.types[var] = Some(ty.clone());
-            if let Some(kind) = kinds::of_type(ty) {
-                self.graph.kinds[var].drops &= kind.drops;
+            let known = &mut self.graph.kinds[var];
+            if kinds::of_type(ty).is_some_and(|kind| !kind.drops) && known.drops {
+                (known.drops, known.guess) = (false, true);
             }
         }
     }
@@ -263,7 +259,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn method(&mut self, e: &syn::ExprMethodCall) -> Kind {
+    fn method(&mut self, expr: &Expr, e: &syn::ExprMethodCall) -> Kind {
         let mut from = Vec::new();
         let mut closure = false;
         let receiver = if scan::is_place(&e.receiver) {
@@ -298,9 +294,7 @@ impl<'a> Builder<'a> {
         };
         from.extend(receiver.from.iter().copied());
         let before: Vec<_> = from.clone();
-        let inputs = (e.receiver.to_token_stream().to_string() == "__this"
-            && self.own.name.as_ref() == Some(&e.method))
-        .then_some(&self.own.inputs);
+        let inputs = self.own_inputs(expr);
         for (i, arg) in e.args.iter().enumerate() {
             let known = self.value(arg);
             let input = inputs.and_then(|all| all.get(i));
@@ -325,7 +319,8 @@ impl<'a> Builder<'a> {
                 Some(syn::GenericArgument::Type(ty)) => kinds::of_type(ty),
                 _ => None,
             });
-            return ty.unwrap_or_else(Kind::unknown);
+            // A method of the user's may have another meaning for its type.
+            return ty.map_or_else(Kind::unknown, |kind| Kind { guess: !kind.drops, ..kind });
         }
         // A view into what a reference points to is made of references.
         let rooted = before.iter().all(|(_, slot)| !slot);
@@ -441,8 +436,8 @@ impl<'a> Builder<'a> {
         let mut kind = Kind::unknown();
         match &arguments {
             Arguments::List(list) => {
-                for (i, argument) in list.iter().enumerate() {
-                    if style == Style::Value || (style == Style::Condition && i == 0) {
+                for argument in list {
+                    if style == Style::Value {
                         let value = self.value(&argument.expr);
                         kind.from.extend(value.from);
                         kind.closure |= value.closure;
@@ -476,22 +471,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Functions of std that do not return.
-const NEVER: &[&str] = &["exit", "abort", "resume_unwind", "panic_any", "unreachable_unchecked"];
-
 /// The head of a `for` loop as the normaliser writes it.
 fn is_into_iter(call: &syn::ExprCall) -> bool {
     let path = quote::ToTokens::to_token_stream(&call.func).to_string();
     call.args.len() == 1 && path.ends_with("IntoIterator :: into_iter")
-}
-
-/// Where a closure begins.
-trait ClosureSpan {
-    fn or1_span(&self) -> Span;
-}
-
-impl ClosureSpan for syn::ExprClosure {
-    fn or1_span(&self) -> Span {
-        self.inputs_begin.span
-    }
 }

@@ -124,6 +124,8 @@ pub(crate) struct Bound {
 #[derive(Default)]
 pub(crate) struct Own {
     pub(crate) name: Option<syn::Ident>,
+    /// It is no method.
+    pub(crate) free: bool,
     /// The types of its parameters, without the receiver.
     pub(crate) inputs: Vec<Type>,
     pub(crate) output: Option<Type>,
@@ -447,7 +449,8 @@ impl Builder<'_> {
             && self.own_inputs(operand).is_some()
             && let Some(output) = &self.own.output
         {
-            result = kinds::of_type(output).unwrap_or(result);
+            // Another function may be called so here.
+            result = kinds::of_type(output).map_or(result, |kind| Kind { guess: !kind.drops, ..kind });
         }
         if let crate::ir::Call::One(operand) = &point.call
             && crate::scan::known(operand) == Some(crate::scan::Known::Creation)
@@ -493,7 +496,7 @@ impl Builder<'_> {
         let ty = written.and_then(kinds::of_type);
         let Some(init) = &local.init else { return self.declare(pat, ty) };
         let expr: &Expr = &init.expr;
-        if let Some(items) = next_of(expr).and_then(|n| self.names.find(n)) {
+        if let Some(items) = next_of(expr).and_then(|n| self.names.find(n)).filter(|&var| self.names.vars[var].made) {
             // The head of a `for` loop.
             let element = self.graph.kinds[items].element();
             self.touch(items, Use::Borrow, Span::mixed_site());

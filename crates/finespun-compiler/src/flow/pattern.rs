@@ -347,6 +347,6 @@ impl Kind {
     /// value through a reference is `Copy`.
     pub(crate) fn stand_in(self) -> Kind {
         let drops = self.drops || self.lends == Lend::Owned;
-        Kind { drops, lends: Lend::Owned, from: self.from, ..Kind::unknown() }
+        Kind { drops, lends: Lend::Owned, guess: self.guess, from: self.from, ..Kind::unknown() }
     }
 }

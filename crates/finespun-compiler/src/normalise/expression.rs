@@ -283,7 +283,7 @@ impl Norm<'_> {
             } else if let Expr::Closure(_) = scan::peel(&expr) {
                 self.reasons.add(expr.span(), "a closure is made before an await beside it", BIND);
                 done.push(expr);
-            } else if let Some(name) = inert(&expr) {
+            } else if let Some(name) = inert(&expr, &|name| self.names.find(name).is_some()) {
                 if let Expr::Path(_) = scan::peel(&expr)
                     && let Some(name) = name
                     && self.names.find(name).is_some()
@@ -340,24 +340,21 @@ impl Norm<'_> {
 
     /// Are all locals made since `from` used up by value in these?
     pub(super) fn consumed(&self, value: &Expr, from: usize) -> bool {
-        self.names.vars[from..].iter().all(|var| {
-            let text = var.key.to_string();
-            !text.starts_with("__") || uses_up(value, &var.key)
-        })
+        self.names.vars[from..].iter().all(|var| !var.made || uses_up(value, &var.key))
     }
 }
 
 /// Nothing can tell when this is evaluated; with the local it depends on.
-fn inert(expr: &Expr) -> Option<Option<&Ident>> {
+fn inert<'e>(expr: &'e Expr, is_local: &dyn Fn(&Ident) -> bool) -> Option<Option<&'e Ident>> {
     match scan::peel(expr) {
         Expr::Lit(_) | Expr::Closure(_) => Some(None),
         Expr::Path(_) => Some(scan::name(expr)),
         Expr::Reference(r) => {
-            let mut place = scan::peel(&r.expr);
-            while let Expr::Field(f) = place {
-                place = scan::peel(&f.base);
-            }
-            matches!(place, Expr::Path(_)).then(|| scan::name(place))
+            // A field of what is no local may lie behind a `Deref`.
+            let base = scan::base(&r.expr);
+            let whole = std::ptr::eq(base, scan::peel(&r.expr));
+            (matches!(base, Expr::Path(_)) && (whole || scan::name(base).is_some_and(is_local)))
+                .then(|| scan::name(base))
         }
         Expr::Unary(u) if matches!(u.op, syn::UnOp::Neg(_)) => match &*u.expr {
             Expr::Lit(_) => Some(None),

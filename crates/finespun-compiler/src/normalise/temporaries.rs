@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Pat, UnOp};
 
 use crate::flow::pattern::{by_ref, takes_all};
+use crate::macros::{self, Arguments, Style};
 use crate::scan;
 
 /// Methods that take `self` by value wherever they are usual, or whose
@@ -50,6 +51,11 @@ const CONSUMING: &[&str] = &[
     "ok_or_else",
     "and_then",
     "or_else",
+    "min_by_key",
+    "max_by_key",
+    "into",
+    "into_boxed_slice",
+    "peekable",
     "pow",
     "abs",
     "sqrt",
@@ -68,17 +74,15 @@ const CONSUMING: &[&str] = &[
     "count_ones",
     "rem_euclid",
     "div_ceil",
-    "min_by_key",
-    "max_by_key",
-    "into",
-    "into_boxed_slice",
-    "peekable",
 ];
 
 /// Methods that take `self` by value where it is an iterator or a number, but may find it behind a guard, or take it by
 /// reference: they leave nothing behind where they are called on what has no destructor.
 const LIGHT: &[&str] =
     &["iter", "take", "last", "min", "max", "count", "chars", "bytes", "lines", "windows", "chunks", "clamp"];
+
+/// Methods that give guards: what stands behind one is copied out of it, not moved.
+const GUARDS: &[&str] = &["lock", "try_lock", "read", "write", "try_read", "try_write", "borrow", "borrow_mut"];
 
 /// Methods that make iterators out of iterators.
 const ADAPTORS: &[&str] = &[
@@ -117,7 +121,6 @@ const VIEWS: &[&str] = &[
     "as_deref",
     "get",
     "first",
-    "last",
     "chars",
     "bytes",
     "lines",
@@ -130,17 +133,14 @@ const VIEWS: &[&str] = &[
     "split_at",
     "split_at_mut",
     "trim",
-    "copied",
-    "cloned",
-    "enumerate",
-    "rev",
 ];
 
 /// The first temporary in a value that may have a destructor and would live on
 /// in the statement around it.
 pub(crate) fn find(expr: &Expr) -> Option<Span> {
     match scan::peel(expr) {
-        Expr::Path(_) | Expr::Lit(_) | Expr::Closure(_) | Expr::Async(_) | Expr::Macro(_) => None,
+        Expr::Path(_) | Expr::Lit(_) | Expr::Closure(_) | Expr::Async(_) => None,
+        Expr::Macro(e) => of_macro(&e.mac),
         // What it awaits is looked at where it is awaited.
         Expr::Await(_) => None,
         // These drop their own temporaries.
@@ -150,7 +150,8 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         Expr::Call(e) => find(&e.func).or_else(|| e.args.iter().find_map(find)),
         Expr::MethodCall(e) => {
             let among = |list: &[&str]| list.iter().any(|m| e.method == m);
-            let consumed = among(CONSUMING) || (among(LIGHT) && is_light(&e.receiver)) || scan::known(expr).is_some();
+            let owned = among(CONSUMING) && !is_guard(&e.receiver);
+            let consumed = owned || (among(LIGHT) && is_light(&e.receiver)) || scan::known(expr).is_some();
             let nothing_left = scan::is_place(&e.receiver) || is_view(&e.receiver) || consumed;
             let here = if nothing_left { inside(&e.receiver) } else { Some(e.receiver.span()) };
             here.or_else(|| e.args.iter().find_map(find))
@@ -331,8 +332,47 @@ fn is_light(expr: &Expr) -> bool {
     }
 }
 
-/// A call of a method whose result has no destructor.
+/// A call of a method whose result has no destructor, on a place or on such a call.
 fn is_view(expr: &Expr) -> bool {
-    matches!(scan::peel(expr), Expr::MethodCall(e) if VIEWS.iter().any(|m| e.method == m))
-        || matches!(scan::peel(expr), Expr::Range(_) | Expr::Lit(_) | Expr::Reference(_))
+    match scan::peel(expr) {
+        Expr::MethodCall(e) => {
+            VIEWS.iter().any(|m| e.method == m) && (scan::is_place(&e.receiver) || is_view(&e.receiver))
+        }
+        Expr::Range(_) | Expr::Lit(_) | Expr::Reference(_) => true,
+        _ => false,
+    }
+}
+
+/// May this be a guard, by the name of the method that gives it?
+fn is_guard(expr: &Expr) -> bool {
+    match scan::peel(expr) {
+        Expr::MethodCall(e) => {
+            let through = ["unwrap", "expect", "unwrap_or_else"].iter().any(|name| e.method == name);
+            GUARDS.iter().any(|m| e.method == m) && e.args.is_empty() || (through && is_guard(&e.receiver))
+        }
+        Expr::Try(e) => is_guard(&e.expr),
+        Expr::Await(e) => is_guard(&e.base),
+        _ => false,
+    }
+}
+
+/// The first temporary among the arguments of a macro that is kept until the statement around it ends. The macros that
+/// format end their own.
+fn of_macro(mac: &syn::Macro) -> Option<Span> {
+    let (style, arguments) = macros::parse(mac)?;
+    match &arguments {
+        Arguments::Matches(expr, ..) => Some(expr.span()).filter(|_| !scan::is_place(expr)).or_else(|| inside(expr)),
+        Arguments::Repeat(value, _) => find(value),
+        Arguments::List(list) if style == Style::Value => list.iter().find_map(|argument| find(&argument.expr)),
+        Arguments::List(list) if macros::writes(mac) => {
+            list.iter().find_map(|argument| inside(&argument.expr).or_else(|| written(&argument.expr)))
+        }
+        Arguments::List(_) | Arguments::None => None,
+    }
+}
+
+/// A value that a macro borrows until the statement ends.
+fn written(expr: &Expr) -> Option<Span> {
+    let plain = scan::is_place(expr) || matches!(scan::peel(expr), Expr::Lit(_) | Expr::Cast(_) | Expr::Reference(_));
+    (!plain).then(|| expr.span())
 }

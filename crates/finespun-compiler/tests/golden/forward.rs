@@ -37,6 +37,11 @@ fn sum_of(
         __cx: ::finespun::__rt::Cx,
         __a0: &Option<Box<Tree>>,
     ) -> ::finespun::__rt::Outcome<u64, impl ::finespun::__rt::Schema + use<>> {
+        #[allow(clippy::all, clippy::restriction)]
+        const _: () = {
+            const _: ::core::option::Option<()> = None;
+            const _: fn(()) -> ::core::option::Option<()> = Some;
+        };
         #[allow(unused_imports)]
         use ::finespun::__rt::{Says as _, SaysNot as _};
         let __callee0 = ::finespun::__rt::Callee::new();

@@ -37,6 +37,11 @@ fn sum(
         __cx: ::finespun::__rt::Cx,
         __a0: Option<&Node>,
     ) -> ::finespun::__rt::Outcome<u64, impl ::finespun::__rt::Schema + use<>> {
+        #[allow(clippy::all, clippy::restriction)]
+        const _: () = {
+            const _: ::core::option::Option<()> = None;
+            const _: fn(()) -> ::core::option::Option<()> = Some;
+        };
         #[allow(unused_imports)]
         use ::finespun::__rt::{Says as _, SaysNot as _};
         let __callee0 = ::finespun::__rt::Callee::new();
@@ -51,6 +56,7 @@ fn sum(
         let __en = '__fallback: {
             #[allow(unused_variables, unused_mut)]
             let node = __a0;
+            ::finespun::__rt::undropped(&node);
             #[allow(unused, clippy::all)]
             {
                 match node {
@@ -70,7 +76,6 @@ fn sum(
                             .is(
                                 (&::finespun::__rt::Asked::new(&__t0)).__finespun_schema(),
                             );
-                        ::finespun::__rt::undropped(&node);
                         ::finespun::__rt::Note::end(__note);
                         let __o = unsafe {
                             ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, __t0)

@@ -38,6 +38,10 @@ pub(crate) unsafe fn __rest_depth(
             "depth",
         );
     }
+    #[allow(clippy::all, clippy::restriction)]
+    const _: () = {
+        const _: fn(()) -> ::core::option::Option<()> = Some;
+    };
     let mut __note = ::finespun::__rt::Note::<__Task>::new();
     let __en = '__fallback: {
         #[allow(unused_variables, unused_mut)]

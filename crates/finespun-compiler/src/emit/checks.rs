@@ -1,0 +1,104 @@
+//! What rustc is asked once it knows types and names: whether what the task compiler has taken for granted holds.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::visit::{self, Visit};
+use syn::{Block, Ident, Macro, Pat, Type};
+
+use crate::flow::capture::Demand;
+use crate::macros;
+
+/// The demands that a forced stack schema makes, once types are known.
+pub(super) fn undropped(demands: &[Demand]) -> TokenStream {
+    let each = demands.iter().map(|demand| {
+        let (shown, broken) = (demand.ty.to_token_stream(), demand.broken());
+        let message = format!(
+            "no stack schema: a `{shown}` may have been moved at an await, or not; `drop` it before the await, or choose \
+             `#[task(pinned)]`"
+        );
+        quote_spanned!(Span::mixed_site()=> const { assert!(!#broken, #message) };)
+    });
+    each.collect()
+}
+
+/// The demand that types have no destructor; `{}` in the message is the type.
+pub(crate) fn assertions(types: &[Type], message: &str) -> TokenStream {
+    let site = Span::mixed_site();
+    let each = types.iter().map(|ty| {
+        let shown = ty.to_token_stream().to_string();
+        let message = message.replace("{}", &shown);
+        quote_spanned!(site=> const { assert!(!::core::mem::needs_drop::<#ty>(), #message) };)
+    });
+    each.collect()
+}
+
+/// Shows rustc that the names of std's macros and variants which a body uses are std's: where they are not, the code is
+/// refused. A macro that returns although it is taken for a panic would otherwise run into code that nothing leads to.
+pub(crate) fn of_std(block: &Block) -> TokenStream {
+    let mut used = Used::default();
+    used.visit_block(block);
+    let site = Span::mixed_site();
+    let probes = used.macros.iter().map(|name| {
+        let path = Ident::new(name, Span::call_site());
+        match name.as_str() {
+            "vec" => quote_spanned!(site=> const _: fn(()) -> ::std::vec::Vec<()> = |p| #path![p];),
+            "dbg" => quote_spanned! {site=>
+                const _: fn(::finespun::__rt::Probe) -> ::finespun::__rt::Probe = |p| #path!(p);
+            },
+            "matches" => quote_spanned!(site=> const _: fn(&u8) -> bool = |p| #path!(*p, _);),
+            _ => quote_spanned!(site=> const _: fn() -> ::core::convert::Infallible = || #path!("");),
+        }
+    });
+    let variants = used.variants.iter().map(|name| {
+        let path = Ident::new(name, Span::call_site());
+        match name.as_str() {
+            "None" => quote_spanned!(site=> const _: ::core::option::Option<()> = #path;),
+            "Some" => quote_spanned!(site=> const _: fn(()) -> ::core::option::Option<()> = #path;),
+            _ => quote_spanned!(site=> const _: fn(()) -> ::core::result::Result<(), ()> = #path;),
+        }
+    });
+    let all: TokenStream = probes.chain(variants).collect();
+    if all.is_empty() {
+        all
+    } else {
+        quote_spanned!(site=> #[allow(clippy::all, clippy::restriction)] const _: () = { #all };)
+    }
+}
+
+/// The names of std that mean something to the task compiler, where they are written without a path.
+#[derive(Default)]
+struct Used {
+    macros: BTreeSet<String>,
+    variants: BTreeSet<String>,
+}
+
+impl Used {
+    fn variant(&mut self, name: &Ident) {
+        if ["None", "Some", "Ok", "Err"].iter().any(|known| name == known) {
+            self.variants.insert(name.to_string());
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Used {
+    fn visit_macro(&mut self, mac: &'a Macro) {
+        if let Some(name) = mac.path.get_ident() {
+            let known = macros::diverges(mac) || ["vec", "dbg", "matches"].iter().any(|known| name == known);
+            self.macros.extend(known.then(|| name.to_string()));
+        }
+        if let Some((_, arguments)) = macros::parse(mac) {
+            macros::expressions(&arguments).into_iter().for_each(|expr| self.visit_expr(expr));
+        }
+    }
+    fn visit_pat(&mut self, pat: &'a Pat) {
+        match pat {
+            Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => self.variant(&p.ident),
+            Pat::TupleStruct(p) => p.path.get_ident().into_iter().for_each(|name| self.variant(name)),
+            _ => {}
+        }
+        visit::visit_pat(self, pat);
+    }
+    fn visit_item(&mut self, _: &'a syn::Item) {}
+}
