@@ -163,6 +163,7 @@ impl Norm<'_> {
             if let Stmt::Local(syn::Local { pat, init: Some(init), .. }) = stmt
                 && let Some(span) = temporaries::extended(pat, &init.expr)
                 && awaits_later(at + 1)
+                && !scan::awaits(&init.expr)
             {
                 self.temporary(span, "a local borrows a temporary that lives as long as the local");
             }

@@ -15,6 +15,7 @@ fn messages() {
         "forge",
         "forge_parts",
         "groups",
+        "guessed_macro",
         "join",
         "many",
         "objects",

@@ -240,8 +240,8 @@ pub mod __rt {
     pub use crate::object::reference::{Object, Ref, constants};
     pub use crate::object::table::Access;
     pub use crate::task::call::{
-        Elsewhere, Probe, Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in, call_straight,
-        never, send, wait,
+        DivergesAsInStd, Probe, Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in,
+        call_straight, never, send, wait,
     };
     pub use crate::task::context::{Cx, cx};
     pub use crate::task::descriptor::{

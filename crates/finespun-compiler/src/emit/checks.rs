@@ -48,7 +48,7 @@ pub(crate) fn of_std(block: &Block) -> TokenStream {
                 const _: fn(::finespun::__rt::Probe) -> ::finespun::__rt::Probe = |p| #path!(p);
             },
             "matches" => quote_spanned!(site=> const _: fn(&u8) -> bool = |p| #path!(*p, _);),
-            _ => quote_spanned!(site=> const _: fn() -> ::core::convert::Infallible = || #path!("");),
+            _ => quote_spanned!(site=> const _: fn() -> ::finespun::__rt::DivergesAsInStd = || #path!("");),
         }
     });
     let variants = used.variants.iter().map(|name| {

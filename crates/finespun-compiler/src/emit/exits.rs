@@ -104,7 +104,7 @@ impl VisitMut for Rewrite<'_> {
                 let site = Span::mixed_site();
                 Some(quote_spanned! {site=> {
                     #[allow(unreachable_code)]
-                    let __never: ::finespun::__rt::Elsewhere = #e;
+                    let __never: ::finespun::__rt::DivergesAsInStd = #e;
                 }})
             }
             Expr::Return(e) => self.exits.leave(e.expr.as_deref(), span),

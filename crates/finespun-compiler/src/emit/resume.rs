@@ -55,14 +55,14 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         quote_spanned! {site=>
             #enter
             '__machine: loop {
-                let __never: ::finespun::__rt::Elsewhere = match __k { #(#arms)* };
+                let __never: ::finespun::__rt::DivergesAsInStd = match __k { #(#arms)* };
             }
         }
     } else {
         let enter = enter(&regions, &places, false);
         let arm = &arms[0];
         match is_unit(&ready.ret) {
-            true => quote_spanned!(site=> #enter let __never: ::finespun::__rt::Elsewhere = { #arm };),
+            true => quote_spanned!(site=> #enter let __never: ::finespun::__rt::DivergesAsInStd = { #arm };),
             false => quote_spanned!(site=> #enter #arm),
         }
     };

@@ -230,7 +230,8 @@ impl Writer<'_> {
         let guessed = vars.filter(|var| self.ready.flow.guessed.contains(var));
         let check = |var: usize| {
             let key = &names.vars[var].key;
-            quote_spanned!(Span::mixed_site()=> ::finespun::__rt::undropped(&#key);)
+            let span = key.span().resolved_at(Span::mixed_site());
+            quote_spanned!(span=> ::finespun::__rt::undropped(&#key);)
         };
         guessed.map(check).collect()
     }

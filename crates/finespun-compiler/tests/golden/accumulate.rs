@@ -76,7 +76,7 @@ fn accumulate(
                     }
                 };
                 '__machine: loop {
-                    let __never: ::finespun::__rt::Elsewhere = match __k {
+                    let __never: ::finespun::__rt::DivergesAsInStd = match __k {
                         0usize => {
                             let mut __it0 = unsafe { __h___it0.take() };
                             __h___it0 = ::finespun::__rt::Held::empty();

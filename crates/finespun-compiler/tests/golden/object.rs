@@ -66,7 +66,7 @@ impl<T: Portable> Cell<T> {
                     let (mut this, mut __p0) = match unsafe { __enter.take() } {
                         ::finespun::__rt::En1::P0((__p, (__l0,))) => (__l0, __p),
                     };
-                    let __never: ::finespun::__rt::Elsewhere = {
+                    let __never: ::finespun::__rt::DivergesAsInStd = {
                         let value: T = unsafe { ::finespun::__rt::wait(__p0) }.await;
                         let __t0 = this.set(value);
                         return match unsafe {

@@ -421,7 +421,7 @@ pub(crate) fn cancelled(message: &'static str) -> ! {
 /// What resumable code gives at its end: nothing, since each path of it goes elsewhere. rustc sees to it: what the task
 /// compiler takes for a panic by its name (`todo!`) may be another macro.
 #[derive(Debug)]
-pub enum Elsewhere {}
+pub enum DivergesAsInStd {}
 
 /// What macros and variants of std are tried with.
 #[derive(Debug)]

@@ -33,5 +33,6 @@ mod loops;
 mod moves;
 mod pattern;
 mod signatures;
+mod statements;
 mod temporaries;
 mod tokio_sync;
