@@ -292,6 +292,13 @@ impl Norm<'_> {
     /// `let out = expr;`
     fn bind(&mut self, expr: Expr, out: Dest, nodes: &mut Vec<Node>) {
         let expr = scan::peeled(expr);
+        if let (Expr::Match(e), Dest::Let(pat, _)) = (&expr, &out)
+            && !takes_all(pat)
+            && let Some(span) = temporaries::left_behind(e)
+        {
+            // What the pattern leaves of the value drops before it.
+            self.temporary(span, "a temporary in the head may have a destructor");
+        }
         if self.direct(&expr) {
             return self.compound(expr, out, nodes);
         }

@@ -218,8 +218,12 @@ impl Exits for Outcomes<'_> {
             Some(value) => value.to_token_stream(),
             None => quote_spanned!(span=> ()),
         };
-        let done = self.done(value, span);
-        Some(quote_spanned!(span=> { #done }))
+        let ty = self.0;
+        // Without a semicolon: the type is that of `return`.
+        Some(quote_spanned! {span=> {
+            let __r: #ty = #value;
+            return unsafe { ::finespun::__rt::Note::done(__note, __r) }
+        }})
     }
 
     fn question(&mut self, value: &Expr, span: Span) -> Option<TokenStream> {

@@ -93,7 +93,8 @@ impl Regions<'_> {
         let mut out = self.uses(block);
         for index in from..content.nodes.len() {
             if unreached(index) {
-                return out;
+                // What comes before is no value.
+                return quote_spanned!(site=> #out;);
             }
             match &content.nodes[index] {
                 Node::Plain(Stmt::Item(_)) => {}
@@ -144,7 +145,7 @@ impl Regions<'_> {
             }
         }
         if unreached(content.nodes.len()) {
-            return out;
+            return quote_spanned!(site=> #out;);
         }
         let value = content.value.as_ref().map(|value| self.expr(block, value));
         match value {

@@ -115,8 +115,10 @@ fn permanent(ready: &Ready, places: &[Place]) -> BTreeSet<usize> {
     let drops = |v: usize| !ready.flow.inert[v];
     loop {
         let misplaced = places.iter().find_map(|p| {
-            let mut moved = false;
-            live(p).into_iter().find(|v| {
+            let (live, mut moved) = (live(p), false);
+            // What gets its value later is declared where the others come from their slots.
+            let declared = |v: &usize| live.contains(v) || ready.flow.assigned[*v];
+            ready.flow.scope[p].iter().copied().filter(declared).find(|v| {
                 moved |= drops(*v) && !all.contains(v);
                 moved && drops(*v) && all.contains(v)
             })
@@ -134,14 +136,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
     let ready = regions.ready;
     let stored = regions.stored(place);
     let machine = regions.numbers.len() > 1 || regions.entered.contains(&place);
-    let mut out = TokenStream::new();
-    let mut taken = Vec::new();
-    for &var in &stored {
-        let key = &ready.names.vars[var].key;
-        let slot = slot(key);
-        out.extend(quote_spanned!(site=> let mut #key = unsafe { #slot.take() };));
-        taken.push(slot);
-    }
+    let mut taken: Vec<Ident> = stored.iter().map(|&var| slot(&ready.names.vars[var].key)).collect();
     let rest = match place {
         Place::Point(id) => {
             let point = &ready.body.points[id];
@@ -190,16 +185,18 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
             regions.within(block, quote_spanned!(site=> #bind #(#taken = ::finespun::__rt::Held::empty();)* #rest))
         }
     };
-    // Locals that have no value here and get one below.
-    let scope = ready.flow.scope.get(&place).cloned().unwrap_or_default();
-    for var in scope {
+    // In the order of declaration, with those that have no value here and get one below: drops come in the reverse order.
+    let mut locals = TokenStream::new();
+    for &var in &ready.flow.scope[&place] {
         let key = &ready.names.vars[var].key;
-        let absent = !stored.contains(&var) && !regions.permanent.contains(&var);
-        if absent && ready.flow.assigned[var] && macros::uses(&rest, key) {
-            out.extend(regions.unset(var));
+        if stored.contains(&var) {
+            let slot = slot(key);
+            locals.extend(quote_spanned!(site=> let mut #key = unsafe { #slot.take() };));
+        } else if !regions.permanent.contains(&var) && ready.flow.assigned[var] && macros::uses(&rest, key) {
+            locals.extend(regions.unset(var));
         }
     }
-    quote_spanned!(site=> #out #rest)
+    quote_spanned!(site=> #locals #rest)
 }
 
 /// Where a point stands.

@@ -106,10 +106,12 @@ pub(crate) fn analyse(
         demands: Vec::new(),
         unreached: std::mem::take(&mut graph.unreached),
     };
-    for (node, event) in graph.events.iter().enumerate() {
+    for event in &graph.events {
         if let Event::Use(var, Use::Assign, _) = event {
             flow.assigned[*var] = true;
         }
+    }
+    for (node, event) in graph.events.iter().enumerate() {
         let Event::Place(place, scope) = event else { continue };
         let mut live = Vec::new();
         let mut unsure = Vec::new();
@@ -148,18 +150,6 @@ pub(crate) fn analyse(
                     Some(ty) => flow.demand(ty, false),
                     None => doubt(&graph, names, var, state, reasons),
                 }
-            }
-            // A local that gets its value later would be declared behind those that come back from the entry.
-            let unset = scope.iter().position(|&var| graph.kinds[var].drops && before[node][var] & EMPTY != 0);
-            if let Some(first) = unset
-                && scope[first + 1..].iter().any(|&var| graph.kinds[var].drops)
-            {
-                let var = &names.vars[scope[first]];
-                reasons.add(
-                    var.key.span(),
-                    format!("`{}` gets its value after an await, and is not the last local", var.shown),
-                    "declare it where it gets its value",
-                );
             }
             for var in parted {
                 doubt(&graph, names, var, PARTLY, reasons);

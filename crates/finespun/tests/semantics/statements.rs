@@ -166,6 +166,31 @@ corpus! {
         leaf(1).await
     } with ();
 
+    fn ignored_value_of_a_match_drops_before_its_head() -> u64 {
+        let _ = match leaf(pair("a", "b")).await { _ => Fields { x: d("x"), y: d("y") } };
+        match leaf(pair("c", "d")).await { _ => d("value") };
+        log("end");
+        0
+    } with ();
+
+    fn exit_in_a_comparison() -> D {
+        let v = leaf(d("kept")).await;
+        let r = v.len();
+        if r != 'b: { return d("result") } { log("then") }
+        v
+    } with ();
+
+    fn local_that_was_moved_comes_back() -> u64 {
+        let (mut v, p) = ((d("v"), 4u64), d("p"));
+        eat(leaf(v).await);
+        v = (d("new"), 5);
+        let later;
+        let last = leaf(d("last")).await;
+        later = d("later");
+        log("end");
+        v.1
+    } with ();
+
     fn uses_of_inner_blocks() -> u64 {
         match { use std::mem::size_of as size; let v = leaf(5u64).await + size::<u64>() as u64; v } {
             n => { use std::mem::align_of as align; leaf(n).await + align::<u64>() as u64 }
