@@ -59,7 +59,7 @@ const ROWS: &[Row] = &[
     row("closures", "fib by closures, both halves posted, per call", Some("fib-plain"), "fib-closures", 205.0),
     row("closures-tail", "the same with a tail call", Some("fib-plain"), "fib-closures-tail", 145.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 101.0),
-    row("suspend", "suspend, resolved at once", None, "suspend-resolved", 163.0),
+    row("suspend", "suspend, resolved at once", None, "suspend-resolved", 146.0),
     row("spawn", "spawn, and await the handle", None, "spawn-await", 700.0),
     row("yield", "yield_now", None, "yield", 585.0),
     row("level", "a level becomes a frame, is resumed and freed", Some("level-plain"), "level-frame", 392.0),

@@ -90,10 +90,15 @@ impl<Tk: Task> Branch<Tk> {
 
     /// Throws the kept panic, if there is one.
     pub(crate) fn rethrow(&mut self) {
-        if let Branch::Panicked(_) = self
-            && let Branch::Panicked(payload) = std::mem::replace(self, Branch::Taken)
-        {
-            payload.resume();
+        #[cold]
+        #[inline(never)]
+        fn throw<Tk: Task>(branch: &mut Branch<Tk>) {
+            if let Branch::Panicked(payload) = std::mem::replace(branch, Branch::Taken) {
+                payload.resume();
+            }
+        }
+        if let Branch::Panicked(_) = self {
+            throw(self);
         }
     }
 

@@ -56,16 +56,20 @@ pub(crate) fn discard(payload: Box<dyn Any + Send>) {
 }
 
 impl Drop for Payload {
-    /// Never in place: the cleanup of all code that keeps a payload stays small.
-    #[cold]
-    #[inline(never)]
+    /// The work is never done in place: the cleanup of all code that keeps a payload stays small. By value, so that the payload
+    /// need not lie in memory there.
+    #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: `self` is not used again.
-        let payload = unsafe { ManuallyDrop::take(&mut self.0) };
-        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-            // It may go on like this.
-            mem::forget(again);
+        #[cold]
+        #[inline(never)]
+        fn end(payload: Box<dyn Any + Send>) {
+            if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                // It may go on like this.
+                mem::forget(again);
+            }
         }
+        // SAFETY: `self` is not used again.
+        end(unsafe { ManuallyDrop::take(&mut self.0) });
     }
 }
 
