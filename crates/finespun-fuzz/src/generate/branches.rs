@@ -185,9 +185,8 @@ impl Gen {
 
     pub(super) fn if_let(&mut self, depth: usize) -> Node {
         let temps = self.temps.len();
-        // A chain of conditions takes no await.
         let chained = self.rng.percent(40);
-        let (ty, scrutinee, from) = if chained { self.quietly(|g| g.tested()) } else { self.tested() };
+        let (ty, scrutinee, from) = self.tested();
         let start = self.flow();
         let count = self.size();
         let outside = self.vars.len();
@@ -197,12 +196,12 @@ impl Gen {
             let chain = match g.rng.below(2) {
                 _ if !chained => None,
                 0 => {
-                    let condition = g.quietly(|g| g.condition(1));
+                    let condition = g.condition(1);
                     Some(Node::other("&& #", vec![condition]))
                 }
                 _ => {
                     let ty = Ty::Opt(Box::new(Ty::D));
-                    let value = g.quietly(|g| g.expr(&ty, 1));
+                    let value = g.expr(&ty, 1);
                     let (pat, bound) = g.pattern(&ty, false, &From::Value, 2);
                     g.vars.extend(bound);
                     Some(Node::other("&& let # = (#)", vec![pat, value]))

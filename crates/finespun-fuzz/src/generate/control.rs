@@ -129,7 +129,7 @@ impl Gen {
                 g.vars.extend(bound);
                 let guard = if bare || (!last && g.rng.percent(25)) {
                     let floor = std::mem::replace(&mut g.floor, usize::MAX);
-                    let guard = g.quietly(|g| g.condition(1));
+                    let guard = g.condition(1);
                     g.floor = floor;
                     Some(guard)
                 } else {

@@ -80,7 +80,11 @@ impl Gen {
             if !self.may_borrow() {
                 return self.for_each(&Ty::D, From::Value, "#", vec![value], depth);
             }
-            return self.for_each(&Ty::D, From::Behind(None, false), "&#", vec![value], depth);
+            let k = self.fresh_number();
+            let head = if exclusive { format!("list{k}.iter_mut()") } else { format!("&list{k}") };
+            let turns = self.for_each(&Ty::D, From::Behind(None, exclusive), &head, vec![], depth);
+            let form = if exclusive { "mut " } else { "" };
+            return Node::item(&format!("let {form}list{k} = #; #"), vec![value, turns]);
         };
         let (Ty::List(item) | Ty::Two(item)) = &place.ty else { unreachable!("a sequence was asked for") };
         self.lend_here(place.var, exclusive);
@@ -133,8 +137,7 @@ impl Gen {
         self.vars[place.var].exclusive += 1;
         let (label, block) = self.repeated(bound, Node::other("", vec![]), depth);
         self.vars[place.var].exclusive -= 1;
-        // An await may not stand in a chain.
-        let chain = if head.contains("await") { "" } else { self.rng.word(&["", "", " && n < 9"]) };
+        let chain = self.rng.word(&["", "", " && n < 9"]);
         Node::item(&format!("{label}while let # = {head}{chain} #"), vec![pat, block])
     }
 
