@@ -3,7 +3,7 @@
 use super::From;
 use super::Gen;
 use super::places::Use;
-use super::scope::{Jump, Var};
+use super::scope::Var;
 use crate::tree::Node;
 use crate::types::Ty;
 
@@ -37,9 +37,7 @@ impl Gen {
         let label = if self.rng.percent(30) { Some(format!("'l{}", self.fresh_number())) } else { None };
         let prefix = label.as_ref().map_or(String::new(), |label| format!("{label}: "));
         let start = self.flow();
-        let jump =
-            Jump { label, is_loop: true, floor: self.floor, vars: self.vars.len(), breaks: Vec::new(), value: None };
-        self.jumps.push(jump);
+        self.enter(label, true, None);
         let floor = self.raise_floor();
         let count = 1 + self.rng.weighted(&[3, 4, 3, 1]);
         let block = self.scoped(|g| {
@@ -48,9 +46,7 @@ impl Gen {
             Node::other("{ # # }", vec![before, Node::list(items)])
         });
         self.floor = floor;
-        let mut flows = self.jumps.pop().map(|jump| jump.breaks).unwrap_or_default();
-        flows.push(start);
-        self.meet(&flows);
+        self.leave(Some(start));
         (prefix, block)
     }
 
@@ -188,7 +184,7 @@ impl Gen {
         let between = self.scoped(|g| {
             let count = g.rng.below(2);
             let value = g.items_that_stay(count);
-            let renewed = g.quietly_or_not(&place.ty);
+            let renewed = g.expr(&place.ty, 1);
             (value, renewed)
         });
         self.floor = floor;
@@ -215,10 +211,6 @@ impl Gen {
         // A `return` in the middle is no end that goes on.
         self.dead = false;
         items
-    }
-
-    fn quietly_or_not(&mut self, ty: &Ty) -> Node {
-        self.expr(ty, 1)
     }
 
     fn renewed_local(&mut self, depth: usize) -> Node {

@@ -93,7 +93,8 @@ impl Gen {
             return Node::expr(&Ty::Num, &place.text, vec![]);
         }
         let k = self.rng.below(9);
-        let text = if self.rng.percent(10) { "LOW".to_string() } else { format!("{k}u64") };
+        let constants = if self.owned { 2 } else { 10 };
+        let text = if self.rng.percent(constants) { "LOW".to_string() } else { format!("{k}u64") };
         Node::expr(&Ty::Num, &text, vec![])
     }
 
@@ -312,12 +313,12 @@ impl Gen {
                 Node::expr(ty, self.rng.word(&["t.is(#)", "!(#)"]), vec![value])
             }
             4 => {
-                let picked = match self.may_await() {
+                let picked = match self.pinning(Gen::may_await) {
                     true => self.rng.word(&["maybe(t, n + 1).await", "rest(t.pick(n + 1)).await"]),
                     false => "t.pick(n + 1)",
                 };
                 let before = self.flow();
-                let value = self.number(next);
+                let value = self.pinning(|g| g.number(next));
                 let after = self.flow();
                 self.meet(&[before, after]);
                 Node::expr(ty, &format!("(matches!({picked}, Some(D(1..=3, _))) && # > 1)"), vec![value])

@@ -309,7 +309,7 @@ impl Gen {
                 None => Node::item("t.log(\"here\");", vec![]),
             },
             2 => {
-                let value = self.number(1);
+                let value = self.pinning(|g| g.number(1));
                 let template = self.rng.word(&[
                     "assert!(# < 100_000, \"too large\");",
                     "assert_eq!(# / 100_000, 0);",

@@ -1,4 +1,4 @@
-//! What the generator promises: the same bodies for ever, in every form of the grammar.
+//! What the generator promises: the same bodies each time, in every form of the grammar.
 
 use super::*;
 

@@ -188,7 +188,7 @@ impl Gen {
                     Node::expr(ty, "t.list(#)", vec![value])
                 }
                 1 => {
-                    let (x, y) = (self.expr(a, 1), self.expr(a, 1));
+                    let (x, y) = (self.pinning(|g| g.expr(a, 1)), self.pinning(|g| g.expr(a, 1)));
                     Node::expr(ty, "vec![#, #]", vec![x, y])
                 }
                 2 => {
@@ -196,7 +196,7 @@ impl Gen {
                     Node::expr(ty, "Vec::from([#, #])", vec![x, y])
                 }
                 _ => {
-                    let x = self.expr(a, 1);
+                    let x = self.pinning(|g| g.expr(a, 1));
                     Node::expr(ty, "vec![#]", vec![x])
                 }
             },
@@ -281,7 +281,7 @@ impl Gen {
                 Node::expr(ty, self.rng.word(&["leaf(#).await", "rest(#).await"]), vec![value])
             }
             2 => {
-                let value = self.number(1);
+                let value = self.pinning(|g| g.number(1));
                 Node::expr(ty, "format!(\"<{}>\", #)", vec![value])
             }
             3 => match self.place(Use::Read, |ty| matches!(ty, Ty::D | Ty::Num | Ty::Opt(_))) {
