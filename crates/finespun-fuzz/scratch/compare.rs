@@ -91,8 +91,7 @@ pub fn main(cases: &[Case]) {
     let seconds = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(60);
     watch(Duration::from_secs(seconds));
     let names: Vec<String> = std::env::args().skip(2).collect();
-    let chosen: Vec<&Case> =
-        cases.iter().filter(|c| names.is_empty() || names.iter().any(|n| n == c.name)).collect();
+    let chosen: Vec<&Case> = cases.iter().filter(|c| names.is_empty() || names.iter().any(|n| n == c.name)).collect();
     let expected: Vec<Vec<Vec<String>>> = chosen
         .iter()
         .map(|case| {
