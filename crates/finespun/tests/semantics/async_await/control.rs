@@ -220,6 +220,22 @@ corpus! {
         text
     } with (7);
 
+    fn await_in_format_args(n: u64) -> u64 {
+        let kept = d("kept");
+        log(format_args!("{} {:?} {n}", leaf(n).await, leaf(d("a")).await));
+        wait().await;
+        kept.len()
+    } with (7);
+
+    fn await_in_panic(n: u64) -> u64 {
+        let kept = d("kept");
+        let text = d("text");
+        if leaf(n).await == 7 {
+            panic!("on purpose: {} {}", leaf(text).await.len(), leaf(n).await);
+        }
+        unreachable!("on purpose: {}", leaf(kept).await.len())
+    } with (7);
+
     fn await_in_dbg(n: u64) -> u64 {
         let kept = dbg!(leaf(d("kept")).await);
         let (a, b) = dbg!(leaf(n).await, leaf(d("temporary")).await.len());
