@@ -37,7 +37,7 @@ fn value(value: &ContextValue) -> String {
     }
 }
 
-/// All on one line, with whatever the user typed that is no printable character made visible.
+/// Puts the text on one line and escapes control characters.
 fn flat(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let visible = |c: char| if c.is_control() { c.escape_default().collect() } else { vec![c] };

@@ -12,14 +12,14 @@ use crate::pipeline::{Outcome, Pipeline};
 use crate::report::Report;
 use crate::shrink;
 
-/// What is to be done.
+/// A run: its bodies, its scratch package, its shrinking.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The seed.
     pub seed: u64,
     /// The first body's number.
     pub from: u64,
-    /// When it is enough.
+    /// The number of bodies.
     pub count: Count,
     /// The folder of the scratch package.
     pub dir: PathBuf,
@@ -33,7 +33,7 @@ pub struct Plan {
     pub progress: bool,
 }
 
-/// When it is enough.
+/// The number of bodies of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
     /// After so many bodies.
@@ -52,7 +52,7 @@ pub fn default_dir() -> PathBuf {
     target.join("finespun-fuzz")
 }
 
-/// Does what the plan says. A failure after the beginning is noted in the report.
+/// Runs a plan. The report notes a failure after the beginning, with what was found before.
 ///
 /// # Errors
 /// If the scratch package cannot be written.
@@ -77,7 +77,7 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// Generates bodies and notes their outcomes until it is enough.
+/// Generates the bodies of a plan and adds their outcomes to `report`.
 fn batches(
     plan: &Plan,
     begin: Instant,
