@@ -28,6 +28,8 @@ const BLOCK: [u32; 4] = [0, 1, 2, 3];
 /// Bodies in flight on two workers.
 const FLIGHT: usize = 3;
 const ROUNDS: usize = 3;
+/// Bytes: far more than a body needs, and nothing to a machine.
+const FRAME_MEMORY: usize = 256 << 20;
 
 static OUT: Mutex<()> = Mutex::new(());
 
@@ -89,8 +91,7 @@ pub fn main(cases: &[Case]) {
     let seconds = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(60);
     watch(Duration::from_secs(seconds));
     let names: Vec<String> = std::env::args().skip(2).collect();
-    let chosen: Vec<&Case> =
-        cases.iter().filter(|c| names.is_empty() || names.iter().any(|n| n == c.name)).collect();
+    let chosen: Vec<&Case> = cases.iter().filter(|c| names.is_empty() || names.iter().any(|n| n == c.name)).collect();
     let expected: Vec<Vec<Vec<String>>> = chosen
         .iter()
         .map(|case| {
@@ -120,7 +121,7 @@ pub fn main(cases: &[Case]) {
         }
     };
     for block in BLOCK {
-        let runtime = Runtime::builder().workers(1).block_every(block).build().unwrap();
+        let runtime = runtime(1, block);
         let setting = format!("1 worker, block every {block}");
         for (index, case) in chosen.iter().enumerate() {
             say(&format!("begin\t{}", case.name));
@@ -130,7 +131,7 @@ pub fn main(cases: &[Case]) {
         close(runtime, &chosen);
     }
     for block in [0, 2] {
-        let runtime = Runtime::builder().workers(2).block_every(block).build().unwrap();
+        let runtime = runtime(2, block);
         let setting = format!("2 workers, block every {block}");
         std::thread::scope(|scope| {
             for thread in 0..FLIGHT {
@@ -151,6 +152,11 @@ pub fn main(cases: &[Case]) {
         close(runtime, &chosen);
     }
     say("done");
+}
+
+fn runtime(workers: usize, block: u32) -> Runtime {
+    let builder = Runtime::builder().workers(workers).block_every(block).frame_memory(FRAME_MEMORY);
+    builder.build().unwrap()
 }
 
 fn close(runtime: Runtime, chosen: &[&Case]) {

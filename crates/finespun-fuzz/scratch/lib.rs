@@ -4,6 +4,9 @@
 
 #![allow(clippy::all, unused, missing_docs, reason = "compiled by the pipeline only")]
 
+#[macro_use]
+mod leaves;
+
 pub mod compare;
 pub mod plain;
 pub mod tasks;

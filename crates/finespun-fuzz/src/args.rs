@@ -8,11 +8,11 @@ use clap::Parser;
 #[derive(Debug, Parser)]
 #[command(name = "finespun-fuzz", version)]
 #[command(after_help = "\
-A seed and a number decide a body, for ever. Each body is compiled as a plain `async fn` and as a task: pinned, automatic,
-and one or two of generic function, method, trait method, method of an object. The bodies that rustc refuses as plain
-`async fn` do not count. All forms must give the same trace (values, reads, destructors, panics) as the plain one, for
-four arguments, on one worker that blocks at every 1st, 2nd, 3rd or no call, and on two workers. A body that a task form
-refuses is counted with the message.
+A seed and a number decide a body, in one version of the generator. Each body is compiled as a plain `async fn` and as a
+task: pinned, automatic, and one or two of generic function, method, trait method, method of an object. The bodies that
+rustc refuses as plain `async fn` do not count. All forms must give the same trace (values, reads, destructors, panics) as
+the plain one, for four arguments, on one worker that blocks at every 1st, 2nd, 3rd or no call, and on two workers. A body
+that a task form refuses is counted with the message.
 
 Examples:
   finespun-fuzz --seed 1 --count 500              counts, and the first failures made smaller
@@ -23,7 +23,8 @@ Examples:
 The tests of this crate (`cargo test -p finespun-fuzz`) run 300 accepted bodies of seed 1; the variables
 FINESPUN_FUZZ_SEED and FINESPUN_FUZZ_COUNT say otherwise.
 
-Exit code: 0 if all forms agree and less than 0.5 % of the accepted bodies are refused, 1 if not, 2 for bad input.")]
+Exit code: 0 if all forms agree and at most 0.5 % of the accepted bodies are refused, 1 if not, 2 for bad input, 3 if the
+fuzzer itself failed (the report says what it has found until then), 130 if interrupted.")]
 pub struct Args {
     /// The seed of the bodies
     #[arg(long, default_value_t = 1)]
@@ -36,7 +37,7 @@ pub struct Args {
     pub from: u64,
     /// Folder of the scratch package, which stays there for a look; by default in the target directory
     #[arg(long, value_name = "DIR")]
-    pub keep: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
     /// Make this many failures smaller: first each kind of refusal once, then disagreements
     #[arg(long, default_value_t = 8, value_name = "N")]
     pub shrink: usize,

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 static GROUPS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Address space that a program of bodies may use, in KiB.
-const MEMORY: u64 = 12_000_000;
+const MEMORY: u64 = 6_000_000;
 
 /// Makes an interrupt end all processes that this program has started, and then this program.
 pub fn end_children_on_interrupt() -> Result<(), Failure> {

@@ -17,6 +17,22 @@ pub enum Failure {
         /// The system's error.
         source: io::Error,
     },
+    /// A file of the workspace cannot be read.
+    #[error("{path}: cannot be read: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The folder of the scratch package cannot be used.
+    #[error("--dir {path}: cannot be used ({source}): name a folder that may be written")]
+    Dir {
+        /// The folder.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The file of the report cannot be written.
     #[error("--json {path}: cannot be written ({source}): name a file in a folder that exists and may be written")]
     Report {
@@ -24,6 +40,19 @@ pub enum Failure {
         path: PathBuf,
         /// The system's error.
         source: io::Error,
+    },
+    /// The standard output cannot be written.
+    #[error("the standard output cannot be written: {0}")]
+    Output(io::Error),
+    /// The bodies that are wanted do not come.
+    #[error("rustc accepts only {accepted} of {generated} bodies as plain `async fn`, and {wanted} are wanted")]
+    Rejected {
+        /// Bodies generated.
+        generated: usize,
+        /// Of these, bodies accepted.
+        accepted: usize,
+        /// Accepted bodies that the plan wants.
+        wanted: usize,
     },
     /// A process cannot be started.
     #[error("{0}")]
@@ -34,11 +63,11 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns the exit code: 2 for bad input, 1 for everything else.
+    /// Returns the exit code: 2 for bad input, 3 for everything else.
     pub fn code(&self) -> u8 {
         match self {
-            Failure::Usage(_) | Failure::Report { .. } => 2,
-            _ => 1,
+            Failure::Usage(_) | Failure::Report { .. } | Failure::Dir { .. } => 2,
+            _ => 3,
         }
     }
 }

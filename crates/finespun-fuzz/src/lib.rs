@@ -17,6 +17,7 @@ pub mod failure;
 pub mod generate;
 pub mod groups;
 pub mod layout;
+pub mod message;
 pub mod normal;
 pub mod package;
 pub mod pipeline;

@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 use crate::body::{Body, Form};
 use crate::failure::Failure;
 
-const SUPPORT: [(&str, &str); 6] = [
+const SUPPORT: [(&str, &str); 7] = [
     ("lib.rs", include_str!("../scratch/lib.rs")),
     ("trace.rs", include_str!("../scratch/trace.rs")),
     ("values.rs", include_str!("../scratch/values.rs")),
+    ("leaves.rs", include_str!("../scratch/leaves.rs")),
     ("plain.rs", include_str!("../scratch/plain.rs")),
     ("tasks.rs", include_str!("../scratch/tasks.rs")),
     ("compare.rs", include_str!("../scratch/compare.rs")),
@@ -35,7 +36,7 @@ impl Package {
     /// Writes the package without bodies.
     pub fn create(dir: &Path) -> Result<Package, Failure> {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let workspace = workspace.canonicalize().map_err(|source| Failure::File { path: workspace, source })?;
+        let workspace = workspace.canonicalize().map_err(|source| Failure::Read { path: workspace, source })?;
         let mut package = Package { dir: std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf()), _lock: None };
         let finespun = workspace.join("crates/finespun");
         let manifest = format!(
@@ -45,19 +46,20 @@ impl Package {
              [profile.dev.build-override]\nopt-level = 1\n\n[workspace]\n"
         );
         let path = package.dir.join("lock");
-        let file = |source| Failure::File { path: path.clone(), source };
+        let file = |source| Failure::Dir { path: package.dir.clone(), source };
         fs::create_dir_all(&package.dir).map_err(file)?;
         let held = fs::File::create(&path).map_err(file)?;
         if held.try_lock().is_err() {
-            eprintln!("waiting for another run in {}; --keep names another folder", package.dir.display());
+            eprintln!("waiting for another run in {}; --dir names another folder", package.dir.display());
             held.lock().map_err(file)?;
         }
         package._lock = Some(held);
         package.write("Cargo.toml", &manifest)?;
-        let lock = workspace.join("Cargo.lock");
-        let copy = package.dir.join("Cargo.lock");
-        if !copy.exists() {
-            fs::copy(&lock, &copy).map_err(|source| Failure::File { path: copy, source })?;
+        // Cargo adds the scratch package to its copy, so what was copied is kept beside it.
+        let path = workspace.join("Cargo.lock");
+        let lock = fs::read_to_string(&path).map_err(|source| Failure::Read { path, source })?;
+        if package.write("workspace.lock", &lock)? || !package.dir.join("Cargo.lock").exists() {
+            package.write("Cargo.lock", &lock)?;
         }
         // The folder need not be in the workspace, and the toolchain must be the workspace's.
         let toolchain = workspace.join("rust-toolchain.toml");
@@ -133,18 +135,19 @@ impl Package {
             cases.clear();
         }
         text += &format!("fn main() {{\n    finespun_fuzz_scratch::compare::main(&[{cases}]);\n}}\n");
-        self.write(&format!("src/bin/c{chunk}.rs"), &text)
+        self.write(&format!("src/bin/c{chunk}.rs"), &text).map(drop)
     }
 
-    /// Writes a file unless it holds that text already.
-    fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
+    /// Writes a file unless it holds that text already; returns true if it did not.
+    fn write(&self, name: &str, text: &str) -> Result<bool, Failure> {
         let path = self.dir.join(name);
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {
-            return Ok(());
+            return Ok(false);
         }
         let parent = path.parent().unwrap_or(&self.dir);
         fs::create_dir_all(parent)
             .and_then(|()| fs::write(&path, text))
+            .map(|()| true)
             .map_err(|source| Failure::File { path, source })
     }
 }

@@ -41,7 +41,7 @@ pub fn run_all(
                 while let chunk = next.fetch_add(1, Relaxed)
                     && chunk < programs.len()
                 {
-                    match run(pipeline, chunk, &programs[chunk]) {
+                    match run(&programs[chunk], |bodies, seconds| start(pipeline, chunk, bodies, seconds)) {
                         Ok(wrong) => {
                             let mut found = found.lock().unwrap_or_else(|e| e.into_inner());
                             wrong.into_iter().for_each(|(body, wrong)| found[body].push(wrong));
@@ -62,16 +62,17 @@ pub fn run_all(
     Ok(())
 }
 
-/// Runs one program; bodies that crash it are run alone and left out.
-fn run(pipeline: &Pipeline, chunk: usize, bodies: &[usize]) -> Result<Vec<(usize, Wrong)>, Failure> {
+/// Runs one program by `start`, which takes the bodies to run and a limit in seconds. Bodies that crash the program are
+/// run alone and left out.
+fn run(
+    bodies: &[usize],
+    mut start: impl FnMut(&[usize], u64) -> Result<(Said, String), Failure>,
+) -> Result<Vec<(usize, Wrong)>, Failure> {
     let mut left = bodies.to_vec();
     let mut wrong = Vec::new();
     while !left.is_empty() {
-        let (said, how) = start(pipeline, chunk, &left, 120 + 2 * left.len() as u64)?;
-        wrong.extend(said.wrong.clone());
-        for (name, count) in &said.counted {
-            *pipeline.counted.lock().unwrap_or_else(|e| e.into_inner()).entry(name.clone()).or_default() += count;
-        }
+        let (said, how) = start(&left, 120 + 2 * left.len() as u64)?;
+        wrong.extend(said.wrong);
         if said.done && !said.frames {
             break;
         }
@@ -81,7 +82,7 @@ fn run(pipeline: &Pipeline, chunk: usize, bodies: &[usize]) -> Result<Vec<(usize
         };
         let mut guilty = Vec::new();
         for &body in &suspects {
-            let (alone, how) = start(pipeline, chunk, &[body], 60)?;
+            let (alone, how) = start(&[body], 60)?;
             let found = alone.wrong.iter().find(|(_, wrong)| matches!(wrong, Wrong::Frames(_)));
             match (alone.done, alone.late) {
                 (true, _) => guilty.extend(found.cloned()),
@@ -89,26 +90,43 @@ fn run(pipeline: &Pipeline, chunk: usize, bodies: &[usize]) -> Result<Vec<(usize
                 _ => guilty.push((body, Wrong::Crash(how))),
             }
         }
-        if said.done {
-            wrong.extend(guilty);
-            break;
-        }
         if guilty.is_empty() {
-            // Alone, none of them fails: report the first that was under way.
-            let blame = if said.late { Wrong::Hang } else { Wrong::Crash(format!("{how} (not alone)")) };
+            // No suspect fails when it runs alone: report the first one.
+            let blame = match (said.done, said.late) {
+                (true, _) => Wrong::Frames("only together".to_string()),
+                (_, true) => Wrong::Hang,
+                _ => Wrong::Crash(format!("{how} (not alone)")),
+            };
             guilty.push((suspects[0], blame));
         }
         left.retain(|body| !guilty.iter().any(|(g, _)| g == body));
         wrong.extend(guilty);
+        if said.done {
+            break;
+        }
     }
+    once_for_each_form(&mut wrong);
     Ok(wrong)
+}
+
+/// Keeps the first difference of each form of each body: a program that is run again reports it again.
+fn once_for_each_form(wrong: &mut Vec<(usize, Wrong)>) {
+    let mut seen = BTreeSet::new();
+    wrong.retain(|(body, wrong)| match wrong {
+        Wrong::Differ { form, .. } => seen.insert((*body, form.clone())),
+        _ => true,
+    });
 }
 
 fn start(pipeline: &Pipeline, chunk: usize, bodies: &[usize], seconds: u64) -> Result<(Said, String), Failure> {
     let names: Vec<String> = bodies.iter().map(|&body| name(body)).collect();
     let ended = cargo::start(&pipeline.package.program(chunk), seconds, &names)?;
     let how = format!("{}: {}", ended.failure.unwrap_or_default(), ended.stderr.lines().last().unwrap_or_default());
-    Ok((read(&ended.stdout), how))
+    let said = read(&ended.stdout);
+    for (name, count) in &said.counted {
+        *pipeline.counted.lock().unwrap_or_else(|e| e.into_inner()).entry(name.clone()).or_default() += count;
+    }
+    Ok((said, how))
 }
 
 fn read(text: &str) -> Said {
@@ -163,5 +181,40 @@ mod tests {
         let (body, Wrong::Differ { plain, other, n, .. }) = &said.wrong[0] else { panic!("a difference") };
         assert_eq!((*body, *n, plain.join(","), other.join(",")), (4, 2, "new D1".into(), "new D2".into()));
         assert!(!said.done);
+    }
+    fn differ(form: &str) -> Wrong {
+        let (form, setting) = (form.to_string(), String::new());
+        Wrong::Differ { form, setting, n: 0, plain: Vec::new(), other: Vec::new() }
+    }
+
+    fn forms(wrong: &[(usize, Wrong)]) -> Vec<(usize, String)> {
+        let form = |wrong: &Wrong| match wrong {
+            Wrong::Differ { form, .. } => form.clone(),
+            other => format!("{other:?}"),
+        };
+        wrong.iter().map(|(body, wrong)| (*body, form(wrong))).collect()
+    }
+
+    #[test]
+    fn frames_that_no_body_leaves_alone_are_reported() {
+        let start = |bodies: &[usize], _| {
+            let said = Said { done: true, frames: bodies.len() > 1, ..Said::default() };
+            Ok((said, String::new()))
+        };
+        let wrong = run(&[4, 5], start).expect("no program is started");
+        assert_eq!(forms(&wrong), [(4, "Frames(\"only together\")".to_string())]);
+    }
+
+    #[test]
+    fn difference_is_reported_once_when_another_body_crashes() {
+        let start = |bodies: &[usize], _| {
+            let wrong = bodies.iter().filter(|b| **b == 4).flat_map(|_| [(4, differ("auto")), (4, differ("pinned"))]);
+            let crash = bodies.contains(&5);
+            let open = if crash { [5].into() } else { BTreeSet::new() };
+            Ok((Said { wrong: wrong.collect(), open, done: !crash, ..Said::default() }, "killed".to_string()))
+        };
+        let wrong = run(&[4, 5], start).expect("no program is started");
+        let expected = [(4, "auto"), (4, "pinned"), (5, "Crash(\"killed\")")];
+        assert_eq!(forms(&wrong), expected.map(|(body, form)| (body, form.to_string())));
     }
 }

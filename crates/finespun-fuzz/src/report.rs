@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::body::Body;
+use crate::failure::Failure;
 use crate::groups;
 use crate::normal::normal;
 use crate::pipeline::{Outcome, Wrong};
@@ -43,6 +44,8 @@ pub struct Report {
     pub failing: Vec<(Body, Outcome)>,
     /// Failing bodies, made smaller.
     pub shrunk: Vec<Failing>,
+    /// Why the run, or the shrinker, ended early.
+    pub failure: Option<Failure>,
     /// The time it took.
     pub time: Duration,
 }
@@ -90,8 +93,17 @@ impl Report {
         self.generated - self.rejected.values().sum::<usize>()
     }
 
-    /// Returns true if nothing disagreed and hardly anything was refused.
+    /// Returns true if the run came to its end, nothing disagreed and hardly anything was refused.
     pub fn is_good(&self) -> bool {
+        self.failure.is_none() && self.bodies_are_good()
+    }
+
+    /// Returns the exit code: 0 for a good report, 1 if bodies fail, that of the failure if the run ended early.
+    pub fn code(&self) -> u8 {
+        self.failure.as_ref().map_or(u8::from(!self.bodies_are_good()), Failure::code)
+    }
+
+    fn bodies_are_good(&self) -> bool {
         self.disagreed == 0 && self.refused as f64 <= REFUSED_LIMIT * self.accepted() as f64
     }
 
@@ -177,6 +189,9 @@ impl Report {
             let numbers: Vec<String> = self.failing.iter().map(|(body, _)| body.index.to_string()).collect();
             let _ = writeln!(out, "failing bodies: {}", numbers.join(" "));
         }
+        if let Some(failure) = &self.failure {
+            let _ = writeln!(out, "ended early: {failure}");
+        }
         out
     }
 
@@ -202,6 +217,7 @@ impl Report {
             "forms": self.forms,
             "schemas": self.schemas,
             "counted": self.counted,
+            "failure": self.failure.as_ref().map(Failure::to_string),
             "seconds": self.time.as_secs_f64(),
             "failing": self.failing.iter().map(|(body, outcome)| failing(body, outcome)).collect::<Vec<_>>(),
             "shrunk": self.shrunk.iter().map(|f| failing(&f.body, &f.outcome)).collect::<Vec<_>>(),

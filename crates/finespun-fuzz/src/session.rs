@@ -8,18 +8,18 @@ use crate::body::Body;
 use crate::failure::Failure;
 use crate::generate;
 use crate::package::Package;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Outcome, Pipeline};
 use crate::report::Report;
 use crate::shrink;
 
-/// What is to be done.
+/// A run: its bodies, its scratch package, its shrinking.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The seed.
     pub seed: u64,
     /// The first body's number.
     pub from: u64,
-    /// When it is enough.
+    /// The number of bodies.
     pub count: Count,
     /// The folder of the scratch package.
     pub dir: PathBuf,
@@ -33,7 +33,7 @@ pub struct Plan {
     pub progress: bool,
 }
 
-/// When it is enough.
+/// The number of bodies of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
     /// After so many bodies.
@@ -52,14 +52,38 @@ pub fn default_dir() -> PathBuf {
     target.join("finespun-fuzz")
 }
 
-/// Does what the plan says.
+/// Runs a plan. The report notes a failure after the beginning, with what was found before.
 ///
 /// # Errors
-/// If the scratch package cannot be written or compiled for a reason that is in no body.
+/// If the scratch package cannot be written.
 pub fn run(plan: &Plan) -> Result<Report, Failure> {
     let begin = Instant::now();
     let pipeline = Pipeline { package: Package::create(&plan.dir)?, jobs: plan.jobs, counted: Mutex::default() };
     let mut report = Report::default();
+    let ended = batches(plan, begin, &mut report, |bodies| pipeline.outcomes(bodies));
+    report.time = begin.elapsed();
+    report.counted = pipeline.counted.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    let shrunk = ended.and_then(|()| {
+        let failing = report.worth_shrinking(plan.shrink);
+        if plan.progress && !failing.is_empty() {
+            eprintln!("making {} failures smaller", failing.len());
+        }
+        shrink::shrink(|bodies| pipeline.outcomes(bodies), failing, plan.limit)
+    });
+    match shrunk {
+        Ok(shrunk) => report.shrunk = shrunk,
+        Err(failure) => report.failure = Some(failure),
+    }
+    Ok(report)
+}
+
+/// Generates the bodies of a plan and adds their outcomes to `report`.
+fn batches(
+    plan: &Plan,
+    begin: Instant,
+    report: &mut Report,
+    mut outcomes: impl FnMut(&[Body]) -> Result<Vec<Outcome>, Failure>,
+) -> Result<(), Failure> {
     let mut next = plan.from;
     loop {
         let left = match plan.count {
@@ -68,11 +92,16 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             Count::Accepted(count) => (count.saturating_sub(report.accepted()) as u64).next_multiple_of(10),
         };
         if left == 0 {
-            break;
+            return Ok(());
+        }
+        if let Count::Accepted(wanted) = plan.count
+            && report.generated >= 10 * wanted + 1000
+        {
+            return Err(Failure::Rejected { generated: report.generated, accepted: report.accepted(), wanted });
         }
         let bodies: Vec<Body> = (next..next + left.min(BATCH)).map(|index| generate::body(plan.seed, index)).collect();
         next += bodies.len() as u64;
-        let outcomes = pipeline.outcomes(&bodies)?;
+        let outcomes = outcomes(&bodies)?;
         bodies.iter().zip(&outcomes).for_each(|(body, outcome)| report.add(body, outcome));
         if plan.progress {
             eprintln!(
@@ -85,14 +114,36 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             );
         }
     }
-    report.time = begin.elapsed();
-    report.counted = pipeline.counted.lock().unwrap_or_else(|e| e.into_inner()).clone();
-    let failing = report.worth_shrinking(plan.shrink);
-    if !failing.is_empty() {
-        if plan.progress {
-            eprintln!("making {} failures smaller", failing.len());
-        }
-        report.shrunk = shrink::shrink(|bodies| pipeline.outcomes(bodies), failing, plan.limit)?;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(count: Count) -> Plan {
+        let (dir, limit) = (PathBuf::new(), Duration::ZERO);
+        Plan { seed: 1, from: 0, count, dir, jobs: 1, shrink: 0, limit, progress: false }
     }
-    Ok(report)
+
+    #[test]
+    fn bodies_that_rustc_rejects_end_the_run() {
+        let rejected = Outcome { rejected: Some("no".to_string()), ..Outcome::default() };
+        let mut report = Report::default();
+        let outcomes = |bodies: &[Body]| Ok(vec![rejected.clone(); bodies.len()]);
+        let failure = batches(&plan(Count::Accepted(3)), Instant::now(), &mut report, outcomes).unwrap_err();
+        assert!(matches!(failure, Failure::Rejected { accepted: 0, wanted: 3, .. }), "{failure}");
+        assert!((1030..1100).contains(&report.generated), "{}", report.generated);
+    }
+
+    #[test]
+    fn batches_before_a_failure_are_reported() {
+        let mut report = Report::default();
+        let mut good = 1;
+        let outcomes = |bodies: &[Body]| match std::mem::take(&mut good) {
+            1 => Ok(vec![Outcome::default(); bodies.len()]),
+            _ => Err(Failure::Start("no cargo".to_string())),
+        };
+        assert!(batches(&plan(Count::Generated(300)), Instant::now(), &mut report, outcomes).is_err());
+        assert_eq!((report.generated, report.agreed), (200, 200));
+    }
 }

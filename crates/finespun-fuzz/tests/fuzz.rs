@@ -39,4 +39,7 @@ fn tasks_do_what_plain_functions_do() {
     let report = session::run(&plan(Count::Accepted(count))).unwrap_or_else(|failure| panic!("{failure}"));
     assert!(report.is_good(), "{}", report.text());
     assert!(report.accepted() * 10 >= report.generated * 6, "{}", report.text());
+    // About a fifth of the bodies of most seeds.
+    let stack = report.schemas.iter().filter(|(schema, _)| schema.starts_with("stack")).map(|(_, count)| count);
+    assert!(stack.sum::<usize>() * 10 >= report.accepted(), "{}", report.text());
 }

@@ -4,7 +4,6 @@ use super::From;
 use super::Gen;
 use super::control::bare;
 use super::places::Use;
-use super::scope::Jump;
 use crate::tree::Node;
 use crate::types::Ty;
 
@@ -185,9 +184,8 @@ impl Gen {
 
     pub(super) fn if_let(&mut self, depth: usize) -> Node {
         let temps = self.temps.len();
-        // A chain of conditions takes no await.
         let chained = self.rng.percent(40);
-        let (ty, scrutinee, from) = if chained { self.quietly(|g| g.tested()) } else { self.tested() };
+        let (ty, scrutinee, from) = if chained { self.pinning(Gen::tested) } else { self.tested() };
         let start = self.flow();
         let count = self.size();
         let outside = self.vars.len();
@@ -197,12 +195,12 @@ impl Gen {
             let chain = match g.rng.below(2) {
                 _ if !chained => None,
                 0 => {
-                    let condition = g.quietly(|g| g.condition(1));
+                    let condition = g.pinning(|g| g.condition(1));
                     Some(Node::other("&& #", vec![condition]))
                 }
                 _ => {
                     let ty = Ty::Opt(Box::new(Ty::D));
-                    let value = g.quietly(|g| g.expr(&ty, 1));
+                    let value = g.pinning(|g| g.expr(&ty, 1));
                     let (pat, bound) = g.pattern(&ty, false, &From::Value, 2);
                     g.vars.extend(bound);
                     Some(Node::other("&& let # = (#)", vec![pat, value]))
@@ -297,21 +295,11 @@ impl Gen {
 
     pub(super) fn labelled_statement(&mut self, depth: usize) -> Node {
         let label = format!("'b{}", self.fresh_number());
-        let jump = Jump {
-            label: Some(label.clone()),
-            is_loop: false,
-            floor: self.floor,
-            vars: self.vars.len(),
-            breaks: Vec::new(),
-            value: None,
-        };
-        self.jumps.push(jump);
+        self.enter(Some(label.clone()), false, None);
         let count = 1 + self.size();
         let block = self.block(count, depth);
         let end = self.flow();
-        let mut flows = self.jumps.pop().map(|jump| jump.breaks).unwrap_or_default();
-        flows.push(end);
-        self.meet(&flows);
+        self.leave(Some(end));
         Node::item(&format!("{label}: #"), vec![block])
     }
 }

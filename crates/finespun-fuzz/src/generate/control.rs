@@ -2,7 +2,6 @@
 
 use super::Gen;
 use super::places::Use;
-use super::scope::Jump;
 use crate::tree::Node;
 use crate::types::Ty;
 
@@ -42,13 +41,9 @@ impl Gen {
     fn block_value(&mut self, ty: &Ty, depth: usize) -> Node {
         let dead = self.dead;
         let block = self.block_of(ty, depth);
-        self.alive(dead);
-        Node::expr(ty, "#", vec![block])
-    }
-
-    /// An expression whose inside never ends has no successor that the generator follows.
-    fn alive(&mut self, dead: bool) {
+        // An expression whose inside never ends has no successor that the generator follows.
         self.dead = dead;
+        Node::expr(ty, "#", vec![block])
     }
 
     fn either(&mut self, ty: &Ty, depth: usize) -> Node {
@@ -60,7 +55,7 @@ impl Gen {
         let second = self.block_of(ty, depth);
         let other = self.flow();
         self.meet(&[after, other]);
-        self.alive(false);
+        self.dead = false;
         Node::expr(ty, "if # # else #", vec![condition, first, second])
     }
 
@@ -81,7 +76,7 @@ impl Gen {
         let other = self.flow();
         self.meet(&[after, other]);
         self.release(start_temps);
-        self.alive(false);
+        self.dead = false;
         Node::expr(ty, "if let # = (#) # else #", vec![pat, scrutinee, first, second])
     }
 
@@ -97,7 +92,7 @@ impl Gen {
             let block = g.block_of(ty, depth);
             Node::other("#", vec![block])
         });
-        self.alive(false);
+        self.dead = false;
         Node::expr(ty, "match # { # }", vec![head, arms])
     }
 
@@ -129,7 +124,7 @@ impl Gen {
                 g.vars.extend(bound);
                 let guard = if bare || (!last && g.rng.percent(25)) {
                     let floor = std::mem::replace(&mut g.floor, usize::MAX);
-                    let guard = g.quietly(|g| g.condition(1));
+                    let guard = g.pinning(|g| g.condition(1));
                     g.floor = floor;
                     Some(guard)
                 } else {
@@ -213,21 +208,11 @@ impl Gen {
 
     fn labelled(&mut self, ty: &Ty, depth: usize) -> Node {
         let label = format!("'b{}", self.fresh_number());
-        let jump = Jump {
-            label: Some(label.clone()),
-            is_loop: false,
-            floor: self.floor,
-            vars: self.vars.len(),
-            breaks: Vec::new(),
-            value: Some(ty.clone()),
-        };
-        self.jumps.push(jump);
+        self.enter(Some(label.clone()), false, Some(ty.clone()));
         let block = self.block_of(ty, depth);
         let end = self.flow();
-        let mut flows = self.jumps.pop().map(|jump| jump.breaks).unwrap_or_default();
-        flows.push(end);
-        self.meet(&flows);
-        self.alive(false);
+        self.leave(Some(end));
+        self.dead = false;
         Node::expr(ty, &format!("{label}: #"), vec![block])
     }
 
@@ -235,15 +220,7 @@ impl Gen {
     fn loop_value(&mut self, ty: &Ty, depth: usize) -> Node {
         let label = if self.rng.percent(30) { Some(format!("'l{}", self.fresh_number())) } else { None };
         let before = label.as_ref().map_or(String::new(), |label| format!("{label}: "));
-        let jump = Jump {
-            label: label.clone(),
-            is_loop: true,
-            floor: self.floor,
-            vars: self.vars.len(),
-            breaks: Vec::new(),
-            value: Some(ty.clone()),
-        };
-        self.jumps.push(jump);
+        self.enter(label.clone(), true, Some(ty.clone()));
         let floor = std::mem::replace(&mut self.floor, self.vars.len());
         let count = self.rng.below(3);
         let (items, value) = self.scoped(|g| {
@@ -259,13 +236,9 @@ impl Gen {
             (items, value)
         });
         self.floor = floor;
-        let end = self.flow();
-        let mut flows = self.jumps.pop().map(|jump| jump.breaks).unwrap_or_default();
-        if value.is_some() {
-            flows.push(end);
-        }
-        self.meet(&flows);
-        self.alive(false);
+        let end = value.is_some().then(|| self.flow());
+        self.leave(end);
+        self.dead = false;
         match value {
             Some(value) => Node::expr(ty, &format!("{before}loop {{ # # }}"), vec![Node::list(items), value]),
             None => Node::expr(ty, &format!("{before}loop {{ # }}"), vec![Node::list(items)]),

@@ -3,7 +3,7 @@
 use super::From;
 use super::Gen;
 use super::places::Use;
-use super::scope::{Jump, Var};
+use super::scope::Var;
 use crate::tree::Node;
 use crate::types::Ty;
 
@@ -37,9 +37,7 @@ impl Gen {
         let label = if self.rng.percent(30) { Some(format!("'l{}", self.fresh_number())) } else { None };
         let prefix = label.as_ref().map_or(String::new(), |label| format!("{label}: "));
         let start = self.flow();
-        let jump =
-            Jump { label, is_loop: true, floor: self.floor, vars: self.vars.len(), breaks: Vec::new(), value: None };
-        self.jumps.push(jump);
+        self.enter(label, true, None);
         let floor = self.raise_floor();
         let count = 1 + self.rng.weighted(&[3, 4, 3, 1]);
         let block = self.scoped(|g| {
@@ -48,9 +46,7 @@ impl Gen {
             Node::other("{ # # }", vec![before, Node::list(items)])
         });
         self.floor = floor;
-        let mut flows = self.jumps.pop().map(|jump| jump.breaks).unwrap_or_default();
-        flows.push(start);
-        self.meet(&flows);
+        self.leave(Some(start));
         (prefix, block)
     }
 
@@ -80,7 +76,11 @@ impl Gen {
             if !self.may_borrow() {
                 return self.for_each(&Ty::D, From::Value, "#", vec![value], depth);
             }
-            return self.for_each(&Ty::D, From::Behind(None, false), "&#", vec![value], depth);
+            let k = self.fresh_number();
+            let head = if exclusive { format!("list{k}.iter_mut()") } else { format!("&list{k}") };
+            let turns = self.for_each(&Ty::D, From::Behind(None, exclusive), &head, vec![], depth);
+            let form = if exclusive { "mut " } else { "" };
+            return Node::item(&format!("let {form}list{k} = #; #"), vec![value, turns]);
         };
         let (Ty::List(item) | Ty::Two(item)) = &place.ty else { unreachable!("a sequence was asked for") };
         self.lend_here(place.var, exclusive);
@@ -133,8 +133,7 @@ impl Gen {
         self.vars[place.var].exclusive += 1;
         let (label, block) = self.repeated(bound, Node::other("", vec![]), depth);
         self.vars[place.var].exclusive -= 1;
-        // An await may not stand in a chain.
-        let chain = if head.contains("await") { "" } else { self.rng.word(&["", "", " && n < 9"]) };
+        let chain = self.rng.word(&["", "", " && n < 9"]);
         Node::item(&format!("{label}while let # = {head}{chain} #"), vec![pat, block])
     }
 
@@ -185,7 +184,7 @@ impl Gen {
         let between = self.scoped(|g| {
             let count = g.rng.below(2);
             let value = g.items_that_stay(count);
-            let renewed = g.quietly_or_not(&place.ty);
+            let renewed = g.expr(&place.ty, 1);
             (value, renewed)
         });
         self.floor = floor;
@@ -212,10 +211,6 @@ impl Gen {
         // A `return` in the middle is no end that goes on.
         self.dead = false;
         items
-    }
-
-    fn quietly_or_not(&mut self, ty: &Ty) -> Node {
-        self.expr(ty, 1)
     }
 
     fn renewed_local(&mut self, depth: usize) -> Node {

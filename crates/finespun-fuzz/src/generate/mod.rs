@@ -253,6 +253,11 @@ impl Gen {
         result
     }
 
+    /// Generates where an await makes the stack schema impossible: in an owned body mostly without.
+    fn pinning<R>(&mut self, run: impl FnOnce(&mut Gen) -> R) -> R {
+        if self.owned && self.rng.percent(85) { self.quietly(run) } else { run(self) }
+    }
+
     fn flow(&self) -> Flow {
         Flow::of(&self.vars, self.dead)
     }

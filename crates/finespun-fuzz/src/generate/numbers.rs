@@ -62,10 +62,6 @@ impl Gen {
                     "(#)",
                     "Some(#).map_or(2, |k| k + 1)",
                 ]);
-                if template.contains('!') && template.contains("format") {
-                    let value = self.quietly(|g| g.number(0));
-                    return Node::expr(num, template, vec![value]);
-                }
                 Node::expr(num, template, vec![value])
             }
             _ => match self.place(Use::Read, |ty| matches!(ty, Ty::List(_) | Ty::Opt(_) | Ty::Text | Ty::Shape)) {
@@ -97,7 +93,8 @@ impl Gen {
             return Node::expr(&Ty::Num, &place.text, vec![]);
         }
         let k = self.rng.below(9);
-        let text = if self.rng.percent(10) { "LOW".to_string() } else { format!("{k}u64") };
+        let constants = if self.owned { 2 } else { 10 };
+        let text = if self.rng.percent(constants) { "LOW".to_string() } else { format!("{k}u64") };
         Node::expr(&Ty::Num, &text, vec![])
     }
 
@@ -316,15 +313,22 @@ impl Gen {
                 Node::expr(ty, self.rng.word(&["t.is(#)", "!(#)"]), vec![value])
             }
             4 => {
-                let value = self.quietly(|g| g.number(next));
-                Node::expr(ty, "(matches!(t.pick(n + 1), Some(D(1..=3, _))) && # > 1)", vec![value])
+                let picked = match self.pinning(Gen::may_await) {
+                    true => self.rng.word(&["maybe(t, n + 1).await", "rest(t.pick(n + 1)).await"]),
+                    false => "t.pick(n + 1)",
+                };
+                let before = self.flow();
+                let value = self.pinning(|g| g.number(next));
+                let after = self.flow();
+                self.meet(&[before, after]);
+                Node::expr(ty, &format!("(matches!({picked}, Some(D(1..=3, _))) && # > 1)"), vec![value])
             }
             5 if self.may_await() => {
                 let value = self.condition(next);
                 Node::expr(ty, self.rng.word(&["leaf(#).await", "rest(#).await", "call(t, #).await"]), vec![value])
             }
             _ => {
-                let value = self.quietly(|g| g.number(next));
+                let value = self.number(next);
                 Node::expr(ty, "(t.d(#).0 > 2)", vec![value])
             }
         }

@@ -95,6 +95,19 @@ impl Flow {
 }
 
 impl Gen {
+    /// Begins a labelled block or a loop.
+    pub(super) fn enter(&mut self, label: Option<String>, is_loop: bool, value: Option<Ty>) {
+        let (floor, vars) = (self.floor, self.vars.len());
+        self.jumps.push(Jump { label, is_loop, floor, vars, breaks: Vec::new(), value });
+    }
+
+    /// Ends the innermost labelled block or loop: control goes on from its breaks, and from `end` if it gets there.
+    pub(super) fn leave(&mut self, end: Option<Flow>) {
+        let mut flows = self.jumps.pop().map(|jump| jump.breaks).unwrap_or_default();
+        flows.extend(end);
+        self.meet(&flows);
+    }
+
     /// Goes back to a point.
     pub(super) fn resume(&mut self, flow: &Flow) {
         for (var, state) in self.vars.iter_mut().zip(&flow.states) {
@@ -190,8 +203,8 @@ impl Gen {
         const UPPER: [&str; 4] = ["N", "K", "Z", "ONE"];
         match self.rng.below(200) {
             // Rare: such a body is pinned, whatever else is in it.
-            0 => self.rng.pick(&UPPER).to_string(),
-            1..92 => self.rng.pick(&LOWER).to_string(),
+            0 if self.rng.percent(50) => self.rng.pick(&UPPER).to_string(),
+            0..92 => self.rng.pick(&LOWER).to_string(),
             92..96 => "r\u{1}gen".to_string(),
             96..104 => {
                 let k = self.fresh_number();

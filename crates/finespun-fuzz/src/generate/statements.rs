@@ -309,7 +309,7 @@ impl Gen {
                 None => Node::item("t.log(\"here\");", vec![]),
             },
             2 => {
-                let value = self.quietly(|g| g.number(1));
+                let value = self.pinning(|g| g.number(1));
                 let template = self.rng.word(&[
                     "assert!(# < 100_000, \"too large\");",
                     "assert_eq!(# / 100_000, 0);",
@@ -319,7 +319,7 @@ impl Gen {
                 Node::item(template, vec![value])
             }
             3 => {
-                let value = self.quietly(|g| g.condition(1));
+                let value = self.condition(1);
                 Node::item("if # { t.log(\"yes\") }", vec![value])
             }
             _ => {

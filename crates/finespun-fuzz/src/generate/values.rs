@@ -187,9 +187,8 @@ impl Gen {
                     let value = self.number(depth);
                     Node::expr(ty, "t.list(#)", vec![value])
                 }
-                // No await may stand in a macro of std.
                 1 => {
-                    let (x, y) = (self.quietly(|g| g.expr(a, 1)), self.quietly(|g| g.expr(a, 1)));
+                    let (x, y) = (self.pinning(|g| g.expr(a, 1)), self.pinning(|g| g.expr(a, 1)));
                     Node::expr(ty, "vec![#, #]", vec![x, y])
                 }
                 2 => {
@@ -197,7 +196,7 @@ impl Gen {
                     Node::expr(ty, "Vec::from([#, #])", vec![x, y])
                 }
                 _ => {
-                    let x = self.quietly(|g| g.expr(a, 1));
+                    let x = self.pinning(|g| g.expr(a, 1));
                     Node::expr(ty, "vec![#]", vec![x])
                 }
             },
@@ -282,7 +281,7 @@ impl Gen {
                 Node::expr(ty, self.rng.word(&["leaf(#).await", "rest(#).await"]), vec![value])
             }
             2 => {
-                let value = self.quietly(|g| g.number(0));
+                let value = self.pinning(|g| g.number(1));
                 Node::expr(ty, "format!(\"<{}>\", #)", vec![value])
             }
             3 => match self.place(Use::Read, |ty| matches!(ty, Ty::D | Ty::Num | Ty::Opt(_))) {

@@ -176,19 +176,7 @@ corpus! {
         leaf(y).await
     } with ();
 
-    fn names_that_generated_code_might_use(cx: u64, task: u64, entry: u64, frame: u64) -> u64 {
-        let value = leaf(cx).await;
-        let child = leaf(task).await;
-        let outcome = entry + frame;
-        let __x = leaf(outcome).await;
-        let r#type = 1;
-        let self_ = 2;
-        let body = leaf(r#type + self_).await;
-        value + child + __x + body
-    } with (1, 2, 3, 4);
-
     // match-ref-binding-mut.rs
-    // E0505, cannot move out of `pair` because it is borrowed; E0597, `pair.0` does not live long enough.
     fn mutable_binding_by_reference_in_an_arm() -> u64 {
         let mut pair = (1u64, d("x"));
         match pair {
@@ -203,7 +191,6 @@ corpus! {
     } with ();
 
     // issue-53114-borrow-checks.rs: let _ and match _ of a part
-    // E0382, use of partially moved value: `pair`.
     fn wildcards_on_parts_of_a_moved_value() -> u64 {
         let pair = (d("a"), d("b"));
         drop(pair.0);

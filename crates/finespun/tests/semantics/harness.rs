@@ -11,6 +11,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 use finespun::prelude::{Continuation, Runtime};
 use finespun::{External, RunError};
@@ -24,6 +25,8 @@ static STALL_AT: AtomicU64 = AtomicU64::new(NEVER);
 static YIELDS: AtomicU64 = AtomicU64::new(0);
 static STALLED: Mutex<Option<External<()>>> = Mutex::new(None);
 const NEVER: u64 = u64::MAX;
+/// A wait of a body that takes longer fails its test.
+const DEADLINE: Duration = Duration::from_secs(60);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -204,6 +207,7 @@ type Spawn<'a> = Option<&'a dyn Fn(&Runtime) -> Box<dyn FnOnce()>>;
 
 /// The three versions of a body.
 pub struct Versions<'a> {
+    pub name: &'static str,
     pub plain: Plain<'a>,
     pub tasks: [(&'static str, Run<'a>, Spawn<'a>); 2],
 }
@@ -239,16 +243,19 @@ pub fn taken_log() -> Vec<String> {
     std::mem::take(&mut *lock(&LOG))
 }
 
-fn run_plain(plain: Plain, fail_at: u64) -> Outcome {
+fn run_plain(name: &str, plain: Plain, fail_at: u64) -> Outcome {
     prepare(fail_at, NEVER, 0);
+    let begin = Instant::now();
     let result = catch_unwind(AssertUnwindSafe(|| {
         let mut future = plain();
-        loop {
+        while begin.elapsed() < DEADLINE {
             if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                return value;
+                return Some(value);
             }
         }
+        None
     }));
+    let result = result.map(|value| value.unwrap_or_else(|| panic!("{name} does not end")));
     let result = result.map_err(|payload| match payload.downcast::<String>() {
         Ok(text) => *text,
         Err(payload) => payload.downcast::<&str>().map_or("no text".into(), |text| text.to_string()),
@@ -257,12 +264,14 @@ fn run_plain(plain: Plain, fail_at: u64) -> Outcome {
 }
 
 /// The log of a plain version that is dropped while leaf `stall_at` waits.
-fn cancel_plain(plain: Plain, stall_at: u64) -> Vec<String> {
+fn cancel_plain(name: &str, plain: Plain, stall_at: u64) -> Vec<String> {
     prepare(NEVER, stall_at, 0);
+    let begin = Instant::now();
     let mut future = plain();
     while LEAVES.load(SeqCst) <= stall_at {
         let poll = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        assert!(poll.is_pending(), "leaf {stall_at} waits");
+        assert!(poll.is_pending(), "{name}: leaf {stall_at} waits");
+        assert!(begin.elapsed() < DEADLINE, "{name} does not come to leaf {stall_at}");
     }
     log("cancel");
     let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
@@ -282,6 +291,7 @@ fn run_task(run: Run, runtime: &Runtime, fail_at: u64, yields: u64) -> Outcome {
 }
 
 fn cancel_task(
+    name: &str,
     spawn: &dyn Fn(&Runtime) -> Box<dyn FnOnce()>,
     workers: usize,
     n: u32,
@@ -291,7 +301,9 @@ fn cancel_task(
     prepare(NEVER, at, yields);
     let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
     let run = spawn(&runtime);
+    let begin = Instant::now();
     while lock(&STALLED).is_none() {
+        assert!(begin.elapsed() < DEADLINE, "{name} does not come to leaf {at}, {workers} workers, every {n} blocks");
         std::thread::yield_now();
     }
     log("cancel");
@@ -313,9 +325,9 @@ pub fn alone(test: impl FnOnce()) {
 pub fn compare(versions: Versions) {
     let _alone = lock(&ONE_AT_A_TIME);
     hush();
-    let whole = run_plain(versions.plain, NEVER);
+    let whole = run_plain(versions.name, versions.plain, NEVER);
     let (points, leaves) = (POINTS.load(SeqCst), LEAVES.load(SeqCst));
-    let failed: Vec<Outcome> = (0..points).map(|k| run_plain(versions.plain, k)).collect();
+    let failed: Vec<Outcome> = (0..points).map(|k| run_plain(versions.name, versions.plain, k)).collect();
     let mut differences = Vec::new();
     let mut total = 0;
     let mut note = |how: String, expected: &dyn Debug, got: &dyn Debug| {
@@ -358,11 +370,11 @@ pub fn compare(versions: Versions) {
         if versions.tasks[0].2.is_none() {
             break;
         }
-        let expected = cancel_plain(versions.plain, at);
+        let expected = cancel_plain(versions.name, versions.plain, at);
         for (workers, n) in [(1, 0), (1, 1), (1, 2), (1, 3), (2, 0)] {
             for (schema, _, spawn) in versions.tasks {
                 for yields in [0b00, 0b11] {
-                    let got = cancel_task(spawn.unwrap(), workers, n, at, yields);
+                    let got = cancel_task(versions.name, spawn.unwrap(), workers, n, at, yields);
                     if got != expected {
                         let how = format!("{schema}, {workers} workers, every {n} blocks, leaves yield {yields:02b}");
                         note(format!("{how}, cancelled at leaf {at}"), &expected, &got);
@@ -416,6 +428,7 @@ macro_rules! bodies {
 macro_rules! versions {
     ($kind:ident, $plain:expr, $pinned:expr, $automatic:expr) => {
         $crate::harness::compare($crate::harness::Versions {
+            name: stringify!($plain),
             plain: &|| Box::pin($crate::harness::shown($plain)),
             tasks: [
                 ("pinned", &|runtime| runtime.try_run($pinned).map(|v| format!("{v:?}")), spawned!($kind, $pinned)),

@@ -66,15 +66,6 @@ corpus! {
         a.len() + *c + e + f + g
     } with ();
 
-    fn bindings_by_value() -> u64 {
-        let (Some(b), c) = (leaf(Some(2)).await, 3) else { return 2 };
-        let (Ok(mut e) | Err(mut e)) = leaf(Ok::<u64, u64>(4)).await;
-        let [f, .., g] = leaf([1, 2, 3]).await else { return 3 };
-        e += b;
-        wait().await;
-        c + e + f + g
-    } with ();
-
     fn slices_of_a_vec() -> u64 {
         let values = leaf(vec![1, 2, 3]).await;
         let [f, .., g] = values[..] else { return 3 };
@@ -138,7 +129,6 @@ corpus! {
     } with ();
 
     // let-else-temporary-lifetime.rs
-    // E0716, temporary value dropped while borrowed.
     fn extended_temporaries_of_let_else() -> u64 {
         let Some(name) = some(&d("not extended")).map(|s| s.len() as u64) else { unreachable!() };
         log("1");

@@ -179,16 +179,6 @@ corpus! {
         values.iter().sum()
     } with ();
 
-    // for-loop-lifetime-of-unbound-values.rs
-    fn unbound_parts_of_items_live_for_the_turn() -> u64 {
-        let mut sum = 0;
-        for (n, _) in [(1, d("a")), (2, d("b"))] {
-            log("turn");
-            sum += leaf(n).await;
-        }
-        sum
-    } with ();
-
     // while-let.rs, while-prelude-drop.rs
     fn while_let_drops_its_item_each_turn() -> u64 {
         let mut values = guards(3);

@@ -209,7 +209,6 @@ corpus! {
     } with ();
 
     // move-out-of-field.rs
-    // E0382, use of partially moved value: `pair`.
     fn field_moved_out_before_an_await() -> u64 {
         let pair = Pair::new();
         drop(pair.left);
@@ -218,7 +217,6 @@ corpus! {
         pair.n
     } with ();
 
-    // E0382, use of moved value; E0382, use of partially moved value: `pair`.
     fn field_moved_out_between_awaits() -> u64 {
         let pair = Pair::new();
         wait().await;
@@ -229,7 +227,6 @@ corpus! {
         left.len() + pair.n
     } with ();
 
-    // E0505, cannot move out of `x` because it is borrowed; E0597, `x` does not live long enough.
     fn borrow_stored_in_a_collection() -> u64 {
         let x = d("x");
         let mut list: Vec<&D> = Vec::new();
@@ -239,7 +236,6 @@ corpus! {
         list[0].len()
     } with ();
 
-    // E0382, use of moved value; E0382, use of partially moved value: `state`.
     fn state_handed_from_turn_to_turn() -> u64 {
         let mut state = (0u64, d("state"));
         for i in 0..3u64 {

@@ -192,7 +192,6 @@ corpus! {
         }
     } with ();
 
-    // Refused with "custom attribute panicked: a statement: Error("expected `;`")".
     fn or_pattern_in_for() -> u64 {
         let mut sum = 0;
         for (0, x) | (_, x) in [(0, 1), (1, 2)] {
@@ -201,7 +200,6 @@ corpus! {
         sum
     } with ();
 
-    // E0382, use of partially moved value: `value`.
     fn parts_left_behind() -> u64 {
         let value = wide();
         let Wide { a, .. } = value;

@@ -125,7 +125,6 @@ corpus! {
     } with ();
 
     // temporary-lifetime-extension.rs
-    // E0716, temporary value dropped while borrowed.
     fn extended_by_a_reference() -> u64 {
         let r = &d("extended");
         log("bound");
@@ -133,7 +132,6 @@ corpus! {
         r.len()
     } with ();
 
-    // E0716, temporary value dropped while borrowed.
     fn extended_in_a_block_and_by_a_pattern() -> u64 {
         let r = { log("block"); &d("in a block") };
         let (ref a, _) = (d("by ref"), d("hole"));
@@ -142,7 +140,6 @@ corpus! {
         r.len() + a.len()
     } with ();
 
-    // E0716, temporary value dropped while borrowed.
     fn extended_field_of_a_temporary() -> u64 {
         let r = &(d("first"), d("second")).1;
         wait().await;
@@ -150,7 +147,6 @@ corpus! {
         r.len()
     } with ();
 
-    // E0716, temporary value dropped while borrowed.
     fn extended_in_if_and_match_arms(n: u64) -> u64 {
         let r = if n > 1 { &d("then") } else { &d("else") };
         wait().await;
@@ -159,7 +155,6 @@ corpus! {
         leaf(r.len() + s.len()).await
     } with (2);
 
-    // E0505, cannot move out of `second` because it is borrowed; E0597, `second` does not live long enough.
     fn overwritten_reference_to_temporaries() -> u64 {
         let mut r = &d("first");
         wait().await;
@@ -170,7 +165,6 @@ corpus! {
     } with ();
 
     // temporary-lifetime-extension.rs
-    // E0716, temporary value dropped while borrowed.
     fn extended_in_a_struct_and_a_tuple() -> u64 {
         struct Holds<'a> { d: &'a D, n: u64 }
         let holds = Holds { d: &d("in a struct"), n: 1 };

@@ -139,21 +139,11 @@ corpus! {
         n + y.len()
     } with (2);
 
-    // E0505, cannot move out of `source` because it is borrowed; E0597, `source` does not live long enough.
     fn future_of_a_method_that_borrows_a_parameter(mut source: Source) -> Option<u64> {
         foreign(source.next()).await
     } with (Source(0));
 
-    // E0499, cannot borrow value as mutable more than once at a time; E0505, cannot move out of `source` because it is borrowed.
     fn futures_of_methods_that_borrow_a_local() -> u64 {
-        struct Source(u64);
-        impl Source {
-            async fn next(&mut self) -> Option<u64> {
-                YieldOnce(false).await;
-                self.0 += 1;
-                (self.0 < 4).then_some(self.0)
-            }
-        }
         let mut source = Source(0);
         let mut sum = 0;
         while let Some(n) = foreign(source.next()).await {

@@ -161,7 +161,7 @@ corpus! {
         e + f + g
     } with ();
 
-    fn awaits_in_macros_of_std(n: u64) -> u64 {
+    fn macros_of_std_between_awaits(n: u64) -> u64 {
         let x = leaf(n).await;
         assert!(x == n, "on purpose: {x}");
         assert_eq!(x, n);
@@ -172,28 +172,77 @@ corpus! {
         leaf(text.len() as u64).await
     } with (7);
 
-    fn local_items_in_a_body(n: u64) -> u64 {
-        const TWO: u64 = 2;
-        static THREE: u64 = 3;
-        struct Local(u64);
-        impl Local {
-            fn get(&self) -> u64 {
-                self.0 * TWO
-            }
-        }
-        fn helper(n: u64) -> u64 {
-            return n + THREE;
-        }
-        use std::cmp::max;
-        macro_rules! twice {
-            ($e:expr) => { $e + $e };
-        }
-        let local = Local(leaf(n).await);
-        wait().await;
-        max(twice!(local.get()), helper(leaf(1).await))
-    } with (4);
+    fn await_in_assert(n: u64) -> u64 {
+        let kept = d("kept");
+        assert!(leaf(n).await > 2, "on purpose: {}", leaf(d("not evaluated")).await.len());
+        assert!(leaf(d("condition")).await.yes());
+        debug_assert!(kept.len() == leaf(4).await);
+        log("asserted");
+        assert!(leaf(n).await > 9, "on purpose: {} of {n}", leaf(d("text")).await.len());
+        kept.len()
+    } with (7);
 
-    // E0308, `if` and `else` have incompatible types: expected `()`, found integer (`return x.await` without a semicolon).
+    fn await_in_assert_eq(n: u64) -> u64 {
+        let kept = d("kept");
+        assert_eq!(leaf(N(n)).await, N(n));
+        assert_eq!(leaf(d("left")).await.len(), leaf(d("long")).await.len(), "on purpose: {}", kept.len());
+        assert_ne!(d("left").len(), leaf(n).await);
+        log("asserted");
+        assert_eq!(d("left").len(), leaf(n).await, "on purpose: {}", leaf(d("text")).await.len());
+        kept.len()
+    } with (7);
+
+    fn await_in_format(n: u64) -> String {
+        let kept = d("kept");
+        let text = format!("{:?} {} {n}", leaf(d("a")).await, leaf(n).await + d("temporary").len());
+        log(&text);
+        let text = format!("{text} {0:?} {0:?} {named}", leaf(N(n)).await, named = leaf(kept.len()).await);
+        wait().await;
+        text
+    } with (7);
+
+    fn await_in_matches(n: u64) -> u64 {
+        let kept = d("kept");
+        let a = matches!(leaf(Some(d("a"))).await, Some(x) if x.len() == 1);
+        log(a);
+        let b = matches!(n, 0 | 1) || matches!(n, x if leaf(x).await > kept.len());
+        let c = matches!(leaf(d("c")).await.some(), Some(1..=3)) && matches!(&kept, D("kept"));
+        leaf(u64::from(a) + 2 * u64::from(b) + 4 * u64::from(c)).await
+    } with (7);
+
+    fn await_in_write(n: u64) -> String {
+        use std::fmt::Write;
+        let mut text = String::new();
+        write!(text, "{} {:?}", leaf(n).await, leaf(d("a")).await).unwrap();
+        log(&text);
+        writeln!(&mut text, "{}", leaf(d("b")).await.len() + leaf(1).await).unwrap();
+        wait().await;
+        text
+    } with (7);
+
+    fn await_in_format_args(n: u64) -> u64 {
+        let kept = d("kept");
+        log(format_args!("{} {:?} {n}", leaf(n).await, leaf(d("a")).await));
+        wait().await;
+        kept.len()
+    } with (7);
+
+    fn await_in_panic(n: u64) -> u64 {
+        let kept = d("kept");
+        let text = d("text");
+        if leaf(n).await == 7 {
+            panic!("on purpose: {} {}", leaf(text).await.len(), leaf(n).await);
+        }
+        unreachable!("on purpose: {}", leaf(kept).await.len())
+    } with (7);
+
+    fn await_in_dbg(n: u64) -> u64 {
+        let kept = dbg!(leaf(d("kept")).await);
+        let (a, b) = dbg!(leaf(n).await, leaf(d("temporary")).await.len());
+        log("shown");
+        dbg!(leaf(kept).await.len() + a + b)
+    } with (7);
+
     fn return_as_an_operand(n: u64) -> u64 {
         let x = leaf(1).await + if n > 2 { return leaf(9).await } else { 2 };
         x

@@ -193,7 +193,6 @@ corpus! {
         whole.0 + x + n.0 + m
     } with (Pair(1, 2), (3, 4));
 
-    // E0596, cannot borrow value as mutable, as it is not declared as mutable (`ref mut x` as a parameter).
     fn parameter_bound_by_mutable_reference(ref mut x: N, (ref a, ref mut b): (D, N)) -> u64 {
         x.0 += 1;
         wait().await;

@@ -179,7 +179,6 @@ corpus! {
         x
     } with ();
 
-    // Refused: an await in the guard of an arm: bind it with `let` first.
     fn await_in_a_guard_of_an_arm(n: u64) -> u64 {
         let kept = d("kept");
         match n {
@@ -193,7 +192,6 @@ corpus! {
         }
     } with (3);
 
-    // E0597, `x.0.1` does not live long enough.
     fn await_in_a_let_with_a_type_and_a_pattern() -> u64 {
         let x: Option<(u64, D)> = leaf(Some((1, d("x")))).await;
         let Some((n, ref y)): Option<(u64, D)> = x else { return 0 };

@@ -288,19 +288,16 @@ corpus! {
     } with (4);
 
     // vec_unreachable
-    // Refused: an await inside `vec!`: bind it with `let` first.
     fn vec_never_finished() -> u64 {
         let _vec = vec![d("a"), leaf(d("b")).await, return 7];
     } with ();
 
-    // Refused: an await inside `vec!`: bind it with `let` first.
     fn vec_half_made() -> usize {
         let vec = vec![d("0"), leaf(d("1")).await, d("2"), leaf(d("3")).await];
         leaf(vec.len()).await
     } with ();
 
     // struct_dynamic_drop
-    // E0382, use of moved value: `pair.1`; use of partially moved value: `pair` (both `pair` and `pair.0` are captured).
     fn fields_moved_by_turns(first: bool, second: bool) -> u64 {
         let pair = both();
         if first {
@@ -314,7 +311,6 @@ corpus! {
     } with (true, false);
 
     // struct_dynamic_drop
-    // E0382, use of moved value: `pair.1`; use of partially moved value: `pair`.
     fn fields_moved_and_one_put_back(back: bool) -> u64 {
         let mut pair = both();
         eat(pair.0);
@@ -327,7 +323,6 @@ corpus! {
         leaf(3).await
     } with (true);
 
-    // E0282, type annotations needed, at `a = b`.
     fn variable_swapped_through_a_third(swap: bool) -> u64 {
         let mut a = d("a");
         let mut b = leaf(d("b")).await;
@@ -340,7 +335,6 @@ corpus! {
         leaf(a.len() + b.len()).await
     } with (true);
 
-    // E0382, use of partially moved value: `old`.
     fn struct_update_takes_the_rest() -> u64 {
         struct Three {
             a: D,
@@ -353,7 +347,6 @@ corpus! {
     } with ();
 
     // assignment
-    // E0282, type annotations needed, at `let second;` which is assigned after an await.
     fn whole_value_overwritten(there: bool) -> u64 {
         let mut first = d("old");
         wait().await;

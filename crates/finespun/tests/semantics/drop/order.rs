@@ -247,7 +247,6 @@ corpus! {
         whole.second.len()
     } with ();
 
-    // E0382, use of moved value: `p.0`; use of partially moved value: `p`.
     fn nested_parts_of_parameters(mut p: (D, (D, D)), _q: D) -> u64 {
         wait().await;
         eat(p.0);

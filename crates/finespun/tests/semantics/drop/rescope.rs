@@ -94,56 +94,7 @@ corpus! {
         a + b
     } with ();
 
-    // drop_order_let_chain.rs
-    // issue-103107.rs, issue-100276.rs
-    // drop_order_let_chain.rs
-    fn failing_chain_drops_what_it_has_bound() -> u64 {
-        let mut n = leaf(0).await;
-        if let Some(a) = Some(d("a"))
-            && let Some(b) = Some(d("b"))
-            && a.len() == b.len()
-            && let Some(c) = d("c").none()
-        {
-            log("then");
-            n = c;
-        } else {
-            log("else");
-            n = leaf(7).await;
-        }
-        wait().await;
-        n
-    } with ();
-
-    fn holding_chain_keeps_its_bindings() -> u64 {
-        let e = leaf(d("e")).await;
-        if let Some(a) = Some(d("a"))
-            && d("condition").yes()
-            && let Some(n) = d("scrutinee").some()
-            && let b = d("b")
-        {
-            log("then");
-            wait().await;
-            log("then 2");
-            n + a.len()
-        } else {
-            e.len()
-        }
-    } with ();
-
-    fn while_let_chain_with_awaits_in_its_body() -> u64 {
-        let mut n = 0;
-        while let Some(x) = d("scrutinee").some()
-            && n < 3
-            && let y = N(n)
-        {
-            wait().await;
-            n += x + y.0;
-            log("turn");
-        }
-        log("out");
-        leaf(n).await
-    } with ();
-
+    // drop_order_let_chain.rs, issue-103107.rs, issue-100276.rs
     fn chain_without_let() -> u64 {
         if d("a").yes() && leaf(d("b")).await.yes() && d("c").yes() {
             log("then");
@@ -197,7 +148,6 @@ corpus! {
     } with ();
 
     // drop_order_let_chain.rs
-    // Refused: an await in a chain of `let`s: bind it with `let` first.
     fn chain_drops_what_it_has_bound_in_reverse() -> u64 {
         if let Some(a) = leaf(Some(d("a"))).await
             && let Some(b) = leaf(Some(d("b"))).await
@@ -213,7 +163,6 @@ corpus! {
     } with ();
 
     // drop_order_let_chain.rs
-    // Refused: an await in a chain of `let`s: bind it with `let` first.
     fn chain_that_holds_keeps_its_bindings() -> u64 {
         if let Some(a) = leaf(Some(d("a"))).await
             && d("condition").yes()
@@ -231,7 +180,6 @@ corpus! {
 
     // drop_order_let_chain.rs
     // issue-103107.rs, issue-100276.rs
-    // Refused: an await in a chain of `let`s: bind it with `let` first.
     fn chain_inside_a_chain() -> u64 {
         let mut n = 0;
         if let Some(1) = d("1").some() && {
@@ -247,7 +195,6 @@ corpus! {
 
     // drop_order_let_chain.rs
     // issue-103107.rs, issue-100276.rs
-    // Refused: an await in a chain of `let`s: bind it with `let` first.
     fn while_let_chain() -> u64 {
         let mut n = 0;
         while let Some(x) = d("scrutinee").some()

@@ -173,7 +173,6 @@ mod expected {
         1
     }
 
-    // E0434, can't capture dynamic environment in a fn item (a parameter in upper case).
     #[task]
     #[expect(non_snake_case, reason = "the name of a parameter")]
     async fn names(Value: &u64) -> u64 {
@@ -181,7 +180,6 @@ mod expected {
         *Value
     }
 
-    // E0282, type annotations needed.
     #[task]
     async fn deferred(sum: u64) -> u64 {
         let late;

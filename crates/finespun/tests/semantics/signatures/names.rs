@@ -77,6 +77,9 @@ programs! {
             use Step::*;
             const LIMIT: u64 = 2;
             fn step(n: u64) -> Step { if n < LIMIT { Go(n + 1) } else { Stop } }
+            static THREE: u64 = 3;
+            use std::cmp::max;
+            macro_rules! twice { ($e:expr) => { $e + $e }; }
             let x = d("x");
             let local = Local(&x);
             let mut n = 0;
@@ -85,7 +88,7 @@ programs! {
             }
             wait().await;
             log("end");
-            n + local.0.len()
+            max(twice!(n), leaf(THREE).await) + local.0.len()
         } }
     }
 
@@ -126,7 +129,6 @@ programs! {
         task { pub async fn body() -> u64 { let a = f(1).await; wait().await; K; log("end"); a } }
     }
 
-    // E0434, can't capture dynamic environment in a fn item (locals and parameters in upper case).
     upper_case_locals {
         task { async fn f(P: u64, Value: D) -> u64 { let K = leaf(P).await; let List = vec![K, 2]; wait().await; List[0] + Value.len() + K } }
         task { pub async fn body() -> u64 { f(1, d("v")).await } }

@@ -165,14 +165,12 @@ programs! {
         } }
     }
 
-    // E0505, cannot move out of `t` because it is borrowed.
     fields_of_a_tuple_of_references_in_join {
         task { async fn add(n: &mut u64) { *n += leaf(1).await; } }
         task { async fn f(t: (&mut u64, &mut u64)) -> u64 { join!(add(t.0), add(t.1)); *t.0 + *t.1 } }
         task { pub async fn body() -> u64 { let (mut a, mut b) = (1, 2); f((&mut a, &mut b)).await } }
     }
 
-    // E0425, cannot find type `Missing`: `#[cfg]` of a parameter is not followed.
     configured_parameters {
         task { async fn f(#[cfg(all())] n: u64, #[cfg(any())] m: Missing) -> u64 { leaf(n).await } }
         task { pub async fn body() -> u64 { f(1).await } }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use finespun::RunError;
 use finespun::prelude::*;
-use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard, RwLock, RwLockWriteGuard};
+use tokio::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 
 use super::{each_on_tasks, pause, poll_once};
 
@@ -25,12 +25,6 @@ async fn add_borrowed(mutex: &Mutex<u64>, times: u64) -> u64 {
         *foreign(mutex.lock()).await += 1;
     }
     times
-}
-
-#[task]
-async fn lock_and_note(mutex: Arc<Mutex<Vec<u64>>>, n: u64) {
-    let mut guard: OwnedMutexGuard<Vec<u64>> = foreign(mutex.lock_owned()).await;
-    guard.push(n);
 }
 
 #[task]
@@ -126,20 +120,22 @@ each_on_tasks! {
 
     // the line is fair
     async fn the_lock_is_granted_in_order() {
-        let mutex = Arc::new(Mutex::new(Vec::new()));
+        let mutex = Arc::new(Mutex::new(()));
         let guard = foreign(Arc::clone(&mutex).lock_owned()).await;
-        let mut tasks = Vec::new();
-        for n in 0..5 {
-            tasks.push(spawn(lock_and_note(Arc::clone(&mutex), n)));
-            pause().await;
+        let mut waiting: Vec<_> = (0..5).map(|_| Box::pin(Arc::clone(&mutex).lock_owned())).collect();
+        for wait in &mut waiting {
+            let got = foreign(poll_once(wait)).await.is_none();
+            assert!(got);
         }
         drop(guard);
-        for task in tasks {
-            task.await;
+        for k in 0..5 {
+            if k < 4 {
+                let got = foreign(poll_once(&mut waiting[k + 1])).await.is_none();
+                assert!(got, "waiter {} comes before waiter {k}", k + 1);
+            }
+            let guard = foreign(poll_once(&mut waiting[k])).await;
+            assert!(guard.is_some(), "waiter {k} has its turn");
         }
-        let mut list = foreign(mutex.lock()).await.clone();
-        list.sort();
-        assert_eq!(list, [0, 1, 2, 3, 4]);
     }
 
     // guards mapped to parts, and tested
@@ -182,6 +178,10 @@ each_on_tasks! {
         }
         let got = read(Arc::clone(&lock), readers).await;
         assert_eq!(got, 15);
+        let first = foreign(lock.read()).await;
+        let second = foreign(lock.read()).await;
+        assert!(lock.try_write().is_err());
+        assert_eq!(*first + *second, 30);
     }
 
     // exhaust_reading, write_read_shared_pending

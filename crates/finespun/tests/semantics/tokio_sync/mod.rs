@@ -47,12 +47,12 @@ async fn pause() {
     }
 }
 
-/// Tests without arguments, each a task that asserts; `async(pinned)` where the choice of a schema has a known fault.
+/// Tests without arguments, each a task that asserts.
 macro_rules! each_on_tasks {
-    ($( async $(($schema:ident))? fn $name:ident() $body:block )*) => {
+    ($( async fn $name:ident() $body:block )*) => {
         mod bodies {
             use super::*;
-            $( #[task $(($schema))?] pub async fn $name() $body )*
+            $( #[task] pub async fn $name() $body )*
         }
         $(
             #[test]

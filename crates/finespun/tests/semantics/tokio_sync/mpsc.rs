@@ -16,7 +16,7 @@ async fn send_all(tx: Sender<u64>, from: u64, to: u64) -> u64 {
     to - from
 }
 
-#[task(pinned)]
+#[task]
 async fn receive_all(mut rx: Receiver<u64>) -> Vec<u64> {
     let mut list = Vec::new();
     while let Some(value) = foreign(rx.recv()).await {
@@ -30,12 +30,12 @@ async fn send_one(tx: Sender<u64>, value: u64) -> Result<(), SendError<u64>> {
     foreign(tx.send(value)).await
 }
 
-#[task(pinned)]
+#[task]
 async fn receive_one(mut rx: Receiver<u64>) -> (Option<u64>, Receiver<u64>) {
     (foreign(rx.recv()).await, rx)
 }
 
-#[task(pinned)]
+#[task]
 async fn double(mut rx: Receiver<u64>, tx: UnboundedSender<u64>) {
     while let Some(value) = foreign(rx.recv()).await {
         tx.send(value * 2).unwrap();
@@ -159,7 +159,7 @@ each_on_tasks! {
     }
 
     // try_send_fail, try_send_fail_with_try_recv, try_recv_bounded
-    async(pinned) fn try_operations_say_full_empty_and_closed() {
+    async fn try_operations_say_full_empty_and_closed() {
         let (tx, mut rx) = mpsc::channel(1);
         assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
         tx.try_send(1).unwrap();
@@ -324,17 +324,6 @@ each_on_tasks! {
         drop(tx);
         assert!(rx.is_closed() && rx.is_empty());
     }
-}
-
-// E0505, cannot move out of `rx` because it is borrowed; E0597, `rx` does not live long enough: a future that borrows a
-// local by a method (`rx.recv()`) is not found to borrow. So such tasks are pinned by hand above.
-#[task]
-async fn receive_all_by_choice(mut rx: Receiver<u64>) -> Vec<u64> {
-    let mut list = Vec::new();
-    while let Some(value) = foreign(rx.recv()).await {
-        list.push(value);
-    }
-    list
 }
 
 #[task]

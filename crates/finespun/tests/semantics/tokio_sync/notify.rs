@@ -71,9 +71,10 @@ each_on_tasks! {
         let notify = Arc::new(Notify::new());
         let woken = Arc::new(AtomicU64::new(0));
         let tasks: Vec<_> = (0..4).map(|_| spawn(notified(Arc::clone(&notify), Arc::clone(&woken)))).collect();
-        for _ in 0..4 {
+        for k in 1..=4 {
             notify.notify_one();
             pause().await;
+            assert!(woken.load(SeqCst) <= k);
         }
         // A permit that found nobody waiting is kept once only.
         while woken.load(SeqCst) < 4 {
