@@ -51,8 +51,10 @@ impl<T> Leaf<T> {
     const BOXED: bool = matches!(Class::of(Self::LAYOUT), Class::Large(_));
 
     fn make(cx: Cx, claim: u32, place: Place) -> FrameRef {
+        // What may panic comes before the memory: a block without a header is nothing that a sweep may find.
+        let group = cx.group();
         let leaf = cx.allocate(const { Class::of(Self::LAYOUT) });
-        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), group: cx.group() };
+        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), group };
         // SAFETY: fresh memory, large enough.
         unsafe { leaf.write(header) };
         // SAFETY: the layout reserves the place.
