@@ -150,7 +150,7 @@ impl Runtime {
         end(&self.team, std::mem::take(&mut self.threads));
         self.closed = true;
         // SAFETY: `end` has joined the threads.
-        unsafe { self.team.frames_left() }
+        unsafe { self.team.frames_left() as i64 }
     }
 
     /// As [`outside`](crate::outside), from a thread that runs no task of this runtime: as long as the returned value lives, no

@@ -128,7 +128,6 @@ impl Worker<'_> {
         let here = &context.here;
         here.worker.set(index as u32);
         here.workers.set(worker.team.seats.len() as u32);
-        here.team.set(worker.team.id.run(0));
         here.policy.set(worker.team.config.policy);
         let entered = context.enter();
         worker.seat.host().attach(context);
