@@ -397,3 +397,37 @@ fn frames_of_an_earlier_runtime_are_not_counted() {
         }
     });
 }
+
+/// In the environment of the program below, which is this one again, with a limit of its address space.
+#[cfg(target_os = "linux")]
+const LIMITED: &str = "FINESPUN_TEST_LIMITED";
+
+/// Nothing, but in a process of its own: see below. A frame of `deep_after_a_yield::<100>` takes 850 bytes, so a run takes some
+/// 240 MiB, of 384 MiB.
+#[cfg(target_os = "linux")]
+#[test]
+fn program_with_a_limit() {
+    const DEPTH: u64 = 300_000;
+    if std::env::var_os(LIMITED).is_some() {
+        let [one, another] = [(); 2].map(|()| Runtime::builder().workers(1).build().unwrap());
+        assert_eq!(one.run(deep_after_a_yield::<100>(DEPTH)), DEPTH);
+        assert_eq!(another.run(deep_after_a_yield::<100>(DEPTH)), DEPTH);
+        assert_eq!(one.run(deep_after_a_yield::<50>(DEPTH)), DEPTH);
+    }
+}
+
+/// By default all runtimes share a limit: what one has free is there for the others.
+#[cfg(target_os = "linux")]
+#[test]
+fn free_memory_of_a_runtime_is_there_for_others() {
+    within_a_minute(|| {
+        let output = std::process::Command::new("sh")
+            .args(["-c", "ulimit -v 1572864 && exec \"$0\" --exact memory::program_with_a_limit"])
+            .arg(std::env::current_exe().unwrap())
+            .env(LIMITED, "yes")
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    });
+}
