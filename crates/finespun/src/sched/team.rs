@@ -339,13 +339,18 @@ impl Team {
 
     /// Cancels every run, and sleeps until all have ended.
     pub(crate) fn cancel_all(&self) {
+        for run in self.cancel_runs() {
+            run.wait();
+        }
+    }
+
+    /// Cancels every run, and returns those that there were.
+    pub(crate) fn cancel_runs(&self) -> Vec<Arc<Run>> {
         let runs: Vec<_> = lock(&self.runs).by_number.values().cloned().collect();
         for run in &runs {
             self.cancel(run);
         }
-        for run in &runs {
-            run.wait();
-        }
+        runs
     }
 
     /// Has every worker end the waits of what has been terminated, and stop what it runs of that.
@@ -367,6 +372,11 @@ impl Team {
     /// The runs under way.
     pub(super) fn runs_under_way(&self) -> Vec<Arc<Run>> {
         lock(&self.runs).by_number.values().filter(|run| run.under_way()).cloned().collect()
+    }
+
+    /// The runs that have been begun and have not ended.
+    pub(super) fn live_runs(&self) -> Vec<Arc<Run>> {
+        lock(&self.runs).by_number.values().filter(|run| run.is_live()).cloned().collect()
     }
 
     /// How many runs have been begun.

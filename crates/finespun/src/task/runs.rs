@@ -84,8 +84,14 @@ impl Run {
 
     /// Whether the run is under way: its root is with the workers, and something of it has not ended.
     pub(crate) fn under_way(&self) -> bool {
-        // Acquire, both: pair with the Release in `start` and `leave`.
-        self.started.load(Ordering::Acquire) && self.live.load(Ordering::Acquire) > 0
+        // Acquire: pairs with the Release in `start`.
+        self.started.load(Ordering::Acquire) && self.is_live()
+    }
+
+    /// Whether something of the run has not ended; its root may still be on its way to the workers.
+    pub(crate) fn is_live(&self) -> bool {
+        // Acquire: pairs with the Release in `leave`.
+        self.live.load(Ordering::Acquire) > 0
     }
 
     /// Whether a thread of some runtime has begun the run.
@@ -93,8 +99,8 @@ impl Run {
         self.inner
     }
 
-    /// From now on the end of the run has deadlocks examined. A fence must follow before the caller looks whether the run is
-    /// under way.
+    /// From now on the end of the run has deadlocks examined. A fence must follow before the caller looks whether the run
+    /// is live.
     pub(crate) fn watch(&self) {
         // Relaxed: ordered by the fences.
         self.watched.store(true, Ordering::Relaxed);
