@@ -20,6 +20,8 @@ pub(super) const MAX_NODES: usize = 65536;
 pub(super) const MIN_STACK: usize = 64 * 1024;
 pub(super) const MIN_FRAME_MEMORY: usize = 1 << 20;
 const DEFAULT_STACK: usize = 4 * 1024 * 1024;
+/// The ticker writes deadlock reports, for which it looks at all teams.
+const TICKER_STACK: usize = 1024 * 1024;
 
 /// Makes a [`Runtime`].
 #[derive(Clone, Debug)]
@@ -185,9 +187,11 @@ impl Builder {
         if !(1..=MAX_NODES).contains(&nodes) {
             return Err(Error::Nodes(nodes));
         }
-        if self.stack_size < MIN_STACK {
+        // No stack is larger than half of the address space.
+        let whole_stack = self.stack_size.checked_add(STACK_RESERVE).filter(|&bytes| bytes <= isize::MAX as usize);
+        let Some(whole_stack) = whole_stack.filter(|_| self.stack_size >= MIN_STACK) else {
             return Err(Error::StackSize(self.stack_size));
-        }
+        };
         if self.quantum < Duration::from_millis(1) {
             return Err(Error::Quantum(self.quantum));
         }
@@ -211,7 +215,7 @@ impl Builder {
             let team = Arc::clone(&runtime.team);
             let thread = thread::Builder::new()
                 .name(format!("{}-{worker}", self.name))
-                .stack_size(self.stack_size + STACK_RESERVE)
+                .stack_size(whole_stack)
                 .spawn(move || Worker::main(&team, worker))
                 // Dropping the runtime ends the workers that have started.
                 .map_err(|source| Error::Thread { worker, workers, source })?;
@@ -220,7 +224,7 @@ impl Builder {
         let team = Arc::clone(&runtime.team);
         let ticker = thread::Builder::new()
             .name(format!("{}-ticker", self.name))
-            .stack_size(64 * 1024)
+            .stack_size(TICKER_STACK)
             .spawn(move || ticker::main(&team))
             .map_err(|source| Error::Thread { worker: workers, workers, source })?;
         runtime.threads.push(ticker);

@@ -235,6 +235,14 @@ fn memory_of_runs_that_have_ended_is_used_again() {
 }
 
 #[test]
+fn a_stack_that_is_larger_than_the_address_space_is_an_error() {
+    for bytes in [usize::MAX, isize::MAX as usize, 1000] {
+        let error = Runtime::builder().workers(1).stack_size(bytes).build().unwrap_err();
+        assert!(matches!(error, Error::StackSize(size) if size == bytes), "{error}");
+    }
+}
+
+#[test]
 fn a_limit_that_is_too_small_is_an_error() {
     assert!(matches!(Runtime::builder().frame_memory(1000).build(), Err(Error::FrameMemory(1000))));
 }
