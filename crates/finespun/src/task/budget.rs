@@ -268,13 +268,14 @@ fn epoch_of(asked: u64) -> u32 {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FrameMemory {
-    /// The task that asked for the memory, if it was one of the run.
+    /// The task that asked for the memory, if it was one of the run; a thread of a closure is none.
     pub task: Option<&'static str>,
     /// How many frames wait for that task, one for the other.
     pub depth: usize,
     /// The frames of the run; of those above 1 KiB, all of the run's runtime.
     pub frames: usize,
-    /// The memory that frames took, in bytes.
+    /// The memory that frames took, in bytes: those of the runtime if it has a limit of its own, else those of all runtimes that
+    /// have none.
     pub bytes: usize,
     /// What they may take, in bytes.
     pub limit: usize,
@@ -285,12 +286,13 @@ impl fmt::Display for FrameMemory {
         let FrameMemory { task, depth, frames, bytes, limit } = self;
         write!(
             f,
-            "out of frame memory: frames take {bytes} bytes, of {limit} that they may; the run has {frames} frames"
+            "out of frame memory: frames take {bytes} bytes of the {limit} that they may (by default, those of all runtimes of \
+             the process together), and {frames} of the frames are this run's"
         )?;
         if let Some(task) = task {
-            write!(f, ", and {depth} of them wait for the task `{task}`, one for the other")?;
+            write!(f, ", of which {depth} wait for the task `{task}`, one for the other")?;
         }
-        f.write_str(": end the recursion, have fewer tasks at once, or allow more by Builder::frame_memory")
+        f.write_str("; end the recursion, have fewer tasks at once, or allow more by Builder::frame_memory")
     }
 }
 
