@@ -161,7 +161,7 @@ pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnO
         let permit = Permit { semaphore, permits };
         if cx.block_now() {
             let wait = suspend_at(place, |k: Continuation<Permit<'a>>| k.resolve(permit)).forced();
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees the call protocol for this worker.
             return unsafe { map_outcome(cx, wait, make) };
         }
         // SAFETY: the call protocol.
@@ -173,7 +173,7 @@ pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnO
         std::mem::forget(way);
         make(permit)
     };
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees the call protocol for this worker.
     unsafe { map_outcome(cx, wait, arrive) }
 }
 
@@ -234,7 +234,7 @@ impl<'a> Task for Acquire<'a> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Permit<'a>> {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol for this worker.
         unsafe { acquire(cx, self, |permit| permit) }
     }
 }

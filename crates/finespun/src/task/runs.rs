@@ -3,7 +3,7 @@
 //! A run ends when its root and every task spawned in it have ended. When the root ends first, the rest is cancelled.
 //! *Cancelling* marks the run. From then on its ready frames are destroyed instead of polled, its waiting leaves are
 //! ended by their workers' sweeps, and what is on a stack becomes frames at its next guard check. So destruction goes
-//! leaf first: a frame that waits for children is destroyed when the last of them has ended (DESIGN section 7).
+//! leaf first: a frame that waits for children is destroyed when the last of them has ended (a waiter outlives what may borrow from it).
 
 use std::sync::PoisonError;
 
