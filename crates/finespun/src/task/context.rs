@@ -411,18 +411,20 @@ impl Cx {
         let Some(run) = budget.growing(self.run(), teams::find_run) else { return };
         let own = run.number == self.run();
         if run.is_cancelled() {
-            return if own {
-                context.set_exhausted()
-            };
+            if own {
+                context.set_exhausted();
+            }
+            return;
         }
-        budget.reclaim();
-        context.scheduler().reclaim();
-        let others = if budget.is_shared() { teams::reclaim() } else { Vec::new() };
-        context.pool.reclaim_once(budget);
+        let mut asked = Vec::new();
         if budget.is_shared() {
+            asked = teams::reclaim();
             pool::reclaim_idle();
+        } else {
+            budget.reclaim();
+            context.scheduler().reclaim();
         }
-        let bytes = budget.used_at_last(&others, || context.pool.reclaim_once(budget));
+        let bytes = budget.used_at_last(&asked, || context.pool.reclaim_once(budget));
         if bytes <= budget.limit() || run.is_cancelled() {
             return;
         }
