@@ -406,13 +406,13 @@ fn frames_of_an_earlier_runtime_are_not_counted() {
     });
 }
 
-/// In the environment of the program below, which is this one again, with a limit of its address space.
-#[cfg(target_os = "linux")]
+/// In the environment of the program below, which is this one again, with a limit of its address space. Sanitizers take more than that.
+#[cfg(all(target_os = "linux", not(sanitized)))]
 const LIMITED: &str = "FINESPUN_TEST_LIMITED";
 
 /// Nothing, but in a process of its own: see below. A frame of `deep_after_a_yield::<100>` takes 850 bytes, so a run takes some
 /// 240 MiB, of 384 MiB.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(sanitized)))]
 #[test]
 fn program_with_a_limit() {
     const DEPTH: u64 = 300_000;
@@ -425,7 +425,7 @@ fn program_with_a_limit() {
 }
 
 /// By default all runtimes share a limit: what one has free is there for the others.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(sanitized)))]
 #[test]
 fn free_memory_of_a_runtime_is_there_for_others() {
     within_a_minute(|| {
