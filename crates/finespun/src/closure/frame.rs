@@ -111,8 +111,10 @@ impl<Th: Thread> Frame<Th> {
         let Some(computation) = (unsafe { threads.computation.get().cast::<Computation>().as_ref() }) else {
             outside()
         };
-        let closure = cx.context().pool().allocate(Self::class(length));
-        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(0), group: cx.group() };
+        // What may panic comes before the memory: a block without a header is nothing that a sweep may find.
+        let (class, group) = (Self::class(length), cx.group());
+        let closure = cx.context().pool().allocate(class);
+        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(0), group };
         let head = Head { header, computation, number: threads.number.get() };
         // SAFETY: fresh memory of this layout; the arguments are not there yet.
         unsafe {
@@ -221,7 +223,8 @@ impl<Th: Thread> std::fmt::Debug for Closure<Th> {
 /// Makes a closure of the current computation.
 ///
 /// # Panics
-/// Outside a computation; with the panic of an iterator that supplies the vector's elements.
+/// Outside a computation; with the panic of an iterator that supplies the vector's elements; if the run has been ended since it
+/// has taken too much memory.
 #[inline(always)]
 pub(super) fn make<Th, S, E>(supplies: S, elements: E) -> Made<Th, S::Gives, <E::Ready as Supply<Th::Tail>>::Gives>
 where
@@ -231,6 +234,7 @@ where
 {
     // Not on a worker, there is no computation either.
     let Some(cx) = try_cx() else { outside() };
+    cx.check_exhausted();
     let elements = elements.ready();
     let length = elements.length();
     let Ok(missing) = u32::try_from(supplies.holes().saturating_add(elements.holes())) else { too_many::<Th>() };

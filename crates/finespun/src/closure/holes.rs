@@ -68,10 +68,10 @@ unsafe fn full(closure: FrameRef) {
     let head = unsafe { head(closure) };
     // Relaxed: the others have arrived.
     if !head.header.slot.unused().load(Ordering::Relaxed).is_null() {
-        // SAFETY: passed on.
+        // SAFETY: the caller has the closure alone.
         return unsafe { destroy(closure) };
     }
-    // SAFETY: passed on.
+    // SAFETY: the caller has the closure alone.
     unsafe { post(closure) };
 }
 
@@ -92,7 +92,7 @@ pub(super) unsafe fn post(closure: FrameRef) {
                 attend(cx);
             }
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller has the closure alone.
         _ => unsafe { post_from_outside(closure) },
     }
 }
@@ -111,7 +111,7 @@ unsafe fn post_from_outside(closure: FrameRef) {
     if head.computation.post_from_outside(head.number) {
         suspend::make_ready(closure);
     } else {
-        // SAFETY: passed on.
+        // SAFETY: the caller has the closure alone.
         unsafe { destroy(closure) };
     }
 }

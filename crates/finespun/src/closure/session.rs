@@ -80,7 +80,7 @@ impl Drop for Gone {
 /// Runs the thread of a closure, and of those that follow. Does not unwind.
 pub(super) unsafe fn run(first: FrameRef, cx: Cx, _: &mut bool) -> Poll<Status> {
     let gone = Gone;
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees that the closure is ready, and that it alone runs it.
     let polled = unsafe { run_all(first, cx) };
     std::mem::forget(gone);
     polled
@@ -91,7 +91,7 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
     // SAFETY: a closure that is ready.
     let (computation, group) = unsafe { (head(first).computation, first.as_ref().group) };
     if computation.is_stopped() {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that the closure is ready, and that it alone runs it.
         return unsafe { cancel(first, cx) };
     }
     let mut session = Session::begin(cx, computation);

@@ -20,6 +20,8 @@ pub(super) const MAX_NODES: usize = 65536;
 pub(super) const MIN_STACK: usize = 64 * 1024;
 pub(super) const MIN_FRAME_MEMORY: usize = 1 << 20;
 const DEFAULT_STACK: usize = 4 * 1024 * 1024;
+/// The ticker writes deadlock reports, for which it looks at all teams.
+const TICKER_STACK: usize = 1024 * 1024;
 
 /// Makes a [`Runtime`].
 #[derive(Clone, Debug)]
@@ -150,7 +152,9 @@ impl Builder {
     /// Bytes that the frames of this runtime may take, at least 1 MiB; a run that asks for more ends with
     /// [`RunError::FrameMemory`](super::RunError::FrameMemory). Default: half of the memory that the process may use, for the
     /// frames of all runtimes that have no limit of their own, together. The machine's memory, control groups of version 1 and
-    /// 2, and the limit of the address space (`ulimit -v`) are taken into account.
+    /// 2, and half of the limit of the address space (`ulimit -v`) are taken into account. Before a run is ended under that limit,
+    /// all runtimes of the process are asked for memory that they have no more; and the run that is ended is the one, of whichever
+    /// of these runtimes, that has grown most of late.
     ///
     /// Frames are counted by pages of 64 KiB. What tasks keep elsewhere (in vectors, boxes) is not counted, nor are objects. An
     /// ended run needs some memory on top of the limit, until its tasks have been destroyed: the frames of what is on the
@@ -183,9 +187,11 @@ impl Builder {
         if !(1..=MAX_NODES).contains(&nodes) {
             return Err(Error::Nodes(nodes));
         }
-        if self.stack_size < MIN_STACK {
+        // No stack is larger than half of the address space.
+        let whole_stack = self.stack_size.checked_add(STACK_RESERVE).filter(|&bytes| bytes <= isize::MAX as usize);
+        let Some(whole_stack) = whole_stack.filter(|_| self.stack_size >= MIN_STACK) else {
             return Err(Error::StackSize(self.stack_size));
-        }
+        };
         if self.quantum < Duration::from_millis(1) {
             return Err(Error::Quantum(self.quantum));
         }
@@ -209,7 +215,7 @@ impl Builder {
             let team = Arc::clone(&runtime.team);
             let thread = thread::Builder::new()
                 .name(format!("{}-{worker}", self.name))
-                .stack_size(self.stack_size + STACK_RESERVE)
+                .stack_size(whole_stack)
                 .spawn(move || Worker::main(&team, worker))
                 // Dropping the runtime ends the workers that have started.
                 .map_err(|source| Error::Thread { worker, workers, source })?;
@@ -218,7 +224,7 @@ impl Builder {
         let team = Arc::clone(&runtime.team);
         let ticker = thread::Builder::new()
             .name(format!("{}-ticker", self.name))
-            .stack_size(64 * 1024)
+            .stack_size(TICKER_STACK)
             .spawn(move || ticker::main(&team))
             .map_err(|source| Error::Thread { worker: workers, workers, source })?;
         runtime.threads.push(ticker);

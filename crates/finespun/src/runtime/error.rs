@@ -19,8 +19,12 @@ pub enum Error {
     /// The number of nodes is out of range.
     #[error("nodes({0}): a runtime has between 1 and {max} nodes", max = super::builder::MAX_NODES)]
     Nodes(usize),
-    /// The stack is too small.
-    #[error("stack_size({0}): a worker's stack needs at least {min} bytes", min = super::builder::MIN_STACK)]
+    /// The stack is too small, or larger than the address space.
+    #[error(
+        "stack_size({0}): a worker's stack needs at least {min} bytes, and with the {reserve} bytes beyond it no more than the \
+         address space has",
+        min = super::builder::MIN_STACK, reserve = crate::sched::worker::STACK_RESERVE
+    )]
     StackSize(usize),
     /// The quantum is too short.
     #[error("quantum({0:?}): a task needs at least a millisecond to run")]
@@ -29,9 +33,14 @@ pub enum Error {
     #[error("frame_memory({0}): frames need at least {min} bytes", min = super::builder::MIN_FRAME_MEMORY)]
     FrameMemory(usize),
     /// A thread could not be started.
-    #[error("could not start worker {worker} of {workers}: {source}; ask for fewer workers or smaller stacks")]
+    #[error(
+        "could not start thread {worker} of a runtime with {workers} workers: {source}; ask for fewer workers, drop other \
+         runtimes, or raise the limits of threads (`ulimit -u`) and of the address space (`ulimit -v`), of which a stack takes \
+         {reserve} bytes beside Builder::stack_size",
+        reserve = crate::sched::worker::STACK_RESERVE
+    )]
     Thread {
-        /// Which worker.
+        /// Which worker; the number of workers for the thread that keeps the time.
         worker: usize,
         /// Of how many.
         workers: usize,
@@ -63,7 +72,10 @@ pub enum RunError {
     #[error("{0}")]
     FrameMemory(FrameMemory),
     /// Nothing was ready, nothing was under way, and the root had not ended.
-    #[error("deadlock: nothing is ready, and nothing outside is waited for\n  {}", .0.join("\n  "))]
+    #[error(
+        "deadlock: nothing is ready, and nothing outside is waited for; if something outside will end a wait, say so by \
+         `Continuation::external`, `outside` or `Runtime::outside`\n  {}", .0.join("\n  ")
+    )]
     Deadlock(Vec<String>),
 }
 

@@ -150,7 +150,7 @@ impl Runtime {
         end(&self.team, std::mem::take(&mut self.threads));
         self.closed = true;
         // SAFETY: `end` has joined the threads.
-        unsafe { self.team.frames_left() }
+        unsafe { self.team.frames_left() as i64 }
     }
 
     /// As [`outside`](crate::outside), from a thread that runs no task of this runtime: as long as the returned value lives, no
@@ -182,7 +182,14 @@ impl Drop for Runtime {
             // The last owner is a task or a blocking call, perhaps one of this runtime's own: it cannot wait for itself.
             let team = Arc::clone(&self.team);
             let threads = std::mem::take(&mut self.threads);
-            let _ = std::thread::Builder::new().name("finespun-drop".to_owned()).spawn(move || end(&team, threads));
+            let ends = std::thread::Builder::new().name("finespun-drop".to_owned()).spawn(move || end(&team, threads));
+            if let Err(error) = ends {
+                // Nobody is left who could wait for them: the workers go on until the process ends, with nothing to do.
+                self.team.cancel_runs();
+                eprintln!(
+                    "finespun: no thread to end a dropped runtime ({error}): its runs are cancelled, its threads stay"
+                );
+            }
             return;
         }
         end(&self.team, std::mem::take(&mut self.threads));

@@ -18,7 +18,8 @@
 //!    known to end ([`Externals`](crate::task::teams::Externals): `foreign`, `blocking`, `Continuation::external`,
 //!    `outside`). Who keeps a continuation or a guard, in a frame or in memory that frames own, cannot act.
 //! 2. *Tasks of other runtimes.* Of every other runtime, each run that was under way when this one became stuck (`others`)
-//!    has ended since, or its runtime is stuck too. So no task exists that could still resolve a continuation that it has
+//!    has ended since, or its runtime cannot act either: it is stuck too, and so is every runtime with a run among *its*
+//!    `others`, and so on ([`can_act`]). So no task exists that could still resolve a continuation that it has
 //!    got hold of before. A run that begins later is none of `others`, unless a thread of a runtime has begun it: a
 //!    program's own thread that carries a continuation into a new run is outside, and has to say so, as for any other
 //!    way in which it may resolve it.
@@ -28,6 +29,12 @@
 //!    waits for a lock must have been stuck for [`PATIENCE`]; a program that lends guards for longer says so by `outside`.
 //!
 //! All stuck runtimes that the rule allows are reported at once: a cycle of waits through two runtimes is one.
+//!
+//! **Runs that end beget runs.** One of `others` may begin a run on a third runtime and end, while the runs are being listed: what
+//! is listed must hold one of the two. So a list counts only if no run has been begun from before it was made until the ended ones
+//! had been taken out ([`note_others`]). Then each run had been begun before the list was made: it is listed, or had ended by then, and
+//! so had begun all its own before. A run that has been listed is marked as watched before it is looked at once more, so that its
+//! end examines again if it has been found live.
 //!
 //! **The picture is of one moment.** [`examine`] holds the table of teams, which makes examinations exclusive, and the
 //! idling mutexes of all parked teams, so that none of their workers can be woken meanwhile. A thread of an active team
@@ -49,6 +56,7 @@ use super::team::Team;
 use crate::atomics::lock_std as lock;
 use crate::task::runs::Run;
 use crate::task::suspend::Continuation;
+use crate::task::teams::same_team;
 
 /// How long a runtime in which a task waits for a lock must have been stuck before that is reported.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -88,10 +96,12 @@ impl Stuck {
     }
 }
 
-/// A permit has been taken by a plain thread.
+/// A permit is about to be taken by a plain thread; if it cannot be, [`permit_returned`] follows.
 pub(crate) fn permit_taken() {
-    // Relaxed: the permit's own word orders it before any wait for the permit.
+    // Relaxed: see the fence.
     TAKEN.fetch_add(1, Ordering::Relaxed);
+    // Pairs with the Acquire of whoever finds the permit taken: the examination of that wait finds it counted.
+    fence(Ordering::Release);
 }
 
 /// A permit that a plain thread had taken has been given back, or will never be.
@@ -243,21 +253,6 @@ impl Team {
     }
 }
 
-/// Calls `body` with which of the teams have all workers parked, which stays so meanwhile.
-fn while_parked(teams: &[Arc<Team>], parked: &mut Vec<bool>, body: &mut dyn FnMut(&[bool])) {
-    let Some(team) = teams.get(parked.len()) else { return body(parked) };
-    let quiet = team.any_run().then(|| {
-        team.idle.while_all_parked(|| {
-            parked.push(true);
-            while_parked(teams, parked, body);
-        })
-    });
-    if quiet.flatten().is_none() {
-        parked.push(false);
-        while_parked(teams, parked, body);
-    }
-}
-
 /// Looks at all stuck teams, and reports those that the rule allows to report (3).
 pub(super) fn examine() {
     let teams = lock(&TEAMS);
@@ -266,41 +261,36 @@ pub(super) fn examine() {
     // What is dropped may be the last of a run, hence the program's: without a lock.
     let mut dropped_runs = Vec::new();
     let mut dropped = Vec::new();
-    while_parked(&teams, &mut Vec::with_capacity(teams.len()), &mut |parked| {
-        let now = Instant::now();
-        let under_way: Vec<_> = teams.iter().map(|team| team.runs_under_way()).collect();
-        let mut stuck = vec![false; teams.len()];
-        let mut patient = vec![false; teams.len()];
-        // SeqCst: see `permit_returned`.
-        let taken = TAKEN.load(Ordering::SeqCst) > 0;
-        for (at, team) in teams.iter().enumerate() {
-            if !team.is_stuck_at(team.progress()) {
-                dropped.extend(team.forget_stuck());
-                continue;
-            }
-            stuck[at] = parked[at] && team.is_quiet();
-            if let Some(end) = team.with_stuck(|stuck| stuck.as_ref().and_then(Stuck::patience)) {
-                patient[at] = taken || now < end;
-                if now < end {
-                    alarms.push((at, end));
-                }
+    let parked: Vec<_> = teams.iter().map(|team| if team.any_run() { team.idle.keep_parked() } else { None }).collect();
+    let now = Instant::now();
+    let mut stuck = vec![false; teams.len()];
+    let mut patient = vec![false; teams.len()];
+    // SeqCst: see `permit_returned`.
+    let taken = TAKEN.load(Ordering::SeqCst) > 0;
+    for (at, team) in teams.iter().enumerate() {
+        if !team.is_stuck_at(team.progress()) {
+            dropped.extend(team.forget_stuck());
+            continue;
+        }
+        stuck[at] = parked[at].is_some() && team.is_quiet();
+        if let Some(end) = team.with_stuck(|stuck| stuck.as_ref().and_then(Stuck::patience)) {
+            patient[at] = taken || now < end;
+            if now < end {
+                alarms.push((at, end));
             }
         }
-        for (at, team) in teams.iter().enumerate().filter(|&(at, _)| stuck[at]) {
-            let others = (0..teams.len()).filter(|&other| other != at);
-            let can_act = |other: usize| !stuck[other] || patient[other];
-            let blocked = team.with_stuck(|own| {
-                let Some(own) = own else { return true };
-                dropped_runs.extend(own.note_others(others.clone().flat_map(|other| &under_way[other])));
-                others.clone().any(|other| can_act(other) && under_way[other].iter().any(|run| own.awaits(run)))
-            });
-            if !blocked && !patient[at] {
-                teams[at].report(under_way[at].clone());
-                reported.push(at);
-            }
+    }
+    note_others(&teams, &stuck, &mut dropped_runs);
+    let known: Vec<_> = (0..teams.len())
+        .map(|at| Known { stuck: stuck[at] && !patient[at], awaits: teams[at].awaits(&teams) })
+        .collect();
+    for (at, can_act) in can_act(&known).into_iter().enumerate() {
+        if !can_act {
+            teams[at].report(teams[at].runs_under_way());
+            reported.push(at);
         }
-        dropped_runs.extend(under_way.into_iter().flatten());
-    });
+    }
+    drop(parked);
     for (at, end) in alarms {
         teams[at].bell.set_alarm(end);
     }
@@ -312,26 +302,118 @@ pub(super) fn examine() {
     drop((dropped_runs, dropped));
 }
 
+/// Notes for each stuck team which runs of others could still end its waits: at first all that are live; then those that a thread
+/// of a runtime has begun. Takes those out that could no more, to be `dropped` without a lock.
+fn note_others(teams: &[Arc<Team>], stuck: &[bool], dropped: &mut Vec<Arc<Run>>) {
+    let begun = || teams.iter().map(|team| team.runs_begun()).sum::<u64>();
+    loop {
+        let before = begun();
+        let live: Vec<_> = teams.iter().map(|team| team.live_runs()).collect();
+        let each = |with: &mut dyn FnMut(usize, &mut Stuck)| {
+            for (at, team) in teams.iter().enumerate().filter(|&(at, _)| stuck[at]) {
+                team.with_stuck(|own| own.as_mut().map(|own| with(at, own)));
+            }
+        };
+        each(&mut |at, own| own.note((0..teams.len()).filter(|&other| other != at).flat_map(|other| &live[other])));
+        // Dekker: one that ends from now on examines again (`Team::end_run`).
+        fence(Ordering::SeqCst);
+        each(&mut |_, own| dropped.extend(own.others.extract_if(.., |run| !run.is_live())));
+        dropped.extend(live.into_iter().flatten());
+        if begun() == before {
+            return;
+        }
+    }
+}
+
 impl Stuck {
-    /// Notes the runs of other teams that could still end a wait: at first all; then those that a thread of a runtime has
-    /// begun. Returns those that could no more, to be dropped without a lock.
-    #[must_use]
-    fn note_others<'a>(&mut self, under_way: impl Iterator<Item = &'a Arc<Run>>) -> Vec<Arc<Run>> {
+    fn note<'a>(&mut self, live: impl Iterator<Item = &'a Arc<Run>>) {
         let first = !std::mem::replace(&mut self.noted, true);
-        for run in under_way.filter(|run| first || run.is_inner()) {
-            if !self.awaits(run) {
+        for run in live.filter(|run| first || run.is_inner()) {
+            if !self.others.iter().any(|other| Arc::ptr_eq(other, run)) {
                 run.watch();
                 self.others.push(Arc::clone(run));
             }
         }
-        // Dekker: one that ends from now on examines again (`Team::end_run`).
-        fence(Ordering::SeqCst);
-        let (left, ended) = std::mem::take(&mut self.others).into_iter().partition(|run| run.under_way());
-        self.others = left;
-        ended
+    }
+}
+
+impl Team {
+    /// Of which of the teams some run could still end a wait of this one, if it is stuck.
+    fn awaits(&self, teams: &[Arc<Team>]) -> Vec<usize> {
+        let of = |run: &Arc<Run>| teams.iter().position(|team| same_team(run.number, team.id.run(0)));
+        self.with_stuck(|own| own.iter().flat_map(|own| &own.others).filter_map(of).collect())
+    }
+}
+
+/// What the rule has to know of a team.
+#[derive(Debug)]
+struct Known {
+    /// Nothing in the team can act, nor outside for all that is known.
+    stuck: bool,
+    /// The teams of which some run may end a wait in this one.
+    awaits: Vec<usize>,
+}
+
+/// Which of the teams can still act: those that are not stuck, and those that one of these may wake. The others are to be reported.
+fn can_act(teams: &[Known]) -> Vec<bool> {
+    let mut can_act: Vec<_> = teams.iter().map(|team| !team.stuck).collect();
+    loop {
+        let woken =
+            teams.iter().zip(&can_act).position(|(team, &acts)| !acts && team.awaits.iter().any(|&at| can_act[at]));
+        match woken {
+            Some(at) => can_act[at] = true,
+            None => return can_act,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn reports(stuck: &[bool], awaits: &[&[usize]]) -> Vec<usize> {
+        let teams: Vec<_> =
+            stuck.iter().zip(awaits).map(|(&stuck, awaits)| Known { stuck, awaits: awaits.to_vec() }).collect();
+        (0..teams.len()).filter(|&at| !can_act(&teams)[at]).collect()
     }
 
-    fn awaits(&self, run: &Arc<Run>) -> bool {
-        self.others.iter().any(|other| Arc::ptr_eq(other, run))
+    #[test]
+    fn a_cycle_is_reported_and_what_an_active_team_may_wake_is_not() {
+        assert_eq!(reports(&[true], &[&[]]), [0]);
+        assert_eq!(reports(&[true, true], &[&[1], &[0]]), [0, 1]);
+        assert_eq!(reports(&[true, false], &[&[1], &[]]), []);
+        assert_eq!(reports(&[true, false], &[&[], &[]]), [0]);
+        // The first waits for the second, which is stuck, but for a run of the third, which is active.
+        assert_eq!(reports(&[true, true, false], &[&[1], &[2], &[]]), []);
+        assert_eq!(reports(&[true, true, true, false], &[&[1], &[0], &[3], &[]]), [0, 1]);
+    }
+
+    /// All pictures of four teams: a team is reported if it and all that it awaits, over however many others, are stuck.
+    #[test]
+    fn a_team_is_reported_if_nothing_that_it_awaits_can_act() {
+        const TEAMS: usize = 4;
+        for picture in 0..1_u32 << (TEAMS * TEAMS) {
+            let bit = |row: usize, column: usize| picture >> (row * TEAMS + column) & 1 == 1;
+            // On the diagonal: which are stuck.
+            let known: [Known; TEAMS] = std::array::from_fn(|at| Known {
+                stuck: bit(at, at),
+                awaits: (0..TEAMS).filter(|&other| other != at && bit(at, other)).collect(),
+            });
+            let reaches = |from: usize| {
+                let mut reached = vec![from];
+                let mut next = 0;
+                while let Some(&at) = reached.get(next) {
+                    for &other in &known[at].awaits {
+                        if !reached.contains(&other) {
+                            reached.push(other);
+                        }
+                    }
+                    next += 1;
+                }
+                reached
+            };
+            let expected: Vec<_> = (0..TEAMS).map(|at| reaches(at).iter().any(|&other| !known[other].stuck)).collect();
+            assert_eq!(can_act(&known), expected, "{known:?}");
+        }
     }
 }

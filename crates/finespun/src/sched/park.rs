@@ -242,11 +242,18 @@ impl Idle {
     /// What the workers did before they parked happens before `body`. It must not
     /// notify: that waits for it.
     pub(crate) fn while_all_parked<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
+        let _parked = self.keep_parked()?;
+        Some(body())
+    }
+
+    /// As [`while_all_parked`](Idle::while_all_parked), until what this returns is
+    /// dropped.
+    pub(crate) fn keep_parked(&self) -> Option<Parked<'_>> {
         let stages = self.lock();
         // Dekker, worker's side, as in `commit`: if a producer is on its way to
-        // wake somebody and now waits for the mutex, `body` sees what it published.
+        // wake somebody and now waits for the mutex, the caller sees what it published.
         fence(Ordering::SeqCst);
-        stages.all_parked().then(body)
+        stages.all_parked().then_some(Parked { _stages: stages })
     }
 
     /// Wakes all workers for good: from now on nobody parks.
@@ -293,6 +300,12 @@ impl Idle {
     fn lock(&self) -> MutexGuard<'_, Stages> {
         lock(&self.stages)
     }
+}
+
+/// All workers are parked while this lives.
+#[must_use]
+pub(crate) struct Parked<'a> {
+    _stages: MutexGuard<'a, Stages>,
 }
 
 impl<'a> Parking<'a> {

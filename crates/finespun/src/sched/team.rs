@@ -11,7 +11,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::atomics::lock_std as lock;
 use crate::observe::Stats;
-use crate::task::budget::{Budget, FrameMemory};
+use crate::task::budget::{self, Budget, FrameMemory};
 use crate::task::context::{Context, Cx};
 use crate::task::foreign::is_own_thread;
 use crate::task::frame::{FrameRef, Header, home};
@@ -51,8 +51,9 @@ pub(crate) struct Seat {
     host: Box<dyn Host>,
 }
 
-// SAFETY: of the context, others than its worker use only the guard and the counters, which are atomic; the deque's
-// owner end is made by its worker only; of the host, others use what `Host` says they may.
+// SAFETY: of the context, others than its worker use only the guard, the counters and the mark of an exhausted run, which are
+// atomic; and its pool, to walk it, while all workers are kept parked by the idling mutex, which orders that after what the worker
+// did before it parked. The deque's owner end is made by its worker only; of the host, others use what `Host` says they may.
 unsafe impl Sync for Seat {}
 // SAFETY: made by the builder, used by its worker from the start of its thread on, and retired after the join.
 unsafe impl Send for Seat {}
@@ -147,10 +148,11 @@ impl Team {
     /// The team, with a host for each worker.
     pub(crate) fn new(config: Config, hosts: Vec<Box<dyn Host>>) -> Result<Arc<Team>, teams::TooManyTeams> {
         let team = teams::register(|id| {
+            let number = id.run(0);
             let seat = |host| {
                 CachePadded::new(Seat {
                     deque: Deque::new(),
-                    context: Context::new(),
+                    context: Context::new(number),
                     running: AtomicBool::new(false),
                     inbox: Injector::new(),
                     host,
@@ -187,6 +189,7 @@ impl Team {
     /// Takes the team out of the tables of teams, when its workers have ended.
     pub(crate) fn unregister(&self) {
         deadlock::unregister(self);
+        budget::forget_team(self.id.run(0));
         teams::unregister(&self.id);
     }
 
@@ -211,8 +214,7 @@ impl Team {
         self.groups.end_run(run.number);
         self.bell.end();
         if run.exhausted().is_some() {
-            self.budget.reclaim();
-            self.sweep();
+            self.reclaim();
         }
         // Dekker: pairs with the fence in an examination that has marked the run and then looks whether it is under way.
         fence(Ordering::SeqCst);
@@ -305,13 +307,20 @@ impl Team {
 
     /// Ends a run that has taken too much memory. Every worker counts its frames of the run when it sweeps, before the run ends.
     pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
-        let first = run.mark_exhausted(error);
+        let first = run.mark_exhausted(FrameMemory { frames: self.budget.large(), ..error });
         // Also if it was marked before: see `Groups::terminate`.
         self.groups.raise();
         if first {
+            self.seats.iter().for_each(|seat| seat.context.set_exhausted());
             run.await_sweeps(self.seats.len());
             self.sweep();
         }
+    }
+
+    /// Has all workers reclaim memory.
+    pub(crate) fn reclaim(&self) {
+        self.budget.reclaim();
+        self.sweep();
     }
 
     /// Terminates a group; whether this is the first time. By somebody whom its run does not end without.
@@ -330,13 +339,18 @@ impl Team {
 
     /// Cancels every run, and sleeps until all have ended.
     pub(crate) fn cancel_all(&self) {
+        for run in self.cancel_runs() {
+            run.wait();
+        }
+    }
+
+    /// Cancels every run, and returns those that there were.
+    pub(crate) fn cancel_runs(&self) -> Vec<Arc<Run>> {
         let runs: Vec<_> = lock(&self.runs).by_number.values().cloned().collect();
         for run in &runs {
             self.cancel(run);
         }
-        for run in &runs {
-            run.wait();
-        }
+        runs
     }
 
     /// Has every worker end the waits of what has been terminated, and stop what it runs of that.
@@ -358,6 +372,11 @@ impl Team {
     /// The runs under way.
     pub(super) fn runs_under_way(&self) -> Vec<Arc<Run>> {
         lock(&self.runs).by_number.values().filter(|run| run.under_way()).cloned().collect()
+    }
+
+    /// The runs that have been begun and have not ended.
+    pub(super) fn live_runs(&self) -> Vec<Arc<Run>> {
+        lock(&self.runs).by_number.values().filter(|run| run.is_live()).cloned().collect()
     }
 
     /// How many runs have been begun.
@@ -398,8 +417,8 @@ impl Team {
     ///
     /// # Safety
     /// The workers' threads have been joined.
-    pub(crate) unsafe fn frames_left(&self) -> i64 {
-        self.seats.iter().map(|seat| seat.context.frames_left()).sum()
+    pub(crate) unsafe fn frames_left(&self) -> usize {
+        self.seats.iter().map(|seat| seat.context.frames_left()).sum::<usize>() + self.budget.large()
     }
 
     /// Each worker's counters.
@@ -421,5 +440,18 @@ impl teams::Team for Team {
 
     fn terminate(&self, group: u32) {
         Team::terminate(self, group);
+    }
+
+    fn find_run(&self, number: u32) -> Option<Arc<Run>> {
+        Team::find_run(self, number)
+    }
+
+    fn exhaust(&self, run: &Run, error: FrameMemory) {
+        Team::exhaust(self, run, error);
+    }
+
+    fn reclaim(&self) -> Arc<Budget> {
+        Team::reclaim(self);
+        Arc::clone(&self.budget)
     }
 }

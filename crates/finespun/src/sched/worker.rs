@@ -128,7 +128,6 @@ impl Worker<'_> {
         let here = &context.here;
         here.worker.set(index as u32);
         here.workers.set(worker.team.seats.len() as u32);
-        here.team.set(worker.team.id.run(0));
         here.policy.set(worker.team.config.policy);
         let entered = context.enter();
         worker.seat.host().attach(context);
@@ -303,7 +302,8 @@ impl Worker<'_> {
             if table.leaf.is_none() && !table.spawned {
                 return;
             }
-            // SAFETY: the group of a block that was not free stays what it was until this worker allocates again.
+            // SAFETY: the group of a block that was not free stays what it was until this worker allocates again, or reclaims
+            // the block's page.
             if self.team.is_terminated(unsafe { (*frame.as_ptr()).group }) {
                 waits.push((frame, table.spawned));
             }
@@ -320,10 +320,11 @@ impl Worker<'_> {
         parted.into_iter().for_each(suspend::make_ready);
         for (frame, spawned) in waits {
             let waiter = if spawned {
-                // SAFETY: a spawned frame of this pool; one that is freed meanwhile keeps its slot, which has ended.
+                // SAFETY: a spawned frame of this pool; one that is freed meanwhile keeps its slot, which has ended: it is not
+                // allocated again before this sweep ends, nor is its page reclaimed.
                 unsafe { run::part(frame) }
             } else {
-                // SAFETY: a leaf of this pool; one that is freed meanwhile keeps its claim.
+                // SAFETY: a leaf of this pool; one that is freed meanwhile keeps its claim, as above.
                 unsafe { suspend::cancel(frame) }
             };
             if let Some(waiter) = waiter {

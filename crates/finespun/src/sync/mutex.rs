@@ -97,7 +97,7 @@ impl<'a, T: ?Sized + Send> Task for Lock<'a, T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<MutexGuard<'a, T>> {
         let Lock { mutex, permit } = self;
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol for this worker.
         unsafe { acquire(cx, permit, move |permit| MutexGuard { mutex, _permit: permit }) }
     }
 }

@@ -81,13 +81,18 @@ impl Semaphore {
 
     /// A permit, if one is free and nobody waits.
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
-        if !self.line.try_take(1) {
+        if try_cx().is_some() {
+            return self.line.try_take(1).then(|| Permit { semaphore: self, permits: 1 });
+        }
+        if self.line.free() == 0 {
             return None;
         }
-        if try_cx().is_some() {
-            return Some(Permit { semaphore: self, permits: 1 });
-        }
+        // Counted before anybody can find it taken and be reported for that.
         permit_taken();
+        if !self.line.try_take(1) {
+            permit_returned();
+            return None;
+        }
         Some(Permit { semaphore: self, permits: 1 | TAKEN })
     }
 
@@ -156,7 +161,7 @@ pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnO
         let permit = Permit { semaphore, permits };
         if cx.block_now() {
             let wait = suspend_at(place, |k: Continuation<Permit<'a>>| k.resolve(permit)).forced();
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees the call protocol for this worker.
             return unsafe { map_outcome(cx, wait, make) };
         }
         // SAFETY: the call protocol.
@@ -168,7 +173,7 @@ pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnO
         std::mem::forget(way);
         make(permit)
     };
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees the call protocol for this worker.
     unsafe { map_outcome(cx, wait, arrive) }
 }
 
@@ -180,7 +185,6 @@ impl std::fmt::Debug for Semaphore {
 
 /// Permits held; given back on drop.
 #[must_use = "the permits are given back at once if this is dropped"]
-#[derive(Debug)]
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
     /// How many, and [`TAKEN`].
@@ -198,6 +202,12 @@ impl Permit<'_> {
             permit_returned();
         }
         std::mem::forget(self);
+    }
+}
+
+impl std::fmt::Debug for Permit<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Permit").field("permits", &(self.permits & !TAKEN)).finish_non_exhaustive()
     }
 }
 
@@ -224,7 +234,21 @@ impl<'a> Task for Acquire<'a> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Permit<'a>> {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol for this worker.
         unsafe { acquire(cx, self, |permit| permit) }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permit_says_how_many_it_is() {
+        let semaphore = Semaphore::new(2);
+        let permit = semaphore.try_acquire().unwrap();
+        assert_eq!(format!("{permit:?}"), "Permit { permits: 1, .. }");
+        drop(permit);
+        assert_eq!(semaphore.available(), 2);
     }
 }

@@ -14,24 +14,42 @@
 //!                (3) pages are reclaimed, large frames are freed
 //! ```
 //!
-//! (1) Each worker reclaims its own pool's pages in a sweep, which the team is asked for whenever another 1/32 of the limit
-//! has been taken above 7/8. (2) Before it comes to that, the worker that found too little waits until all have answered,
-//! but for [`PATIENCE`] at most, since one of them may compute without a call. The run is the one that has asked for most of the last [`RECENT`] pages: the asking run,
-//! unless that has asked once while another one runs away. It is cancelled as a deadlocked one is, so its destructors run.
+//! (1) Each worker reclaims its own pool's pages in a sweep, or at the guard check that the sweep trips. The team is asked
+//! whenever another 1/32 of the limit has been taken above 7/8. (2) Before a run is ended, the worker that found too little asks
+//! once more, and waits until all have answered; for [`PATIENCE`] at most if one has not begun to, since it may compute without a
+//! call. The run is the one that has asked for most of the last [`RECENT`] pages among those that have not ended: the asking
+//! run, unless that has asked once while another one runs away. It is cancelled as a deadlocked one is, so its destructors run.
 //! An allocation does not fail: what a cancelled run needs until it has ended comes on top of the limit, and so does what
 //! others need meanwhile. When the run has ended, (1) is asked for once more.
 //!
 //! By default all runtimes of the process share one limit: half of the memory that the process may use. The other half is
-//! for the program's own data, the stacks, and what is needed on top. A runtime with a limit of its own is measured by
-//! what its own frames take: the pages that its pools have got since it was built.
+//! for the program's own data, the stacks, and what is needed on top. Of those runtimes one list says which run has grown, and
+//! before a run is ended all runtimes are asked, and the pools that no worker has are reclaimed too. A runtime with a limit of its
+//! own is measured by what its own frames take: the pages that its pools have got since it was built.
+//!
+//! **Asking and answering** is one word, the epoch and how many workers have not answered it yet (*outstanding*):
+//!
+//! ```text
+//!                     ask: (e + 1, workers)
+//!            +-------------------------------------+
+//!            v                                     |
+//!   ASKED(e, n) --answer(e): n - 1--> .. --> ANSWERED(e, 0)
+//!     |      ^                                  answer(e): nothing
+//!     +------+
+//!   ask: (e + 1, workers); answer(another epoch): nothing
+//! ```
+//!
+//! A pool answers an epoch once, after it has reclaimed its pages. So in ANSWERED(e, 0) every pool of the team has reclaimed
+//! its pages since somebody asked for epoch e. Who asks again meanwhile starts over for all who wait.
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::teams::same_team;
 use crate::atomics::lock_std as lock;
 
 mod available;
@@ -43,6 +61,11 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Bytes of the pages and large frames of all pools.
 static PROCESS: AtomicUsize = AtomicUsize::new(0);
+
+/// The runs that have got the last pages.
+type Recent = VecDeque<u32>;
+/// Those of the runtimes that share the process's limit.
+static RECENT_OF_PROCESS: Mutex<Recent> = Mutex::new(Recent::new());
 
 /// The limit of runtimes that have none of their own: half of what the process may use.
 fn share() -> usize {
@@ -59,10 +82,8 @@ pub(crate) enum Room {
     Tight {
         ask: bool,
     },
-    /// A run must end. Pages should be reclaimed as above.
-    Over {
-        ask: bool,
-    },
+    /// All workers are to be asked; if that does not help, a run must end.
+    Over,
 }
 
 /// The frame memory of one team.
@@ -78,8 +99,10 @@ pub(crate) struct Budget {
     workers: u32,
     /// An epoch, raised when pools are to reclaim their pages, over how many of them have not yet answered it.
     asked: AtomicU64,
-    /// The runs that have got the last pages.
-    recent: Mutex<VecDeque<u32>>,
+    /// How many pools reclaim their pages now.
+    reclaiming: AtomicU32,
+    /// The runs that have got the last pages, if the limit is the team's own.
+    recent: Mutex<Recent>,
 }
 
 impl Budget {
@@ -88,9 +111,21 @@ impl Budget {
 
     /// The budget of a team of so many workers.
     pub(crate) fn new(limit: Option<usize>, workers: usize) -> Budget {
-        let recent = Mutex::new(VecDeque::new());
-        let (used, large, ask_at) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
-        Budget { limit, used, large, ask_at, workers: workers as u32, asked: AtomicU64::new(0), recent }
+        Budget {
+            limit,
+            used: AtomicUsize::new(0),
+            large: AtomicUsize::new(0),
+            ask_at: AtomicUsize::new(0),
+            workers: workers as u32,
+            asked: AtomicU64::new(0),
+            reclaiming: AtomicU32::new(0),
+            recent: Mutex::default(),
+        }
+    }
+
+    /// Whether the limit is the process's, for all teams that have none of their own.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.limit.is_none()
     }
 
     pub(crate) fn limit(&self) -> usize {
@@ -115,6 +150,9 @@ impl Budget {
         if used <= limit - limit / 8 {
             return Room::Enough;
         }
+        if used > limit {
+            return Room::Over;
+        }
         let ask_at = self.ask_at.load(Ordering::Relaxed);
         // Memory may have been given back since.
         let ask = used >= ask_at || used + limit / 8 < ask_at;
@@ -122,7 +160,7 @@ impl Budget {
             self.ask_at.store(used + limit / 32, Ordering::Relaxed);
             self.reclaim();
         }
-        if used > limit { Room::Over { ask } } else { Room::Tight { ask } }
+        Room::Tight { ask }
     }
 
     /// Counts a frame that is too large for a pool.
@@ -164,8 +202,12 @@ impl Budget {
         epoch_of(self.asked.load(Ordering::Relaxed))
     }
 
-    /// A pool has reclaimed its pages, as it was asked to in that epoch.
-    pub(crate) fn answer(&self, epoch: u32) {
+    /// Has a pool reclaim its pages, as it was asked to in that epoch, by `reclaim`.
+    pub(crate) fn answer(&self, epoch: u32, reclaim: impl FnOnce()) {
+        // Relaxed, both: as in `reclaim`.
+        self.reclaiming.fetch_add(1, Ordering::Relaxed);
+        reclaim();
+        self.reclaiming.fetch_sub(1, Ordering::Relaxed);
         let answer = |asked: u64| (epoch_of(asked) == epoch && asked as u32 > 0).then(|| asked - 1);
         // Release: pairs with the Acquire in `answered`: what has been given back has been counted.
         let _ = self.asked.fetch_update(Ordering::Release, Ordering::Relaxed, answer);
@@ -176,32 +218,46 @@ impl Budget {
         self.asked.load(Ordering::Acquire) as u32 == 0
     }
 
-    /// Waits until all workers have reclaimed their pages, or long enough; calls `turn` meanwhile. What counts against the
-    /// limit afterwards.
-    pub(crate) fn used_at_last(&self, turn: impl Fn()) -> usize {
+    /// Waits until all workers of this team and of the others have reclaimed their pages, or long enough; calls `turn`
+    /// meanwhile. What counts against the limit afterwards.
+    pub(crate) fn used_at_last(&self, others: &[Arc<Budget>], turn: impl Fn()) -> usize {
         let start = Instant::now();
-        while self.used() > self.limit() && !self.answered() && start.elapsed() < PATIENCE {
+        let all = || others.iter().map(|other| &**other).chain([self]);
+        // Relaxed: as in `reclaim`.
+        let begun = || all().any(|budget| budget.reclaiming.load(Ordering::Relaxed) > 0);
+        while self.used() > self.limit() && !all().all(Budget::answered) && (start.elapsed() < PATIENCE || begun()) {
             turn();
             thread::yield_now();
         }
         self.used()
     }
 
+    fn recent(&self) -> &Mutex<Recent> {
+        if self.is_shared() { &RECENT_OF_PROCESS } else { &self.recent }
+    }
+
     /// Notes which run has got a page.
     pub(crate) fn note(&self, run: u32) {
-        let mut recent = lock(&self.recent);
+        let mut recent = lock(self.recent());
         if recent.len() == RECENT {
             recent.pop_front();
         }
         recent.push_back(run);
     }
 
-    /// The run that has got most of the last pages; the asking one if there are none.
-    pub(crate) fn growing(&self, asking: u32) -> u32 {
-        let recent = lock(&self.recent);
-        let count = |run: u32| recent.iter().filter(|&&other| other == run).count();
-        recent.iter().copied().max_by_key(|&run| count(run)).unwrap_or(asking)
+    /// The run that has got most of the last pages, among those that `find` finds; the asking one if there are none.
+    pub(crate) fn growing<R>(&self, asking: u32, find: impl Fn(u32) -> Option<R>) -> Option<R> {
+        let mut recent: Vec<u32> = lock(self.recent()).iter().copied().collect();
+        recent.sort_unstable();
+        let mut runs: Vec<&[u32]> = recent.chunk_by(|a, b| a == b).collect();
+        runs.sort_by_key(|pages| (pages.len(), pages[0] == asking));
+        runs.iter().rev().find_map(|pages| find(pages[0])).or_else(|| find(asking))
     }
+}
+
+/// Forgets the runs of a team that has ended: its number may be another's soon.
+pub(crate) fn forget_team(run: u32) {
+    lock(&RECENT_OF_PROCESS).retain(|&other| !same_team(other, run));
 }
 
 fn epoch_of(asked: u64) -> u32 {
@@ -212,13 +268,14 @@ fn epoch_of(asked: u64) -> u32 {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FrameMemory {
-    /// The task that asked for the memory, if it was one of the run.
+    /// The task that asked for the memory, if it was one of the run; a thread of a closure is none.
     pub task: Option<&'static str>,
     /// How many frames wait for that task, one for the other.
     pub depth: usize,
-    /// The frames of the run; of those above 1 KiB, all of the runtime.
+    /// The frames of the run; of those above 1 KiB, all of the run's runtime.
     pub frames: usize,
-    /// The memory that frames took, in bytes.
+    /// The memory that frames took, in bytes: those of the runtime if it has a limit of its own, else those of all runtimes that
+    /// have none.
     pub bytes: usize,
     /// What they may take, in bytes.
     pub limit: usize,
@@ -229,12 +286,13 @@ impl fmt::Display for FrameMemory {
         let FrameMemory { task, depth, frames, bytes, limit } = self;
         write!(
             f,
-            "out of frame memory: frames take {bytes} bytes, of {limit} that they may; the run has {frames} frames"
+            "out of frame memory: frames take {bytes} bytes of the {limit} that they may (by default, those of all runtimes of \
+             the process together), and {frames} of the frames are this run's"
         )?;
         if let Some(task) = task {
-            write!(f, ", and {depth} of them wait for the task `{task}`, one for the other")?;
+            write!(f, ", of which {depth} wait for the task `{task}`, one for the other")?;
         }
-        f.write_str(": end the recursion, have fewer tasks at once, or allow more by Builder::frame_memory")
+        f.write_str("; end the recursion, have fewer tasks at once, or allow more by Builder::frame_memory")
     }
 }
 
@@ -252,7 +310,7 @@ pub(crate) fn charge_process(bytes: usize) {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::sync::atomic::AtomicU32;
+    use std::sync::Barrier;
 
     use super::*;
 
@@ -263,7 +321,7 @@ mod tests {
         assert_eq!(budget.charge(1), Room::Tight { ask: true });
         assert_eq!(budget.charge(1), Room::Tight { ask: false });
         assert_eq!(budget.charge(99), Room::Tight { ask: true });
-        assert_eq!(budget.charge(300), Room::Over { ask: true });
+        assert_eq!(budget.charge(300), Room::Over);
         budget.credit(3000, 3000);
         assert_eq!(budget.charge(1), Room::Enough);
         assert_eq!(budget.used(), 202);
@@ -273,18 +331,19 @@ mod tests {
     #[test]
     fn a_run_is_not_ended_before_all_have_answered() {
         let budget = Budget::new(Some(3200), 2);
-        assert_eq!(budget.charge(4000), Room::Over { ask: true });
+        assert_eq!(budget.charge(4000), Room::Over);
+        budget.reclaim();
         let turns = AtomicU32::new(0);
-        let used = budget.used_at_last(|| {
+        let used = budget.used_at_last(&[], || {
             // An answer to what was asked before counts for nothing.
-            budget.answer(budget.epoch().wrapping_sub(1));
+            budget.answer(budget.epoch().wrapping_sub(1), || ());
             assert!(!budget.answered());
-            budget.answer(budget.epoch());
+            budget.answer(budget.epoch(), || ());
             turns.fetch_add(1, Ordering::Relaxed);
         });
         assert_eq!((used, turns.load(Ordering::Relaxed)), (4000, 2));
         budget.reclaim();
-        let used = budget.used_at_last(|| budget.credit(1000, 1000));
+        let used = budget.used_at_last(&[], || budget.credit(1000, 1000));
         assert_eq!((used, budget.answered()), (3000, false));
         budget.credit(3000, 3000);
     }
@@ -292,25 +351,76 @@ mod tests {
     #[test]
     fn a_worker_that_does_not_answer_is_not_waited_for_long() {
         let budget = Budget::new(Some(1), 1);
-        assert_eq!(budget.charge(2), Room::Over { ask: true });
+        assert_eq!(budget.charge(2), Room::Over);
+        budget.reclaim();
         let start = Instant::now();
-        assert_eq!(budget.used_at_last(|| ()), 2);
+        assert_eq!(budget.used_at_last(&[], || ()), 2);
         assert!(start.elapsed() >= PATIENCE);
         budget.credit(2, 2);
     }
 
     #[test]
+    fn a_worker_that_has_begun_to_answer_is_waited_for() {
+        let (budget, other) = (Budget::new(Some(1), 1), Arc::new(Budget::new(Some(1), 1)));
+        assert_eq!(budget.charge(2), Room::Over);
+        budget.reclaim();
+        budget.answer(budget.epoch(), || ());
+        other.reclaim();
+        let begun = Barrier::new(2);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                other.answer(other.epoch(), || {
+                    begun.wait();
+                    thread::sleep(3 * PATIENCE);
+                    budget.credit(1, 1);
+                });
+            });
+            begun.wait();
+            assert_eq!(budget.used_at_last(&[Arc::clone(&other)], || ()), 1);
+        });
+        budget.credit(1, 1);
+    }
+
+    #[test]
     fn the_run_that_grows_is_not_the_one_that_asks_once() {
         let budget = Budget::new(Some(1), 1);
-        assert_eq!(budget.growing(7), 7);
+        assert_eq!(budget.growing(7, Some), Some(7));
         for _ in 0..200 {
             budget.note(3);
         }
         budget.note(7);
-        assert_eq!(budget.growing(7), 3);
+        assert_eq!(budget.growing(7, Some), Some(3));
         for _ in 0..40 {
             budget.note(8);
         }
-        assert_eq!(budget.growing(7), 8);
+        assert_eq!(budget.growing(7, Some), Some(8));
+    }
+
+    #[test]
+    fn a_run_that_has_ended_does_not_grow() {
+        let budget = Budget::new(Some(1), 1);
+        for run in [3, 3, 3, 8, 8, 7] {
+            budget.note(run);
+        }
+        let left = |left: &'static [u32]| move |run| left.contains(&run).then_some(run);
+        assert_eq!(budget.growing(7, left(&[7, 8])), Some(8));
+        assert_eq!(budget.growing(7, left(&[7])), Some(7));
+        assert_eq!(budget.growing(9, left(&[9])), Some(9));
+        assert_eq!(budget.growing(9, left(&[])), None);
+    }
+
+    #[test]
+    fn teams_without_a_limit_share_the_list_of_runs_that_grow() {
+        // Numbers of a team that no other test has.
+        const TEAM: u32 = 1000 << 22;
+        let (one, another) = (Budget::new(None, 1), Budget::new(None, 1));
+        let find = |run| same_team(run, TEAM).then_some(run);
+        for _ in 0..40 {
+            one.note(TEAM + 1);
+        }
+        another.note(TEAM + 2);
+        assert_eq!(another.growing(TEAM + 2, find), Some(TEAM + 1));
+        forget_team(TEAM);
+        assert_eq!(another.growing(TEAM + 2, |run| (run == TEAM + 1).then_some(run)), None);
     }
 }

@@ -4,13 +4,14 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::budget::{Budget, FrameMemory, Room};
 use super::frame::FrameRef;
 use super::groups::{Group, Groups, Policy};
 use super::guard::{Guard, stack_pointer};
-use super::pool::{Class, Pool};
+use super::pool::{self, Class, Pool};
 use super::run;
 use super::runs::Run;
 use super::spawn::Keeper;
@@ -23,14 +24,15 @@ use crate::observe::Counters;
 use inside::{Begun, NOTHING};
 use threads::Threads;
 
-/// A worker, as tasks see it. One per worker thread; only that thread touches anything but the guard.
+/// A worker, as tasks see it. One per worker thread; only that thread touches anything but the guard, the counters and
+/// `exhausted`.
 #[repr(C)]
 pub(crate) struct Context {
     /// First, so that a check compares the stack pointer with the word that [`Cx`] points to.
     pub(crate) guard: Guard,
     pool: ManuallyDrop<Box<Pool>>,
-    /// Blocks of the pool that were out when this worker got it.
-    inherited: i64,
+    /// Frames of an earlier team with the same number, which were in the pool when this worker got it.
+    inherited: Vec<FrameRef>,
     /// The slots that the poll that has just returned waits for.
     waits: UnsafeCell<Vec<FrameRef>>,
     /// Frames made ready while the stack unwinds, youngest first.
@@ -51,10 +53,10 @@ pub(crate) struct Context {
     record: Cell<*const Group>,
     /// The innermost group that has begun on this stack.
     begun: Cell<*const Begun>,
-    /// The frame that runs.
+    /// The task's frame that runs; none while a closure runs.
     pub(crate) current: Cell<Option<FrameRef>>,
-    /// There has been too little memory for a run that ran here, which has been cancelled.
-    exhausted: Cell<bool>,
+    /// A run has been ended since there was too little memory. It may be the one that runs here.
+    exhausted: AtomicBool,
     /// The run's number.
     run: Cell<u32>,
     /// The state of the run, owned by the scheduler's table while any frame of the run lives.
@@ -110,8 +112,6 @@ pub(crate) trait Scheduler {
     fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32;
     /// Whether a run of this team has been cancelled and has not ended.
     fn run_cancelled(&self, run: u32) -> bool;
-    /// End a run of this team that has taken too much memory.
-    fn exhaust(&self, run: &Run, error: FrameMemory);
     /// Have all workers of this team reclaim memory.
     fn reclaim(&self);
     /// Terminate a group of this team; whether this is the first time.
@@ -183,11 +183,12 @@ pub(crate) fn try_cx() -> Option<Cx> {
 }
 
 impl Context {
-    pub(crate) fn new() -> Context {
+    /// Of a worker of the team that `team`, a run number, is one of.
+    pub(crate) fn new(team: u32) -> Context {
         let pool = Pool::acquire();
         Context {
             guard: Guard::new(0),
-            inherited: pool.live(),
+            inherited: frames_of(&pool, team),
             pool: ManuallyDrop::new(pool),
             waits: UnsafeCell::new(Vec::with_capacity(16)),
             exposed: UnsafeCell::new(Vec::new()),
@@ -200,13 +201,13 @@ impl Context {
             record: Cell::new(ptr::null()),
             begun: Cell::new(ptr::null()),
             current: Cell::new(None),
-            exhausted: Cell::new(false),
+            exhausted: AtomicBool::new(false),
             run: Cell::new(NOTHING),
             run_state: UnsafeCell::new(None),
             keeper: UnsafeCell::new(None),
             counters: Counters::default(),
             scheduler: Cell::new(None),
-            here: Here::default(),
+            here: Here { team: Cell::new(team), ..Here::default() },
             threads: Threads::new(),
         }
     }
@@ -242,15 +243,34 @@ impl Context {
         Cx(NonNull::from(self))
     }
 
-    /// Blocks given out since this worker got its pool, and not given back; for the owner, or when it has ended.
-    pub(crate) fn frames_left(&self) -> i64 {
-        self.pool.live() - self.inherited
+    /// How many of the team's frames are in the pool; when the worker has ended.
+    pub(crate) fn frames_left(&self) -> usize {
+        let frames = frames_of(&self.pool, self.here.team.get());
+        frames.iter().filter(|frame| !self.inherited.contains(frame)).count()
+    }
+
+    /// Has the worker find out whether what runs there is to end, when it next makes something without a guard check.
+    pub(crate) fn set_exhausted(&self) {
+        // Release: pairs with the Acquire in `check_exhausted`, which then finds the run marked.
+        self.exhausted.store(true, Ordering::Release);
     }
 
     /// The pool; for its owner.
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
     }
+}
+
+/// The frames of a team in a pool that nobody uses now but to give frames back.
+fn frames_of(pool: &Pool, team: u32) -> Vec<FrameRef> {
+    let mut frames = Vec::new();
+    pool.walk(|frame, _| {
+        // SAFETY: the group of a block that was not free stays what it was until the pool's owner allocates again.
+        if teams::same_team(team, unsafe { (*frame.as_ptr()).group }) {
+            frames.push(frame);
+        }
+    });
+    frames
 }
 
 impl Drop for Context {
@@ -372,38 +392,52 @@ impl Cx {
     #[cold]
     #[inline(never)]
     pub(crate) fn memory_is_tight(self, budget: &Budget, room: Room) {
-        let (Room::Tight { ask } | Room::Over { ask }) = room else { return };
         let context = self.context();
-        context.pool.reclaim_once(budget);
-        if ask {
+        match room {
+            Room::Enough => {}
+            Room::Tight { ask } => {
+                if ask {
+                    context.scheduler().reclaim();
+                }
+                context.pool.reclaim_once(budget);
+            }
+            Room::Over => self.memory_is_out(budget),
+        }
+    }
+
+    /// There is too little memory for frames: ends a run, unless others have pages that are theirs no longer.
+    fn memory_is_out(self, budget: &Budget) {
+        let context = self.context();
+        let Some(run) = budget.growing(self.run(), teams::find_run) else { return };
+        let own = run.number == self.run();
+        if run.is_cancelled() {
+            if own {
+                context.set_exhausted();
+            }
+            return;
+        }
+        let mut asked = Vec::new();
+        if budget.is_shared() {
+            asked = teams::reclaim();
+            pool::reclaim_idle();
+        } else {
+            budget.reclaim();
             context.scheduler().reclaim();
         }
-        if matches!(room, Room::Tight { .. }) || budget.used() <= budget.limit() {
-            return;
-        }
-        let growing = budget.growing(self.run());
-        let own = growing == self.run();
-        let Some(run) = context.scheduler().find_run(growing) else { return };
-        if run.is_cancelled() {
-            context.exhausted.set(context.exhausted.get() || own);
-            return;
-        }
-        // Others may have pages that are theirs no longer.
-        let bytes = budget.used_at_last(|| context.pool.reclaim_once(budget));
+        let bytes = budget.used_at_last(&asked, || context.pool.reclaim_once(budget));
         if bytes <= budget.limit() || run.is_cancelled() {
             return;
         }
-        context.exhausted.set(context.exhausted.get() || own);
-        let current = context.current.get().filter(|_| own);
+        // SAFETY: a frame that runs is live.
+        let of_run = |frame: &FrameRef| own && self.is_in_run_of(unsafe { frame.as_ref() }.group);
         // SAFETY: it runs, on this worker.
-        let (task, depth) = current.map_or((None, 0), |frame| unsafe { run::chain(frame) });
-        context
-            .scheduler()
-            .exhaust(&run, FrameMemory { task, depth, frames: budget.large(), bytes, limit: budget.limit() });
+        let (task, depth) =
+            context.current.get().filter(of_run).map_or((None, 0), |frame| unsafe { run::chain(frame) });
+        teams::exhaust(&run, FrameMemory { task, depth, frames: 0, bytes, limit: budget.limit() });
     }
 
-    /// Ends a task that goes on spawning although its run has been cancelled for want of memory: such a task may never come to
-    /// a guard check.
+    /// Ends a task that goes on spawning, or a thread that goes on making closures, although its run has been cancelled for
+    /// want of memory: such code may never come to a guard check.
     ///
     /// # Panics
     /// If that is so.
@@ -412,12 +446,15 @@ impl Cx {
         #[cold]
         #[inline(never)]
         fn check(cx: Cx) {
+            // Cleared before the look: whoever marks a run sets it afterwards.
+            cx.context().exhausted.swap(false, Ordering::Acquire);
             if cx.is_terminated() {
+                cx.context().set_exhausted();
                 super::call::cancelled("the run is out of frame memory");
             }
-            cx.context().exhausted.set(false);
         }
-        if self.context().exhausted.get() {
+        // Relaxed: decided above.
+        if self.context().exhausted.load(Ordering::Relaxed) {
             check(self);
         }
     }

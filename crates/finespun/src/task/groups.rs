@@ -7,7 +7,7 @@
 //! **Termination** marks a group, once, by whoever is first. From then on what lies beneath it is treated as a cancelled
 //! run's frames are: those that are ready are destroyed instead of polled, waiting leaves are ended by their workers' sweeps,
 //! and what is on a stack becomes frames at its next guard check. So destruction goes leaf first, and the frame of the
-//! construct itself, which belongs to the group outside, goes on when the last has ended (DESIGN section 7).
+//! construct itself, which belongs to the group outside, goes on when the last has ended (a waiter outlives what may borrow from it).
 //!
 //! **Who lies beneath** is found out by range codes ([`codes`]) or from the bottom up, by the numbers of the groups above;
 //! what is found is noted ([`mark`]). A group that has no code is found from the bottom up in either case.

@@ -253,8 +253,8 @@ unsafe fn drop_child(frame: FrameRef) {
         return;
     }
     if header.slot.status().is_none() {
-        // A frame that waits is never dropped under its children (DESIGN section 7); to go on would free
-        // storage that a running task borrows.
+        // A frame that waits is never dropped before its children have ended: a waiter outlives what may borrow from it. To go
+        // on would free storage that a running task borrows.
         eprintln!("finespun: a frame was dropped before its child `{}` had ended", (header.vtable.name)());
         std::process::abort();
     }

@@ -10,16 +10,17 @@
 //!   others:  block --push--> returned --take all--> free lists of the owner
 //! ```
 //!
-//! Pools are never destroyed: a worker that ends gives its pool to the next one that starts, in any runtime. So a
-//! waker or continuation may outlive its runtime and still find memory of the right type behind its pointer
-//! (DESIGN section 4, frame lifetime). Blocks above [`MAX_POOLED`] bytes come from the system's allocator.
+//! Pools are never destroyed: a worker that ends gives its pool to the next one that starts, in any runtime. So a waker or
+//! continuation may outlive its runtime: the leaf that it holds is a block that is in use until the last side has let it go
+//! ([`claim`](super::suspend)), and a block in use keeps its page, its class and its pool. Blocks above [`MAX_POOLED`] bytes come
+//! from the system's allocator.
 //!
-//! Pages and large blocks are counted ([`budget`](super::budget)). When memory is tight, the owner *reclaims* the pages all of
-//! whose blocks are in its free lists: they go to a list of the process, and serve any class of any pool again.
+//! Pages and large blocks are counted ([`budget`](super::budget)). When memory is tight, the owner *reclaims* the pages of which
+//! all blocks that have been carved are in its free lists: they go to a list of the process, and serve any class of any pool
+//! again.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::collections::{HashMap, HashSet};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -31,6 +32,8 @@ use super::context::try_cx;
 use super::frame::{FrameRef, Header, Payload, VTable};
 
 mod returned;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 use returned::{Returned, Table};
 
@@ -117,6 +120,23 @@ impl returned::Block for Block {
 struct PageHeader {
     owner: &'static Returned<Block>,
     class: u8,
+    /// The pool's [term](Pool::term) when the page was charged; zero if it was charged to the process alone.
+    term: u32,
+    /// While pages are reclaimed: how many blocks are in the free lists, or [`WHOLE`]. The owner's; others read the first two
+    /// fields only.
+    free: Cell<u32>,
+}
+
+/// In place of a number of blocks: the page is given away.
+const WHOLE: u32 = u32::MAX;
+
+/// The header of a page.
+///
+/// # Safety
+/// A page of some pool, which stays that meanwhile.
+unsafe fn header<'a>(page: NonNull<u8>) -> &'a PageHeader {
+    // SAFETY: the caller guarantees that the page has a header.
+    unsafe { page.cast().as_ref() }
 }
 
 thread_local! {
@@ -133,12 +153,10 @@ pub(crate) struct Pool {
     pages: UnsafeCell<Vec<NonNull<u8>>>,
     /// Memory for further pages: (next, end).
     spare: Cell<(*mut u8, *mut u8)>,
-    /// Blocks given out less blocks taken back.
-    live: Cell<i64>,
     /// What pages are charged to.
     budget: RefCell<Option<Arc<Budget>>>,
-    /// How many have been charged to it.
-    charged: Cell<usize>,
+    /// Which of the pool's budgets that is, counted from 1 on: pages that were charged to an earlier one are not credited to it.
+    term: Cell<u32>,
     /// The budget's epoch at which pages have last been reclaimed.
     epoch: Cell<u32>,
 }
@@ -164,19 +182,20 @@ impl Pool {
     /// An idle pool, or a new one.
     pub(crate) fn acquire() -> Box<Pool> {
         let idle = lock(&IDLE).pop();
-        idle.unwrap_or_else(|| {
-            Box::new(Pool {
-                free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
-                fresh: [const { Cell::new((ptr::null_mut(), ptr::null_mut())) }; CLASSES],
-                returned: Box::leak(Box::new(Returned::new())),
-                pages: UnsafeCell::new(Vec::new()),
-                spare: Cell::new((ptr::null_mut(), ptr::null_mut())),
-                live: Cell::new(0),
-                budget: RefCell::new(None),
-                charged: Cell::new(0),
-                epoch: Cell::new(0),
-            })
-        })
+        idle.unwrap_or_else(|| Box::new(Pool::new()))
+    }
+
+    fn new() -> Pool {
+        Pool {
+            free: [const { Cell::new(ptr::null_mut()) }; CLASSES],
+            fresh: [const { Cell::new((ptr::null_mut(), ptr::null_mut())) }; CLASSES],
+            returned: Box::leak(Box::new(Returned::new())),
+            pages: UnsafeCell::new(Vec::new()),
+            spare: Cell::new((ptr::null_mut(), ptr::null_mut())),
+            budget: RefCell::new(None),
+            term: Cell::new(0),
+            epoch: Cell::new(0),
+        }
     }
 
     /// Gives the pool to the next worker that asks. A large one keeps the pages only that have live blocks.
@@ -191,7 +210,7 @@ impl Pool {
 
     /// From now on pages are charged to that budget.
     pub(crate) fn set_budget(&self, budget: Arc<Budget>) {
-        self.charged.set(0);
+        self.term.set(self.term.get() + 1);
         self.epoch.set(Budget::FIRST_EPOCH);
         *self.budget.borrow_mut() = Some(budget);
     }
@@ -212,7 +231,6 @@ impl Pool {
         let Class::Pooled(index) = class else {
             return self.allocate_class_large(class);
         };
-        self.live.set(self.live.get() + 1);
         let list = &self.free[usize::from(index)];
         match NonNull::new(list.get()) {
             Some(block) => {
@@ -252,12 +270,14 @@ impl Pool {
     }
 
     fn new_page(&self, index: u8) -> *mut u8 {
-        let page = match self.count_page() {
+        let term = self.count_page();
+        let page = match spare_page() {
             Some(page) => page,
             None => self.take_page(),
         };
+        let header = PageHeader { owner: self.returned, class: index, term, free: Cell::new(0) };
         // SAFETY: fresh memory, aligned and large enough.
-        unsafe { page.cast::<PageHeader>().write(PageHeader { owner: self.returned, class: index }) };
+        unsafe { page.cast::<PageHeader>().write(header) };
         if let Some(page) = NonNull::new(page) {
             // SAFETY: only the owner touches the list.
             unsafe { (*self.pages.get()).push(page) };
@@ -266,108 +286,111 @@ impl Pool {
         unsafe { page.add(PAGE_HEADER) }
     }
 
-    /// Counts a page, and reclaims others if memory is tight; a spare one, if there is.
-    fn count_page(&self) -> Option<*mut u8> {
-        let budget = self.budget.borrow().clone();
-        match budget {
-            Some(budget) => {
-                self.charged.set(self.charged.get() + PAGE);
-                let room = budget.charge(PAGE);
-                if let Some(cx) = try_cx() {
-                    budget.note(cx.run());
-                }
-                if room != Room::Enough {
-                    self.reclaim_once(&budget);
-                    exceed(&budget, room);
-                }
-            }
-            None => budget::charge_process(PAGE),
+    /// Counts a page, and reclaims others if memory is tight; in which term it has been charged.
+    fn count_page(&self) -> u32 {
+        let Some(budget) = self.budget.borrow().clone() else {
+            budget::charge_process(PAGE);
+            return 0;
+        };
+        let room = budget.charge(PAGE);
+        if let Some(cx) = try_cx() {
+            budget.note(cx.run());
         }
-        // Relaxed: a hint.
-        if SPARES.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        let mut spare = lock(&SPARE);
-        let page = spare.pop();
-        SPARES.store(spare.len(), Ordering::Relaxed);
-        page.map(|Spare(page)| page.as_ptr())
+        exceed(&budget, room);
+        self.term.get()
     }
 
     /// Reclaims pages, if that has not been done since the budget last asked for it.
     pub(crate) fn reclaim_once(&self, budget: &Budget) {
         let epoch = budget.epoch();
         if self.epoch.replace(epoch) != epoch {
-            self.reclaim();
-            budget.answer(epoch);
+            budget.answer(epoch, || self.reclaim());
         }
     }
 
-    /// Gives away the pages all of whose blocks are free, and so in the free lists.
+    /// How many blocks of a page of this pool have been carved.
+    fn carved(&self, page: NonNull<u8>) -> usize {
+        // SAFETY: a page of this pool.
+        let index = unsafe { header(page) }.class;
+        let (next, _) = self.fresh[usize::from(index)].get();
+        let (start, next) = (page.addr().get(), next.addr());
+        let end = if start < next && next <= start + PAGE { next - start } else { PAGE };
+        (end - PAGE_HEADER) / Class::Pooled(index).bytes()
+    }
+
+    /// Gives away the pages of which all blocks that have been carved are free. Takes a look at each page and each free block.
     fn reclaim(&self) {
         self.collect();
-        let mut free = HashMap::<usize, usize>::new();
-        for list in &self.free {
-            let mut next = NonNull::new(list.get());
-            while let Some(block) = next {
-                *free.entry(page_of(block).as_ptr().addr()).or_default() += 1;
-                // SAFETY: blocks in the free list are free and owned by this thread.
-                next = NonNull::new(unsafe { block.as_ref() }.next);
-            }
-        }
-        let whole = |page: &NonNull<u8>| {
-            // SAFETY: a page of this pool.
-            let index = unsafe { page.cast::<PageHeader>().as_ref() }.class;
-            // A page that has not been carved up is not whole.
-            let blocks = (PAGE - PAGE_HEADER) / Class::Pooled(index).bytes();
-            free.get(&page.as_ptr().addr()) == Some(&blocks)
-        };
         // SAFETY: only the owner touches the list.
         let pages = unsafe { &mut *self.pages.get() };
-        let (gone, left) = std::mem::take(pages).into_iter().partition::<Vec<_>, _>(whole);
-        *pages = left;
+        for &page in &*pages {
+            // SAFETY: a page of this pool.
+            unsafe { header(page) }.free.set(0);
+        }
+        self.each_free(|free, _| free.set(free.get() + 1));
+        let (mut gone, mut own) = (Vec::new(), 0);
+        pages.retain(|&page| {
+            // SAFETY: as above.
+            let header = unsafe { header(page) };
+            let whole = header.free.get() as usize == self.carved(page);
+            if whole {
+                header.free.set(WHOLE);
+                own += if header.term == self.term.get() { PAGE } else { 0 };
+                gone.push(Spare(page));
+            }
+            !whole
+        });
         if gone.is_empty() {
             return;
         }
-        let addresses: HashSet<usize> = gone.iter().map(|page| page.as_ptr().addr()).collect();
-        for list in &self.free {
-            let mut next = NonNull::new(list.replace(ptr::null_mut()));
-            let mut last: Option<NonNull<Block>> = None;
-            while let Some(block) = next {
-                // SAFETY: as above.
-                next = NonNull::new(unsafe { block.as_ref() }.next);
-                if addresses.contains(&page_of(block).as_ptr().addr()) {
-                    continue;
-                }
-                match last {
-                    // SAFETY: as above.
-                    Some(last) => unsafe { (*last.as_ptr()).next = block.as_ptr() },
-                    None => list.set(block.as_ptr()),
-                }
-                last = Some(block);
+        let mut left = [const { (ptr::null_mut::<Block>(), ptr::null_mut::<Block>()) }; CLASSES];
+        self.each_free(|free, (index, block)| {
+            if free.get() == WHOLE {
+                return;
             }
-            if let Some(last) = last {
+            let (first, last) = &mut left[index];
+            match NonNull::new(*last) {
+                // SAFETY: a free block of this pool, which has been visited.
+                Some(last) => unsafe { (*last.as_ptr()).next = block.as_ptr() },
+                None => *first = block.as_ptr(),
+            }
+            *last = block.as_ptr();
+        });
+        for (list, (first, last)) in self.free.iter().zip(left) {
+            list.set(first);
+            if let Some(last) = NonNull::new(last) {
                 // SAFETY: as above.
                 unsafe { (*last.as_ptr()).next = ptr::null_mut() };
             }
         }
         for fresh in &self.fresh {
-            // What is carved next is not in a page that is gone: of that everything has been carved.
-            let (next, end) = fresh.get();
-            if addresses.contains(&next.addr().wrapping_sub(1).wrapping_div(PAGE).wrapping_mul(PAGE)) {
-                debug_assert!(end.addr() - next.addr() < MAX_POOLED, "a whole page has been carved up");
+            let (next, _) = fresh.get();
+            // SAFETY: what is carved next lies in a page of this pool, or at its end; it was one until now.
+            if !next.is_null() && unsafe { page_of_byte(next.wrapping_sub(1)).as_ref() }.free.get() == WHOLE {
                 fresh.set((ptr::null_mut(), ptr::null_mut()));
             }
         }
         let bytes = gone.len() * PAGE;
-        let own = bytes.min(self.charged.get());
-        self.charged.set(self.charged.get() - own);
         match &*self.budget.borrow() {
             Some(budget) => budget.credit(bytes, own),
             None => budget::credit_process(bytes),
         }
         let mut spare = lock(&SPARE);
-        spare.extend(gone.into_iter().map(Spare));
+        spare.extend(gone);
         SPARES.store(spare.len(), Ordering::Relaxed);
+    }
+
+    /// Calls `visit` with each free block, its class, and the count in its page. It may link the blocks that it has visited.
+    fn each_free(&self, mut visit: impl FnMut(&Cell<u32>, (usize, NonNull<Block>))) {
+        for (index, list) in self.free.iter().enumerate() {
+            let mut next = NonNull::new(list.get());
+            while let Some(block) = next {
+                // SAFETY: blocks in the free list are free and owned by this thread.
+                next = NonNull::new(unsafe { block.as_ref() }.next);
+                // SAFETY: a pooled block lies in a page with a header.
+                visit(&unsafe { page_of(block).as_ref() }.free, (index, block));
+            }
+        }
     }
 
     #[cold]
@@ -406,7 +429,7 @@ impl Pool {
     }
 
     /// Calls `visit` with every block that is not free. A frame that another thread frees meanwhile may be among
-    /// them: its memory stays what it was until this pool's owner allocates again.
+    /// them: its memory stays what it was until this pool's owner allocates again, or reclaims its pages.
     ///
     /// For the owner, or for whoever keeps it from running.
     ///
@@ -416,21 +439,14 @@ impl Pool {
         // SAFETY: only the owner changes the list.
         for &page in unsafe { &*self.pages.get() } {
             // SAFETY: a page of this pool.
-            let index = unsafe { page.cast::<PageHeader>().as_ref() }.class;
-            let size = Class::Pooled(index).bytes();
-            let (next, _) = self.fresh[usize::from(index)].get();
-            let start = page.as_ptr().addr();
-            let next = next.addr();
-            let carved = if start < next && next <= start + PAGE { next - start } else { PAGE };
-            let mut offset = PAGE_HEADER;
-            while offset + size <= carved {
+            let size = Class::Pooled(unsafe { header(page) }.class).bytes();
+            for number in 0..self.carved(page) {
                 // SAFETY: within the page.
-                let block = unsafe { page.add(offset) }.cast::<Block>();
+                let block = unsafe { page.add(PAGE_HEADER + number * size) }.cast::<Block>();
                 // SAFETY: every carved block has a table word, which others write only by `mark_free`.
                 if let Some(table) = unsafe { &(*block.as_ptr()).table }.get() {
                     visit(block.cast(), table);
                 }
-                offset += size;
             }
         }
     }
@@ -444,7 +460,6 @@ impl Pool {
             next = NonNull::new(unsafe { returned::Block::next(block) });
             // SAFETY: a pooled block lies in a page with a header.
             let index = unsafe { page_of(block).as_ref() }.class;
-            self.live.set(self.live.get() - 1);
             self.put(block, index);
         }
         any
@@ -456,16 +471,32 @@ impl Pool {
         unsafe { (*block.as_ptr()).next = list.get() };
         list.set(block.as_ptr());
     }
+}
 
-    /// Blocks given out by this pool and not yet given back, by whomever.
-    pub(crate) fn live(&self) -> i64 {
-        self.collect();
-        self.live.get()
+/// A page that has been reclaimed, if there is one.
+fn spare_page() -> Option<*mut u8> {
+    // Relaxed: a hint.
+    if SPARES.load(Ordering::Relaxed) == 0 {
+        return None;
     }
+    let mut spare = lock(&SPARE);
+    let page = spare.pop();
+    SPARES.store(spare.len(), Ordering::Relaxed);
+    page.map(|Spare(page)| page.as_ptr())
+}
+
+/// Reclaims the pages of pools without a worker.
+pub(crate) fn reclaim_idle() {
+    lock(&IDLE).iter().for_each(|pool| pool.reclaim());
 }
 
 fn page_of(block: NonNull<Block>) -> NonNull<PageHeader> {
-    let page = block.as_ptr().map_addr(|address| address & !(PAGE - 1)).cast::<PageHeader>();
+    page_of_byte(block.as_ptr().cast())
+}
+
+/// The page that a byte of some block lies in.
+fn page_of_byte(byte: *mut u8) -> NonNull<PageHeader> {
+    let page = byte.map_addr(|address| address & !(PAGE - 1)).cast::<PageHeader>();
     match NonNull::new(page) {
         Some(page) => page,
         None => unreachable!("no block lies in page zero"),
@@ -544,16 +575,15 @@ pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
             // SAFETY: `OWN` is null or this thread's own pool, which lives as long as the thread owns it.
             match unsafe { own.as_ref() } {
                 Some(pool) if ptr::eq(pool.returned, owner) => {
-                    pool.live.set(pool.live.get() - 1);
                     // SAFETY: the block is free and ours to mark.
                     unsafe { &(*block.as_ptr()).table }.mark_free();
                     pool.put(block, index);
                 }
-                // SAFETY: passed on.
+                // SAFETY: the caller guarantees that nobody uses the block any more; its page says that it is this pool's.
                 _ => unsafe { free_elsewhere(owner, block) },
             }
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that the block came from `allocate_large` with this layout, and is not used any more.
         Class::Large(layout) => unsafe { free_large(block, layout) },
     }
 }

@@ -117,9 +117,9 @@ unsafe fn destroy(frame: FrameRef) -> Option<FrameRef> {
 /// The waiter is registered with the child, and this has not been counted.
 #[inline(never)]
 unsafe fn ended(waiter: FrameRef, child: FrameRef) -> Option<FrameRef> {
-    // SAFETY: passed on.
+    // SAFETY: the child has completed, and the caller guarantees that it has not been counted.
     unsafe { tell(waiter, child) };
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees that the waiter is registered, and calls this once for the child.
     unsafe { count_down(waiter) }
 }
 
@@ -149,7 +149,7 @@ pub(crate) unsafe fn count_down(waiter: FrameRef) -> Option<FrameRef> {
 /// Takes the waiter of a spawned frame of a cancelled run away: the waiter, if that makes it ready.
 ///
 /// # Safety
-/// `frame` is a spawned frame, or was one that has been freed and not been allocated again.
+/// `frame` is a spawned frame, or was one that has been freed, and has not been allocated again, nor its page reclaimed.
 pub(crate) unsafe fn part(frame: FrameRef) -> Option<FrameRef> {
     // Not as a whole header: somebody may be freeing the frame, and mark its table.
     // SAFETY: the slot of a frame, or what is left of one: that has ended, and is nobody's.
@@ -192,7 +192,8 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             cx.leave_node();
         }
         let cancelled = cx.enter_frame(group);
-        cx.context().current.set(Some(current));
+        // A closure's memory is free before its thread begins.
+        cx.context().current.set(vtable.thread.is_none().then_some(current));
         cx.context().counters.resumed();
         origin::forget();
         let polled = match cancelled {

@@ -3,7 +3,7 @@
 //! A run ends when its root and every task spawned in it have ended. When the root ends first, the rest is cancelled.
 //! *Cancelling* marks the run. From then on its ready frames are destroyed instead of polled, its waiting leaves are
 //! ended by their workers' sweeps, and what is on a stack becomes frames at its next guard check. So destruction goes
-//! leaf first: a frame that waits for children is destroyed when the last of them has ended (DESIGN section 7).
+//! leaf first: a frame that waits for children is destroyed when the last of them has ended (a waiter outlives what may borrow from it).
 
 use std::sync::PoisonError;
 
@@ -84,8 +84,14 @@ impl Run {
 
     /// Whether the run is under way: its root is with the workers, and something of it has not ended.
     pub(crate) fn under_way(&self) -> bool {
-        // Acquire, both: pair with the Release in `start` and `leave`.
-        self.started.load(Ordering::Acquire) && self.live.load(Ordering::Acquire) > 0
+        // Acquire: pairs with the Release in `start`.
+        self.started.load(Ordering::Acquire) && self.is_live()
+    }
+
+    /// Whether something of the run has not ended; its root may still be on its way to the workers.
+    pub(crate) fn is_live(&self) -> bool {
+        // Acquire: pairs with the Release in `leave`.
+        self.live.load(Ordering::Acquire) > 0
     }
 
     /// Whether a thread of some runtime has begun the run.
@@ -93,8 +99,8 @@ impl Run {
         self.inner
     }
 
-    /// From now on the end of the run has deadlocks examined. A fence must follow before the caller looks whether the run is
-    /// under way.
+    /// From now on the end of the run has deadlocks examined. A fence must follow before the caller looks whether the run
+    /// is live.
     pub(crate) fn watch(&self) {
         // Relaxed: ordered by the fences.
         self.watched.store(true, Ordering::Relaxed);

@@ -202,10 +202,10 @@ impl<T> Task for Handle<'_, T> {
             Err(handle) => handle,
         };
         if Self::BOXED {
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees the call protocol for this worker.
             return unsafe { map_outcome(cx, Owned::<T, Box<T>>::new(handle), |value| *value) };
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol for this worker.
         unsafe { Owned::<T, T>::new(handle).call(cx) }
     }
 
@@ -395,7 +395,7 @@ where
         if this.end(&mut StdContext::from_waker(Waker::noop())).is_pending() {
             return Poll::Pending;
         }
-        // SAFETY: passed on; all tasks of the scope have ended.
+        // SAFETY: the caller guarantees that the body is there and that it alone runs the frame; all tasks of the scope have ended.
         unsafe { frame::cancel(frame, cx) }
     }
 

@@ -51,8 +51,10 @@ impl<T> Leaf<T> {
     const BOXED: bool = matches!(Class::of(Self::LAYOUT), Class::Large(_));
 
     fn make(cx: Cx, claim: u32, place: Place) -> FrameRef {
+        // What may panic comes before the memory: a block without a header is nothing that a sweep may find.
+        let group = cx.group();
         let leaf = cx.allocate(const { Class::of(Self::LAYOUT) });
-        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), group: cx.group() };
+        let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), group };
         // SAFETY: fresh memory, large enough.
         unsafe { leaf.write(header) };
         // SAFETY: the layout reserves the place.
@@ -74,6 +76,10 @@ const TAKEN: &str = "a continuation is not used after it has been sent";
 /// unresolved wakes its waiter with a panic that says so. It may be resolved on any thread, and may outlive the
 /// waiting task, its run and the runtime. If anything but a task, of this or of another runtime, will resolve it, say so by
 /// [`external`](Continuation::external), or the wait may be reported as a deadlock.
+///
+/// A task of another runtime is waited for if its run is under way when all else of this runtime has come to a stop, or is begun
+/// later by a task. A run that a plain thread begins later, to resolve the continuation there, is outside: mark the wait as
+/// external, or hold an [`Outside`](crate::Outside) of this runtime until then.
 #[must_use = "a continuation that is dropped ends its wait with a panic"]
 pub struct Continuation<T> {
     /// Null when it travels in a message as bytes, and this is what is left. Atomic, since that is seen through a
@@ -284,7 +290,7 @@ pub(crate) fn make_ready(frame: FrameRef) {
 /// Cancels a leaf, if nobody has resolved it (2): its waiter, if that makes it ready.
 ///
 /// # Safety
-/// `leaf` is a leaf, or was one that has been freed and not been allocated again.
+/// `leaf` is a leaf, or was one that has been freed, and has not been allocated again, nor its page reclaimed.
 pub(crate) unsafe fn cancel(leaf: FrameRef) -> Option<FrameRef> {
     // SAFETY: the claim of a leaf, or what is left of one: that is not open.
     if !Claim::of(unsafe { &(*leaf.as_ptr()).join }).cancel() {
@@ -356,7 +362,7 @@ unsafe fn let_go(leaf: FrameRef, second: fn(Claim<'_>) -> bool) {
 /// # Safety
 /// As [`let_go`].
 pub(crate) unsafe fn abandon(leaf: FrameRef) {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees that this side calls it once, and does not touch the leaf again.
     unsafe { let_go(leaf, |claim| claim.child_goes()) };
 }
 
@@ -453,7 +459,7 @@ impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
         if Leaf::<T>::BOXED {
             let wait = Suspended { leaf: self.begin::<Box<T>>(cx), value: PhantomData::<Box<T>> };
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees the call protocol for this worker.
             return unsafe { map_outcome(cx, wait, |value| *value) };
         }
         let forced = self.forced;

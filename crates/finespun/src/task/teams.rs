@@ -6,7 +6,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::budget::{Budget, FrameMemory};
 use super::frame::FrameRef;
+use super::runs::Run;
 use crate::atomics::{AtomicUsize, Ordering, lock_std as lock};
 
 /// Runs and groups within one team that can be under way at once: 2^22.
@@ -66,6 +68,12 @@ pub(crate) trait Team: Send + Sync {
     fn inject(&self, frame: FrameRef);
     /// Terminate a group of this team.
     fn terminate(&self, group: u32);
+    /// The state of a run of this team; `None` if it has ended.
+    fn find_run(&self, number: u32) -> Option<Arc<Run>>;
+    /// End a run of this team that has taken too much memory.
+    fn exhaust(&self, run: &Run, error: FrameMemory);
+    /// Have all workers of this team reclaim memory; they answer there.
+    fn reclaim(&self) -> Arc<Budget>;
 }
 
 static TABLE: Mutex<Vec<Option<Arc<dyn Team>>>> = Mutex::new(Vec::new());
@@ -121,8 +129,7 @@ pub(crate) fn unregister(id: &TeamId) {
 pub(crate) fn inject(frame: FrameRef) {
     // SAFETY: a frame that somebody makes ready is live.
     let group = unsafe { frame.as_ref() }.group;
-    let team = table()[(group >> RUN_BITS) as usize].clone();
-    match team {
+    match team_of(group) {
         Some(team) => team.inject(frame),
         None => unreachable!("a team outlives its frames"),
     }
@@ -130,11 +137,33 @@ pub(crate) fn inject(frame: FrameRef) {
 
 /// Terminates a group, from a thread that is not one of its team's workers.
 pub(crate) fn terminate(group: u32) {
-    let team = table()[(group >> RUN_BITS) as usize].clone();
-    match team {
+    match team_of(group) {
         Some(team) => team.terminate(group),
         None => unreachable!("a team outlives its groups"),
     }
+}
+
+/// The team of a run or group, if there is one.
+fn team_of(number: u32) -> Option<Arc<dyn Team>> {
+    table().get((number >> RUN_BITS) as usize)?.clone()
+}
+
+/// The state of a run of any team; `None` if it has ended.
+pub(crate) fn find_run(number: u32) -> Option<Arc<Run>> {
+    team_of(number)?.find_run(number)
+}
+
+/// Ends a run of any team that has taken too much memory.
+pub(crate) fn exhaust(run: &Run, error: FrameMemory) {
+    if let Some(team) = team_of(run.number) {
+        team.exhaust(run, error);
+    }
+}
+
+/// Has all workers of all teams reclaim memory; they answer there.
+pub(crate) fn reclaim() -> Vec<Arc<Budget>> {
+    let teams: Vec<_> = table().iter().flatten().cloned().collect();
+    teams.iter().map(|team| team.reclaim()).collect()
 }
 
 /// Whether two runs or groups belong to one team.

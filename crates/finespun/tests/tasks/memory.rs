@@ -1,9 +1,10 @@
 //! Programs whose frames take more memory than they may.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use finespun::closure::{Cont, make_closure, post, send_argument, tail_call, thread, top};
 use finespun::prelude::*;
 use finespun::{Error, RunError, Runtime};
 
@@ -234,6 +235,207 @@ fn memory_of_runs_that_have_ended_is_used_again() {
 }
 
 #[test]
+fn a_stack_that_is_larger_than_the_address_space_is_an_error() {
+    for bytes in [usize::MAX, isize::MAX as usize, 1000] {
+        let error = Runtime::builder().workers(1).stack_size(bytes).build().unwrap_err();
+        assert!(matches!(error, Error::StackSize(size) if size == bytes), "{error}");
+    }
+}
+
+#[test]
 fn a_limit_that_is_too_small_is_an_error() {
     assert!(matches!(Runtime::builder().frame_memory(1000).build(), Err(Error::FrameMemory(1000))));
+}
+
+#[thread]
+fn sum(parent: Cont<u64>, x: u64, y: u64) {
+    send_argument(x + y, parent);
+}
+
+/// Fibonacci without an end.
+#[thread]
+fn fork(parent: Cont<u64>, n: u64) {
+    let k1 = make_closure!(sum, parent, _, _);
+    post(make_closure!(fork, k1.x, n + 1));
+    tail_call!(fork, k1.y, n + 1);
+}
+
+#[thread]
+fn fork_by_posts(parent: Cont<u64>, n: u64) {
+    let k1 = make_closure!(sum, parent, _, _);
+    post(make_closure!(fork_by_posts, k1.x, n + 1));
+    post(make_closure!(fork_by_posts, k1.y, n + 1));
+}
+
+#[test]
+fn closures_without_end_end_in_an_error() {
+    within_a_minute(|| {
+        limited(16 << 20, |runtime| {
+            let error = exhausted(runtime.try_run(top(|k| post(make_closure!(fork, k, 0)))));
+            assert!(error.bytes < (16 << 20) + RESERVE && error.frames > 10_000, "{error}");
+            assert_eq!((error.task, error.depth), (None, 0), "threads have no callers");
+            exhausted(runtime.try_run(top(|k| post(make_closure!(fork_by_posts, k, 0)))));
+            assert_eq!(runtime.run(fib(15)), plain_fib(15));
+        });
+    });
+}
+
+/// More than fit into the memory.
+const TOO_MANY: u64 = 2_000_000;
+static POSTED: AtomicU64 = AtomicU64::new(0);
+
+#[thread]
+fn ignore(_n: u64) {}
+
+/// It never comes to a guard check.
+#[thread]
+fn post_without_end(parent: Cont<u64>) {
+    for n in 0..TOO_MANY {
+        POSTED.store(n, Ordering::Relaxed);
+        post(make_closure!(ignore, n));
+    }
+    send_argument(1, parent);
+}
+
+#[test]
+fn a_thread_that_posts_without_end_ends_in_an_error() {
+    within_a_minute(|| {
+        limited(16 << 20, |runtime| {
+            let error = exhausted(runtime.try_run(top(|k| post(make_closure!(post_without_end, k)))));
+            assert!(error.bytes < (16 << 20) + RESERVE, "{error}");
+            assert!(POSTED.load(Ordering::Relaxed) < TOO_MANY - 1, "it has been stopped");
+        });
+    });
+}
+
+/// Too slow to need a page, and it never comes to a guard check.
+#[task]
+async fn spawn_slowly(alive: Arc<AtomicU64>, begun: Arc<AtomicBool>) -> bool {
+    begun.store(true, Ordering::Relaxed);
+    for _ in 0..1000 {
+        drop(spawn(forever(Counted::new(&alive), Arc::default())));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}
+
+#[task]
+async fn slowly_and_fast(alive: Arc<AtomicU64>) -> u64 {
+    let begun = Arc::new(AtomicBool::new(false));
+    drop(spawn(spawn_slowly(Arc::clone(&alive), Arc::clone(&begun))));
+    while !begun.load(Ordering::Relaxed) {
+        yield_now().await;
+    }
+    runaway(0, alive, Arc::default()).await
+}
+
+#[test]
+fn a_worker_that_spawns_without_end_ends_when_another_is_out_of_memory() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(2).frame_memory(16 << 20).build().unwrap();
+        let (alive, start) = (Arc::new(AtomicU64::new(0)), Instant::now());
+        exhausted(runtime.try_run(slowly_and_fast(Arc::clone(&alive))));
+        assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+        assert_eq!(alive.load(Ordering::Relaxed), 0);
+        assert_eq!(runtime.close(), 0);
+    });
+}
+
+#[task]
+async fn deep_after_a_yield<const N: usize>(n: u64) -> u64 {
+    if n == 0 {
+        return 0;
+    }
+    let kept = [n; N];
+    yield_now().await;
+    let below = deep_after_a_yield::<N>(n - 1).await;
+    below + kept[n as usize % N] / n
+}
+
+/// Runs that have taken a page each, up to the limit, have ended: the next one finds their pages.
+#[test]
+fn a_run_is_not_ended_for_pages_of_others_that_have_ended() {
+    /// Fewer than fit into a page.
+    const FRAMES: u64 = 70;
+    within_a_minute(|| {
+        let mut pages = 80;
+        // Their memory is not to be the next one's.
+        let mut earlier = Vec::new();
+        loop {
+            let runtime = Runtime::builder().workers(1).frame_memory(5 << 20).build().unwrap();
+            for n in 10..pages {
+                assert_eq!(runtime.run(deep_after_a_yield::<100>(n * FRAMES)), n * FRAMES, "{n} of {pages}");
+            }
+            match runtime.try_run(deep_after_a_yield::<100>(pages * FRAMES)) {
+                Ok(n) => assert_eq!(n, pages * FRAMES),
+                Err(RunError::FrameMemory(_)) => break,
+                Err(error) => panic!("{error}"),
+            }
+            assert_eq!(runtime.run(deep_after_a_yield::<30>(100)), 100, "{pages}");
+            earlier.push(runtime);
+            pages += 1;
+        }
+        assert!(pages > 80);
+    });
+}
+
+#[task]
+async fn keep(kept: Arc<Mutex<Vec<Continuation<u64>>>>) -> u64 {
+    suspend(|k| kept.lock().unwrap().push(k)).await
+}
+
+/// A runtime counts its own frames only: not those in memory that it has got from another, however late they go.
+#[test]
+fn frames_of_an_earlier_runtime_are_not_counted() {
+    within_a_minute(|| {
+        for round in 0..20 {
+            let kept = Arc::new(Mutex::new(Vec::new()));
+            let first = Runtime::builder().workers(1).build().unwrap();
+            first.spawn(keep(Arc::clone(&kept))).detach();
+            while kept.lock().unwrap().is_empty() {
+                std::thread::yield_now();
+            }
+            assert_eq!(first.close(), 1, "the frame that the continuation keeps");
+            let second = Runtime::builder().workers(1).build().unwrap();
+            assert_eq!(second.run(fib(10)), plain_fib(10));
+            if round % 2 == 0 {
+                kept.lock().unwrap().clear();
+            }
+            assert_eq!(second.close(), 0);
+        }
+    });
+}
+
+/// In the environment of the program below, which is this one again, with a limit of its address space. Sanitizers take more than that.
+#[cfg(all(target_os = "linux", not(sanitized)))]
+const LIMITED: &str = "FINESPUN_TEST_LIMITED";
+
+/// Nothing, but in a process of its own: see below. A frame of `deep_after_a_yield::<100>` takes 850 bytes, so a run takes some
+/// 240 MiB, of 384 MiB.
+#[cfg(all(target_os = "linux", not(sanitized)))]
+#[test]
+fn program_with_a_limit() {
+    const DEPTH: u64 = 300_000;
+    if std::env::var_os(LIMITED).is_some() {
+        let [one, another] = [(); 2].map(|()| Runtime::builder().workers(1).build().unwrap());
+        assert_eq!(one.run(deep_after_a_yield::<100>(DEPTH)), DEPTH);
+        assert_eq!(another.run(deep_after_a_yield::<100>(DEPTH)), DEPTH);
+        assert_eq!(one.run(deep_after_a_yield::<50>(DEPTH)), DEPTH);
+    }
+}
+
+/// By default all runtimes share a limit: what one has free is there for the others.
+#[cfg(all(target_os = "linux", not(sanitized)))]
+#[test]
+fn free_memory_of_a_runtime_is_there_for_others() {
+    within_a_minute(|| {
+        let output = std::process::Command::new("sh")
+            .args(["-c", "ulimit -v 1572864 && exec \"$0\" --exact memory::program_with_a_limit"])
+            .arg(std::env::current_exe().unwrap())
+            .env(LIMITED, "yes")
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    });
 }

@@ -174,6 +174,38 @@ fn a_run_that_a_task_begins_may_resolve_it_too() {
     });
 }
 
+/// Waits, and passes the value on.
+#[task]
+async fn relay(from: Arc<Mutex<Option<Continuation<u64>>>>, to: Arc<Mutex<Option<Continuation<u64>>>>) {
+    let value = keep(from).await;
+    let k = to.lock().unwrap().take();
+    k.unwrap().resolve(value);
+}
+
+/// The first runtime waits for the second, which is stuck, but for a run of the third that is under way. That began later than
+/// the first one's wait.
+#[test]
+fn what_waits_for_a_stuck_runtime_that_may_go_on_is_no_deadlock() {
+    within_a_minute(|| {
+        for (workers, n) in [(1, 0), (2, 0), (2, 1)] {
+            let ([a, b], [c, _]) = (pair(workers, n), pair(workers, n));
+            let (first, second) = (Arc::new(Mutex::new(None)), Arc::new(Mutex::new(None)));
+            let outside = b.outside();
+            b.spawn(relay(Arc::clone(&second), Arc::clone(&first))).detach();
+            until(|| second.lock().unwrap().is_some().then_some(()));
+            thread::scope(|threads| {
+                let run = threads.spawn(|| a.try_run(keep(Arc::clone(&first))));
+                until(|| first.lock().unwrap().is_some().then_some(()));
+                thread::sleep(A_WHILE);
+                let resolves = c.spawn(find_and_resolve(Arc::clone(&second), false));
+                drop(outside);
+                assert_eq!(run.join().unwrap().unwrap(), 7);
+                drop(resolves);
+            });
+        }
+    });
+}
+
 #[task]
 async fn lend(lock: &'static Lock<u64>) -> u64 {
     let mut guard: MutexGuard<'static, u64> = lock.lock().await;

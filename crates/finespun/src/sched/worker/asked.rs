@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{FAIR, MESSAGES_IN_PLACE, Reason, Worker};
-use crate::task::budget::FrameMemory;
 use crate::task::context::{Scheduler, Verdict};
 use crate::task::frame::{FrameRef, home};
 use crate::task::groups::Groups;
@@ -70,6 +69,7 @@ impl Worker<'_> {
         if cx.resume_groups(groups) {
             // A handler's check may have taken the word that came meanwhile.
             self.context().guard.request(Flags::CANCEL);
+            self.context().set_exhausted();
         }
         cx.enter_node(node);
         if let Some(frame) = self.next.take() {
@@ -86,6 +86,9 @@ impl Scheduler for Worker<'_> {
         context.counters.guard_trips.add(1);
         let flags = context.guard.take();
         self.arm_block_every();
+        if flags.cancel() {
+            context.pool().reclaim_once(&self.team.budget);
+        }
         if context.guard.overflows(stack_pointer) {
             context.counters.stack_limits.add(1);
             return self.leave(Reason::StackLimit);
@@ -141,10 +144,6 @@ impl Scheduler for Worker<'_> {
         self.team.cancel(run);
     }
 
-    fn exhaust(&self, run: &Run, error: FrameMemory) {
-        self.team.exhaust(run, error);
-    }
-
     fn reclaim(&self) {
         self.team.sweep();
     }
@@ -184,6 +183,9 @@ impl Scheduler for Worker<'_> {
         let context = self.context();
         context.counters.guard_trips.add(1);
         let flags = context.guard.take();
+        if flags.cancel() {
+            context.pool().reclaim_once(&self.team.budget);
+        }
         if flags.quantum() {
             context.counters.quanta.add(1);
         }

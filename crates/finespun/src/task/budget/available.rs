@@ -1,7 +1,7 @@
 //! How much memory this process may use.
 
 /// The least of: the machine's memory, the limits of the process's control groups (version 1 and 2, also of those above),
-/// and the limit of its address space. `None` if the system does not say.
+/// and half of the limit of its address space. `None` if the system does not say.
 pub(super) fn memory() -> Option<usize> {
     [physical(), control_groups(), address_space()].into_iter().flatten().min()
 }
@@ -18,12 +18,13 @@ fn physical() -> Option<usize> {
     None
 }
 
+/// Half of the limit: an aligned region takes up to twice its size of address space, and stacks take far more than they use.
 #[cfg(unix)]
 fn address_space() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is there to be written.
     let said = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
-    (said == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur).ok()).flatten()
+    (said == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur / 2).ok()).flatten()
 }
 
 #[cfg(not(unix))]

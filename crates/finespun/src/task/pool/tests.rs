@@ -1,0 +1,71 @@
+//! What becomes of pages.
+
+use super::*;
+
+fn allocate(pool: &Pool, class: Class, count: usize) -> Vec<FrameRef> {
+    (0..count).map(|_| pool.allocate(class)).collect()
+}
+
+fn free_all(pool: &Pool, class: Class, blocks: Vec<FrameRef>) {
+    pool.own();
+    for block in blocks {
+        // SAFETY: from this pool, of this class.
+        unsafe { free(block.cast(), class) };
+    }
+    pool.disown();
+}
+
+fn pages(pool: &Pool) -> usize {
+    // SAFETY: nobody changes the list meanwhile.
+    unsafe { &*pool.pages.get() }.len()
+}
+
+const SMALL: Class = Class::Pooled(3);
+const WIDE: Class = Class::Pooled(31);
+/// Blocks of a page.
+const OF_A_PAGE: usize = (PAGE - PAGE_HEADER) / SMALL.bytes();
+
+#[test]
+fn a_page_goes_back_when_all_that_was_carved_of_it_is_free() {
+    let pool = Pool::new();
+    let (small, wide) = (allocate(&pool, SMALL, 3), allocate(&pool, WIDE, 2));
+    let kept = allocate(&pool, SMALL, OF_A_PAGE);
+    assert_eq!(pages(&pool), 3);
+    free_all(&pool, WIDE, wide);
+    pool.reclaim();
+    assert_eq!(pages(&pool), 2, "the page has not been carved up");
+    free_all(&pool, SMALL, small);
+    pool.reclaim();
+    assert_eq!(pages(&pool), 2, "each has a live block");
+    let again = allocate(&pool, SMALL, 3);
+    assert_eq!(pages(&pool), 2, "its free blocks are still there");
+    free_all(&pool, SMALL, again);
+    free_all(&pool, SMALL, kept);
+    pool.reclaim();
+    assert_eq!(pages(&pool), 0);
+    let mut afresh = allocate(&pool, SMALL, OF_A_PAGE + 1);
+    assert_eq!(pages(&pool), 2, "nothing is carved of a page that is gone");
+    afresh.sort_unstable();
+    afresh.dedup();
+    assert_eq!(afresh.len(), OF_A_PAGE + 1);
+    free_all(&pool, SMALL, afresh);
+    pool.reclaim();
+}
+
+#[test]
+fn a_page_is_credited_to_the_budget_that_it_was_charged_to() {
+    let pool = Pool::new();
+    let earlier = Arc::new(Budget::new(Some(1 << 30), 1));
+    pool.set_budget(Arc::clone(&earlier));
+    let inherited = allocate(&pool, SMALL, 1);
+    let budget = Arc::new(Budget::new(Some(1 << 30), 1));
+    pool.set_budget(Arc::clone(&budget));
+    let own = allocate(&pool, WIDE, 1);
+    assert_eq!((earlier.used(), budget.used()), (PAGE, PAGE));
+    free_all(&pool, SMALL, inherited);
+    pool.reclaim();
+    assert_eq!((pages(&pool), budget.used()), (1, PAGE), "the page that is left is the budget's");
+    free_all(&pool, WIDE, own);
+    pool.reclaim();
+    assert_eq!((pages(&pool), budget.used()), (0, 0));
+}
