@@ -103,7 +103,7 @@ impl VisitMut for Rewrite<'_> {
             Expr::Call(e) if crate::scan::never_returns(e) => {
                 let site = Span::mixed_site();
                 Some(quote_spanned! {site=> {
-                    #[allow(unreachable_code)]
+                    #[allow(unreachable_code, clippy::diverging_sub_expression)]
                     let __never: ::finespun::__rt::DivergesAsInStd = #e;
                 }})
             }
