@@ -118,6 +118,9 @@ impl<'a> Visit<'a> for Listable {
     }
     fn visit_macro(&mut self, mac: &'a Macro) {
         self.sequence &= !is_join(mac);
+        if let Some((_, arguments)) = crate::macros::parse(mac) {
+            crate::macros::expressions(&arguments).into_iter().for_each(|argument| self.visit_expr(argument));
+        }
     }
     fn visit_item(&mut self, _: &'a Item) {
         self.items = true;

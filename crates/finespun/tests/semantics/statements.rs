@@ -235,6 +235,11 @@ corpus! {
         v[0] + u64::from(a)
     } with ();
 
+    fn join_in_a_macro() -> u64 {
+        let text = format!("{}", join!(leaf(1u64), now(2u64), leaf(3u64)).2);
+        text.len() as u64
+    } with ();
+
     fn iterator_in_an_operand() -> u64 {
         eat(leaf(vec![d("a"), d("b")].into_iter().rev().len()).await);
         eat(leaf(Some(&d("c")).map(|v| v.len()).is_some()).await);
