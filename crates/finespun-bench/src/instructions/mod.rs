@@ -55,7 +55,7 @@ const ROWS: &[Row] = &[
     row("uts", "tree search by reduce, per node", Some("uts-plain"), "uts-tasks", 26.0),
     row("straight", "a task straight through its callees", Some("straight-plain"), "straight-tasks", 4.0),
     row("lends", "the same, lending a local to them", Some("straight-plain"), "lends-tasks", 4.0),
-    row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 189.0),
+    row("fib-pinned", "fib, join! in the pinned schema", Some("fib-plain"), "fib-pinned", 186.0),
     row("closures", "fib by closures, both halves posted, per call", Some("fib-plain"), "fib-closures", 205.0),
     row("closures-tail", "the same with a tail call", Some("fib-plain"), "fib-closures-tail", 145.0),
     row("lock", "Mutex: lock and unlock, free", Some("lock-std"), "lock-tasks", 101.0),

@@ -30,6 +30,8 @@ pub(super) struct Session {
 impl Session {
     /// Begins a session; something of the computation must be active until its end.
     pub(super) fn begin(cx: Cx, computation: &'static Computation) -> Session {
+        // A closure's memory is free before its thread begins.
+        cx.context().current.set(None);
         let threads = &cx.context().threads;
         let tally = computation.tally(cx);
         let before = (

@@ -192,8 +192,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             cx.leave_node();
         }
         let cancelled = cx.enter_frame(group);
-        // A closure's memory is free before its thread begins.
-        cx.context().current.set(vtable.thread.is_none().then_some(current));
+        cx.context().current.set(Some(current));
         cx.context().counters.resumed();
         origin::forget();
         let polled = match cancelled {
