@@ -225,13 +225,14 @@ impl Builder<'_> {
             && self.graph.kinds[var].lends == Lend::Owned
             && matches!(effect(pat), Effect::Looks | Effect::Part)
         {
-            // What it does not name may have been moved, or stays.
+            // What it does not name may have been moved, or stays. The local itself is named.
+            self.touch(var, Use::Part(None), name.span());
             self.elements_taken(var, expr, elements, name.span());
             return kind;
         }
         let looks = if whole { Use::Borrow } else { Use::Part(self.field(expr).map(|(_, field)| field)) };
         let how = match effect(pat) {
-            Effect::Looks if matches!(pat, Pat::Wild(_)) => return kind,
+            Effect::Looks if matches!(pat, Pat::Wild(_)) => Use::Part(None),
             _ if !kind.drops || self.graph.kinds[var].lends != Lend::Owned => looks,
             Effect::Looks | Effect::Inert => looks,
             Effect::Takes if whole => Use::Named,

@@ -104,11 +104,15 @@ impl Alive {
             self.whole[var] = looks;
         }
         for (field, (of, path)) in graph.fields.iter().enumerate() {
-            let touched = of_field.is_none_or(|f| {
-                let touched = &graph.fields[f].1;
-                // What is below a field goes with it; to look below it needs it.
-                path.starts_with(touched.as_str()) || (looks && touched.starts_with(path.as_str()))
-            });
+            let touched = match of_field {
+                Some(f) => {
+                    let touched = &graph.fields[f].1;
+                    // What is below a field goes with it; to look below it needs it.
+                    path.starts_with(touched.as_str()) || (looks && touched.starts_with(path.as_str()))
+                }
+                // Of an unknown part nothing follows.
+                None => !part,
+            };
             if *of == var && touched {
                 self.fields[field] = looks;
             }

@@ -235,6 +235,19 @@ corpus! {
         v[0] + u64::from(a)
     } with ();
 
+    fn local_that_is_named_and_not_looked_at() -> u64 {
+        let a = (5u64, (d("b"), 7u64));
+        let moved = d("moved");
+        for _ in 0..leaf(a.1.1 - 6).await { wait().await; }
+        let (_, ..) = a;
+        drop(moved);
+        wait().await;
+        match moved { _ => log("arm") }
+        if let _ = moved { log("then") }
+        wait().await;
+        0
+    } with ();
+
     fn join_in_a_macro() -> u64 {
         let text = format!("{}", join!(leaf(1u64), now(2u64), leaf(3u64)).2);
         text.len() as u64
