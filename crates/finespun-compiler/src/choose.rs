@@ -10,7 +10,7 @@ use crate::closures;
 use crate::emit::{self, Ready};
 use crate::error::Errors;
 use crate::flow::capture::{self, Demand};
-use crate::flow::graph::{Bound, Own};
+use crate::flow::event::{Bound, Own};
 use crate::head;
 use crate::kinds::{self, Kind, Lend};
 use crate::names::Names;

@@ -7,14 +7,15 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprClosure, Pat, Type};
 
+use crate::flow::methods;
 use crate::kinds;
-use crate::macros::mentions;
+use crate::macros::{self, mentions};
 use crate::names::Names;
 use crate::scan;
 
@@ -110,6 +111,7 @@ impl<'a> Visit<'a> for Own<'a> {
             Expr::MethodCall(e) => {
                 // A number's methods may take it by reference; a reference's take what it points to.
                 self.lent |= scan::name(&e.receiver).and_then(|n| self.copies.get(&n.to_string())) == Some(&false)
+                    && !methods::of_number(&e.method)
                     && !BY_VALUE.iter().any(|m| e.method == m);
             }
             _ => {}
@@ -130,39 +132,10 @@ impl<'a> Visit<'a> for Own<'a> {
 
 /// May a string among the tokens name a local, as `format!("{x}")` does?
 fn names_inline(tokens: &TokenStream) -> bool {
-    tokens.clone().into_iter().any(|tree| match tree {
-        TokenTree::Group(g) => names_inline(&g.stream()),
-        TokenTree::Literal(l) => {
-            let text = l.to_string();
-            text.split('{').skip(1).any(|after| after.starts_with(|c: char| c.is_alphabetic() || c == '_'))
-        }
-        _ => false,
-    })
+    let mut found = false;
+    macros::literals(tokens, &mut |text| found |= !macros::inline_names(text).is_empty());
+    found
 }
 
-/// Methods of numbers that take them by value.
-const BY_VALUE: &[&str] = &[
-    "pow",
-    "abs",
-    "sqrt",
-    "min",
-    "max",
-    "rem_euclid",
-    "div_ceil",
-    "wrapping_add",
-    "wrapping_sub",
-    "wrapping_mul",
-    "saturating_add",
-    "saturating_sub",
-    "checked_add",
-    "checked_sub",
-    "abs_diff",
-    "count_ones",
-    "trailing_zeros",
-    "leading_zeros",
-    "rotate_left",
-    "rotate_right",
-    "is_power_of_two",
-    "then",
-    "then_some",
-];
+/// Methods of `bool` and of what can be ordered that take numbers by value.
+const BY_VALUE: &[&str] = &["min", "max", "then", "then_some"];

@@ -187,7 +187,7 @@ fn branch(params: &[Known<'_>], e: &syn::ExprIf, after: &[Stmt], tail: bool) -> 
                 Blank.visit_pat_mut(&mut binding.pat);
                 return Some(Leading::Test(syn::parse_quote!(if #binding {} else #exit)));
             }
-            if has_let(cond) || !kept(params, cond, &quote::quote!(#then)) {
+            if scan::has_let(cond) || !kept(params, cond, &quote::quote!(#then)) {
                 return None;
             }
             let rest = syn::ExprBlock { attrs: Vec::new(), label: None, block: then.clone() };
@@ -289,14 +289,6 @@ fn still(params: &[Known<'_>], expr: &Expr) -> bool {
             Expr::Lit(_) => true,
             part => scan::name(part).and_then(known).is_some_and(|p| p.kind.primitive),
         }),
-        _ => false,
-    }
-}
-
-fn has_let(expr: &Expr) -> bool {
-    match scan::peel(expr) {
-        Expr::Let(_) => true,
-        Expr::Binary(b) => has_let(&b.left) || has_let(&b.right),
         _ => false,
     }
 }

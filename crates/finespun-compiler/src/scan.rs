@@ -220,6 +220,15 @@ pub(crate) fn root(expr: &Expr) -> Option<(&syn::Ident, bool)> {
     }
 }
 
+/// Does a condition bind anything?
+pub(crate) fn has_let(expr: &Expr) -> bool {
+    match peel(expr) {
+        Expr::Let(_) => true,
+        Expr::Binary(b) => has_let(&b.left) || has_let(&b.right),
+        _ => false,
+    }
+}
+
 /// Is this a loop without an end?
 pub(crate) fn endless(expr: &Expr) -> bool {
     matches!(expr, Expr::Loop(_)) && !crate::macros::mentions(&quote::quote!(#expr), &|i| i == "break")

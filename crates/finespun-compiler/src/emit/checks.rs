@@ -54,7 +54,6 @@ pub(crate) fn of_std(block: &Block) -> TokenStream {
     let variants = used.variants.iter().map(|name| {
         let path = Ident::new(name, Span::call_site());
         match name.as_str() {
-            "None" => quote_spanned!(site=> const _: ::core::option::Option<()> = #path;),
             "Some" => quote_spanned!(site=> const _: fn(()) -> ::core::option::Option<()> = #path;),
             _ => quote_spanned!(site=> const _: fn(()) -> ::core::result::Result<(), ()> = #path;),
         }
@@ -74,14 +73,6 @@ struct Used {
     variants: BTreeSet<String>,
 }
 
-impl Used {
-    fn variant(&mut self, name: &Ident) {
-        if ["None", "Some", "Ok", "Err"].iter().any(|known| name == known) {
-            self.variants.insert(name.to_string());
-        }
-    }
-}
-
 impl<'a> Visit<'a> for Used {
     fn visit_macro(&mut self, mac: &'a Macro) {
         if let Some(name) = mac.path.get_ident() {
@@ -93,10 +84,11 @@ impl<'a> Visit<'a> for Used {
         }
     }
     fn visit_pat(&mut self, pat: &'a Pat) {
-        match pat {
-            Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => self.variant(&p.ident),
-            Pat::TupleStruct(p) => p.path.get_ident().into_iter().for_each(|name| self.variant(name)),
-            _ => {}
+        if let Pat::TupleStruct(p) = pat
+            && let Some(name) =
+                p.path.get_ident().filter(|&name| ["Some", "Ok", "Err"].iter().any(|known| name == known))
+        {
+            self.variants.insert(name.to_string());
         }
         visit::visit_pat(self, pat);
     }

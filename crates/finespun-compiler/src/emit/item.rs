@@ -13,7 +13,7 @@ use syn::{
 
 use super::argument;
 use crate::choose::{self, Choice, Code, Param};
-use crate::flow::graph::Own;
+use crate::flow::event::Own;
 use crate::kinds::{self, Kind};
 use crate::parse::Options;
 

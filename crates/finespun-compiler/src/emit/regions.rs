@@ -18,7 +18,7 @@ use syn::{Expr, Ident, Lifetime, Stmt, Type};
 use super::exits::{Exits, rewritten};
 use super::stack::is_unit;
 use super::{Ready, bound};
-use crate::flow::graph::Place;
+use crate::flow::event::Place;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
 use crate::macros::uses;
 

@@ -21,7 +21,7 @@ use syn::Ident;
 use super::regions::{Regions, pending, result, slot};
 use super::stack::is_unit;
 use super::{Ready, entry, noted};
-use crate::flow::graph::Place;
+use crate::flow::event::Place;
 use crate::ir::{Call, Dest, Node, PointId};
 use crate::macros;
 

@@ -277,7 +277,7 @@ impl Writer<'_> {
         let leave = |suspended: TokenStream| {
             let entries = self.ready.entries();
             let index = entries.iter().position(|e| *e == id).expect("an entry");
-            let live = &self.ready.flow.live[&crate::flow::graph::Place::Point(id)];
+            let live = &self.ready.flow.live[&crate::flow::event::Place::Point(id)];
             let live = tuple(live.iter().rev().map(|&v| {
                 let key = &self.ready.names.vars[v].key;
                 if self.ready.located { quote!(#key) } else { quote_spanned!(span=> ::finespun::__rt::send(#key)) }

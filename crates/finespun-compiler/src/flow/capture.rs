@@ -7,7 +7,8 @@ use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::{Expr, Ident, Type};
 
-use super::graph::{self, Bound, Event, Graph, Own, Place, Use};
+use super::event::{Bound, Event, Graph, Own, Place, Use};
+use super::graph;
 use super::methods;
 use super::solve::{self, EMPTY, FIELDS, INTACT, MAYBE, PARTLY, TAKEN};
 use crate::ir::{BlockId, Body, Dest};

@@ -3,7 +3,8 @@
 use syn::visit::{self, Visit};
 use syn::{Expr, Ident};
 
-use super::graph::{Builder, Use};
+use super::event::Use;
+use super::graph::Builder;
 use crate::kinds::{Kind, Lend};
 use crate::scan;
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Lit, UnOp};
 
-use super::graph::{Builder, Event, Use, both};
+use super::event::{Event, Use};
+use super::graph::{Builder, both};
 use super::methods;
 use crate::kinds::{self, Kind, Lend};
 use crate::macros::{self, Arguments, Style};

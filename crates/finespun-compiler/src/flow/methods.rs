@@ -98,9 +98,14 @@ const BY_VALUE: &[&str] = &[
     "min",
     "max",
     "clamp",
+];
+
+/// Methods of numbers, which take them by value.
+const NUMBERS: &[&str] = &[
     "pow",
     "abs",
     "abs_diff",
+    "sqrt",
     "rem_euclid",
     "div_ceil",
     "wrapping_add",
@@ -110,6 +115,13 @@ const BY_VALUE: &[&str] = &[
     "saturating_sub",
     "checked_add",
     "checked_sub",
+    "checked_mul",
+    "rotate_left",
+    "rotate_right",
+    "count_ones",
+    "trailing_zeros",
+    "leading_zeros",
+    "is_power_of_two",
 ];
 
 /// Give a number, a `bool` or the like.
@@ -236,7 +248,10 @@ pub(crate) fn by_reference(name: &syn::Ident) -> bool {
     among(BY_REFERENCE, name)
 }
 pub(crate) fn by_value(name: &syn::Ident) -> bool {
-    among(BY_VALUE, name)
+    among(BY_VALUE, name) || of_number(name)
+}
+pub(crate) fn of_number(name: &syn::Ident) -> bool {
+    among(NUMBERS, name)
 }
 pub(crate) fn primitive(name: &syn::Ident) -> bool {
     among(PRIMITIVE, name)

@@ -5,7 +5,8 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Expr, Member, Pat};
 
-use super::graph::{Builder, Event, Use};
+use super::event::{Event, Use};
+use super::graph::Builder;
 use crate::kinds::{self, Kind, Lend};
 use crate::names::is_constant;
 use crate::scan;
@@ -71,8 +72,6 @@ fn fields<'a>(path: &syn::Path, parts: impl Iterator<Item = &'a Pat>) -> Effect 
 
 fn effect(pat: &Pat) -> Effect {
     match pat {
-        // There is nothing in it.
-        Pat::Ident(p) if p.ident == "None" => Effect::Inert,
         Pat::Ident(p) if is_constant(p) || p.by_ref.is_some() => Effect::Looks,
         Pat::Ident(_) => Effect::Takes,
         Pat::Guard(p) => effect(&p.pat),

@@ -3,7 +3,8 @@
 use syn::spanned::Spanned;
 use syn::{Expr, Type};
 
-use super::graph::{Builder, Use};
+use super::event::Use;
+use super::graph::Builder;
 use crate::kinds::{Kind, Lend};
 use crate::scan;
 

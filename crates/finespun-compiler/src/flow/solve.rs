@@ -1,7 +1,7 @@
 //! The two data-flow analyses: what may have happened to each local before an
 //! event, and whether it may be looked at after.
 
-use super::graph::{Event, Graph, Use};
+use super::event::{Event, Graph, Place, Use};
 
 /// Has no value yet.
 pub(crate) const EMPTY: u8 = 1;
@@ -157,9 +157,8 @@ pub(crate) fn copied_fields(graph: &Graph, alive: &[Alive]) -> Vec<bool> {
 /// The events that can be reached after leaving the stack at some point.
 pub(crate) fn resumable(graph: &Graph) -> Vec<bool> {
     let mut seen = vec![false; graph.events.len()];
-    let mut work: Vec<usize> = (0..graph.events.len())
-        .filter(|&n| matches!(&graph.events[n], Event::Place(super::graph::Place::Point(_), _)))
-        .collect();
+    let mut work: Vec<usize> =
+        (0..graph.events.len()).filter(|&n| matches!(&graph.events[n], Event::Place(Place::Point(_), _))).collect();
     while let Some(node) = work.pop() {
         for &next in &graph.next[node] {
             if !std::mem::replace(&mut seen[next], true) {

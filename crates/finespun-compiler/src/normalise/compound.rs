@@ -92,13 +92,13 @@ impl Norm<'_> {
 
     /// A condition: its temporaries end before the branch is entered.
     fn condition(&mut self, cond: Expr, nodes: &mut Vec<Node>) -> Expr {
-        if has_let(&cond) {
+        if scan::has_let(&cond) {
             self.chain(&cond);
         }
         if !scan::awaits(&cond) {
             return cond;
         }
-        if has_let(&cond) {
+        if scan::has_let(&cond) {
             self.reasons.add(cond.span(), "an await stands in a chain of `let`s", BIND);
             return cond;
         }
@@ -210,7 +210,7 @@ impl Norm<'_> {
                 let other = Some((Default::default(), Box::new(leave)));
                 self.if_let(binding, then, other, Dest::Unit, &mut inner);
             }
-            cond if has_let(&cond) => {
+            cond if scan::has_let(&cond) => {
                 let cond = self.condition(cond, &mut inner);
                 let then = self.block(e.body.stmts, Mode::Unit);
                 let other = self.push(Block { nodes: vec![Node::Plain(leave)], ..Default::default() });
@@ -282,13 +282,5 @@ impl Norm<'_> {
             self.reasons.add(pat.span(), "a loop is bound to a local", "use it as a statement");
         }
         Dest::Unit
-    }
-}
-
-fn has_let(expr: &Expr) -> bool {
-    match scan::peel(expr) {
-        Expr::Let(_) => true,
-        Expr::Binary(b) => has_let(&b.left) || has_let(&b.right),
-        _ => false,
     }
 }

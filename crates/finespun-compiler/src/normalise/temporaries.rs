@@ -6,6 +6,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Pat, UnOp};
 
+use crate::flow::methods::of_number;
 use crate::flow::pattern::{by_ref, takes_all};
 use crate::macros::{self, Arguments, Style};
 use crate::scan;
@@ -14,24 +15,6 @@ use crate::scan;
 /// receiver has no destructor: nothing is left behind by calling them on a
 /// temporary.
 const CONSUMING: &[&str] = &[
-    "into_iter",
-    "map",
-    "filter",
-    "filter_map",
-    "flat_map",
-    "flatten",
-    "enumerate",
-    "zip",
-    "rev",
-    "chain",
-    "skip",
-    "step_by",
-    "take_while",
-    "skip_while",
-    "copied",
-    "cloned",
-    "inspect",
-    "scan",
     "sum",
     "product",
     "collect",
@@ -55,25 +38,6 @@ const CONSUMING: &[&str] = &[
     "max_by_key",
     "into",
     "into_boxed_slice",
-    "peekable",
-    "pow",
-    "abs",
-    "sqrt",
-    "wrapping_add",
-    "wrapping_sub",
-    "wrapping_mul",
-    "saturating_sub",
-    "saturating_add",
-    "checked_add",
-    "checked_sub",
-    "checked_mul",
-    "rotate_left",
-    "rotate_right",
-    "trailing_zeros",
-    "leading_zeros",
-    "count_ones",
-    "rem_euclid",
-    "div_ceil",
 ];
 
 /// Methods that take `self` by value where it is an iterator or a number, but may find it behind a guard, or take it by
@@ -95,7 +59,6 @@ const ADAPTORS: &[&str] = &[
     "zip",
     "rev",
     "chain",
-    "take",
     "skip",
     "step_by",
     "take_while",
@@ -150,7 +113,8 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         Expr::Call(e) => find(&e.func).or_else(|| e.args.iter().find_map(find)),
         Expr::MethodCall(e) => {
             let among = |list: &[&str]| list.iter().any(|m| e.method == m);
-            let owned = among(CONSUMING) && !is_guard(&e.receiver);
+            let by_value = among(CONSUMING) || among(ADAPTORS) || of_number(&e.method);
+            let owned = by_value && !is_guard(&e.receiver);
             let consumed = owned || (among(LIGHT) && is_light(&e.receiver)) || scan::known(expr).is_some();
             let nothing_left = scan::is_place(&e.receiver) || is_view(&e.receiver) || consumed;
             let here = if nothing_left { inside(&e.receiver) } else { Some(e.receiver.span()) };
@@ -200,21 +164,29 @@ pub(crate) fn scrutinee(expr: &Expr) -> Option<Span> {
 /// What a `match` looks at, where it is a part of an expression, is kept until the statement ends, unless the patterns take
 /// it all.
 pub(crate) fn left_behind(e: &syn::ExprMatch) -> Option<Span> {
-    let number = |pat: &Pat| matches!(head(pat), Pat::Lit(_) | Pat::Range(_));
+    let number = |pat: &Pat| matches!(first_case(pat), Pat::Lit(_) | Pat::Range(_));
     if let Some(span) = scrutinee(&e.expr) {
         return Some(span);
     }
     let inert = matches!(scan::peel(&e.expr), Expr::Lit(_) | Expr::Cast(_) | Expr::Reference(_));
     let none = scan::is_place(&e.expr) || inert || e.arms.iter().any(|arm| number(&arm.pat));
-    if none || e.arms.iter().all(|arm| takes_all(&arm.pat)) { None } else { Some(e.expr.span()) }
+    // Beside a `Some`, there is nothing in a `None`.
+    let named = |pat: &Pat, name: &str| match first_case(pat) {
+        Pat::Ident(p) => p.ident == name,
+        Pat::TupleStruct(p) => p.path.is_ident(name),
+        _ => false,
+    };
+    let option = e.arms.iter().any(|arm| named(&arm.pat, "Some"));
+    let taken = |arm: &syn::Arm| takes_all(&arm.pat) || (option && named(&arm.pat, "None"));
+    if none || e.arms.iter().all(taken) { None } else { Some(e.expr.span()) }
 }
 
 /// The pattern itself, or the first of several.
-fn head(pat: &Pat) -> &Pat {
+fn first_case(pat: &Pat) -> &Pat {
     match pat {
-        Pat::Paren(p) => head(&p.pat),
-        Pat::Guard(p) => head(&p.pat),
-        Pat::Or(p) => p.cases.first().map_or(pat, head),
+        Pat::Paren(p) => first_case(&p.pat),
+        Pat::Guard(p) => first_case(&p.pat),
+        Pat::Or(p) => p.cases.first().map_or(pat, first_case),
         _ => pat,
     }
 }
@@ -325,7 +297,7 @@ fn is_light(expr: &Expr) -> bool {
             ["parfor", "lparfor"].iter().any(|name| s.ident == name)
         })),
         Expr::MethodCall(e) => {
-            let known = VIEWS.iter().chain(ADAPTORS).any(|m| e.method == m);
+            let known = e.method == "take" || VIEWS.iter().chain(ADAPTORS).any(|m| e.method == m);
             known && (scan::is_place(&e.receiver) || is_light(&e.receiver))
         }
         _ => false,

@@ -39,7 +39,6 @@ fn sum_of(
     ) -> ::finespun::__rt::Outcome<u64, impl ::finespun::__rt::Schema + use<>> {
         #[allow(clippy::all, clippy::restriction)]
         const _: () = {
-            const _: ::core::option::Option<()> = None;
             const _: fn(()) -> ::core::option::Option<()> = Some;
         };
         #[allow(unused_imports)]

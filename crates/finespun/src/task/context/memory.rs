@@ -1,0 +1,90 @@
+//! What a worker does when there is little memory for frames: see [`budget`](crate::task::budget).
+
+use std::sync::atomic::Ordering;
+
+use super::{Context, Cx};
+use crate::task::budget::{Budget, FrameMemory, Room};
+use crate::task::call::cancelled;
+use crate::task::frame::FrameRef;
+use crate::task::{pool, run, teams};
+
+impl Context {
+    /// Has the worker find out whether what runs there is to end, when it next makes something without a guard check.
+    pub(crate) fn set_exhausted(&self) {
+        // Release: pairs with the Acquire in `check_exhausted`, which then finds the run marked.
+        self.exhausted.store(true, Ordering::Release);
+    }
+}
+
+impl Cx {
+    /// There is little memory for frames, or too little: reclaims some, and ends a run if that is not enough.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn memory_is_tight(self, budget: &Budget, room: Room) {
+        let context = self.context();
+        match room {
+            Room::Enough => {}
+            Room::Tight { ask } => {
+                if ask {
+                    context.scheduler().reclaim();
+                }
+                context.pool.reclaim_once(budget);
+            }
+            Room::Over => self.memory_is_out(budget),
+        }
+    }
+
+    /// There is too little memory for frames: ends a run, unless others have pages that are theirs no longer.
+    fn memory_is_out(self, budget: &Budget) {
+        let context = self.context();
+        let Some(run) = budget.growing(self.run(), teams::find_run) else { return };
+        let own = run.number == self.run();
+        if run.is_cancelled() {
+            if own {
+                context.set_exhausted();
+            }
+            return;
+        }
+        let mut asked = Vec::new();
+        if budget.is_shared() {
+            asked = teams::reclaim();
+            pool::reclaim_idle();
+        } else {
+            budget.reclaim();
+            context.scheduler().reclaim();
+        }
+        let bytes = budget.used_at_last(&asked, || context.pool.reclaim_once(budget));
+        if bytes <= budget.limit() || run.is_cancelled() {
+            return;
+        }
+        // SAFETY: a frame that runs is live.
+        let of_run = |frame: &FrameRef| own && self.is_in_run_of(unsafe { frame.as_ref() }.group);
+        // SAFETY: it runs, on this worker.
+        let (task, depth) =
+            context.current.get().filter(of_run).map_or((None, 0), |frame| unsafe { run::chain(frame) });
+        teams::exhaust(&run, FrameMemory { task, depth, frames: 0, bytes, limit: budget.limit() });
+    }
+
+    /// Ends a task that goes on spawning, or a thread that goes on making closures, although its run has been cancelled for
+    /// want of memory: such code may never come to a guard check.
+    ///
+    /// # Panics
+    /// If that is so.
+    #[inline]
+    pub(crate) fn check_exhausted(self) {
+        #[cold]
+        #[inline(never)]
+        fn check(cx: Cx) {
+            // Cleared before the look: whoever marks a run sets it afterwards.
+            cx.context().exhausted.swap(false, Ordering::Acquire);
+            if cx.is_terminated() {
+                cx.context().set_exhausted();
+                cancelled("the run is out of frame memory");
+            }
+        }
+        // Relaxed: decided above.
+        if self.context().exhausted.load(Ordering::Relaxed) {
+            check(self);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Pages without a live block: how a pool finds them and gives them away.
+//!
+//! They go to a list of the process, and serve any class of any pool again. See [`budget`](super::super::budget) for when that
+//! is asked for.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Block, CLASSES, IDLE, PAGE, Pool, header, page_of, page_of_byte};
+use crate::atomics::lock_std as lock;
+use crate::task::budget::{self, Budget};
+
+/// A page without a live block, of no pool.
+struct Spare(NonNull<u8>);
+// SAFETY: nobody else knows the memory.
+unsafe impl Send for Spare {}
+
+/// Pages that have been reclaimed.
+static SPARE: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
+/// How many there are: a hint.
+static SPARES: AtomicUsize = AtomicUsize::new(0);
+
+/// In place of a number of blocks: the page is given away.
+const WHOLE: u32 = u32::MAX;
+
+impl Pool {
+    /// Reclaims pages, if that has not been done since the budget last asked for it.
+    pub(crate) fn reclaim_once(&self, budget: &Budget) {
+        let epoch = budget.epoch();
+        if self.epoch.replace(epoch) != epoch {
+            budget.answer(epoch, || self.reclaim());
+        }
+    }
+
+    /// Gives away the pages of which all blocks that have been carved are free. Takes a look at each page and each free block.
+    pub(super) fn reclaim(&self) {
+        self.collect();
+        // SAFETY: only the owner touches the list.
+        let pages = unsafe { &mut *self.pages.get() };
+        for &page in &*pages {
+            // SAFETY: a page of this pool.
+            unsafe { header(page) }.free.set(0);
+        }
+        self.each_free(|free, _| free.set(free.get() + 1));
+        let (mut gone, mut own) = (Vec::new(), 0);
+        pages.retain(|&page| {
+            // SAFETY: as above.
+            let header = unsafe { header(page) };
+            let whole = header.free.get() as usize == self.carved(page);
+            if whole {
+                header.free.set(WHOLE);
+                own += if header.term == self.term.get() { PAGE } else { 0 };
+                gone.push(Spare(page));
+            }
+            !whole
+        });
+        if gone.is_empty() {
+            return;
+        }
+        let mut left = [const { (ptr::null_mut::<Block>(), ptr::null_mut::<Block>()) }; CLASSES];
+        self.each_free(|free, (index, block)| {
+            if free.get() == WHOLE {
+                return;
+            }
+            let (first, last) = &mut left[index];
+            match NonNull::new(*last) {
+                // SAFETY: a free block of this pool, which has been visited.
+                Some(last) => unsafe { (*last.as_ptr()).next = block.as_ptr() },
+                None => *first = block.as_ptr(),
+            }
+            *last = block.as_ptr();
+        });
+        for (list, (first, last)) in self.free.iter().zip(left) {
+            list.set(first);
+            if let Some(last) = NonNull::new(last) {
+                // SAFETY: as above.
+                unsafe { (*last.as_ptr()).next = ptr::null_mut() };
+            }
+        }
+        for fresh in &self.fresh {
+            let (next, _) = fresh.get();
+            // SAFETY: what is carved next lies in a page of this pool, or at its end; it was one until now.
+            if !next.is_null() && unsafe { page_of_byte(next.wrapping_sub(1)).as_ref() }.free.get() == WHOLE {
+                fresh.set((ptr::null_mut(), ptr::null_mut()));
+            }
+        }
+        let bytes = gone.len() * PAGE;
+        match &*self.budget.borrow() {
+            Some(budget) => budget.credit(bytes, own),
+            None => budget::credit_process(bytes),
+        }
+        let mut spare = lock(&SPARE);
+        spare.extend(gone);
+        SPARES.store(spare.len(), Ordering::Relaxed);
+    }
+
+    /// Calls `visit` with each free block, its class, and the count in its page. It may link the blocks that it has visited.
+    fn each_free(&self, mut visit: impl FnMut(&Cell<u32>, (usize, NonNull<Block>))) {
+        for (index, list) in self.free.iter().enumerate() {
+            let mut next = NonNull::new(list.get());
+            while let Some(block) = next {
+                // SAFETY: blocks in the free list are free and owned by this thread.
+                next = NonNull::new(unsafe { block.as_ref() }.next);
+                // SAFETY: a pooled block lies in a page with a header.
+                visit(&unsafe { page_of(block).as_ref() }.free, (index, block));
+            }
+        }
+    }
+}
+
+/// A page that has been reclaimed, if there is one.
+pub(super) fn spare_page() -> Option<*mut u8> {
+    // Relaxed: a hint.
+    if SPARES.load(Ordering::Relaxed) == 0 {
+        return None;
+    }
+    let mut spare = lock(&SPARE);
+    let page = spare.pop();
+    SPARES.store(spare.len(), Ordering::Relaxed);
+    page.map(|Spare(page)| page.as_ptr())
+}
+
+/// Reclaims the pages of pools without a worker.
+pub(crate) fn reclaim_idle() {
+    lock(&IDLE).iter().for_each(|pool| pool.reclaim());
+}
