@@ -258,7 +258,9 @@ fn loans(graph: &Graph, names: &Names, body: &Body, place: Place, live: &[usize]
         let shown = &names.vars[root].shown;
         let span = span.unwrap_or_else(|| names.vars[root].key.span());
         if slot || graph.kinds[root].lends == Lend::Owned {
+            // What a closure names and the operand takes is copied, so the closure has lent it.
             if let Place::Point(p) = place
+                && holder.is_none_or(|h| !graph.kinds[h].closure)
                 && given_away(graph, names, body.points[p].call.operands(), root)
             {
                 continue;

@@ -248,6 +248,16 @@ corpus! {
         0
     } with ();
 
+    fn closure_that_lends_what_the_operand_copies() -> u64 {
+        #[derive(Clone, Copy)]
+        struct Tag(u64);
+        fn of(tag: Tag, n: u64) -> u64 { tag.0 + n }
+        let tag = Tag(3);
+        let sum = |n: u64| of(tag, n);
+        let a = leaf(of(tag, 1)).await;
+        a + of(tag, 2)
+    } with ();
+
     fn join_in_a_macro() -> u64 {
         let text = format!("{}", join!(leaf(1u64), now(2u64), leaf(3u64)).2);
         text.len() as u64

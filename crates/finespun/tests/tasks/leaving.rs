@@ -39,7 +39,7 @@ fn frames_of_a_probe(runtime: &Runtime) -> u64 {
 
 #[task]
 async fn out_of_stack_and_a_panic() {
-    join!(deep(20_000), panic_soon());
+    join!(deep(100_000), panic_soon());
 }
 
 #[task]
