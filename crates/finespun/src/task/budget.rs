@@ -40,7 +40,7 @@
 //! ```
 //!
 //! A pool answers an epoch once, after it has reclaimed its pages. So in ANSWERED(e, 0) every pool of the team has reclaimed
-//! its pages since somebody asked for epoch e. Who asks again meanwhile starts over for all who wait.
+//! its pages since epoch e was asked for. A later ask restarts the wait of every waiting worker.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -192,7 +192,7 @@ impl Budget {
 
     /// Has pools reclaim their pages when they next look.
     pub(crate) fn reclaim(&self) {
-        // Relaxed: a hint, which decides when pools look and how long somebody waits for them.
+        // Relaxed: a hint, which decides when pools look and how long a worker waits for them.
         let ask = |asked| Some(u64::from(epoch_of(asked).wrapping_add(1)) << 32 | u64::from(self.workers));
         let _ = self.asked.fetch_update(Ordering::Relaxed, Ordering::Relaxed, ask);
     }

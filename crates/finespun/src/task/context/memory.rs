@@ -34,7 +34,7 @@ impl Cx {
         }
     }
 
-    /// There is too little memory for frames: ends a run, unless others have pages that are theirs no longer.
+    /// Frames take more than the limit: ends a run, unless other pools give enough pages back.
     fn memory_is_out(self, budget: &Budget) {
         let context = self.context();
         let Some(run) = budget.growing(self.run(), teams::find_run) else { return };
@@ -57,9 +57,9 @@ impl Cx {
         if bytes <= budget.limit() || run.is_cancelled() {
             return;
         }
-        // SAFETY: a frame that runs is live.
+        // SAFETY: as below: it is live.
         let of_run = |frame: &FrameRef| own && self.is_in_run_of(unsafe { frame.as_ref() }.group);
-        // SAFETY: it runs, on this worker.
+        // SAFETY: `current` is a task's frame that runs on this worker; a session of closures clears it.
         let (task, depth) =
             context.current.get().filter(of_run).map_or((None, 0), |frame| unsafe { run::chain(frame) });
         teams::exhaust(&run, FrameMemory { task, depth, frames: 0, bytes, limit: budget.limit() });
