@@ -167,7 +167,7 @@ pub(crate) fn analyse(
                 reasons.add(
                     names.vars[var].key.span(),
                     format!("`{}` holds a closure across an await", names.vars[var].shown),
-                    "make the closure a plain function, or create it after the await",
+                    CLOSURE_CURE,
                 );
             }
         }
@@ -243,6 +243,8 @@ fn doubt(graph: &Graph, names: &Names, var: usize, state: u8, reasons: &mut Reas
     reasons.add(span, what, cure);
 }
 
+const CLOSURE_CURE: &str = "make the closure a plain function, or create it after the await";
+
 /// Borrows that cannot follow their local into the heap.
 fn loans(graph: &Graph, names: &Names, body: &Body, place: Place, live: &[usize], reasons: &mut Reasons) {
     let mut lent: Vec<((usize, bool), Option<usize>)> = Vec::new();
@@ -269,7 +271,11 @@ fn loans(graph: &Graph, names: &Names, body: &Body, place: Place, live: &[usize]
                 None => format!("the awaited call borrows the local `{shown}`"),
                 Some(h) => format!("`{}` borrows the local `{shown}`", names.vars[h].shown),
             };
-            reasons.add(span, what, "take `&`, `&mut` or a slice as a parameter instead");
+            let cure = match holder {
+                Some(h) if graph.kinds[h].closure => CLOSURE_CURE,
+                _ => "take `&`, `&mut` or a slice as a parameter instead",
+            };
+            reasons.add(span, what, cure);
         } else if live.contains(&root) {
             reasons.add(
                 span,
