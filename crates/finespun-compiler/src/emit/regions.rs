@@ -4,9 +4,9 @@
 //!
 //! A region is written in the text's own structure. Where control reaches an
 //! await, a loop with awaits in it, or the end of such a statement, the region
-//! stores the locals that live at that place and goes there. So every
-//! statement of the body is written at most once, and only if it can still run
-//! after the task has left the stack.
+//! leaves the scopes that end there, stores the locals that live at that place
+//! and goes there. So every statement of the body is written at most once, and
+//! only if it can still run after the task has left the stack.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -31,6 +31,8 @@ pub(super) struct Regions<'a> {
     pub(super) entered: HashSet<Place>,
     /// Numbers of the states; empty on the first pass.
     pub(super) numbers: Vec<Place>,
+    /// Places that code leaves its scopes for, in the part that is being written.
+    pub(super) left_for: HashSet<Place>,
 }
 
 /// The slot of a local between two regions.
@@ -48,6 +50,16 @@ pub(super) fn result(block: BlockId, node: usize) -> Ident {
     Ident::new(&format!("__r{block}_{node}"), Span::mixed_site())
 }
 
+/// The block that is left for a place.
+fn label(place: Place, span: Span) -> Lifetime {
+    let name = match place {
+        Place::Head(block, index) => format!("'__head{block}_{index}"),
+        Place::After(block, index) => format!("'__after{block}_{index}"),
+        Place::Point(_) => unreachable!("an await is reached within its block"),
+    };
+    Lifetime::new(&name, span)
+}
+
 impl Regions<'_> {
     /// The locals that a place gets from its slots.
     pub(super) fn stored(&self, place: Place) -> Vec<usize> {
@@ -60,18 +72,12 @@ impl Regions<'_> {
         &self.ready.body.blocks[block].nodes[index]
     }
 
-    /// Goes to a place.
-    fn goto(&mut self, place: Place, span: Span) -> TokenStream {
+    /// Stores the locals that live at a place, and goes there. No scope may be left on the way: what a destructor that
+    /// panics finds in a slot is leaked.
+    fn enter(&mut self, place: Place, span: Span) -> TokenStream {
         if !self.ready.flow.live.contains_key(&place) {
             // Control never comes here.
             return TokenStream::new();
-        }
-        if let Place::After(block, index) = place
-            && index + 1 == self.ready.body.blocks[block].nodes.len()
-            && self.ready.body.blocks[block].value.is_none()
-            && matches!(self.node(block, index).out(), Some(Dest::Unit))
-        {
-            return self.end(block, None, span);
         }
         self.entered.insert(place);
         let number = self.numbers.iter().position(|p| *p == place).unwrap_or(0);
@@ -82,6 +88,43 @@ impl Regions<'_> {
             out.extend(quote_spanned!(span=> #slot = ::finespun::__rt::Held::new(#key);));
         }
         quote_spanned!(span=> #out __k = #number; continue '__machine;)
+    }
+
+    /// Leaves all scopes up to a place, where [`Regions::left`] goes on.
+    fn leave_for(&mut self, place: Place, value: Option<TokenStream>, span: Span) -> TokenStream {
+        if !self.ready.flow.live.contains_key(&place) {
+            return match value {
+                Some(value) => quote_spanned!(span=> #value;),
+                None => TokenStream::new(),
+            };
+        }
+        self.left_for.insert(place);
+        let label = label(place, span);
+        quote_spanned!(span=> break #label #value;)
+    }
+
+    /// Code that may leave its scopes for `place`, and then goes there.
+    pub(super) fn left(&mut self, place: Place, code: TokenStream) -> TokenStream {
+        if !self.left_for.remove(&place) {
+            return code;
+        }
+        let site = Span::mixed_site();
+        let label = label(place, site);
+        let enter = self.enter(place, site);
+        let scope = quote_spanned! {site=>
+            #label: {
+                let __never: ::finespun::__rt::DivergesAsInStd = { #code };
+                match __never {}
+            }
+        };
+        match place {
+            Place::After(block, index) if let Some(Dest::Let(_, ty)) = self.node(block, index).out() => {
+                let slot = result(block, index);
+                let ty = ty.iter();
+                quote_spanned!(site=> let __v #(: #ty)* = #scope; #slot = ::finespun::__rt::Held::new(__v); #enter)
+            }
+            _ => quote_spanned!(site=> #scope #enter),
+        }
     }
 
     /// Everything in a block from node `from` on, and what follows the block.
@@ -118,9 +161,10 @@ impl Regions<'_> {
                         Some(other) => self.rest(*other, 0),
                         None if matches!(dest, Dest::Tail) => quote_spanned!(site=> return;),
                         None if matches!(dest, Dest::Value) => self.end(block, None, site),
-                        None => self.goto(Place::After(block, index), site),
+                        None => self.leave(block, index, None, site),
                     };
-                    out.extend(quote_spanned!(site=> if #cond { #then } else { #other }));
+                    let code = quote_spanned!(site=> if #cond { #then } else { #other });
+                    out.extend(self.left(Place::After(block, index), code));
                     return out;
                 }
                 Node::Match { expr, arms, .. } => {
@@ -130,16 +174,18 @@ impl Regions<'_> {
                         let body = self.rest(*body, 0);
                         code.extend(quote_spanned!(site=> #pat => { #body }));
                     }
-                    out.extend(quote_spanned!(site=> match #expr { #code }));
+                    let code = quote_spanned!(site=> match #expr { #code });
+                    out.extend(self.left(Place::After(block, index), code));
                     return out;
                 }
                 Node::Loop { .. } => {
-                    out.extend(self.goto(Place::Head(block, index), site));
+                    out.extend(self.enter(Place::Head(block, index), site));
                     return out;
                 }
                 Node::Scope { body, .. } => {
                     let body = self.rest(*body, 0);
-                    out.extend(quote_spanned!(site=> { #body }));
+                    let code = quote_spanned!(site=> { #body });
+                    out.extend(self.left(Place::After(block, index), code));
                     return out;
                 }
             }
@@ -216,7 +262,7 @@ impl Regions<'_> {
             };
         };
         if let Node::Loop { .. } = self.node(outer, index) {
-            let back = self.goto(Place::Head(outer, index), span);
+            let back = self.leave_for(Place::Head(outer, index), None, span);
             return quote_spanned!(span=> #value; #back);
         }
         self.leave(outer, index, value, span)
@@ -242,24 +288,20 @@ impl Regions<'_> {
                 None if is_unit(&self.ready.ret) => quote_spanned!(span=> return;),
                 None => TokenStream::new(),
             },
-            Some(Dest::Let(_, ty)) => {
-                if !ready.flow.live.contains_key(&place) {
-                    return quote_spanned!(span=> #value;);
-                }
-                let slot = result(block, index);
+            Some(Dest::Let(..)) => {
                 let value = value.unwrap_or_else(|| quote!(()));
-                let bind = match ty {
-                    Some(ty) => quote_spanned!(span=> let __v: #ty = #value;),
-                    None => quote_spanned!(span=> let __v = #value;),
-                };
-                let goto = self.goto(place, span);
-                quote_spanned!(span=> #bind #slot = ::finespun::__rt::Held::new(__v); #goto)
+                self.leave_for(place, Some(value), span)
             }
-            _ => {
-                let goto = self.goto(place, span);
+            out => {
+                let last =
+                    index + 1 == ready.body.blocks[block].nodes.len() && ready.body.blocks[block].value.is_none();
+                let on = match out {
+                    Some(Dest::Unit) if last && ready.flow.live.contains_key(&place) => self.end(block, None, span),
+                    _ => self.leave_for(place, None, span),
+                };
                 match value {
-                    Some(value) => quote_spanned!(span=> #value; #goto),
-                    None => goto,
+                    Some(value) => quote_spanned!(span=> #value; #on),
+                    None => on,
                 }
             }
         }
@@ -311,12 +353,12 @@ impl Regions<'_> {
             };
         }
         let slot = pending(id);
-        let goto = self.goto(Place::Point(id), span);
+        let enter = self.enter(Place::Point(id), span);
         if !ready.flow.closures[id] {
             return quote_spanned! {span=>
                 #lets
                 #slot = ::finespun::__rt::Held::new(#now);
-                #goto
+                #enter
             };
         }
         // Its type differs from that of the hot version's call: wait here.
@@ -338,7 +380,7 @@ impl Regions<'_> {
             #lets
             let __v = #now;
             #slot = ::finespun::__rt::Held::new(::core::result::Result::Ok(__v));
-            #goto
+            #enter
         }
     }
 
@@ -398,7 +440,7 @@ impl Exits for Jumps<'_, '_> {
                     let value = value.map(ToTokens::to_token_stream);
                     self.regions.leave(outer, index, value, span)
                 } else {
-                    self.regions.goto(Place::Head(outer, index), span)
+                    self.regions.leave_for(Place::Head(outer, index), None, span)
                 };
                 return Some(quote_spanned!(span=> { #tokens }));
             }

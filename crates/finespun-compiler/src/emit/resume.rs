@@ -28,7 +28,13 @@ use crate::macros;
 /// The statements that build the frame from `__en` and return it.
 pub(super) fn write(ready: &Ready) -> TokenStream {
     let site = Span::mixed_site();
-    let mut regions = Regions { ready, permanent: BTreeSet::new(), entered: HashSet::new(), numbers: Vec::new() };
+    let mut regions = Regions {
+        ready,
+        permanent: BTreeSet::new(),
+        entered: HashSet::new(),
+        numbers: Vec::new(),
+        left_for: HashSet::new(),
+    };
     // First pass: which places are there?
     let mut places: Vec<Place> = ready.entries().into_iter().map(Place::Point).collect();
     let mut at = 0;
@@ -186,17 +192,45 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
         }
     };
     // In the order of declaration, with those that have no value here and get one below: drops come in the reverse order.
-    let mut locals = TokenStream::new();
+    let mut locals = Vec::new();
     for &var in &ready.flow.scope[&place] {
         let key = &ready.names.vars[var].key;
         if stored.contains(&var) {
             let slot = slot(key);
-            locals.extend(quote_spanned!(site=> let mut #key = unsafe { #slot.take() };));
+            locals.push((var, quote_spanned!(site=> let mut #key = unsafe { #slot.take() };)));
         } else if !regions.permanent.contains(&var) && ready.flow.assigned[var] && macros::uses(&rest, key) {
-            locals.extend(regions.unset(var));
+            locals.push((var, regions.unset(var)));
         }
     }
-    quote_spanned!(site=> #locals #rest)
+    // What encloses this place is left with the locals that are declared in it.
+    let mut code = rest;
+    for target in around(ready, place) {
+        if !regions.left_for.contains(&target) {
+            continue;
+        }
+        let scope = &ready.flow.scope[&target];
+        while let Some((_, declared)) = locals.pop_if(|(var, _)| !scope.contains(var)) {
+            code = quote_spanned!(site=> #declared #code);
+        }
+        code = regions.left(target, code);
+    }
+    let locals = locals.into_iter().map(|(_, declared)| declared);
+    quote_spanned!(site=> #(#locals)* #code)
+}
+
+/// The places that the code at a place may leave its scopes for, from the inside out.
+fn around(ready: &Ready, place: Place) -> Vec<Place> {
+    let mut out = Vec::new();
+    let mut inner = match place {
+        Place::Point(id) => ready.body.blocks[position(ready, id).0].parent,
+        Place::Head(block, index) => Some((block, index)),
+        Place::After(block, _) => ready.body.blocks[block].parent,
+    };
+    while let Some((block, index)) = inner {
+        out.extend([Place::Head(block, index), Place::After(block, index)]);
+        inner = ready.body.blocks[block].parent;
+    }
+    out
 }
 
 /// Where a point stands.

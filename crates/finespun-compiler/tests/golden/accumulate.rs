@@ -78,37 +78,49 @@ fn accumulate(
                 '__machine: loop {
                     let __never: ::finespun::__rt::DivergesAsInStd = match __k {
                         0usize => {
-                            let mut __it0 = unsafe { __h___it0.take() };
-                            __h___it0 = ::finespun::__rt::Held::empty();
-                            let i = match ::core::iter::Iterator::next(&mut __it0) {
-                                ::core::option::Option::Some(__x) => __x,
-                                ::core::option::Option::None => {
-                                    __k = 2usize;
+                            '__after2_1: {
+                                let __never: ::finespun::__rt::DivergesAsInStd = {
+                                    let mut __it0 = unsafe { __h___it0.take() };
+                                    __h___it0 = ::finespun::__rt::Held::empty();
+                                    let i = match ::core::iter::Iterator::next(&mut __it0) {
+                                        ::core::option::Option::Some(__x) => __x,
+                                        ::core::option::Option::None => {
+                                            break '__after2_1;
+                                        }
+                                    };
+                                    let __t0 = ::finespun::__rt::send(f(i));
+                                    __p0 = ::finespun::__rt::Held::new(
+                                        unsafe {
+                                            ::finespun::__rt::call_guarded(::finespun::__rt::cx(), __t0)
+                                        }
+                                            .open(),
+                                    );
+                                    __h___it0 = ::finespun::__rt::Held::new(__it0);
+                                    __k = 1usize;
                                     continue '__machine;
-                                }
-                            };
-                            let __t0 = ::finespun::__rt::send(f(i));
-                            __p0 = ::finespun::__rt::Held::new(
-                                unsafe {
-                                    ::finespun::__rt::call_guarded(::finespun::__rt::cx(), __t0)
-                                }
-                                    .open(),
-                            );
-                            __h___it0 = ::finespun::__rt::Held::new(__it0);
-                            __k = 1usize;
+                                };
+                                match __never {}
+                            }
+                            __k = 2usize;
                             continue '__machine;
                         }
                         1usize => {
                             let mut __it0 = unsafe { __h___it0.take() };
-                            let mut __v1 = match unsafe { __p0.take() } {
-                                ::core::result::Result::Ok(__v) => __v,
-                                ::core::result::Result::Err(__c) => {
-                                    unsafe { ::finespun::__rt::wait(__c) }.await
-                                }
-                            };
-                            __h___it0 = ::finespun::__rt::Held::empty();
-                            __p0 = ::finespun::__rt::Held::empty();
-                            sum += __v1;
+                            '__head1_1: {
+                                let __never: ::finespun::__rt::DivergesAsInStd = {
+                                    let mut __v1 = match unsafe { __p0.take() } {
+                                        ::core::result::Result::Ok(__v) => __v,
+                                        ::core::result::Result::Err(__c) => {
+                                            unsafe { ::finespun::__rt::wait(__c) }.await
+                                        }
+                                    };
+                                    __h___it0 = ::finespun::__rt::Held::empty();
+                                    __p0 = ::finespun::__rt::Held::empty();
+                                    sum += __v1;
+                                    break '__head1_1;
+                                };
+                                match __never {}
+                            }
                             __h___it0 = ::finespun::__rt::Held::new(__it0);
                             __k = 0usize;
                             continue '__machine;

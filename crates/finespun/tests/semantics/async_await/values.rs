@@ -160,7 +160,6 @@ corpus! {
         leaf(1).await
     } with ();
 
-    #[ignore = "a panic in a destructor, where a loop that has left the stack goes on, leaks what moves to the next turn"]
     fn panic_in_a_destructor_of_an_item() -> u64 {
         let a = d("a");
         for p in [Panics("first"), Panics("second")] {
@@ -169,6 +168,39 @@ corpus! {
         }
         1
     } with ();
+
+    fn panic_in_a_destructor_where_a_block_ends(n: u64) -> u64 {
+        let a = d("a");
+        if n > 1 { let b = d("b"); wait().await; { let p = Panics("inner"); wait().await; log("leaves") } log("never") }
+        wait().await;
+        log("never");
+        a.len()
+    } with (3);
+
+    fn panic_in_a_destructor_where_a_loop_is_left_with_a_value(n: u64) -> u64 {
+        let a = d("a");
+        let x = 'out: loop {
+            let b = d("b");
+            for p in [Panics("first"), Panics("second")] {
+                let c = d("c");
+                wait().await;
+                match n { 0 => continue 'out, 1 => break 'out d("value"), _ => log("turn") }
+            }
+            wait().await;
+        };
+        x.len()
+    } with (1);
+
+    fn panic_in_a_destructor_in_an_outer_loop(n: u64) -> u64 {
+        let mut held = vec![d("x"), d("y"), d("z")];
+        'out: while let Some(item) = held.pop() {
+            let p = match n { 0 => None, _ => Some(Panics("p")) };
+            let list = [d("l0"), d("l1")];
+            for l in list { wait().await; if l.0 == "l1" { continue 'out } }
+        }
+        wait().await;
+        2
+    } with (1);
 
     fn panic_in_a_destructor_of_a_parameter(p: Panics, x: D) -> u64 {
         let y = d("y");
