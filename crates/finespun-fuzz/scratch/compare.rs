@@ -65,8 +65,9 @@ fn watch(limit: Duration) {
     });
 }
 
-fn traced(run: impl FnOnce(T)) -> Vec<String> {
-    let t = T::begin();
+/// The trace of a run in which the destructor of the number `fails` panics, or none at 0.
+fn traced(fails: u64, run: impl FnOnce(T)) -> Vec<String> {
+    let t = T::begin(fails);
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| run(t))) {
         let text = match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
             (Some(text), _) => text.clone(),
@@ -76,6 +77,24 @@ fn traced(run: impl FnOnce(T)) -> Vec<String> {
         t.log(format_args!("panic {text}"));
     }
     t.finish()
+}
+
+/// A run of a body, and the plain form's trace of it.
+struct Expected {
+    n: u64,
+    fails: u64,
+    trace: Vec<String>,
+}
+
+/// The runs of a body for an input: as it is, and with a destructor that panics.
+fn expected(case: &Case, n: u64) -> Vec<Expected> {
+    let run = |fails| Expected { n, fails, trace: traced(fails, |t| (case.plain)(t, n)) };
+    let whole = run(0);
+    let drops =
+        whole.trace.iter().filter(|event| event.starts_with("drop ") || event.starts_with("leave ")).count() as u64;
+    // Any of them, another for each input.
+    let fails = (drops > 0).then(|| (n * 7 + drops / 2) % drops + 1);
+    [whole].into_iter().chain(fails.map(run)).collect()
 }
 
 fn say(line: &str) {
@@ -92,29 +111,36 @@ pub fn main(cases: &[Case]) {
     watch(Duration::from_secs(seconds));
     let names: Vec<String> = std::env::args().skip(2).collect();
     let chosen: Vec<&Case> = cases.iter().filter(|c| names.is_empty() || names.iter().any(|n| n == c.name)).collect();
-    let expected: Vec<Vec<Vec<String>>> = chosen
+    let expected: Vec<Vec<Expected>> = chosen
         .iter()
         .map(|case| {
             say(&format!("begin\t{}", case.name));
-            let traces = (0..INPUTS).map(|n| traced(|t| (case.plain)(t, n))).collect();
+            let runs = (0..INPUTS).flat_map(|n| expected(case, n)).collect();
             say(&format!("end\t{}", case.name));
-            traces
+            runs
         })
         .collect();
+    let panics =
+        expected.iter().flatten().filter(|run| run.trace.iter().any(|e| e == "panic a destructor panics")).count();
+    say(&format!("counted\tpanics_in_destructors\t{panics}"));
     let differing: Vec<AtomicU32> = chosen.iter().map(|_| AtomicU32::new(0)).collect();
     let compare = |runtime: &Runtime, index: usize, setting: &str| {
         let case = chosen[index];
         for (bit, (form, run)) in case.forms.iter().enumerate() {
-            for n in 0..INPUTS {
-                let trace = traced(|t| run(runtime, t, n));
-                if trace == expected[index][n as usize] {
+            for &Expected { n, fails, trace: ref plain } in &expected[index] {
+                let trace = traced(fails, |t| run(runtime, t, n));
+                if trace == *plain {
                     continue;
                 }
                 // Each form is reported once.
                 if differing[index].fetch_or(1 << bit, Relaxed) & (1 << bit) == 0 {
                     let _alone = OUT.lock();
-                    say(&format!("differ\t{}\t{form}\t{setting}\t{n}", case.name));
-                    expected[index][n as usize].iter().for_each(|e| say(&format!("plain\t{e}")));
+                    let fails = match fails {
+                        0 => String::new(),
+                        fails => format!(", destructor {fails} panics"),
+                    };
+                    say(&format!("differ\t{}\t{form}\t{setting}{fails}\t{n}", case.name));
+                    plain.iter().for_each(|e| say(&format!("plain\t{e}")));
                     trace.iter().for_each(|e| say(&format!("other\t{e}")));
                 }
             }

@@ -12,6 +12,8 @@ const LIMIT: usize = 20_000;
 
 static LOGS: [Mutex<Vec<String>>; SLOTS] = [const { Mutex::new(Vec::new()) }; SLOTS];
 static OPEN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
+/// How many destructors run before one that panics; nothing panics at 0.
+static FAILS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 static TAKEN: [AtomicBool; SLOTS] = [const { AtomicBool::new(false) }; SLOTS];
 
 /// A handle to a trace.
@@ -25,10 +27,12 @@ impl fmt::Debug for T {
 }
 
 impl T {
-    /// An empty trace.
-    pub fn begin() -> T {
+    /// An empty trace. The destructor of this number (from 1) panics, or none at 0.
+    pub fn begin(fails: u64) -> T {
         let free = TAKEN.iter().position(|taken| !taken.swap(true, Relaxed));
-        T(free.expect("fewer runs at once than traces") as u32)
+        let free = free.expect("fewer runs at once than traces");
+        FAILS[free].store(fails, Relaxed);
+        T(free as u32)
     }
 
     /// Takes the events; an event that comes later is found in another trace, which differs then.
@@ -46,6 +50,15 @@ impl T {
         if log.len() > LIMIT {
             eprintln!("more than {LIMIT} events");
             std::process::abort();
+        }
+    }
+
+    /// Logs what a destructor does, and panics if that is wanted of it.
+    pub fn dropped(self, event: impl Display) {
+        self.log(event);
+        let count = |left: u64| left.checked_sub(1);
+        if FAILS[self.0 as usize].fetch_update(Relaxed, Relaxed, count) == Ok(1) && !std::thread::panicking() {
+            panic!("a destructor panics");
         }
     }
 

@@ -77,32 +77,32 @@ pub const HIGH: u64 = 4;
 
 impl Drop for D {
     fn drop(&mut self) {
-        self.1.log(format_args!("drop D{}", self.0));
+        self.1.dropped(format_args!("drop D{}", self.0));
     }
 }
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.t.log(format_args!("drop Owner{}", self.k));
+        self.t.dropped(format_args!("drop Owner{}", self.k));
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.inner.1.log(format_args!("drop Held{}", self.k));
+        self.inner.1.dropped(format_args!("drop Held{}", self.k));
     }
 }
 
 impl Drop for Section {
     fn drop(&mut self) {
         let open = self.1.closed();
-        self.1.log(format_args!("leave section {}, {open} open", self.0));
+        self.1.dropped(format_args!("leave section {}, {open} open", self.0));
     }
 }
 
 impl Drop for Row {
     fn drop(&mut self) {
-        self.t.log(format_args!("drop row at {}", self.next));
+        self.t.dropped(format_args!("drop row at {}", self.next));
     }
 }
 

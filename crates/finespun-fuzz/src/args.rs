@@ -11,8 +11,8 @@ use clap::Parser;
 A seed and a number decide a body, in one version of the generator. Each body is compiled as a plain `async fn` and as a
 task: pinned, automatic, and one or two of generic function, method, trait method, method of an object. The bodies that
 rustc refuses as plain `async fn` do not count. All forms must give the same trace (values, reads, destructors, panics) as
-the plain one, for four arguments, on one worker that blocks at every 1st, 2nd, 3rd or no call, and on two workers. A body
-that a task form refuses is counted with the message.
+the plain one, for four arguments, as it is and with a destructor that panics, on one worker that blocks at every 1st, 2nd,
+3rd or no call, and on two workers. A body that a task form refuses is counted with the message.
 
 Examples:
   finespun-fuzz --seed 1 --count 500              counts, and the first failures made smaller

@@ -38,7 +38,7 @@ pub struct Report {
     pub schemas: BTreeMap<String, usize>,
     /// How often each form was compiled.
     pub forms: BTreeMap<&'static str, usize>,
-    /// What the runtimes have counted on two workers.
+    /// What the runtimes have counted on two workers, and the runs of plain bodies in which a destructor has panicked.
     pub counted: BTreeMap<String, u64>,
     /// Failing bodies.
     pub failing: Vec<(Body, Outcome)>,
@@ -176,6 +176,8 @@ impl Report {
         let counted = self.counted.iter().filter(|(name, _)| shown(name));
         let counted: Vec<String> = counted.map(|(name, count)| format!("{count} {name}")).collect();
         let _ = writeln!(out, "on two workers: {}", counted.join(", "));
+        let panics = self.counted.get(PANICS).unwrap_or(&0);
+        let _ = writeln!(out, "{panics} runs of bodies in which a destructor panics");
         let _ = writeln!(out, "schemas chosen:");
         counts(&mut out, &self.schemas, usize::MAX);
         for (first, others) in groups::of(&self.shrunk) {
@@ -224,6 +226,9 @@ impl Report {
         })
     }
 }
+
+/// The count of runs of plain bodies in which a destructor has panicked.
+pub const PANICS: &str = "panics_in_destructors";
 
 fn counts(out: &mut String, counts: &BTreeMap<String, usize>, limit: usize) {
     let mut rows: Vec<(&String, &usize)> = counts.iter().collect();
