@@ -27,31 +27,20 @@
 //! before a run is ended all runtimes are asked, and the pools that no worker has are reclaimed too. A runtime with a limit of its
 //! own is measured by what its own frames take: the pages that its pools have got since it was built.
 //!
-//! **Asking and answering** is one word, the epoch and how many workers have not answered it yet (*outstanding*):
-//!
-//! ```text
-//!                     ask: (e + 1, workers)
-//!            +-------------------------------------+
-//!            v                                     |
-//!   ASKED(e, n) --answer(e): n - 1--> .. --> ANSWERED(e, 0)
-//!     |      ^                                  answer(e): nothing
-//!     +------+
-//!   ask: (e + 1, workers); answer(another epoch): nothing
-//! ```
-//!
-//! A pool answers an epoch once, after it has reclaimed its pages. So in ANSWERED(e, 0) every pool of the team has reclaimed
-//! its pages since epoch e was asked for. A later ask restarts the wait of every waiting worker.
+//! [`asked`] has the protocol of asking and answering.
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use self::asked::Asked;
 use super::teams::same_team;
 use crate::atomics::lock_std as lock;
 
+mod asked;
 mod available;
 
 /// How many of the last pages say which run has grown.
@@ -97,8 +86,8 @@ pub(crate) struct Budget {
     ask_at: AtomicUsize,
     /// The workers of the team.
     workers: u32,
-    /// An epoch, raised when pools are to reclaim their pages, over how many of them have not yet answered it.
-    asked: AtomicU64,
+    /// Whether the pools have reclaimed their pages since they were asked to.
+    asked: Asked,
     /// How many pools reclaim their pages now.
     reclaiming: AtomicU32,
     /// The runs that have got the last pages, if the limit is the team's own.
@@ -107,7 +96,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// The epoch of a new one.
-    pub(crate) const FIRST_EPOCH: u32 = 0;
+    pub(crate) const FIRST_EPOCH: u32 = Asked::FIRST;
 
     /// The budget of a team of so many workers.
     pub(crate) fn new(limit: Option<usize>, workers: usize) -> Budget {
@@ -117,7 +106,7 @@ impl Budget {
             large: AtomicUsize::new(0),
             ask_at: AtomicUsize::new(0),
             workers: workers as u32,
-            asked: AtomicU64::new(0),
+            asked: Asked::new(),
             reclaiming: AtomicU32::new(0),
             recent: Mutex::default(),
         }
@@ -192,30 +181,20 @@ impl Budget {
 
     /// Has pools reclaim their pages when they next look.
     pub(crate) fn reclaim(&self) {
-        // Relaxed: a hint, which decides when pools look and how long a worker waits for them.
-        let ask = |asked| Some(u64::from(epoch_of(asked).wrapping_add(1)) << 32 | u64::from(self.workers));
-        let _ = self.asked.fetch_update(Ordering::Relaxed, Ordering::Relaxed, ask);
+        self.asked.ask(self.workers);
     }
 
     pub(crate) fn epoch(&self) -> u32 {
-        // Relaxed: as in `reclaim`.
-        epoch_of(self.asked.load(Ordering::Relaxed))
+        self.asked.epoch()
     }
 
     /// Has a pool reclaim its pages, as it was asked to in that epoch, by `reclaim`.
     pub(crate) fn answer(&self, epoch: u32, reclaim: impl FnOnce()) {
-        // Relaxed, both: as in `reclaim`.
+        // Relaxed, both: it decides how long a worker waits.
         self.reclaiming.fetch_add(1, Ordering::Relaxed);
         reclaim();
         self.reclaiming.fetch_sub(1, Ordering::Relaxed);
-        let answer = |asked: u64| (epoch_of(asked) == epoch && asked as u32 > 0).then(|| asked - 1);
-        // Release: pairs with the Acquire in `answered`: what has been given back has been counted.
-        let _ = self.asked.fetch_update(Ordering::Release, Ordering::Relaxed, answer);
-    }
-
-    /// Whether all workers have answered.
-    fn answered(&self) -> bool {
-        self.asked.load(Ordering::Acquire) as u32 == 0
+        self.asked.answer(epoch);
     }
 
     /// Waits until all workers of this team and of the others have reclaimed their pages, or long enough; calls `turn`
@@ -223,9 +202,12 @@ impl Budget {
     pub(crate) fn used_at_last(&self, others: &[Arc<Budget>], turn: impl Fn()) -> usize {
         let start = Instant::now();
         let all = || others.iter().map(|other| &**other).chain([self]);
-        // Relaxed: as in `reclaim`.
+        // Relaxed: as in `answer`.
         let begun = || all().any(|budget| budget.reclaiming.load(Ordering::Relaxed) > 0);
-        while self.used() > self.limit() && !all().all(Budget::answered) && (start.elapsed() < PATIENCE || begun()) {
+        while self.used() > self.limit()
+            && !all().all(|budget| budget.asked.is_answered())
+            && (start.elapsed() < PATIENCE || begun())
+        {
             turn();
             thread::yield_now();
         }
@@ -258,10 +240,6 @@ impl Budget {
 /// Forgets the runs of a team that has ended: its number may be another's soon.
 pub(crate) fn forget_team(run: u32) {
     lock(&RECENT_OF_PROCESS).retain(|&other| !same_team(other, run));
-}
-
-fn epoch_of(asked: u64) -> u32 {
-    (asked >> 32) as u32
 }
 
 /// A run was ended because frames took more memory than they may.
@@ -337,14 +315,14 @@ mod tests {
         let used = budget.used_at_last(&[], || {
             // An answer to what was asked before counts for nothing.
             budget.answer(budget.epoch().wrapping_sub(1), || ());
-            assert!(!budget.answered());
+            assert!(!budget.asked.is_answered());
             budget.answer(budget.epoch(), || ());
             turns.fetch_add(1, Ordering::Relaxed);
         });
         assert_eq!((used, turns.load(Ordering::Relaxed)), (4000, 2));
         budget.reclaim();
         let used = budget.used_at_last(&[], || budget.credit(1000, 1000));
-        assert_eq!((used, budget.answered()), (3000, false));
+        assert_eq!((used, budget.asked.is_answered()), (3000, false));
         budget.credit(3000, 3000);
     }
 
