@@ -151,6 +151,8 @@ where
             let ended = (self.from..end).try_for_each(|k| (self.body)(self.span.at(k)).branch());
             self.from = end;
             if ended.is_break() || end == self.to {
+                // Before there is an outcome, which a panic would lose.
+                drop(self);
                 // SAFETY: the call protocol.
                 return unsafe { Outcome::done(ended) };
             }

@@ -91,14 +91,20 @@ where
                 ControlFlow::Continue(value) => sink.put(value),
                 ControlFlow::Break(end) => {
                     drop(inside);
+                    let whole = H::first(end);
+                    // Before there is an outcome, which a panic would lose; so below.
+                    drop(sink);
+                    drop(activities);
                     // SAFETY: the call protocol.
-                    return unsafe { Outcome::done(H::first(end)) };
+                    return unsafe { Outcome::done(whole) };
                 }
             }
         }
         drop(inside);
+        let whole = H::all(sink.finish());
+        drop(activities);
         // SAFETY: the call protocol.
-        unsafe { Outcome::done(H::all(sink.finish())) }
+        unsafe { Outcome::done(whole) }
     }
 }
 

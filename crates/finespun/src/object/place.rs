@@ -182,6 +182,8 @@ where
         let Everywhere { call, argument, place } = self;
         let at = |node| CallAt { node, call, argument: argument.clone(), place };
         let works = (0..Nodes::of(cx).count() as usize).map(at).collect();
+        // While nothing is out: its destructor may panic.
+        drop(argument);
         // SAFETY: passed on.
         unsafe { Gathered { works, place }.call(cx) }
     }

@@ -78,7 +78,10 @@ impl<A, V, Op: FnMut(A, V) -> A> Sink<V> for Fold<A, Op> {
     }
     #[inline(always)]
     fn finish(self) -> A {
-        match self.value {
+        let Fold { value, op } = self;
+        // Before there is something to return, which a panic would lose.
+        drop(op);
+        match value {
             Some(value) => value,
             None => unreachable!("a panic in the operator ends the reduction"),
         }
@@ -198,6 +201,8 @@ where
             // SAFETY: the parcel is taken once.
             return unsafe { tripped(cx, &mut nothing) };
         }
+        // Before there is an outcome, which a panic would lose.
+        drop(tasks);
         // SAFETY: the call protocol.
         unsafe { Outcome::done(sink.finish()) }
     }

@@ -11,6 +11,7 @@ use crate::common::on_any_nodes;
 use crate::errors::Cell2;
 use crate::locks::Board;
 use crate::locks::{make_board, read_board};
+use crate::places::Bomb;
 
 /// A sum of neighbours on a ring, over all layouts.
 #[derive(Serialize, Deserialize)]
@@ -259,4 +260,27 @@ fn an_array_that_has_been_freed_is_an_error() {
         let Err(RunError::Panicked(panic)) = runtime.try_run(free(&array)) else { panic!("a panic") };
         assert!(panic.message().starts_with("`free` was called of an Array at node "), "{}", panic.message());
     });
+}
+
+#[task]
+async fn make_of_bombs() -> usize {
+    let make = |index: usize, _: &Vec<Bomb>| Cell2 { value: index as i64 };
+    let nodes = nodes();
+    let array: Array<Cell2> = Array::create(6, move |index| index % nodes, make, vec![Bomb]).await;
+    array.len()
+}
+
+/// The originals, of which each node gets clones.
+#[test]
+fn arguments_whose_destructor_panics_end_the_run() {
+    for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (2, 4)] {
+        for encode in [false, true] {
+            let runtime = Runtime::builder().workers(workers).nodes(nodes).encode(encode).build().unwrap();
+            for _ in 0..3 {
+                let Err(RunError::Panicked(panic)) = runtime.try_run(make_of_bombs()) else { panic!("a panic") };
+                assert_eq!(panic.message(), "bomb");
+            }
+            assert_eq!(runtime.close(), 0);
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use finespun::prelude::*;
-use finespun::{Replicated, everywhere, near};
+use finespun::{Replicated, RunError, everywhere, near};
 use serde::{Deserialize, Serialize};
 
 use crate::common::on_any_nodes;
@@ -126,6 +126,45 @@ fn a_panic_at_a_node_stops_no_other_node() {
             assert_eq!(BEGUN.load(Relaxed) - before, nodes as u64);
         }
         assert_eq!(runtime.close(), 0);
+    }
+}
+
+/// Panics when it is dropped, without the hook.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            std::panic::resume_unwind(Box::new("bomb"));
+        }
+    }
+}
+
+#[task]
+async fn disarm(bomb: Bomb) -> u64 {
+    yield_now().await;
+    std::mem::forget(bomb);
+    1
+}
+
+#[task]
+async fn disarm_everywhere() -> u64 {
+    everywhere(disarm, Bomb).await.len() as u64
+}
+
+/// The original, of which each node gets a clone.
+#[test]
+fn an_argument_whose_destructor_panics_ends_the_run() {
+    for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (2, 4)] {
+        for encode in [false, true] {
+            let runtime = Runtime::builder().workers(workers).nodes(nodes).encode(encode).build().unwrap();
+            for _ in 0..3 {
+                let Err(RunError::Panicked(panic)) = runtime.try_run(disarm_everywhere()) else { panic!("a panic") };
+                assert_eq!(panic.message(), "bomb");
+            }
+            assert_eq!(runtime.close(), 0);
+        }
     }
 }
 

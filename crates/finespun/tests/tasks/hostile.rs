@@ -327,6 +327,40 @@ impl<I: Iterator> Iterator for Fused<I> {
     }
 }
 
+#[task]
+async fn spawned(n: u64) -> Handle<'static, u64> {
+    spawn(fib(n))
+}
+
+#[task]
+async fn collect_handles() -> usize {
+    join_all(Fused((0..4).map(spawned), Bomb)).await.len()
+}
+
+#[task]
+async fn fold_handles() -> usize {
+    let bomb = Bomb;
+    let push = move |mut all: Vec<Handle<'static, u64>>, next| {
+        let _ = &bomb;
+        all.push(next);
+        all
+    };
+    reduce((0..4).map(spawned), Vec::new(), push).await.len()
+}
+
+/// The values, which are handles, are lost by no panic of what has made them.
+#[test]
+fn a_destructor_that_panics_loses_no_value() {
+    within_a_minute(|| {
+        everywhere(|runtime| {
+            for error in [runtime.try_run(collect_handles()).err(), runtime.try_run(fold_handles()).err()] {
+                let Some(RunError::Panicked(panic)) = error else { panic!("{error:?}") };
+                assert_eq!(panic.message(), "bomb");
+            }
+        });
+    });
+}
+
 /// Deeper than the stack, so that the stack is given up: each activation takes some of it, in a release build too.
 #[task]
 async fn deep(n: u64) -> u64 {

@@ -61,6 +61,8 @@ where
         let works: Vec<_> = makers.collect();
         let indices: Vec<_> = works.iter().map(|maker| Arc::clone(&maker.indices)).collect();
         let gather = move |made: Vec<Made<T>>| gathered(len, indices, made);
+        // While nothing is out: their destructor may panic.
+        drop(args);
         // SAFETY: passed on.
         unsafe { map_outcome(cx, Gathered { works, place }, gather) }
     }
@@ -133,6 +135,8 @@ where
             Ref::new(name)
         };
         let elements: Vec<_> = indices.iter().map(insert).collect();
+        // Before there is an outcome, which a panic would lose.
+        drop(args);
         let class = Class::of_objects::<Portion<T>>();
         let portion = Ref::new(nodes.table(node).insert_value(class, Portion::new(&elements)));
         nodes.added(cx, node);

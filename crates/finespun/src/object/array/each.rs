@@ -231,6 +231,8 @@ fn spread<T, S: Supply, C: Copy>(
         let len = first.len + rest.iter().map(|piece| piece.len).sum::<usize>();
         works.push(Sweep { args: args.split(len), first, rest, way });
     }
+    // Before there is something to return, which a panic would lose.
+    drop(args);
     Gathered { works, place: way.place }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use finespun::RunError;
 use finespun::prelude::*;
 use finespun::sync::Semaphore;
 
@@ -283,6 +284,53 @@ async fn ended_over_bad_values(never: &Semaphore) -> ControlFlow<u64> {
 fn a_destructor_that_panics_harms_nobody_else() {
     everywhere(|runtime| {
         assert_eq!(runtime.run(ended_over_bad_values(&Semaphore::new(0))), Break(1));
+    });
+}
+
+#[task]
+async fn hand_out(k: u64) -> Handle<'static, u64> {
+    spawn(late_value(k))
+}
+
+#[task]
+async fn late_value(k: u64) -> u64 {
+    yield_now().await;
+    k
+}
+
+#[task]
+async fn collects_handles() -> usize {
+    let bad = Bad;
+    let activity = move |k| {
+        let _ = &bad;
+        hand_out(k)
+    };
+    parfor(0..4, activity).collect().await.len()
+}
+
+#[task]
+async fn breaks_with_a_handle(k: u64) -> ControlFlow<Handle<'static, u64>> {
+    Break(hand_out(k).await)
+}
+
+#[task]
+async fn searches_for_a_handle() -> bool {
+    let bad = Bad;
+    let activity = move |k| {
+        let _ = &bad;
+        breaks_with_a_handle(k)
+    };
+    parfor(0..4, activity).await.is_break()
+}
+
+/// The values, which are handles, are lost by no panic of what has made them.
+#[test]
+fn a_destructor_that_panics_loses_no_value() {
+    everywhere(|runtime| {
+        for error in [runtime.try_run(collects_handles()).err(), runtime.try_run(searches_for_a_handle()).err()] {
+            let Some(RunError::Panicked(panic)) = error else { panic!("{error:?}") };
+            assert_eq!(panic.message(), "destructor");
+        }
     });
 }
 
