@@ -260,7 +260,12 @@ struct Answer<T> {
 
 impl<T: Portable> Handler for Answer<T> {
     fn write(self, to: &mut Writer) -> bool {
-        let part = self.result.and_then(|value| Writer::part(|to| to.value(&value)).map_err(pack));
+        let part = self.result.and_then(|value| {
+            let part = Writer::part(|to| to.value(&value)).map_err(pack);
+            // Its copy arrives. A destructor's panic has nowhere to go.
+            quietly(|| drop(value));
+            part
+        });
         to.value(&(self.k, part.is_ok()));
         match part {
             Ok(part) => to.append(part),

@@ -168,6 +168,57 @@ fn an_argument_whose_destructor_panics_ends_the_run() {
     }
 }
 
+#[derive(Serialize, Deserialize)]
+struct Maker;
+
+#[object]
+impl Maker {
+    fn make(&self, _: u64) -> Bomb {
+        Bomb
+    }
+
+    async fn make_late(&self) -> Bomb {
+        yield_now().await;
+        Bomb
+    }
+}
+
+#[task]
+async fn make_at(_: u64) -> Bomb {
+    yield_now().await;
+    Bomb
+}
+
+#[task]
+async fn make_bombs() -> usize {
+    let last = nodes() - 1;
+    std::mem::forget(on(last).call(make_at, 1).await);
+    let maker: Ref<Maker> = on(last).create(Maker).await;
+    std::mem::forget(maker.make(1).await);
+    std::mem::forget(maker.make_late().await);
+    maker.make(2).oneway().await;
+    let all = everywhere(make_at, 1).await;
+    let mut count = all.len();
+    std::mem::forget(all);
+    let array: Array<Maker> =
+        Array::create(2 * nodes(), finespun::layout::cyclic(nodes()), |_, _: &()| Maker, ()).await;
+    for _ in 0..2 {
+        let all = array.each_with((0..array.len() as u64).collect(), |maker, n| maker.make(n)).await;
+        count += all.len();
+        std::mem::forget(all);
+        let all = array.each(|maker| maker.make_late()).await;
+        count += all.len();
+        std::mem::forget(all);
+    }
+    count
+}
+
+/// As bytes a value is dropped where it has been written.
+#[test]
+fn a_value_whose_destructor_panics_arrives() {
+    on_any_nodes(|runtime| assert_eq!(runtime.run(make_bombs()), 9 * runtime.nodes()));
+}
+
 #[test]
 fn a_replicated_value_is_not_text() {
     let value = Replicated::new(3_u64);
