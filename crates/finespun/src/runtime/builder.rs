@@ -9,7 +9,8 @@ use crate::message::mailbox::Travel;
 use crate::object::host::hosts;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
-use crate::sched::worker::{STACK_RESERVE, Worker};
+use crate::sched::worker::Worker;
+use crate::task::frame::STACK_RESERVE;
 use crate::task::groups::{Members, Policy};
 use crate::task::teams;
 

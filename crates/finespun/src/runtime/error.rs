@@ -23,7 +23,7 @@ pub enum Error {
     #[error(
         "stack_size({0}): a worker's stack needs at least {min} bytes, and with the {reserve} bytes beyond it no more than the \
          address space has",
-        min = super::builder::MIN_STACK, reserve = crate::sched::worker::STACK_RESERVE
+        min = super::builder::MIN_STACK, reserve = crate::task::frame::STACK_RESERVE
     )]
     StackSize(usize),
     /// The quantum is too short.
@@ -37,7 +37,7 @@ pub enum Error {
         "could not start thread {worker} of a runtime with {workers} workers: {source}; ask for fewer workers, drop other \
          runtimes, or raise the limits of threads (`ulimit -u`) and of the address space (`ulimit -v`), of which a stack takes \
          {reserve} bytes beside Builder::stack_size",
-        reserve = crate::sched::worker::STACK_RESERVE
+        reserve = crate::task::frame::STACK_RESERVE
     )]
     Thread {
         /// Which worker; the number of workers for the thread that keeps the time.

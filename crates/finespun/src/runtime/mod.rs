@@ -221,8 +221,7 @@ mod tests {
 
     use super::builder::{MAX_NODES, MAX_WORKERS, MIN_FRAME_MEMORY, MIN_STACK};
     use crate::object::reference;
-    use crate::sched::worker::STACK_RESERVE;
-    use crate::task::frame::{Header, LARGEST_FRAME, Payload, frame_layout};
+    use crate::task::frame::{Header, LARGEST_FRAME, Payload, STACK_RESERVE, frame_layout};
     use crate::task::teams::TEAMS;
 
     /// With its digits in groups of three.
@@ -264,6 +263,13 @@ mod tests {
             format!("this process has {TEAMS} runtimes already"),
         ] {
             assert!(builder.contains(&limit), "builder.rs does not say `{limit}`");
+        }
+        let foreign = text(include_str!("../task/foreign.rs"));
+        for limit in [
+            format!("{} MiB of address space", (8 * LARGEST_FRAME) >> 20),
+            format!("({} MiB in a debug build)", (64 * LARGEST_FRAME) >> 20),
+        ] {
+            assert!(foreign.contains(&limit), "foreign.rs does not say `{limit}`");
         }
         assert_eq!(STACK_RESERVE / LARGEST_FRAME, if cfg!(debug_assertions) { 64 } else { 8 });
         let error = super::Error::TooManyRuntimes.to_string();

@@ -14,18 +14,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::task::context::{Context, Cx, Scheduler};
-use crate::task::frame::{FrameRef, LARGEST_FRAME, quietly};
+use crate::task::frame::{FrameRef, quietly};
 use crate::task::{run, suspend};
 
 use super::deque::Steal;
 use super::park::{Prepared, Wake};
 use super::team::{Seat, Team};
 use crate::task::guard::{Flags, stack_pointer};
-
-/// Stack below the last guard check, for plain calls, destructors, straight tasks, and the locals of one task: address space,
-/// which takes memory only where it is used. Locals take several times their size on their way into a frame: up to eight
-/// times as measured, and some sixty in a debug build, where every call copies what it is given.
-pub(crate) const STACK_RESERVE: usize = (if cfg!(debug_assertions) { 64 } else { 8 }) * LARGEST_FRAME;
 
 /// How often a busy worker looks outside first.
 const FAIR: u32 = 61;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::call::{CallFuture, Task, poll_in_place, sealed};
 use super::context::{Cx, try_cx};
-use super::frame::{BodyFrame, Payload};
+use super::frame::{BodyFrame, Payload, STACK_RESERVE};
 use super::outcome::Outcome;
 use super::suspend::{Continuation, External, Suspend, suspend, suspend_protected};
 use crate::atomics::lock_std as lock;
@@ -127,7 +127,8 @@ impl<F: Future> Future for ForeignBody<F> {
 /// Runs a call that would block its thread (a file, a socket, a lock of another library) off the workers, and waits
 /// for it.
 ///
-/// Threads for this are made on demand and end after ten idle seconds.
+/// Threads for this are made on demand and end after ten idle seconds. Each has as much stack as a worker has for plain calls:
+/// 16 MiB of address space (128 MiB in a debug build), which takes memory only where it is used.
 ///
 /// # Panics
 /// With the call's panic.
@@ -204,7 +205,8 @@ impl Threads {
             return;
         }
         drop(queue);
-        let started = std::thread::Builder::new().name("finespun-blocking".to_owned()).spawn(|| self.serve());
+        let thread = std::thread::Builder::new().name("finespun-blocking".to_owned()).stack_size(STACK_RESERVE);
+        let started = thread.spawn(|| self.serve());
         if started.is_err() {
             // No thread to be had: one that exists will come to it; if there is none, this one must.
             let job = lock(&self.queue).jobs.pop();

@@ -171,6 +171,11 @@ const fn body_offset<F>() -> usize {
 /// The most bytes in a frame: its contents are made on the stack.
 pub(crate) const LARGEST_FRAME: usize = 2 * 1024 * 1024;
 
+/// Stack below the last guard check, for plain calls, destructors, straight tasks, and the locals of one task; and the
+/// whole stack of a thread for blocking calls. Address space, which takes memory only where it is used. Locals take several times their size on their way into a frame: up to eight
+/// times as measured, and some sixty in a debug build, where every call copies what it is given.
+pub(crate) const STACK_RESERVE: usize = (if cfg!(debug_assertions) { 64 } else { 8 }) * LARGEST_FRAME;
+
 /// The memory of a frame with body `F` and result `T`.
 pub(crate) const fn frame_layout<F, T>() -> Layout {
     let body = body_offset::<F>() + size_of::<F>();

@@ -88,6 +88,35 @@ fn large_values_live_across_awaits() {
     }
 }
 
+#[task]
+async fn blocked<const S: usize>(n: usize) -> u64 {
+    let given = [2u8; S];
+    let taken = blocking(move || {
+        let mut taken = given;
+        taken[n] = 3;
+        taken
+    })
+    .await;
+    u64::from(taken[n]) + u64::from(taken[n + 1])
+}
+
+#[task]
+async fn made_by_blocking<const S: usize>(n: usize) -> u64 {
+    u64::from(blocking(|| [7u8; S]).await[n])
+}
+
+#[test]
+fn large_values_come_from_blocking_calls() {
+    for n in [0, 1] {
+        let runtime = Runtime::builder().workers(2).block_every(n).build().unwrap();
+        assert_eq!(runtime.run(blocked::<{ 1000 * KIB }>(5)), 5);
+        assert_eq!(runtime.run(blocked::<{ 2047 * KIB }>(5)), 5);
+        assert_eq!(runtime.run(made_by_blocking::<{ 1024 * KIB }>(7)), 7);
+        assert_eq!(runtime.run(made_by_blocking::<{ 2047 * KIB }>(7)), 7);
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
 #[test]
 fn recursion_with_large_locals_goes_on_in_the_heap() {
     for n in [0, 3] {
