@@ -245,7 +245,7 @@ impl Context {
     /// How many of the team's frames are in the pool; when the worker has ended.
     pub(crate) fn frames_left(&self) -> usize {
         let frames = frames_of(&self.pool, self.here.team.get());
-        frames.iter().filter(|frame| !self.inherited.contains(frame)).count()
+        frames.iter().filter(|frame| self.inherited.binary_search(frame).is_err()).count()
     }
 
     /// The pool; for its owner.
@@ -254,7 +254,7 @@ impl Context {
     }
 }
 
-/// The frames of a team in a pool that nobody uses now but to give frames back.
+/// The frames of a team in a pool that nobody uses now but to give frames back, by address.
 fn frames_of(pool: &Pool, team: u32) -> Vec<FrameRef> {
     let mut frames = Vec::new();
     pool.walk(|frame, _| {
@@ -263,6 +263,7 @@ fn frames_of(pool: &Pool, team: u32) -> Vec<FrameRef> {
             frames.push(frame);
         }
     });
+    frames.sort_unstable();
     frames
 }
 

@@ -406,6 +406,32 @@ fn frames_of_an_earlier_runtime_are_not_counted() {
     });
 }
 
+#[task]
+async fn keep_many(kept: Arc<Mutex<Vec<Continuation<u64>>>>, n: usize) -> usize {
+    join_all((0..n).map(|_| keep(Arc::clone(&kept)))).await.len()
+}
+
+#[test]
+fn many_frames_of_an_earlier_runtime_do_not_delay_an_end() {
+    const MANY: usize = 300_000;
+    within_a_minute(|| {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let first = Runtime::builder().workers(1).build().unwrap();
+        let outside = first.outside();
+        let run = first.spawn(keep_many(Arc::clone(&kept), MANY));
+        while kept.lock().unwrap().len() < MANY {
+            std::thread::yield_now();
+        }
+        drop((run, outside));
+        assert_eq!(first.close(), MANY as i64, "the frames that the continuations keep");
+        let second = Runtime::builder().workers(1).build().unwrap();
+        assert_eq!(second.run(fib(10)), plain_fib(10));
+        let start = Instant::now();
+        assert_eq!(second.close(), 0);
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    });
+}
+
 /// In the environment of the program below, which is this one again, with a limit of its address space. Sanitizers take more than that.
 #[cfg(all(target_os = "linux", not(sanitized)))]
 const LIMITED: &str = "FINESPUN_TEST_LIMITED";
