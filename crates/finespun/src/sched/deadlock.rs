@@ -240,6 +240,13 @@ impl Team {
             let object = |leaf| self.seats.iter().find_map(|seat| seat.host().waits_for(leaf));
             seat.pool().walk(|frame, table| report::describe(frame, table, &self.groups, &stuck, object));
         }
+        // What tasks of other runtimes are waited for is in the pools of those, which are stuck as well.
+        self.groups.each_awaited(|frame, group| {
+            // SAFETY: live meanwhile.
+            if !same_team(unsafe { frame.as_ref() }.group, group) {
+                report::describe_spawned(frame, &self.groups, &stuck);
+            }
+        });
     }
 
     /// How many leaves of a run are waited for, while all workers are parked.

@@ -7,7 +7,7 @@ use crate::task::groups::Groups;
 use crate::task::runs::Run;
 use crate::task::suspend;
 
-/// Adds a line to the report of the run that a waiting leaf, or a spawned task that is waited for, belongs to.
+/// Adds a line to the report of the run whose task waits for that leaf or spawned task.
 ///
 /// All workers are parked, so the frames stand still.
 pub(super) fn describe(
@@ -17,28 +17,36 @@ pub(super) fn describe(
     stuck: &[Arc<Run>],
     object: impl FnOnce(FrameRef) -> Option<String>,
 ) {
-    if table.leaf.is_none() && !table.spawned {
+    if table.spawned {
+        return describe_spawned(frame, groups, stuck);
+    }
+    if table.leaf.is_none() {
         return;
     }
     // SAFETY: blocks that are not free hold a header.
     let header = unsafe { frame.as_ref() };
     let Some(run) = stuck.iter().find(|run| groups.is_of(header.group, run.number)) else { return };
-    if table.spawned {
-        if let Some(waiter) = header.slot.waiter() {
-            run.describe(|| {
-                let waiter = waiting_task(waiter).unwrap_or("a task");
-                let task = task_name((table.name)()).unwrap_or("another");
-                format!("{waiter} waits for the spawned task {task}")
-            });
-        }
-        return;
-    }
     // SAFETY: a leaf.
     let Some(wait) = (unsafe { suspend::waiting(frame, table) }) else { return };
     run.describe(|| {
         let waiter = wait.waiter.and_then(waiting_task).unwrap_or("a task");
         let what = object(frame).unwrap_or(wait.what);
         format!("{waiter} waits for {what}, at {}", wait.place)
+    });
+}
+
+/// The same of a spawned task, which may be of another run than the one that waits, and of another runtime.
+pub(super) fn describe_spawned(frame: FrameRef, groups: &Groups, stuck: &[Arc<Run>]) {
+    // SAFETY: blocks that are not free hold a header.
+    let header = unsafe { frame.as_ref() };
+    let Some(waiter) = header.slot.waiter() else { return };
+    // SAFETY: a registered waiter lives until its slots have been completed, and nothing runs.
+    let group = unsafe { waiter.as_ref() }.group;
+    let Some(run) = stuck.iter().find(|run| groups.is_of(group, run.number)) else { return };
+    run.describe(|| {
+        let waiter = waiting_task(waiter).unwrap_or("a task");
+        let task = task_name((header.vtable.name)()).unwrap_or("another");
+        format!("{waiter} waits for the spawned task {task}")
     });
 }
 

@@ -333,6 +333,51 @@ fn a_cycle_through_two_runtimes_is_reported() {
     });
 }
 
+type Given = Arc<Mutex<Option<Handle<'static, ()>>>>;
+
+#[task]
+async fn give_stuck(to: Given) {
+    *to.lock().unwrap() = Some(spawn(stuck()));
+    stuck().await;
+}
+
+#[task]
+async fn take_stuck(handle: Handle<'static, ()>) {
+    handle.await;
+}
+
+#[task]
+async fn take_in_a_group(handle: Handle<'static, ()>) {
+    parblock!(take_stuck(handle), stuck());
+}
+
+#[test]
+fn a_wait_for_another_runtimes_task_is_in_the_waiters_report() {
+    within_a_minute(|| {
+        for (workers, n, in_a_group) in [(1, 0, false), (2, 0, true), (1, 1, true), (2, 3, false)] {
+            let [a, b] = &pair(workers, n);
+            let given = Given::default();
+            thread::scope(|threads| {
+                let outside = b.outside();
+                let gives = threads.spawn(|| b.try_run(give_stuck(Arc::clone(&given))));
+                let handle = until(|| given.lock().unwrap().take());
+                let takes = threads.spawn(move || match in_a_group {
+                    false => a.try_run(take_stuck(handle)),
+                    true => a.try_run(take_in_a_group(handle)),
+                });
+                thread::sleep(A_WHILE);
+                drop(outside);
+                let waits = |end| {
+                    let Err(RunError::Deadlock(lines)) = end else { panic!("a deadlock") };
+                    assert!(!lines.is_empty());
+                    lines.iter().filter(|line| line.contains("take_stuck waits for the spawned task")).count()
+                };
+                assert_eq!((waits(takes.join().unwrap()), waits(gives.join().unwrap())), (1, 0));
+            });
+        }
+    });
+}
+
 #[task]
 async fn wait_until(go: Arc<Semaphore>) {
     go.acquire().await.forget();
