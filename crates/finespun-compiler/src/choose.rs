@@ -192,7 +192,12 @@ fn prepare(
         true => head::split(&known.collect::<Vec<_>>(), &mut block, views(&ret)),
         false => Vec::new(),
     };
-    let body = normalise::body(block, &mut names, reasons);
+    let owned = |(pat, param): (&Pat, &Param)| match pat {
+        Pat::Ident(p) if param.kind.lends != Lend::Mut && param.ty.is_some() => Some(p.ident.clone()),
+        _ => None,
+    };
+    let owned: Vec<Ident> = pats.iter().zip(params).filter_map(owned).collect();
+    let body = normalise::body(block, &owned, &mut names, reasons);
     if !reasons.0.is_empty() {
         return None;
     }

@@ -5,11 +5,12 @@
 //! `for` become `loop`. Whatever cannot be written this way without changing
 //! when something is evaluated or dropped is a reason against the stack schema.
 
+mod coercion;
 mod compound;
 mod expression;
 pub(crate) mod temporaries;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Span;
 use quote::quote_spanned;
@@ -18,6 +19,8 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Ident, Local, Pat, Stmt, Type};
 
+use self::coercion::Coercions;
+use crate::flow::methods;
 use crate::flow::pattern::takes_all;
 use crate::ir::{Block, BlockId, Body, Call, Dest, Node, Point};
 use crate::names::Names;
@@ -25,9 +28,12 @@ use crate::reasons::Reasons;
 use crate::scan;
 
 /// Builds the normalised body.
-pub(crate) fn body(mut block: syn::Block, names: &mut Names, reasons: &mut Reasons) -> Body {
+///
+/// `owned` are the parameters that are no `&mut` reference.
+pub(crate) fn body(mut block: syn::Block, owned: &[Ident], names: &mut Names, reasons: &mut Reasons) -> Body {
     Nothings(names).visit_block_mut(&mut block);
     let mut mentions = Mentions::default();
+    mentions.owned.extend(owned.iter().map(Ident::to_string));
     mentions.visit_block(&block);
     let mut norm = Norm { names, reasons, body: Body::default(), order: 0, mentions };
     let mut stmts = Vec::new();
@@ -72,9 +78,11 @@ struct Norm<'a> {
     mentions: Mentions,
 }
 
-/// How often each local is mentioned behind its declaration, and whether in a loop that does not declare it.
+/// How often each local is mentioned behind its declaration, and whether in a loop that does not declare it; which locals are
+/// certainly no `&mut` references.
 #[derive(Default)]
 struct Mentions {
+    owned: HashSet<String>,
     seen: HashMap<String, (usize, bool)>,
     declared: HashMap<String, usize>,
     depth: usize,
@@ -102,6 +110,16 @@ impl Mentions {
 }
 
 impl<'a> Visit<'a> for Mentions {
+    fn visit_local(&mut self, local: &'a Local) {
+        let (pat, owned) = match &local.pat {
+            Pat::Type(t) => (&*t.pat, !matches!(&*t.ty, Type::Reference(r) if r.mutability.is_some())),
+            pat => (pat, local.init.as_ref().is_some_and(|init| is_owned(&init.expr))),
+        };
+        if let (Pat::Ident(p), true) = (pat, owned) {
+            self.owned.insert(p.ident.to_string());
+        }
+        visit::visit_local(self, local);
+    }
     fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
         self.declared.insert(pat.ident.to_string(), self.depth);
         visit::visit_pat_ident(self, pat);
@@ -128,6 +146,17 @@ impl<'a> Visit<'a> for Mentions {
     fn visit_expr_closure(&mut self, e: &'a syn::ExprClosure) {
         // What it names may be named each time that it is called.
         self.turn(|me| visit::visit_expr_closure(me, e));
+    }
+}
+
+/// Is a value certainly no `&mut` reference?
+fn is_owned(expr: &Expr) -> bool {
+    match scan::peel(expr) {
+        Expr::Reference(e) => e.mutability.is_none(),
+        Expr::MethodCall(e) => methods::primitive(&e.method) || methods::of_number(&e.method),
+        Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) | Expr::Macro(_) | Expr::Closure(_) => true,
+        Expr::Array(_) | Expr::Tuple(_) | Expr::Struct(_) | Expr::Range(_) | Expr::Repeat(_) | Expr::Index(_) => true,
+        _ => false,
     }
 }
 
@@ -232,6 +261,9 @@ impl Norm<'_> {
         if scan::awaits(&diverge) {
             self.reasons.add(diverge.span(), "an await stands in the `else` of a `let`", "write it as a `match`");
         }
+        if let Some(span) = temporaries::extended(&pat, &init.expr) {
+            self.temporary(span, "the local borrows the result of an await");
+        }
         let from = self.names.vars.len();
         let mut value = self.value(*init.expr, nodes);
         if !self.consumed(&value, from) {
@@ -300,6 +332,15 @@ impl Norm<'_> {
             self.temporary(span, "a temporary in the head may have a destructor");
         }
         if self.direct(&expr) {
+            if let Dest::Let(_, None) = &out
+                && let Some(span) = Coercions(self.names).function(&expr)
+            {
+                self.reasons.add(
+                    span,
+                    "a function stands beside another one",
+                    "annotate the local with the type of the pointer",
+                );
+            }
             return self.compound(expr, out, nodes);
         }
         let mut inner = Vec::new();

@@ -209,6 +209,12 @@ pub(crate) fn is_place(expr: &Expr) -> bool {
     }
 }
 
+/// Is this a path that may be a constant's, by its spelling? What is written so is a new value each time.
+pub(crate) fn is_constant(expr: &Expr) -> bool {
+    let spelled = |last: &syn::PathSegment| last.ident.to_string().starts_with(char::is_uppercase);
+    matches!(peel(expr), Expr::Path(p) if p.path.segments.last().is_some_and(spelled))
+}
+
 /// The name at the root of a place, and whether the place is that name itself.
 pub(crate) fn root(expr: &Expr) -> Option<(&syn::Ident, bool)> {
     match peel(expr) {

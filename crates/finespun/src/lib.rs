@@ -247,7 +247,7 @@ pub mod __rt {
     pub use crate::task::descriptor::{
         Way, direct_or_pinned_task, pinned_task, pinned_task_here, stack_task, straight_task, straight_task_here,
     };
-    pub use crate::task::drops::{Drops, NoDrop, undropped};
+    pub use crate::task::drops::{Drops, Iterates, NoDrop, NoValue, OfStd, Receiver, consumed, left_behind, undropped};
     pub use crate::task::fallback::*;
     pub use crate::task::join::*;
     pub use crate::task::origin::{Named, Note, Noted, Origin};

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
+use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Block, Ident, Macro, Pat, Type};
+use syn::{BinOp, Block, Expr, Ident, Macro, Pat, Type};
 
 use crate::flow::capture::Demand;
 use crate::macros;
+use crate::normalise::temporaries;
+use crate::scan;
 
 /// The demands that a forced stack schema makes, once types are known.
 pub(super) fn undropped(demands: &[Demand]) -> TokenStream {
@@ -32,6 +35,72 @@ pub(crate) fn assertions(types: &[Type], message: &str) -> TokenStream {
         quote_spanned!(site=> const { assert!(!::core::mem::needs_drop::<#ty>(), #message) };)
     });
     each.collect()
+}
+
+/// Has rustc look at what methods are called on, where the name of a method says that the call leaves nothing behind to drop.
+pub(super) fn receivers(expr: &mut Expr) {
+    if scan::known(expr).is_some() {
+        return;
+    }
+    match expr {
+        Expr::Paren(e) => receivers(&mut e.expr),
+        Expr::Group(e) => receivers(&mut e.expr),
+        Expr::Call(e) => e.args.iter_mut().for_each(receivers),
+        Expr::MethodCall(e) => {
+            e.args.iter_mut().for_each(receivers);
+            receivers(&mut e.receiver);
+            let receiver = &*e.receiver;
+            let plain = matches!(scan::peel(receiver), Expr::Lit(_) | Expr::Range(_) | Expr::Reference(_));
+            if plain || scan::is_place(receiver) {
+                return;
+            }
+            let span = receiver.span().resolved_at(Span::mixed_site());
+            let site = Span::mixed_site();
+            let (func, check) = match temporaries::consumes(&e.method) {
+                true => (
+                    syn::parse_quote_spanned!(span=> ::finespun::__rt::consumed),
+                    Some(Expr::Verbatim(quote_spanned! {site=>
+                        |__x| {
+                            use ::finespun::__rt::{Iterates as _, NoValue as _, OfStd as _};
+                            (&&&::finespun::__rt::Receiver(__x)).check()
+                        }
+                    })),
+                ),
+                false => (syn::parse_quote_spanned!(span=> ::finespun::__rt::left_behind), None),
+            };
+            *e.receiver = Expr::Call(syn::ExprCall {
+                attrs: Vec::new(),
+                func: Box::new(Expr::Path(func)),
+                paren_token: syn::token::Paren(span),
+                args: std::iter::once(receiver.clone()).chain(check).collect(),
+            });
+        }
+        Expr::Binary(e) if !matches!(e.op, BinOp::And(_) | BinOp::Or(_)) => {
+            receivers(&mut e.left);
+            receivers(&mut e.right);
+        }
+        Expr::Unary(e) => receivers(&mut e.expr),
+        Expr::Cast(e) => receivers(&mut e.expr),
+        Expr::Try(e) => receivers(&mut e.expr),
+        Expr::Reference(e) => receivers(&mut e.expr),
+        Expr::Tuple(e) => e.elems.iter_mut().for_each(receivers),
+        Expr::Array(e) => e.elems.iter_mut().for_each(receivers),
+        Expr::Struct(e) => e.fields.iter_mut().for_each(|f| receivers(&mut f.expr)),
+        _ => {}
+    }
+}
+
+/// The same for the `let`s of a condition.
+pub(super) fn receivers_of_lets(cond: &mut Expr) {
+    match cond {
+        Expr::Let(e) => receivers(&mut e.expr),
+        Expr::Paren(e) => receivers_of_lets(&mut e.expr),
+        Expr::Binary(e) => {
+            receivers_of_lets(&mut e.left);
+            receivers_of_lets(&mut e.right);
+        }
+        _ => {}
+    }
 }
 
 /// Shows rustc that the names of std's macros and variants which a body uses are std's: where they are not, the code is

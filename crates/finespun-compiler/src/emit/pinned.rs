@@ -46,6 +46,19 @@ fn pinned_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStrea
     }
 }
 
+fn begins_with_struct(expr: &Expr) -> bool {
+    match expr {
+        Expr::Struct(_) => true,
+        Expr::MethodCall(e) => begins_with_struct(&e.receiver),
+        Expr::Field(e) => begins_with_struct(&e.base),
+        Expr::Index(e) => begins_with_struct(&e.expr),
+        Expr::Try(e) => begins_with_struct(&e.expr),
+        Expr::Call(e) => begins_with_struct(&e.func),
+        Expr::Binary(e) => begins_with_struct(&e.left),
+        _ => false,
+    }
+}
+
 /// Translates every await and join of a function.
 pub(super) struct Awaits<'a>(pub(super) &'a mut dyn FnMut(Vec<TokenStream>, bool, Span) -> TokenStream);
 
@@ -75,7 +88,10 @@ impl VisitMut for Awaits<'_> {
         }
         if let Expr::Await(e) = expr {
             let span = e.await_token.span.resolved_at(Span::mixed_site());
-            let (attrs, call) = (&e.attrs, (self.0)(vec![e.base.to_token_stream()], false, span));
+            let base = &e.base;
+            // The head of a `match` cannot begin with the literal of a struct.
+            let base = if begins_with_struct(base) { quote!((#base)) } else { base.to_token_stream() };
+            let (attrs, call) = (&e.attrs, (self.0)(vec![base], false, span));
             *expr = Expr::Verbatim(quote!(#(#attrs)* #call));
         }
     }

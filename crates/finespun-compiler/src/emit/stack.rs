@@ -17,10 +17,10 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, Lifetime, Pat, Stmt};
+use syn::{Expr, Ident, Lifetime, Local, Pat, Stmt};
 
 use super::exits::{Outcomes, rewritten};
-use super::{Ready, bound, entry, listed, own_begins, own_ends, resume, tuple};
+use super::{Ready, bound, checks, entry, listed, own_begins, own_ends, resume, tuple};
 use crate::choose::Head;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
 use crate::macros::mentions;
@@ -130,11 +130,24 @@ impl Writer<'_> {
         rewritten(expr, &mut Outcomes(&self.ready.ret), |r, e| r.visit_expr_mut(e))
     }
 
+    /// A statement, with checks of what a local of the compiler's own is made from.
+    fn looked_at(&self, stmt: &Stmt) -> Stmt {
+        let mut stmt = stmt.clone();
+        if let Stmt::Local(Local { pat, init: Some(init), .. }) = &mut stmt
+            && let Some(name) = crate::normalise::pat_ident(pat)
+            && self.ready.names.find(name).is_some_and(|var| self.ready.names.vars[var].made)
+        {
+            checks::receivers(&mut init.expr);
+        }
+        stmt
+    }
+
     fn node(&mut self, node: &Node, falls: &mut bool) -> TokenStream {
         let site = Span::mixed_site();
         match node {
             Node::Plain(stmt) => {
                 *falls &= !diverges(stmt);
+                let stmt = &self.looked_at(stmt);
                 let code = rewritten(stmt, &mut Outcomes(&self.ready.ret), |r, s| r.visit_stmt_mut(s));
                 let checks = match stmt {
                     Stmt::Local(local) => self.undropped(&local.pat),
@@ -150,7 +163,9 @@ impl Writer<'_> {
             Node::If { cond, then, other, out, .. } => {
                 let tail = matches!(out, Dest::Tail);
                 let checks = self.undropped_in(cond);
-                let cond = self.expr(cond);
+                let mut cond = cond.clone();
+                checks::receivers_of_lets(&mut cond);
+                let cond = self.expr(&cond);
                 let before = self.guarded;
                 let (then, then_falls) = self.block(*then, tail);
                 let after = self.guarded || !then_falls;
@@ -248,7 +263,11 @@ impl Writer<'_> {
     fn point(&mut self, id: PointId) -> TokenStream {
         let point = &self.ready.body.points[id];
         let span = point.span.resolved_at(Span::mixed_site());
-        let (names, mut lets) = bound(self.ready, &point.call, span, &mut |e| self.expr(e));
+        let (names, mut lets) = bound(self.ready, &point.call, span, &mut |e| {
+            let mut e = e.clone();
+            checks::receivers(&mut e);
+            self.expr(&e)
+        });
         if self.ready.listed {
             lets.extend(listed::entry(id, &names[0]));
         }

@@ -76,6 +76,8 @@ impl Builder<'_> {
             kind.guess |= known.guess;
             let how = match (moves, plain) {
                 (true, _) if whole => Use::Value,
+                // Only the field is captured.
+                (true, _) if known.drops && known.lends == Lend::Owned => Use::TakePart(None),
                 (true, _) => Use::Maybe,
                 (false, true) => Use::Maybe,
                 (false, false) => Use::Borrow,

@@ -114,8 +114,8 @@ impl<'a> Builder<'a> {
                 Kind::primitive()
             }
             Expr::Cast(e) => {
-                self.value(&e.expr);
-                kinds::of_type(&e.ty).unwrap_or_else(Kind::unknown)
+                let from = self.value(&e.expr).from;
+                kinds::of_type(&e.ty).unwrap_or_else(Kind::unknown).borrowing(from)
             }
             Expr::Try(e) => {
                 let kind = self.value(&e.expr);
@@ -130,7 +130,13 @@ impl<'a> Builder<'a> {
                 kind.drops = true;
                 if let Some(rest) = &e.rest {
                     if scan::is_place(rest) {
-                        self.place(rest, rest.span());
+                        kind.from.extend(self.place(rest, rest.span()).from);
+                        if let Some(var) = scan::root(rest).and_then(|(name, _)| self.names.find(name))
+                            && self.graph.kinds[var].drops
+                            && self.graph.kinds[var].lends == Lend::Owned
+                        {
+                            self.touch(var, Use::TakePart(None), rest.span());
+                        }
                     } else {
                         self.value(rest);
                     }
@@ -144,7 +150,9 @@ impl<'a> Builder<'a> {
             Expr::Range(e) => {
                 // What ranges go over are numbers.
                 let ends = self.aggregate(e.start.as_deref().into_iter().chain(e.end.as_deref()));
-                if ends.primitive { Kind { guess: ends.guess, ..Kind::primitive() } } else { Kind::guessed() }
+                let kind =
+                    if ends.primitive { Kind { guess: ends.guess, ..Kind::primitive() } } else { Kind::guessed() };
+                kind.borrowing(ends.from)
             }
             Expr::If(e) => self.if_else(e),
             Expr::Match(e) => self.select(e),
@@ -154,7 +162,7 @@ impl<'a> Builder<'a> {
                 if let Some(leave) = leave {
                     self.leave(leave, true);
                     // What a `break` brings is of unknown kind.
-                    return Kind { drops: true, primitive: false, ..kind };
+                    return Kind { drops: true, primitive: false, ..kind }.borrowing(self.brought.clone());
                 }
                 kind
             }
@@ -165,7 +173,7 @@ impl<'a> Builder<'a> {
                 self.stmts(&e.body.stmts);
                 self.edge(self.at, head);
                 self.leave(leave, false);
-                Kind::unknown()
+                Kind::unknown().borrowing(self.brought.clone())
             }
             Expr::While(e) => {
                 let (head, leave) = self.enter(e.label.as_ref(), false);
@@ -199,7 +207,8 @@ impl<'a> Builder<'a> {
             }
             Expr::Break(e) => {
                 if let Some(value) = &e.expr {
-                    self.value(value);
+                    let from = self.value(value).from;
+                    self.brought.extend(from);
                 }
                 self.jump(e.label.as_ref(), true);
                 Kind::primitive()

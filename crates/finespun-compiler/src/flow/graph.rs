@@ -33,6 +33,8 @@ pub(crate) struct Builder<'a> {
     targets: Vec<Target>,
     /// Methods make futures here, which borrow what they are called on, whatever their names.
     pub(crate) futures: bool,
+    /// What the values that some `break` has brought so far borrow from.
+    pub(crate) brought: BTreeSet<(usize, bool)>,
     /// What is known of the value of a node that is the value of its block.
     last: Kind,
 }
@@ -68,6 +70,7 @@ fn once(params: &[Bound], own: &Own, body: &Body, names: &Names, stored: Vec<BTr
         own,
         targets: Vec::new(),
         futures: false,
+        brought: BTreeSet::new(),
         last: Kind::primitive(),
     };
     builder.at = Some(builder.node(Event::Nothing));
@@ -285,7 +288,8 @@ impl Builder<'_> {
                 self.block(*body);
                 self.edge(self.at, head);
                 self.leave(leave, false);
-                self.after(Place::After(id, index), scope, out, &Kind::unknown());
+                let kind = Kind::unknown().borrowing(self.brought.clone());
+                self.after(Place::After(id, index), scope, out, &kind);
             }
             Node::Scope { label, body, out, .. } => {
                 let leave = label.as_ref().map(|l| self.enter(Some(l), true).1);
@@ -293,7 +297,7 @@ impl Builder<'_> {
                 let mut kind = kind;
                 if let Some(leave) = leave {
                     self.leave(leave, true);
-                    kind = Kind { drops: true, primitive: false, ..kind };
+                    kind = Kind { drops: true, primitive: false, ..kind }.borrowing(self.brought.clone());
                 }
                 self.after(Place::After(id, index), scope, out, &kind);
             }

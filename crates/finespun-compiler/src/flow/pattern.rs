@@ -219,6 +219,10 @@ impl Builder<'_> {
         let Some((name, whole)) = scan::root(expr) else { return kind };
         let Some(var) = self.names.find(name) else { return kind };
         kind.place = self.lent(expr);
+        if scan::name(expr).is_some() && self.graph.kinds[var].lends == Lend::Mut {
+            // What is bound inside borrows through the reference.
+            kind.from.insert((var, false));
+        }
         if let Some(elements) = elements(pat)
             && kind.drops
             && self.graph.kinds[var].lends == Lend::Owned

@@ -91,7 +91,7 @@ impl Norm<'_> {
     }
 
     /// A condition: its temporaries end before the branch is entered.
-    fn condition(&mut self, cond: Expr, nodes: &mut Vec<Node>) -> Expr {
+    pub(super) fn condition(&mut self, cond: Expr, nodes: &mut Vec<Node>) -> Expr {
         if scan::has_let(&cond) {
             self.chain(&cond);
         }
@@ -148,6 +148,9 @@ impl Norm<'_> {
     /// that it lives as long as the match. Tells whether it is such a local.
     fn subject(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> (Expr, bool) {
         let expr = scan::peeled(expr);
+        if scan::is_constant(&expr) {
+            self.temporary(expr.span(), "a constant in the head may have a destructor");
+        }
         if let Some(span) = temporaries::scrutinee(&expr).or_else(|| temporaries::extending(&expr)) {
             self.temporary(span, "a temporary in the head may have a destructor");
         }
@@ -174,6 +177,10 @@ impl Norm<'_> {
                 && scan::awaits(&guard.guard)
             {
                 self.reasons.add(guard.guard.span(), "an await stands in the guard of an arm", BIND);
+            }
+            if let Pat::Guard(guard) = &arm.pat {
+                // What its `let`s leave behind lives as long as the arm.
+                self.chain(&guard.guard);
             }
             let body = match *arm.body {
                 Expr::Block(b) if b.label.is_none() && b.attrs.is_empty() => b.block.stmts,

@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Ident, Stmt};
 
+use super::coercion::Coercions;
 use super::{Norm, ident_expr, ident_pat, temporaries};
 use crate::flow::methods::by_reference;
 use crate::flow::pattern::by_ref;
@@ -55,7 +56,7 @@ impl Norm<'_> {
                         self.temporary(e.receiver.span(), "the receiver of a call is a temporary");
                     }
                     match scan::name(&e.receiver).cloned() {
-                        Some(name) if !e.args.iter().any(|arg| changes(arg, &name)) => {
+                        Some(name) if !e.args.iter().any(|arg| changes(arg, &name) || self.reborrows(arg, &name)) => {
                             if !by_reference(&e.method) {
                                 self.body.postponed.push((name, e.receiver.span()));
                             }
@@ -185,6 +186,31 @@ impl Norm<'_> {
         }
     }
 
+    /// May evaluating this hand a local to a call as the `&mut` reference that it is?
+    fn reborrows(&self, expr: &Expr, name: &Ident) -> bool {
+        struct Given<'a>(&'a Ident, bool);
+        impl<'a> Visit<'a> for Given<'_> {
+            fn visit_expr(&mut self, expr: &'a Expr) {
+                let is = |e: &Expr| scan::name(e).is_some_and(|name| name == self.0);
+                self.1 |= match expr {
+                    Expr::Call(e) => e.args.iter().any(is),
+                    Expr::MethodCall(e) => e.args.iter().any(is),
+                    Expr::Struct(e) => e.fields.iter().any(|f| is(&f.expr)),
+                    _ => false,
+                };
+                visit::visit_expr(self, expr);
+            }
+            fn visit_local(&mut self, local: &'a syn::Local) {
+                let init = local.init.as_ref().and_then(|init| scan::name(&init.expr));
+                self.1 |= init.is_some_and(|name| name == self.0);
+                visit::visit_local(self, local);
+            }
+        }
+        let mut given = Given(name, false);
+        given.visit_expr(expr);
+        given.1 && !self.mentions.owned.contains(&name.to_string())
+    }
+
     /// Is this the name of a local?
     fn is_local(&self, expr: &Expr) -> bool {
         scan::name(expr).is_some_and(|name| self.names.find(name).is_some())
@@ -196,6 +222,11 @@ impl Norm<'_> {
             && let Some(span) = temporaries::left_behind(e)
         {
             self.temporary(span, "a temporary in the head may have a destructor");
+        }
+        if !matches!(expr, Expr::Await(_))
+            && let Some(span) = Coercions(self.names).alternative(&expr)
+        {
+            self.temporary(span, "a part of the expression may become another type");
         }
         let name = self.names.temporary("v");
         self.compound(expr, Dest::Let(Box::new(ident_pat(&name)), None), nodes);
@@ -225,7 +256,8 @@ impl Norm<'_> {
             return Expr::Binary(e);
         }
         if matches!(e.op, BinOp::And(_) | BinOp::Or(_)) {
-            let left = self.value(*e.left, nodes);
+            // What the left side leaves behind ends with it.
+            let left = self.condition(scan::peeled(*e.left), nodes);
             if !scan::awaits(&e.right) {
                 e.left = Box::new(left);
                 return Expr::Binary(e);
@@ -250,6 +282,11 @@ impl Norm<'_> {
             matches!(e.op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
         if compares && scan::is_place(&e.left) && !scan::awaits(&e.left) {
             self.unchanged(&e.left, &e.right);
+            if let Some((name, _)) = scan::root(&e.left)
+                && self.reborrows(&e.right, name)
+            {
+                self.reasons.add(e.left.span(), "what stands beside an await changes there", BIND);
+            }
             e.right = Box::new(self.value(*e.right, nodes));
             return Expr::Binary(e);
         }
@@ -276,7 +313,7 @@ impl Norm<'_> {
             } else if awaited {
                 let value = self.value(expr, nodes);
                 let plain = matches!(&value, Expr::Path(_));
-                done.push(if plain { value } else { self.hoist("e", value, nodes) });
+                done.push(if plain { value } else { self.early(value, nodes) });
             } else if matches!(scan::peel(&expr), Expr::Path(_)) && !self.is_local(&expr) {
                 // A constant may have a destructor.
                 done.push(self.hoist("e", expr, nodes));
@@ -301,13 +338,21 @@ impl Norm<'_> {
                 }
                 done.push(expr);
             } else {
-                if let Some(span) = temporaries::find(&expr) {
-                    self.temporary(span, "a temporary stands before the await");
-                }
-                done.push(self.hoist("e", expr, nodes));
+                done.push(self.early(expr, nodes));
             }
         }
         done
+    }
+
+    /// A fresh local for a value that is made before an await.
+    fn early(&mut self, value: Expr, nodes: &mut Vec<Node>) -> Expr {
+        if let Some(span) = temporaries::find(&value).or_else(|| temporaries::extending(&value)) {
+            self.temporary(span, "a temporary stands before the await");
+        }
+        if let Some(span) = Coercions(self.names).inside(&value) {
+            self.temporary(span, "a part of the expression may become another type");
+        }
+        self.hoist("e", value, nodes)
     }
 
     /// What is awaited: temporaries in it must end with it.
@@ -369,6 +414,10 @@ struct Changes<'a>(&'a Ident, bool);
 impl<'a> Visit<'a> for Changes<'_> {
     fn visit_expr(&mut self, expr: &'a Expr) {
         let target = match expr {
+            Expr::Assign(e) if !scan::is_place(&e.left) => {
+                self.1 |= crate::macros::mentions(&quote::ToTokens::to_token_stream(&e.left), &|name| name == self.0);
+                None
+            }
             Expr::Assign(e) => Some(&e.left),
             Expr::Reference(e) if e.mutability.is_some() => Some(&e.expr),
             Expr::MethodCall(e) => Some(&e.receiver),

@@ -4,9 +4,9 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, Pat, UnOp};
+use syn::{BinOp, Expr, Ident, Pat, UnOp};
 
-use crate::flow::methods::of_number;
+use crate::flow::methods::{self, of_number};
 use crate::flow::pattern::{by_ref, takes_all};
 use crate::macros::{self, Arguments, Style};
 use crate::scan;
@@ -98,6 +98,11 @@ const VIEWS: &[&str] = &[
     "trim",
 ];
 
+/// Is it guessed that this method takes a value that has something to drop?
+pub(crate) fn consumes(method: &Ident) -> bool {
+    CONSUMING.iter().chain(ADAPTORS).chain(LIGHT).any(|known| method == known)
+}
+
 /// The first temporary in a value that may have a destructor and would live on
 /// in the statement around it.
 pub(crate) fn find(expr: &Expr) -> Option<Span> {
@@ -116,7 +121,10 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
             let by_value = among(CONSUMING) || among(ADAPTORS) || of_number(&e.method);
             let owned = by_value && !is_guard(&e.receiver);
             let consumed = owned || (among(LIGHT) && is_light(&e.receiver)) || scan::known(expr).is_some();
-            let nothing_left = scan::is_place(&e.receiver) || is_view(&e.receiver) || consumed;
+            // A constant is a value, a static is not: what is a method of std's is one of a static, or of a number.
+            let of_std = methods::by_reference(&e.method) || methods::view(&e.method) || methods::owned(&e.method);
+            let place = scan::is_place(&e.receiver) && (!scan::is_constant(&e.receiver) || of_std);
+            let nothing_left = place || is_view(&e.receiver) || consumed;
             let here = if nothing_left { inside(&e.receiver) } else { Some(e.receiver.span()) };
             here.or_else(|| e.args.iter().find_map(find))
         }

@@ -35,6 +35,71 @@ pub fn undropped<T: ?Sized>(_: &T) {
     }
 }
 
+/// Gives a temporary that a method is called on, and that is dropped with the statement around an await: it has nothing to drop.
+#[inline(always)]
+pub fn left_behind<T>(receiver: T) -> T {
+    const {
+        assert!(
+            !std::mem::needs_drop::<T>(),
+            "what a method is called on in an awaited expression has a destructor, which the name of the method does not tell: bind it with \
+             `let` first, or choose `#[task(pinned)]`"
+        )
+    }
+    receiver
+}
+
+/// The same where the method takes the temporary, if its type is std's. `check` looks at the type.
+#[inline(always)]
+pub fn consumed<T>(receiver: T, check: impl FnOnce(&T)) -> T {
+    check(&receiver);
+    receiver
+}
+
+/// What a method is called on: the first of [`OfStd`], [`Iterates`] and [`NoValue`] that holds is found.
+pub struct Receiver<'a, T>(pub &'a T);
+
+/// A type of std's whose methods are known: what takes it, takes it whole.
+pub trait OfStd {
+    /// It may have a destructor.
+    #[inline(always)]
+    fn check(&self) {}
+}
+
+impl<T> OfStd for &&Receiver<'_, Option<T>> {}
+impl<T, E> OfStd for &&Receiver<'_, Result<T, E>> {}
+impl<T> OfStd for &&Receiver<'_, Vec<T>> {}
+impl<T: ?Sized> OfStd for &&Receiver<'_, Box<T>> {}
+impl<T, const N: usize> OfStd for &&Receiver<'_, [T; N]> {}
+impl OfStd for &&Receiver<'_, String> {}
+
+/// An iterator: a method of iterators takes it whole.
+pub trait Iterates {
+    /// It may have a destructor.
+    #[inline(always)]
+    fn check(&self) {}
+}
+
+impl<T: Iterator> Iterates for &Receiver<'_, T> {}
+
+/// A type of which nothing is known.
+pub trait NoValue {
+    /// It has no destructor.
+    fn check(&self);
+}
+
+impl<T> NoValue for Receiver<'_, T> {
+    #[inline(always)]
+    fn check(&self) {
+        const {
+            assert!(
+                !std::mem::needs_drop::<T>(),
+                "what a method is called on in an awaited expression has a destructor, which the name of the method does not tell: bind it with \
+             `let` first, or choose `#[task(pinned)]`"
+            )
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,93 @@
+//! Coercions that a local of its own would prevent. Where a value is written inside another one, rustc knows from the place of
+//! the whole what each part has to become: a `Box` of a trait object, a slice, a function pointer. Hoisted into a local it is
+//! what it is.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Block, Expr, Stmt};
+
+use crate::macros::{self, Arguments};
+use crate::names::Names;
+use crate::scan;
+
+pub(super) struct Coercions<'a>(pub(super) &'a Names);
+
+impl Coercions<'_> {
+    /// A part of a value that may be coerced.
+    pub(super) fn inside(&self, expr: &Expr) -> Option<Span> {
+        let part = |part: &Expr| self.itself(part).or_else(|| self.inside(part));
+        match scan::peel(expr) {
+            Expr::Call(e) if constructs(&e.func) => e.args.iter().find_map(part),
+            Expr::Tuple(e) => e.elems.iter().find_map(part),
+            Expr::Array(e) => e.elems.iter().find_map(part),
+            Expr::Repeat(e) => part(&e.expr),
+            Expr::Macro(e) if e.mac.path.is_ident("vec") => match macros::parse(&e.mac)?.1 {
+                Arguments::List(list) => list.iter().find_map(|argument| part(&argument.expr)),
+                Arguments::Repeat(value, _) => part(&value),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// One of several alternatives, all of which get the type of their place.
+    pub(super) fn alternative(&self, expr: &Expr) -> Option<Span> {
+        tails(expr).into_iter().find_map(|tail| self.itself(tail).or_else(|| self.inside(tail)))
+    }
+
+    /// One of several alternatives that is a function or a closure: together they are a function pointer.
+    pub(super) fn function(&self, expr: &Expr) -> Option<Span> {
+        let tails = tails(expr);
+        let function = tails.iter().find(|tail| matches!(scan::peel(tail), Expr::Closure(_)) || self.is_function(tail));
+        function.filter(|_| tails.len() > 1).map(|tail| tail.span())
+    }
+
+    fn itself(&self, expr: &Expr) -> Option<Span> {
+        let coerced = match scan::peel(expr) {
+            Expr::Reference(_) | Expr::Closure(_) => true,
+            Expr::Call(e) => points(&e.func),
+            _ => self.is_function(expr),
+        };
+        coerced.then(|| expr.span())
+    }
+
+    /// A path that may be a function's: no local, and not spelled as a constant or a type.
+    fn is_function(&self, expr: &Expr) -> bool {
+        let Expr::Path(p) = scan::peel(expr) else { return false };
+        let local = scan::name(expr).is_some_and(|name| self.0.find(name).is_some());
+        let spelled = |last: &syn::PathSegment| last.ident.to_string().starts_with(char::is_lowercase);
+        !local && p.path.segments.last().is_some_and(spelled)
+    }
+}
+
+/// The values that an expression with alternatives may have.
+fn tails(expr: &Expr) -> Vec<&Expr> {
+    fn last(block: &Block) -> Vec<&Expr> {
+        match block.stmts.last() {
+            Some(Stmt::Expr(e, None)) => tails(e),
+            _ => Vec::new(),
+        }
+    }
+    match scan::peel(expr) {
+        Expr::If(e) => {
+            let other = e.else_branch.as_ref().map(|(_, other)| tails(other));
+            last(&e.then_branch).into_iter().chain(other.into_iter().flatten()).collect()
+        }
+        Expr::Match(e) => e.arms.iter().flat_map(|arm| tails(&arm.body)).collect(),
+        Expr::Block(e) => last(&e.block),
+        other => vec![other],
+    }
+}
+
+/// The path of a constructor, by its spelling.
+fn constructs(func: &Expr) -> bool {
+    let Expr::Path(p) = scan::peel(func) else { return false };
+    p.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
+}
+
+/// A function that makes a pointer of std, which may become one to a trait object or a slice.
+fn points(func: &Expr) -> bool {
+    let Expr::Path(p) = scan::peel(func) else { return false };
+    let of = p.path.segments.iter().rev().nth(1);
+    of.is_some_and(|ty| ["Box", "Rc", "Arc"].iter().any(|known| ty.ident == known))
+}
