@@ -215,6 +215,12 @@ pub(crate) fn is_constant(expr: &Expr) -> bool {
     matches!(peel(expr), Expr::Path(p) if p.path.segments.last().is_some_and(spelled))
 }
 
+/// The same of a struct without fields. What is spelled in capitals may be a static.
+pub(crate) fn is_unit(expr: &Expr) -> bool {
+    let small = |last: &syn::PathSegment| last.ident.to_string().contains(char::is_lowercase);
+    is_constant(expr) && matches!(peel(expr), Expr::Path(p) if p.path.segments.last().is_some_and(small))
+}
+
 /// The name at the root of a place, and whether the place is that name itself.
 pub(crate) fn root(expr: &Expr) -> Option<(&syn::Ident, bool)> {
     match peel(expr) {

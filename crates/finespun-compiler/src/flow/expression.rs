@@ -82,6 +82,17 @@ impl<'a> Builder<'a> {
                     kind.closure |= known.closure;
                 }
                 self.futures = outer;
+                // What is lent to be changed may keep what the call is given besides.
+                for arg in &e.args {
+                    if let Expr::Reference(r) = scan::peel(arg)
+                        && r.mutability.is_some()
+                        && let Some(var) = scan::name(&r.expr).and_then(|name| self.names.find(name))
+                        && self.graph.kinds[var].drops
+                    {
+                        let besides = kind.from.iter().copied().filter(|(other, _)| *other != var).collect();
+                        self.store(var, &besides);
+                    }
+                }
                 if scan::never_returns(e) {
                     self.at = None;
                 }
@@ -316,7 +327,7 @@ impl<'a> Builder<'a> {
             closure |= known.closure;
         }
         if methods::stores(&e.method)
-            && let Some(var) = scan::root(&e.receiver).and_then(|(name, _)| self.names.find(name))
+            && let Some(var) = scan::root(called_on(&e.receiver)).and_then(|(name, _)| self.names.find(name))
         {
             let known: BTreeSet<_> = from[before.len()..].iter().copied().collect();
             self.store(var, &known);
@@ -478,6 +489,14 @@ impl<'a> Builder<'a> {
             self.at = None;
         }
         kind
+    }
+}
+
+/// What the first of a chain of methods is called on.
+fn called_on(expr: &Expr) -> &Expr {
+    match scan::peel(expr) {
+        Expr::MethodCall(e) => called_on(&e.receiver),
+        other => other,
     }
 }
 

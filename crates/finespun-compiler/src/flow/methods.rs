@@ -238,7 +238,19 @@ const THROUGH: &[&str] = &[
 ];
 
 /// Keep what they are given.
-const STORES: &[&str] = &["push", "push_back", "push_front", "insert", "replace", "get_or_insert", "extend", "append"];
+const STORES: &[&str] = &[
+    "push",
+    "push_back",
+    "push_front",
+    "insert",
+    "replace",
+    "get_or_insert",
+    "extend",
+    "extend_from_slice",
+    "append",
+    "or_insert",
+    "resize",
+];
 
 fn among(list: &[&str], name: &syn::Ident) -> bool {
     list.iter().any(|m| name == m)

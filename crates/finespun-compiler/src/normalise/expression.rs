@@ -281,6 +281,9 @@ impl Norm<'_> {
         let compares =
             matches!(e.op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
         if compares && scan::is_place(&e.left) && !scan::awaits(&e.left) {
+            if has_index(&e.left) {
+                self.reasons.add(e.left.span(), "an await stands in an index, or beside one", BIND);
+            }
             self.unchanged(&e.left, &e.right);
             if let Some((name, _)) = scan::root(&e.left)
                 && self.reborrows(&e.right, name)
@@ -386,6 +389,15 @@ impl Norm<'_> {
     /// Are all locals made since `from` used up by value in these?
     pub(super) fn consumed(&self, value: &Expr, from: usize) -> bool {
         self.names.vars[from..].iter().all(|var| !var.made || uses_up(value, &var.key))
+    }
+}
+
+fn has_index(place: &Expr) -> bool {
+    match scan::peel(place) {
+        Expr::Index(_) => true,
+        Expr::Field(e) => has_index(&e.base),
+        Expr::Unary(e) => has_index(&e.expr),
+        _ => false,
     }
 }
 

@@ -233,7 +233,8 @@ pub(crate) fn extending(expr: &Expr) -> Option<Span> {
                     _ => break,
                 });
             }
-            if matches!(base, Expr::Path(_)) || promoted(base) { None } else { Some(base.span()) }
+            let kept = matches!(base, Expr::Path(_)) && !scan::is_unit(base);
+            if kept || promoted(base) { None } else { Some(base.span()) }
         }
         Expr::Array(e) => e.elems.iter().find_map(extending),
         Expr::Tuple(e) => e.elems.iter().find_map(extending),

@@ -36,6 +36,76 @@ pub fn undropped<T: ?Sized>(_: &T) {
 }
 
 /// Gives a temporary that a method is called on, and that is dropped with the statement around an await: it has nothing to drop.
+///
+/// A guard on whose number a method of numbers is called would be released before the await:
+///
+/// ```compile_fail,E0080
+/// use std::ops::Deref;
+/// use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+/// use finespun::prelude::*;
+///
+/// struct Guard<'a>(&'a AtomicBool, u64);
+/// impl Deref for Guard<'_> {
+///     type Target = u64;
+///     fn deref(&self) -> &u64 {
+///         &self.1
+///     }
+/// }
+/// impl Drop for Guard<'_> {
+///     fn drop(&mut self) {
+///         self.0.store(false, SeqCst);
+///     }
+/// }
+/// fn lock(held: &AtomicBool) -> Guard<'_> {
+///     held.store(true, SeqCst);
+///     Guard(held, 3)
+/// }
+/// #[task]
+/// async fn is_held(held: &AtomicBool, n: u64) -> bool {
+///     yield_now().await;
+///     n == 9 && held.load(SeqCst)
+/// }
+/// #[task]
+/// async fn squared(held: &AtomicBool) -> bool {
+///     is_held(held, lock(held).pow(2)).await
+/// }
+/// assert!(Runtime::new().unwrap().run(squared(&AtomicBool::new(false))));
+/// ```
+///
+/// Pinned, it is held until the statement ends:
+///
+/// ```
+/// # use std::ops::Deref;
+/// # use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+/// # use finespun::prelude::*;
+/// #
+/// # struct Guard<'a>(&'a AtomicBool, u64);
+/// # impl Deref for Guard<'_> {
+/// #     type Target = u64;
+/// #     fn deref(&self) -> &u64 {
+/// #         &self.1
+/// #     }
+/// # }
+/// # impl Drop for Guard<'_> {
+/// #     fn drop(&mut self) {
+/// #         self.0.store(false, SeqCst);
+/// #     }
+/// # }
+/// # fn lock(held: &AtomicBool) -> Guard<'_> {
+/// #     held.store(true, SeqCst);
+/// #     Guard(held, 3)
+/// # }
+/// # #[task]
+/// # async fn is_held(held: &AtomicBool, n: u64) -> bool {
+/// #     yield_now().await;
+/// #     n == 9 && held.load(SeqCst)
+/// # }
+/// #[task(pinned)]
+/// async fn squared(held: &AtomicBool) -> bool {
+///     is_held(held, lock(held).pow(2)).await
+/// }
+/// assert!(Runtime::new().unwrap().run(squared(&AtomicBool::new(false))));
+/// ```
 #[inline(always)]
 pub fn left_behind<T>(receiver: T) -> T {
     const {
