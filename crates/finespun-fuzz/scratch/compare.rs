@@ -86,6 +86,17 @@ struct Expected {
     trace: Vec<String>,
 }
 
+impl Expected {
+    /// Whether a form does the same. Where a destructor panics, rustc leaks the value that a block was about to give
+    /// (rust-lang/rust#47949); a task may drop it.
+    fn agrees(&self, trace: &[String]) -> bool {
+        let mut plain = self.trace.iter().peekable();
+        let known =
+            |event: &String| plain.next_if_eq(&event).is_some() || (self.fails > 0 && event.starts_with("drop "));
+        trace.iter().all(known) && plain.next().is_none()
+    }
+}
+
 /// The runs of a body for an input: as it is, and with a destructor that panics.
 fn expected(case: &Case, n: u64) -> Vec<Expected> {
     let run = |fails| Expected { n, fails, trace: traced(fails, |t| (case.plain)(t, n)) };
@@ -127,9 +138,9 @@ pub fn main(cases: &[Case]) {
     let compare = |runtime: &Runtime, index: usize, setting: &str| {
         let case = chosen[index];
         for (bit, (form, run)) in case.forms.iter().enumerate() {
-            for &Expected { n, fails, trace: ref plain } in &expected[index] {
+            for expected @ &Expected { n, fails, trace: ref plain } in &expected[index] {
                 let trace = traced(fails, |t| run(runtime, t, n));
-                if trace == *plain {
+                if expected.agrees(&trace) {
                     continue;
                 }
                 // Each form is reported once.
