@@ -5,22 +5,22 @@
 //! `for` become `loop`. Whatever cannot be written this way without changing
 //! when something is evaluated or dropped is a reason against the stack schema.
 
+mod beside;
 mod coercion;
 mod compound;
 mod expression;
+mod mentions;
 pub(crate) mod temporaries;
-
-use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Span;
 use quote::quote_spanned;
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Ident, Local, Pat, Stmt, Type};
 
 use self::coercion::Coercions;
-use crate::flow::methods;
+use self::mentions::Mentions;
 use crate::flow::pattern::takes_all;
 use crate::ir::{Block, BlockId, Body, Call, Dest, Node, Point};
 use crate::names::Names;
@@ -32,9 +32,7 @@ use crate::scan;
 /// `owned` are the parameters that are no `&mut` reference.
 pub(crate) fn body(mut block: syn::Block, owned: &[Ident], names: &mut Names, reasons: &mut Reasons) -> Body {
     Nothings(names).visit_block_mut(&mut block);
-    let mut mentions = Mentions::default();
-    mentions.owned.extend(owned.iter().map(Ident::to_string));
-    mentions.visit_block(&block);
+    let mentions = Mentions::of(&block, owned);
     let mut norm = Norm { names, reasons, body: Body::default(), order: 0, mentions };
     let mut stmts = Vec::new();
     for stmt in block.stmts {
@@ -76,88 +74,6 @@ struct Norm<'a> {
     body: Body,
     order: usize,
     mentions: Mentions,
-}
-
-/// How often each local is mentioned behind its declaration, and whether in a loop that does not declare it; which locals are
-/// certainly no `&mut` references.
-#[derive(Default)]
-struct Mentions {
-    owned: HashSet<String>,
-    seen: HashMap<String, (usize, bool)>,
-    declared: HashMap<String, usize>,
-    depth: usize,
-}
-
-impl Mentions {
-    fn turn(&mut self, run: impl FnOnce(&mut Self)) {
-        self.depth += 1;
-        run(self);
-        self.depth -= 1;
-    }
-
-    fn mention(&mut self, name: &Ident) {
-        let name = name.to_string();
-        let outside = self.declared.get(&name).copied().unwrap_or(0) < self.depth;
-        let (count, inside) = self.seen.entry(name).or_default();
-        *count += 1;
-        *inside |= outside;
-    }
-
-    /// Is this the only mention of a local, so that what moves it there may do so at once?
-    fn only(&self, name: &Ident) -> bool {
-        self.seen.get(&name.to_string()).is_some_and(|&(count, in_loop)| count == 1 && !in_loop)
-    }
-}
-
-impl<'a> Visit<'a> for Mentions {
-    fn visit_local(&mut self, local: &'a Local) {
-        let (pat, owned) = match &local.pat {
-            Pat::Type(t) => (&*t.pat, !matches!(&*t.ty, Type::Reference(r) if r.mutability.is_some())),
-            pat => (pat, local.init.as_ref().is_some_and(|init| is_owned(&init.expr))),
-        };
-        if let (Pat::Ident(p), true) = (pat, owned) {
-            self.owned.insert(p.ident.to_string());
-        }
-        visit::visit_local(self, local);
-    }
-    fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
-        self.declared.insert(pat.ident.to_string(), self.depth);
-        visit::visit_pat_ident(self, pat);
-    }
-    fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
-        path.path.get_ident().into_iter().for_each(|name| self.mention(name));
-    }
-    fn visit_macro(&mut self, mac: &'a syn::Macro) {
-        crate::macros::idents(&mac.tokens).iter().for_each(|name| self.mention(name));
-    }
-    fn visit_expr_loop(&mut self, e: &'a syn::ExprLoop) {
-        self.turn(|me| visit::visit_expr_loop(me, e));
-    }
-    fn visit_expr_while(&mut self, e: &'a syn::ExprWhile) {
-        self.turn(|me| visit::visit_expr_while(me, e));
-    }
-    fn visit_expr_for_loop(&mut self, e: &'a syn::ExprForLoop) {
-        self.visit_expr(&e.expr);
-        self.turn(|me| {
-            me.visit_pat(&e.pat);
-            me.visit_block(&e.body);
-        });
-    }
-    fn visit_expr_closure(&mut self, e: &'a syn::ExprClosure) {
-        // What it names may be named each time that it is called.
-        self.turn(|me| visit::visit_expr_closure(me, e));
-    }
-}
-
-/// Is a value certainly no `&mut` reference?
-fn is_owned(expr: &Expr) -> bool {
-    match scan::peel(expr) {
-        Expr::Reference(e) => e.mutability.is_none(),
-        Expr::MethodCall(e) => methods::primitive(&e.method) || methods::of_number(&e.method),
-        Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) | Expr::Macro(_) | Expr::Closure(_) => true,
-        Expr::Array(_) | Expr::Tuple(_) | Expr::Struct(_) | Expr::Range(_) | Expr::Repeat(_) | Expr::Index(_) => true,
-        _ => false,
-    }
 }
 
 impl Norm<'_> {

@@ -1,0 +1,103 @@
+//! What a first look at a body tells of its locals.
+
+use std::collections::{HashMap, HashSet};
+
+use syn::visit::{self, Visit};
+use syn::{Block, Expr, Ident, Local, Pat, Type};
+
+use crate::flow::methods;
+use crate::scan;
+
+/// How often each local is mentioned behind its declaration, and whether in a loop that does not declare it; which locals are
+/// certainly no `&mut` references.
+#[derive(Default)]
+pub(super) struct Mentions {
+    owned: HashSet<String>,
+    seen: HashMap<String, (usize, bool)>,
+    declared: HashMap<String, usize>,
+    depth: usize,
+}
+
+impl Mentions {
+    /// Those of a body, of which the parameters `owned` are no `&mut` references.
+    pub(super) fn of(block: &Block, owned: &[Ident]) -> Mentions {
+        let mut mentions = Mentions { owned: owned.iter().map(Ident::to_string).collect(), ..Mentions::default() };
+        mentions.visit_block(block);
+        mentions
+    }
+
+    /// May a local be a `&mut` reference?
+    pub(super) fn reborrowed(&self, name: &Ident) -> bool {
+        !self.owned.contains(&name.to_string())
+    }
+
+    fn turn(&mut self, run: impl FnOnce(&mut Self)) {
+        self.depth += 1;
+        run(self);
+        self.depth -= 1;
+    }
+
+    fn mention(&mut self, name: &Ident) {
+        let name = name.to_string();
+        let outside = self.declared.get(&name).copied().unwrap_or(0) < self.depth;
+        let (count, inside) = self.seen.entry(name).or_default();
+        *count += 1;
+        *inside |= outside;
+    }
+
+    /// Is this the only mention of a local, so that what moves it there may do so at once?
+    pub(super) fn only(&self, name: &Ident) -> bool {
+        self.seen.get(&name.to_string()).is_some_and(|&(count, in_loop)| count == 1 && !in_loop)
+    }
+}
+
+impl<'a> Visit<'a> for Mentions {
+    fn visit_local(&mut self, local: &'a Local) {
+        let (pat, owned) = match &local.pat {
+            Pat::Type(t) => (&*t.pat, !matches!(&*t.ty, Type::Reference(r) if r.mutability.is_some())),
+            pat => (pat, local.init.as_ref().is_some_and(|init| is_owned(&init.expr))),
+        };
+        if let (Pat::Ident(p), true) = (pat, owned) {
+            self.owned.insert(p.ident.to_string());
+        }
+        visit::visit_local(self, local);
+    }
+    fn visit_pat_ident(&mut self, pat: &'a syn::PatIdent) {
+        self.declared.insert(pat.ident.to_string(), self.depth);
+        visit::visit_pat_ident(self, pat);
+    }
+    fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
+        path.path.get_ident().into_iter().for_each(|name| self.mention(name));
+    }
+    fn visit_macro(&mut self, mac: &'a syn::Macro) {
+        crate::macros::idents(&mac.tokens).iter().for_each(|name| self.mention(name));
+    }
+    fn visit_expr_loop(&mut self, e: &'a syn::ExprLoop) {
+        self.turn(|me| visit::visit_expr_loop(me, e));
+    }
+    fn visit_expr_while(&mut self, e: &'a syn::ExprWhile) {
+        self.turn(|me| visit::visit_expr_while(me, e));
+    }
+    fn visit_expr_for_loop(&mut self, e: &'a syn::ExprForLoop) {
+        self.visit_expr(&e.expr);
+        self.turn(|me| {
+            me.visit_pat(&e.pat);
+            me.visit_block(&e.body);
+        });
+    }
+    fn visit_expr_closure(&mut self, e: &'a syn::ExprClosure) {
+        // What it names may be named each time that it is called.
+        self.turn(|me| visit::visit_expr_closure(me, e));
+    }
+}
+
+/// Is a value certainly no `&mut` reference?
+fn is_owned(expr: &Expr) -> bool {
+    match scan::peel(expr) {
+        Expr::Reference(e) => e.mutability.is_none(),
+        Expr::MethodCall(e) => methods::primitive(&e.method) || methods::of_number(&e.method),
+        Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) | Expr::Macro(_) | Expr::Closure(_) => true,
+        Expr::Array(_) | Expr::Tuple(_) | Expr::Struct(_) | Expr::Range(_) | Expr::Repeat(_) | Expr::Index(_) => true,
+        _ => false,
+    }
+}
