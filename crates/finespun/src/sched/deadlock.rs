@@ -47,6 +47,7 @@
 //! is dropped; the patience ends, for which the team's ticker sets its alarm. A stuck team costs no processor time but
 //! for these.
 
+use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -233,13 +234,21 @@ impl Team {
     }
 
     /// Ends the waits of a stuck team's runs, and describes them.
-    fn report(&self, runs: Vec<Arc<Run>>) {
+    fn report(&self, runs: Vec<Arc<Run>>, teams: &[Arc<Team>]) {
         let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_deadlocked()).collect();
         self.groups.raise();
+        // Another team may be active, and its tasks wait for some of this one: those are not looked at.
+        let others = teams.iter().filter(|other| !ptr::eq(&***other, self)).map(|other| other.groups.keep_waiters());
+        let others: Vec<_> = others.collect();
         for seat in &self.seats {
             let object = |leaf| self.seats.iter().find_map(|seat| seat.host().waits_for(leaf));
-            seat.pool().walk(|frame, table| report::describe(frame, table, &self.groups, &stuck, object));
+            seat.pool().walk(|frame, table| {
+                if !others.iter().any(|waiters| waiters.wait_for(frame)) {
+                    report::describe(frame, table, &self.groups, &stuck, object);
+                }
+            });
         }
+        drop(others);
         // What tasks of other runtimes are waited for is in the pools of those, which are stuck as well.
         self.groups.each_awaited(|frame, group| {
             // SAFETY: live meanwhile.
@@ -293,7 +302,7 @@ pub(super) fn examine() {
         .collect();
     for (at, can_act) in can_act(&known).into_iter().enumerate() {
         if !can_act {
-            teams[at].report(teams[at].runs_under_way());
+            teams[at].report(teams[at].runs_under_way(), &teams);
             reported.push(at);
         }
     }

@@ -9,7 +9,7 @@ use crate::task::suspend;
 
 /// Adds a line to the report of the run whose task waits for that leaf or spawned task.
 ///
-/// All workers are parked, so the frames stand still.
+/// All workers are parked, so the frames stand still; no task of another team waits for this one.
 pub(super) fn describe(
     frame: FrameRef,
     table: &'static VTable,
@@ -40,7 +40,7 @@ pub(super) fn describe_spawned(frame: FrameRef, groups: &Groups, stuck: &[Arc<Ru
     // SAFETY: blocks that are not free hold a header.
     let header = unsafe { frame.as_ref() };
     let Some(waiter) = header.slot.waiter() else { return };
-    // SAFETY: a registered waiter lives until its slots have been completed, and nothing runs.
+    // SAFETY: a registered waiter lives until its slots have been completed; it is of the stuck team, of which nothing runs.
     let group = unsafe { waiter.as_ref() }.group;
     let Some(run) = stuck.iter().find(|run| groups.is_of(group, run.number)) else { return };
     run.describe(|| {

@@ -13,7 +13,7 @@
 //! what is found is noted ([`mark`]). A group that has no code is found from the bottom up in either case.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use super::context::try_cx;
 use super::frame::FrameRef;
@@ -180,6 +180,16 @@ struct Free {
     indices: Vec<u32>,
     /// The first index that has never been a group's.
     next: u32,
+}
+
+/// While it lives, no frame of a team that waits for a frame of another group begins or ends to do so.
+pub(crate) struct Waiters<'a>(MutexGuard<'a, HashMap<usize, Awaited>>);
+
+impl Waiters<'_> {
+    /// Whether one waits for that frame.
+    pub(crate) fn wait_for(&self, frame: FrameRef) -> bool {
+        self.0.contains_key(&frame.addr().get())
+    }
 }
 
 struct Awaited {
@@ -412,6 +422,11 @@ impl Groups {
     /// The wait for `frame` is over.
     pub(crate) fn awaits_no_more(&self, frame: FrameRef) {
         lock(&self.awaited).remove(&frame.addr().get());
+    }
+
+    /// Keeps the frames of this team that wait for those of other groups from being freed.
+    pub(crate) fn keep_waiters(&self) -> Waiters<'_> {
+        Waiters(lock(&self.awaited))
     }
 
     /// Calls `end` for each frame that a frame of another group waits for, with that group's number. They are live meanwhile.
