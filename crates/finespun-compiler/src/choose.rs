@@ -193,7 +193,7 @@ fn prepare(
         false => Vec::new(),
     };
     let owned = |(pat, param): (&Pat, &Param)| match pat {
-        Pat::Ident(p) if param.kind.lends != Lend::Mut && param.ty.is_some() => Some(p.ident.clone()),
+        Pat::Ident(p) if param.ty.as_ref().is_some_and(normalise::mentions::is_plain) => Some(p.ident.clone()),
         _ => None,
     };
     let owned: Vec<Ident> = pats.iter().zip(params).filter_map(owned).collect();

@@ -56,27 +56,22 @@ pub(crate) enum Node {
         then: BlockId,
         other: Option<BlockId>,
         out: Dest,
-        order: usize,
     },
     Match {
         expr: Expr,
         arms: Vec<(Pat, BlockId)>,
         out: Dest,
-        order: usize,
     },
-    /// All loops; `begin` orders the head, `order` what comes after.
+    /// All loops.
     Loop {
         label: Option<Label>,
         body: BlockId,
         out: Dest,
-        begin: usize,
-        order: usize,
     },
     Scope {
         label: Option<Label>,
         body: BlockId,
         out: Dest,
-        order: usize,
     },
 }
 
@@ -91,8 +86,6 @@ pub(crate) struct Point {
     pub(crate) call: Call,
     pub(crate) out: Dest,
     pub(crate) span: proc_macro2::Span,
-    /// Its place in the text among points, loop heads and joins.
-    pub(crate) order: usize,
 }
 
 impl Call {
@@ -122,17 +115,6 @@ impl Node {
             Node::If { out, .. } | Node::Match { out, .. } | Node::Loop { out, .. } | Node::Scope { out, .. } => {
                 Some(out)
             }
-        }
-    }
-
-    /// The place in the text of what comes after a compound node.
-    pub(crate) fn order(&self) -> usize {
-        match self {
-            Node::Plain(_) | Node::Await(_) => 0,
-            Node::If { order, .. }
-            | Node::Match { order, .. }
-            | Node::Loop { order, .. }
-            | Node::Scope { order, .. } => *order,
         }
     }
 }

@@ -171,9 +171,15 @@ pub(crate) fn rebuild(mac: &mut Macro, arguments: &Arguments) {
 
 /// The names a format string captures inline (`{x}`, `{x:>w$}`), except those
 /// given as named arguments.
-pub(crate) fn captures(list: &Punctuated<Argument, Token![,]>) -> Vec<Ident> {
-    let Some(literal) = list.iter().find_map(|a| match (&a.name, &a.expr) {
-        (None, Expr::Lit(l)) => match &l.lit {
+pub(crate) fn captures(mac: &Macro, list: &Punctuated<Argument, Token![,]>) -> Vec<Ident> {
+    let name = mac.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+    let before = match name.trim_start_matches("debug_") {
+        "assert_eq" | "assert_ne" => 2,
+        "assert" | "write" | "writeln" => 1,
+        _ => 0,
+    };
+    let Some(literal) = list.iter().filter(|a| a.name.is_none()).nth(before).and_then(|a| match &a.expr {
+        Expr::Lit(l) => match &l.lit {
             syn::Lit::Str(s) => Some(s),
             _ => None,
         },

@@ -351,7 +351,7 @@ impl VisitMut for Namer<'_> {
         match &mut arguments {
             macros::Arguments::List(list) => {
                 if style != macros::Style::Value {
-                    for name in macros::captures(list) {
+                    for name in macros::captures(mac, list) {
                         if self.names.look_up(&name.to_string()).is_some() {
                             let expr = syn::parse_quote!(#name);
                             list.push(macros::Argument { name: Some(name), expr });

@@ -9,7 +9,7 @@ mod beside;
 mod coercion;
 mod compound;
 mod expression;
-mod mentions;
+pub(crate) mod mentions;
 pub(crate) mod temporaries;
 
 use proc_macro2::Span;
@@ -33,7 +33,7 @@ use crate::scan;
 pub(crate) fn body(mut block: syn::Block, owned: &[Ident], names: &mut Names, reasons: &mut Reasons) -> Body {
     Nothings(names).visit_block_mut(&mut block);
     let mentions = Mentions::of(&block, owned);
-    let mut norm = Norm { names, reasons, body: Body::default(), order: 0, mentions };
+    let mut norm = Norm { names, reasons, body: Body::default(), mentions };
     let mut stmts = Vec::new();
     for stmt in block.stmts {
         match stmt {
@@ -72,16 +72,10 @@ struct Norm<'a> {
     names: &'a mut Names,
     reasons: &'a mut Reasons,
     body: Body,
-    order: usize,
     mentions: Mentions,
 }
 
 impl Norm<'_> {
-    fn next(&mut self) -> usize {
-        self.order += 1;
-        self.order
-    }
-
     fn push(&mut self, block: Block) -> BlockId {
         self.body.blocks.push(block);
         self.body.blocks.len() - 1
@@ -233,8 +227,7 @@ impl Norm<'_> {
         }
         inner.push(Node::Plain(Stmt::Expr(value, Some(Default::default()))));
         let body = self.push(Block { nodes: inner, value: None, parent: None });
-        let order = self.next();
-        nodes.push(Node::Scope { label: None, body, out: Dest::Unit, order });
+        nodes.push(Node::Scope { label: None, body, out: Dest::Unit });
     }
 
     /// `let out = expr;`
@@ -280,8 +273,7 @@ impl Norm<'_> {
             return nodes.push(Node::Plain(let_stmt(out, value)));
         }
         let body = self.push(Block { nodes: inner, value: Some(value), parent: None });
-        let order = self.next();
-        nodes.push(Node::Scope { label: None, body, out, order });
+        nodes.push(Node::Scope { label: None, body, out });
     }
 
     /// The result of the task.
@@ -319,9 +311,8 @@ impl Norm<'_> {
         for operand in call.operands() {
             self.operand(operand);
         }
-        let order = self.next();
         nodes.push(Node::Await(self.body.points.len()));
-        self.body.points.push(Point { call, out, span, order });
+        self.body.points.push(Point { call, out, span });
     }
 
     /// Hoists a value into a fresh local and returns its name.

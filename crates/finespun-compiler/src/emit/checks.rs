@@ -6,7 +6,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, Expr, Ident, Macro, Pat, Type};
+use syn::{BinOp, Block, Expr, Ident, Macro, Pat, Type, UnOp};
 
 use crate::flow::capture::Demand;
 use crate::macros;
@@ -76,18 +76,42 @@ pub(super) fn receivers(expr: &mut Expr) {
             });
         }
         Expr::Binary(e) if !matches!(e.op, BinOp::And(_) | BinOp::Or(_)) => {
-            receivers(&mut e.left);
-            receivers(&mut e.right);
+            let compares =
+                matches!(e.op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
+            for side in [&mut e.left, &mut e.right] {
+                if compares { looked_into(side) } else { receivers(side) }
+            }
         }
+        Expr::Unary(e) if matches!(e.op, UnOp::Deref(_)) => looked_into(&mut e.expr),
         Expr::Unary(e) => receivers(&mut e.expr),
         Expr::Cast(e) => receivers(&mut e.expr),
         Expr::Try(e) => receivers(&mut e.expr),
-        Expr::Reference(e) => receivers(&mut e.expr),
+        Expr::Reference(e) => looked_into(&mut e.expr),
+        Expr::Field(e) => looked_into(&mut e.base),
+        Expr::Index(e) => {
+            looked_into(&mut e.expr);
+            receivers(&mut e.index);
+        }
+        Expr::Range(e) => e.start.iter_mut().chain(&mut e.end).for_each(|end| receivers(end)),
         Expr::Tuple(e) => e.elems.iter_mut().for_each(receivers),
         Expr::Array(e) => e.elems.iter_mut().for_each(receivers),
         Expr::Struct(e) => e.fields.iter_mut().for_each(|f| receivers(&mut f.expr)),
         _ => {}
     }
+}
+
+/// The same of what is borrowed, or of which a part is used: if a method gives it, it is left behind.
+fn looked_into(expr: &mut Expr) {
+    receivers(expr);
+    if let Expr::MethodCall(e) = scan::peel(expr) {
+        *expr = left_behind(e.method.span(), expr.clone());
+    }
+}
+
+/// A value that rustc is to say of that it has no destructor.
+fn left_behind(span: Span, value: Expr) -> Expr {
+    let span = span.resolved_at(Span::mixed_site());
+    syn::parse_quote_spanned!(span=> ::finespun::__rt::left_behind(#value))
 }
 
 /// The same for the `let`s of a condition.

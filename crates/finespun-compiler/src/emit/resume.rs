@@ -45,7 +45,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         places.extend(found);
         at += 1;
     }
-    places.sort_by_key(|p| order(ready, *p));
+    // In this order rustc knows the type of a slot before an arm uses it: an arm that fills it has been written before.
     regions.permanent = permanent(ready, &places);
     regions.numbers = places.clone();
     // Second pass: write them.
@@ -92,18 +92,6 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         #[allow(unused, unreachable_code, clippy::all)]
         let __body = __resumable(&__en, move |__enter| #future);
         return unsafe { ::finespun::__rt::#fallback(__en, __body) };
-    }
-}
-
-/// The place in the text, for the order of the arms.
-fn order(ready: &Ready, place: Place) -> usize {
-    match place {
-        Place::Point(p) => ready.body.points[p].order,
-        Place::Head(b, i) => match &ready.body.blocks[b].nodes[i] {
-            Node::Loop { begin, .. } => *begin,
-            other => other.order(),
-        },
-        Place::After(b, i) => ready.body.blocks[b].nodes[i].order(),
     }
 }
 

@@ -290,7 +290,7 @@ impl<'a> Builder<'a> {
                 Some(var) => {
                     let known = self.graph.kinds[var].clone();
                     // Even a name like `unwrap` may be a method of the user's own that takes `&self`.
-                    let how = if !known.drops || methods::by_reference(&e.method) { Use::Borrow } else { Use::Maybe };
+                    let how = if !known.drops || methods::by_reference(e) { Use::Borrow } else { Use::Maybe };
                     self.touch(var, how, span);
                     match known.lends {
                         _ if known.primitive => {}

@@ -256,8 +256,16 @@ fn among(list: &[&str], name: &syn::Ident) -> bool {
     list.iter().any(|m| name == m)
 }
 
-pub(crate) fn by_reference(name: &syn::Ident) -> bool {
-    among(BY_REFERENCE, name)
+/// Iterators and entries of maps have methods of the same names that take them.
+pub(crate) fn by_reference(call: &syn::ExprMethodCall) -> bool {
+    let takes = match &*call.method.to_string() {
+        "take" => !call.args.is_empty(),
+        "remove" => call.args.is_empty(),
+        "insert" => call.args.len() < 2,
+        "last" | "bytes" => true,
+        _ => false,
+    };
+    among(BY_REFERENCE, &call.method) && !takes
 }
 pub(crate) fn by_value(name: &syn::Ident) -> bool {
     among(BY_VALUE, name) || of_number(name)

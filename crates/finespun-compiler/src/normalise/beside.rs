@@ -1,7 +1,7 @@
 //! What the expressions beside an await do to the locals that it is moved past.
 
 use syn::visit::{self, Visit};
-use syn::{BinOp, Expr, Ident};
+use syn::{BinOp, Expr, Ident, UnOp};
 
 use crate::flow::pattern::by_ref;
 use crate::scan;
@@ -24,7 +24,7 @@ pub(super) fn inert<'e>(expr: &'e Expr, is_local: &dyn Fn(&Ident) -> bool) -> Op
         Expr::Reference(r) => {
             // A field of what is no local may lie behind a `Deref`.
             let base = scan::base(&r.expr);
-            let whole = std::ptr::eq(base, scan::peel(&r.expr));
+            let whole = std::ptr::eq(base, scan::peel(&r.expr)) && !scan::is_unit(base);
             (matches!(base, Expr::Path(_)) && (whole || scan::name(base).is_some_and(is_local)))
                 .then(|| scan::name(base))
         }
@@ -47,6 +47,7 @@ impl<'a> Visit<'a> for Changes<'_> {
             }
             Expr::Assign(e) => Some(&e.left),
             Expr::Reference(e) if e.mutability.is_some() => Some(&e.expr),
+            Expr::RawAddr(e) => Some(&e.expr),
             Expr::MethodCall(e) => Some(&e.receiver),
             Expr::Match(e) => Some(&e.expr),
             Expr::Let(e) => Some(&e.expr),
@@ -66,24 +67,34 @@ impl<'a> Visit<'a> for Changes<'_> {
     }
 }
 
-/// Does evaluating this hand a local to a call, by its name?
+/// Does evaluating this use a local, or a part of one, otherwise than to compute with it, to look at it, or to look something up?
+/// Then it may hand it on as the `&mut` reference that it is.
 pub(super) fn gives(expr: &Expr, name: &Ident) -> bool {
     struct Given<'a>(&'a Ident, bool);
+    impl Given<'_> {
+        fn harmless(&self, expr: &Expr) -> bool {
+            scan::root(expr).is_some_and(|(name, _)| name == self.0) && !has_index(expr)
+        }
+    }
     impl<'a> Visit<'a> for Given<'_> {
         fn visit_expr(&mut self, expr: &'a Expr) {
-            let is = |e: &Expr| scan::name(e).is_some_and(|name| name == self.0);
-            self.1 |= match expr {
-                Expr::Call(e) => e.args.iter().any(is),
-                Expr::MethodCall(e) => e.args.iter().any(is),
-                Expr::Struct(e) => e.fields.iter().any(|f| is(&f.expr)),
-                _ => false,
+            let parts: Vec<&Expr> = match expr {
+                Expr::Binary(e) => vec![&e.left, &e.right],
+                Expr::Unary(e) if !matches!(e.op, UnOp::Deref(_)) => vec![&e.expr],
+                Expr::Reference(e) if e.mutability.is_none() => vec![&e.expr],
+                Expr::Cast(e) => vec![&e.expr],
+                Expr::Index(e) => vec![&e.expr, &e.index],
+                Expr::Path(_) => {
+                    self.1 |= scan::name(expr).is_some_and(|name| name == self.0);
+                    return;
+                }
+                _ => return visit::visit_expr(self, expr),
             };
-            visit::visit_expr(self, expr);
-        }
-        fn visit_local(&mut self, local: &'a syn::Local) {
-            let init = local.init.as_ref().and_then(|init| scan::name(&init.expr));
-            self.1 |= init.is_some_and(|name| name == self.0);
-            visit::visit_local(self, local);
+            for part in parts {
+                if !self.harmless(part) {
+                    self.visit_expr(part);
+                }
+            }
         }
     }
     let mut given = Given(name, false);

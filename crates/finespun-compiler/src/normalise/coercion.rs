@@ -4,8 +4,9 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{Block, Expr, Stmt};
+use syn::{Block, Expr, Lit, Stmt};
 
+use crate::flow::methods;
 use crate::macros::{self, Arguments};
 use crate::names::Names;
 use crate::scan;
@@ -15,7 +16,7 @@ pub(super) struct Coercions<'a>(pub(super) &'a Names);
 impl Coercions<'_> {
     /// A part of a value that may be coerced.
     pub(super) fn inside(&self, expr: &Expr) -> Option<Span> {
-        let part = |part: &Expr| self.itself(part).or_else(|| self.inside(part));
+        let part = |part: &Expr| self.part(part);
         match scan::peel(expr) {
             Expr::Call(e) if constructs(&e.func) => e.args.iter().find_map(part),
             Expr::Tuple(e) => e.elems.iter().find_map(part),
@@ -32,7 +33,13 @@ impl Coercions<'_> {
 
     /// One of several alternatives, all of which get the type of their place.
     pub(super) fn alternative(&self, expr: &Expr) -> Option<Span> {
-        tails(expr).into_iter().find_map(|tail| self.itself(tail).or_else(|| self.inside(tail)))
+        let tails = tails(expr);
+        let several = tails.len() > 1;
+        tails.into_iter().find_map(|tail| match scan::peel(tail) {
+            // Their types may differ.
+            Expr::Path(_) | Expr::Call(_) if several => self.part(tail),
+            _ => self.itself(tail).or_else(|| self.inside(tail)),
+        })
     }
 
     /// One of several alternatives that is a function or a closure: together they are a function pointer.
@@ -42,9 +49,26 @@ impl Coercions<'_> {
         function.filter(|_| tails.len() > 1).map(|tail| tail.span())
     }
 
+    /// The same of a part of a value: anything but what is computed.
+    fn part(&self, expr: &Expr) -> Option<Span> {
+        let computed = match scan::peel(expr) {
+            Expr::Lit(e) => !matches!(e.lit, Lit::ByteStr(_)),
+            Expr::MethodCall(e) => methods::primitive(&e.method) || methods::of_number(&e.method),
+            Expr::Call(e) if constructs(&e.func) && !points(&e.func) => return self.inside(expr),
+            Expr::Tuple(_) | Expr::Array(_) | Expr::Repeat(_) => return self.inside(expr),
+            Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) | Expr::Macro(_) | Expr::Struct(_) | Expr::Range(_) => {
+                true
+            }
+            Expr::Path(_) => scan::is_constant(expr),
+            _ => false,
+        };
+        (!computed).then(|| expr.span())
+    }
+
     fn itself(&self, expr: &Expr) -> Option<Span> {
         let coerced = match scan::peel(expr) {
             Expr::Reference(_) | Expr::Closure(_) => true,
+            Expr::Lit(e) => matches!(e.lit, Lit::ByteStr(_)),
             Expr::Call(e) => points(&e.func),
             _ => self.is_function(expr),
         };

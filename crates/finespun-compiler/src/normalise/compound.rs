@@ -34,14 +34,11 @@ impl Norm<'_> {
             Expr::Match(e) => self.select(e, out, nodes),
             Expr::Block(e) => {
                 let body = self.block(e.block.stmts, Mode::of(&out));
-                let order = self.next();
-                nodes.push(Node::Scope { label: e.label, body, out, order });
+                nodes.push(Node::Scope { label: e.label, body, out });
             }
             Expr::Loop(e) => {
-                let begin = self.next();
                 let body = self.block(e.body.stmts, Mode::Unit);
-                let order = self.next();
-                nodes.push(Node::Loop { label: e.label, body, out, begin, order });
+                nodes.push(Node::Loop { label: e.label, body, out });
             }
             Expr::While(e) => self.while_loop(e, out, nodes),
             Expr::ForLoop(e) => self.for_loop(e, out, nodes),
@@ -59,8 +56,7 @@ impl Norm<'_> {
         let cond = self.condition(cond, nodes);
         let then = self.block(e.then_branch.stmts, mode);
         let other = e.else_branch.map(|(_, other)| self.other(*other, mode));
-        let order = self.next();
-        nodes.push(Node::If { cond, then, other, out, order });
+        nodes.push(Node::If { cond, then, other, out });
     }
 
     /// The `else` of an `if`.
@@ -136,12 +132,11 @@ impl Norm<'_> {
                 block
             }
         };
-        let order = self.next();
         let arms = vec![(*e.pat, then), (rest, other)];
         if inner.is_empty() {
-            return nodes.push(Node::Match { expr: subject, arms, out, order });
+            return nodes.push(Node::Match { expr: subject, arms, out });
         }
-        self.scoped(inner, out, |out| Node::Match { expr: subject, arms, out, order }, nodes);
+        self.scoped(inner, out, |out| Node::Match { expr: subject, arms, out }, nodes);
     }
 
     /// What a `match` looks at: a place as it is, a value through a local, so
@@ -188,11 +183,10 @@ impl Norm<'_> {
             };
             arms.push((arm.pat, self.block(body, mode)));
         }
-        let order = self.next();
         if inner.is_empty() {
-            return nodes.push(Node::Match { expr: subject, arms, out, order });
+            return nodes.push(Node::Match { expr: subject, arms, out });
         }
-        self.scoped(inner, out, |out| Node::Match { expr: subject, arms, out, order }, nodes);
+        self.scoped(inner, out, |out| Node::Match { expr: subject, arms, out }, nodes);
     }
 
     /// A scope that holds `inner` and one last node, whose value is its own.
@@ -206,7 +200,6 @@ impl Norm<'_> {
     }
 
     fn while_loop(&mut self, e: syn::ExprWhile, out: Dest, nodes: &mut Vec<Node>) {
-        let begin = self.next();
         let span = e.while_token.span.resolved_at(Span::mixed_site());
         let leave: Stmt = syn::parse2(quote_spanned!(span=> break;)).expect("a statement");
         let mut inner = Vec::new();
@@ -221,23 +214,20 @@ impl Norm<'_> {
                 let cond = self.condition(cond, &mut inner);
                 let then = self.block(e.body.stmts, Mode::Unit);
                 let other = self.push(Block { nodes: vec![Node::Plain(leave)], ..Default::default() });
-                let order = self.next();
                 let other = Some(other);
-                inner.push(Node::If { cond, then, other, out: Dest::Unit, order });
+                inner.push(Node::If { cond, then, other, out: Dest::Unit });
             }
             cond => {
                 let cond = self.condition(cond, &mut inner);
                 let stop = quote_spanned!(span=> if !(#cond) { break; });
                 inner.push(Node::Plain(Stmt::Expr(syn::parse2(stop).expect("an if"), None)));
                 let body = self.block(e.body.stmts, Mode::Unit);
-                let order = self.next();
-                inner.push(Node::Scope { label: None, body, out: Dest::Unit, order });
+                inner.push(Node::Scope { label: None, body, out: Dest::Unit });
             }
         }
         let body = self.push(Block { nodes: inner, value: None, parent: None });
-        let order = self.next();
         let out = self.unit(out);
-        nodes.push(Node::Loop { label: e.label, body, out, begin, order });
+        nodes.push(Node::Loop { label: e.label, body, out });
     }
 
     fn for_loop(&mut self, e: syn::ExprForLoop, out: Dest, nodes: &mut Vec<Node>) {
@@ -252,7 +242,6 @@ impl Norm<'_> {
             let mut #name = ::core::iter::IntoIterator::into_iter(#items);
         };
         outer.push(Node::Plain(syn::parse2(make).expect("a statement")));
-        let begin = self.next();
         // What the pattern leaves unbound lives until the end of the turn.
         let (item, binding) = match &*e.pat {
             pat if crate::head::binder(pat).is_some() => (pat.clone(), None),
@@ -276,8 +265,7 @@ impl Norm<'_> {
         let block = std::mem::take(&mut self.body.blocks[body]);
         inner.extend(block.nodes);
         self.body.blocks[body] = Block { nodes: inner, value: block.value, parent: None };
-        let order = self.next();
-        outer.push(Node::Loop { label: e.label, body, out: Dest::Unit, begin, order });
+        outer.push(Node::Loop { label: e.label, body, out: Dest::Unit });
         let out = self.unit(out);
         self.scope(outer, out, nodes);
     }

@@ -43,6 +43,9 @@ impl Norm<'_> {
                 Expr::Call(e)
             }
             Expr::Call(mut e) => {
+                if scan::is_place(&e.func) {
+                    self.reasons.add(e.func.span(), "a function is found before an await in its arguments", BIND);
+                }
                 let mut all = vec![*e.func];
                 all.extend(e.args);
                 let mut all = self.list(all, nodes).into_iter();
@@ -52,12 +55,12 @@ impl Norm<'_> {
             }
             Expr::MethodCall(mut e) => {
                 if e.args.iter().any(scan::awaits) {
-                    if scan::awaits(&e.receiver) || !scan::is_place(&e.receiver) {
+                    if scan::awaits(&e.receiver) || !scan::is_place(&e.receiver) || scan::is_unit(&e.receiver) {
                         self.temporary(e.receiver.span(), "the receiver of a call is a temporary");
                     }
                     match scan::name(&e.receiver).cloned() {
                         Some(name) if !e.args.iter().any(|arg| changes(arg, &name) || self.reborrows(arg, &name)) => {
-                            if !by_reference(&e.method) {
+                            if !by_reference(&e) {
                                 self.body.postponed.push((name, e.receiver.span()));
                             }
                         }
@@ -261,6 +264,9 @@ impl Norm<'_> {
         let compares =
             matches!(e.op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
         if compares && scan::is_place(&e.left) && !scan::awaits(&e.left) {
+            if scan::is_unit(&e.left) {
+                self.temporary(e.left.span(), "a temporary stands before the await");
+            }
             if has_index(&e.left) {
                 self.reasons.add(e.left.span(), "an await stands in an index, or beside one", BIND);
             }
@@ -376,8 +382,7 @@ impl Norm<'_> {
     /// A scope around nodes whose locals must end here.
     pub(super) fn scope(&mut self, inner: Vec<Node>, out: Dest, nodes: &mut Vec<Node>) {
         let body = self.push(Block { nodes: inner, value: None, parent: None });
-        let order = self.next();
-        nodes.push(Node::Scope { label: None, body, out, order });
+        nodes.push(Node::Scope { label: None, body, out });
     }
 
     /// The branches of an await.

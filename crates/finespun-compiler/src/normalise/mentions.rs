@@ -6,6 +6,7 @@ use syn::visit::{self, Visit};
 use syn::{Block, Expr, Ident, Local, Pat, Type};
 
 use crate::flow::methods;
+use crate::kinds::{self, Lend};
 use crate::scan;
 
 /// How often each local is mentioned behind its declaration, and whether in a loop that does not declare it; which locals are
@@ -54,7 +55,7 @@ impl Mentions {
 impl<'a> Visit<'a> for Mentions {
     fn visit_local(&mut self, local: &'a Local) {
         let (pat, owned) = match &local.pat {
-            Pat::Type(t) => (&*t.pat, !matches!(&*t.ty, Type::Reference(r) if r.mutability.is_some())),
+            Pat::Type(t) => (&*t.pat, is_plain(&t.ty)),
             pat => (pat, local.init.as_ref().is_some_and(|init| is_owned(&init.expr))),
         };
         if let (Pat::Ident(p), true) = (pat, owned) {
@@ -89,6 +90,11 @@ impl<'a> Visit<'a> for Mentions {
         // What it names may be named each time that it is called.
         self.turn(|me| visit::visit_expr_closure(me, e));
     }
+}
+
+/// Is this the type of a number or of a shared reference?
+pub(crate) fn is_plain(ty: &Type) -> bool {
+    kinds::of_type(ty).is_some_and(|kind| kind.primitive || kind.lends == Lend::Shared)
 }
 
 /// Is a value certainly no `&mut` reference?

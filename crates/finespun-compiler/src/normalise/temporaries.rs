@@ -122,7 +122,7 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
             let owned = by_value && !is_guard(&e.receiver);
             let consumed = owned || (among(LIGHT) && is_light(&e.receiver)) || scan::known(expr).is_some();
             // A constant is a value, a static is not: what is a method of std's is one of a static, or of a number.
-            let of_std = methods::by_reference(&e.method) || methods::view(&e.method) || methods::owned(&e.method);
+            let of_std = methods::by_reference(e) || methods::view(&e.method) || methods::owned(&e.method);
             let place = scan::is_place(&e.receiver) && (!scan::is_constant(&e.receiver) || of_std);
             let nothing_left = place || is_view(&e.receiver) || consumed;
             let here = if nothing_left { inside(&e.receiver) } else { Some(e.receiver.span()) };

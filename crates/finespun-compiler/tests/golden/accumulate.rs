@@ -68,7 +68,7 @@ fn accumulate(
                 } {
                     ::finespun::__rt::En1::P0((__p, (__l3, __l1))) => {
                         (
-                            1usize,
+                            0usize,
                             __l1,
                             ::finespun::__rt::Held::new(__l3),
                             ::finespun::__rt::Held::new(::core::result::Result::Err(__p)),
@@ -78,6 +78,27 @@ fn accumulate(
                 '__machine: loop {
                     let __never: ::finespun::__rt::DivergesAsInStd = match __k {
                         0usize => {
+                            let mut __it0 = unsafe { __h___it0.take() };
+                            '__head1_1: {
+                                let __never: ::finespun::__rt::DivergesAsInStd = {
+                                    let mut __v1 = match unsafe { __p0.take() } {
+                                        ::core::result::Result::Ok(__v) => __v,
+                                        ::core::result::Result::Err(__c) => {
+                                            unsafe { ::finespun::__rt::wait(__c) }.await
+                                        }
+                                    };
+                                    __h___it0 = ::finespun::__rt::Held::empty();
+                                    __p0 = ::finespun::__rt::Held::empty();
+                                    sum += __v1;
+                                    break '__head1_1;
+                                };
+                                match __never {}
+                            }
+                            __h___it0 = ::finespun::__rt::Held::new(__it0);
+                            __k = 1usize;
+                            continue '__machine;
+                        }
+                        1usize => {
                             '__after2_1: {
                                 let __never: ::finespun::__rt::DivergesAsInStd = {
                                     let mut __it0 = unsafe { __h___it0.take() };
@@ -96,33 +117,12 @@ fn accumulate(
                                             .open(),
                                     );
                                     __h___it0 = ::finespun::__rt::Held::new(__it0);
-                                    __k = 1usize;
+                                    __k = 0usize;
                                     continue '__machine;
                                 };
                                 match __never {}
                             }
                             __k = 2usize;
-                            continue '__machine;
-                        }
-                        1usize => {
-                            let mut __it0 = unsafe { __h___it0.take() };
-                            '__head1_1: {
-                                let __never: ::finespun::__rt::DivergesAsInStd = {
-                                    let mut __v1 = match unsafe { __p0.take() } {
-                                        ::core::result::Result::Ok(__v) => __v,
-                                        ::core::result::Result::Err(__c) => {
-                                            unsafe { ::finespun::__rt::wait(__c) }.await
-                                        }
-                                    };
-                                    __h___it0 = ::finespun::__rt::Held::empty();
-                                    __p0 = ::finespun::__rt::Held::empty();
-                                    sum += __v1;
-                                    break '__head1_1;
-                                };
-                                match __never {}
-                            }
-                            __h___it0 = ::finespun::__rt::Held::new(__it0);
-                            __k = 0usize;
                             continue '__machine;
                         }
                         _ => {

@@ -3,10 +3,15 @@
 
 mod kit;
 
+mod callees;
 mod coercions;
 mod heads;
+mod loans;
+mod moves;
 mod names;
 mod operands;
 mod order;
+mod programs;
+mod reborrows;
 mod shapes;
 mod wildcards;
