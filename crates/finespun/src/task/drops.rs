@@ -128,7 +128,7 @@ pub fn consumed<T>(receiver: T, check: impl FnOnce(&T)) -> T {
 /// What a method is called on: the first of [`OfStd`], [`Iterates`] and [`NoValue`] that holds is found.
 pub struct Receiver<'a, T>(pub &'a T);
 
-/// A type of std's whose methods are known: what takes it, takes it whole.
+/// A type of std's, or of this library's, whose methods are known: what takes it, takes it whole.
 pub trait OfStd {
     /// It may have a destructor.
     #[inline(always)]
