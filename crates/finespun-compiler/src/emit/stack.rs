@@ -325,7 +325,7 @@ impl Writer<'_> {
                 let mut calls = TokenStream::new();
                 let mut values = Vec::new();
                 for (i, name) in names.iter().enumerate() {
-                    let value = format_ident!("__v{i}", span = span);
+                    let value = format_ident!("__j{i}", span = span);
                     let variant = format_ident!("P{i}", span = span);
                     let later = &names[i + 1..];
                     let call = call(name);

@@ -44,18 +44,18 @@ fn fib(n: u64) -> impl ::finespun::__rt::Task<Output = u64> + ::core::marker::Se
                         (),
                     ));
                 }
-                let __v0 = unsafe { ::finespun::__rt::Called::value(__o) };
+                let __j0 = unsafe { ::finespun::__rt::Called::value(__o) };
                 let __o = unsafe { ::finespun::__rt::call(__cx, __t1) };
                 if ::finespun::__rt::Called::suspended(&__o) {
                     let __c = unsafe { ::finespun::__rt::Called::child(__o) };
                     break '__fallback ::finespun::__rt::En1::P0((
-                        ::finespun::__rt::Join2Point::P1(__v0, __c),
+                        ::finespun::__rt::Join2Point::P1(__j0, __c),
                         (),
                     ));
                 }
-                let __v1 = unsafe { ::finespun::__rt::Called::value(__o) };
+                let __j1 = unsafe { ::finespun::__rt::Called::value(__o) };
                 __note = ::finespun::__rt::Note::new();
-                (__v0, __v1)
+                (__j0, __j1)
             };
             let __r: u64 = a + b;
             return unsafe { ::finespun::__rt::Note::done(__note, __r) };

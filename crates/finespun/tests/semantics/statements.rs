@@ -258,6 +258,19 @@ corpus! {
         a + of(tag, 2)
     } with ();
 
+    fn join_behind_an_awaited_number() -> (u64, u64) {
+        let pair = (leaf(4u64).await, [join!(leaf(1u64), now(2u64), leaf(3u64)).2][0]);
+        wait().await;
+        pair
+    } with ();
+
+    fn join_behind_awaited_texts() -> (String, String) {
+        let text = |n: u64| n.to_string();
+        let all = (leaf(text(1)).await, leaf(text(2)).await, join!(leaf(text(3)), leaf(text(4)), leaf(text(5))));
+        wait().await;
+        (all.0, all.2.1)
+    } with ();
+
     fn join_in_a_macro() -> u64 {
         let text = format!("{}", join!(leaf(1u64), now(2u64), leaf(3u64)).2);
         text.len() as u64
