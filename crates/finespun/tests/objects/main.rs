@@ -329,9 +329,10 @@ fn calls_are_served_on_top_of_a_long_computation() {
     {
         served += runtime.run(served_meanwhile(turn, 23));
     }
-    let promotions = runtime.stats().promotions - before;
-    println!("{served} calls served, {promotions} promotions");
+    let (turns, promotions) = (turns.start, runtime.stats().promotions - before);
+    println!("{served} calls served in {turns} turns, {promotions} promotions");
     assert!(served >= 200, "only {served} calls were served");
-    assert!(promotions < served / 2, "{promotions} stacks were given up for {served} calls");
+    // A turn's own waits give up some; a stack of the computation has up to 23 levels.
+    assert!(promotions < 2 * (served + turns), "{promotions} levels were given up for {served} calls in {turns} turns");
     assert_eq!(runtime.close(), 0);
 }
