@@ -35,7 +35,8 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         numbers: Vec::new(),
         left_for: HashSet::new(),
     };
-    // First pass: which places are there?
+    // First pass: which places are there? They stay in the order in which they are found: an arm that fills a slot comes before
+    // the arms that use it, so rustc knows the slot's type there.
     let mut places: Vec<Place> = ready.entries().into_iter().map(Place::Point).collect();
     let mut at = 0;
     while at < places.len() {
@@ -45,7 +46,6 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         places.extend(found);
         at += 1;
     }
-    // In this order rustc knows the type of a slot before an arm uses it: an arm that fills it has been written before.
     regions.permanent = permanent(ready, &places);
     regions.numbers = places.clone();
     // Second pass: write them.

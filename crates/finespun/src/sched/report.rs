@@ -68,14 +68,18 @@ pub(super) fn is_lent(frame: FrameRef, table: &'static VTable) -> bool {
     table.leaf.is_some() && unsafe { suspend::is_lent(frame) }
 }
 
-/// The first task of the program's own among `waiter` and those that wait for it.
+/// The first task of the program's own among `waiter` and those of its team that wait for it.
 fn waiting_task(waiter: FrameRef) -> Option<&'static str> {
     let mut next = Some(waiter);
     while let Some(frame) = next {
-        // SAFETY: a registered waiter lives until its slots have been completed, and nothing runs.
+        // SAFETY: a registered waiter lives until its slots have been completed; it is of the stuck team, of which nothing runs.
         let header = unsafe { frame.as_ref() };
         if let Some(name) = task_name((header.vtable.name)()) {
             return Some(name);
+        }
+        if header.vtable.spawned {
+            // A task of another team, which runs, may wait for this one.
+            return None;
         }
         next = header.slot.waiter();
     }

@@ -108,14 +108,19 @@ pub fn undropped<T: ?Sized>(_: &T) {
 /// ```
 #[inline(always)]
 pub fn left_behind<T>(receiver: T) -> T {
+    nothing_to_drop::<T>();
+    receiver
+}
+
+#[inline(always)]
+fn nothing_to_drop<T>() {
     const {
         assert!(
             !std::mem::needs_drop::<T>(),
-            "what a method is called on in an awaited expression has a destructor, which the name of the method does not tell: bind it with \
-             `let` first, or choose `#[task(pinned)]`"
+            "a temporary in an awaited expression, or beside an await, has a destructor, which the name of the method that gives \
+             or takes it does not tell: bind it with `let` first, or choose `#[task(pinned)]`"
         )
     }
-    receiver
 }
 
 /// The same where the method takes the temporary, if its type is std's. `check` looks at the type.
@@ -160,13 +165,7 @@ pub trait NoValue {
 impl<T> NoValue for Receiver<'_, T> {
     #[inline(always)]
     fn check(&self) {
-        const {
-            assert!(
-                !std::mem::needs_drop::<T>(),
-                "what a method is called on in an awaited expression has a destructor, which the name of the method does not tell: bind it with \
-             `let` first, or choose `#[task(pinned)]`"
-            )
-        }
+        nothing_to_drop::<T>();
     }
 }
 

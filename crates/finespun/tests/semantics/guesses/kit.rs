@@ -215,3 +215,12 @@ pub fn mk(n: u64) -> N {
     log(format_args!("mk {n}"));
     N(n)
 }
+
+pub struct Big {
+    pub a: D,
+    pub b: D,
+    pub n: u64,
+}
+pub fn big() -> Big {
+    Big { a: d("a"), b: d("b"), n: 1 }
+}

@@ -4,14 +4,6 @@ use super::kit::*;
 use crate::harness::*;
 
 use std::fmt::{Debug, Write};
-pub struct Big {
-    pub a: D,
-    pub b: D,
-    pub n: u64,
-}
-pub fn big() -> Big {
-    Big { a: d("a"), b: d("b"), n: 1 }
-}
 #[derive(Debug)]
 pub struct E1(pub D);
 #[derive(Debug)]
