@@ -297,7 +297,8 @@ fn a_loop_that_awaits_straight_tasks_lets_others_run() {
     within_a_minute(|| {
         for workers in [1, 2] {
             let runtime = Runtime::builder().workers(workers).build().unwrap();
-            assert!(runtime.run(both(&AtomicBool::new(false))) > 0);
+            let turns = runtime.run(both(&AtomicBool::new(false)));
+            assert!(turns > 0 || workers > 1, "the loop runs first, unless another worker took what ends it");
         }
     });
 }
