@@ -72,6 +72,8 @@ pub(crate) enum Node {
         label: Option<Label>,
         body: BlockId,
         out: Dest,
+        /// It ends with a statement: in the plain function a value for a new local is in that local before then.
+        statement: bool,
     },
 }
 
@@ -106,6 +108,11 @@ impl Node {
             Node::Match { arms, .. } => arms.iter().map(|(_, b)| *b).collect(),
             Node::Loop { body, .. } | Node::Scope { body, .. } => vec![*body],
         }
+    }
+
+    /// Is its value in a new local before its scopes end?
+    pub(crate) fn early(&self) -> bool {
+        matches!(self, Node::Scope { statement: true, out: Dest::Let(..), .. })
     }
 
     /// Where the value of a compound node goes.

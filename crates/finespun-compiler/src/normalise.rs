@@ -227,7 +227,7 @@ impl Norm<'_> {
         }
         inner.push(Node::Plain(Stmt::Expr(value, Some(Default::default()))));
         let body = self.push(Block { nodes: inner, value: None, parent: None });
-        nodes.push(Node::Scope { label: None, body, out: Dest::Unit });
+        nodes.push(Node::Scope { label: None, body, out: Dest::Unit, statement: false });
     }
 
     /// `let out = expr;`
@@ -273,7 +273,7 @@ impl Norm<'_> {
             return nodes.push(Node::Plain(let_stmt(out, value)));
         }
         let body = self.push(Block { nodes: inner, value: Some(value), parent: None });
-        nodes.push(Node::Scope { label: None, body, out });
+        nodes.push(Node::Scope { label: None, body, out, statement: true });
     }
 
     /// The result of the task.

@@ -90,6 +90,16 @@ impl Regions<'_> {
         quote_spanned!(span=> #out __k = #number; continue '__machine;)
     }
 
+    /// The local that a value is in before the scopes are left that end there.
+    fn early(&self, place: Place) -> Option<Ident> {
+        match place {
+            Place::After(block, index) if self.node(block, index).early() => {
+                Some(format_ident!("__early{block}_{index}", span = Span::mixed_site()))
+            }
+            _ => None,
+        }
+    }
+
     /// Leaves all scopes up to a place, where [`Regions::left`] goes on.
     fn leave_for(&mut self, place: Place, value: Option<TokenStream>, span: Span) -> TokenStream {
         if !self.ready.flow.live.contains_key(&place) {
@@ -100,7 +110,10 @@ impl Regions<'_> {
         }
         self.left_for.insert(place);
         let label = label(place, span);
-        quote_spanned!(span=> break #label #value;)
+        match self.early(place) {
+            Some(name) => quote_spanned!(span=> #name = #value; break #label;),
+            None => quote_spanned!(span=> break #label #value;),
+        }
     }
 
     /// Code that may leave its scopes for `place`, and then goes there.
@@ -121,7 +134,11 @@ impl Regions<'_> {
             Place::After(block, index) if let Some(Dest::Let(_, ty)) = self.node(block, index).out() => {
                 let slot = result(block, index);
                 let ty = ty.iter();
-                quote_spanned!(site=> let __v #(: #ty)* = #scope; #slot = ::finespun::__rt::Held::new(__v); #enter)
+                let store = quote_spanned!(site=> #slot = ::finespun::__rt::Held::new(__v); #enter);
+                match self.early(place) {
+                    Some(name) => quote_spanned!(site=> let #name #(: #ty)*; #scope let __v = #name; #store),
+                    None => quote_spanned!(site=> let __v #(: #ty)* = #scope; #store),
+                }
             }
             _ => quote_spanned!(site=> #scope #enter),
         }

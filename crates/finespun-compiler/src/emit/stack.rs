@@ -101,11 +101,24 @@ impl Writer<'_> {
     /// The statements of a block; tells whether control may leave at its end.
     /// With `tail`, the value of the block is the result of the task.
     fn block(&mut self, id: BlockId, tail: bool) -> (TokenStream, bool) {
+        self.block_into(None, id, tail)
+    }
+
+    /// A block whose value is assigned to `into`.
+    fn block_into(&mut self, into: Option<&Ident>, id: BlockId, tail: bool) -> (TokenStream, bool) {
+        let site = Span::mixed_site();
+        let assigned = |code: TokenStream| match into {
+            Some(name) => quote_spanned!(site=> #name = #code;),
+            None => code,
+        };
         let block = &self.ready.body.blocks[id];
         let mut out = TokenStream::new();
         let mut falls = true;
         for node in &block.nodes {
-            out.extend(self.node(node, &mut falls));
+            let code = self.node(node, &mut falls);
+            let valued = matches!(node, Node::Await(p) if matches!(self.ready.body.points[*p].out, Dest::Value))
+                || matches!(node.out(), Some(Dest::Value));
+            out.extend(if valued { assigned(code) } else { code });
         }
         match (&block.value, tail) {
             // What comes behind it would be unreachable.
@@ -120,7 +133,7 @@ impl Writer<'_> {
             (None, true) if falls && is_unit(&self.ready.ret) => {
                 out.extend(Outcomes(&self.ready.ret).done(quote!(()), Span::mixed_site()));
             }
-            (Some(value), false) => out.extend(self.expr(value)),
+            (Some(value), false) => out.extend(assigned(self.expr(value))),
             (None, _) => {}
         }
         (out, falls && !tail)
@@ -210,6 +223,14 @@ impl Writer<'_> {
                 let (body, _) = self.block(*body, false);
                 self.guarded = before;
                 self.bind(out, quote_spanned!(site=> #label loop { #body }))
+            }
+            Node::Scope { body, out: out @ Dest::Let(_, ty), .. } if node.early() => {
+                let name = format_ident!("__early{body}", span = site);
+                let (code, ends) = self.block_into(Some(&name), *body, false);
+                *falls &= ends;
+                let ty = ty.iter();
+                let binding = self.bind(out, quote!(#name));
+                quote_spanned!(site=> let #name #(: #ty)*; { #code } #binding)
             }
             Node::Scope { label, body, out, .. } => {
                 let tail = matches!(out, Dest::Tail);

@@ -34,7 +34,7 @@ impl Norm<'_> {
             Expr::Match(e) => self.select(e, out, nodes),
             Expr::Block(e) => {
                 let body = self.block(e.block.stmts, Mode::of(&out));
-                nodes.push(Node::Scope { label: e.label, body, out });
+                nodes.push(Node::Scope { label: e.label, body, out, statement: false });
             }
             Expr::Loop(e) => {
                 let body = self.block(e.body.stmts, Mode::Unit);
@@ -136,7 +136,7 @@ impl Norm<'_> {
         if inner.is_empty() {
             return nodes.push(Node::Match { expr: subject, arms, out });
         }
-        self.scoped(inner, out, |out| Node::Match { expr: subject, arms, out }, nodes);
+        self.scoped(inner, out, false, |out| Node::Match { expr: subject, arms, out }, nodes);
     }
 
     /// What a `match` looks at: a place as it is, a value through a local, so
@@ -186,17 +186,25 @@ impl Norm<'_> {
         if inner.is_empty() {
             return nodes.push(Node::Match { expr: subject, arms, out });
         }
-        self.scoped(inner, out, |out| Node::Match { expr: subject, arms, out }, nodes);
+        self.scoped(inner, out, true, |out| Node::Match { expr: subject, arms, out }, nodes);
     }
 
     /// A scope that holds `inner` and one last node, whose value is its own.
-    fn scoped(&mut self, mut inner: Vec<Node>, out: Dest, last: impl FnOnce(Dest) -> Node, nodes: &mut Vec<Node>) {
+    fn scoped(
+        &mut self,
+        mut inner: Vec<Node>,
+        out: Dest,
+        statement: bool,
+        last: impl FnOnce(Dest) -> Node,
+        nodes: &mut Vec<Node>,
+    ) {
         let inside = match out {
             Dest::Tail => Dest::Tail,
             _ => Dest::Value,
         };
         inner.push(last(inside));
-        self.scope(inner, out, nodes);
+        let body = self.push(Block { nodes: inner, value: None, parent: None });
+        nodes.push(Node::Scope { label: None, body, out, statement });
     }
 
     fn while_loop(&mut self, e: syn::ExprWhile, out: Dest, nodes: &mut Vec<Node>) {
@@ -222,7 +230,7 @@ impl Norm<'_> {
                 let stop = quote_spanned!(span=> if !(#cond) { break; });
                 inner.push(Node::Plain(Stmt::Expr(syn::parse2(stop).expect("an if"), None)));
                 let body = self.block(e.body.stmts, Mode::Unit);
-                inner.push(Node::Scope { label: None, body, out: Dest::Unit });
+                inner.push(Node::Scope { label: None, body, out: Dest::Unit, statement: false });
             }
         }
         let body = self.push(Block { nodes: inner, value: None, parent: None });
@@ -267,7 +275,8 @@ impl Norm<'_> {
         self.body.blocks[body] = Block { nodes: inner, value: block.value, parent: None };
         outer.push(Node::Loop { label: e.label, body, out: Dest::Unit });
         let out = self.unit(out);
-        self.scope(outer, out, nodes);
+        let body = self.push(Block { nodes: outer, value: None, parent: None });
+        nodes.push(Node::Scope { label: None, body, out, statement: false });
     }
 
     /// Loops that cannot have a value are statements; as a result of the task

@@ -10,7 +10,7 @@ use super::beside::{self, changes, has_index, inert, uses_up};
 use super::coercion::Coercions;
 use super::{Norm, ident_expr, ident_pat, temporaries};
 use crate::flow::methods::by_reference;
-use crate::ir::{Block, Call, Dest, Node};
+use crate::ir::{Call, Dest, Node};
 use crate::scan;
 
 pub(super) const BIND: &str = "bind it with `let` first";
@@ -379,12 +379,6 @@ impl Norm<'_> {
 }
 
 impl Norm<'_> {
-    /// A scope around nodes whose locals must end here.
-    pub(super) fn scope(&mut self, inner: Vec<Node>, out: Dest, nodes: &mut Vec<Node>) {
-        let body = self.push(Block { nodes: inner, value: None, parent: None });
-        nodes.push(Node::Scope { label: None, body, out });
-    }
-
     /// The branches of an await.
     pub(super) fn call(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> (Call, Span) {
         match expr {

@@ -119,4 +119,39 @@ corpus! {
     fn raw_of_param(mut n: u64) -> u64 { let q = SendPtr(&raw mut n); wait().await; q.set(7); wait().await; n } with (2);
 
     fn raw_field() -> u64 { let mut t = (1u64, d("d")); let q = SendPtr(&raw mut t.0); wait().await; q.set(7); wait().await; t.0 } with ();
+
+    // a head whose destructor panics
+    fn hp_let() -> u64 { let x = match leaf(p("s")).await { ref q => leaf(d("v")).await }; log("end"); x.len() } with ();
+
+    fn hp_let_plain_value() -> u64 { let x = match leaf(p("s")).await { ref q => d("v") }; log("end"); wait().await; x.len() } with ();
+
+    fn hp_let_kept() -> u64 { let x = match leaf((p("s"), 1)).await { (_, k) if k > 0 => { wait().await; d("v") } _ => d("w") }; log("end"); wait().await; x.len() } with ();
+
+    fn hp_let_pattern() -> u64 { let (x, y) = match leaf(p("s")).await { ref q => (leaf(d("v")).await, 2) }; log("end"); wait().await; x.len() + y } with ();
+
+    fn hp_let_if() -> u64 { let x = if let Some(_) = leaf(Some(p("s"))).await { leaf(d("v")).await } else { d("w") }; log("end"); x.len() } with ();
+
+    fn hp_let_else() -> u64 { let x = if let (None, _) = leaf((Some(p("s")), p("t"))).await { d("u") } else { leaf(d("v")).await }; log("end"); x.len() } with ();
+
+    fn hp_tail() -> D { let g = d("g"); match leaf(p("s")).await { ref q => leaf(d("v")).await } } with ();
+
+    fn hp_assign() -> u64 { let mut x = d("x"); x = match leaf(p("s")).await { ref q => leaf(d("v")).await }; log("end"); x.len() } with ();
+
+    fn hp_operand() -> u64 { let x = leaf(match leaf(p("s")).await { ref q => leaf(d("v")).await }).await; log("end"); x.len() } with ();
+
+    fn hp_temporary() -> u64 { fn made(_: &P) -> D { d("v") } let x = made(&leaf(p("s")).await); log("end"); wait().await; x.len() } with ();
+
+    fn hp_temporary_two() -> u64 { fn made(_: &P, n: D) -> D { n } let x = made(&leaf(p("s")).await, leaf(d("v")).await); log("end"); wait().await; x.len() } with ();
+
+    fn hp_receiver() -> u64 { let x = leaf(p("s")).await.other(); log("end"); wait().await; x.len() } with ();
+
+    fn hp_return() -> D { let g = d("g"); if leaf(true).await { return match leaf(p("s")).await { ref q => leaf(d("v")).await }; } d("w") } with ();
+
+    fn hp_unit() -> u64 { match leaf(p("s")).await { ref q => leaf(d("v")).await }; log("end"); 1 } with ();
+
+    fn hp_break() -> u64 { let x = loop { break match leaf(p("s")).await { ref q => leaf(d("v")).await }; }; log("end"); x.len() } with ();
+
+    fn hp_generic() -> u64 { let x: Option<D> = match leaf(p("s")).await { ref q => Some(leaf(d("v")).await) }; log("end"); wait().await; x.map_or(0, |x| x.len()) } with ();
+
+    fn hp_coerced() -> u64 { let x: Box<dyn Show> = match leaf(p("s")).await { ref q => Box::new(leaf(d("v")).await) }; log("end"); wait().await; x.show() } with ();
 }

@@ -28,6 +28,11 @@ impl P {
         self.0.len() as u64
     }
 }
+impl P {
+    pub fn other(&self) -> D {
+        d("other")
+    }
+}
 pub fn p(n: &'static str) -> P {
     point();
     log(format_args!("make {n}"));
