@@ -240,6 +240,12 @@ impl Norm<'_> {
             // What the pattern leaves of the value drops before it.
             self.temporary(span, "a temporary in the head may have a destructor");
         }
+        if let Dest::Let(pat, _) = &out
+            && let Some(span) = temporaries::extended(pat, &expr)
+        {
+            let cure = "bind the result itself with `let` first";
+            self.reasons.add(span, "the local borrows the result of an await", cure);
+        }
         if self.direct(&expr) {
             if let Dest::Let(_, None) = &out
                 && let Some(span) = Coercions(self.names).function(&expr)
@@ -254,12 +260,6 @@ impl Norm<'_> {
         }
         let mut inner = Vec::new();
         let from = self.names.vars.len();
-        if let Dest::Let(pat, _) = &out
-            && let Some(span) = temporaries::extended(pat, &expr)
-        {
-            let cure = "bind the result itself with `let` first";
-            self.reasons.add(span, "the local borrows the result of an await", cure);
-        }
         let value = self.value(expr, &mut inner);
         if let Dest::Let(pat, _) = &out
             && scan::is_place(&value)

@@ -154,4 +154,9 @@ corpus! {
     fn hp_generic() -> u64 { let x: Option<D> = match leaf(p("s")).await { ref q => Some(leaf(d("v")).await) }; log("end"); wait().await; x.map_or(0, |x| x.len()) } with ();
 
     fn hp_coerced() -> u64 { let x: Box<dyn Show> = match leaf(p("s")).await { ref q => Box::new(leaf(d("v")).await) }; log("end"); wait().await; x.show() } with ();
+
+    // a result that is borrowed where it is bound
+    fn ref_of_await() -> u64 { let ref p = leaf(d("p")).await; let mut s = 0; while s < 3 { s += leaf(p.len()).await; } log("end"); p.len() + s } with ();
+
+    fn ref_of_await_part() -> u64 { let (ref p, n) = leaf((d("p"), 2u64)).await; let mut s = n; while s < 4 { s += leaf(p.len()).await; } log("end"); p.len() + s } with ();
 }
