@@ -177,6 +177,41 @@ fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
     whole
 }
 
+/// Types of std's with a lifetime, which may be left out where they are written.
+const BORROWING: &[&str] = &[
+    "Arguments",
+    "Bytes",
+    "CharIndices",
+    "Chars",
+    "Chunks",
+    "ChunksExact",
+    "ChunksMut",
+    "Cow",
+    "Drain",
+    "Formatter",
+    "Iter",
+    "IterMut",
+    "Keys",
+    "Lines",
+    "Matches",
+    "MutexGuard",
+    "OccupiedEntry",
+    "PeekMut",
+    "RSplit",
+    "RefMut",
+    "RwLockReadGuard",
+    "RwLockWriteGuard",
+    "Split",
+    "SplitAsciiWhitespace",
+    "SplitInclusive",
+    "SplitN",
+    "SplitWhitespace",
+    "VacantEntry",
+    "Values",
+    "ValuesMut",
+    "Windows",
+];
+
 /// Is this a type that borrows nothing: no reference, no lifetime, and none of
 /// the generic parameters, which may stand for either?
 pub(crate) fn owns_all(ty: &Type, generics: &[syn::Ident]) -> bool {
@@ -199,6 +234,10 @@ pub(crate) fn owns_all(ty: &Type, generics: &[syn::Ident]) -> bool {
         }
         fn visit_ident(&mut self, ident: &'a syn::Ident) {
             self.1 &= ident != "Self" && !self.0.contains(ident);
+        }
+        fn visit_path_segment(&mut self, segment: &'a syn::PathSegment) {
+            self.1 &= !BORROWING.iter().any(|name| segment.ident == name);
+            syn::visit::visit_path_segment(self, segment);
         }
     }
     let mut look = Look(generics, true);

@@ -4,10 +4,12 @@
 //! schema. Inline captures of format strings become named arguments, so that
 //! everything after this room sees ordinary expressions.
 
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
+use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
 
 /// How a macro treats its arguments.
@@ -69,9 +71,10 @@ pub(crate) struct Argument {
 
 impl Parse for Argument {
     fn parse(input: ParseStream) -> syn::Result<Self> {
-        let named = input.peek(Ident) && input.peek2(Token![=]) && !input.peek2(Token![==]);
+        // A keyword, too: `{type}` captures `r#type`.
+        let named = input.peek(Ident::peek_any) && input.peek2(Token![=]) && !input.peek2(Token![==]);
         let name = if named {
-            let name = input.parse()?;
+            let name = input.call(Ident::parse_any)?;
             input.parse::<Token![=]>()?;
             Some(name)
         } else {
@@ -211,17 +214,44 @@ pub(crate) fn inline_names(text: &str) -> Vec<String> {
             rest = after;
             continue;
         }
-        let Some(close) = rest.find('}') else { break };
-        let (spec, after) = (&rest[..close], &rest[close + 1..]);
-        rest = after;
-        let (name, format) = spec.split_once(':').unwrap_or((spec, ""));
-        names.push(name.trim().to_string());
+        let Some(end) = rest.find([':', '}']) else { break };
+        names.push(rest[..end].trim().to_string());
+        let (colon, mut format) = (rest[end..].starts_with(':'), &rest[end + 1..]);
+        if !colon {
+            rest = format;
+            continue;
+        }
+        // A fill may be any character, a brace too.
+        let mut chars = format.chars();
+        if let (Some(fill), Some('<' | '^' | '>')) = (chars.next(), chars.next()) {
+            format = &format[fill.len_utf8()..];
+        }
+        let Some(close) = format.find('}') else { break };
+        rest = &format[close + 1..];
+        format = &format[..close];
         for (at, _) in format.match_indices('$') {
             let start = format[..at].rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |i| i + 1);
             names.push(format[start..at].to_string());
         }
     }
     names.into_iter().filter(|n| n.starts_with(|c: char| c.is_alphabetic() || c == '_') && n != "_").collect()
+}
+
+/// Gives `assert!`s that say nothing the message that they would have: the text of their condition is about to change.
+pub(crate) struct Worded;
+
+impl VisitMut for Worded {
+    fn visit_macro_mut(&mut self, mac: &mut Macro) {
+        let Some((Style::Condition, Arguments::List(mut list))) = parse(mac) else { return };
+        if list.len() == 1 && list[0].name.is_none() {
+            let text = mac.tokens.to_string();
+            let text = text.trim_end_matches(',').trim_end().replace('{', "{{").replace('}', "}}");
+            let message = LitStr::new(&format!("assertion failed: {text}"), Span::mixed_site());
+            list.push(Argument { name: None, expr: syn::parse_quote!(#message) });
+            mac.tokens = quote!(#list);
+        }
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
 /// Calls `see` with the text of each literal in the tokens, at any depth.

@@ -77,7 +77,10 @@ impl Names {
     /// A fresh local made by the compiler.
     pub(crate) fn temporary(&mut self, stem: &str) -> Ident {
         self.temporaries += 1;
-        let text = format!("__{stem}{}", self.temporaries - 1);
+        let mut text = format!("__{stem}{}", self.temporaries - 1);
+        while self.keys.contains_key(&text) || self.taken.contains(&text) {
+            text.push('_');
+        }
         let key = Ident::new(&text, Span::mixed_site());
         self.keys.insert(text.clone(), self.vars.len());
         self.vars.push(Var { key: key.clone(), shown: text, shadows: true, made: true });
@@ -352,10 +355,14 @@ impl VisitMut for Namer<'_> {
             macros::Arguments::List(list) => {
                 if style != macros::Style::Value {
                     for name in macros::captures(mac, list) {
-                        if self.names.look_up(&name.to_string()).is_some() {
-                            let expr = syn::parse_quote!(#name);
-                            list.push(macros::Argument { name: Some(name), expr });
-                        }
+                        let raw = format!("r#{name}");
+                        let locals = [name.to_string(), raw];
+                        let Some(local) = locals.iter().find(|local| self.names.look_up(local).is_some()) else {
+                            continue;
+                        };
+                        let local = named(local, name.span());
+                        let expr = syn::parse_quote!(#local);
+                        list.push(macros::Argument { name: Some(name), expr });
                     }
                 }
                 list.iter_mut().for_each(|a| self.visit_expr_mut(&mut a.expr));

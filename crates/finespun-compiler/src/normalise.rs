@@ -5,7 +5,7 @@
 //! `for` become `loop`. Whatever cannot be written this way without changing
 //! when something is evaluated or dropped is a reason against the stack schema.
 
-mod beside;
+pub(crate) mod beside;
 mod coercion;
 mod compound;
 mod expression;
@@ -32,6 +32,9 @@ use crate::scan;
 /// `owned` are the parameters that are no `&mut` reference.
 pub(crate) fn body(mut block: syn::Block, owned: &[Ident], names: &mut Names, reasons: &mut Reasons) -> Body {
     Nothings(names).visit_block_mut(&mut block);
+    for stmt in block.stmts.iter().filter(|stmt| !matches!(stmt, Stmt::Item(_))) {
+        Items(reasons).visit_stmt(stmt);
+    }
     let mentions = Mentions::of(&block, owned);
     let mut norm = Norm { names, reasons, body: Body::default(), mentions };
     let mut stmts = Vec::new();
@@ -45,6 +48,76 @@ pub(crate) fn body(mut block: syn::Block, owned: &[Ident], names: &mut Names, re
     norm.body.root = root;
     norm.body.link();
     norm.body
+}
+
+/// What must not be written twice, as what stands in a body is: statics, and types. And what tells that a local has moved.
+struct Items<'a>(&'a mut Reasons);
+
+impl Items<'_> {
+    fn pointer(&mut self, span: Span) {
+        self.0.add(
+            span,
+            "a raw pointer may be kept across an await",
+            "let it point into a `Box` that a plain function made",
+        );
+    }
+}
+
+impl<'a> Visit<'a> for Items<'_> {
+    fn visit_expr_raw_addr(&mut self, e: &'a syn::ExprRawAddr) {
+        self.pointer(e.span());
+    }
+    fn visit_expr_cast(&mut self, e: &'a syn::ExprCast) {
+        if let Type::Ptr(_) = &*e.ty {
+            self.pointer(e.span());
+        }
+        syn::visit::visit_expr_cast(self, e);
+    }
+    fn visit_path(&mut self, path: &'a syn::Path) {
+        let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
+        let (name, of) = (names.next(), names.next());
+        match (of.as_deref(), name.as_deref()) {
+            (Some("ptr"), Some("from_ref" | "from_mut"))
+            | (Some("NonNull"), Some("from" | "from_ref" | "from_mut")) => {
+                self.pointer(path.span());
+            }
+            _ => syn::visit::visit_path(self, path),
+        }
+    }
+    fn visit_item(&mut self, item: &'a syn::Item) {
+        match item {
+            syn::Item::Const(_) | syn::Item::Macro(_) | syn::Item::Type(_) | syn::Item::Use(_) => {}
+            // Of what it has inside, only a static is more than one if the function is.
+            syn::Item::Fn(f) => syn::visit::visit_item_fn(&mut Statics(self.0), f),
+            item => twice(item, self.0),
+        }
+    }
+    fn visit_macro(&mut self, mac: &'a syn::Macro) {
+        if mac.path.segments.last().is_some_and(|last| ["addr_of", "addr_of_mut"].iter().any(|name| last.ident == name))
+        {
+            self.pointer(mac.span());
+        }
+        if let Some((_, arguments)) = crate::macros::parse(mac) {
+            crate::macros::expressions(&arguments).into_iter().for_each(|argument| self.visit_expr(argument));
+        }
+    }
+}
+
+/// Statics in functions.
+struct Statics<'a>(&'a mut Reasons);
+
+impl<'a> Visit<'a> for Statics<'_> {
+    fn visit_item_static(&mut self, item: &'a syn::ItemStatic) {
+        twice(item, self.0);
+    }
+}
+
+fn twice(item: &impl Spanned, reasons: &mut Reasons) {
+    reasons.add(
+        item.span(),
+        "an item stands in an inner block",
+        "move the item to the top of the body or out of the function",
+    );
 }
 
 /// What becomes of the value of a block.
@@ -137,11 +210,7 @@ impl Norm<'_> {
             if let Stmt::Item(item) = &stmt
                 && !matches!(item, syn::Item::Use(_))
             {
-                self.reasons.add(
-                    item.span(),
-                    "an item stands in an inner block",
-                    "move the item to the top of the body or out of the function",
-                );
+                twice(item, self.reasons);
             }
             return nodes.push(Node::Plain(stmt));
         }

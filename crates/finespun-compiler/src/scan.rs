@@ -3,7 +3,7 @@
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Macro, Stmt};
+use syn::{BinOp, Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Macro, Stmt};
 
 struct Awaits(bool);
 
@@ -76,6 +76,23 @@ pub(crate) fn stmt_awaits(stmt: &Stmt) -> bool {
     let mut seen = Awaits(false);
     seen.visit_stmt(stmt);
     seen.0
+}
+
+/// Is this operator a compound assignment?
+pub(crate) fn assigns(op: &BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::AddAssign(_)
+            | BinOp::SubAssign(_)
+            | BinOp::MulAssign(_)
+            | BinOp::DivAssign(_)
+            | BinOp::RemAssign(_)
+            | BinOp::BitXorAssign(_)
+            | BinOp::BitAndAssign(_)
+            | BinOp::BitOrAssign(_)
+            | BinOp::ShlAssign(_)
+            | BinOp::ShrAssign(_)
+    )
 }
 
 struct Conditional(Option<proc_macro2::Span>);

@@ -250,6 +250,7 @@ pub mod __rt {
     pub use crate::task::drops::{Drops, Iterates, NoDrop, NoValue, OfStd, Receiver, consumed, left_behind, undropped};
     pub use crate::task::fallback::*;
     pub use crate::task::join::*;
+    pub use crate::task::operators::{Number, numbers};
     pub use crate::task::origin::{Named, Note, Noted, Origin};
     pub use crate::task::outcome::{Called, Child, Outcome};
     pub use crate::task::residual::{FromResidualLike, TryLike};

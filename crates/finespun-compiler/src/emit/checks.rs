@@ -6,10 +6,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, Expr, Ident, Macro, Pat, Type, UnOp};
+use syn::{BinOp, Block, Expr, Ident, Macro, Pat, Stmt, Type, UnOp};
 
 use crate::flow::capture::Demand;
 use crate::macros;
+use crate::normalise::beside::has_index;
 use crate::normalise::temporaries;
 use crate::scan;
 
@@ -97,6 +98,16 @@ pub(super) fn receivers(expr: &mut Expr) {
         Expr::Array(e) => e.elems.iter_mut().for_each(receivers),
         Expr::Struct(e) => e.fields.iter_mut().for_each(|f| receivers(&mut f.expr)),
         _ => {}
+    }
+}
+
+/// Has rustc say that an assignment like `v[i] += awaited` is of numbers: only then is its left side found after the right one.
+pub(super) fn compound_assignments(stmt: &mut Stmt, made: &dyn Fn(&Ident) -> bool) {
+    let Stmt::Expr(Expr::Binary(e), _) = stmt else { return };
+    let awaited = scan::name(&e.right).is_some_and(made);
+    if awaited && scan::assigns(&e.op) && has_index(&e.left) {
+        let (left, right, span) = (&e.left, &e.right, e.op.span().resolved_at(Span::mixed_site()));
+        *e.left = syn::parse_quote_spanned!(span=> *::finespun::__rt::numbers(&mut #left, &#right));
     }
 }
 

@@ -15,6 +15,7 @@ use super::argument;
 use crate::choose::{self, Choice, Code, Param};
 use crate::flow::event::Own;
 use crate::kinds::{self, Kind};
+use crate::macros::Worded;
 use crate::parse::Options;
 
 /// Where a function stands.
@@ -76,6 +77,9 @@ pub(crate) fn write(function: Function, options: &Options) -> syn::Result<TokenS
         without.attrs.push(parse_quote!(#[cfg(not(#condition))]));
         let (with, without) = (write(function, options)?, write(without, options)?);
         return Ok(quote!(#with #without));
+    }
+    if let Some(block) = &mut function.block {
+        Worded.visit_block_mut(block);
     }
     let mut parts = parts(&mut function.sig);
     if function.home == Home::Free {

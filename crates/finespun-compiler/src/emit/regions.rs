@@ -94,7 +94,7 @@ impl Regions<'_> {
     fn early(&self, place: Place) -> Option<Ident> {
         match place {
             Place::After(block, index) if self.node(block, index).early() => {
-                Some(format_ident!("__early{block}_{index}", span = Span::mixed_site()))
+                Some(format_ident!("__given{block}_{index}", span = Span::mixed_site()))
             }
             _ => None,
         }
@@ -188,6 +188,7 @@ impl Regions<'_> {
                     let expr = self.expr(block, expr);
                     let mut code = TokenStream::new();
                     for (pat, body) in arms {
+                        let pat = self.edited(block, pat, |r, p| r.visit_pat_mut(p));
                         let body = self.rest(*body, 0);
                         code.extend(quote_spanned!(site=> #pat => { #body }));
                     }

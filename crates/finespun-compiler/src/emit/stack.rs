@@ -152,6 +152,8 @@ impl Writer<'_> {
         {
             checks::receivers(&mut init.expr);
         }
+        let names = &self.ready.names;
+        checks::compound_assignments(&mut stmt, &|name| names.find(name).is_some_and(|var| names.vars[var].made));
         stmt
     }
 
@@ -210,6 +212,8 @@ impl Writer<'_> {
                     after &= self.guarded || !ends;
                     any |= ends;
                     let checks = self.undropped(pat);
+                    // Its guard may leave, too.
+                    let pat = rewritten(pat, &mut Outcomes(&self.ready.ret), |r, p| r.visit_pat_mut(p));
                     code.extend(quote_spanned!(site=> #pat => { #checks #body }));
                 }
                 self.guarded = after;
@@ -225,7 +229,7 @@ impl Writer<'_> {
                 self.bind(out, quote_spanned!(site=> #label loop { #body }))
             }
             Node::Scope { body, out: out @ Dest::Let(_, ty), .. } if node.early() => {
-                let name = format_ident!("__early{body}", span = site);
+                let name = format_ident!("__given{body}", span = site);
                 let (code, ends) = self.block_into(Some(&name), *body, false);
                 *falls &= ends;
                 let ty = ty.iter();

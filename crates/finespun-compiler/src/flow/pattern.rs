@@ -191,7 +191,7 @@ impl Builder<'_> {
 
     /// A part of a value: through a reference, again a reference.
     fn part(&self, kind: &Kind) -> Kind {
-        Kind { closure: false, counted: false, ..kind.clone() }
+        Kind { counted: false, ..kind.clone() }
     }
 
     /// `let x;`, `let (x, y);`

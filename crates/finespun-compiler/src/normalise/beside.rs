@@ -7,7 +7,7 @@ use crate::flow::pattern::by_ref;
 use crate::scan;
 
 /// Does a place look something up?
-pub(super) fn has_index(place: &Expr) -> bool {
+pub(crate) fn has_index(place: &Expr) -> bool {
     match scan::peel(place) {
         Expr::Index(_) => true,
         Expr::Field(e) => has_index(&e.base),

@@ -217,21 +217,12 @@ impl Norm<'_> {
     }
 
     fn binary(&mut self, mut e: syn::ExprBinary, nodes: &mut Vec<Node>) -> Expr {
-        let assigns = matches!(
-            e.op,
-            BinOp::AddAssign(_)
-                | BinOp::SubAssign(_)
-                | BinOp::MulAssign(_)
-                | BinOp::DivAssign(_)
-                | BinOp::RemAssign(_)
-                | BinOp::BitXorAssign(_)
-                | BinOp::BitAndAssign(_)
-                | BinOp::BitOrAssign(_)
-                | BinOp::ShlAssign(_)
-                | BinOp::ShrAssign(_)
-        );
-        if assigns {
+        if scan::assigns(&e.op) {
             if scan::awaits(&e.left) || !self.simple_place(&e.left) {
+                self.reasons.add(e.left.span(), "an await stands beside a computed place", BIND);
+            }
+            if has_index(&e.left) && matches!(scan::peel(&e.right), Expr::Reference(_)) {
+                // The operator is a trait's: the left side comes first.
                 self.reasons.add(e.left.span(), "an await stands beside a computed place", BIND);
             }
             self.unchanged(&e.left, &e.right);

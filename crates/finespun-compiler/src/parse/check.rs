@@ -1,7 +1,8 @@
 //! What no schema can compile: refused with place and cure.
 
 use syn::visit::{self, Visit};
-use syn::{Block, Expr, Macro, ReturnType, Safety, Signature};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, Macro, ReturnType, Safety, Signature, Stmt};
 
 use crate::error::Errors;
 use crate::macros::{self, Arguments};
@@ -54,6 +55,16 @@ pub(super) fn body(block: &Block, errors: &mut Errors) {
 
 /// Must the code stand beside the method, because it names `self` or `Self`?
 pub(super) fn needs_self(sig: &Signature, block: &Block) -> bool {
+    /// Items have a `Self` of their own.
+    struct NoItems;
+    impl VisitMut for NoItems {
+        fn visit_block_mut(&mut self, block: &mut Block) {
+            block.stmts.retain(|stmt| !matches!(stmt, Stmt::Item(_)));
+            visit_mut::visit_block_mut(self, block);
+        }
+    }
+    let mut block = block.clone();
+    NoItems.visit_block_mut(&mut block);
     let tokens = quote::quote!(#sig #block);
     sig.receiver().is_some() || crate::macros::mentions(&tokens, &|i| i == "Self")
 }

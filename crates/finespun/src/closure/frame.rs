@@ -58,6 +58,7 @@ impl<Th: Thread> Frame<Th> {
         types: Types { step: session::run, ..Types::of_result::<()>() },
         class: Class::of(Layout::new::<Self>()),
         spawned: false,
+        alone: false,
         name: || Th::NAME,
         home: None,
         leaf: None,

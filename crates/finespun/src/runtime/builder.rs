@@ -70,8 +70,8 @@ impl Builder {
     }
 
     /// Bytes of stack per worker on which tasks call each other, at least 64 KiB. Default: 4 MiB. Recursion deeper than that
-    /// goes on in heap frames, so this is a matter of speed only. Beyond it a worker has 16 MiB of address space for plain
-    /// calls, straight tasks and destructors (128 MiB in a debug build), which takes memory only where it is used.
+    /// goes on in heap frames, so this is a matter of speed only. Beyond it a worker has 64 MiB of address space for plain
+    /// calls, straight tasks and destructors (384 MiB in a debug build), which takes memory only where it is used.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = bytes;
         self

@@ -248,7 +248,7 @@ mod tests {
             format!("A frame is {} bytes", size_of::<Header>()),
             format!("{} bytes for the payload of a panic", size_of::<Payload>()),
             format!("frame takes up to {} MiB", LARGEST_FRAME >> 20),
-            format!("{} MiB of address space", (8 * LARGEST_FRAME) >> 20),
+            format!("{} MiB of address space", (32 * LARGEST_FRAME) >> 20),
         ] {
             assert!(readme.contains(&limit), "README.md does not say `{limit}`");
         }
@@ -257,8 +257,8 @@ mod tests {
             format!("The number of workers, 1 to {MAX_WORKERS}."),
             format!("The number of nodes that objects live on, 1 to {MAX_NODES}."),
             format!("at least {}.", kib(MIN_STACK)),
-            format!("{} MiB of address space", (8 * LARGEST_FRAME) >> 20),
-            format!("({} MiB in a debug build)", (64 * LARGEST_FRAME) >> 20),
+            format!("{} MiB of address space", (32 * LARGEST_FRAME) >> 20),
+            format!("({} MiB in a debug build)", (192 * LARGEST_FRAME) >> 20),
             format!("may take, at least {} MiB;", MIN_FRAME_MEMORY >> 20),
             format!("this process has {TEAMS} runtimes already"),
         ] {
@@ -266,12 +266,12 @@ mod tests {
         }
         let foreign = text(include_str!("../task/foreign.rs"));
         for limit in [
-            format!("{} MiB of address space", (8 * LARGEST_FRAME) >> 20),
-            format!("({} MiB in a debug build)", (64 * LARGEST_FRAME) >> 20),
+            format!("{} MiB of address space", (32 * LARGEST_FRAME) >> 20),
+            format!("({} MiB in a debug build)", (192 * LARGEST_FRAME) >> 20),
         ] {
             assert!(foreign.contains(&limit), "foreign.rs does not say `{limit}`");
         }
-        assert_eq!(STACK_RESERVE / LARGEST_FRAME, if cfg!(debug_assertions) { 64 } else { 8 });
+        assert_eq!(STACK_RESERVE / LARGEST_FRAME, if cfg!(debug_assertions) { 192 } else { 32 });
         let error = super::Error::TooManyRuntimes.to_string();
         assert!(error.contains(&format!("{TEAMS} runtimes")), "{error}");
     }

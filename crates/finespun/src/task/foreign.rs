@@ -128,7 +128,7 @@ impl<F: Future> Future for ForeignBody<F> {
 /// for it.
 ///
 /// Threads for this are made on demand and end after ten idle seconds. Each has as much stack as a worker has for plain calls:
-/// 16 MiB of address space (128 MiB in a debug build), which takes memory only where it is used.
+/// 64 MiB of address space (384 MiB in a debug build), which takes memory only where it is used.
 ///
 /// # Panics
 /// With the call's panic.

@@ -21,6 +21,7 @@ pub(crate) mod join;
 pub(crate) mod located;
 pub(crate) mod many;
 pub(crate) mod method;
+pub(crate) mod operators;
 pub(crate) mod origin;
 pub(crate) mod outcome;
 pub(crate) mod outside;

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::task::Poll;
 
-use super::context::Cx;
+use super::context::{self, Cx};
 use super::frame::{self, FrameRef, Header};
 use super::origin;
 use super::slot::{Completed, Registered, Status};
@@ -103,6 +103,12 @@ pub(crate) unsafe fn complete(frame: FrameRef, status: Status) -> Option<FrameRe
 /// Completed, and the caller is the only owner.
 #[inline(never)]
 unsafe fn destroy(frame: FrameRef) -> Option<FrameRef> {
+    // SAFETY: by the caller's word.
+    if let Some(payload) = unsafe { frame::lost_panic(frame) } {
+        // SAFETY: such a frame is completed by a worker, in its run; used at once.
+        unsafe { context::cx() }.fail(payload);
+        return None;
+    }
     // The result's destructor is user code, whose panic has nowhere to go.
     // SAFETY: by the caller's word.
     frame::quietly(|| unsafe { frame::drop_result(frame) });

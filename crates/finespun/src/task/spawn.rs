@@ -57,7 +57,7 @@ impl Keeper {
 /// Starts a task that may go on after the expression that starts it; the calling task goes on as well.
 ///
 /// The task belongs to the run of its caller, and to no group within that: when the run's root has ended, spawned tasks that
-/// have not are cancelled. The price is a frame (the papers' parallel version of a call): where the caller waits anyway, `join!`
+/// have not are cancelled. Its panic is for whoever awaits the handle, or else for the run. The price is a frame (the papers' parallel version of a call): where the caller waits anyway, `join!`
 /// costs a tenth of it.
 ///
 /// # Panics
@@ -98,6 +98,10 @@ impl Task for Release {
 }
 
 /// A spawned task: awaiting it delivers the value; dropping it lets the task go on alone.
+///
+/// A panic of the task is for whoever awaits the handle. If the handle is dropped instead, before or after, the panic ends the
+/// run: that is cancelled, and delivers it. (In a [`scope`], the scope ends with a panic; a handle that outlives its run takes the
+/// panic along.)
 ///
 /// A handle is a task, so sets of them are waited for as sets of tasks are: `join!(a, b)`, [`join_all`](crate::join_all)
 /// or [`reduce`](crate::reduce). Whoever waits restarts once, when the last has ended, however many there are; so
@@ -224,6 +228,11 @@ impl<T> Drop for Handle<'_, T> {
         // SAFETY: owned until detached.
         let header = unsafe { self.frame.as_ref() };
         if !header.slot.detach() {
+            let here = try_cx().filter(|cx| cx.is_in_run_of(header.group));
+            // SAFETY: completed, and the handle was its only owner.
+            if let Some((cx, payload)) = here.and_then(|cx| Some((cx, unsafe { frame::lost_panic(self.frame) }?))) {
+                return cx.fail(payload);
+            }
             // SAFETY: the handle was the frame's only owner; by then the result is gone.
             let _free = unsafe { frame::Free::new(self.frame) };
             // SAFETY: completed, and the handle was its only owner.

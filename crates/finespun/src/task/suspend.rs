@@ -37,6 +37,7 @@ impl<T> Leaf<T> {
     const VTABLE: &'static VTable = &VTable {
         cancel: |_, _| unreachable!("a leaf is never run"),
         spawned: false,
+        alone: false,
         types: Types::of_result::<T>(),
         class: Class::of(Self::LAYOUT),
         name: std::any::type_name::<Continuation<T>>,

@@ -380,8 +380,10 @@ async fn panics_in_suspend() -> u64 {
 
 #[task]
 async fn rests_all_the_same() {
-    drop(spawn(panics_in_suspend()));
+    let handle = spawn(panics_in_suspend());
     quiesce().await;
+    let got = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| handle.try_get().ok()));
+    assert_eq!(*got.unwrap_err().downcast::<&str>().unwrap(), "before the wait");
 }
 
 /// A continuation of a wait that nobody waits in.

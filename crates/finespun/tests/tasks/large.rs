@@ -126,3 +126,44 @@ fn recursion_with_large_locals_goes_on_in_the_heap() {
         assert_eq!(runtime.close(), 0);
     }
 }
+
+#[task]
+async fn there_and_back<const S: usize>(given: [u8; S], depth: u64) -> [u8; S] {
+    if depth == 0 {
+        return given;
+    }
+    yield_now().await;
+    let mut back = there_and_back(given, depth - 1).await;
+    yield_now().await;
+    back[0] += 1;
+    back
+}
+
+#[task]
+async fn first_of<const S: usize>(depth: u64) -> u64 {
+    u64::from(there_and_back([2u8; S], depth).await[0])
+}
+
+#[task]
+async fn left_early<const S: usize>(depth: u64) -> u64 {
+    u64::from(finespun::level(|l| leaves_early::<S>(l, depth)).await[1])
+}
+
+#[task]
+async fn leaves_early<const S: usize>(l: finespun::Level<[u8; S]>, depth: u64) -> [u8; S] {
+    let made = there_and_back([7u8; S], depth).await;
+    finespun::preturn(l, made).await;
+    [0; S]
+}
+
+/// As large as a frame may be, as argument, local and result at once, on the smallest of stacks.
+#[test]
+fn the_largest_values_go_there_and_back() {
+    for (n, stack) in [(0, 4 * 1024 * KIB), (1, 64 * KIB), (3, 64 * KIB)] {
+        let runtime = Runtime::builder().workers(1).block_every(n).stack_size(stack).build().unwrap();
+        assert_eq!(runtime.run(first_of::<{ 600 * KIB }>(5)), 7);
+        assert_eq!(runtime.run(first_of::<{ 1900 * KIB }>(5)), 7);
+        assert_eq!(runtime.run(left_early::<{ 1900 * KIB }>(1)), 7);
+        assert_eq!(runtime.close(), 0);
+    }
+}

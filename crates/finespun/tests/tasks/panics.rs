@@ -310,3 +310,38 @@ fn a_scope_names_the_task_that_panicked_in_it() {
         assert_eq!(panic.message(), "a task spawned in a scope panicked");
     });
 }
+
+#[task]
+async fn outlives(n: u64, keep: bool) -> u64 {
+    let mut kept = Vec::new();
+    for i in 0..n {
+        let handle = spawn(falls(i));
+        if keep {
+            kept.push(handle);
+        }
+    }
+    while kept.iter().any(|handle| !handle.is_finished()) {
+        yield_now().await;
+    }
+    drop(kept);
+    // Long enough for those that nobody keeps; what they do ends this wait.
+    while !keep && n > 3 {
+        yield_now().await;
+    }
+    n
+}
+
+#[test]
+fn a_panic_that_nobody_waits_for_ends_the_run() {
+    hush();
+    everywhere(|runtime| {
+        for keep in [false, true] {
+            assert_eq!(runtime.run(outlives(3, keep)), 3);
+            let panic = panic_of(runtime.try_run(outlives(5, keep)));
+            assert_from(&panic, "falls");
+            assert_eq!(panic.message(), "three");
+        }
+        // The runtime is as it was.
+        assert_eq!(runtime.run(outlives(3, true)), 3);
+    });
+}

@@ -56,11 +56,14 @@ impl<C> Drop for Spawned<C> {
 }
 
 impl<C: Future + Unpin> Spawned<C> {
-    const TABLE: &'static VTable = &VTable { spawned: true, ..*BodyFrame::<Self>::VTABLE };
+    const TABLE: &'static VTable = &VTable { spawned: true, alone: true, ..*BodyFrame::<Self>::VTABLE };
+    /// A scope's: that takes note of panics.
+    const SCOPED: &'static VTable = &VTable { alone: false, ..*Self::TABLE };
     const POOLED: bool = matches!(Self::TABLE.class, Class::Pooled(_));
 
     fn start(cx: Cx, group: u32, call: C, keeper: Keeper) -> FrameRef {
-        let frame = BodyFrame::of_group(cx, group, Spawned { call, keeper: Some(keeper) }, Self::TABLE);
+        let table = if let Keeper::Run(_) = keeper { Self::TABLE } else { Self::SCOPED };
+        let frame = BodyFrame::of_group(cx, group, Spawned { call, keeper: Some(keeper) }, table);
         cx.make_ready(frame);
         frame
     }

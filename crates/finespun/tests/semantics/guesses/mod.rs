@@ -9,6 +9,7 @@ mod heads;
 mod loans;
 mod moves;
 mod names;
+mod once;
 mod operands;
 mod order;
 mod programs;

@@ -1,0 +1,54 @@
+//! What rustc is asked about operators beside an await, once it knows types.
+
+/// The left side of an assignment like `v[i] += f().await`, which is of numbers: rustc evaluates it after the right side then, and
+/// before it if the operator is a trait's.
+///
+/// ```compile_fail,E0277
+/// # use finespun::prelude::*;
+/// # #[task]
+/// # async fn name() -> &'static str {
+/// #     yield_now().await;
+/// #     "b"
+/// # }
+/// #[task]
+/// async fn names(v: &mut Vec<String>) {
+///     v[0] += name().await;
+/// }
+/// ```
+///
+/// The cure:
+///
+/// ```
+/// # use finespun::prelude::*;
+/// # #[task]
+/// # async fn name() -> &'static str {
+/// #     yield_now().await;
+/// #     "b"
+/// # }
+/// #[task]
+/// async fn names(v: &mut Vec<String>) {
+///     let name = name().await;
+///     v[0] += name;
+/// }
+/// let mut v = vec!["a".to_string()];
+/// Runtime::new().unwrap().run(names(&mut v));
+/// assert_eq!(v, ["ab"]);
+/// ```
+#[inline(always)]
+pub fn numbers<'a, L: Number, R: Number>(left: &'a mut L, _: &R) -> &'a mut L {
+    left
+}
+
+/// A type whose operators are the language's own.
+#[diagnostic::on_unimplemented(
+    message = "an assignment such as `v[i] += f().await` is compiled for numbers only",
+    label = "this is no number, as far as is known here",
+    note = "bind the result of the await with `let` first: then it is awaited before the left side is looked at; or choose \
+            `#[task(pinned)]`"
+)]
+pub trait Number {}
+
+macro_rules! numbers {
+    ($($number:ty)*) => { $(impl Number for $number {})* };
+}
+numbers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool);
