@@ -6,6 +6,8 @@
 
 use syn::{Expr, Label, Pat, Stmt, Type};
 
+use crate::flow::pattern::takes_all;
+
 /// Index into [`Body::blocks`].
 pub(crate) type BlockId = usize;
 /// Index into [`Body::points`].
@@ -112,7 +114,8 @@ impl Node {
 
     /// Is its value in a new local before its scopes end?
     pub(crate) fn early(&self) -> bool {
-        matches!(self, Node::Scope { statement: true, out: Dest::Let(..), .. })
+        // What a pattern leaves unbound is dropped with the statement: it must not be in a local.
+        matches!(self, Node::Scope { statement: true, out: Dest::Let(pat, _), .. } if takes_all(pat))
     }
 
     /// Where the value of a compound node goes.

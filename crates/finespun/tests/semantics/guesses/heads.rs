@@ -129,6 +129,16 @@ corpus! {
 
     fn hp_let_pattern() -> u64 { let (x, y) = match leaf(p("s")).await { ref q => (leaf(d("v")).await, 2) }; log("end"); wait().await; x.len() + y } with ();
 
+    fn hp_let_wild() -> u64 { let _ = match leaf(d("s")).await { ref q => leaf(d("v")).await }; log("end"); wait().await; 1 } with ();
+
+    fn hp_let_part() -> u64 { let (_, n) = match leaf(d("s")).await { ref q => (leaf(d("v")).await, 2) }; log("end"); wait().await; n } with ();
+
+    fn hp_let_moved() -> u64 { let Some(_) = (match leaf(Some(d("s"))).await { None => return 5, Some(v) => Some(v) }) else { return 6 }; log("end"); wait().await; 1 } with ();
+
+    fn hp_let_return() -> u64 { let _ = match Some(d("s")) { None => { return leaf(6u64).await } Some(v) => v }; log("end"); wait().await; 1 } with ();
+
+    fn hp_let_or_else() -> u64 { let _ = leaf(None).await.unwrap_or_else(|| d("v")); log("end"); wait().await; 1 } with ();
+
     fn hp_let_if() -> u64 { let x = if let Some(_) = leaf(Some(p("s"))).await { leaf(d("v")).await } else { d("w") }; log("end"); x.len() } with ();
 
     fn hp_let_else() -> u64 { let x = if let (None, _) = leaf((Some(p("s")), p("t"))).await { d("u") } else { leaf(d("v")).await }; log("end"); x.len() } with ();
