@@ -31,6 +31,7 @@ mod regions;
 mod resume;
 mod stack;
 pub(crate) mod straight;
+mod ties;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};

@@ -95,6 +95,24 @@ pub(crate) fn assigns(op: &BinOp) -> bool {
     )
 }
 
+/// Does this expression assign to anything?
+pub(crate) fn has_assignment(expr: &Expr) -> bool {
+    struct Assigns(bool);
+    impl<'a> Visit<'a> for Assigns {
+        fn visit_expr(&mut self, expr: &'a Expr) {
+            self.0 |= match expr {
+                Expr::Assign(_) | Expr::Macro(_) => true,
+                Expr::Binary(e) => assigns(&e.op),
+                _ => false,
+            };
+            visit::visit_expr(self, expr);
+        }
+    }
+    let mut seen = Assigns(false);
+    seen.visit_expr(expr);
+    seen.0
+}
+
 struct Conditional(Option<proc_macro2::Span>);
 
 impl<'a> Visit<'a> for Conditional {

@@ -51,7 +51,7 @@ pub(super) fn receivers(expr: &mut Expr) {
             e.args.iter_mut().for_each(receivers);
             receivers(&mut e.receiver);
             let receiver = &*e.receiver;
-            let plain = matches!(scan::peel(receiver), Expr::Lit(_) | Expr::Range(_) | Expr::Reference(_));
+            let plain = matches!(scan::peel(receiver), Expr::Lit(_) | Expr::Reference(_));
             if plain || scan::is_place(receiver) {
                 return;
             }
@@ -73,7 +73,7 @@ pub(super) fn receivers(expr: &mut Expr) {
                 attrs: Vec::new(),
                 func: Box::new(Expr::Path(func)),
                 paren_token: syn::token::Paren(span),
-                args: std::iter::once(receiver.clone()).chain(check).collect(),
+                args: std::iter::once(scan::peel(receiver).clone()).chain(check).collect(),
             });
         }
         Expr::Binary(e) if !matches!(e.op, BinOp::And(_) | BinOp::Or(_)) => {
@@ -104,19 +104,31 @@ pub(super) fn receivers(expr: &mut Expr) {
 /// Has rustc say that an assignment like `v[i] += awaited` is of numbers: only then is its left side found after the right one.
 pub(super) fn compound_assignments(stmt: &mut Stmt, made: &dyn Fn(&Ident) -> bool) {
     let Stmt::Expr(Expr::Binary(e), _) = stmt else { return };
-    let awaited = scan::name(&e.right).is_some_and(made);
-    if awaited && scan::assigns(&e.op) && has_index(&e.left) {
-        let (left, right, span) = (&e.left, &e.right, e.op.span().resolved_at(Span::mixed_site()));
-        *e.left = syn::parse_quote_spanned!(span=> *::finespun::__rt::numbers(&mut #left, &#right));
+    let awaited = macros::mentions(&e.right.to_token_stream(), made);
+    if !awaited || !scan::assigns(&e.op) || !has_index(&e.left) {
+        return;
     }
+    let (left, right, op) = (&e.left, &e.right, &e.op);
+    let span = op.span().resolved_at(Span::mixed_site());
+    *stmt = syn::parse_quote_spanned! {span=>
+        match #right {
+            __r => *::finespun::__rt::numbers(&mut #left, &__r) #op __r,
+        }
+    };
 }
 
 /// The same of what is borrowed, or of which a part is used: if a method gives it, it is left behind.
 fn looked_into(expr: &mut Expr) {
+    let constant = temporaries::promoted(expr);
     receivers(expr);
-    if let Expr::MethodCall(e) = scan::peel(expr) {
-        *expr = left_behind(e.method.span(), expr.clone());
-    }
+    let span = match scan::peel(expr) {
+        Expr::MethodCall(e) => e.method.span(),
+        Expr::Array(e) if !constant => e.span(),
+        Expr::Binary(e) if !constant => e.op.span(),
+        Expr::Unary(e) if !constant && !matches!(e.op, UnOp::Deref(_)) => e.op.span(),
+        _ => return,
+    };
+    *expr = left_behind(span, expr.clone());
 }
 
 /// A value that rustc is to say of that it has no destructor.

@@ -191,6 +191,10 @@ impl Exits for Outcomes<'_> {
     fn closure(&mut self, closure: &mut ExprClosure) {
         if closure.asyncness.is_none() && !exits_early(&closure.body) {
             let (site, body) = (Span::mixed_site(), &closure.body);
+            let ty = match &closure.output {
+                syn::ReturnType::Type(_, ty) => Some(quote_spanned!(site=> : #ty)),
+                syn::ReturnType::Default => None,
+            };
             let note = quote_spanned! {site=>
                 let __note = if ::core::cfg!(debug_assertions) {
                     ::core::option::Option::Some(::finespun::__rt::Note::<__Task>::new())
@@ -204,7 +208,7 @@ impl Exits for Outcomes<'_> {
                 false => quote_spanned! {site=> {
                     #note
                     #[allow(clippy::let_and_return, clippy::let_unit_value, clippy::unit_arg)]
-                    let __r = #body;
+                    let __r #ty = #body;
                     ::core::mem::forget(__note);
                     __r
                 }},

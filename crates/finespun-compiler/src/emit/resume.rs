@@ -242,13 +242,14 @@ fn local_slots(regions: &Regions<'_>, places: &[Place]) -> Vec<(usize, Ident)> {
     vars.into_iter().map(|v| (v, slot(&names.vars[v].key))).collect()
 }
 
-fn result_slots(regions: &Regions<'_>, places: &[Place]) -> Vec<Ident> {
+/// With what tells the type, where that is needed.
+fn result_slots(regions: &Regions<'_>, places: &[Place]) -> Vec<(Ident, Option<Ident>)> {
     let mut slots = Vec::new();
     for place in places {
         if let Place::After(b, i) = *place
             && matches!(regions.node(b, i).out(), Some(Dest::Let(..)))
         {
-            slots.push(result(b, i));
+            slots.push((result(b, i), regions.ready.tie(b, i)));
         }
     }
     slots
@@ -258,7 +259,8 @@ fn all_slots(regions: &Regions<'_>) -> Vec<Ident> {
     let places = &regions.numbers;
     let locals = local_slots(regions, places).into_iter().map(|(_, s)| s);
     let pendings = regions.ready.entries().into_iter().map(pending);
-    locals.chain(pendings).chain(result_slots(regions, places)).collect()
+    let results = result_slots(regions, places).into_iter().map(|(slot, _)| slot);
+    locals.chain(pendings).chain(results).collect()
 }
 
 /// Takes the entry apart: into slots, and locals that stay put.
@@ -302,11 +304,14 @@ fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream 
         });
     }
     let state = machine.then(|| quote_spanned!(site=> mut __k,));
-    let results = result_slots(regions, places);
+    let results = result_slots(regions, places).into_iter().map(|(slot, tie)| match tie {
+        Some(tie) => quote_spanned!(site=> let mut #slot = ::finespun::__rt::Tie::slot(#tie);),
+        None => quote_spanned!(site=> let mut #slot = ::finespun::__rt::Held::empty();),
+    });
     quote_spanned! {site=>
         let (#state #(mut #keys,)* #(mut #slots,)* #(mut #pendings,)*) =
             match unsafe { __enter.take() } { #arms };
-        #(let mut #results = ::finespun::__rt::Held::empty();)*
+        #(#results)*
     }
 }
 

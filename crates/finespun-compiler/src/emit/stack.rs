@@ -47,7 +47,9 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
     body.extend(inside);
     if !ready.entries().is_empty() {
         let cold = resume::write(ready);
+        let ties = ready.ties();
         body = quote_spanned! {site=>
+            #(let #ties = ::finespun::__rt::Tie::new();)*
             let __en = '__fallback: { #body };
             #cold
         };
@@ -114,8 +116,9 @@ impl Writer<'_> {
         let block = &self.ready.body.blocks[id];
         let mut out = TokenStream::new();
         let mut falls = true;
-        for node in &block.nodes {
-            let code = self.node(node, &mut falls);
+        for (index, node) in block.nodes.iter().enumerate() {
+            let tie = self.ready.tie(id, index).filter(|_| !self.ready.entries().is_empty());
+            let code = self.node(node, tie.as_ref(), &mut falls);
             let valued = matches!(node, Node::Await(p) if matches!(self.ready.body.points[*p].out, Dest::Value))
                 || matches!(node.out(), Some(Dest::Value));
             out.extend(if valued { assigned(code) } else { code });
@@ -157,7 +160,8 @@ impl Writer<'_> {
         stmt
     }
 
-    fn node(&mut self, node: &Node, falls: &mut bool) -> TokenStream {
+    /// One node; the value of a compound one passes through the `tie`.
+    fn node(&mut self, node: &Node, tie: Option<&Ident>, falls: &mut bool) -> TokenStream {
         let site = Span::mixed_site();
         match node {
             Node::Plain(stmt) => {
@@ -198,7 +202,7 @@ impl Writer<'_> {
                 }
                 self.guarded = after && (self.guarded || !other_falls);
                 *falls &= then_falls || other_falls;
-                self.bind(out, code)
+                self.bind(out, tie, code)
             }
             Node::Match { expr, arms, out, .. } => {
                 let tail = matches!(out, Dest::Tail);
@@ -218,7 +222,7 @@ impl Writer<'_> {
                 }
                 self.guarded = after;
                 *falls &= any;
-                self.bind(out, quote_spanned!(site=> match #expr { #code }))
+                self.bind(out, tie, quote_spanned!(site=> match #expr { #code }))
             }
             Node::Loop { label, body, out, .. } => {
                 let before = self.guarded;
@@ -226,14 +230,14 @@ impl Writer<'_> {
                 *falls &= self.ready.body.breaks(*body);
                 let (body, _) = self.block(*body, false);
                 self.guarded = before;
-                self.bind(out, quote_spanned!(site=> #label loop { #body }))
+                self.bind(out, tie, quote_spanned!(site=> #label loop { #body }))
             }
             Node::Scope { body, out: out @ Dest::Let(_, ty), .. } if node.early() => {
                 let name = format_ident!("__given{body}", span = site);
                 let (code, ends) = self.block_into(Some(&name), *body, false);
                 *falls &= ends;
                 let ty = ty.iter();
-                let binding = self.bind(out, quote!(#name));
+                let binding = self.bind(out, tie, quote!(#name));
                 quote_spanned!(site=> let #name #(: #ty)*; { #code } #binding)
             }
             Node::Scope { label, body, out, .. } => {
@@ -245,13 +249,17 @@ impl Writer<'_> {
                 } else {
                     *falls &= ends;
                 }
-                self.bind(out, quote_spanned!(site=> #label { #body }))
+                self.bind(out, tie, quote_spanned!(site=> #label { #body }))
             }
         }
     }
 
-    fn bind(&self, out: &Dest, code: TokenStream) -> TokenStream {
+    fn bind(&self, out: &Dest, tie: Option<&Ident>, code: TokenStream) -> TokenStream {
         let site = Span::mixed_site();
+        let code = match tie {
+            Some(tie) => quote_spanned!(site=> ::finespun::__rt::Tie::of(#tie, #code)),
+            None => code,
+        };
         match out {
             Dest::Let(pat, ty) => {
                 let ty = ty.as_ref().map(|ty| quote_spanned!(site=> : #ty));
@@ -372,7 +380,7 @@ impl Writer<'_> {
         };
         match &point.out {
             Dest::Tail => Outcomes(&self.ready.ret).done(value, span),
-            out => self.bind(out, value),
+            out => self.bind(out, None, value),
         }
     }
 }

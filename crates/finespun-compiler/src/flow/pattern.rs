@@ -270,7 +270,10 @@ impl Builder<'_> {
         let mut otherwise = vec![before];
         if let Pat::Guard(p) = pat {
             self.value(&p.guard);
-            otherwise.push(self.at);
+            // What a failed guard has looked at has not been taken; but it may have changed something.
+            if crate::scan::has_assignment(&p.guard) {
+                otherwise.push(self.at);
+            }
         }
         // Behind an arm that always matches nothing is reached; rustc checks moves there all the same.
         let here = self.at;

@@ -39,6 +39,10 @@ impl Norm<'_> {
                 for argument in &e.args {
                     self.unchanged(&e.func, argument);
                 }
+                if let Some(name) = scan::name(&e.func).filter(|name| self.names.find(name).is_some()) {
+                    // It may be called by value.
+                    self.body.postponed.push((name.clone(), e.func.span()));
+                }
                 e.args = self.list(e.args.into_iter().collect(), nodes).into_iter().collect();
                 Expr::Call(e)
             }

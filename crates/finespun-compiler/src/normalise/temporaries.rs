@@ -115,7 +115,11 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
         Expr::Block(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) | Expr::Const(_) => None,
         Expr::If(_) => None,
         Expr::Match(e) => left_behind(e),
-        Expr::Call(e) => find(&e.func).or_else(|| e.args.iter().find_map(find)),
+        Expr::Call(e) => {
+            // What is called, if it is a value, is a temporary itself.
+            let func = if scan::is_place(&e.func) { inside(&e.func) } else { Some(e.func.span()) };
+            func.or_else(|| e.args.iter().find_map(find))
+        }
         Expr::MethodCall(e) => {
             let among = |list: &[&str]| list.iter().any(|m| e.method == m);
             let by_value = among(CONSUMING) || among(ADAPTORS) || of_number(&e.method);
@@ -257,7 +261,7 @@ pub(crate) fn extending(expr: &Expr) -> Option<Span> {
 }
 
 /// Is a borrow of this value a borrow of a constant?
-fn promoted(expr: &Expr) -> bool {
+pub(crate) fn promoted(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Lit(_) => true,
         Expr::Unary(e) if matches!(e.op, UnOp::Neg(_)) => promoted(&e.expr),
@@ -277,7 +281,15 @@ fn place(expr: &Expr) -> Option<Span> {
         Expr::Index(e) => place(&e.expr).or_else(|| find(&e.index)),
         Expr::Unary(e) if matches!(e.op, UnOp::Deref(_)) => place(&e.expr),
         Expr::Lit(_) => None,
-        Expr::Array(e) => e.elems.iter().find_map(find),
+        // Of what is not made here, rustc says whether the array has a destructor.
+        Expr::Array(e) => e.elems.iter().find_map(|element| match scan::peel(element) {
+            Expr::Lit(_) | Expr::Cast(_) | Expr::Reference(_) | Expr::Path(_) | Expr::Field(_) | Expr::Index(_) => {
+                find(element)
+            }
+            Expr::Unary(_) | Expr::Binary(_) => find(element),
+            Expr::Array(_) => place(element),
+            other => Some(other.span()),
+        }),
         Expr::Reference(e) => place(&e.expr),
         Expr::MethodCall(e) if is_view(expr) => inside(&e.receiver),
         other => Some(other.span()),

@@ -40,7 +40,15 @@ fn sum(
             let n = __a2;
             let __t0 = ::finespun::__rt::send(
                 reduce(
-                    (0..n)
+                    ::finespun::__rt::consumed(
+                            0..n,
+                            |__x| {
+                                use ::finespun::__rt::{
+                                    Iterates as _, NoValue as _, OfStd as _,
+                                };
+                                (&&&::finespun::__rt::Receiver(__x)).check()
+                            },
+                        )
                         .map(move |k| {
                             let __note = if ::core::cfg!(debug_assertions) {
                                 ::core::option::Option::Some(

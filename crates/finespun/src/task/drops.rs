@@ -106,6 +106,29 @@ pub fn undropped<T: ?Sized>(_: &T) {
 /// }
 /// assert!(Runtime::new().unwrap().run(squared(&AtomicBool::new(false))));
 /// ```
+///
+/// The same holds for what operators and arrays give, where it is borrowed or compared:
+///
+/// ```compile_fail,E0080
+/// # use finespun::prelude::*;
+/// # struct Guard(u64);
+/// # impl Drop for Guard {
+/// #     fn drop(&mut self) {}
+/// # }
+/// # fn sum(all: &[Guard]) -> u64 {
+/// #     all.iter().map(|guard| guard.0).sum()
+/// # }
+/// # #[task]
+/// # async fn one(n: u64) -> u64 {
+/// #     yield_now().await;
+/// #     n
+/// # }
+/// #[task]
+/// async fn summed(a: Guard, b: Guard) -> u64 {
+///     one(sum(&[a, b])).await
+/// }
+/// assert_eq!(Runtime::new().unwrap().run(summed(Guard(1), Guard(2))), 3);
+/// ```
 #[inline(always)]
 pub fn left_behind<T>(receiver: T) -> T {
     nothing_to_drop::<T>();

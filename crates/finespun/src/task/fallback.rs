@@ -142,6 +142,37 @@ impl<T> Held<T> {
     }
 }
 
+/// Tells the code that goes on after a suspension the type of a value that the code on the stack makes.
+pub struct Tie<T>(PhantomData<fn() -> T>);
+
+impl<T> Clone for Tie<T> {
+    fn clone(&self) -> Tie<T> {
+        *self
+    }
+}
+impl<T> Copy for Tie<T> {}
+
+impl<T> Tie<T> {
+    /// A tie of a type that is yet to be found out.
+    #[expect(clippy::new_without_default, reason = "generated code's")]
+    #[inline(always)]
+    pub fn new() -> Tie<T> {
+        Tie(PhantomData)
+    }
+
+    /// The value, whose type it is.
+    #[inline(always)]
+    pub fn of(self, value: T) -> T {
+        value
+    }
+
+    /// A place for such a value.
+    #[inline(always)]
+    pub fn slot(self) -> Held<T> {
+        Held::empty()
+    }
+}
+
 macro_rules! entries {
     ($($name:ident: $($variant:ident $type:ident),+;)+) => {$(
         /// At which await a function leaves the stack, and what it takes along.

@@ -15,4 +15,5 @@ mod order;
 mod programs;
 mod reborrows;
 mod shapes;
+mod unnamed;
 mod wildcards;

@@ -1,0 +1,112 @@
+//! Types that the hot version of a body tells the cold one.
+//!
+//! The cold version has only what can still run after the task has left the stack. So an alternative that fixes a type may be
+//! missing there: of `let x = if c { Some(1u8) } else { wait().await; None };` only the `None` is left. Such a value passes through
+//! a *tie* in the hot version, whose type the slot has in the cold one.
+
+use proc_macro2::Span;
+use quote::format_ident;
+use syn::visit::Visit;
+use syn::{BinOp, Expr, Ident, Stmt, UnOp};
+
+use super::Ready;
+use crate::ir::{BlockId, Dest, Node};
+use crate::macros::{self, Arguments};
+use crate::scan;
+
+impl Ready {
+    /// The tie of a compound node.
+    pub(super) fn tie(&self, block: BlockId, index: usize) -> Option<Ident> {
+        let node = &self.body.blocks[block].nodes[index];
+        let untyped = matches!(node.out(), Some(Dest::Let(_, None)));
+        (untyped && self.vague(node)).then(|| format_ident!("__tie{block}_{index}", span = Span::mixed_site()))
+    }
+
+    /// All of them.
+    pub(super) fn ties(&self) -> Vec<Ident> {
+        let blocks = self.body.blocks.iter().enumerate();
+        blocks.flat_map(|(b, block)| (0..block.nodes.len()).filter_map(move |n| self.tie(b, n))).collect()
+    }
+
+    /// May the type of an alternative be told by another one?
+    fn vague(&self, node: &Node) -> bool {
+        match node {
+            Node::If { .. } | Node::Match { .. } => node.children().into_iter().any(|block| self.vague_block(block)),
+            Node::Scope { label, body, .. } => self.vague_block(*body) || (label.is_some() && self.vague_breaks(*body)),
+            Node::Loop { body, .. } => self.vague_breaks(*body),
+            Node::Plain(_) | Node::Await(_) => false,
+        }
+    }
+
+    /// The same of what a `break` gives, of whatever loop.
+    fn vague_breaks(&self, block: BlockId) -> bool {
+        struct Breaks(bool);
+        impl<'a> Visit<'a> for Breaks {
+            fn visit_expr_break(&mut self, e: &'a syn::ExprBreak) {
+                self.0 |= e.expr.as_deref().is_some_and(vague);
+            }
+        }
+        let content = &self.body.blocks[block];
+        let mut breaks = Breaks(false);
+        for node in &content.nodes {
+            match node {
+                Node::Plain(stmt) => breaks.visit_stmt(stmt),
+                node => breaks.0 |= node.children().into_iter().any(|inner| self.vague_breaks(inner)),
+            }
+        }
+        content.value.iter().for_each(|value| breaks.visit_expr(value));
+        breaks.0
+    }
+
+    fn vague_block(&self, block: BlockId) -> bool {
+        let block = &self.body.blocks[block];
+        match (&block.value, block.nodes.last()) {
+            (Some(value), _) => vague(value),
+            (None, Some(node)) if matches!(node.out(), Some(Dest::Value)) => self.vague(node),
+            _ => false,
+        }
+    }
+}
+
+/// Is this a value whose type something else must tell?
+fn vague(expr: &Expr) -> bool {
+    let tail = |block: &syn::Block| match block.stmts.last() {
+        Some(Stmt::Expr(e, None)) => vague(e),
+        _ => false,
+    };
+    match scan::peel(expr) {
+        Expr::Lit(e) => match &e.lit {
+            syn::Lit::Int(n) => n.suffix().is_empty(),
+            syn::Lit::Float(n) => n.suffix().is_empty(),
+            _ => false,
+        },
+        Expr::Path(e) => e.path.is_ident("None"),
+        Expr::Unary(e) if matches!(e.op, UnOp::Neg(_) | UnOp::Not(_)) => vague(&e.expr),
+        Expr::Binary(e) if !matches!(e.op, BinOp::And(_) | BinOp::Or(_)) => vague(&e.left) && vague(&e.right),
+        Expr::Reference(e) => vague(&e.expr),
+        Expr::Tuple(e) => e.elems.iter().any(vague),
+        Expr::Array(e) => e.elems.is_empty() || e.elems.iter().all(vague),
+        Expr::Repeat(e) => vague(&e.expr),
+        Expr::Call(e) => match &*e.func {
+            Expr::Path(p) => p.path.segments.last().is_some_and(|last| {
+                let generic = ["Ok", "Err", "new", "default", "with_capacity"].iter().any(|name| last.ident == name);
+                generic || (last.ident.to_string().starts_with(char::is_uppercase) && e.args.iter().any(vague))
+            }),
+            _ => false,
+        },
+        Expr::MethodCall(e) => {
+            let told = ["into", "try_into", "collect", "parse", "sum", "product", "unwrap_or_default"];
+            told.iter().any(|name| e.method == name) && e.turbofish.is_none()
+        }
+        Expr::Macro(e) => match macros::parse(&e.mac) {
+            Some((macros::Style::Value, Arguments::List(list))) => list.iter().all(|argument| vague(&argument.expr)),
+            Some((macros::Style::Value, Arguments::Repeat(value, _))) => vague(&value),
+            _ => false,
+        },
+        Expr::Try(e) => vague(&e.expr),
+        Expr::Block(e) => tail(&e.block),
+        Expr::If(e) => tail(&e.then_branch) || e.else_branch.as_ref().is_some_and(|(_, other)| vague(other)),
+        Expr::Match(e) => e.arms.iter().any(|arm| vague(&arm.body)),
+        _ => false,
+    }
+}
