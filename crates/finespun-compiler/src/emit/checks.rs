@@ -97,6 +97,20 @@ pub(super) fn receivers(expr: &mut Expr) {
         Expr::Tuple(e) => e.elems.iter_mut().for_each(receivers),
         Expr::Array(e) => e.elems.iter_mut().for_each(receivers),
         Expr::Struct(e) => e.fields.iter_mut().for_each(|f| receivers(&mut f.expr)),
+        Expr::Repeat(e) => receivers(&mut e.expr),
+        Expr::Assign(e) => receivers(&mut e.right),
+        Expr::Let(e) => receivers(&mut e.expr),
+        Expr::Return(syn::ExprReturn { expr, .. }) | Expr::Break(syn::ExprBreak { expr, .. }) => {
+            expr.iter_mut().for_each(|value| receivers(value));
+        }
+        // What its head leaves behind lives as long as the value; what its arms leave does not.
+        Expr::Match(e) => receivers(&mut e.expr),
+        Expr::Macro(e) => {
+            if let Some((macros::Style::Value, mut arguments)) = macros::parse(&e.mac) {
+                macros::expressions_mut(&mut arguments).into_iter().for_each(receivers);
+                macros::rebuild(&mut e.mac, &arguments);
+            }
+        }
         _ => {}
     }
 }
