@@ -23,10 +23,10 @@ impl<'a> Visit<'a> for Mentions<'a> {
         match expr {
             Expr::Path(_) => self.plain.extend(scan::name(expr)),
             Expr::Field(_) | Expr::Index(_) | Expr::Unary(_) if scan::is_place(expr) => {
-                let root = scan::root(expr).map(|(n, _)| n);
-                match expr {
-                    Expr::Field(_) => self.parts.extend(root),
-                    _ => self.through.extend(root),
+                // Of `s.v[i]` it captures `s.v`.
+                match scan::root(expr) {
+                    Some((root, _)) if has_field(expr) => self.parts.push(root),
+                    root => self.through.extend(root.map(|(n, _)| n)),
                 }
                 if let Expr::Index(i) = expr {
                     self.visit_expr(&i.index);
@@ -39,12 +39,43 @@ impl<'a> Visit<'a> for Mentions<'a> {
                 }
                 m.args.iter().for_each(|a| self.visit_expr(a));
             }
+            // What a pattern takes apart is captured in part, or not at all.
+            Expr::Match(m) if scan::name(&m.expr).is_some() => {
+                self.parts.extend(scan::name(&m.expr));
+                m.arms.iter().for_each(|arm| self.visit_arm(arm));
+            }
+            Expr::Let(e) if scan::name(&e.expr).is_some() => self.parts.extend(scan::name(&e.expr)),
+            Expr::Assign(e) if scan::name(&e.right).is_some() && !scan::is_place(&e.left) => {
+                self.parts.extend(scan::name(&e.right));
+                self.visit_expr(&e.left);
+            }
             _ => visit::visit_expr(self, expr),
+        }
+    }
+    fn visit_local(&mut self, local: &'a syn::Local) {
+        match &local.init {
+            Some(init) if scan::name(&init.expr).is_some() && !matches!(local.pat, syn::Pat::Ident(_)) => {
+                self.parts.extend(scan::name(&init.expr));
+                if let Some((_, other)) = &init.diverge {
+                    self.visit_expr(other);
+                }
+            }
+            _ => visit::visit_local(self, local),
         }
     }
     fn visit_macro(&mut self, mac: &'a syn::Macro) {
         // Arguments of understood macros: names only, at any depth.
         let _ = mac;
+    }
+}
+
+/// Is this place a field, or a part of one?
+fn has_field(place: &Expr) -> bool {
+    match scan::peel(place) {
+        Expr::Field(_) => true,
+        Expr::Index(e) => has_field(&e.expr),
+        Expr::Unary(e) => has_field(&e.expr),
+        _ => false,
     }
 }
 
@@ -58,7 +89,14 @@ impl Builder<'_> {
         kind.closure = true;
         for var in self.in_macros(body) {
             kind.drops |= self.graph.kinds[var].drops;
-            self.touch(var, if moves { Use::Value } else { Use::Borrow }, span);
+            // Perhaps a part of it alone, or only its name.
+            let part = self.graph.kinds[var].drops && self.graph.kinds[var].lends == Lend::Owned;
+            let how = match moves {
+                true if part => Use::TakePart(None),
+                true => Use::Maybe,
+                false => Use::Borrow,
+            };
+            self.touch(var, how, span);
             if !moves {
                 kind.from.insert((var, true));
             }
@@ -105,7 +143,11 @@ impl Builder<'_> {
         }
         let mut macros = Macros(Vec::new());
         macros.visit_expr(expr);
-        let names = macros.0.iter().flat_map(crate::macros::idents);
+        let used = |tokens| {
+            let all: Vec<Ident> = crate::macros::idents(tokens);
+            all.into_iter().filter(move |name| crate::macros::uses(tokens, name))
+        };
+        let names = macros.0.iter().flat_map(used);
         names.filter_map(|name| self.names.find(&name).filter(|var| self.scope.contains(var))).collect()
     }
 }

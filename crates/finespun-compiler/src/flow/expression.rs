@@ -116,7 +116,17 @@ impl<'a> Builder<'a> {
                 Kind::primitive()
             }
             Expr::Assign(e) => {
-                let kind = self.value(&e.right);
+                let kind = match scan::name(&e.right)
+                    .filter(|_| leaves_parts(&e.left))
+                    .and_then(|name| self.names.find(name))
+                    .filter(|&var| self.graph.kinds[var].drops && self.graph.kinds[var].lends == Lend::Owned)
+                {
+                    Some(var) => {
+                        self.touch(var, Use::TakePart(None), e.right.span());
+                        self.graph.kinds[var].clone()
+                    }
+                    None => self.value(&e.right),
+                };
                 self.destination(&e.left);
                 if let Some(var) = scan::root(&e.left).and_then(|(name, _)| self.names.find(name)) {
                     self.store(var, &kind.from);
@@ -474,6 +484,8 @@ impl<'a> Builder<'a> {
             }
             Arguments::Matches(expr, pat, guard) => {
                 let subject = self.subject(expr);
+                self.event(Event::Nothing);
+                let otherwise = self.at;
                 let subject = self.taken(pat, expr, &subject);
                 self.scoped(|me| {
                     me.bind(pat, &subject);
@@ -481,6 +493,8 @@ impl<'a> Builder<'a> {
                         me.value(guard);
                     }
                 });
+                // What does not match is not taken.
+                self.join(&[otherwise, self.at]);
                 return Kind::primitive();
             }
             Arguments::None => {}
@@ -489,6 +503,18 @@ impl<'a> Builder<'a> {
             self.at = None;
         }
         kind
+    }
+}
+
+/// May the left side of an assignment leave a part of the value where it is?
+fn leaves_parts(left: &Expr) -> bool {
+    match scan::peel(left) {
+        // Of a type's own, which may have a destructor.
+        Expr::Struct(_) | Expr::Call(_) => true,
+        Expr::Infer(_) | Expr::Range(_) => true,
+        Expr::Tuple(e) => e.elems.iter().any(leaves_parts),
+        Expr::Array(e) => e.elems.iter().any(leaves_parts),
+        _ => false,
     }
 }
 

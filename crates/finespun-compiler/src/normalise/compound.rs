@@ -114,7 +114,7 @@ impl Norm<'_> {
     ) {
         let mode = Mode::of(&out);
         let mut inner = Vec::new();
-        let (subject, owned) = self.subject(*e.expr, &mut inner);
+        let (subject, owned) = self.subject(*e.expr, false, &mut inner);
         let span = e.let_token.span.resolved_at(Span::mixed_site());
         let mut rest: Pat = syn::parse_quote_spanned!(span=> _);
         let other = match other {
@@ -141,7 +141,8 @@ impl Norm<'_> {
 
     /// What a `match` looks at: a place as it is, a value through a local, so
     /// that it lives as long as the match. Tells whether it is such a local.
-    fn subject(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> (Expr, bool) {
+    /// What it is made of is kept `to_the_end`, too, or ends before an `else`.
+    fn subject(&mut self, expr: Expr, to_the_end: bool, nodes: &mut Vec<Node>) -> (Expr, bool) {
         let expr = scan::peeled(expr);
         if scan::is_constant(&expr) {
             self.temporary(expr.span(), "a constant in the head may have a destructor");
@@ -154,10 +155,15 @@ impl Norm<'_> {
         }
         let name = self.names.temporary("s");
         let out = Dest::Let(Box::new(ident_pat(&name)), None);
-        if scan::awaits(&expr) {
+        if scan::awaits(&expr) && self.direct(&expr) {
             self.bind(expr, out, nodes);
         } else {
-            nodes.push(Node::Plain(let_stmt(out, expr)));
+            let (from, head) = (self.names.vars.len(), expr.span());
+            let value = self.value(expr, nodes);
+            if !to_the_end && !self.consumed(&value, from) {
+                self.temporary(head, "a temporary in the head may have a destructor");
+            }
+            nodes.push(Node::Plain(let_stmt(out, value)));
         }
         (ident_expr(&name), true)
     }
@@ -165,7 +171,7 @@ impl Norm<'_> {
     fn select(&mut self, e: syn::ExprMatch, out: Dest, nodes: &mut Vec<Node>) {
         let mode = Mode::of(&out);
         let mut inner = Vec::new();
-        let (subject, _) = self.subject(*e.expr, &mut inner);
+        let (subject, _) = self.subject(*e.expr, true, &mut inner);
         let mut arms = Vec::new();
         for arm in e.arms {
             if let Pat::Guard(guard) = &arm.pat

@@ -32,6 +32,7 @@ mod guesses;
 mod let_else;
 mod loops;
 mod moves;
+mod parts;
 mod pattern;
 mod signatures;
 mod statements;

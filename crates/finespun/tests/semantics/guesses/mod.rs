@@ -1,7 +1,7 @@
 //! Bodies in which names and shapes mislead, one a line, unformatted: most were written to find what the task compiler takes
 //! for granted.
 
-mod kit;
+pub mod kit;
 
 mod callees;
 mod coercions;
