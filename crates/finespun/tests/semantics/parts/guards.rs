@@ -97,5 +97,6 @@ corpus! {
     fn a_field_pat() -> u64 { let s = (pair("a", "b"), d("c")); let Pair(x, _) = s.0; wait().await; log("end"); x.len() } with ();
     fn a_slice_pat() -> u64 { let s = [d("a"), d("b"), d("c")]; let [x, .., z] = s; wait().await; log("end"); x.len() + z.len() } with ();
     fn a_slice_rest() -> u64 { let s = [d("a"), d("b"), d("c")]; let [_, rest @ ..] = s; wait().await; log("end"); rest.len() as u64 } with ();
+    fn a_labelled_move() -> u64 { let s = d("a"); let n = 'b: { if s.no() { break 'b 1 } eat(s); 2 }; wait().await; log("end"); n } with ();
     fn a_const_block() -> u64 { let s = d("a"); let n = const { 3u64 }; wait().await; log("end"); n } with ();
 }
