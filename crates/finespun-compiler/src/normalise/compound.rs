@@ -209,6 +209,11 @@ impl Norm<'_> {
             _ => Dest::Value,
         };
         inner.push(last(inside));
+        self.scope(inner, out, statement, nodes);
+    }
+
+    /// A scope around nodes whose locals must end here.
+    fn scope(&mut self, inner: Vec<Node>, out: Dest, statement: bool, nodes: &mut Vec<Node>) {
         let body = self.push(Block { nodes: inner, value: None, parent: None });
         nodes.push(Node::Scope { label: None, body, out, statement });
     }
@@ -281,8 +286,7 @@ impl Norm<'_> {
         self.body.blocks[body] = Block { nodes: inner, value: block.value, parent: None };
         outer.push(Node::Loop { label: e.label, body, out: Dest::Unit });
         let out = self.unit(out);
-        let body = self.push(Block { nodes: outer, value: None, parent: None });
-        nodes.push(Node::Scope { label: None, body, out, statement: false });
+        self.scope(outer, out, false, nodes);
     }
 
     /// Loops that cannot have a value are statements; as a result of the task

@@ -175,8 +175,8 @@ pub(crate) const LARGEST_FRAME: usize = 2 * 1024 * 1024;
 
 /// Stack below the last guard check, for plain calls, destructors, straight tasks, and the locals of one task; and the
 /// whole stack of a thread for blocking calls. Address space, which takes memory only where it is used. Arguments, locals and
-/// results take several times their size on their way into a frame and out of it: 14 times as measured, and between 130 and 190
-/// times in a debug build, where every call copies what it is given.
+/// results take several times their size on their way into a frame and out of it: 13 times as measured, and between 128 and 192
+/// times in a debug build, where every call copies its arguments.
 pub(crate) const STACK_RESERVE: usize = (if cfg!(debug_assertions) { 192 } else { 32 }) * LARGEST_FRAME;
 
 /// The memory of a frame with body `F` and result `T`.

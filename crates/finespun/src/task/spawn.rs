@@ -57,8 +57,8 @@ impl Keeper {
 /// Starts a task that may go on after the expression that starts it; the calling task goes on as well.
 ///
 /// The task belongs to the run of its caller, and to no group within that: when the run's root has ended, spawned tasks that
-/// have not are cancelled. Its panic is for whoever awaits the handle, or else for the run. The price is a frame (the papers' parallel version of a call): where the caller waits anyway, `join!`
-/// costs a tenth of it.
+/// have not are cancelled. The task that awaits the handle gets its panic; if none does, the run ends with it. The price is a
+/// frame (the papers' parallel version of a call): where the caller waits anyway, `join!` costs a tenth of it.
 ///
 /// # Panics
 /// Outside a task.
@@ -99,8 +99,8 @@ impl Task for Release {
 
 /// A spawned task: awaiting it delivers the value; dropping it lets the task go on alone.
 ///
-/// A panic of the task is for whoever awaits the handle. If the handle is dropped instead, before or after, the panic ends the
-/// run: that is cancelled, and delivers it. (In a [`scope`], the scope ends with a panic; a handle that outlives its run takes the
+/// The task that awaits the handle gets the spawned task's panic. If the handle is dropped instead, before or after the panic,
+/// the run is cancelled and ends with it. (In a [`scope`], the scope ends with a panic; a handle that outlives its run takes the
 /// panic along.)
 ///
 /// A handle is a task, so sets of them are waited for as sets of tasks are: `join!(a, b)`, [`join_all`](crate::join_all)
