@@ -237,6 +237,10 @@ pub fn change(d: &mut D) -> u64 {
 
 pub fn eat<X>(_: X) {}
 
+pub fn once<X>(run: impl FnOnce() -> X) -> X {
+    run()
+}
+
 impl Seen for D {
     fn seen(&self) -> u64 {
         self.1.log(format_args!("read D{}", self.0));

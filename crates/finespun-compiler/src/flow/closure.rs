@@ -5,7 +5,9 @@ use syn::{Expr, Ident};
 
 use super::event::Use;
 use super::graph::Builder;
+use super::pattern::takes;
 use crate::kinds::{Kind, Lend};
+use crate::macros::{self, Arguments};
 use crate::scan;
 
 #[derive(Default)]
@@ -16,6 +18,15 @@ struct Mentions<'a> {
     through: Vec<&'a Ident>,
     /// Named as the root of a field.
     parts: Vec<&'a Ident>,
+    /// Matched by a pattern that takes something out of it.
+    taken: Vec<&'a Ident>,
+}
+
+impl<'a> Mentions<'a> {
+    /// A local, if it is one, is matched by patterns.
+    fn matched(&mut self, head: &'a Expr, takes: bool) {
+        if takes { &mut self.taken } else { &mut self.parts }.extend(scan::name(head));
+    }
 }
 
 impl<'a> Visit<'a> for Mentions<'a> {
@@ -41,12 +52,14 @@ impl<'a> Visit<'a> for Mentions<'a> {
             }
             // What a pattern takes apart is captured in part, or not at all.
             Expr::Match(m) if scan::name(&m.expr).is_some() => {
-                self.parts.extend(scan::name(&m.expr));
+                self.matched(&m.expr, m.arms.iter().any(|arm| takes(&arm.pat)));
                 m.arms.iter().for_each(|arm| self.visit_arm(arm));
             }
-            Expr::Let(e) if scan::name(&e.expr).is_some() => self.parts.extend(scan::name(&e.expr)),
+            Expr::Let(e) if scan::name(&e.expr).is_some() => {
+                self.matched(&e.expr, takes(&e.pat));
+            }
             Expr::Assign(e) if scan::name(&e.right).is_some() && !scan::is_place(&e.left) => {
-                self.parts.extend(scan::name(&e.right));
+                self.matched(&e.right, !matches!(*e.left, Expr::Infer(_)));
                 self.visit_expr(&e.left);
             }
             _ => visit::visit_expr(self, expr),
@@ -55,7 +68,7 @@ impl<'a> Visit<'a> for Mentions<'a> {
     fn visit_local(&mut self, local: &'a syn::Local) {
         match &local.init {
             Some(init) if scan::name(&init.expr).is_some() && !matches!(local.pat, syn::Pat::Ident(_)) => {
-                self.parts.extend(scan::name(&init.expr));
+                self.matched(&init.expr, takes(&local.pat));
                 if let Some((_, other)) = &init.diverge {
                     self.visit_expr(other);
                 }
@@ -63,9 +76,8 @@ impl<'a> Visit<'a> for Mentions<'a> {
             _ => visit::visit_local(self, local),
         }
     }
-    fn visit_macro(&mut self, mac: &'a syn::Macro) {
-        // Arguments of understood macros: names only, at any depth.
-        let _ = mac;
+    fn visit_macro(&mut self, _: &'a syn::Macro) {
+        // Its tokens are not the body's: see `in_macros`.
     }
 }
 
@@ -87,11 +99,11 @@ impl Builder<'_> {
         // It has a destructor if something that it captures has.
         let mut kind = Kind::copy();
         kind.closure = true;
-        for var in self.in_macros(body) {
+        for (var, matched) in self.in_macros(body) {
             kind.drops |= self.graph.kinds[var].drops;
             // Perhaps a part of it alone, or only its name.
             let part = self.graph.kinds[var].drops && self.graph.kinds[var].lends == Lend::Owned;
-            let how = match moves {
+            let how = match moves || matched {
                 true if part => Use::TakePart(None),
                 true => Use::Maybe,
                 false => Use::Borrow,
@@ -101,10 +113,11 @@ impl Builder<'_> {
                 kind.from.insert((var, true));
             }
         }
-        let plain = mentions.plain.iter().map(|n| (n, true, true));
-        let through = mentions.through.iter().map(|n| (n, false, true));
-        let parts = mentions.parts.iter().map(|n| (n, false, false));
-        for (name, plain, whole) in plain.chain(through).chain(parts) {
+        let plain = mentions.plain.iter().map(|n| (n, true, true, false));
+        let through = mentions.through.iter().map(|n| (n, false, true, false));
+        let parts = mentions.parts.iter().map(|n| (n, false, false, false));
+        let taken = mentions.taken.iter().map(|n| (n, false, false, true));
+        for (name, plain, whole, taken) in plain.chain(through).chain(parts).chain(taken) {
             let Some(var) = self.names.find(name) else { continue };
             if !self.scope.contains(&var) {
                 continue;
@@ -115,7 +128,7 @@ impl Builder<'_> {
             let how = match (moves, plain) {
                 (true, _) if whole => Use::Value,
                 // Only the field is captured.
-                (true, _) if known.drops && known.lends == Lend::Owned => Use::TakePart(None),
+                (moves, _) if (moves || taken) && known.drops && known.lends == Lend::Owned => Use::TakePart(None),
                 (true, _) => Use::Maybe,
                 (false, true) => Use::Maybe,
                 (false, false) => Use::Borrow,
@@ -133,21 +146,29 @@ impl Builder<'_> {
         kind
     }
 
-    /// The locals in scope that macros inside an expression name.
-    fn in_macros(&self, expr: &Expr) -> Vec<usize> {
-        struct Macros(Vec<proc_macro2::TokenStream>);
-        impl<'a> Visit<'a> for Macros {
+    /// The locals in scope that macros inside an expression name, and whether a pattern may take something out of them.
+    fn in_macros(&self, expr: &Expr) -> Vec<(usize, bool)> {
+        struct Macros<'a>(Vec<&'a syn::Macro>);
+        impl<'a> Visit<'a> for Macros<'a> {
             fn visit_macro(&mut self, mac: &'a syn::Macro) {
-                self.0.push(mac.tokens.clone());
+                self.0.push(mac);
             }
         }
         let mut macros = Macros(Vec::new());
         macros.visit_expr(expr);
-        let used = |tokens| {
-            let all: Vec<Ident> = crate::macros::idents(tokens);
-            all.into_iter().filter(move |name| crate::macros::uses(tokens, name))
+        let used = |mac: &&syn::Macro| {
+            let tokens = mac.tokens.clone();
+            let matched = match macros::parse(mac) {
+                Some((_, Arguments::Matches(head, pat, _))) if takes(&pat) => scan::root(&head).map(|(n, _)| n.clone()),
+                _ => None,
+            };
+            let all: Vec<Ident> = macros::idents(&tokens);
+            all.into_iter()
+                .filter(move |name| macros::uses(&tokens, name))
+                .map(move |name| (matched.as_ref() == Some(&name), name))
         };
         let names = macros.0.iter().flat_map(used);
-        names.filter_map(|name| self.names.find(&name).filter(|var| self.scope.contains(var))).collect()
+        let found = |(matched, name)| Some((self.names.find(&name)?, matched));
+        names.filter_map(found).filter(|(var, _)| self.scope.contains(var)).collect()
     }
 }

@@ -98,6 +98,11 @@ fn effect(pat: &Pat) -> Effect {
     }
 }
 
+/// May a pattern take something out of what it matches?
+pub(super) fn takes(pat: &Pat) -> bool {
+    !matches!(effect(pat), Effect::Looks | Effect::Inert)
+}
+
 /// The parts of a tuple or struct that a pattern looks at, if it leaves out others.
 fn elements(pat: &Pat) -> Option<Vec<(Member, &Pat)>> {
     match pat {

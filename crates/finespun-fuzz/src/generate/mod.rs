@@ -7,6 +7,7 @@
 //! - `places`: what can be read, moved, lent or assigned
 //! - `patterns`: patterns of all forms, and what they bind
 //! - `numbers`, `values`: expressions of numbers and of values with destructors
+//! - `parts`: closures, macros and assignments that take a part of a local
 //! - `control`: expressions and blocks with branches inside
 //! - `statements`, `branches`, `loops`, `borrows`: statements
 
@@ -15,6 +16,7 @@ mod branches;
 mod control;
 mod loops;
 mod numbers;
+mod parts;
 mod patterns;
 mod places;
 pub mod scope;

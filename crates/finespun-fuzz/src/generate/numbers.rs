@@ -19,7 +19,7 @@ impl Gen {
         }
         let next = depth - 1;
         let num = &Ty::Num;
-        match self.rng.weighted(&[14, 16, 12, 8, 4, 5, 5, 8, 4, 4, 4, 3, 3]) {
+        match self.rng.weighted(&[14, 16, 12, 8, 4, 5, 5, 8, 4, 4, 4, 3, 6, 3]) {
             0 => self.small_number(),
             1 => self.awaited_number(next),
             2 => {
@@ -64,6 +64,7 @@ impl Gen {
                 ]);
                 Node::expr(num, template, vec![value])
             }
+            12 => self.taken_part().unwrap_or_else(|| self.small_number()),
             _ => match self.place(Use::Read, |ty| matches!(ty, Ty::List(_) | Ty::Opt(_) | Ty::Text | Ty::Shape)) {
                 Some(place) => {
                     let ask = match place.ty {

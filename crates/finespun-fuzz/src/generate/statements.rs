@@ -29,7 +29,7 @@ impl Gen {
     }
 
     fn any_statement(&mut self, depth: usize) -> Node {
-        let simple = [22, 4, 4, 9, 5, 8, 7, 6, 3, 4, 3, 2];
+        let simple = [22, 4, 4, 9, 5, 8, 7, 6, 3, 4, 3, 2, 4, 4];
         let compound = [9, 6, 7, 9, 3, 4, 3];
         let weights: Vec<u32> =
             if depth > 0 { simple.iter().chain(&compound).copied().collect() } else { simple.to_vec() };
@@ -49,12 +49,17 @@ impl Gen {
             10 => self.leaving(),
             11 if depth < 3 && !self.may_borrow() => self.logged(),
             11 => self.nested_item(),
-            12 => self.branch(depth),
-            13 => self.match_statement(depth),
-            14 => self.if_let(depth),
-            15 => self.any_loop(depth),
-            16 => self.inner_block(depth),
-            17 => self.moved_and_renewed(depth),
+            12 => self.unpacked().unwrap_or_else(|| self.binding(depth)),
+            13 => match self.taken_part() {
+                Some(value) => Node::item("t.log(#);", vec![value]),
+                None => self.logged(),
+            },
+            14 => self.branch(depth),
+            15 => self.match_statement(depth),
+            16 => self.if_let(depth),
+            17 => self.any_loop(depth),
+            18 => self.inner_block(depth),
+            19 => self.moved_and_renewed(depth),
             _ => self.labelled_statement(depth),
         }
     }

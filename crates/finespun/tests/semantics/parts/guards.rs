@@ -99,4 +99,13 @@ corpus! {
     fn a_slice_rest() -> u64 { let s = [d("a"), d("b"), d("c")]; let [_, rest @ ..] = s; wait().await; log("end"); rest.len() as u64 } with ();
     fn a_labelled_move() -> u64 { let s = d("a"); let n = 'b: { if s.no() { break 'b 1 } eat(s); 2 }; wait().await; log("end"); n } with ();
     fn a_const_block() -> u64 { let s = d("a"); let n = const { 3u64 }; wait().await; log("end"); n } with ();
+
+    // Closures without `move` that take something out of a local by a pattern.
+    fn ct_matches() -> bool { let o = Some(d("a")); let t = call(|| matches!(o, Some(x) if x.no()) as u64); log("mid"); wait().await; log("end"); t > 0 } with ();
+    fn ct_matches_yes(k: u64) -> u64 { let o; if k > 1 { o = Some(leaf(d("a")).await); } else { o = Some(d("b")); } let t = call(|| matches!(o, Some(x) if x.yes()) as u64); log("mid"); wait().await; log("end"); t } with (2);
+    fn ct_let() -> u64 { let o = (d("a"), d("b"), 3u64); let t = call(|| { let (x, _, k) = o; log("in"); k }); log("mid"); wait().await; log("end"); t } with ();
+    fn ct_match() -> u64 { let o = (d("a"), Some(d("b"))); let t = call(|| match o { (_, Some(x)) => { drop(x); 1 } _ => 2 }); log("mid"); wait().await; log("end"); t } with ();
+    fn ct_look() -> u64 { let o = (d("a"), Some(4u64)); let t = call(|| match o { (_, Some(x)) => x, _ => 2 }); log("mid"); wait().await; log("end"); t } with ();
+    fn ct_if_let(o: Option<D>) -> u64 { let t = call(|| if let Some(x) = o { log("in"); 1 } else { 2 }); log("mid"); wait().await; log("end"); t } with (Some(d("a")));
+    fn ct_unpacked() -> u64 { let o = (d("a"), d("b")); let t = call(|| { let x; (x, _) = o; log("in"); 1 }); log("mid"); wait().await; log("end"); t } with ();
 }

@@ -1,0 +1,131 @@
+//! Uses of a local of which the name alone does not tell what they do to it: in closures, in macros, of a part.
+
+use super::places::{Place, Use};
+use super::{From, Gen};
+use crate::tree::Node;
+use crate::types::Ty;
+
+impl Gen {
+    /// A number for which all of a place, a part of it, or nothing is moved.
+    pub(super) fn taken_part(&mut self) -> Option<Node> {
+        let good = |ty: &Ty| !ty.borrows() && !matches!(ty, Ty::Free | Ty::Unit | Ty::Bool | Ty::Num);
+        let place = self.place(Use::Move, good)?;
+        let num = &Ty::Num;
+        let text = place.text.clone();
+        let captured = self.rng.word(&["move || ", "|| "]);
+        Some(match self.rng.below(9) {
+            0 => {
+                self.captured(&place);
+                Node::expr(num, &format!("once(move || see(&{text}))"), vec![])
+            }
+            1 => {
+                self.captured(&place);
+                Node::expr(num, &format!("once({captured}{{ eat({text}); 3 }})"), vec![])
+            }
+            2 => {
+                let matched = self.asked(&place);
+                Node::expr(num, "(# as u64)", vec![matched])
+            }
+            3 => {
+                let matched = self.asked(&place);
+                self.captured(&place);
+                Node::expr(num, &format!("once({captured}# as u64)"), vec![matched])
+            }
+            // What nothing is done with is not captured.
+            4 => Node::expr(num, &format!("once({captured}{{ let _ = {text}; 4 }})"), vec![]),
+            5 => {
+                let (pat, read) = self.read_by(&place);
+                Node::expr(num, &format!("once({captured}{{ let # = {text}; # }})"), vec![pat, read])
+            }
+            6 => {
+                let (pat, read) = self.read_by(&place);
+                Node::expr(num, &format!("{{ let # = {text}; # }}"), vec![pat, read])
+            }
+            7 if place.part.is_empty() && !text.contains('\u{1}') => {
+                if captured == "move || " {
+                    self.captured(&place);
+                }
+                Node::expr(num, &format!("(once({captured}format!(\"{{{text}:?}}\")).len() as u64)"), vec![])
+            }
+            _ if place.ty == Ty::Parts => {
+                // `x` and `k` go.
+                self.mark_moved(place.var, &format!("{}.x", place.part));
+                let y = self.fresh(&Ty::D);
+                Node::expr(num, &format!("see(&Parts {{ y: #, ..{text} }})"), vec![y])
+            }
+            _ => {
+                self.captured(&place);
+                Node::expr(num, &format!("Some({text}).map_or(2, |it| it.seen())"), vec![])
+            }
+        })
+    }
+
+    /// `let x; (x, _) = place;`: what is not named stays where it is.
+    pub(super) fn unpacked(&mut self) -> Option<Node> {
+        let apart = |ty: &Ty| {
+            matches!(ty, Ty::Pair(..) | Ty::Duo | Ty::Parts | Ty::D | Ty::Section | Ty::Owner | Ty::Held | Ty::Two(_))
+        };
+        let place = self.place(Use::Move, apart)?;
+        let name = format!("u{}", self.fresh_number());
+        let (left, field, ty) = match (&place.ty, self.rng.below(3)) {
+            (Ty::Pair(a, _), 0) => (format!("({name}, _)"), ".0", (**a).clone()),
+            (Ty::Pair(a, _), 1) => (format!("({name}, ..)"), ".0", (**a).clone()),
+            (Ty::Pair(_, b), _) => (format!("(_, {name})"), ".1", (**b).clone()),
+            (Ty::Duo, 0) => (format!("Duo({name}, _)"), ".0", Ty::D),
+            (Ty::Duo, _) => (format!("Duo(.., {name})"), ".1", Ty::D),
+            (Ty::Parts, 0) => (format!("Parts {{ k: {name}, .. }}"), ".k", Ty::Num),
+            (Ty::Parts, _) => (format!("Parts {{ y: {name}, .. }}"), ".y", Ty::D),
+            (Ty::D, _) => (format!("D({name}, _)"), ".0", Ty::Num),
+            (Ty::Section, _) => (format!("Section({name}, ..)"), ".0", Ty::Num),
+            (Ty::Owner, _) => (format!("Owner {{ k: {name}, .. }}"), ".k", Ty::Num),
+            (Ty::Held, _) => (format!("Held {{ k: {name}, .. }}"), ".k", Ty::Num),
+            (Ty::Two(a), _) => (format!("[{name}, _]"), "", (**a).clone()),
+            _ => return None,
+        };
+        let mut text = place.text.clone();
+        if self.rng.percent(25) {
+            // As the value of a block, all of it goes.
+            self.captured(&place);
+            text = format!("{{ {text} }}");
+        } else if !ty.is_copy() {
+            self.mark_moved(place.var, &format!("{}{field}", place.part));
+        }
+        self.vars.push(crate::generate::scope::Var::new(&name, ty, false));
+        Some(Node::item(&format!("let {name}; {left} = {text};"), vec![]))
+    }
+
+    /// `matches!(place, pattern)`, perhaps with a guard.
+    fn asked(&mut self, place: &Place) -> Node {
+        let from = From::Place(place.var, place.part.clone());
+        let guarded = self.rng.percent(40);
+        self.scoped(|g| {
+            let (pat, bound) = g.pattern(&place.ty, false, &from, 2);
+            g.vars.extend(bound);
+            match guarded {
+                true => {
+                    let value = g.quietly(Gen::small_number);
+                    Node::expr(&Ty::Bool, &format!("matches!({}, # if # > 2)", place.text), vec![pat, value])
+                }
+                false => Node::expr(&Ty::Bool, &format!("matches!({}, #)", place.text), vec![pat]),
+            }
+        })
+    }
+
+    /// A pattern that takes a place apart, and a number that may come from what it binds.
+    fn read_by(&mut self, place: &Place) -> (Node, Node) {
+        let from = From::Place(place.var, place.part.clone());
+        self.scoped(|g| {
+            let (pat, bound) = g.pattern(&place.ty, true, &from, 2);
+            g.vars.extend(bound);
+            (pat, g.quietly(Gen::small_number))
+        })
+    }
+
+    /// Notes that a closure has taken a place: what lies behind a pointer is taken with the pointer.
+    fn captured(&mut self, place: &Place) {
+        match place.text.contains(['*', '[']) {
+            true => self.mark_moved(place.var, ""),
+            false => self.take(place),
+        }
+    }
+}
