@@ -16,16 +16,26 @@ struct Mentions<'a> {
     plain: Vec<&'a Ident>,
     /// Named as the root of an index, a dereference, a method call.
     through: Vec<&'a Ident>,
-    /// Named as the root of a field.
-    parts: Vec<&'a Ident>,
+    /// Named as the root of a field, which is this one if it is known.
+    parts: Vec<(&'a Ident, Option<&'a Expr>)>,
     /// Matched by a pattern that takes something out of it.
     taken: Vec<&'a Ident>,
+}
+
+/// How a closure names a local.
+#[derive(Clone, Copy)]
+enum Named<'a> {
+    Plain,
+    Through,
+    Part(Option<&'a Expr>),
+    Taken,
 }
 
 impl<'a> Mentions<'a> {
     /// A local, if it is one, is matched by patterns.
     fn matched(&mut self, head: &'a Expr, takes: bool) {
-        if takes { &mut self.taken } else { &mut self.parts }.extend(scan::name(head));
+        let Some(name) = scan::name(head) else { return };
+        if takes { self.taken.push(name) } else { self.parts.push((name, None)) }
     }
 }
 
@@ -36,7 +46,7 @@ impl<'a> Visit<'a> for Mentions<'a> {
             Expr::Field(_) | Expr::Index(_) | Expr::Unary(_) if scan::is_place(expr) => {
                 // Of `s.v[i]` it captures `s.v`.
                 match scan::root(expr) {
-                    Some((root, _)) if has_field(expr) => self.parts.push(root),
+                    Some((root, _)) if has_field(expr) => self.parts.push((root, Some(expr))),
                     root => self.through.extend(root.map(|(n, _)| n)),
                 }
                 if let Expr::Index(i) = expr {
@@ -113,11 +123,11 @@ impl Builder<'_> {
                 kind.from.insert((var, true));
             }
         }
-        let plain = mentions.plain.iter().map(|n| (n, true, true, false));
-        let through = mentions.through.iter().map(|n| (n, false, true, false));
-        let parts = mentions.parts.iter().map(|n| (n, false, false, false));
-        let taken = mentions.taken.iter().map(|n| (n, false, false, true));
-        for (name, plain, whole, taken) in plain.chain(through).chain(parts).chain(taken) {
+        let plain = mentions.plain.iter().map(|n| (n, Named::Plain));
+        let through = mentions.through.iter().map(|n| (n, Named::Through));
+        let parts = mentions.parts.iter().map(|(n, field)| (n, Named::Part(*field)));
+        let taken = mentions.taken.iter().map(|n| (n, Named::Taken));
+        for (name, named) in plain.chain(through).chain(parts).chain(taken) {
             let Some(var) = self.names.find(name) else { continue };
             if !self.scope.contains(&var) {
                 continue;
@@ -125,13 +135,20 @@ impl Builder<'_> {
             let known = self.graph.kinds[var].clone();
             kind.drops |= known.drops;
             kind.guess |= known.guess;
-            let how = match (moves, plain) {
-                (true, _) if whole => Use::Value,
+            let plain = matches!(named, Named::Plain);
+            let how = match named {
+                Named::Plain | Named::Through if moves => Use::Value,
                 // Only the field is captured.
-                (moves, _) if (moves || taken) && known.drops && known.lends == Lend::Owned => Use::TakePart(None),
-                (true, _) => Use::Maybe,
-                (false, true) => Use::Maybe,
-                (false, false) => Use::Borrow,
+                Named::Part(_) | Named::Taken
+                    if known.drops && known.lends == Lend::Owned && (moves || matches!(named, Named::Taken)) =>
+                {
+                    Use::TakePart(None)
+                }
+                _ if moves => Use::Maybe,
+                Named::Plain => Use::Maybe,
+                Named::Part(Some(expr)) => Use::Part(self.field(expr).map(|(_, field)| field)),
+                Named::Part(None) => Use::Part(None),
+                Named::Through | Named::Taken => Use::Borrow,
             };
             self.touch(var, how, name.span());
             kind.from.extend(known.from);

@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, Lit, UnOp};
 
 use super::event::{Event, Use};
 use super::graph::{Builder, both};
-use super::methods;
+use super::{methods, place};
 use crate::kinds::{self, Kind, Lend};
 use crate::macros::{self, Arguments, Style};
 use crate::scan;
@@ -116,9 +116,9 @@ impl<'a> Builder<'a> {
                 Kind::primitive()
             }
             Expr::Assign(e) => {
-                let kind = match scan::name(&e.right)
-                    .filter(|_| leaves_parts(&e.left))
-                    .and_then(|name| self.names.find(name))
+                let kind = match scan::root(&e.right)
+                    .filter(|_| leaves_parts(&e.left) && !place::behind(&e.right))
+                    .and_then(|(name, _)| self.names.find(name))
                     .filter(|&var| self.graph.kinds[var].drops && self.graph.kinds[var].lends == Lend::Owned)
                 {
                     Some(var) => {

@@ -107,7 +107,7 @@ impl Builder<'_> {
 }
 
 /// Does a place lie behind an index, out of which nothing moves?
-fn behind(expr: &Expr) -> bool {
+pub(super) fn behind(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Index(_) => true,
         Expr::Field(e) => behind(&e.base),

@@ -108,4 +108,7 @@ corpus! {
     fn ct_look() -> u64 { let o = (d("a"), Some(4u64)); let t = call(|| match o { (_, Some(x)) => x, _ => 2 }); log("mid"); wait().await; log("end"); t } with ();
     fn ct_if_let(o: Option<D>) -> u64 { let t = call(|| if let Some(x) = o { log("in"); 1 } else { 2 }); log("mid"); wait().await; log("end"); t } with (Some(d("a")));
     fn ct_unpacked() -> u64 { let o = (d("a"), d("b")); let t = call(|| { let x; (x, _) = o; log("in"); 1 }); log("mid"); wait().await; log("end"); t } with ();
+    fn ct_field_left(o: (D, D)) -> u64 { let k = leaf(1u64); drop(o.0); let n = k.await; call(|| { let D(_) = o.1; log("in"); n }) } with ((d("a"), d("b")));
+    fn ct_field_read() -> u64 { let o = (d("a"), d("b"), 4u64); drop(o.0); let n = leaf(1u64).await; call(|| o.2 + n) } with ();
+    fn ct_box(v: Box<(u64, D)>) -> u64 { let n; (n, _) = *v; let w = leaf((*v).1).await; log("mid"); wait().await; log("end"); n } with (Box::new((3, d("b"))));
 }
