@@ -4,9 +4,11 @@
 //! expressions inside other nodes); what contains an await has a node of its
 //! own. Both versions of a stack task are written from this tree.
 
-use syn::{Expr, Label, Pat, Stmt, Type};
+use quote::ToTokens;
+use syn::{Expr, Ident, Item, Label, Pat, Stmt, Type};
 
 use crate::flow::pattern::takes_all;
+use crate::macros;
 
 /// Index into [`Body::blocks`].
 pub(crate) type BlockId = usize;
@@ -130,9 +132,33 @@ impl Node {
 }
 
 impl Body {
+    /// May a type name what only the body knows: something that is inferred, or one of its items?
+    pub(crate) fn names_in(&self, ty: &Type) -> bool {
+        let nodes = self.blocks.iter().flat_map(|block| &block.nodes);
+        let inner = nodes.filter_map(|node| match node {
+            Node::Plain(stmt) => Some(stmt),
+            _ => None,
+        });
+        let declared = |stmt: &Stmt, name: &Ident| match stmt {
+            Stmt::Item(Item::Struct(e)) => e.ident == *name,
+            Stmt::Item(Item::Enum(e)) => e.ident == *name,
+            Stmt::Item(Item::Union(e)) => e.ident == *name,
+            Stmt::Item(Item::Type(e)) => e.ident == *name,
+            Stmt::Item(Item::Trait(e)) => e.ident == *name,
+            Stmt::Item(Item::Mod(e)) => e.ident == *name,
+            Stmt::Item(Item::Use(e)) => {
+                let text = e.tree.to_token_stream();
+                text.to_string().contains('*') || macros::mentions(&text, &|other| other == name)
+            }
+            _ => false,
+        };
+        let items: Vec<&Stmt> = self.items.iter().chain(inner).filter(|stmt| matches!(stmt, Stmt::Item(_))).collect();
+        macros::mentions(&ty.to_token_stream(), &|name| name == "_" || items.iter().any(|stmt| declared(stmt, name)))
+    }
+
     /// Is there a `break` anywhere in this block?
     pub(crate) fn breaks(&self, block: BlockId) -> bool {
-        let text = |t: proc_macro2::TokenStream| crate::macros::mentions(&t, &|i| i == "break");
+        let text = |t: proc_macro2::TokenStream| macros::mentions(&t, &|i| i == "break");
         let block = &self.blocks[block];
         let here = block.nodes.iter().any(|node| match node {
             Node::Plain(stmt) => text(quote::quote!(#stmt)),

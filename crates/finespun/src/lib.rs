@@ -233,6 +233,7 @@ pub mod prelude {
 /// What generated code calls. No part of it may be used by hand: everything in it is `unsafe` for a reason.
 #[doc(hidden)]
 pub mod __rt {
+    pub use crate::group::construct::OfConstruct;
     pub use crate::object::call::{Call, Method};
     pub use crate::object::checked::checked;
     pub use crate::object::create::creation;
@@ -247,7 +248,10 @@ pub mod __rt {
     pub use crate::task::descriptor::{
         Way, direct_or_pinned_task, pinned_task, pinned_task_here, stack_task, straight_task, straight_task_here,
     };
-    pub use crate::task::drops::{Drops, Iterates, NoDrop, NoValue, OfStd, Receiver, consumed, left_behind, undropped};
+    pub use crate::task::drops::{
+        Drops, IntoIterates, Iterates, NoDrop, NoValue, OfArray, OfOption, OfResult, OfVec, Ordered, Receiver,
+        consumed, left_behind, undropped,
+    };
     pub use crate::task::fallback::*;
     pub use crate::task::join::*;
     pub use crate::task::operators::{Number, numbers};

@@ -9,6 +9,7 @@ use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, Ident, Macro, Pat, Stmt, Type, UnOp};
 
 use crate::flow::capture::Demand;
+use crate::flow::methods;
 use crate::macros;
 use crate::normalise::beside::has_index;
 use crate::normalise::temporaries;
@@ -57,17 +58,20 @@ pub(super) fn receivers(expr: &mut Expr) {
             }
             let span = receiver.span().resolved_at(Span::mixed_site());
             let site = Span::mixed_site();
-            let (func, check) = match temporaries::consumes(&e.method) {
-                true => (
+            let takers: Vec<Ident> = methods::takers(&e.method).map(|name| Ident::new(name, site)).collect();
+            let (func, check) = match takers[..] {
+                // By way of a trait that holds for all types.
+                _ if e.method == "into" => return,
+                [] => (syn::parse_quote_spanned!(span=> ::finespun::__rt::left_behind), None),
+                _ => (
                     syn::parse_quote_spanned!(span=> ::finespun::__rt::consumed),
                     Some(Expr::Verbatim(quote_spanned! {site=>
                         |__x| {
-                            use ::finespun::__rt::{Iterates as _, NoValue as _, OfStd as _};
+                            use ::finespun::__rt::{NoValue as _, #(#takers as _,)*};
                             (&&&::finespun::__rt::Receiver(__x)).check()
                         }
                     })),
                 ),
-                false => (syn::parse_quote_spanned!(span=> ::finespun::__rt::left_behind), None),
             };
             *e.receiver = Expr::Call(syn::ExprCall {
                 attrs: Vec::new(),

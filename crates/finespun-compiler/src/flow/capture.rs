@@ -30,7 +30,7 @@ pub(crate) struct Flow {
     pub(crate) inert: Vec<bool>,
     /// Locals that are given a value by assignment.
     pub(crate) assigned: Vec<bool>,
-    /// The locals that are left behind somewhere because it is guessed that they have nothing to drop.
+    /// The locals of which it matters that they have nothing to drop, as is guessed.
     pub(crate) guessed: HashSet<usize>,
     /// The order of declaration of the locals.
     pub(crate) rank: Vec<usize>,
@@ -126,6 +126,10 @@ pub(crate) fn analyse(
                 parted.push(var);
             } else if alive.any[var] {
                 live.push(var);
+                // When it is dropped, beside others, rests on the guess, too.
+                if graph.kinds[var].guess && !graph.kinds[var].drops && state & (TAKEN | EMPTY) == 0 {
+                    flow.guessed.insert(var);
+                }
             } else if graph.kinds[var].guess && !graph.kinds[var].drops {
                 if state & !(TAKEN | EMPTY) != 0 {
                     flow.guessed.insert(var);
@@ -161,6 +165,12 @@ pub(crate) fn analyse(
                 }
             }
             loans(&graph, names, body, *place, &live, reasons);
+            let carried = graph.carried.get(place).into_iter().flat_map(|kind| &kind.from);
+            for &(root, _) in carried.filter(|(root, slot)| *slot || graph.kinds[*root].lends == Lend::Owned) {
+                let var = &names.vars[root];
+                let what = format!("a branch beside an await borrows the local `{}`", var.shown);
+                reasons.add(var.key.span(), what, "await before the branches, and bind what they look at with `let`");
+            }
         }
         for &var in &live {
             if graph.kinds[var].closure && renewed(&graph, &resumable, var) {
@@ -175,6 +185,8 @@ pub(crate) fn analyse(
         flow.scope.insert(*place, scope.clone());
     }
     for (name, span) in &body.postponed {
+        let guessed = names.find(name).filter(|&var| graph.kinds[var].guess && !graph.kinds[var].drops);
+        flow.guessed.extend(guessed);
         let moved = names.find(name).filter(|&var| graph.kinds[var].drops && graph.kinds[var].lends == Lend::Owned);
         if let Some(var) = moved {
             match &graph.types[var] {
@@ -205,7 +217,7 @@ fn coerces(own: &Own) -> bool {
 }
 
 impl Flow {
-    /// rustc will say whether this type has a destructor.
+    /// rustc will say whether this type has a destructor. It has to be one that can be named outside the body.
     fn demand(&mut self, ty: &Type, own: bool) {
         let text = ty.to_token_stream().to_string();
         if !self.demands.iter().any(|d| d.own == own && d.ty.to_token_stream().to_string() == text) {

@@ -1,6 +1,6 @@
 //! What happens to the locals of a body, event by event: the graph itself, which [`graph`](super::graph) builds.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use proc_macro2::Span;
 use syn::{Pat, Type};
@@ -62,6 +62,8 @@ pub(crate) struct Graph {
     pub(crate) kinds: Vec<Kind>,
     /// What the operands of each point borrow from.
     pub(crate) lent: Vec<Kind>,
+    /// References that go into a new local there.
+    pub(crate) carried: HashMap<Place, Kind>,
     /// The type of each local, where it is written.
     pub(crate) types: Vec<Option<Type>>,
     /// The fields of locals that are named: the local, and the path below it with a `.` behind each name.

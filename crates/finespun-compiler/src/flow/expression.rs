@@ -342,7 +342,7 @@ impl<'a> Builder<'a> {
             let known: BTreeSet<_> = from[before.len()..].iter().copied().collect();
             self.store(var, &known);
         }
-        if methods::primitive(&e.method) {
+        if methods::primitive(e) {
             return Kind::guessed();
         }
         if methods::owned(&e.method) {

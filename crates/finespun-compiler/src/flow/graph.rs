@@ -322,6 +322,11 @@ impl Builder<'_> {
         }
         // Behind a compound statement that is the result of the task nothing follows.
         if !matches!((place, out), (Place::After(..), Dest::Tail)) {
+            if let (Place::After(..), Dest::Let(..)) = (place, out)
+                && kind.lends != kinds::Lend::Owned
+            {
+                self.graph.carried.insert(place, kind.clone());
+            }
             self.mark(place, scope);
         }
         self.out(out, kind);
@@ -373,9 +378,10 @@ impl Builder<'_> {
         self.after(Place::Point(id), scope, &point.out, &result);
     }
 
-    /// Remembers the written type of a plain binder.
+    /// Remembers the written type of a plain binder, if it means the same outside the body.
     fn typed(&mut self, pat: &Pat, ty: Option<&Type>) {
         if let (Pat::Ident(p), Some(ty)) = (pat, ty)
+            && (matches!(ty, Type::Reference(_)) || !self.body.names_in(ty))
             && let Some(var) = self.names.find(&p.ident)
         {
             self.graph.types[var] = Some(ty.clone());

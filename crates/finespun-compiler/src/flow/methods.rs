@@ -252,6 +252,97 @@ const STORES: &[&str] = &[
     "resize",
 ];
 
+/// Methods that take `self` by value, by the types that have them: the names of the traits in the library which say that a type
+/// is one of these.
+const TAKERS: &[(&str, &[&str])] = &[
+    (
+        "OfOption",
+        &[
+            "unwrap",
+            "expect",
+            "unwrap_or",
+            "unwrap_or_default",
+            "unwrap_or_else",
+            "map",
+            "filter",
+            "flatten",
+            "zip",
+            "ok_or",
+            "ok_or_else",
+            "and_then",
+            "or_else",
+            "copied",
+            "cloned",
+            "inspect",
+        ],
+    ),
+    (
+        "OfResult",
+        &[
+            "unwrap",
+            "expect",
+            "unwrap_or",
+            "unwrap_or_default",
+            "unwrap_or_else",
+            "map",
+            "ok",
+            "err",
+            "map_err",
+            "and_then",
+            "or_else",
+            "flatten",
+            "copied",
+            "cloned",
+            "inspect",
+        ],
+    ),
+    ("OfConstruct", &["collect", "try_collect", "reduce", "try_reduce"]),
+    ("OfArray", &["map"]),
+    ("OfVec", &["into_boxed_slice"]),
+    ("Ordered", &["min", "max", "clamp"]),
+    ("IntoIterates", &["into_iter"]),
+    (
+        "Iterates",
+        &[
+            "sum",
+            "product",
+            "collect",
+            "fold",
+            "reduce",
+            "min_by_key",
+            "max_by_key",
+            "map",
+            "filter",
+            "filter_map",
+            "flat_map",
+            "flatten",
+            "enumerate",
+            "zip",
+            "rev",
+            "chain",
+            "skip",
+            "step_by",
+            "take_while",
+            "skip_while",
+            "copied",
+            "cloned",
+            "inspect",
+            "scan",
+            "peekable",
+            "take",
+            "last",
+            "min",
+            "max",
+            "count",
+        ],
+    ),
+];
+
+/// The traits that say that a type has a method of that name which takes it.
+pub(crate) fn takers(name: &syn::Ident) -> impl Iterator<Item = &'static str> {
+    TAKERS.iter().filter(move |(_, methods)| among(methods, name)).map(|(taker, _)| *taker)
+}
+
 fn among(list: &[&str], name: &syn::Ident) -> bool {
     list.iter().any(|m| name == m)
 }
@@ -273,8 +364,9 @@ pub(crate) fn by_value(name: &syn::Ident) -> bool {
 pub(crate) fn of_number(name: &syn::Ident) -> bool {
     among(NUMBERS, name)
 }
-pub(crate) fn primitive(name: &syn::Ident) -> bool {
-    among(PRIMITIVE, name)
+pub(crate) fn primitive(call: &syn::ExprMethodCall) -> bool {
+    const OF_ONE: &[&str] = &["contains", "contains_key", "starts_with", "ends_with", "any", "all", "is_char_boundary"];
+    among(PRIMITIVE, &call.method) && call.args.len() == usize::from(among(OF_ONE, &call.method))
 }
 pub(crate) fn owned(name: &syn::Ident) -> bool {
     among(OWNED, name)

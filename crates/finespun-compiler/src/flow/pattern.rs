@@ -47,17 +47,11 @@ fn combined<'a>(parts: impl Iterator<Item = &'a Pat>) -> Effect {
     }
 }
 
-/// Is this the path of a variant of std's that has no destructor of its own?
+/// Is this a variant of std's, of a type that has no destructor of its own? Of names without a path, rustc is asked.
 fn of_std(path: &syn::Path) -> bool {
-    let mut names = path.segments.iter().rev().map(|s| s.ident.to_string());
-    let (last, before) = (names.next().unwrap_or_default(), names.next());
-    match last.as_str() {
-        "Some" => before.is_none_or(|b| b == "Option"),
-        "Ok" | "Err" => before.is_none_or(|b| b == "Result"),
-        "Break" | "Continue" => before.is_some_and(|b| b == "ControlFlow"),
-        "Ready" => before.is_some_and(|b| b == "Poll"),
-        _ => false,
-    }
+    let known = |name: &syn::Ident| ["Some", "Ok", "Err"].iter().any(|known| name == known);
+    let of_crate = |name: &syn::Ident| name == "std" || name == "core";
+    path.get_ident().is_some_and(known) || (path.segments.len() > 1 && of_crate(&path.segments[0].ident))
 }
 
 /// The effect of a pattern that names a type or a variant.

@@ -53,7 +53,7 @@ impl Coercions<'_> {
     fn part(&self, expr: &Expr) -> Option<Span> {
         let computed = match scan::peel(expr) {
             Expr::Lit(e) => !matches!(e.lit, Lit::ByteStr(_)),
-            Expr::MethodCall(e) => methods::primitive(&e.method) || methods::of_number(&e.method),
+            Expr::MethodCall(e) => methods::primitive(e) || methods::of_number(&e.method),
             Expr::Call(e) if constructs(&e.func) && !points(&e.func) => return self.inside(expr),
             Expr::Tuple(_) | Expr::Array(_) | Expr::Repeat(_) => return self.inside(expr),
             Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) | Expr::Macro(_) | Expr::Struct(_) | Expr::Range(_) => {

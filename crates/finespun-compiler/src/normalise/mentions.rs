@@ -101,7 +101,7 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
 fn is_owned(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Reference(e) => e.mutability.is_none(),
-        Expr::MethodCall(e) => methods::primitive(&e.method) || methods::of_number(&e.method),
+        Expr::MethodCall(e) => methods::primitive(e) || methods::of_number(&e.method),
         Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) | Expr::Macro(_) | Expr::Closure(_) => true,
         Expr::Array(_) | Expr::Tuple(_) | Expr::Struct(_) | Expr::Range(_) | Expr::Repeat(_) | Expr::Index(_) => true,
         _ => false,

@@ -98,11 +98,6 @@ const VIEWS: &[&str] = &[
     "trim",
 ];
 
-/// Is it guessed that this method takes a value that has something to drop?
-pub(crate) fn consumes(method: &Ident) -> bool {
-    CONSUMING.iter().chain(ADAPTORS).chain(LIGHT).any(|known| method == known)
-}
-
 /// The first temporary in a value that may have a destructor and would live on
 /// in the statement around it.
 pub(crate) fn find(expr: &Expr) -> Option<Span> {
@@ -124,11 +119,13 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
             let among = |list: &[&str]| list.iter().any(|m| e.method == m);
             let by_value = among(CONSUMING) || among(ADAPTORS) || of_number(&e.method);
             let owned = by_value && !is_guard(&e.receiver);
-            let consumed = owned || (among(LIGHT) && is_light(&e.receiver)) || scan::known(expr).is_some();
+            let light = among(LIGHT) && is_light(&e.receiver) && !owned_by_name(&e.receiver, &e.method);
+            let consumed = owned || light || scan::known(expr).is_some();
             // A constant is a value, a static is not: what is a method of std's is one of a static, or of a number.
             let of_std = methods::by_reference(e) || methods::view(&e.method) || methods::owned(&e.method);
             let place = scan::is_place(&e.receiver) && (!scan::is_constant(&e.receiver) || of_std);
-            let nothing_left = place || is_view(&e.receiver) || consumed;
+            let view = is_view(&e.receiver) && !owned_by_name(&e.receiver, &e.method);
+            let nothing_left = place || view || consumed;
             let here = if nothing_left { inside(&e.receiver) } else { Some(e.receiver.span()) };
             here.or_else(|| e.args.iter().find_map(find))
         }
@@ -325,6 +322,15 @@ fn is_light(expr: &Expr) -> bool {
     }
 }
 
+/// Does the name of the method that is called on the result of another tell that this is no iterator, and no view: a
+/// collection or an option of its own?
+fn owned_by_name(receiver: &Expr, method: &Ident) -> bool {
+    const OF_SLICES: &[&str] = &["iter", "chars", "bytes", "lines", "windows", "chunks"];
+    let Expr::MethodCall(e) = scan::peel(receiver) else { return false };
+    let iterates = ADAPTORS.iter().chain(OF_SLICES).chain(&["keys", "values"]).any(|name| e.method == name);
+    OF_SLICES.iter().any(|name| method == name) && (iterates || (e.method == "take" && e.args.is_empty()))
+}
+
 /// A call of a method whose result has no destructor, on a place or on such a call.
 fn is_view(expr: &Expr) -> bool {
     match scan::peel(expr) {
@@ -355,7 +361,7 @@ fn of_macro(mac: &syn::Macro) -> Option<Span> {
     let (style, arguments) = macros::parse(mac)?;
     match &arguments {
         Arguments::Matches(expr, ..) => Some(expr.span()).filter(|_| !scan::is_place(expr)).or_else(|| inside(expr)),
-        Arguments::Repeat(value, _) => find(value),
+        Arguments::Repeat(value, len) => find(value).or_else(|| find(len)),
         Arguments::List(list) if style == Style::Value => list.iter().find_map(|argument| find(&argument.expr)),
         Arguments::List(list) if macros::writes(mac) => {
             list.iter().find_map(|argument| inside(&argument.expr).or_else(|| written(&argument.expr)))

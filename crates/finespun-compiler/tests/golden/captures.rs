@@ -44,7 +44,8 @@ fn sum(
                             0..n,
                             |__x| {
                                 use ::finespun::__rt::{
-                                    Iterates as _, NoValue as _, OfStd as _,
+                                    NoValue as _, OfOption as _, OfResult as _, OfArray as _,
+                                    Iterates as _,
                                 };
                                 (&&&::finespun::__rt::Receiver(__x)).check()
                             },

@@ -69,6 +69,7 @@ fn sum(
                     return unsafe { ::finespun::__rt::Note::done(__note, __r) };
                 }
                 Some(node_1) => {
+                    ::finespun::__rt::undropped(&node_1);
                     let rest: u64 = {
                         let __t0 = ::finespun::__rt::send(sum(node_1.next()));
                         __callee0

@@ -14,7 +14,7 @@ use super::part::Part;
 use crate::task::call::{Task, call_guarded, poll_in_place, sealed};
 use crate::task::context::inside::Begun;
 use crate::task::context::{Cx, cx};
-use crate::task::drops::{OfStd, Receiver};
+use crate::task::drops::Receiver;
 use crate::task::frame::{BodyFrame, FrameRef, VTable, cancel};
 use crate::task::groups::Policy;
 use crate::task::many::Sink;
@@ -30,8 +30,13 @@ pub struct Construct<A, S, H> {
     how: PhantomData<fn() -> H>,
 }
 
-/// `collect` and the like take it whole.
-impl<A, S, H> OfStd for &&Receiver<'_, Construct<A, S, H>> {}
+/// See [`Receiver`]: `collect` and the like take it whole.
+pub trait OfConstruct {
+    /// It may have a destructor.
+    #[inline(always)]
+    fn check(&self) {}
+}
+impl<A, S, H> OfConstruct for &&Receiver<'_, Construct<A, S, H>> {}
 
 impl<A, S, H> Construct<A, S, H> {
     pub(super) fn new(activities: A, sink: S) -> Construct<A, S, H> {

@@ -7,7 +7,7 @@
 mod activities;
 mod blocks;
 mod chunks;
-mod construct;
+pub(crate) mod construct;
 mod descriptor;
 mod ends;
 mod level;

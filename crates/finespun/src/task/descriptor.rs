@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
+use std::pin::Pin;
 
 use super::call::{CallFuture, Task, poll_in_place, sealed};
 use super::context::{Cx, Verdict};
@@ -208,5 +209,25 @@ impl<S: Schema, T, Fut: Future<Output = T>, F: FnOnce(Option<Cx>) -> Way<T, Fut>
         let frame = BodyFrame::make(cx, CallFuture::fresh(self));
         cx.make_ready(frame);
         frame
+    }
+}
+
+/// `Box::pin(task).await`, as plain `async fn`s write their recursion. A task needs no box for that.
+impl<T: Task> sealed::Sealed for Pin<Box<T>> {}
+impl<T: Task> Task for Pin<Box<T>> {
+    type Output = T::Output;
+    const STRAIGHT: bool = false;
+    const GUARDS: bool = T::GUARDS;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<T::Output> {
+        // SAFETY: a description of a call is inert, and moves when it is called: nothing relies on its place.
+        let task = *unsafe { Pin::into_inner_unchecked(self) };
+        // SAFETY: passed on.
+        unsafe { task.call(cx) }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        // SAFETY: as above.
+        unsafe { *Pin::into_inner_unchecked(self) }.start(cx)
     }
 }

@@ -146,38 +146,62 @@ fn nothing_to_drop<T>() {
     }
 }
 
-/// The same where the method takes the temporary, if its type is std's. `check` looks at the type.
+/// The same where the method takes the temporary, if its type is one of those that have such a method. `check` looks at the type.
+///
+/// Methods that take `self` come before those that borrow it, whoever has written them. So a trait's method of an iterator
+/// takes it; `map` takes an `Option`, and what a `Box` holds may have a `map` that borrows:
+///
+/// ```compile_fail,E0080
+/// # use finespun::prelude::*;
+/// # #[task]
+/// # async fn one(n: u64) -> u64 {
+/// #     n
+/// # }
+/// #[task]
+/// async fn counted(mut all: Option<Vec<String>>) -> u64 {
+///     one(all.take().iter().map(|all| all.len() as u64).sum()).await
+/// }
+/// assert_eq!(Runtime::new().unwrap().run(counted(None)), 0);
+/// ```
 #[inline(always)]
 pub fn consumed<T>(receiver: T, check: impl FnOnce(&T)) -> T {
     check(&receiver);
     receiver
 }
 
-/// What a method is called on: the first of [`OfStd`], [`Iterates`] and [`NoValue`] that holds is found.
+/// What a method is called on. Generated code has those of the traits below in scope whose types have a method of that name which
+/// takes it, and [`NoValue`]. The first that holds is found.
 pub struct Receiver<'a, T>(pub &'a T);
 
-/// A type of std's, or of this library's, whose methods are known: what takes it, takes it whole.
-pub trait OfStd {
-    /// It may have a destructor.
-    #[inline(always)]
-    fn check(&self) {}
+/// A type whose method of this name takes it: what is dropped is the method's.
+macro_rules! takers {
+    ($($(#[$doc:meta])* $name:ident: $(($($generics:tt)*) $ty:ty),+;)+) => { $(
+        $(#[$doc])*
+        pub trait $name {
+            /// It may have a destructor.
+            #[inline(always)]
+            fn check(&self) {}
+        }
+        $(impl<$($generics)*> $name for $ty {})+
+    )+ };
 }
 
-impl<T> OfStd for &&Receiver<'_, Option<T>> {}
-impl<T, E> OfStd for &&Receiver<'_, Result<T, E>> {}
-impl<T> OfStd for &&Receiver<'_, Vec<T>> {}
-impl<T: ?Sized> OfStd for &&Receiver<'_, Box<T>> {}
-impl<T, const N: usize> OfStd for &&Receiver<'_, [T; N]> {}
-impl OfStd for &&Receiver<'_, String> {}
-
-/// An iterator: a method of iterators takes it whole.
-pub trait Iterates {
-    /// It may have a destructor.
-    #[inline(always)]
-    fn check(&self) {}
+takers! {
+    /// `unwrap`, `map` and others of options.
+    OfOption: (T) &&Receiver<'_, Option<T>>;
+    /// `unwrap`, `map` and others of results.
+    OfResult: (T, E) &&Receiver<'_, Result<T, E>>;
+    /// `map` of arrays.
+    OfArray: (T, const N: usize) &&Receiver<'_, [T; N]>;
+    /// `into_boxed_slice`.
+    OfVec: (T) &&Receiver<'_, Vec<T>>;
+    /// `min`, `max` and `clamp` of what is ordered.
+    Ordered: (T: Ord) &&Receiver<'_, T>;
+    /// `into_iter`.
+    IntoIterates: (T: IntoIterator) &&Receiver<'_, T>;
+    /// Methods of iterators.
+    Iterates: (T: Iterator) &Receiver<'_, T>;
 }
-
-impl<T: Iterator> Iterates for &Receiver<'_, T> {}
 
 /// A type of which nothing is known.
 pub trait NoValue {

@@ -34,6 +34,7 @@ mod loops;
 mod moves;
 mod parts;
 mod pattern;
+mod services;
 mod signatures;
 mod statements;
 mod temporaries;

@@ -3,8 +3,11 @@
 
 pub mod kit;
 
+mod boxes;
 mod callees;
 mod coercions;
+mod consumed;
+mod headed;
 mod heads;
 mod loans;
 mod moves;
@@ -14,6 +17,10 @@ mod operands;
 mod order;
 mod programs;
 mod reborrows;
+mod sessions;
 mod shapes;
+mod stores;
+mod typed;
 mod unnamed;
+mod views;
 mod wildcards;

@@ -111,4 +111,10 @@ corpus! {
     fn ct_field_left(o: (D, D)) -> u64 { let k = leaf(1u64); drop(o.0); let n = k.await; call(|| { let D(_) = o.1; log("in"); n }) } with ((d("a"), d("b")));
     fn ct_field_read() -> u64 { let o = (d("a"), d("b"), 4u64); drop(o.0); let n = leaf(1u64).await; call(|| o.2 + n) } with ();
     fn ct_box(v: Box<(u64, D)>) -> u64 { let n; (n, _) = *v; let w = leaf((*v).1).await; log("mid"); wait().await; log("end"); n } with (Box::new((3, d("b"))));
+
+    // References out of branches.
+    fn rb_condition() -> u64 { let x = leaf(d("x")).await; let y = d("y"); let pick = if leaf(x.no()).await { &x } else { &y }; let n = pick.0.len() as u64; let z = leaf(n).await; let w = std::convert::identity(y); log("w"); z + w.0.len() as u64 } with ();
+    fn rb_branch() -> u64 { let x = leaf(d("x")).await; let y = d("y"); let pick = if x.no() { wait().await; &x } else { &y }; let n = pick.0.len() as u64; let z = leaf(n).await; eat(y); z } with ();
+    fn rb_match(k: u64) -> u64 { let x = d("x"); let y = d("y"); let pick = match k { 0 => { wait().await; &x } _ => &y }; let n = pick.0.len() as u64; wait().await; eat(y); n } with (0);
+    fn rb_name(k: u64, x: &'static str) -> u64 { let y = d("y"); let pick = if k > 1 { wait().await; x } else { "none" }; let n = pick.len() as u64; wait().await; eat(y); n } with (2, "xx");
 }
