@@ -167,7 +167,8 @@ fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
                 whole.drops |= kind.drops;
                 whole.primitive &= kind.primitive;
                 whole.guess |= kind.guess;
-                if kind.lends != Lend::Owned {
+                // If one of several is `&mut`, the whole is not copied.
+                if kind.lends != Lend::Owned && whole.lends != Lend::Mut {
                     whole.lends = kind.lends;
                 }
             }

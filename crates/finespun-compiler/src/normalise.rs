@@ -341,6 +341,18 @@ impl Norm<'_> {
             nodes.append(&mut inner);
             return nodes.push(Node::Plain(let_stmt(out, value)));
         }
+        if let Dest::Let(pat, _) = &out
+            && !takes_all(pat)
+        {
+            // What the pattern leaves of the value is dropped before what the value is made of.
+            if crate::names::binders(pat).is_empty() {
+                let last = Node::Plain(let_stmt(out, value));
+                inner.push(last);
+                let body = self.push(Block { nodes: inner, value: None, parent: None });
+                return nodes.push(Node::Scope { label: None, body, out: Dest::Unit, statement: true });
+            }
+            self.temporary(value.span(), "a part of a value that is made of an awaited one is left");
+        }
         let body = self.push(Block { nodes: inner, value: Some(value), parent: None });
         nodes.push(Node::Scope { label: None, body, out, statement: true });
     }

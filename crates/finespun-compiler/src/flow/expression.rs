@@ -52,6 +52,10 @@ impl<'a> Builder<'a> {
                     Some(syn::Type::Reference(ty)) if !kinds::is_collection(&ty.elem) => {
                         Kind::unknown().borrowing(kind.from)
                     }
+                    // An iterator of the program's own may have a destructor.
+                    _ if matches!(scan::peel(&e.args[0]), Expr::Reference(_)) => {
+                        Kind { guess: kind.guess || !kind.drops, ..kind }
+                    }
                     _ => kind,
                 }
             }
@@ -293,6 +297,7 @@ impl<'a> Builder<'a> {
     fn method(&mut self, expr: &Expr, e: &syn::ExprMethodCall) -> Kind {
         let mut from = Vec::new();
         let mut closure = false;
+        let futures = std::mem::take(&mut self.awaited) || self.futures;
         let receiver = if scan::is_place(&e.receiver) {
             let span = e.receiver.span();
             let name = scan::name(&e.receiver).and_then(|n| self.names.find(n));
@@ -304,8 +309,8 @@ impl<'a> Builder<'a> {
                     self.touch(var, how, span);
                     match known.lends {
                         _ if known.primitive => {}
-                        Lend::Owned if methods::by_value(&e.method) => {}
-                        Lend::Owned if methods::detached(&e.method) && !self.futures => {}
+                        Lend::Owned if methods::by_value(&e.method) && !futures => {}
+                        Lend::Owned if methods::detached(&e.method) && !futures => {}
                         Lend::Owned => from.push((var, true)),
                         Lend::Mut => from.push((var, false)),
                         Lend::Shared => {}
@@ -342,10 +347,10 @@ impl<'a> Builder<'a> {
             let known: BTreeSet<_> = from[before.len()..].iter().copied().collect();
             self.store(var, &known);
         }
-        if methods::primitive(e) {
+        if methods::primitive(e) && !futures {
             return Kind::guessed();
         }
-        if methods::owned(&e.method) {
+        if methods::owned(&e.method) && !futures {
             let ty = e.turbofish.as_ref().and_then(|t| match t.args.first() {
                 Some(syn::GenericArgument::Type(ty)) => kinds::of_type(ty),
                 _ => None,

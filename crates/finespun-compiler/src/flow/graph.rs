@@ -33,6 +33,8 @@ pub(crate) struct Builder<'a> {
     targets: Vec<Target>,
     /// Methods make futures here, which borrow what they are called on, whatever their names.
     pub(crate) futures: bool,
+    /// The next method makes what is awaited: it borrows what it is called on, whatever its name.
+    pub(crate) awaited: bool,
     /// What the values that some `break` has brought so far borrow from.
     pub(crate) brought: BTreeSet<(usize, bool)>,
     /// What is known of the value of a node that is the value of its block.
@@ -70,6 +72,7 @@ fn once(params: &[Bound], own: &Own, body: &Body, names: &Names, stored: Vec<BTr
         own,
         targets: Vec::new(),
         futures: false,
+        awaited: false,
         brought: BTreeSet::new(),
         last: Kind::primitive(),
     };
@@ -353,6 +356,12 @@ impl Builder<'_> {
         let point = &body.points[id];
         let mut lent = Kind::unknown();
         for operand in point.call.operands() {
+            self.awaited = match crate::scan::peel(operand) {
+                Expr::MethodCall(_) => true,
+                // In a box.
+                Expr::Call(e) => e.func.to_token_stream().to_string() == "Box :: pin",
+                _ => false,
+            };
             let kind = self.value(operand);
             lent.closure |= kind.closure || crate::scan::has_closure(operand);
             lent.from.extend(kind.from);

@@ -50,8 +50,7 @@ fn combined<'a>(parts: impl Iterator<Item = &'a Pat>) -> Effect {
 /// Is this a variant of std's, of a type that has no destructor of its own? Of names without a path, rustc is asked.
 fn of_std(path: &syn::Path) -> bool {
     let known = |name: &syn::Ident| ["Some", "Ok", "Err"].iter().any(|known| name == known);
-    let of_crate = |name: &syn::Ident| name == "std" || name == "core";
-    path.get_ident().is_some_and(known) || (path.segments.len() > 1 && of_crate(&path.segments[0].ident))
+    path.get_ident().is_some_and(known)
 }
 
 /// The effect of a pattern that names a type or a variant.

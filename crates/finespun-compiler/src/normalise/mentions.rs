@@ -97,13 +97,19 @@ pub(crate) fn is_plain(ty: &Type) -> bool {
     kinds::of_type(ty).is_some_and(|kind| kind.primitive || kind.lends == Lend::Shared)
 }
 
-/// Is a value certainly no `&mut` reference?
+/// Is a value certainly no `&mut` reference, and holds none?
 fn is_owned(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Reference(e) => e.mutability.is_none(),
         Expr::MethodCall(e) => methods::primitive(e) || methods::of_number(&e.method),
-        Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) | Expr::Macro(_) | Expr::Closure(_) => true,
-        Expr::Array(_) | Expr::Tuple(_) | Expr::Struct(_) | Expr::Range(_) | Expr::Repeat(_) | Expr::Index(_) => true,
+        Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) | Expr::Closure(_) => true,
+        Expr::Macro(e) => !["vec", "dbg"].iter().any(|name| e.mac.path.is_ident(name)),
+        // Neither is what they are made of.
+        Expr::Array(e) => e.elems.iter().all(is_owned),
+        Expr::Tuple(e) => e.elems.iter().all(is_owned),
+        Expr::Struct(e) => e.rest.is_none() && e.fields.iter().all(|field| is_owned(&field.expr)),
+        Expr::Repeat(e) => is_owned(&e.expr),
+        Expr::Range(_) | Expr::Index(_) => true,
         _ => false,
     }
 }

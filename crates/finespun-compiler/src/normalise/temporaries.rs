@@ -186,8 +186,19 @@ pub(crate) fn left_behind(e: &syn::ExprMatch) -> Option<Span> {
         _ => false,
     };
     let option = e.arms.iter().any(|arm| named(&arm.pat, "Some"));
-    let taken = |arm: &syn::Arm| takes_all(&arm.pat) || (option && named(&arm.pat, "None"));
-    if none || e.arms.iter().all(taken) { None } else { Some(e.expr.span()) }
+    fn taken(pat: &Pat, none: &dyn Fn(&Pat) -> bool) -> bool {
+        match pat {
+            Pat::Paren(p) => taken(&p.pat, none),
+            Pat::Guard(p) => taken(&p.pat, none),
+            Pat::Or(p) => p.cases.iter().all(|case| taken(case, none)),
+            _ => takes_all(pat) || none(pat),
+        }
+    }
+    if none || e.arms.iter().all(|arm| taken(&arm.pat, &|pat| option && named(pat, "None"))) {
+        None
+    } else {
+        Some(e.expr.span())
+    }
 }
 
 /// The pattern itself, or the first of several.
@@ -242,6 +253,7 @@ pub(crate) fn extending(expr: &Expr) -> Option<Span> {
         Expr::Struct(e) => e.fields.iter().find_map(|f| extending(&f.expr)),
         Expr::Cast(e) => extending(&e.expr),
         Expr::Block(e) => tail(&e.block),
+        Expr::Unsafe(e) => tail(&e.block),
         Expr::If(e) => tail(&e.then_branch).or_else(|| e.else_branch.as_ref().and_then(|(_, other)| extending(other))),
         Expr::Match(e) => e.arms.iter().find_map(|arm| extending(&arm.body)),
         // The constructor of a tuple struct or variant keeps them, a function does not.

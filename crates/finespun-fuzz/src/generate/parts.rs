@@ -79,7 +79,8 @@ impl Gen {
             (Ty::Section, _) => (format!("Section({name}, ..)"), ".0", Ty::Num),
             (Ty::Owner, _) => (format!("Owner {{ k: {name}, .. }}"), ".k", Ty::Num),
             (Ty::Held, _) => (format!("Held {{ k: {name}, .. }}"), ".k", Ty::Num),
-            (Ty::Two(a), _) => (format!("[{name}, _]"), "", (**a).clone()),
+            // The rest of an array that may be partly moved is dropped in an order of rustc's own.
+            (Ty::Two(a), _) if a.is_copy() => (format!("[{name}, _]"), "", (**a).clone()),
             _ => return None,
         };
         let mut text = place.text.clone();

@@ -23,14 +23,14 @@ pub trait NoDrop {
 impl<T: ?Sized> NoDrop for Drops<T> {}
 
 /// Says that a local has nothing to drop, so that it may be left behind on the stack: the task compiler has guessed that from
-/// the name of a method.
+/// the name of a method, or from a reference.
 #[inline(always)]
 pub fn undropped<T: ?Sized>(_: &T) {
     const {
         assert!(
             !std::mem::needs_drop::<T>(),
-            "a local of a task has a destructor, which the name of the method that made it does not tell: annotate the local's \
-             type, or choose `#[task(pinned)]`"
+            "a local of a task has a destructor, which what it comes from does not tell: annotate the local's type, or choose \
+             `#[task(pinned)]`"
         )
     }
 }

@@ -3,12 +3,17 @@
 
 pub mod kit;
 
+mod arms;
 mod boxes;
+mod builders;
 mod callees;
 mod coercions;
 mod consumed;
+mod contexts;
+mod cursors;
 mod headed;
 mod heads;
+mod leavings;
 mod loans;
 mod moves;
 mod names;
@@ -17,8 +22,10 @@ mod operands;
 mod order;
 mod programs;
 mod reborrows;
+mod rows;
 mod sessions;
 mod shapes;
+mod shelves;
 mod stores;
 mod typed;
 mod unnamed;

@@ -1,17 +1,48 @@
 //! Programs as they stand in services and tools: guards, errors, retries, caches, parsers, searches. Mostly unformatted.
 
-/// The three versions of each program are compared.
+/// The file's `bodies!`, which takes the attribute of its tasks, three times: the versions of each program are compared.
 macro_rules! programs {
-    ($($kind:ident $name:ident($($argument:expr),* $(,)?);)+) => { $(
-        #[test]
-        fn $name() {
-            versions!($kind, plain::$name($($argument),*), pinned::$name($($argument),*), automatic::$name($($argument),*));
+    ($($kind:ident $name:ident($($argument:expr),* $(,)?);)+) => {
+        mod plain {
+            use super::*;
+            use crate::harness::plain::*;
+            bodies! {}
         }
-    )+ };
+        mod pinned {
+            use super::*;
+            use crate::harness::tasks::*;
+            use finespun::task;
+            bodies! { #[task(pinned)] }
+        }
+        mod automatic {
+            use super::*;
+            use crate::harness::tasks::*;
+            use finespun::task;
+            bodies! { #[task] }
+        }
+        $(
+            #[test]
+            fn $name() {
+                versions!(
+                    $kind,
+                    plain::$name($($argument),*),
+                    pinned::$name($($argument),*),
+                    automatic::$name($($argument),*)
+                );
+            }
+        )+
+    };
 }
 
+mod cells;
+mod conditions;
+mod engines;
+mod kit;
+mod named;
 mod parsers;
+mod plugins;
 mod pools;
+mod servers;
 mod short;
 mod trees;
 mod workers;

@@ -608,23 +608,6 @@ pub async fn text_lines(src: &'static str) -> Result<Vec<(String, u32)>, Error> 
     Ok(out)
 }
 } }
-mod plain {
-    use super::*;
-    use crate::harness::plain::*;
-    bodies! {}
-}
-mod pinned {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task(pinned)] }
-}
-mod automatic {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task] }
-}
 
 programs! {
     owned tokenizer("12 +(x1*3)");

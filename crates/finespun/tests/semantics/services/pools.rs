@@ -543,23 +543,6 @@ pub async fn asserts(n: u64) -> u64 {
     1
 }
 } }
-mod plain {
-    use super::*;
-    use crate::harness::plain::*;
-    bodies! {}
-}
-mod pinned {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task(pinned)] }
-}
-mod automatic {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task] }
-}
 
 programs! {
     owned pagination(3);

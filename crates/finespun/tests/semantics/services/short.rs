@@ -199,23 +199,6 @@ $($task)* pub async fn e26(mut n: u64) -> Vec<u64> { let mut v = vec![n]; while 
 $($task)* pub async fn e28() -> u64 { 'l: loop { let g = d("l"); let r = loop { match leaf(1).await { 1 => { let h = d("h"); break 'l h.len() } _ => break 2 } }; log(r); } }
 $($task)* pub async fn e27() -> u64 { let x = leaf(d("x")).await; let y = d("y"); let pick = if leaf(x.len()).await > 0 { &x } else { &y }; let n = pick.len(); let z = leaf(n).await; let w = std::convert::identity(y); log("w"); z + w.len() }
 } }
-mod plain {
-    use super::*;
-    use crate::harness::plain::*;
-    bodies! {}
-}
-mod pinned {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task(pinned)] }
-}
-mod automatic {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task] }
-}
 
 programs! {
     owned e1();

@@ -519,23 +519,6 @@ pub async fn owned_str_borrow() -> usize {
     n
 }
 } }
-mod plain {
-    use super::*;
-    use crate::harness::plain::*;
-    bodies! {}
-}
-mod pinned {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task(pinned)] }
-}
-mod automatic {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task] }
-}
 
 programs! {
     owned client_all();

@@ -459,23 +459,6 @@ pub async fn outputs_impl() -> u64 {
     s + k
 }
 } }
-mod plain {
-    use super::*;
-    use crate::harness::plain::*;
-    bodies! {}
-}
-mod pinned {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task(pinned)] }
-}
-mod automatic {
-    use super::*;
-    use crate::harness::tasks::*;
-    use finespun::task;
-    bodies! { #[task] }
-}
 
 programs! {
     owned service_arc();
