@@ -1,5 +1,7 @@
 //! Patterns that leave a part of what a call gives that is made of an awaited value.
 
+#![allow(clippy::undocumented_unsafe_blocks, reason = "nothing in the block is unsafe")]
+
 use super::contexts::*;
 use super::kit::*;
 use crate::harness::*;

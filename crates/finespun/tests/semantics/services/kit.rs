@@ -138,36 +138,35 @@ impl fmt::Display for Error {
 }
 impl std::error::Error for Error {}
 pub type Res<T> = Result<T, Error>;
-/// a lock whose guard is Send
+/// A lock whose guard is `Send`.
 pub struct Lk<T> {
-    pub v: std::cell::UnsafeCell<T>,
-    pub held: AtomicBool,
+    v: tokio::sync::Mutex<T>,
     pub name: &'static str,
 }
-unsafe impl<T: Send> Send for Lk<T> {}
-unsafe impl<T: Send> Sync for Lk<T> {}
 pub struct LkGuard<'a, T> {
-    pub lk: &'a Lk<T>,
+    inner: tokio::sync::MutexGuard<'a, T>,
+    pub name: &'static str,
 }
 impl<T> Lk<T> {
     pub fn new(name: &'static str, v: T) -> Self {
-        Lk { v: v.into(), held: false.into(), name }
+        Lk { v: v.into(), name }
     }
     pub fn lock(&self) -> LkGuard<'_, T> {
         point();
-        if self.held.swap(true, Ordering::SeqCst) {
-            log(format_args!("DEADLOCK {}", self.name));
-        }
+        let Ok(inner) = self.v.try_lock() else { panic!("{} is locked", self.name) };
         log(format_args!("lock {}", self.name));
-        LkGuard { lk: self }
+        LkGuard { inner, name: self.name }
     }
     pub fn try_lock(&self) -> Option<LkGuard<'_, T>> {
-        if self.held.swap(true, Ordering::SeqCst) {
-            log(format_args!("contended {}", self.name));
-            None
-        } else {
-            log(format_args!("try lock {}", self.name));
-            Some(LkGuard { lk: self })
+        match self.v.try_lock() {
+            Ok(inner) => {
+                log(format_args!("try lock {}", self.name));
+                Some(LkGuard { inner, name: self.name })
+            }
+            Err(_) => {
+                log(format_args!("contended {}", self.name));
+                None
+            }
         }
     }
     pub fn into_inner(self) -> T {
@@ -177,23 +176,25 @@ impl<T> Lk<T> {
         self.v.get_mut()
     }
 }
-unsafe impl<T: Sync> Sync for LkGuard<'_, T> {}
-unsafe impl<T: Send> Send for LkGuard<'_, T> {}
+impl Lk<u64> {
+    pub fn peeked(&self) -> Box<u64> {
+        Box::new(self.v.try_lock().map_or(0, |inner| *inner))
+    }
+}
 impl<T> Deref for LkGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
-        unsafe { &*self.lk.v.get() }
+        &self.inner
     }
 }
 impl<T> DerefMut for LkGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        unsafe { &mut *self.lk.v.get() }
+        &mut self.inner
     }
 }
 impl<T> Drop for LkGuard<'_, T> {
     fn drop(&mut self) {
-        self.lk.held.store(false, Ordering::SeqCst);
-        log(format_args!("unlock {}", self.lk.name));
+        log(format_args!("unlock {}", self.name));
     }
 }
 /// temp file

@@ -568,7 +568,7 @@ pub async fn scope_blocks() -> u64 {
     { let _ = d("ignored"); let _keep = d("keep"); wait().await; }
     let m = { let _g = span("tail"); leaf(n).await };
     log("two");
-    let k = unsafe { let _u = d("unsafe"); leaf(m).await };
+    let k = { let _u = d("inner"); leaf(m).await };
     { wait().await } ;
     k + { let z = N(1); z.0 }
 }
