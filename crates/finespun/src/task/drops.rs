@@ -149,19 +149,31 @@ fn nothing_to_drop<T>() {
 /// The same where the method takes the temporary, if its type is one of those that have such a method. `check` looks at the type.
 ///
 /// Methods that take `self` come before those that borrow it, whoever has written them. So a trait's method of an iterator
-/// takes it; `map` takes an `Option`, and what a `Box` holds may have a `map` that borrows:
+/// takes it; what a `Box` holds may have a `sum` that borrows:
 ///
 /// ```compile_fail,E0080
 /// # use finespun::prelude::*;
+/// trait Meter: Send {
+///     fn sum(&self) -> u64;
+/// }
+/// struct Flow(Vec<u64>);
+/// impl Meter for Flow {
+///     fn sum(&self) -> u64 {
+///         self.0.iter().sum()
+///     }
+/// }
+/// fn meter() -> Box<dyn Meter> {
+///     Box::new(Flow(vec![1, 2]))
+/// }
 /// # #[task]
 /// # async fn one(n: u64) -> u64 {
 /// #     n
 /// # }
 /// #[task]
-/// async fn counted(mut all: Option<Vec<String>>) -> u64 {
-///     one(all.take().iter().map(|all| all.len() as u64).sum()).await
+/// async fn measured() -> u64 {
+///     one(meter().sum()).await
 /// }
-/// assert_eq!(Runtime::new().unwrap().run(counted(None)), 0);
+/// assert_eq!(Runtime::new().unwrap().run(measured()), 3);
 /// ```
 #[inline(always)]
 pub fn consumed<T>(receiver: T, check: impl FnOnce(&T)) -> T {
