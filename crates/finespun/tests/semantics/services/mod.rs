@@ -35,6 +35,7 @@ macro_rules! programs {
 }
 
 mod cells;
+mod common;
 mod conditions;
 mod engines;
 mod kit;
