@@ -29,6 +29,13 @@ pub(crate) struct Var {
     pub(crate) made: bool,
 }
 
+impl Var {
+    /// Is it the iterator of a `for` loop?
+    pub(crate) fn iterates(&self) -> bool {
+        self.made && self.shown.strip_prefix("__it").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    }
+}
+
 /// Every binder of a body.
 #[derive(Default)]
 pub(crate) struct Names {

@@ -249,8 +249,8 @@ pub mod __rt {
         Way, direct_or_pinned_task, pinned_task, pinned_task_here, stack_task, straight_task, straight_task_here,
     };
     pub use crate::task::drops::{
-        Drops, IntoIterates, Iterates, NoDrop, NoValue, OfArray, OfOption, OfResult, OfVec, Ordered, Receiver,
-        consumed, left_behind, undropped,
+        Drops, IntoIterates, Iterates, Iterating, NoDrop, NoValue, OfArray, OfOption, OfResult, OfVec, Ordered,
+        OtherThanArrays, Receiver, consumed, left_behind, undropped,
     };
     pub use crate::task::fallback::*;
     pub use crate::task::join::*;

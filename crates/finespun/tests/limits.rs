@@ -122,6 +122,38 @@ fn run_on_a_worker_is_an_error() {
     assert!(runtime.run(nested_run(&runtime)));
 }
 
+/// A fork has no workers: there a runtime says so, and is dropped without a wait.
+#[cfg(all(unix, not(sanitized)))]
+#[test]
+fn a_fork_has_no_runtime() {
+    unsafe extern "C" {
+        fn fork() -> i32;
+        fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
+        fn _exit(code: i32) -> !;
+    }
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        assert_eq!(runtime.run(fib(10)), 55);
+        let under_way = runtime.spawn(fib(15));
+        // SAFETY: the child allocates little, takes no lock of another thread, and leaves by `_exit`.
+        let child = unsafe { fork() };
+        if child == 0 {
+            let told = matches!(runtime.try_run(fib(10)), Err(RunError::Forked));
+            drop(under_way);
+            drop(runtime);
+            let own = Runtime::builder().workers(1).build().unwrap().run(fib(10));
+            // SAFETY: ends the process.
+            unsafe { _exit(if told && own == 55 { 7 } else { 8 }) };
+        }
+        let mut status = 0;
+        // SAFETY: `status` is there to be written.
+        assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status >> 8, 7, "status {status:#x}");
+        assert_eq!(runtime.run(fib(10)), 55);
+        drop(under_way);
+    });
+}
+
 #[test]
 fn settings_out_of_range_are_errors_that_say_so() {
     let error = Runtime::builder().workers(0).build().unwrap_err();

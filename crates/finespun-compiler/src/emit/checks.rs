@@ -6,7 +6,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, Expr, Ident, Macro, Pat, Stmt, Type, UnOp};
+use syn::visit_mut::{self, VisitMut};
+use syn::{BinOp, Block, Expr, Ident, Macro, Pat, Type, UnOp};
 
 use crate::flow::capture::Demand;
 use crate::flow::methods;
@@ -120,19 +121,25 @@ pub(super) fn receivers(expr: &mut Expr) {
 }
 
 /// Has rustc say that an assignment like `v[i] += awaited` is of numbers: only then is its left side found after the right one.
-pub(super) fn compound_assignments(stmt: &mut Stmt, made: &dyn Fn(&Ident) -> bool) {
-    let Stmt::Expr(Expr::Binary(e), _) = stmt else { return };
-    let awaited = macros::mentions(&e.right.to_token_stream(), made);
-    if !awaited || !scan::assigns(&e.op) || !has_index(&e.left) {
-        return;
-    }
-    let (left, right, op) = (&e.left, &e.right, &e.op);
-    let span = op.span().resolved_at(Span::mixed_site());
-    *stmt = syn::parse_quote_spanned! {span=>
-        match #right {
-            __r => *::finespun::__rt::numbers(&mut #left, &__r) #op __r,
+pub(super) struct Assignments<'a>(pub(super) &'a dyn Fn(&Ident) -> bool);
+
+impl VisitMut for Assignments<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        visit_mut::visit_expr_mut(self, expr);
+        let Expr::Binary(e) = expr else { return };
+        let awaited = macros::mentions(&e.right.to_token_stream(), self.0);
+        if !awaited || !scan::assigns(&e.op) || !has_index(&e.left) {
+            return;
         }
-    };
+        let (left, right, op) = (&e.left, &e.right, &e.op);
+        let span = op.span().resolved_at(Span::mixed_site());
+        *expr = syn::parse_quote_spanned! {span=>
+            match #right {
+                __r => *::finespun::__rt::numbers(&mut #left, &__r) #op __r,
+            }
+        };
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
 /// The same of what is borrowed, or of which a part is used: if a method gives it, it is left behind.

@@ -8,7 +8,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, ExprClosure, Item, Lifetime, Macro, Type};
+use syn::{Expr, ExprClosure, Ident, Item, Lifetime, Macro, Type};
 
 use crate::macros;
 
@@ -231,13 +231,16 @@ impl Exits for Outcomes<'_> {
     }
 
     fn question(&mut self, value: &Expr, span: Span) -> Option<TokenStream> {
+        // Where `From::from` is called from: the question mark.
+        let left = Ident::new("__b", Span::mixed_site());
+        let residual = quote_spanned!(span=> ::finespun::__rt::FromResidualLike::from_residual(#left));
         let span = span.resolved_at(Span::mixed_site());
         let ty = self.0;
         Some(quote_spanned! {span=>
             (match ::finespun::__rt::TryLike::branch(#value) {
                 ::core::ops::ControlFlow::Continue(__v) => __v,
-                ::core::ops::ControlFlow::Break(__b) => {
-                    let __r: #ty = ::finespun::__rt::FromResidualLike::from_residual(__b);
+                ::core::ops::ControlFlow::Break(#left) => {
+                    let __r: #ty = #residual;
                     return unsafe { ::finespun::__rt::Note::done(__note, __r) };
                 }
             })

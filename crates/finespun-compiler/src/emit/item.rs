@@ -234,13 +234,27 @@ pub(super) fn inline(attrs: &[Attribute]) -> Option<TokenStream> {
 
 /// What the function says of itself to a call by itself.
 pub(super) fn own(function: &Function, parts: &Parts, free: bool) -> Own {
+    let name = &function.sig.ident;
     Own {
-        name: Some(function.sig.ident.clone()),
+        name: (!function.block.as_ref().is_some_and(|body| shadowed(name, body))).then(|| name.clone()),
         free,
         inputs: parts.inputs.iter().map(|(_, ty)| ty.clone()).collect(),
         output: Some(parts.ret.clone()),
         generics: parts.generics.type_params().map(|t| t.ident.clone()).collect(),
     }
+}
+
+/// Does an item in the body give the function's name another meaning?
+fn shadowed(name: &Ident, body: &syn::Block) -> bool {
+    struct Items<'n>(&'n Ident, bool);
+    impl<'a> syn::visit::Visit<'a> for Items<'_> {
+        fn visit_item(&mut self, item: &'a syn::Item) {
+            self.1 |= crate::macros::mentions(&quote!(#item), &|other| other == self.0);
+        }
+    }
+    let mut items = Items(name, false);
+    syn::visit::Visit::visit_block(&mut items, body);
+    items.1
 }
 
 /// How the function of a whole body is inlined: its descriptor is, and the function

@@ -267,6 +267,7 @@ impl Regions<'_> {
                 }
             });
         }
+        out.extend(self.ready.told(var));
         out
     }
 

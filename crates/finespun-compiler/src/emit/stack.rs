@@ -37,7 +37,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
             // It need not be used again.
             body.extend(quote_spanned!(site=> #[allow(unused_variables, unused_mut)]));
         }
-        let checks = writer.undropped(pat);
+        let checks = writer.bound(pat);
         body.extend(quote_spanned!(site=> #(#attrs)* let #pat = #argument; #checks));
     }
     if let Some(assumption) = crate::head::assumption(&ready.head) {
@@ -142,21 +142,27 @@ impl Writer<'_> {
         (out, falls && !tail)
     }
 
+    /// Is this a local of the compiler's own?
+    fn made(&self, name: &Ident) -> bool {
+        let names = &self.ready.names;
+        names.find(name).is_some_and(|var| names.vars[var].made)
+    }
+
     fn expr(&self, expr: &Expr) -> TokenStream {
-        rewritten(expr, &mut Outcomes(&self.ready.ret), |r, e| r.visit_expr_mut(e))
+        let mut expr = expr.clone();
+        checks::Assignments(&|name| self.made(name)).visit_expr_mut(&mut expr);
+        rewritten(&expr, &mut Outcomes(&self.ready.ret), |r, e| r.visit_expr_mut(e))
     }
 
     /// A statement, with checks of what a local of the compiler's own is made from.
     fn looked_at(&self, stmt: &Stmt) -> Stmt {
         let mut stmt = stmt.clone();
         if let Stmt::Local(Local { pat, init: Some(init), .. }) = &mut stmt
-            && let Some(name) = crate::normalise::pat_ident(pat)
-            && self.ready.names.find(name).is_some_and(|var| self.ready.names.vars[var].made)
+            && crate::normalise::pat_ident(pat).is_some_and(|name| self.made(name))
         {
             checks::receivers(&mut init.expr);
         }
-        let names = &self.ready.names;
-        checks::compound_assignments(&mut stmt, &|name| names.find(name).is_some_and(|var| names.vars[var].made));
+        checks::Assignments(&|name| self.made(name)).visit_stmt_mut(&mut stmt);
         stmt
     }
 
@@ -169,7 +175,8 @@ impl Writer<'_> {
                 let stmt = &self.looked_at(stmt);
                 let code = rewritten(stmt, &mut Outcomes(&self.ready.ret), |r, s| r.visit_stmt_mut(s));
                 let checks = match stmt {
-                    Stmt::Local(local) => self.undropped(&local.pat),
+                    Stmt::Local(local) if local.init.is_none() => self.unset(&local.pat),
+                    Stmt::Local(local) => self.bound(&local.pat),
                     _ => TokenStream::new(),
                 };
                 quote!(#code #checks)
@@ -181,7 +188,7 @@ impl Writer<'_> {
             }
             Node::If { cond, then, other, out, .. } => {
                 let tail = matches!(out, Dest::Tail);
-                let checks = self.undropped_in(cond);
+                let checks = self.bound_in(cond);
                 let mut cond = cond.clone();
                 checks::receivers_of_lets(&mut cond);
                 let cond = self.expr(&cond);
@@ -206,7 +213,9 @@ impl Writer<'_> {
             }
             Node::Match { expr, arms, out, .. } => {
                 let tail = matches!(out, Dest::Tail);
-                let expr = self.expr(expr);
+                let mut head = expr.clone();
+                checks::receivers(&mut head);
+                let head = self.expr(&head);
                 let before = self.guarded;
                 let (mut after, mut any) = (true, false);
                 let mut code = TokenStream::new();
@@ -215,14 +224,14 @@ impl Writer<'_> {
                     let (body, ends) = self.block(*body, tail);
                     after &= self.guarded || !ends;
                     any |= ends;
-                    let checks = self.undropped(pat);
+                    let checks = self.bound(pat);
                     // Its guard may leave, too.
                     let pat = rewritten(pat, &mut Outcomes(&self.ready.ret), |r, p| r.visit_pat_mut(p));
                     code.extend(quote_spanned!(site=> #pat => { #checks #body }));
                 }
                 self.guarded = after;
                 *falls &= any;
-                self.bind(out, tie, quote_spanned!(site=> match #expr { #code }))
+                self.bind(out, tie, quote_spanned!(site=> match #head { #code }))
             }
             Node::Loop { label, body, out, .. } => {
                 let before = self.guarded;
@@ -263,7 +272,7 @@ impl Writer<'_> {
         match out {
             Dest::Let(pat, ty) => {
                 let ty = ty.as_ref().map(|ty| quote_spanned!(site=> : #ty));
-                let checks = self.undropped(pat);
+                let checks = self.bound(pat);
                 quote_spanned!(site=> let #pat #ty = #code; #checks)
             }
             Dest::Unit => quote_spanned!(site=> #code;),
@@ -271,24 +280,40 @@ impl Writer<'_> {
         }
     }
 
-    /// What a pattern binds and the compiler guesses to have no destructor has none.
-    fn undropped(&self, pat: &Pat) -> TokenStream {
+    /// What a pattern binds and the compiler guesses to have no destructor has none; what the cold version needs to know of
+    /// the types.
+    fn bound(&self, pat: &Pat) -> TokenStream {
         let names = &self.ready.names;
         let vars = crate::names::binders(pat).into_iter().filter_map(|name| names.find(&name));
-        let guessed = vars.filter(|var| self.ready.flow.guessed.contains(var));
-        let check = |var: usize| {
+        let each = vars.map(|var| {
             let key = &names.vars[var].key;
             let span = key.span().resolved_at(Span::mixed_site());
-            quote_spanned!(span=> ::finespun::__rt::undropped(&#key);)
-        };
-        guessed.map(check).collect()
+            let guessed = self.ready.flow.guessed.contains(&var);
+            let check = guessed.then(|| match names.vars[var].iterates() {
+                true => quote_spanned! {span=>
+                    { use ::finespun::__rt::OtherThanArrays as _; ::finespun::__rt::Iterating(&#key).undropped(); }
+                },
+                false => quote_spanned!(span=> ::finespun::__rt::undropped(&#key);),
+            });
+            let tie = self.ready.tie_of(var).filter(|_| !self.ready.entries().is_empty());
+            let tie = tie.map(|tie| quote_spanned!(span=> ::finespun::__rt::Tie::seen(#tie, &#key);));
+            quote!(#check #tie)
+        });
+        each.collect()
+    }
+
+    /// The type of a local that gets its value later.
+    fn unset(&self, pat: &Pat) -> TokenStream {
+        let names = &self.ready.names;
+        let vars = crate::names::binders(pat).into_iter().filter_map(|name| names.find(&name));
+        vars.filter(|_| !self.ready.entries().is_empty()).filter_map(|var| self.ready.told(var)).collect()
     }
 
     /// The same for the `let`s of a condition.
-    fn undropped_in(&self, cond: &Expr) -> TokenStream {
+    fn bound_in(&self, cond: &Expr) -> TokenStream {
         match crate::scan::peel(cond) {
-            Expr::Let(e) => self.undropped(&e.pat),
-            Expr::Binary(e) => [&e.left, &e.right].into_iter().map(|side| self.undropped_in(side)).collect(),
+            Expr::Let(e) => self.bound(&e.pat),
+            Expr::Binary(e) => [&e.left, &e.right].into_iter().map(|side| self.bound_in(side)).collect(),
             _ => TokenStream::new(),
         }
     }

@@ -52,11 +52,9 @@ impl<'a> Builder<'a> {
                     Some(syn::Type::Reference(ty)) if !kinds::is_collection(&ty.elem) => {
                         Kind::unknown().borrowing(kind.from)
                     }
+                    _ if matches!(scan::peel(&e.args[0]), Expr::Range(_)) => kind,
                     // An iterator of the program's own may have a destructor.
-                    _ if matches!(scan::peel(&e.args[0]), Expr::Reference(_)) => {
-                        Kind { guess: kind.guess || !kind.drops, ..kind }
-                    }
-                    _ => kind,
+                    _ => Kind { guess: kind.guess || !kind.drops, ..kind },
                 }
             }
             Expr::Call(e) => {

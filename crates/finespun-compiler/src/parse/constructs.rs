@@ -2,10 +2,11 @@
 
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprAsync, ExprClosure, Item, Macro, Stmt, Token, parse_quote_spanned};
+use syn::{Block, Expr, ExprAsync, ExprClosure, ExprMacro, Item, Macro, Stmt, Token, parse_quote_spanned};
 
 use super::branches;
 use crate::error::Errors;
+use crate::macros;
 
 /// Puts the calls in the macros' places, in this function (not in a closure or an `async` block inside).
 pub(super) fn expand(block: &mut Block, errors: &mut Errors) {
@@ -48,6 +49,15 @@ impl VisitMut for Expand<'_> {
                 let semicolon = written.semi_token.or((at + 1 < last).then(|| Token![;](written.mac.span())));
                 *statement = Stmt::Expr(call, semicolon);
             }
+        }
+        // At the end, a macro in braces is a value, too.
+        if let Some(Stmt::Macro(written)) = block.stmts.last()
+            && written.semi_token.is_none()
+            && macros::parse(&written.mac).is_some()
+        {
+            let value = ExprMacro { attrs: written.attrs.clone(), mac: written.mac.clone() };
+            block.stmts.pop();
+            block.stmts.push(Stmt::Expr(Expr::Macro(value), None));
         }
         visit_mut::visit_block_mut(self, block);
     }

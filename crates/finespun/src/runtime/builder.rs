@@ -153,7 +153,7 @@ impl Builder {
     /// Bytes that the frames of this runtime may take, at least 1 MiB; a run that asks for more ends with
     /// [`RunError::FrameMemory`](super::RunError::FrameMemory). Default: half of the memory that the process may use, for the
     /// frames of all runtimes that have no limit of their own, together. The machine's memory, control groups of version 1 and
-    /// 2, and half of the limit of the address space (`ulimit -v`) are taken into account. Before a run is ended under that limit,
+    /// 2, and half of what the limit of the address space (`ulimit -v`) leaves are taken into account. Before a run is ended under that limit,
     /// all runtimes of the process are asked for memory that they have no more; and the run that is ended is the one, of whichever
     /// of these runtimes, that has grown most of late.
     ///

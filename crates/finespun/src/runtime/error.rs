@@ -62,6 +62,9 @@ pub enum RunError {
     /// `run` was called on a worker, which would block it.
     #[error("Runtime::run was called inside a task: await the task instead")]
     OnWorker,
+    /// This process is a fork of the one that has built the runtime.
+    #[error("this process is a fork of the one that has the runtime's threads: build a runtime here")]
+    Forked,
     /// A task has called [`exit`](crate::exit).
     #[error("the run was ended by exit({0})")]
     Exited(i32),

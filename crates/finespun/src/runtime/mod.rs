@@ -111,7 +111,7 @@ impl Runtime {
     ///
     /// # Errors
     /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`], [`RunError::Deadlock`],
-    /// [`RunError::FrameMemory`].
+    /// [`RunError::FrameMemory`], [`RunError::Forked`].
     pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
     where
         T: Task + Send,
@@ -119,6 +119,9 @@ impl Runtime {
     {
         if try_cx().is_some() {
             return Err(RunError::OnWorker);
+        }
+        if self.team.forked() {
+            return Err(RunError::Forked);
         }
         root::run(&self.team, task)
     }
@@ -128,11 +131,15 @@ impl Runtime {
     ///
     /// Dropping the future cancels the run. If the runtime is dropped first, it waits for no run: what has not ended
     /// then is cancelled.
+    ///
+    /// # Panics
+    /// In a fork of the process that has built the runtime, where it has no threads.
     pub fn spawn<T>(&self, task: T) -> RunFuture<T::Output>
     where
         T: Task + Send + 'static,
         T::Output: Send + 'static,
     {
+        assert!(!self.team.forked(), "{}", RunError::Forked);
         spawned::spawn(&self.team, task)
     }
 
@@ -140,8 +147,9 @@ impl Runtime {
     /// keep theirs; all others are leaks.
     ///
     /// # Panics
-    /// Inside a task or a call of [`blocking`](crate::blocking).
+    /// Inside a task or a call of [`blocking`](crate::blocking), and in a fork of the process that has built the runtime.
     pub fn close(mut self) -> i64 {
+        assert!(!self.team.forked(), "{}", RunError::Forked);
         assert!(
             !is_own_thread(),
             "Runtime::close was called inside a task or a blocking call, for which it would wait: drop the runtime there, \
@@ -175,6 +183,11 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         if self.closed {
+            return;
+        }
+        if self.team.forked() {
+            // Nobody is there who could be waited for, and any lock may be held for ever.
+            std::mem::forget((Arc::clone(&self.team), std::mem::take(&mut self.threads)));
             return;
         }
         // Runs that nobody waits for are cancelled, and their tasks destroyed, before the workers go.

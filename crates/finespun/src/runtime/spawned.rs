@@ -98,6 +98,9 @@ impl<T> Future for RunFuture<T> {
 
 impl<T> Drop for RunFuture<T> {
     fn drop(&mut self) {
+        if self.team.forked() {
+            return;
+        }
         let ended = lock(&self.shared).ended;
         if !ended && !self.detached {
             self.team.cancel(&self.run);

@@ -133,6 +133,8 @@ pub(crate) struct Team {
     nodes_in_use: CachePadded<AtomicBool>,
     /// What the team waits for when it is stuck.
     stuck: Mutex<Option<Stuck>>,
+    /// The process that has its threads.
+    process: u32,
 }
 
 /// The runs under way.
@@ -180,10 +182,16 @@ impl Team {
                 bell: Bell::default(),
                 nodes_in_use: CachePadded::new(AtomicBool::new(false)),
                 stuck: Mutex::new(None),
+                process: std::process::id(),
             })
         })?;
         deadlock::register(&team);
         Ok(team)
+    }
+
+    /// Is this process a fork of the one that has the team's threads?
+    pub(crate) fn forked(&self) -> bool {
+        std::process::id() != self.process
     }
 
     /// Takes the team out of the tables of teams, when its workers have ended.

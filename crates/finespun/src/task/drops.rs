@@ -35,6 +35,80 @@ pub fn undropped<T: ?Sized>(_: &T) {
     }
 }
 
+/// The same of the iterator of a `for` loop, which has no name in the program.
+///
+/// One that holds a lock, made from what lies behind a reference, would be dropped before the loop ends:
+///
+/// ```compile_fail,E0080
+/// use std::sync::{Mutex, MutexGuard};
+/// use finespun::prelude::*;
+///
+/// struct Shelf(Mutex<Vec<u64>>);
+/// struct Books<'a>(MutexGuard<'a, Vec<u64>>, usize);
+/// impl Iterator for Books<'_> {
+///     type Item = u64;
+///     fn next(&mut self) -> Option<u64> {
+///         self.1 += 1;
+///         self.0.get(self.1 - 1).copied()
+///     }
+/// }
+/// impl<'a> IntoIterator for &'a Shelf {
+///     type Item = u64;
+///     type IntoIter = Books<'a>;
+///     fn into_iter(self) -> Books<'a> {
+///         Books(self.0.lock().unwrap(), 0)
+///     }
+/// }
+/// #[task]
+/// async fn find(shelf: &'static Shelf) -> u64 {
+///     let books = shelf;
+///     for book in books {
+///         if book == 2 {
+///             yield_now().await;
+///             return book;
+///         }
+///     }
+///     0
+/// }
+/// static SHELF: Shelf = Shelf(Mutex::new(Vec::new()));
+/// assert_eq!(Runtime::new().unwrap().run(find(&SHELF)), 0);
+/// ```
+///
+/// An array's iterator has a destructor, which does nothing where its elements have none.
+pub struct Iterating<'a, T: ?Sized>(pub &'a T);
+
+impl<T, const N: usize> Iterating<'_, std::array::IntoIter<T, N>> {
+    /// Asks for the elements.
+    #[inline(always)]
+    pub fn undropped(self) {
+        iterator_undropped::<T>();
+    }
+}
+
+/// The question about other iterators: an inherent method comes first, where there is one.
+pub trait OtherThanArrays: Sized {
+    /// Asks for the iterator.
+    fn undropped(self);
+}
+
+impl<T: ?Sized> OtherThanArrays for Iterating<'_, T> {
+    #[inline(always)]
+    fn undropped(self) {
+        iterator_undropped::<T>();
+    }
+}
+
+#[inline(always)]
+fn iterator_undropped<T: ?Sized>() {
+    const {
+        assert!(
+            !std::mem::needs_drop::<T>(),
+            "the iterator of a `for` loop around an await has a destructor, which what it comes from does not tell: bind the \
+             iterator with `let` and loop over that, or choose `#[task(pinned)]`"
+        )
+    }
+}
+
 /// Gives a temporary that a method is called on, and that is dropped with the statement around an await: it has nothing to drop.
 ///
 /// A guard on whose number a method of numbers is called would be released before the await:

@@ -166,6 +166,20 @@ impl<T> Tie<T> {
         value
     }
 
+    /// It is the type of this value.
+    #[inline(always)]
+    pub fn seen(self, _: &T) {}
+
+    /// Such a value, where control never comes.
+    ///
+    /// # Safety
+    /// Control never comes here.
+    #[inline(always)]
+    pub unsafe fn never(self) -> T {
+        // SAFETY: by the caller's word.
+        unsafe { std::hint::unreachable_unchecked() }
+    }
+
     /// A place for such a value.
     #[inline(always)]
     pub fn slot(self) -> Held<T> {

@@ -16,6 +16,7 @@ pub trait TryLike {
 /// What a function that uses `?` on an `R` may return.
 pub trait FromResidualLike<R> {
     /// The early return.
+    #[track_caller]
     fn from_residual(residual: R) -> Self;
 }
 
@@ -33,6 +34,7 @@ impl<T, E> TryLike for Result<T, E> {
 
 impl<T, E, F: From<E>> FromResidualLike<Result<Infallible, E>> for Result<T, F> {
     #[inline(always)]
+    #[track_caller]
     fn from_residual(residual: Result<Infallible, E>) -> Self {
         match residual {
             Err(error) => Err(F::from(error)),

@@ -1,7 +1,7 @@
 //! How much memory this process may use.
 
 /// The least of: the machine's memory, the limits of the process's control groups (version 1 and 2, also of those above),
-/// and half of the limit of its address space. `None` if the system does not say.
+/// and half of what the limit of its address space leaves. `None` if the system does not say.
 pub(super) fn memory() -> Option<usize> {
     [physical(), control_groups(), address_space()].into_iter().flatten().min()
 }
@@ -18,13 +18,24 @@ fn physical() -> Option<usize> {
     None
 }
 
-/// Half of the limit: an aligned region takes up to twice its size of address space, and stacks take far more than they use.
+/// Half of what is left of the limit, below stacks and libraries: an aligned region takes up to twice its size.
 #[cfg(unix)]
 fn address_space() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is there to be written.
     let said = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
-    (said == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur / 2).ok()).flatten()
+    let limit =
+        (said == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur).ok())??;
+    Some(limit.saturating_sub(mapped().unwrap_or(limit / 2)) / 2)
+}
+
+/// The address space in use.
+#[cfg(unix)]
+fn mapped() -> Option<usize> {
+    // SAFETY: it takes a number and returns one.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').next()?.parse::<usize>().ok()?;
+    pages.checked_mul(usize::try_from(page).ok()?)
 }
 
 #[cfg(not(unix))]

@@ -17,6 +17,7 @@ mod leavings;
 mod loans;
 mod moves;
 mod names;
+mod numbers;
 mod once;
 mod operands;
 mod order;

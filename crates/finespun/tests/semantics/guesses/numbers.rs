@@ -1,0 +1,189 @@
+//! What only the code before an await tells of what stands behind it: the types of numbers; who called `From::from`; which
+//! macro is a value; what a name means.
+
+use crate::harness::*;
+use std::panic::Location;
+use std::task::{Context, Poll, Waker};
+
+fn show(x: impl std::fmt::Display) {
+    log(format_args!("{x}"))
+}
+fn byte() -> u8 {
+    7
+}
+#[derive(Debug)]
+pub struct Located(u32, &'static str);
+#[derive(Debug)]
+pub struct Plain;
+impl From<Plain> for Located {
+    #[track_caller]
+    fn from(_: Plain) -> Located {
+        let place = Location::caller();
+        Located(place.column(), place.file())
+    }
+}
+fn fails(n: u64) -> Result<u64, Plain> {
+    if n > 2 { Err(Plain) } else { Ok(n) }
+}
+pub struct Shelf(Vec<u64>);
+impl<'a> IntoIterator for &'a Shelf {
+    type Item = &'a u64;
+    type IntoIter = Walk<'a>;
+    fn into_iter(self) -> Walk<'a> {
+        log("lock");
+        Walk(self.0.iter())
+    }
+}
+/// An iterator with a destructor.
+pub struct Walk<'a>(std::slice::Iter<'a, u64>);
+impl<'a> Iterator for Walk<'a> {
+    type Item = &'a u64;
+    fn next(&mut self) -> Option<&'a u64> {
+        self.0.next()
+    }
+}
+impl Drop for Walk<'_> {
+    fn drop(&mut self) {
+        log("unlock")
+    }
+}
+mod jobs {
+    use crate::harness::*;
+    pub struct Loud;
+    impl Drop for Loud {
+        fn drop(&mut self) {
+            log("drop")
+        }
+    }
+    pub fn named(_: Loud) -> u64 {
+        1
+    }
+}
+
+macro_rules! bodies { ($($task:tt)*) => {
+    $($task)* pub async fn suffixed() { let mut n = 250u8; show(n); show(n + 1); wait().await; n = !0; show(n) }
+    $($task)* pub async fn floats() { let mut best = 0.5f32; show(best); wait().await; best = 0.1; best += 0.2; show(best) }
+    $($task)* pub async fn called() { let mut n = byte(); show(n); show(n + 1); wait().await; n = 250; n = !n; show(n) }
+    $($task)* pub async fn looped(c: bool) {
+        let mut n = 0u32; show(n);
+        for i in 0..2 { show(n); if c { wait().await; n = !0; show(n); break; } }
+    }
+    $($task)* pub async fn later() { let n; if leaf(1u64).await > 3 { n = 3u8; show(n); return; } wait().await; n = !0; show(n) }
+    $($task)* pub async fn in_an_arm(k: u64) {
+        let level;
+        match k { 0 => { level = 1u8; show(level); return; } _ => {} }
+        wait().await; level = !0; show(level)
+    }
+    $($task)* pub async fn slices(v: &'static [u8]) {
+        let mut s = v; show(s.len()); show(s[0]); wait().await; s = &[!0, 8]; show(s[0]); show(size_of_val(s))
+    }
+    $($task)* pub async fn tuples() {
+        let mut t = (1u8, 2u8); show(t.0 + t.1); wait().await; t = (!0, !1); show(t.0); show(t.1)
+    }
+    $($task)* pub async fn shifted(x: u64) {
+        let mut hash = x as u32; show(hash); let n = leaf(2).await; hash = !0;
+        for i in 0..n { hash = hash << 4 >> 2; }
+        show(hash)
+    }
+    $($task)* pub async fn parsed() {
+        let mut n = "7".parse::<u8>().unwrap_or_default(); show(n); show(n); wait().await; n = !0; show(n)
+    }
+    $($task)* pub async fn by_way_of_another() {
+        let mut n = byte(); show(n); show(n); wait().await; let k = !0; let j = k; n = j; show(n)
+    }
+    $($task)* pub async fn optional(o: Option<u8>) {
+        let mut n = byte(); show(n); show(n); wait().await; n = "x".parse().unwrap_or(!0); show(n)
+    }
+    $($task)* pub async fn held() {
+        let mut v: Vec<_> = vec![1u8]; show(v.len()); drop(v); wait().await; v = vec![!0]; show(v[0])
+    }
+    $($task)* pub async fn borrows(list: Vec<u64>) {
+        let mut at = &list[0]; show(at); wait().await; at = &list[1]; show(at)
+    }
+    $($task)* pub async fn asks() -> Result<u64, Located> { let a = fails(1)?; wait().await; let b = fails(3)?; Ok(a + b) }
+    $($task)* pub async fn asks_at_once() -> Result<u64, Located> { let a = fails(leaf(3).await)?; wait().await; Ok(a) }
+    $($task)* pub async fn braces(b: bool) {
+        let v = if b { vec! { d("a") } } else { vec! { d("b") } }; wait().await; log("x")
+    }
+    $($task)* pub async fn braces_in_a_block() { let v = { log("y"); dbg! { d("a") } }; wait().await; log("x") }
+    $($task)* pub async fn braces_in_an_arm(k: u64) {
+        let v = match k { 0 => { log("zero"); vec! [ d("a") ] } _ => { vec! { d("a"), d("b") } } }; wait().await; log("x")
+    }
+    $($task)* pub async fn named(c: bool) {
+        use jobs::named;
+        let g = jobs::Loud; if c { named(g); } wait().await; log("t")
+    }
+    $($task)* pub async fn bound_iterator(shelf: &'static Shelf) -> u64 {
+        let books = shelf.into_iter();
+        for &book in books { if book == 2 { wait().await; log("t"); return book; } }
+        0
+    }
+} }
+mod plain {
+    use super::*;
+    use crate::harness::plain::*;
+    bodies! {}
+}
+mod pinned {
+    use super::*;
+    use crate::harness::tasks::*;
+    use finespun::task;
+    bodies! { #[task(pinned)] }
+}
+mod automatic {
+    use super::*;
+    use crate::harness::tasks::*;
+    use finespun::task;
+    bodies! { #[task] }
+}
+macro_rules! programs {
+    ($($name:ident($($argument:expr),*);)+) => { $(
+        #[test]
+        fn $name() {
+            versions!(owned, plain::$name($($argument),*), pinned::$name($($argument),*), automatic::$name($($argument),*));
+        }
+    )+ };
+}
+programs! {
+    suffixed();
+    floats();
+    called();
+    looped(true);
+    later();
+    in_an_arm(1);
+    slices(&[1, 2, 3]);
+    tuples();
+    shifted(3);
+    parsed();
+    by_way_of_another();
+    optional(None);
+    held();
+    borrows(vec![4, 5]);
+    asks();
+    asks_at_once();
+    braces(true);
+    braces_in_a_block();
+    braces_in_an_arm(1);
+    named(false);
+    bound_iterator(Box::leak(Box::new(Shelf(vec![1, 2, 3]))));
+}
+
+/// Not by way of a macro, where the place is that of the macro's use.
+#[test]
+fn asks_where_it_is_written() {
+    use crate::harness::tasks::wait;
+    async fn plain() -> Result<u64, Located> {
+        fails(3)?;
+        Ok(0)
+    }
+    #[finespun::task]
+    async fn task() -> Result<u64, Located> {
+        wait().await;
+        fails(3)?;
+        Ok(0)
+    }
+    let mut plain = Box::pin(plain());
+    let Poll::Ready(plain) = plain.as_mut().poll(&mut Context::from_waker(Waker::noop())) else { panic!("it waits") };
+    let task = finespun::Runtime::new().unwrap().run(task());
+    assert_eq!(format!("{task:?}"), format!("{plain:?}"));
+}
