@@ -246,6 +246,57 @@ pub(crate) fn owns_all(ty: &Type, generics: &[syn::Ident]) -> bool {
     look.1
 }
 
+/// Types of std's whose values move.
+const MOVED: &[&str] = &[
+    "String",
+    "Box",
+    "Vec",
+    "VecDeque",
+    "HashMap",
+    "HashSet",
+    "BTreeMap",
+    "BTreeSet",
+    "LinkedList",
+    "BinaryHeap",
+    "Arc",
+    "Rc",
+    "Cell",
+    "RefCell",
+    "Mutex",
+    "RwLock",
+    "File",
+    "Sender",
+    "Receiver",
+    "PathBuf",
+    "OsString",
+];
+
+/// May this be a type whose values are copied?
+pub(crate) fn may_be_copied(ty: &Type, generics: &[syn::Ident]) -> bool {
+    let inner = |args: &PathArguments| match args {
+        PathArguments::AngleBracketed(args) => args.args.iter().all(|arg| match arg {
+            GenericArgument::Type(ty) => may_be_copied(ty, generics),
+            _ => true,
+        }),
+        _ => true,
+    };
+    match ty {
+        Type::Paren(p) => may_be_copied(&p.elem, generics),
+        Type::Group(g) => may_be_copied(&g.elem, generics),
+        Type::Array(a) => may_be_copied(&a.elem, generics),
+        Type::Tuple(t) => t.elems.iter().all(|part| may_be_copied(part, generics)),
+        Type::Reference(r) => r.mutability.is_none(),
+        Type::ImplTrait(_) | Type::TraitObject(_) | Type::Slice(_) => false,
+        Type::Path(p) => p.path.segments.last().is_some_and(|last| {
+            let wraps = ["Option", "Result", "Poll", "ControlFlow"].iter().any(|name| last.ident == name);
+            let moved = MOVED.iter().any(|name| last.ident == name);
+            let own = p.path.get_ident().is_some_and(|name| generics.contains(name));
+            !moved && !own && (!wraps || inner(&last.arguments))
+        }),
+        _ => true,
+    }
+}
+
 /// Does a reference to this type give references to its elements?
 pub(crate) fn is_collection(ty: &Type) -> bool {
     match ty {

@@ -12,7 +12,7 @@ use super::graph;
 use super::methods;
 use super::solve::{self, EMPTY, FIELDS, INTACT, MAYBE, PARTLY, TAKEN};
 use crate::ir::{BlockId, Body, Dest};
-use crate::kinds::Lend;
+use crate::kinds::{self, Lend};
 use crate::names::Names;
 use crate::reasons::Reasons;
 
@@ -164,7 +164,7 @@ pub(crate) fn analyse(
                     flow.demand(ty, true);
                 }
             }
-            loans(&graph, names, body, *place, &live, reasons);
+            loans(&graph, own, names, body, *place, &live, reasons);
             let carried = graph.carried.get(place).into_iter().flat_map(|kind| &kind.from);
             for &(root, _) in carried.filter(|(root, slot)| *slot || graph.kinds[*root].lends == Lend::Owned) {
                 let var = &names.vars[root];
@@ -258,7 +258,7 @@ fn doubt(graph: &Graph, names: &Names, var: usize, state: u8, reasons: &mut Reas
 const CLOSURE_CURE: &str = "make the closure a plain function, or create it after the await";
 
 /// Borrows that cannot follow their local into the heap.
-fn loans(graph: &Graph, names: &Names, body: &Body, place: Place, live: &[usize], reasons: &mut Reasons) {
+fn loans(graph: &Graph, own: &Own, names: &Names, body: &Body, place: Place, live: &[usize], reasons: &mut Reasons) {
     let mut lent: Vec<((usize, bool), Option<usize>)> = Vec::new();
     let mut span = None;
     if let Place::Point(p) = place {
@@ -275,7 +275,7 @@ fn loans(graph: &Graph, names: &Names, body: &Body, place: Place, live: &[usize]
             // What a closure names and the operand takes is copied, so the closure has lent it.
             if let Place::Point(p) = place
                 && holder.is_none_or(|h| !graph.kinds[h].closure)
-                && given_away(graph, names, body.points[p].call.operands(), root)
+                && given_away(graph, own, names, body.points[p].call.operands(), root)
             {
                 continue;
             }
@@ -299,12 +299,13 @@ fn loans(graph: &Graph, names: &Names, body: &Body, place: Place, live: &[usize]
 }
 
 /// Is a local that only methods of unknown name can have lent moved into the operands themselves? Then they have not
-/// lent it, or the move would be an error. (A `Copy` type may have been lent and copied; then rustc refuses the
-/// program.)
-fn given_away(graph: &Graph, names: &Names, operands: &[Expr], var: usize) -> bool {
+/// lent it, or the move would be an error. A closure that is not `move` borrows what can be copied.
+fn given_away(graph: &Graph, own: &Own, names: &Names, operands: &[Expr], var: usize) -> bool {
     struct Moves<'a> {
         name: &'a Ident,
         moved: bool,
+        /// Its type may be `Copy`.
+        copies: bool,
         /// What a method of it gives is looked into.
         viewed: bool,
     }
@@ -315,6 +316,7 @@ fn given_away(graph: &Graph, names: &Names, operands: &[Expr], var: usize) -> bo
                     self.moved |= crate::macros::mentions(&e.body.to_token_stream(), &|name| name == self.name);
                     return;
                 }
+                Expr::Closure(_) if self.copies => return,
                 Expr::Call(e) => {
                     let mut args = e.args.iter().filter_map(crate::scan::name);
                     self.moved |= args.any(|name| name == self.name);
@@ -335,7 +337,10 @@ fn given_away(graph: &Graph, names: &Names, operands: &[Expr], var: usize) -> bo
     if graph.events.iter().any(lent) {
         return false;
     }
-    let mut moves = Moves { name: &names.vars[var].key, moved: false, viewed: false };
+    // Of what is known to be copied, a closure takes a copy: see `closures`.
+    let unknown = |ty| kinds::of_type(ty).is_none() && kinds::may_be_copied(ty, &own.generics);
+    let copies = graph.types[var].as_ref().is_some_and(unknown);
+    let mut moves = Moves { name: &names.vars[var].key, moved: false, copies, viewed: false };
     operands.iter().for_each(|operand| moves.visit_expr(operand));
     moves.moved && !moves.viewed
 }

@@ -254,3 +254,27 @@ async fn fib_of(n: u64) -> u64 {
 fn names_may_be_raw() {
     everywhere(|runtime| assert_eq!(runtime.run(raw(5, &[1, 2, 3])), 5 + 3 + 2));
 }
+
+/// Of a type that the task compiler knows nothing of: it can be copied, so the closure borrows the local.
+#[derive(Clone, Copy)]
+struct Handle(u64);
+
+#[task]
+async fn look_up(handle: Handle, index: usize) -> u64 {
+    yield_now().await;
+    handle.0 + index as u64
+}
+
+#[task]
+async fn handles_in_closures(handle: Handle, pair: (Handle, Option<Handle>)) -> u64 {
+    let all = join_all((0..4).map(|index| look_up(handle, index))).await;
+    let more = parfor(0..4, |index| look_up(pair.0, index)).collect().await;
+    let (first, second) = pair;
+    let last = reduce((0..4).map(|index| look_up(second.unwrap_or(first), index)), 0, |a, b| a + b).await;
+    all.iter().chain(&more).sum::<u64>() + last
+}
+
+#[test]
+fn closures_name_what_can_be_copied() {
+    everywhere(|runtime| assert_eq!(runtime.run(handles_in_closures(Handle(10), (Handle(20), None))), 46 + 86 + 86));
+}

@@ -171,14 +171,13 @@ programs! {
 /// Not by way of a macro, where the place is that of the macro's use.
 #[test]
 fn asks_where_it_is_written() {
-    use crate::harness::tasks::wait;
     async fn plain() -> Result<u64, Located> {
         fails(3)?;
         Ok(0)
     }
     #[finespun::task]
     async fn task() -> Result<u64, Located> {
-        wait().await;
+        finespun::yield_now().await;
         fails(3)?;
         Ok(0)
     }
