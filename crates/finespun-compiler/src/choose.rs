@@ -211,15 +211,12 @@ fn prepare(
         let attrs = if own { p.attrs.clone() } else { Vec::new() };
         (attrs, known.pat, p.argument.clone())
     });
-    let (vague, tied) = emit::ties::locals(&body, &names, &flow);
     Some(Ready {
         params: params.collect(),
         head,
         body,
         names,
         flow,
-        vague,
-        tied,
         ret,
         unchecked: false,
         listed: false,

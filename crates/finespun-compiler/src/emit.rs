@@ -31,9 +31,7 @@ mod regions;
 mod resume;
 mod stack;
 pub(crate) mod straight;
-pub(crate) mod ties;
-
-use std::collections::BTreeSet;
+mod ties;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -55,10 +53,6 @@ pub(crate) struct Ready {
     pub(crate) body: Body,
     pub(crate) names: Names,
     pub(crate) flow: Flow,
-    /// Locals that are numbers of a type which their values do not tell.
-    pub(crate) vague: BTreeSet<usize>,
-    /// Those among them that are assigned such a value.
-    pub(crate) tied: BTreeSet<usize>,
     pub(crate) ret: Type,
     /// Without guard checks.
     pub(crate) unchecked: bool,

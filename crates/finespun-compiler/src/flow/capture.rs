@@ -1,6 +1,6 @@
 //! What each state carries, and what speaks against the stack schema.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -13,6 +13,7 @@ use super::methods;
 use super::solve::{self, EMPTY, FIELDS, INTACT, MAYBE, PARTLY, TAKEN};
 use crate::ir::{BlockId, Body, Dest};
 use crate::kinds::{self, Lend};
+use crate::macros;
 use crate::names::Names;
 use crate::reasons::Reasons;
 
@@ -30,6 +31,10 @@ pub(crate) struct Flow {
     pub(crate) inert: Vec<bool>,
     /// Locals that are given a value by assignment.
     pub(crate) assigned: Vec<bool>,
+    /// Those of them that live at no await, and whose type is not written: see `emit::ties`.
+    pub(crate) tied: BTreeSet<usize>,
+    /// Locals that borrow from others, or whose type is new wherever they are bound.
+    pub(crate) borrows: Vec<bool>,
     /// The locals of which it matters that they have nothing to drop, as is guessed.
     pub(crate) guessed: HashSet<usize>,
     /// The order of declaration of the locals.
@@ -101,6 +106,8 @@ pub(crate) fn analyse(
         closures: graph.lent.iter().map(|k| k.closure).collect(),
         inert: graph.kinds.iter().map(|k| !k.drops).collect(),
         assigned: vec![false; graph.kinds.len()],
+        tied: BTreeSet::new(),
+        borrows: graph.kinds.iter().map(|k| k.closure || !k.from.is_empty()).collect(),
         guessed: HashSet::new(),
         rank: graph.rank(),
         types: graph.types.clone(),
@@ -183,6 +190,29 @@ pub(crate) fn analyse(
         }
         flow.live.insert(*place, live);
         flow.scope.insert(*place, scope.clone());
+    }
+    for var in 0..graph.kinds.len() {
+        let told =
+            graph.types[var].as_ref().is_some_and(|ty| !macros::mentions(&ty.to_token_stream(), &|name| name == "_"));
+        if told || !flow.assigned[var] {
+            continue;
+        }
+        let entered = (0..body.points.len()).filter(|&p| !flow.forwards[p]).map(Place::Point);
+        let (mut known, mut live) = (false, false);
+        for place in entered {
+            known |= flow.scope.get(&place).is_some_and(|scope| scope.contains(&var));
+            live |= flow.live.get(&place).is_some_and(|locals| locals.contains(&var));
+        }
+        if !known || live {
+            continue;
+        }
+        if flow.borrows[var] {
+            let var = &names.vars[var];
+            let what = format!("`{}` borrows, and is assigned anew behind an await", var.shown);
+            reasons.add(var.key.span(), what, "annotate its type, or bind the new value to a local of its own");
+        } else {
+            flow.tied.insert(var);
+        }
     }
     for (name, span) in &body.postponed {
         let guessed = names.find(name).filter(|&var| graph.kinds[var].guess && !graph.kinds[var].drops);
