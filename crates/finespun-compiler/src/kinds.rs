@@ -312,6 +312,11 @@ pub(crate) fn is_collection(ty: &Type) -> bool {
     }
 }
 
+/// Is a part of the type left to be found out?
+pub(crate) fn has_holes(ty: &Type) -> bool {
+    crate::macros::mentions(&ty.to_token_stream(), &|name| name == "_")
+}
+
 /// Is this the name of a primitive type?
 pub(crate) fn is_primitive(name: &syn::Ident) -> bool {
     PRIMITIVES.iter().any(|n| name == n)

@@ -14,6 +14,7 @@ use syn::{BinOp, Expr, Ident, Stmt, UnOp};
 
 use super::Ready;
 use crate::ir::{BlockId, Dest, Node};
+use crate::kinds;
 use crate::macros::{self, Arguments};
 use crate::names;
 use crate::scan;
@@ -25,7 +26,10 @@ impl Ready {
         if matches!(node, Node::Plain(_) | Node::Await(_)) {
             return None;
         }
-        let Some(Dest::Let(pat, None)) = node.out() else { return None };
+        let Some(Dest::Let(pat, ty)) = node.out() else { return None };
+        if ty.as_ref().is_some_and(|ty| !kinds::has_holes(ty)) {
+            return None;
+        }
         let borrows = |name| self.names.find(name).is_some_and(|var| self.flow.borrows[var]);
         let tied = !names::binders(pat).iter().any(borrows) || self.vague(node);
         tied.then(|| format_ident!("__tie{block}_{index}", span = Span::mixed_site()))

@@ -13,7 +13,6 @@ use super::methods;
 use super::solve::{self, EMPTY, FIELDS, INTACT, MAYBE, PARTLY, TAKEN};
 use crate::ir::{BlockId, Body, Dest};
 use crate::kinds::{self, Lend};
-use crate::macros;
 use crate::names::Names;
 use crate::reasons::Reasons;
 
@@ -192,8 +191,7 @@ pub(crate) fn analyse(
         flow.scope.insert(*place, scope.clone());
     }
     for var in 0..graph.kinds.len() {
-        let told =
-            graph.types[var].as_ref().is_some_and(|ty| !macros::mentions(&ty.to_token_stream(), &|name| name == "_"));
+        let told = graph.types[var].as_ref().is_some_and(|ty| !kinds::has_holes(ty));
         if told || !flow.assigned[var] {
             continue;
         }

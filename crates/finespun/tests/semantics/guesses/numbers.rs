@@ -47,6 +47,29 @@ impl Drop for Walk<'_> {
         log("unlock")
     }
 }
+fn same<T>(value: T) -> T {
+    value
+}
+pub trait Kind: Sync {
+    fn kind(&self) -> u64 {
+        100
+    }
+}
+pub struct File;
+impl Kind for File {}
+impl File {
+    /// Where the type is known, this comes before the trait's.
+    fn kind(&self) -> u64 {
+        1
+    }
+}
+static FILE: File = File;
+fn sink() -> &'static dyn Kind {
+    &FILE
+}
+fn words() -> &'static [&'static str] {
+    &["a"]
+}
 mod jobs {
     use crate::harness::*;
     pub struct Loud;
@@ -113,6 +136,43 @@ macro_rules! bodies { ($($task:tt)*) => {
         use jobs::named;
         let g = jobs::Loud; if c { named(g); } wait().await; log("t")
     }
+    $($task)* pub async fn generic_calls() { let mut n = byte(); show(n); wait().await; n = same(!0); show(n) }
+    $($task)* pub async fn closures() { let mut n = byte(); show(n); wait().await; n = (|| !0)(); show(n) }
+    $($task)* pub async fn left_of_a_shift(k: u32) { let mut n = byte(); show(n); wait().await; n = !0 << k; show(n) }
+    $($task)* pub async fn parts_of_values(i: usize) {
+        let mut n = byte(); show(n); wait().await; n = [!0, 1][i]; show(n); n = (!0, 3).0; show(n); n = *&!0; show(n)
+    }
+    $($task)* pub async fn values_of_blocks() {
+        let mut n = byte(); show(n); wait().await; n = loop { break !0 }; show(n); n = 'a: { break 'a !0 }; show(n)
+    }
+    $($task)* pub async fn in_an_option() {
+        let mut n = byte(); show(n); wait().await; n = Some(!0).unwrap(); show(n);
+        if let Some(x) = Some(5) { n = !x; show(n) }
+    }
+    $($task)* pub async fn of_a_loop() { let mut n = byte(); show(n); wait().await; for i in 0..3 { n = !i; show(n) } }
+    $($task)* pub async fn taken_apart() {
+        let (mut a, mut b) = (byte(), byte()); show(a); show(b); wait().await; (a, b) = (!0, !1); show(a); show(b)
+    }
+    $($task)* pub async fn ranges() { let mut r = 0u8..3; show(r.end); wait().await; r = 0..!0; show(r.end) }
+    $($task)* pub async fn boxes() { let mut b = Box::new(1u8); drop(b); wait().await; b = Box::new(!0); show(*b) }
+    $($task)* pub async fn coerced_boxes() {
+        let mut b: Box<_> = Box::new(File) as Box<dyn Kind>; show(b.kind()); drop(b); wait().await; b = Box::new(File); show(b.kind())
+    }
+    $($task)* pub async fn coerced_slices() {
+        let mut s = words(); show(s.len()); wait().await; s = &["a", "b"]; show(size_of_val(&s))
+    }
+    $($task)* pub async fn coerced_later(c: bool) {
+        let r; if !c { r = sink(); show(r.kind()); return; } wait().await; r = &FILE; show(r.kind())
+    }
+    $($task)* pub async fn alternatives(c: bool) {
+        let a = if c { wait().await; same(!0) } else { 3u8 }; show(a);
+        let b = loop { if !c { break 3u8; } wait().await; let (x, _y) = (!0, 1); break x; }; show(b);
+        let r = if !c { sink() } else { wait().await; &FILE }; show(r.kind())
+    }
+    $($task)* pub async fn holes(c: bool) {
+        let a: Option<_> = if c { wait().await; Some(!0) } else { Some(3u8) }; show(a.unwrap());
+        let (b, _k): (_, u64) = if c { wait().await; (!0, 1) } else { (3u8, 2) }; show(b)
+    }
     $($task)* pub async fn bound_iterator(shelf: &'static Shelf) -> u64 {
         let books = shelf.into_iter();
         for &book in books { if book == 2 { wait().await; log("t"); return book; } }
@@ -165,6 +225,21 @@ programs! {
     braces_in_a_block();
     braces_in_an_arm(1);
     named(false);
+    generic_calls();
+    closures();
+    left_of_a_shift(1);
+    parts_of_values(0);
+    values_of_blocks();
+    in_an_option();
+    of_a_loop();
+    taken_apart();
+    ranges();
+    boxes();
+    coerced_boxes();
+    coerced_slices();
+    coerced_later(true);
+    alternatives(true);
+    holes(true);
     bound_iterator(Box::leak(Box::new(Shelf(vec![1, 2, 3]))));
 }
 
