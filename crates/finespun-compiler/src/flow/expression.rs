@@ -150,7 +150,11 @@ impl<'a> Builder<'a> {
             Expr::Array(e) => Kind { primitive: false, ..self.aggregate(e.elems.iter()) },
             Expr::Struct(e) => {
                 let mut kind = self.aggregate(e.fields.iter().map(|f| &f.expr));
-                kind.drops = true;
+                // Of a type of its own, whose operators may give anything.
+                (kind.drops, kind.primitive, kind.guess) = (true, false, false);
+                if kind.lends == Lend::Shared {
+                    kind.lends = Lend::Owned;
+                }
                 if let Some(rest) = &e.rest {
                     if scan::is_place(rest) {
                         kind.from.extend(self.place(rest, rest.span()).from);

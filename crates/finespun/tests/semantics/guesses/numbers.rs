@@ -70,6 +70,28 @@ fn sink() -> &'static dyn Kind {
 fn words() -> &'static [&'static str] {
     &["a"]
 }
+pub struct V {
+    n: u64,
+}
+impl std::ops::Add for V {
+    type Output = D;
+    fn add(self, other: V) -> D {
+        show(self.n + other.n);
+        d("sum")
+    }
+}
+pub struct Job {
+    n: u64,
+}
+impl Job {
+    fn more(&mut self, by: u64) -> u64 {
+        self.n += by;
+        self.n
+    }
+}
+pub struct Text<'a> {
+    text: &'a str,
+}
 mod jobs {
     use crate::harness::*;
     pub struct Loud;
@@ -135,6 +157,15 @@ macro_rules! bodies { ($($task:tt)*) => {
     $($task)* pub async fn named(c: bool) {
         use jobs::named;
         let g = jobs::Loud; if c { named(g); } wait().await; log("t")
+    }
+    $($task)* pub async fn sum_of_literals() {
+        let a = V { n: 1 }; let b = V { n: 2 }; let c = a + b; wait().await; log("t")
+    }
+    $($task)* pub async fn literal_and_its_methods() -> u64 {
+        let mut job = Job { n: 1 }; wait().await; let m = job.more(leaf(2).await); wait().await; m + job.n
+    }
+    $($task)* pub async fn part_of_a_pair_of_literals() -> u64 {
+        let s = (Text { text: "a" }, Text { text: "bc" }); let x = s.0; wait().await; x.text.len() as u64
     }
     $($task)* pub async fn generic_calls() { let mut n = byte(); show(n); wait().await; n = same(!0); show(n) }
     $($task)* pub async fn closures() { let mut n = byte(); show(n); wait().await; n = (|| !0)(); show(n) }
@@ -225,6 +256,9 @@ programs! {
     braces_in_a_block();
     braces_in_an_arm(1);
     named(false);
+    sum_of_literals();
+    literal_and_its_methods();
+    part_of_a_pair_of_literals();
     generic_calls();
     closures();
     left_of_a_shift(1);
