@@ -40,6 +40,8 @@ impl Copies {
         let reference = match ty {
             Type::Reference(r) if r.mutability.is_none() => true,
             Type::Path(p) if p.qself.is_none() && p.path.get_ident().is_some_and(kinds::is_primitive) => false,
+            // Its methods take it by value.
+            ty if kinds::is_name(ty) => true,
             _ => return,
         };
         if id.by_ref.is_none() && id.mutability.is_none() && id.subpat.is_none() {

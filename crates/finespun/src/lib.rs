@@ -121,6 +121,7 @@ pub mod closure;
 mod fabric;
 mod floors;
 pub mod group;
+pub mod istructure;
 mod message;
 mod object;
 mod observe;

@@ -169,7 +169,7 @@ pub(crate) fn throw(error: CallError) -> ! {
 }
 
 /// The text of a payload.
-fn text(payload: &(dyn Any + Send)) -> &str {
+pub(crate) fn text(payload: &(dyn Any + Send)) -> &str {
     if let Some(text) = payload.downcast_ref::<&str>() {
         text
     } else if let Some(text) = payload.downcast_ref::<String>() {

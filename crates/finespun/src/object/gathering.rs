@@ -21,9 +21,9 @@ use crate::task::outcome::{Child, Outcome};
 ///
 /// # Panics
 /// With the first panic, in their order, when all have ended.
-pub(super) struct Gathered<W> {
-    pub(super) works: Vec<W>,
-    pub(super) place: Place,
+pub(crate) struct Gathered<W> {
+    pub(crate) works: Vec<W>,
+    pub(crate) place: Place,
 }
 
 impl<W> sealed::Sealed for Gathered<W> {}

@@ -253,12 +253,13 @@ impl Host for Nodes {
     }
 
     fn waits_for(&self, leaf: FrameRef) -> Option<String> {
-        self.tables.iter().find_map(|table| table.waits_for(leaf))
+        self.tables.iter().find_map(|table| table.waits_for(leaf).or_else(|| table.seats.waits_for(leaf)))
     }
 
     fn detach(&self, context: &Context) {
         for (node, table) in self.tables.iter().enumerate() {
             self.show(context, node as u32 * self.workers + self.worker);
+            table.seats.end();
             while let Some((class, object)) = table.take_any() {
                 // A destructor's panic has nowhere to go.
                 // SAFETY: the table owned it.

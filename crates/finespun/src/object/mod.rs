@@ -20,7 +20,7 @@ pub(crate) mod checked;
 pub(crate) mod class;
 pub(crate) mod create;
 pub(crate) mod error;
-mod gathering;
+pub(crate) mod gathering;
 mod generations;
 pub(crate) mod host;
 pub(crate) mod lock;
@@ -29,6 +29,7 @@ pub(crate) mod place;
 pub(crate) mod reference;
 pub(crate) mod remote;
 pub(crate) mod replicated;
+pub(crate) mod seats;
 pub(crate) mod table;
 
 use serde::{Serialize, de::DeserializeOwned};

@@ -36,6 +36,7 @@ use super::error::{Refusal, StaleCause};
 use super::generations::Generations;
 use super::lock::Hold;
 use super::reference::{ENTRY, Name, OBJECTS, Object, Whole, generation, short, word};
+use super::seats::Seats;
 use crate::task::context::{Cx, Here};
 use crate::task::frame::FrameRef;
 use crate::task::origin::Origin;
@@ -148,6 +149,8 @@ pub(crate) struct Table {
     /// The generations that objects of this node number may still have.
     generations: Generations,
     lines: RefCell<HashMap<u32, VecDeque<Waiter>>>,
+    /// The node's write-once arrays.
+    pub(crate) seats: Seats,
 }
 
 /// The object that is named, if it is here, and free.
@@ -227,6 +230,7 @@ impl Table {
             spare: RefCell::new(Vec::new()),
             generations: Generations::of_node(node),
             lines: RefCell::new(HashMap::new()),
+            seats: Seats::new(),
         }
     }
 
@@ -237,6 +241,7 @@ impl Table {
         here.entries.set(entries.as_ptr().cast());
         here.states.set(states.as_ptr().cast());
         here.mask.set((entries.len() as u32 - 1) << ENTRY);
+        here.arrays.set(self.seats.lines().cast());
     }
 
     /// What there is of a place.

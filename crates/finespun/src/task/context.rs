@@ -79,6 +79,8 @@ pub(crate) struct Here {
     pub(crate) entries: Cell<*const ()>,
     pub(crate) states: Cell<*const ()>,
     pub(crate) mask: Cell<u32>,
+    /// The lines of the node's write-once arrays.
+    pub(crate) arrays: Cell<*const ()>,
     pub(crate) node: Cell<u32>,
     /// The node that floating tasks run at: the worker's first.
     pub(crate) first: Cell<u32>,

@@ -1,0 +1,215 @@
+//! Getting and putting an element.
+
+use std::any::type_name;
+use std::fmt;
+
+use super::IArray;
+use super::lines::{Directory, Wanted};
+use super::messages::{Ask, Elements, Putting, Reading};
+use super::store::{Store, Writer};
+use crate::object::Portable;
+use crate::object::host::Nodes;
+use crate::object::remote::{at_home, request};
+use crate::object::seats::Seat;
+use crate::task::call::{Task, sealed};
+use crate::task::context::Cx;
+use crate::task::frame::Place;
+use crate::task::outcome::Outcome;
+use crate::task::suspend::{Continuation, suspend_at};
+
+impl<T: Portable + Clone> IArray<T> {
+    /// The array's line at the node that this code runs at.
+    #[inline(always)]
+    fn seat<'a>(self, cx: Cx) -> Option<&'a Seat> {
+        let lines = cx.context().here.arrays.get();
+        // SAFETY: a handle's lower half is the distance of one of the lines, of which every node has as many; the line is gone when
+        // the node is, whose worker runs this.
+        let seat = unsafe { &*lines.byte_add(self.word as u32 as usize).cast::<Seat>() };
+        (seat.word.get() == self.word).then_some(seat)
+    }
+
+    /// What is behind a line.
+    ///
+    /// # Safety
+    /// The line is this array's; the store is used before anything can free the array.
+    pub(super) unsafe fn store<'a>(seat: &Seat) -> &'a Store<T> {
+        // SAFETY: a word is one array's, whose elements are `T`s: handles of other types are not made of it.
+        unsafe { &*seat.kept.get().cast::<Store<T>>() }
+    }
+
+    /// # Panics
+    /// Always.
+    pub(super) fn gone(self, what: &str, index: usize, place: impl fmt::Display) -> ! {
+        panic!(
+            "{what} of element {index} of an `IArray<{}>` that has been freed, or belongs to another runtime, at {place}",
+            type_name::<T>()
+        )
+    }
+}
+
+/// The task that [`IArray::get`] makes.
+#[must_use = "nothing is read until this is awaited"]
+pub struct Get<T> {
+    array: IArray<T>,
+    index: usize,
+    place: Place,
+}
+
+impl<T> Get<T> {
+    #[inline(always)]
+    pub(super) fn new(array: IArray<T>, index: usize, place: Place) -> Get<T> {
+        Get { array, index, place }
+    }
+}
+
+impl<T> sealed::Sealed for Get<T> {}
+impl<T: Portable + Clone> Task for Get<T> {
+    type Output = T;
+    const STRAIGHT: bool = false;
+
+    #[inline(always)]
+    unsafe fn call(self, cx: Cx) -> Outcome<T> {
+        let Get { array, index, place } = self;
+        if let Some(seat) = array.seat(cx) {
+            if index.wrapping_sub(seat.first.get()) < seat.ready.get() {
+                // SAFETY: the elements from `first` on, as many as are ready, have been written.
+                let value = unsafe { &*seat.elements.get().cast::<T>().wrapping_add(index) };
+                // SAFETY: the call protocol.
+                return unsafe { Outcome::done(value.clone()) };
+            }
+            // SAFETY: the store has set it.
+            let directory = unsafe { &*seat.directory.get().cast::<Directory>() };
+            // SAFETY: this array's, here, and the value is used at once.
+            if let Some(value) = unsafe { directory.find::<T>(index) } {
+                // SAFETY: the call protocol.
+                return unsafe { Outcome::done(value.clone()) };
+            }
+        }
+        get(array, index, place, cx)
+    }
+}
+
+/// An element that is not a load away.
+#[cold]
+#[inline(never)]
+fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx) -> Outcome<T> {
+    let Some(seat) = array.seat(cx) else {
+        let nodes = Nodes::of(cx);
+        let node = nodes.here(cx);
+        if node == cx.node() {
+            array.gone("a get", index, place);
+        }
+        // This worker has no node: another one's reads.
+        // SAFETY: the call protocol.
+        return unsafe { request(cx, Reading { node, array, index, reader: Writer::Here(place) }, place) };
+    };
+    // SAFETY: this array's line; a wait only begins here.
+    let store = unsafe { IArray::<T>::store(seat) };
+    let (home, at) = store.locate(index, place);
+    let here = home == store.node;
+    let known =
+        if here { store.get(seat, at).cloned() } else { store.lines.borrow().get(&store.shape, (home, at)).cloned() };
+    if let Some(value) = known {
+        // SAFETY: the call protocol.
+        return unsafe { Outcome::done(value) };
+    }
+    let wait = suspend_at(place, |k: Continuation<T>| {
+        if here {
+            store.defer(seat, at, k);
+            return;
+        }
+        let own = store.node;
+        let wanted = store.lines.borrow_mut().wait(&store.shape, store.len, own, (home, at), k);
+        for wanted in wanted {
+            let nodes = Nodes::of(cx);
+            nodes.send(cx, nodes.worker_of(wanted.home as u32), Ask { array, wanted, to: own as u32 });
+        }
+    });
+    // SAFETY: the call protocol.
+    unsafe { wait.call(cx) }
+}
+
+/// The task that [`IArray::put`] makes.
+#[must_use = "nothing is written until this is awaited"]
+pub struct Put<T> {
+    array: IArray<T>,
+    index: usize,
+    value: T,
+    place: Place,
+}
+
+impl<T> Put<T> {
+    #[inline(always)]
+    pub(super) fn new(array: IArray<T>, index: usize, value: T, place: Place) -> Put<T> {
+        Put { array, index, value, place }
+    }
+}
+
+impl<T> sealed::Sealed for Put<T> {}
+impl<T: Portable + Clone> Task for Put<T> {
+    type Output = ();
+    const STRAIGHT: bool = false;
+
+    #[inline(always)]
+    unsafe fn call(self, cx: Cx) -> Outcome<()> {
+        let Put { array, index, value, place } = self;
+        if let Some(seat) = array.seat(cx)
+            && std::ptr::eq(place, seat.writer.get())
+        {
+            let at = index.wrapping_sub(seat.first.get());
+            if at == seat.ready.get() && at < seat.open.get() {
+                // SAFETY: an element of this node's, which has not been written; nobody waits for it.
+                unsafe { seat.elements.get().cast::<T>().wrapping_add(index).write(value) };
+                seat.ready.set(at + 1);
+                // SAFETY: the call protocol.
+                return unsafe { Outcome::done(()) };
+            }
+        }
+        put(array, index, value, place, cx)
+    }
+}
+
+/// An element that is not the next in order, or somebody waits for.
+#[cold]
+#[inline(never)]
+fn put<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Place, cx: Cx) -> Outcome<()> {
+    let Some(seat) = array.seat(cx) else {
+        let node = Nodes::of(cx).here(cx);
+        if node == cx.node() {
+            array.gone("a put", index, place);
+        }
+        // SAFETY: the call protocol.
+        return unsafe { request(cx, Putting { node, array, index, value, writer: Writer::Here(place) }, place) };
+    };
+    // SAFETY: this array's line; nothing frees it here.
+    let store = unsafe { IArray::<T>::store(seat) };
+    let (home, at) = store.locate(index, place);
+    if home != store.node {
+        let work = Putting { node: home as u32, array, index, value, writer: Writer::Here(place) };
+        // SAFETY: the call protocol.
+        return unsafe { at_home(cx, work, place) };
+    }
+    put_here(array, seat, at, value, &Writer::Here(place), cx);
+    seat.writer.set(place);
+    // SAFETY: the call protocol.
+    unsafe { Outcome::done(()) }
+}
+
+/// Writes an element of this node's.
+pub(super) fn put_here<T: Portable + Clone>(
+    array: IArray<T>,
+    seat: &Seat,
+    at: usize,
+    value: T,
+    writer: &Writer,
+    cx: Cx,
+) {
+    // SAFETY: this array's line; nothing frees it here.
+    let store = unsafe { IArray::<T>::store(seat) };
+    // In order, the next is written without a look at who writes it if that is who has written this one.
+    seat.writer.set(std::ptr::null());
+    for to in store.put(seat, at, value, writer) {
+        let wanted = Wanted { home: store.node, places: at..at + 1 };
+        Elements::read(array, seat, wanted, to).send(cx);
+    }
+}

@@ -1,0 +1,313 @@
+//! A node's reads of other nodes' elements: the readers that wait, and the cache.
+//!
+//! Readers of an element wait at their own node, and only the first sends a request (*distributed deferred reads*). With a cache
+//! a request is for a whole block, and the line for the block is allocated before the request is sent (*cache advance*): later
+//! readers of the block wait, and send nothing. The home sends the elements that have been written, and each of the others when
+//! it is written (*deferred read sharing*).
+//!
+//! ```text
+//!   no line -- first get: a request --> partial -- the last element arrives --> full -- the cache is full --> no line
+//! ```
+//!
+//! An element never changes after it has been written, so no line is ever invalidated.
+
+use std::cell::Cell;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::ptr;
+
+use super::shape::Shape;
+use crate::task::frame::{FrameRef, quietly};
+use crate::task::suspend::Continuation;
+
+/// Whether and how an array keeps what has been read from other nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Cache {
+    /// No element is kept. A node still sends one request for an element, however many of its tasks wait for it.
+    Off,
+    /// A request fetches a block of elements: with a block layout elements that follow each other, else elements that follow
+    /// each other on their node. Each node keeps the last `capacity` blocks that it has fetched, and the blocks that it waits for.
+    On {
+        /// Elements: a power of two.
+        block: usize,
+        /// Blocks.
+        capacity: usize,
+    },
+}
+
+/// An element of another node: the node, and the element's place there.
+pub(super) type Spot = (usize, usize);
+
+/// Consecutive elements of one node.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Wanted {
+    pub(super) home: usize,
+    pub(super) places: Range<usize>,
+}
+
+/// A node's readers of other nodes' elements, and its cache.
+pub(super) struct Lines<T> {
+    waiting: HashMap<Spot, Vec<Continuation<T>>>,
+    cache: Option<Kept<T>>,
+}
+
+/// The lines of a cache.
+struct Kept<T> {
+    grid: Grid,
+    capacity: usize,
+    lines: HashMap<usize, Line<T>>,
+    /// The numbers of the complete lines, the oldest first.
+    complete: VecDeque<usize>,
+    /// A pointer to the values of each full line; null for the other lines.
+    full: Vec<Cell<*const ()>>,
+    directory: Box<Directory>,
+}
+
+/// The assignment of elements to lines.
+struct Grid {
+    block: usize,
+    /// The distance between two nodes' first positions; `None` if positions are indices.
+    stride: Option<usize>,
+}
+
+enum Line<T> {
+    Partial { values: Vec<Option<T>>, missing: usize },
+    Full(Box<[T]>),
+}
+
+/// Finds an element in the full lines of an array whose positions are indices.
+#[repr(C)]
+pub(super) struct Directory {
+    shift: u32,
+    mask: usize,
+    len: usize,
+    full: *const Cell<*const ()>,
+}
+
+// SAFETY: a node's directory is used by the node's worker only; the shared one, of nodes without a cache, is empty.
+unsafe impl Sync for Directory {}
+
+static NONE: Directory = Directory { shift: 0, mask: 0, len: 0, full: ptr::null() };
+
+impl Directory {
+    /// An element's value, if its line is full.
+    ///
+    /// # Safety
+    /// This is the directory of an array of `T`s that there is, at the node that this runs at; the value is used before
+    /// anything else happens to the array.
+    #[inline(always)]
+    pub(super) unsafe fn find<'a, T>(&self, index: usize) -> Option<&'a T> {
+        let number = index >> self.shift;
+        if number >= self.len {
+            return None;
+        }
+        // SAFETY: `full` has `len` entries.
+        let values = unsafe { (*self.full.add(number)).get() };
+        // SAFETY: a published line has `mask + 1` elements.
+        (!values.is_null()).then(|| unsafe { &*values.cast::<T>().add(index & self.mask) })
+    }
+}
+
+impl Grid {
+    /// The line of an element, and the element's offset in the line.
+    fn find(&self, shape: &Shape, (home, place): Spot) -> (usize, usize) {
+        let position = match self.stride {
+            None => shape.index(home, place),
+            Some(stride) => home * stride + place,
+        };
+        (position / self.block, position % self.block)
+    }
+
+    /// The elements of a line that other nodes than `own` have, and the number of all its elements.
+    fn wanted(&self, shape: &Shape, len: usize, own: usize, number: usize) -> (Vec<Wanted>, usize) {
+        let start = number * self.block;
+        let Some(stride) = self.stride else {
+            let end = (start + self.block).min(len);
+            let mut wanted = Vec::new();
+            let mut at = start;
+            while at < end {
+                let (home, place) = (shape.home(at), shape.place(at));
+                let count = (shape.count(len, home) - place).min(end - at);
+                if home != own {
+                    wanted.push(Wanted { home, places: place..place + count });
+                }
+                at += count;
+            }
+            return (wanted, end - start);
+        };
+        let (home, place) = (start / stride, start % stride);
+        let count = shape.count(len, home).saturating_sub(place).min(self.block);
+        (vec![Wanted { home, places: place..place + count }], count)
+    }
+}
+
+impl<T: Clone> Lines<T> {
+    pub(super) fn new(cache: Cache, shape: &Shape, len: usize) -> Lines<T> {
+        let kept = |block: usize, capacity| {
+            let stride = (!shape.is_block()).then(|| shape.most(len).next_multiple_of(block));
+            let positions = stride.map_or(len, |stride| stride * shape.nodes(len));
+            let full = vec![Cell::new(ptr::null()); positions.div_ceil(block)];
+            let shown = if stride.is_none() { full.len() } else { 0 };
+            let directory =
+                Directory { shift: block.trailing_zeros(), mask: block - 1, len: shown, full: full.as_ptr() };
+            Kept {
+                grid: Grid { block, stride },
+                capacity,
+                lines: HashMap::new(),
+                complete: VecDeque::new(),
+                full,
+                directory: Box::new(directory),
+            }
+        };
+        let cache = match cache {
+            Cache::Off => None,
+            Cache::On { block, capacity } => Some(kept(block, capacity)),
+        };
+        Lines { waiting: HashMap::new(), cache }
+    }
+
+    /// The directory of the full lines.
+    pub(super) fn directory(&self) -> &Directory {
+        self.cache.as_ref().map_or(&NONE, |cache| &cache.directory)
+    }
+
+    /// An element in the cache.
+    pub(super) fn get(&self, shape: &Shape, spot: Spot) -> Option<&T> {
+        let cache = self.cache.as_ref()?;
+        let (number, offset) = cache.grid.find(shape, spot);
+        match cache.lines.get(&number)? {
+            Line::Partial { values, .. } => values[offset].as_ref(),
+            Line::Full(values) => values.get(offset),
+        }
+    }
+
+    /// Lets `k` wait for an element that is not in the cache, and returns the requests to send.
+    pub(super) fn wait(
+        &mut self,
+        shape: &Shape,
+        len: usize,
+        own: usize,
+        spot: Spot,
+        k: Continuation<T>,
+    ) -> Vec<Wanted> {
+        let waiting = self.waiting.entry(spot).or_default();
+        waiting.push(k);
+        let Some(cache) = &mut self.cache else {
+            let (home, place) = spot;
+            return if waiting.len() > 1 { Vec::new() } else { vec![Wanted { home, places: place..place + 1 }] };
+        };
+        let (number, _) = cache.grid.find(shape, spot);
+        if cache.lines.contains_key(&number) {
+            return Vec::new();
+        }
+        let (wanted, count) = cache.grid.wanted(shape, len, own, number);
+        let missing = wanted.iter().map(|wanted| wanted.places.len()).sum();
+        cache.lines.insert(number, Line::Partial { values: (0..count).map(|_| None).collect(), missing });
+        wanted
+    }
+
+    /// Takes the readers of an element that has arrived.
+    pub(super) fn take(&mut self, spot: Spot) -> Vec<Continuation<T>> {
+        self.waiting.remove(&spot).unwrap_or_default()
+    }
+
+    /// Whether elements are kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.cache.is_some()
+    }
+
+    /// Keeps an element that has arrived, and returns the lines that it has displaced.
+    pub(super) fn keep(&mut self, shape: &Shape, spot: Spot, value: T) -> Dropped<T> {
+        let Some(cache) = &mut self.cache else { return Dropped { value: Some(value), lines: Vec::new() } };
+        let (number, offset) = cache.grid.find(shape, spot);
+        let (value, complete) = cache.enter(number, offset, value);
+        let mut dropped = Dropped { value, lines: Vec::new() };
+        if complete {
+            cache.complete.push_back(number);
+            while cache.complete.len() > cache.capacity {
+                let oldest = cache.complete.pop_front();
+                dropped.lines.extend(oldest.and_then(|number| cache.remove(number)));
+            }
+        }
+        dropped
+    }
+
+    /// Gives up elements that cannot be fetched, and returns their readers. A later read requests them again.
+    pub(super) fn give_up(&mut self, shape: &Shape, wanted: &Wanted) -> (Vec<Continuation<T>>, Dropped<T>) {
+        let (mut all, mut dropped) = (Vec::new(), Vec::new());
+        for place in wanted.places.clone() {
+            all.extend(self.waiting.remove(&(wanted.home, place)).unwrap_or_default());
+            if let Some(cache) = &mut self.cache {
+                let (number, _) = cache.grid.find(shape, (wanted.home, place));
+                if let Some(Line::Partial { missing: 1.., .. }) = cache.lines.get(&number) {
+                    dropped.extend(cache.lines.remove(&number));
+                }
+            }
+        }
+        (all, Dropped { value: None, lines: dropped })
+    }
+
+    /// Takes all readers.
+    pub(super) fn take_all(&mut self) -> HashMap<Spot, Vec<Continuation<T>>> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// The element that a leaf waits for.
+    pub(super) fn waits_for(&self, leaf: FrameRef) -> Option<Spot> {
+        self.waiting.iter().find(|(_, waiting)| waiting.iter().any(|k| k.leaf() == leaf)).map(|(&spot, _)| spot)
+    }
+}
+
+impl<T> Kept<T> {
+    /// Enters an element into its line. Returns the value if the line has it already, and whether the line is complete.
+    fn enter(&mut self, number: usize, offset: usize, value: T) -> (Option<T>, bool) {
+        let Some(Line::Partial { values, missing }) = self.lines.get_mut(&number) else { return (Some(value), false) };
+        if values[offset].is_some() {
+            return (Some(value), false);
+        }
+        values[offset] = Some(value);
+        *missing -= 1;
+        if *missing > 0 {
+            return (None, false);
+        }
+        // A line with elements of this node is never full.
+        if values.iter().all(Option::is_some) {
+            let values: Box<[T]> = std::mem::take(values).into_iter().flatten().collect();
+            // The directory finds elements by the mask, so it has no shorter line.
+            if values.len() == self.grid.block {
+                self.full[number].set(values.as_ptr().cast());
+            }
+            self.lines.insert(number, Line::Full(values));
+        }
+        (None, true)
+    }
+
+    fn remove(&mut self, number: usize) -> Option<Line<T>> {
+        self.full[number].set(ptr::null());
+        self.lines.remove(&number)
+    }
+}
+
+/// Values and lines that are not kept.
+pub(super) struct Dropped<T> {
+    value: Option<T>,
+    lines: Vec<Line<T>>,
+}
+
+// The values' destructors are the program's: each runs by itself, and no task catches its panic.
+
+impl<T> Drop for Dropped<T> {
+    fn drop(&mut self) {
+        quietly(|| drop(self.value.take()));
+        self.lines.clear();
+    }
+}
+
+impl<T> Drop for Line<T> {
+    fn drop(&mut self) {
+        match self {
+            Line::Partial { values, .. } => values.drain(..).for_each(|value| quietly(|| drop(value))),
+            Line::Full(values) => std::mem::take(values).into_iter().for_each(|value| quietly(|| drop(value))),
+        }
+    }
+}

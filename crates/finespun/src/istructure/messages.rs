@@ -1,0 +1,224 @@
+//! What nodes send each other for an array: a request for a block, the elements that come, and work done at an element's home.
+
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+
+use super::IArray;
+use super::access::put_here;
+use super::lines::Wanted;
+use super::store::Writer as By;
+use crate::message::packet::Handler;
+use crate::message::wire::{Reader, Unreadable, Wire, Writer};
+use crate::object::Portable;
+use crate::object::error::{read_payload, write_payload};
+use crate::object::host::Nodes;
+use crate::object::remote::Work;
+use crate::object::seats::Seat;
+use crate::task::call::Task;
+use crate::task::context::Cx;
+use crate::task::frame::{Payload, quietly};
+use crate::task::origin::pack;
+use crate::task::outcome::Outcome;
+
+/// A node asks for elements of an array.
+pub(super) struct Ask<T> {
+    pub(super) array: IArray<T>,
+    pub(super) wanted: Wanted,
+    /// The node that wants them.
+    pub(super) to: u32,
+}
+
+/// Elements come, or what reading them throws.
+pub(super) struct Elements<T> {
+    array: IArray<T>,
+    wanted: Wanted,
+    to: u32,
+    values: Result<Vec<T>, Payload>,
+}
+
+/// An array's line at a node of this worker's, if it is there still.
+fn seat<'a, T>(cx: Cx, array: IArray<T>, node: u32) -> Option<&'a Seat> {
+    Nodes::of(cx).table(node).seats.find(array.word)
+}
+
+impl<T: Portable + Clone> Elements<T> {
+    /// Reads elements, which have been written, where they are.
+    pub(super) fn read(array: IArray<T>, seat: &Seat, wanted: Wanted, to: u32) -> Elements<T> {
+        // SAFETY: this array's line; nothing frees it here.
+        let store = unsafe { IArray::<T>::store(seat) };
+        let values = || wanted.places.clone().filter_map(|at| store.get(seat, at).cloned()).collect();
+        let values = catch_unwind(AssertUnwindSafe(values)).map_err(pack);
+        Elements { array, wanted, to, values }
+    }
+
+    pub(super) fn send(self, cx: Cx) {
+        let nodes = Nodes::of(cx);
+        nodes.send(cx, nodes.worker_of(self.to), self);
+    }
+}
+
+impl<T: Portable + Clone> Handler for Ask<T> {
+    fn handle(self, cx: Cx) {
+        let Ask { array, wanted: Wanted { home, places }, to } = self;
+        // Who has freed the array tells those who wait.
+        let Some(seat) = seat(cx, array, home as u32) else { return };
+        // SAFETY: this array's line; nothing frees it here.
+        let store = unsafe { IArray::<T>::store(seat) };
+        let mut rest = places;
+        while !rest.is_empty() {
+            // What is there goes in runs.
+            let there = rest.clone().take_while(|&at| store.get(seat, at).is_some()).count();
+            let (run, other) = (rest.start..rest.start + there, rest.start + there);
+            if there > 0 {
+                Elements::read(array, seat, Wanted { home, places: run }, to).send(cx);
+            } else {
+                store.defer_node(seat, other, to);
+            }
+            rest.start = other + usize::from(there == 0);
+        }
+    }
+
+    fn write(self, to: &mut Writer) -> bool {
+        to.value(&(self.array.word, self.wanted.home, self.wanted.places, self.to));
+        true
+    }
+
+    fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
+        let Ok((word, home, places, to)) = from.value() else { unreachable!("the library's own") };
+        if let Some(cx) = cx {
+            Ask { array: IArray::<T>::of(word), wanted: Wanted { home, places }, to }.handle(cx);
+        }
+    }
+}
+
+impl<T: Portable + Clone> Handler for Elements<T> {
+    fn handle(self, cx: Cx) {
+        let Elements { array, wanted, to, values } = self;
+        // Who has freed the array tells those who wait. A destructor's panic has nowhere to go, here and below.
+        let Some(seat) = seat(cx, array, to) else { return quietly(|| drop(values)) };
+        // SAFETY: this array's line; nothing frees it here.
+        let store = unsafe { IArray::<T>::store(seat) };
+        match values {
+            Ok(values) => store.fetched(wanted, values),
+            Err(payload) => store.refused(&wanted, payload),
+        }
+    }
+
+    fn write(self, to: &mut Writer) -> bool {
+        let Elements { array, wanted, to: node, values } = self;
+        let part = values.and_then(|values| {
+            let part = Writer::part(|to| to.value(&values)).map_err(pack);
+            quietly(|| drop(values));
+            part
+        });
+        to.value(&(array.word, wanted.home, wanted.places, node, part.is_ok()));
+        match part {
+            Ok(part) => to.append(part),
+            Err(payload) => write_payload(payload, to),
+        }
+        true
+    }
+
+    fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
+        let Ok((word, home, places, to, good)) = from.value() else { unreachable!("the library's own") };
+        let values = match good {
+            true => from.value().map_err(|error| Payload::new(error.to_string())),
+            false => Err(read_payload(&mut from)),
+        };
+        match cx {
+            Some(cx) => {
+                Elements { array: IArray::<T>::of(word), wanted: Wanted { home, places }, to, values }.handle(cx)
+            }
+            None => quietly(|| drop(values)),
+        }
+    }
+}
+
+/// Reads an element, for a worker without a node.
+pub(super) struct Reading<T> {
+    pub(super) node: u32,
+    pub(super) array: IArray<T>,
+    pub(super) index: usize,
+    pub(super) reader: By,
+}
+
+impl<T: Portable + Clone> Wire for Reading<T> {
+    fn write(self, to: &mut Writer) {
+        to.value(&(self.node, self.array, self.index, self.reader.to_string()));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (node, array, index, reader) = from.value()?;
+        Ok(Reading { node, array, index, reader: By::Elsewhere(reader) })
+    }
+}
+
+impl<T: Portable + Clone> Work for Reading<T> {
+    type Output = T;
+
+    fn node(&self) -> u32 {
+        self.node
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<T> {
+        let Reading { array, index, reader, .. } = self;
+        let Some(seat) = seat(cx, array, cx.node()) else { array.gone("a get", index, &reader) };
+        // SAFETY: this array's line; nothing frees it here.
+        unsafe { IArray::<T>::store(seat) }.locate(index, &reader);
+        // SAFETY: passed on.
+        unsafe { super::Get::new(array, index, Location::caller()).call(cx) }
+    }
+}
+
+/// Writes an element, at its home or for a worker without a node.
+pub(super) struct Putting<T> {
+    pub(super) node: u32,
+    pub(super) array: IArray<T>,
+    pub(super) index: usize,
+    pub(super) value: T,
+    pub(super) writer: By,
+}
+
+impl<T: Portable + Clone> Wire for Putting<T> {
+    fn write(self, to: &mut Writer) {
+        let Putting { node, array, index, value, writer } = self;
+        to.value(&(node, array, index, writer.to_string()));
+        to.value(&value);
+        // Its home has a copy; the end of this one is nobody's.
+        quietly(|| drop(value));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (node, array, index, writer) = from.value()?;
+        let value = from.value()?;
+        Ok(Putting { node, array, index, value, writer: By::Elsewhere(writer) })
+    }
+}
+
+impl<T: Portable + Clone> Work for Putting<T> {
+    type Output = ();
+
+    fn node(&self) -> u32 {
+        self.node
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<()> {
+        let Putting { array, index, value, writer, .. } = self;
+        let Some(seat) = seat(cx, array, cx.node()) else { array.gone("a put", index, &writer) };
+        // SAFETY: this array's line; nothing frees it here.
+        let store = unsafe { IArray::<T>::store(seat) };
+        let (home, at) = store.locate(index, &writer);
+        if home != store.node {
+            // SAFETY: passed on.
+            return unsafe {
+                crate::object::remote::at_home(
+                    cx,
+                    Putting { node: home as u32, array, index, value, writer },
+                    Location::caller(),
+                )
+            };
+        }
+        put_here(array, seat, at, value, &writer, cx);
+        // SAFETY: the call protocol.
+        unsafe { Outcome::done(()) }
+    }
+}

@@ -1,0 +1,177 @@
+//! Where the elements of an array are: for each index a node, and a place there.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// How indices come to nodes, found out from a layout.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Shape {
+    /// Runs as long as each other, or one longer: `layout::block`.
+    Block { each: usize, more: usize },
+    /// Blocks of so many dealt to so many nodes: `layout::block_cyclic`, `layout::cyclic`.
+    Cyclic { block: usize, nodes: usize },
+    /// Of each index the node and the place there.
+    #[serde(serialize_with = "write_map", deserialize_with = "read_map")]
+    Map(Arc<[(u32, u32)]>),
+}
+
+fn write_map<S: Serializer>(map: &Arc<[(u32, u32)]>, to: S) -> Result<S::Ok, S::Error> {
+    map.serialize(to)
+}
+
+fn read_map<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<[(u32, u32)]>, D::Error> {
+    Vec::deserialize(from).map(Arc::from)
+}
+
+impl Shape {
+    /// What a layout of `len` indices comes to, and how many nodes it names.
+    ///
+    /// # Panics
+    /// If it names a node that no runtime has, or one of an array that is not regular has more than 2^32 elements.
+    pub(super) fn of(len: usize, layout: impl Fn(usize) -> usize) -> (Shape, usize) {
+        let Some(last) = (0..len).map(&layout).max() else { return (Shape::Block { each: 0, more: 0 }, 0) };
+        assert!(last < 1 << 16, "the layout of an array names node {last}: there are 65536 nodes at most");
+        let nodes = last + 1;
+        let fits = |shape: &Shape| (0..len).all(|index| shape.home(index) == layout(index));
+        let block = Shape::Block { each: len / nodes, more: len % nodes };
+        if fits(&block) {
+            return (block, nodes);
+        }
+        let first = (0..len).take_while(|&index| layout(index) == 0).count();
+        let cyclic = Shape::Cyclic { block: first.max(1), nodes };
+        if fits(&cyclic) {
+            return (cyclic, nodes);
+        }
+        assert!(len <= u32::MAX as usize, "an array of so many elements has a block or block-cyclic layout");
+        let mut counts = vec![0u32; nodes];
+        let place = |index| {
+            let node = layout(index);
+            counts[node] += 1;
+            (node as u32, counts[node] - 1)
+        };
+        (Shape::Map((0..len).map(place).collect()), nodes)
+    }
+
+    /// The node of an index below the length.
+    pub(super) fn home(&self, index: usize) -> usize {
+        match self {
+            Shape::Block { each, more } => match index / (each + 1) {
+                node if node < *more => node,
+                _ => more + (index - more * (each + 1)) / each,
+            },
+            Shape::Cyclic { block, nodes } => index / block % nodes,
+            Shape::Map(all) => all[index].0 as usize,
+        }
+    }
+
+    /// Its place there.
+    pub(super) fn place(&self, index: usize) -> usize {
+        match self {
+            Shape::Block { .. } => index - self.first(self.home(index)),
+            Shape::Cyclic { block, nodes } => index / (block * nodes) * block + index % block,
+            Shape::Map(all) => all[index].1 as usize,
+        }
+    }
+
+    /// How many of `len` elements are on a node.
+    pub(super) fn count(&self, len: usize, node: usize) -> usize {
+        match self {
+            Shape::Block { each, more } if node < *more => each + 1,
+            Shape::Block { each, more } if node < self.nodes_of(len, *each, *more) => *each,
+            Shape::Block { .. } => 0,
+            Shape::Cyclic { block, nodes } if node < *nodes => {
+                let (rounds, rest) = (len / (block * nodes), len % (block * nodes));
+                rounds * block + rest.saturating_sub(node * block).min(*block)
+            }
+            Shape::Cyclic { .. } => 0,
+            Shape::Map(all) => all.iter().filter(|(home, _)| *home as usize == node).count(),
+        }
+    }
+
+    /// The index of an element by its node and its place there.
+    pub(super) fn index(&self, node: usize, place: usize) -> usize {
+        match self {
+            Shape::Block { .. } => self.first(node) + place,
+            Shape::Cyclic { block, nodes } => (place / block * nodes + node) * block + place % block,
+            Shape::Map(all) => {
+                let here = |&(home, at): &(u32, u32)| (home as usize, at as usize) == (node, place);
+                all.iter().position(here).unwrap_or(usize::MAX)
+            }
+        }
+    }
+
+    /// Whether neighbours are together.
+    pub(super) fn is_block(&self) -> bool {
+        matches!(self, Shape::Block { .. })
+    }
+
+    /// How many nodes have elements, at least up to the last that has.
+    pub(super) fn nodes(&self, len: usize) -> usize {
+        match self {
+            Shape::Block { each, more } => self.nodes_of(len, *each, *more),
+            Shape::Cyclic { nodes, .. } => *nodes,
+            Shape::Map(all) => all.iter().map(|(home, _)| *home as usize + 1).max().unwrap_or(0),
+        }
+    }
+
+    /// The most elements that a node has.
+    pub(super) fn most(&self, len: usize) -> usize {
+        match self {
+            Shape::Map(all) => all.iter().map(|(_, place)| *place as usize + 1).max().unwrap_or(0),
+            _ => self.count(len, 0),
+        }
+    }
+
+    /// Whether what is on a node are neighbours, and the index of the first.
+    pub(super) fn run(&self, node: usize) -> Option<usize> {
+        matches!(self, Shape::Block { .. }).then(|| self.first(node))
+    }
+
+    fn nodes_of(&self, len: usize, each: usize, more: usize) -> usize {
+        more + (len - more * (each + 1)).checked_div(each).unwrap_or(0)
+    }
+
+    /// The first index of a node of a block layout.
+    fn first(&self, node: usize) -> usize {
+        match self {
+            Shape::Block { each, more } => node * each + node.min(*more),
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::layout;
+
+    fn holds(len: usize, layout: impl Fn(usize) -> usize) -> Shape {
+        let (shape, nodes) = Shape::of(len, &layout);
+        let mut counts = vec![0; nodes];
+        for index in 0..len {
+            let node = layout(index);
+            assert_eq!((shape.home(index), shape.place(index)), (node, counts[node]), "{shape:?} at {index}");
+            assert_eq!(shape.index(node, counts[node]), index);
+            counts[node] += 1;
+        }
+        for (node, count) in counts.into_iter().enumerate() {
+            assert_eq!(shape.count(len, node), count, "{shape:?} of {len} at node {node}");
+        }
+        assert_eq!(shape.count(len, nodes + 1), 0);
+        shape
+    }
+
+    #[test]
+    fn every_index_has_a_place_of_its_own() {
+        for (len, nodes) in [(1, 1), (2, 5), (7, 3), (12, 4), (100, 7), (3, 1)] {
+            assert!(matches!(holds(len, layout::block(len, nodes)), Shape::Block { .. }));
+            for block in [1, 2, 5] {
+                holds(len, layout::block_cyclic(block, nodes));
+            }
+        }
+        assert!(matches!(holds(20, layout::block_cyclic(2, 3)), Shape::Cyclic { block: 2, nodes: 3 }));
+        assert!(matches!(holds(9, |index| [2, 0, 2, 1, 1, 0, 2, 2, 0][index]), Shape::Map(_)));
+        assert_eq!(Shape::of(0, |_| 3).1, 0);
+    }
+}

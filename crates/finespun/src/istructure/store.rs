@@ -1,0 +1,326 @@
+//! What a node has of an array: its own elements, and who waits for them; what it waits for from others.
+
+use std::any::type_name;
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::ptr;
+
+use super::lines::{Cache, Lines, Wanted};
+use super::shape::Shape;
+use crate::object::Portable;
+use crate::object::error::text;
+use crate::object::seats::{Kept, Seat};
+use crate::task::frame::{FrameRef, Payload, Place, quietly};
+use crate::task::origin::{open, pack};
+use crate::task::suspend::Continuation;
+
+/// The first index where indices do not follow each other: so far from any that a look at the line finds nothing.
+const NOWHERE: usize = 1 << (usize::BITS - 1);
+
+/// An array on one node.
+pub(super) struct Store<T> {
+    word: u64,
+    pub(super) len: usize,
+    pub(super) shape: Shape,
+    pub(super) node: usize,
+    /// Where it was made.
+    made: Box<str>,
+    elements: Box<[UnsafeCell<MaybeUninit<T>>]>,
+    /// Those that were written out of order, by bits; empty as long as there are none.
+    written: RefCell<Vec<u64>>,
+    /// How many have been written in order, once the array has left its line.
+    ready: Cell<usize>,
+    writers: RefCell<Writers>,
+    deferred: RefCell<HashMap<usize, Deferred<T>>>,
+    /// What is at other nodes.
+    pub(super) lines: RefCell<Lines<T>>,
+}
+
+/// Who waits for an element of this node's.
+struct Deferred<T> {
+    /// Tasks here.
+    readers: Vec<Continuation<T>>,
+    /// Nodes that are to be sent it.
+    nodes: Vec<u32>,
+}
+
+/// Where in the source an element is written.
+pub(super) enum Writer {
+    Here(Place),
+    /// At another node.
+    Elsewhere(String),
+}
+
+/// Where elements were written: exactly, as long as that takes little memory.
+#[derive(Default)]
+struct Writers {
+    /// All places, and where the names of those of this process lie.
+    places: Vec<(*const Location<'static>, Box<str>)>,
+    /// From which place of the elements on which of them has written, for those that were written in order.
+    runs: Vec<(usize, u32)>,
+    /// The same of others.
+    others: HashMap<usize, u32>,
+    /// There was no room for all of that.
+    inexact: bool,
+}
+
+impl Writers {
+    fn of(&mut self, writer: &Writer) -> u32 {
+        let known = self.places.iter().position(|(location, text)| match writer {
+            Writer::Here(place) => ptr::eq(*location, *place),
+            Writer::Elsewhere(place) => **text == **place,
+        });
+        known.unwrap_or_else(|| {
+            self.places.push(match writer {
+                Writer::Here(place) => (*place, place.to_string().into()),
+                Writer::Elsewhere(place) => (ptr::null(), place.as_str().into()),
+            });
+            self.places.len() - 1
+        }) as u32
+    }
+
+    /// The element at `at`, of so many, is written; if that is not in order, it is one of the others.
+    fn wrote(&mut self, at: usize, in_order: bool, writer: &Writer, len: usize) {
+        let writer = self.of(writer);
+        let room = len / 128 + 64;
+        match in_order {
+            true if self.runs.last().is_none_or(|run| run.1 != writer) && self.runs.len() < room => {
+                self.runs.push((at, writer));
+            }
+            true => self.inexact |= self.runs.last().is_none_or(|run| run.1 != writer),
+            // With one place there is nothing to be noted.
+            false if self.places.len() == 1 => {}
+            false if self.others.len() < room => drop(self.others.insert(at, writer)),
+            false => self.inexact = true,
+        }
+    }
+
+    /// Where an element was written.
+    fn who(&self, at: usize) -> String {
+        let run = || self.runs.iter().rev().find(|(from, _)| *from <= at).map(|(_, writer)| writer);
+        match self.others.get(&at).or_else(run) {
+            Some(&writer) if !self.inexact => format!("at {}", self.places[writer as usize].1),
+            _ => {
+                let places: Vec<&str> = self.places.iter().map(|(_, place)| &**place).collect();
+                format!("at {}{}", if places.len() == 1 { "" } else { "one of " }, places.join(", "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Writer::Here(place) => place.fmt(f),
+            Writer::Elsewhere(place) => place.fmt(f),
+        }
+    }
+}
+
+/// Ends a wait with a copy of a value, or with what making one throws.
+pub(super) fn serve<T: Clone + Send>(k: Continuation<T>, value: &T) {
+    let copy = catch_unwind(AssertUnwindSafe(|| value.clone()));
+    quietly(|| k.end(copy.map_err(pack)));
+}
+
+impl<T: Portable + Clone> Store<T> {
+    pub(super) fn new(word: u64, len: usize, shape: Shape, node: usize, cache: Cache, made: Box<str>) -> Store<T> {
+        let lines = Lines::new(cache, &shape, len);
+        let own = shape.count(len, node);
+        // SAFETY: of what may be uninitialised, nothing has to be initialised.
+        let elements = unsafe { Box::<[UnsafeCell<MaybeUninit<T>>]>::new_uninit_slice(own).assume_init() };
+        Store {
+            word,
+            len,
+            shape,
+            node,
+            made,
+            elements,
+            ready: Cell::new(0),
+            written: RefCell::default(),
+            writers: RefCell::default(),
+            deferred: RefCell::default(),
+            lines: RefCell::new(lines),
+        }
+    }
+
+    /// Says in the array's line what is here.
+    pub(super) fn show(&self, seat: &Seat) {
+        let first = self.shape.run(self.node);
+        let elements = self.elements.as_ptr().cast::<T>().cast_mut();
+        seat.first.set(first.unwrap_or(NOWHERE));
+        seat.elements.set(elements.wrapping_sub(first.unwrap_or(0)).cast());
+        seat.open.set(self.open());
+        seat.directory.set(ptr::from_ref(self.lines.borrow().directory()).cast());
+    }
+
+    /// How many elements there may be when the next one may be written in order without a look at anything else.
+    fn open(&self) -> usize {
+        let plain = self.written.borrow().is_empty() && self.deferred.borrow().is_empty();
+        if plain && self.shape.run(self.node).is_some() { self.elements.len() } else { 0 }
+    }
+
+    /// The home of an index, and its place there.
+    ///
+    /// # Panics
+    /// If there is no such index.
+    pub(super) fn locate(&self, index: usize, from: impl fmt::Display) -> (usize, usize) {
+        if index >= self.len {
+            panic!("there is no element {index} in {}, at {from}", self.name());
+        }
+        (self.shape.home(index), self.shape.place(index))
+    }
+
+    /// What reports call the array.
+    pub(super) fn name(&self) -> String {
+        format!("the `IArray<{}>` of {} elements that was made at {}", type_name::<T>(), self.len, self.made)
+    }
+
+    /// The name of an element.
+    fn element(&self, node: usize, at: usize) -> String {
+        format!("element {} of {}", self.shape.index(node, at), self.name())
+    }
+
+    fn is_written(&self, seat: &Seat, at: usize) -> bool {
+        at < seat.ready.get() || self.written.borrow().get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
+    }
+
+    /// An element of this node's, if it has been written.
+    pub(super) fn get(&self, seat: &Seat, at: usize) -> Option<&T> {
+        // SAFETY: it has been written, and nothing is written twice.
+        self.is_written(seat, at).then(|| unsafe { (*self.elements[at].get()).assume_init_ref() })
+    }
+
+    /// Somebody here waits for an element of this node's.
+    pub(super) fn defer(&self, seat: &Seat, at: usize, k: Continuation<T>) {
+        self.deferred.borrow_mut().entry(at).or_default().readers.push(k);
+        seat.open.set(0);
+    }
+
+    /// A node is to be sent an element that has not been written.
+    pub(super) fn defer_node(&self, seat: &Seat, at: usize, node: u32) {
+        let mut deferred = self.deferred.borrow_mut();
+        let nodes = &mut deferred.entry(at).or_default().nodes;
+        if !nodes.contains(&node) {
+            nodes.push(node);
+        }
+        seat.open.set(0);
+    }
+
+    /// Elements of another node's have come.
+    pub(super) fn fetched(&self, wanted: Wanted, values: Vec<T>) {
+        for (place, value) in (wanted.places.start..).zip(values) {
+            let spot = (wanted.home, place);
+            let mut waiting = self.lines.borrow_mut().take(spot);
+            let last = if self.lines.borrow().keeps() { None } else { waiting.pop() };
+            waiting.into_iter().for_each(|k| serve(k, &value));
+            match last {
+                Some(k) => quietly(|| k.end(Ok(value))),
+                None => {
+                    let dropped = self.lines.borrow_mut().keep(&self.shape, spot, value);
+                    drop(dropped);
+                }
+            }
+        }
+    }
+
+    /// Elements of another node's do not come.
+    pub(super) fn refused(&self, wanted: &Wanted, payload: Payload) {
+        let (waiting, dropped) = self.lines.borrow_mut().give_up(&self.shape, wanted);
+        drop(dropped);
+        let (payload, _) = open(payload);
+        let first = self.element(wanted.home, wanted.places.start);
+        let more = match wanted.places.len() {
+            1 => String::new(),
+            count => format!(" (or one of the next {} there)", count - 1),
+        };
+        let message = format!("{first}{more} could not be read: {}", text(&*payload));
+        quietly(|| drop(payload));
+        waiting.into_iter().for_each(|k| quietly(|| k.end(Err(Payload::new(message.clone())))));
+    }
+
+    /// Writes an element of this node's; the nodes that are to be sent it.
+    ///
+    /// # Panics
+    /// If it has been written before.
+    pub(super) fn put(&self, seat: &Seat, at: usize, value: T, writer: &Writer) -> Vec<u32> {
+        if self.is_written(seat, at) {
+            let first = self.writers.borrow().who(at);
+            panic!("{} is put at {writer}, and was put before {first}", self.element(self.node, at));
+        }
+        // SAFETY: nobody reads what has not been written, and this worker alone writes.
+        unsafe { (*self.elements[at].get()).write(value) };
+        let in_order = at == seat.ready.get();
+        self.writers.borrow_mut().wrote(at, in_order, writer, self.elements.len());
+        let mut written = self.written.borrow_mut();
+        if in_order {
+            let mut ready = at + 1;
+            while written.get(ready / 64).is_some_and(|bits| bits >> (ready % 64) & 1 == 1) {
+                ready += 1;
+            }
+            seat.ready.set(ready);
+            if ready == self.elements.len() {
+                *written = Vec::new();
+            }
+        } else {
+            if written.is_empty() {
+                *written = vec![0; self.elements.len().div_ceil(64)];
+            }
+            written[at / 64] |= 1 << (at % 64);
+        }
+        drop(written);
+        let deferred = self.deferred.borrow_mut().remove(&at);
+        seat.open.set(self.open());
+        let Some(Deferred { readers, nodes }) = deferred else { return Vec::new() };
+        // SAFETY: just written.
+        let value = unsafe { (*self.elements[at].get()).assume_init_ref() };
+        readers.into_iter().for_each(|k| serve(k, value));
+        nodes
+    }
+}
+
+impl<T> Default for Deferred<T> {
+    fn default() -> Deferred<T> {
+        Deferred { readers: Vec::new(), nodes: Vec::new() }
+    }
+}
+
+impl<T: Portable + Clone> Kept for Store<T> {
+    fn waits_for(&self, leaf: FrameRef) -> Option<String> {
+        let deferred = self.deferred.borrow();
+        let here = deferred.iter().find(|(_, deferred)| deferred.readers.iter().any(|k| k.leaf() == leaf));
+        let place = here.map(|(&at, _)| (self.node, at)).or_else(|| self.lines.borrow().waits_for(leaf));
+        place.map(|(node, at)| self.element(node, at))
+    }
+
+    fn leaves(&self, seat: &Seat) {
+        self.ready.set(seat.ready.get());
+    }
+
+    fn freed(&self) {
+        let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
+        let remote = self.lines.borrow_mut().take_all();
+        let here = deferred.into_iter().map(|(at, Deferred { readers, .. })| ((self.node, at), readers));
+        for ((node, at), waiting) in here.chain(remote) {
+            let message = format!("{} was freed while a task waited for it", self.element(node, at));
+            waiting.into_iter().for_each(|k| quietly(|| k.end(Err(Payload::new(message.clone())))));
+        }
+    }
+}
+
+impl<T> Drop for Store<T> {
+    fn drop(&mut self) {
+        super::forget(self.word);
+        let written = self.written.get_mut();
+        for (at, element) in self.elements.iter_mut().enumerate() {
+            if at < self.ready.get() || written.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1) {
+                // A destructor's panic has nowhere to go.
+                // SAFETY: written, and not used afterwards.
+                quietly(|| unsafe { element.get_mut().assume_init_drop() });
+            }
+        }
+    }
+}

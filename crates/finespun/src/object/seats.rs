@@ -1,0 +1,206 @@
+//! What a node knows of write-once arrays: for each a line that every access looks at, and the array itself behind it.
+//!
+//! An array has the same number on all nodes, so its handle names the line by its distance from the first one: a get is a
+//! load at a known place, a comparison with the handle, and a comparison of the index with what is there.
+
+use std::alloc::{self, Layout};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::ptr;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::task::frame::{FrameRef, quietly};
+
+/// How many arrays a runtime can have at a time.
+pub(crate) const MOST: usize = 4096;
+
+/// What every access to an array looks at; zero if there is none of this number.
+#[repr(C, align(64))]
+pub(crate) struct Seat {
+    /// The array's, as handles have it: its generation, and below that the distance of this line from the first.
+    pub(crate) word: Cell<u64>,
+    /// The first index here, if the indices here follow each other.
+    pub(crate) first: Cell<usize>,
+    /// How many elements from there on have been written.
+    pub(crate) ready: Cell<usize>,
+    /// How many there may be when the next one can be written without a look at anything else.
+    pub(crate) open: Cell<usize>,
+    /// Who has written the last one in order.
+    pub(crate) writer: Cell<*const Location<'static>>,
+    /// The element at index 0, if it were here.
+    pub(crate) elements: Cell<*mut ()>,
+    /// Where other nodes' elements are, if they are here.
+    pub(crate) directory: Cell<*const ()>,
+    /// What is behind the line, a `Kept`'s own.
+    pub(crate) kept: Cell<*const ()>,
+}
+
+const _: () = assert!(size_of::<Seat>() == 64);
+
+/// What a node has of an array, whatever its elements.
+pub(crate) trait Kept: Any {
+    /// What a leaf waits for here.
+    fn waits_for(&self, leaf: FrameRef) -> Option<String>;
+
+    /// It leaves its line.
+    fn leaves(&self, seat: &Seat);
+
+    /// The program has freed it: whoever waits here is told so.
+    fn freed(&self);
+}
+
+/// The lines of a node that has no arrays: all zero.
+static NONE: Nothing = Nothing([const { AtomicU64::new(0) }; MOST * size_of::<Seat>() / 8]);
+
+#[repr(C, align(64))]
+struct Nothing([AtomicU64; MOST * size_of::<Seat>() / 8]);
+
+/// The arrays of a node.
+pub(crate) struct Seats {
+    /// Null as long as there have not been any.
+    lines: Cell<*mut Seat>,
+    kept: RefCell<Vec<Option<Rc<dyn Kept>>>>,
+    numbers: Numbers,
+}
+
+/// Which numbers arrays have: node 0 knows.
+struct Numbers {
+    used: Cell<usize>,
+    /// Those that are free again.
+    spare: RefCell<Vec<usize>>,
+}
+
+/// What no array is called, now or later: its generation is not given out.
+pub(crate) const NO_ARRAY: u64 = (u32::MAX as u64) << 32;
+
+/// The last generation given out in this process: no two of its arrays have the same word.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+impl Seats {
+    pub(crate) const fn new() -> Seats {
+        Seats {
+            lines: Cell::new(ptr::null_mut()),
+            kept: RefCell::new(Vec::new()),
+            numbers: Numbers { used: Cell::new(0), spare: RefCell::new(Vec::new()) },
+        }
+    }
+
+    /// The first line. Nothing is written by way of this to a node's that has no arrays: no handle fits.
+    pub(crate) fn lines(&self) -> *const Seat {
+        let own = self.lines.get().cast_const();
+        if own.is_null() { NONE.0.as_ptr().cast() } else { own }
+    }
+
+    /// The word of a new array; `None` if there are [`MOST`].
+    pub(crate) fn give_number(&self) -> Option<u64> {
+        let number = self
+            .numbers
+            .spare
+            .borrow_mut()
+            .pop()
+            .unwrap_or_else(|| self.numbers.used.replace(self.numbers.used.get() + 1));
+        if number >= MOST {
+            self.numbers.used.set(MOST);
+            return None;
+        }
+        let last = GENERATION.fetch_add(1, Relaxed);
+        assert!(last < u32::MAX - 1, "a process makes 2^32 arrays at most");
+        Some(word(last + 1, number))
+    }
+
+    /// The number of an array that no node knows any more.
+    pub(crate) fn take_number(&self, word: u64) {
+        self.numbers.spare.borrow_mut().push(number(word));
+    }
+
+    /// Adds an array.
+    pub(crate) fn add(&self, word: u64, kept: Rc<dyn Kept>) -> &Seat {
+        if self.lines.get().is_null() {
+            // Zero pages, of which only those that are used are ever there.
+            // SAFETY: not of size zero.
+            let lines = unsafe { alloc::alloc_zeroed(Seats::layout()) };
+            if lines.is_null() {
+                alloc::handle_alloc_error(Seats::layout());
+            }
+            self.lines.set(lines.cast());
+        }
+        let number = number(word);
+        let mut all = self.kept.borrow_mut();
+        if all.len() <= number {
+            all.resize_with(number + 1, || None);
+        }
+        debug_assert!(all[number].is_none(), "a number is one array's");
+        // SAFETY: a line of this node's; they are as many, and valid when zero.
+        let seat = unsafe { &*self.lines.get().add(number) };
+        seat.word.set(word);
+        seat.kept.set(Rc::as_ptr(&kept).cast());
+        all[number] = Some(kept);
+        seat
+    }
+
+    /// Takes an array away, if it is here.
+    pub(crate) fn remove(&self, word: u64) -> Option<Rc<dyn Kept>> {
+        // SAFETY: there are that many lines.
+        let seat = unsafe { &*self.lines().add(number(word)) };
+        if seat.word.get() != word {
+            return None;
+        }
+        self.clear(number(word))
+    }
+
+    fn clear(&self, number: usize) -> Option<Rc<dyn Kept>> {
+        let kept = self.kept.borrow_mut().get_mut(number)?.take()?;
+        // SAFETY: it has been added, so the lines are this node's own.
+        let line = unsafe { self.lines.get().add(number) };
+        // SAFETY: as above; nobody else has it meanwhile.
+        kept.leaves(unsafe { &*line });
+        // SAFETY: as above; all zero is a line.
+        unsafe { line.write_bytes(0, 1) };
+        Some(kept)
+    }
+
+    /// What there is of an array.
+    pub(crate) fn find(&self, word: u64) -> Option<&Seat> {
+        // SAFETY: there are that many lines.
+        let seat = unsafe { &*self.lines().add(number(word)) };
+        (seat.word.get() == word).then_some(seat)
+    }
+
+    /// What a leaf waits for here.
+    pub(crate) fn waits_for(&self, leaf: FrameRef) -> Option<String> {
+        self.kept.borrow().iter().flatten().find_map(|kept| kept.waits_for(leaf))
+    }
+
+    /// Drops all arrays.
+    pub(crate) fn end(&self) {
+        let count = self.kept.borrow().len();
+        // A destructor's panic has nowhere to go.
+        (0..count).for_each(|number| quietly(|| drop(self.clear(number))));
+    }
+
+    fn layout() -> Layout {
+        Layout::new::<[Seat; MOST]>()
+    }
+}
+
+impl Drop for Seats {
+    fn drop(&mut self) {
+        if !self.lines.get().is_null() {
+            // SAFETY: allocated with this layout.
+            unsafe { alloc::dealloc(self.lines.get().cast(), Seats::layout()) };
+        }
+    }
+}
+
+/// The word of array `number`.
+fn word(generation: u32, number: usize) -> u64 {
+    debug_assert!(number < MOST);
+    u64::from(generation) << 32 | (number * size_of::<Seat>()) as u64
+}
+
+/// The number in an array's word.
+fn number(word: u64) -> usize {
+    word as u32 as usize / size_of::<Seat>() % MOST
+}

@@ -1,0 +1,19 @@
+//! Write-once arrays: the same answers on any number of nodes, over any transport, with any cache.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod arrays;
+mod errors;
+mod random;
+mod values;
+
+use finespun::istructure::Cache;
+
+/// No cache; blocks of one; a cache that is always too small; one that has room for all.
+pub const CACHES: [Cache; 4] = [
+    Cache::Off,
+    Cache::On { block: 1, capacity: 3 },
+    Cache::On { block: 8, capacity: 1 },
+    Cache::On { block: 16, capacity: 1000 },
+];
