@@ -7,7 +7,6 @@ use std::alloc::{self, Layout};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
-use std::ptr;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -59,7 +58,7 @@ struct Nothing([AtomicU64; MOST * size_of::<Seat>() / 8]);
 
 /// The arrays of a node.
 pub(crate) struct Seats {
-    /// Null as long as there have not been any.
+    /// The first line; that of [`NONE`] as long as there have not been any arrays.
     lines: Cell<*mut Seat>,
     kept: RefCell<Vec<Option<Rc<dyn Kept>>>>,
     numbers: Numbers,
@@ -81,16 +80,20 @@ static GENERATION: AtomicU32 = AtomicU32::new(0);
 impl Seats {
     pub(crate) const fn new() -> Seats {
         Seats {
-            lines: Cell::new(ptr::null_mut()),
+            lines: Cell::new(Seats::none()),
             kept: RefCell::new(Vec::new()),
             numbers: Numbers { used: Cell::new(0), spare: RefCell::new(Vec::new()) },
         }
     }
 
     /// The first line. Nothing is written by way of this to a node's that has no arrays: no handle fits.
+    #[inline(always)]
     pub(crate) fn lines(&self) -> *const Seat {
-        let own = self.lines.get().cast_const();
-        if own.is_null() { NONE.0.as_ptr().cast() } else { own }
+        self.lines.get()
+    }
+
+    const fn none() -> *mut Seat {
+        (&raw const NONE).cast_mut().cast()
     }
 
     /// The word of a new array; `None` if there are [`MOST`].
@@ -117,7 +120,7 @@ impl Seats {
 
     /// Adds an array.
     pub(crate) fn add(&self, word: u64, kept: Rc<dyn Kept>) -> &Seat {
-        if self.lines.get().is_null() {
+        if self.lines.get() == Seats::none() {
             // Zero pages, of which only those that are used are ever there.
             // SAFETY: not of size zero.
             let lines = unsafe { alloc::alloc_zeroed(Seats::layout()) };
@@ -187,7 +190,7 @@ impl Seats {
 
 impl Drop for Seats {
     fn drop(&mut self) {
-        if !self.lines.get().is_null() {
+        if self.lines.get() != Seats::none() {
             // SAFETY: allocated with this layout.
             unsafe { alloc::dealloc(self.lines.get().cast(), Seats::layout()) };
         }

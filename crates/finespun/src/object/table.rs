@@ -142,6 +142,8 @@ pub(crate) struct Table {
     entries: UnsafeCell<Vec<Entry>>,
     /// As many.
     states: UnsafeCell<Vec<State>>,
+    /// What of a place's bytes says which entry it is: `entries` has a power of two of them.
+    mask: Cell<u32>,
     /// How many have been used.
     used: Cell<u32>,
     /// Places that may be used again.
@@ -226,6 +228,7 @@ impl Table {
             node,
             entries: UnsafeCell::new(vec![Entry::empty()]),
             states: UnsafeCell::new(vec![State::default()]),
+            mask: Cell::new(0),
             used: Cell::new(0),
             spare: RefCell::new(Vec::new()),
             generations: Generations::of_node(node),
@@ -240,7 +243,7 @@ impl Table {
         let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
         here.entries.set(entries.as_ptr().cast());
         here.states.set(states.as_ptr().cast());
-        here.mask.set((entries.len() as u32 - 1) << ENTRY);
+        here.mask.set(self.mask.get());
         here.arrays.set(self.seats.lines().cast());
     }
 
@@ -298,6 +301,7 @@ impl Table {
             let more = (2 * index).max(64);
             entries.resize_with(more as usize, Entry::empty);
             states.resize_with(more as usize, State::default);
+            self.mask.set((more - 1) << ENTRY);
         }
         self.generations.reach(index);
         index
