@@ -272,12 +272,14 @@ impl<T> Kept<T> {
         }
         // A line with elements of this node is never full.
         if values.iter().all(Option::is_some) {
-            let values: Box<[T]> = std::mem::take(values).into_iter().flatten().collect();
+            let values = std::mem::take(values).into_iter().flatten().collect();
+            self.lines.insert(number, Line::Full(values));
             // The directory finds elements by the mask, so it has no shorter line.
-            if values.len() == self.grid.block {
+            if let Some(Line::Full(values)) = self.lines.get(&number)
+                && values.len() == self.grid.block
+            {
                 self.full[number].set(values.as_ptr().cast());
             }
-            self.lines.insert(number, Line::Full(values));
         }
         (None, true)
     }
