@@ -1,5 +1,6 @@
 //! Instructions per call: what a task costs beside the plain function, and limits that it must keep.
 
+mod arrays;
 mod objects;
 mod programs;
 
@@ -12,7 +13,7 @@ use finespun_lab::failure::Failure;
 
 /// All that is counted here.
 pub fn programs() -> impl Iterator<Item = &'static Program> {
-    programs::PROGRAMS.iter().chain(objects::PROGRAMS)
+    programs::PROGRAMS.iter().chain(objects::PROGRAMS).chain(arrays::PROGRAMS)
 }
 
 /// A row: a program, what it is measured against, and how much more it may cost.
@@ -48,6 +49,9 @@ const ROWS: &[Row] = &[
     row("object-get", "a shared method of an object that is here", Some("get-plain"), "get-object", 11.0),
     row("object-add", "an exclusive method of an object that is here", Some("add-plain"), "add-object", 11.0),
     // Measured, and a little more.
+    row("array-get", "an element of a write-once array that is here", Some("slice-get"), "array-get", 10.0),
+    row("array-hit", "another node's element in the cache", Some("slice-get"), "array-hit", 17.0),
+    row("array-put", "the next element of a write-once array", Some("slice-put"), "array-put", 13.0),
     row("object-held", "the same, held as if it might suspend", Some("add-plain"), "add-object-held", 24.0),
     row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 995.0),
     row("nqueens", "n-queens by reduce, per board", Some("nqueens-plain"), "nqueens-tasks", 9.0),

@@ -11,7 +11,7 @@ use crate::object::Portable;
 use crate::object::host::Nodes;
 use crate::object::remote::{at_home, request};
 use crate::object::seats::Seat;
-use crate::task::call::{Task, sealed};
+use crate::task::call::{Task, call_after_trip, sealed};
 use crate::task::context::Cx;
 use crate::task::frame::Place;
 use crate::task::outcome::Outcome;
@@ -71,22 +71,42 @@ impl<T: Portable + Clone> Task for Get<T> {
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
         let Get { array, index, place } = self;
         if let Some(seat) = array.seat(cx) {
-            if index.wrapping_sub(seat.first.get()) < seat.ready.get() {
-                // SAFETY: the elements from `first` on, as many as are ready, have been written.
+            if index >= seat.first.get() && index < seat.end.get() {
+                // SAFETY: the elements from `first` up to `end` have been written.
                 let value = unsafe { &*seat.elements.get().cast::<T>().wrapping_add(index) };
                 // SAFETY: the call protocol.
                 return unsafe { Outcome::done(value.clone()) };
             }
-            // SAFETY: the store has set it.
-            let directory = unsafe { &*seat.directory.get().cast::<Directory>() };
-            // SAFETY: this array's, here, and the value is used at once.
-            if let Some(value) = unsafe { directory.find::<T>(index) } {
+            unlikely();
+            // SAFETY: the store has set it; this array's, here, and the value is used at once.
+            if let Some(value) = unsafe { Directory::find::<T>(seat.directory.get().cast(), index) } {
                 // SAFETY: the call protocol.
                 return unsafe { Outcome::done(value.clone()) };
             }
         }
-        get(array, index, place, cx)
+        get(array, index, place, cx).opaque()
     }
+
+    #[inline(always)]
+    unsafe fn call_guarded(self, cx: Cx) -> Outcome<T> {
+        if cx.trips() {
+            return get_tripped(self.array, self.index, self.place, cx).opaque();
+        }
+        // SAFETY: passed on.
+        unsafe { self.call(cx) }
+    }
+}
+
+/// Keeps the way that is not this one short.
+#[cold]
+#[inline(always)]
+fn unlikely() {}
+
+/// A get whose guard check has tripped.
+#[cold]
+#[inline(never)]
+fn get_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx) -> Outcome<T> {
+    call_after_trip(cx, Get { array, index, place })
 }
 
 /// An element that is not a load away.
@@ -155,18 +175,33 @@ impl<T: Portable + Clone> Task for Put<T> {
         let Put { array, index, value, place } = self;
         if let Some(seat) = array.seat(cx)
             && std::ptr::eq(place, seat.writer.get())
+            && index == seat.end.get()
+            && index < seat.limit.get()
         {
-            let at = index.wrapping_sub(seat.first.get());
-            if at == seat.ready.get() && at < seat.open.get() {
-                // SAFETY: an element of this node's, which has not been written; nobody waits for it.
-                unsafe { seat.elements.get().cast::<T>().wrapping_add(index).write(value) };
-                seat.ready.set(at + 1);
-                // SAFETY: the call protocol.
-                return unsafe { Outcome::done(()) };
-            }
+            // SAFETY: an element of this node's, which has not been written; nobody waits for it.
+            unsafe { seat.elements.get().cast::<T>().wrapping_add(index).write(value) };
+            seat.end.set(index + 1);
+            // SAFETY: the call protocol.
+            return unsafe { Outcome::done(()) };
         }
-        put(array, index, value, place, cx)
+        put(array, index, value, place, cx).opaque()
     }
+
+    #[inline(always)]
+    unsafe fn call_guarded(self, cx: Cx) -> Outcome<()> {
+        if cx.trips() {
+            return put_tripped(self.array, self.index, self.value, self.place, cx).opaque();
+        }
+        // SAFETY: passed on.
+        unsafe { self.call(cx) }
+    }
+}
+
+/// A put whose guard check has tripped.
+#[cold]
+#[inline(never)]
+fn put_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Place, cx: Cx) -> Outcome<()> {
+    call_after_trip(cx, Put { array, index, value, place })
 }
 
 /// An element that is not the next in order, or somebody waits for.
@@ -190,7 +225,6 @@ fn put<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Pla
         return unsafe { at_home(cx, work, place) };
     }
     put_here(array, seat, at, value, &Writer::Here(place), cx);
-    seat.writer.set(place);
     // SAFETY: the call protocol.
     unsafe { Outcome::done(()) }
 }
@@ -206,8 +240,6 @@ pub(super) fn put_here<T: Portable + Clone>(
 ) {
     // SAFETY: this array's line; nothing frees it here.
     let store = unsafe { IArray::<T>::store(seat) };
-    // In order, the next is written without a look at who writes it if that is who has written this one.
-    seat.writer.set(std::ptr::null());
     for to in store.put(seat, at, value, writer) {
         let wanted = Wanted { home: store.node, places: at..at + 1 };
         Elements::read(array, seat, wanted, to).send(cx);

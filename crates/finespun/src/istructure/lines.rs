@@ -58,9 +58,8 @@ struct Kept<T> {
     lines: HashMap<usize, Line<T>>,
     /// The numbers of the complete lines, the oldest first.
     complete: VecDeque<usize>,
-    /// A pointer to the values of each full line; null for the other lines.
-    full: Vec<Cell<*const ()>>,
-    directory: Box<Directory>,
+    /// The full lines, if positions are indices.
+    directory: Option<Directory>,
 }
 
 /// The assignment of elements to lines.
@@ -75,36 +74,65 @@ enum Line<T> {
     Full(Box<[T]>),
 }
 
-/// Finds an element in the full lines of an array whose positions are indices.
-#[repr(C)]
+/// Finds elements of other nodes' by their indices: of each granule where its elements would begin if index 0 were among them,
+/// or null.
+///
+/// The first word is the number of indices, for which there are entries.
 pub(super) struct Directory {
-    shift: u32,
-    mask: usize,
-    len: usize,
-    full: *const Cell<*const ()>,
+    words: Box<[Cell<*const ()>]>,
 }
 
-// SAFETY: a node's directory is used by the node's worker only; the shared one, of nodes without a cache, is empty.
-unsafe impl Sync for Directory {}
+/// Indices to an entry. A constant, as it saves instructions of every access: where blocks are smaller, there are no entries.
+const GRANULE: usize = 8;
 
-static NONE: Directory = Directory { shift: 0, mask: 0, len: 0, full: ptr::null() };
+/// The directory of nodes without a cache.
+struct Nothing([*const (); 1]);
+
+// SAFETY: nothing is behind its pointer, a null.
+unsafe impl Sync for Nothing {}
+
+static NOTHING: Nothing = Nothing([ptr::null()]);
 
 impl Directory {
-    /// An element's value, if its line is full.
+    fn new(len: usize) -> Directory {
+        // Pages of zeros, of which those that are used are there.
+        let words = Box::new_zeroed_slice(1 + len.div_ceil(GRANULE));
+        // SAFETY: a null pointer is a pointer.
+        let words: Box<[Cell<*const ()>]> = unsafe { words.assume_init() };
+        words[0].set(ptr::without_provenance(len));
+        Directory { words }
+    }
+
+    /// The elements from `first` on are these.
+    fn publish<T>(&self, first: usize, values: &[T]) {
+        let base = values.as_ptr().wrapping_sub(first);
+        for at in (first..first + values.len()).step_by(GRANULE) {
+            self.words[1 + at / GRANULE].set(base.cast());
+        }
+    }
+
+    fn forget(&self, indices: Range<usize>) {
+        for at in indices.step_by(GRANULE) {
+            self.words[1 + at / GRANULE].set(ptr::null());
+        }
+    }
+
+    /// An element's value, if it is there.
     ///
     /// # Safety
-    /// This is the directory of an array of `T`s that there is, at the node that this runs at; the value is used before
-    /// anything else happens to the array.
+    /// This is what [`Lines::directory`] gives for an array of `T`s that there is, at the node that this runs at; the value is
+    /// used before anything else happens to the array.
     #[inline(always)]
-    pub(super) unsafe fn find<'a, T>(&self, index: usize) -> Option<&'a T> {
-        let number = index >> self.shift;
-        if number >= self.len {
+    pub(super) unsafe fn find<'a, T>(words: *const *const (), index: usize) -> Option<&'a T> {
+        // SAFETY: there is one.
+        let len = unsafe { *words }.addr();
+        if index >= len {
             return None;
         }
-        // SAFETY: `full` has `len` entries.
-        let values = unsafe { (*self.full.add(number)).get() };
-        // SAFETY: a published line has `mask + 1` elements.
-        (!values.is_null()).then(|| unsafe { &*values.cast::<T>().add(index & self.mask) })
+        // SAFETY: there are entries for all indices.
+        let base = unsafe { *words.add(1 + index / GRANULE) };
+        // SAFETY: what is published has this index.
+        (!base.is_null()).then(|| unsafe { &*base.cast::<T>().wrapping_add(index) })
     }
 }
 
@@ -145,19 +173,8 @@ impl<T: Clone> Lines<T> {
     pub(super) fn new(cache: Cache, shape: &Shape, len: usize) -> Lines<T> {
         let kept = |block: usize, capacity| {
             let stride = (!shape.is_block()).then(|| shape.most(len).next_multiple_of(block));
-            let positions = stride.map_or(len, |stride| stride * shape.nodes(len));
-            let full = vec![Cell::new(ptr::null()); positions.div_ceil(block)];
-            let shown = if stride.is_none() { full.len() } else { 0 };
-            let directory =
-                Directory { shift: block.trailing_zeros(), mask: block - 1, len: shown, full: full.as_ptr() };
-            Kept {
-                grid: Grid { block, stride },
-                capacity,
-                lines: HashMap::new(),
-                complete: VecDeque::new(),
-                full,
-                directory: Box::new(directory),
-            }
+            let directory = (stride.is_none() && block >= GRANULE).then(|| Directory::new(len));
+            Kept { grid: Grid { block, stride }, capacity, lines: HashMap::new(), complete: VecDeque::new(), directory }
         };
         let cache = match cache {
             Cache::Off => None,
@@ -166,9 +183,10 @@ impl<T: Clone> Lines<T> {
         Lines { waiting: HashMap::new(), cache }
     }
 
-    /// The directory of the full lines.
-    pub(super) fn directory(&self) -> &Directory {
-        self.cache.as_ref().map_or(&NONE, |cache| &cache.directory)
+    /// The words of the directory.
+    pub(super) fn directory(&self) -> *const *const () {
+        let known = self.cache.as_ref().and_then(|cache| cache.directory.as_ref());
+        known.map_or(NOTHING.0.as_ptr(), |directory| directory.words.as_ptr().cast())
     }
 
     /// An element in the cache.
@@ -274,19 +292,20 @@ impl<T> Kept<T> {
         if values.iter().all(Option::is_some) {
             let values = std::mem::take(values).into_iter().flatten().collect();
             self.lines.insert(number, Line::Full(values));
-            // The directory finds elements by the mask, so it has no shorter line.
-            if let Some(Line::Full(values)) = self.lines.get(&number)
-                && values.len() == self.grid.block
-            {
-                self.full[number].set(values.as_ptr().cast());
+            if let (Some(Line::Full(values)), Some(directory)) = (self.lines.get(&number), &self.directory) {
+                directory.publish(number * self.grid.block, values);
             }
         }
         (None, true)
     }
 
     fn remove(&mut self, number: usize) -> Option<Line<T>> {
-        self.full[number].set(ptr::null());
-        self.lines.remove(&number)
+        let line = self.lines.remove(&number);
+        if let (Some(Line::Full(values)), Some(directory)) = (&line, &self.directory) {
+            let first = number * self.grid.block;
+            directory.forget(first..first + values.len());
+        }
+        line
     }
 }
 

@@ -106,15 +106,6 @@ impl Shape {
         matches!(self, Shape::Block { .. })
     }
 
-    /// How many nodes have elements, at least up to the last that has.
-    pub(super) fn nodes(&self, len: usize) -> usize {
-        match self {
-            Shape::Block { each, more } => self.nodes_of(len, *each, *more),
-            Shape::Cyclic { nodes, .. } => *nodes,
-            Shape::Map(all) => all.iter().map(|(home, _)| *home as usize + 1).max().unwrap_or(0),
-        }
-    }
-
     /// The most elements that a node has.
     pub(super) fn most(&self, len: usize) -> usize {
         match self {

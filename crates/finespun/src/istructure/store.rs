@@ -12,13 +12,10 @@ use super::lines::{Cache, Lines, Wanted};
 use super::shape::Shape;
 use crate::object::Portable;
 use crate::object::error::text;
-use crate::object::seats::{Kept, Seat};
+use crate::object::seats::{Kept, NOWHERE, Seat};
 use crate::task::frame::{FrameRef, Payload, Place, quietly};
 use crate::task::origin::{open, pack};
 use crate::task::suspend::Continuation;
-
-/// The first index where indices do not follow each other: so far from any that a look at the line finds nothing.
-const NOWHERE: usize = 1 << (usize::BITS - 1);
 
 /// An array on one node.
 pub(super) struct Store<T> {
@@ -152,15 +149,15 @@ impl<T: Portable + Clone> Store<T> {
         let first = self.shape.run(self.node);
         let elements = self.elements.as_ptr().cast::<T>().cast_mut();
         seat.first.set(first.unwrap_or(NOWHERE));
+        seat.set_ready(0);
+        seat.limit.set(first.map_or(0, |first| first + self.elements.len()));
         seat.elements.set(elements.wrapping_sub(first.unwrap_or(0)).cast());
-        seat.open.set(self.open());
-        seat.directory.set(ptr::from_ref(self.lines.borrow().directory()).cast());
+        seat.directory.set(self.lines.borrow().directory().cast());
     }
 
-    /// How many elements there may be when the next one may be written in order without a look at anything else.
-    fn open(&self) -> usize {
-        let plain = self.written.borrow().is_empty() && self.deferred.borrow().is_empty();
-        if plain && self.shape.run(self.node).is_some() { self.elements.len() } else { 0 }
+    /// Whether the next element can be written in order without a look at anything else.
+    fn open(&self) -> bool {
+        self.shape.run(self.node).is_some() && self.written.borrow().is_empty() && self.deferred.borrow().is_empty()
     }
 
     /// The home of an index, and its place there.
@@ -185,7 +182,7 @@ impl<T: Portable + Clone> Store<T> {
     }
 
     fn is_written(&self, seat: &Seat, at: usize) -> bool {
-        at < seat.ready.get() || self.written.borrow().get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
+        at < seat.ready() || self.written.borrow().get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
     }
 
     /// An element of this node's, if it has been written.
@@ -197,7 +194,7 @@ impl<T: Portable + Clone> Store<T> {
     /// Somebody here waits for an element of this node's.
     pub(super) fn defer(&self, seat: &Seat, at: usize, k: Continuation<T>) {
         self.deferred.borrow_mut().entry(at).or_default().readers.push(k);
-        seat.open.set(0);
+        seat.close();
     }
 
     /// A node is to be sent an element that has not been written.
@@ -207,7 +204,7 @@ impl<T: Portable + Clone> Store<T> {
         if !nodes.contains(&node) {
             nodes.push(node);
         }
-        seat.open.set(0);
+        seat.close();
     }
 
     /// Elements of another node's have come.
@@ -253,7 +250,7 @@ impl<T: Portable + Clone> Store<T> {
         }
         // SAFETY: nobody reads what has not been written, and this worker alone writes.
         unsafe { (*self.elements[at].get()).write(value) };
-        let in_order = at == seat.ready.get();
+        let in_order = at == seat.ready();
         self.writers.borrow_mut().wrote(at, in_order, writer, self.elements.len());
         let mut written = self.written.borrow_mut();
         if in_order {
@@ -261,7 +258,7 @@ impl<T: Portable + Clone> Store<T> {
             while written.get(ready / 64).is_some_and(|bits| bits >> (ready % 64) & 1 == 1) {
                 ready += 1;
             }
-            seat.ready.set(ready);
+            seat.set_ready(ready);
             if ready == self.elements.len() {
                 *written = Vec::new();
             }
@@ -273,7 +270,11 @@ impl<T: Portable + Clone> Store<T> {
         }
         drop(written);
         let deferred = self.deferred.borrow_mut().remove(&at);
-        seat.open.set(self.open());
+        // In order, the next one is written without a look at its writer, if that is this one's.
+        seat.writer.set(match writer {
+            Writer::Here(place) if self.open() => ptr::from_ref(*place),
+            _ => ptr::null(),
+        });
         let Some(Deferred { readers, nodes }) = deferred else { return Vec::new() };
         // SAFETY: just written.
         let value = unsafe { (*self.elements[at].get()).assume_init_ref() };
@@ -297,7 +298,7 @@ impl<T: Portable + Clone> Kept for Store<T> {
     }
 
     fn leaves(&self, seat: &Seat) {
-        self.ready.set(seat.ready.get());
+        self.ready.set(seat.ready());
     }
 
     fn freed(&self) {

@@ -7,6 +7,7 @@ use std::alloc::{self, Layout};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
+use std::ptr;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -20,23 +21,42 @@ pub(crate) const MOST: usize = 4096;
 pub(crate) struct Seat {
     /// The array's, as handles have it: its generation, and below that the distance of this line from the first.
     pub(crate) word: Cell<u64>,
-    /// The first index here, if the indices here follow each other.
+    /// The first index here; [`NOWHERE`] if the indices here do not follow each other.
     pub(crate) first: Cell<usize>,
-    /// How many elements from there on have been written.
-    pub(crate) ready: Cell<usize>,
-    /// How many there may be when the next one can be written without a look at anything else.
-    pub(crate) open: Cell<usize>,
-    /// Who has written the last one in order.
+    /// The index up to which all have been written.
+    pub(crate) end: Cell<usize>,
+    /// The index behind the last one here.
+    pub(crate) limit: Cell<usize>,
+    /// Who may write the next one without a look at anything else; null if nobody may.
     pub(crate) writer: Cell<*const Location<'static>>,
     /// The element at index 0, if it were here.
     pub(crate) elements: Cell<*mut ()>,
-    /// Where other nodes' elements are, if they are here.
+    /// The other nodes' elements that are here, a `Directory`.
     pub(crate) directory: Cell<*const ()>,
     /// What is behind the line, a `Kept`'s own.
     pub(crate) kept: Cell<*const ()>,
 }
 
 const _: () = assert!(size_of::<Seat>() == 64);
+
+/// The first index where indices do not follow each other: no index is as large, or lies between it and what is behind it.
+pub(crate) const NOWHERE: usize = usize::MAX;
+
+impl Seat {
+    /// How many elements here have been written in the order of their places.
+    pub(crate) fn ready(&self) -> usize {
+        self.end.get().wrapping_sub(self.first.get())
+    }
+
+    pub(crate) fn set_ready(&self, count: usize) {
+        self.end.set(self.first.get().wrapping_add(count));
+    }
+
+    /// The next element is not written without a look at everything.
+    pub(crate) fn close(&self) {
+        self.writer.set(ptr::null());
+    }
+}
 
 /// What a node has of an array, whatever its elements.
 pub(crate) trait Kept: Any {

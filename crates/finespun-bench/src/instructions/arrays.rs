@@ -1,0 +1,91 @@
+//! Accesses to write-once arrays, beside those to a slice.
+
+use std::hint::black_box;
+
+use finespun::istructure::{Cache, IArray};
+use finespun::layout;
+use finespun::prelude::*;
+
+use super::programs::{LOOP, turns};
+use crate::count::{Program, on_one_worker};
+
+/// The elements that are read in turn.
+const ELEMENTS: u64 = 64;
+
+/// All of them.
+pub const PROGRAMS: &[Program] = &[
+    Program::new("slice-get", LOOP, turns, |n| {
+        let values: Vec<u64> = (0..2 * ELEMENTS).collect();
+        sum_slice(black_box(&values[..]), black_box(ELEMENTS), turns(n))
+    }),
+    Program::new("array-get", LOOP, turns, |n| on_one_worker(sum_array(0, turns(n)))),
+    Program::new("array-hit", LOOP, turns, |n| {
+        let two = finespun::Runtime::builder().workers(1).nodes(2).build().expect("one worker starts");
+        two.run(sum_array(ELEMENTS, turns(n)))
+    }),
+    Program::new("slice-put", LOOP, turns, |n| {
+        let mut values = vec![0; turns(n) as usize];
+        fill_slice(black_box(&mut values[..]), black_box(turns(n) as usize));
+        values[values.len() / 2]
+    })
+    .within("fill_slice"),
+    Program::new("array-put", LOOP, turns, |n| on_one_worker(fill_array(turns(n) as usize)))
+        .within("array_elements_are_put"),
+];
+
+#[inline(never)]
+fn sum_slice(values: &[u64], first: u64, times: u64) -> u64 {
+    let mut sum: u64 = 0;
+    for k in 0..times {
+        sum = sum.wrapping_add(values[(k % ELEMENTS | first) as usize]);
+    }
+    sum
+}
+
+/// Reads the elements from `first` on, which have been read before, on node 0.
+#[task]
+async fn sum_array(first: u64, times: u64) -> u64 {
+    let cache = Cache::On { block: 8, capacity: 8 };
+    let len = (2 * ELEMENTS) as usize;
+    let values: IArray<u64> = IArray::create(len, layout::block(len, nodes())).cached(cache).await;
+    for k in 0..len {
+        values.put(k, k as u64).await;
+    }
+    let seen = sum_each(values, first, ELEMENTS).await;
+    seen + sum_each(black_box(values), first, times).await
+}
+
+#[task(stack)]
+async fn sum_each(values: IArray<u64>, first: u64, times: u64) -> u64 {
+    let mut sum: u64 = 0;
+    for k in 0..times {
+        let value: u64 = values.get((k % ELEMENTS | first) as usize).await;
+        sum = sum.wrapping_add(value);
+    }
+    sum
+}
+
+#[inline(never)]
+fn fill_slice(values: &mut [u64], len: usize) {
+    let mut salt: u64 = 1;
+    for k in 0..len {
+        values[k] = salt;
+        salt = salt.rotate_left(5) ^ k as u64;
+    }
+}
+
+#[task]
+async fn fill_array(len: usize) -> u64 {
+    let values: IArray<u64> = IArray::create(len, layout::block(len, 1)).await;
+    array_elements_are_put(black_box(values), len).await;
+    values.get(len / 2).await
+}
+
+#[task(stack)]
+async fn array_elements_are_put(values: IArray<u64>, len: usize) {
+    let mut salt: u64 = 1;
+    for k in 0..len {
+        values.put(k, salt).await;
+        salt = salt.rotate_left(5) ^ k as u64;
+    }
+}
