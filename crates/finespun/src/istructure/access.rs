@@ -20,7 +20,7 @@ use crate::task::suspend::{Continuation, suspend_at};
 impl<T: Portable + Clone> IArray<T> {
     /// The array's line at the node that this code runs at.
     #[inline(always)]
-    fn seat<'a>(self, cx: Cx) -> Option<&'a Seat> {
+    pub(super) fn seat<'a>(self, cx: Cx) -> Option<&'a Seat> {
         let lines = cx.context().here.arrays.get();
         // SAFETY: a handle's lower half is the distance of one of the lines, of which every node has as many; the line is gone when
         // the node is, whose worker runs this.
@@ -36,12 +36,14 @@ impl<T: Portable + Clone> IArray<T> {
         // SAFETY: a word is one array's, whose elements are `T`s: handles of other types are not made of it.
         unsafe { &*seat.kept.get().cast::<Store<T>>() }
     }
+}
 
+impl<T> IArray<T> {
     /// # Panics
     /// Always.
-    pub(super) fn gone(self, what: &str, index: usize, place: impl fmt::Display) -> ! {
+    pub(super) fn gone(self, what: impl fmt::Display, place: impl fmt::Display) -> ! {
         panic!(
-            "{what} of element {index} of an `IArray<{}>` that has been freed, or belongs to another runtime, at {place}",
+            "{what} of an `IArray<{}>` that has been freed, or belongs to another runtime, at {place}",
             type_name::<T>()
         )
     }
@@ -117,7 +119,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
         let nodes = Nodes::of(cx);
         let node = nodes.here(cx);
         if node == cx.node() {
-            array.gone("a get", index, place);
+            array.gone(format_args!("a get of element {index}"), place);
         }
         // This worker has no node: another one's reads.
         // SAFETY: the call protocol.
@@ -140,7 +142,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
         }
         let own = store.node;
         let wanted = store.lines.borrow_mut().wait(&store.shape, store.len, own, (home, at), k);
-        for wanted in wanted {
+        for wanted in wanted.into_iter().filter_map(|wanted| store.collect(wanted)) {
             let nodes = Nodes::of(cx);
             nodes.send(cx, nodes.worker_of(wanted.home as u32), Ask { array, wanted, to: own as u32 });
         }
@@ -173,16 +175,12 @@ impl<T: Portable + Clone> Task for Put<T> {
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let Put { array, index, value, place } = self;
-        if let Some(seat) = array.seat(cx)
-            && std::ptr::eq(place, seat.writer.get())
-            && index == seat.end.get()
-            && index < seat.limit.get()
-        {
-            // SAFETY: an element of this node's, which has not been written; nobody waits for it.
-            unsafe { seat.elements.get().cast::<T>().wrapping_add(index).write(value) };
-            seat.end.set(index + 1);
-            // SAFETY: the call protocol.
-            return unsafe { Outcome::done(()) };
+        if let Some(seat) = array.seat(cx) {
+            match write_next(seat, index, value, place) {
+                // SAFETY: the call protocol.
+                Ok(()) => return unsafe { Outcome::done(()) },
+                Err(value) => return put(array, index, value, place, cx).opaque(),
+            }
         }
         put(array, index, value, place, cx).opaque()
     }
@@ -195,6 +193,18 @@ impl<T: Portable + Clone> Task for Put<T> {
         // SAFETY: passed on.
         unsafe { self.call(cx) }
     }
+}
+
+/// Writes an element if it is the next in order here, and nobody waits for it.
+#[inline(always)]
+pub(super) fn write_next<T>(seat: &Seat, index: usize, value: T, place: Place) -> Result<(), T> {
+    if std::ptr::eq(place, seat.writer.get()) && index == seat.end.get() && index < seat.limit.get() {
+        // SAFETY: an element of this node's, of an array of `T`s; it has not been written, and nobody waits for it.
+        unsafe { seat.elements.get().cast::<T>().wrapping_add(index).write(value) };
+        seat.end.set(index + 1);
+        return Ok(());
+    }
+    Err(value)
 }
 
 /// A put whose guard check has tripped.
@@ -211,7 +221,7 @@ fn put<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Pla
     let Some(seat) = array.seat(cx) else {
         let node = Nodes::of(cx).here(cx);
         if node == cx.node() {
-            array.gone("a put", index, place);
+            array.gone(format_args!("a put of element {index}"), place);
         }
         // SAFETY: the call protocol.
         return unsafe { request(cx, Putting { node, array, index, value, writer: Writer::Here(place) }, place) };

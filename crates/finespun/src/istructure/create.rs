@@ -227,7 +227,7 @@ impl<T: Portable + Clone> Work for Making<T> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<()> {
         let Making { word, node, len, shape, cache, made, .. } = self;
-        super::remember::<T>(word);
+        super::remember::<T>(word, len);
         let store = Rc::new(Store::<T>::new(word, len, shape, node as usize, cache, made.into()));
         let nodes = Nodes::of(cx);
         let seat = nodes.table(node).seats.add(word, Rc::clone(&store) as _);

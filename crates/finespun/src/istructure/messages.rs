@@ -161,7 +161,9 @@ impl<T: Portable + Clone> Work for Reading<T> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<T> {
         let Reading { array, index, reader, .. } = self;
-        let Some(seat) = seat(cx, array, cx.node()) else { array.gone("a get", index, &reader) };
+        let Some(seat) = seat(cx, array, cx.node()) else {
+            array.gone(format_args!("a get of element {index}"), &reader)
+        };
         // SAFETY: this array's line; nothing frees it here.
         unsafe { IArray::<T>::store(seat) }.locate(index, &reader);
         // SAFETY: passed on.
@@ -203,7 +205,9 @@ impl<T: Portable + Clone> Work for Putting<T> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<()> {
         let Putting { array, index, value, writer, .. } = self;
-        let Some(seat) = seat(cx, array, cx.node()) else { array.gone("a put", index, &writer) };
+        let Some(seat) = seat(cx, array, cx.node()) else {
+            array.gone(format_args!("a put of element {index}"), &writer)
+        };
         // SAFETY: this array's line; nothing frees it here.
         let store = unsafe { IArray::<T>::store(seat) };
         let (home, at) = store.locate(index, &writer);
@@ -220,5 +224,37 @@ impl<T: Portable + Clone> Work for Putting<T> {
         put_here(array, seat, at, value, &writer, cx);
         // SAFETY: the call protocol.
         unsafe { Outcome::done(()) }
+    }
+}
+
+/// Tells the indices of a node's elements, to a worker without a node.
+pub(super) struct Indices<T> {
+    pub(super) array: IArray<T>,
+    pub(super) node: u32,
+}
+
+impl<T: Portable + Clone> Wire for Indices<T> {
+    fn write(self, to: &mut Writer) {
+        to.value(&(self.array, self.node));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        let (array, node) = from.value()?;
+        Ok(Indices { array, node })
+    }
+}
+
+impl<T: Portable + Clone> Work for Indices<T> {
+    type Output = Vec<usize>;
+
+    fn node(&self) -> u32 {
+        self.node
+    }
+
+    unsafe fn run(self, cx: Cx) -> Outcome<Vec<usize>> {
+        // SAFETY: this array's line; nothing frees it here.
+        let indices = seat(cx, self.array, cx.node()).map(|seat| unsafe { IArray::<T>::store(seat) }.indices());
+        // SAFETY: the call protocol.
+        unsafe { Outcome::done(indices.unwrap_or_default()) }
     }
 }

@@ -32,13 +32,16 @@
 //! assert_eq!(runtime.run(fibonacci(50)), 12_586_269_025);
 //! ```
 
-// This file has the handle. `access` gets and puts elements, `create` makes and frees arrays, `shape` computes where an element
+// This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own,
+// `create` makes and frees arrays, `shape` computes where an element
 // is, `store` keeps a node's own elements and who waits for them, `lines` keeps those of other nodes, `messages` has what nodes
 // send each other. The line of memory that every access reads is `object::seats`.
 
 mod access;
 mod create;
 mod lines;
+mod local;
+mod many;
 mod messages;
 mod shape;
 mod store;
@@ -47,6 +50,7 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::panic::Location;
 use std::sync::Mutex;
 
@@ -54,10 +58,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::atomics::lock_std as lock;
 use crate::object::{Portable, seats};
+use crate::task::frame::Place;
 
 pub use access::{Get, Put};
 pub use create::{Creating, Freeing};
 pub use lines::Cache;
+pub use local::{Fill, Local};
+pub use many::{Freeze, GetMany};
 
 /// An array whose elements are written once, spread over the nodes. A handle, which can be copied, sent and kept in objects:
 /// the array lives until it is [freed](IArray::free), or its runtime ends.
@@ -66,20 +73,42 @@ pub struct IArray<T> {
     of: PhantomData<fn(T) -> T>,
 }
 
-/// The types of the elements of this process's arrays, by their words: what has been sent as bytes is looked up here.
-static TYPES: Mutex<Option<HashMap<u64, TypeId>>> = Mutex::new(None);
+/// This process's arrays, by their words: the type of the elements, and how many. What has been sent as bytes is looked up here.
+static ARRAYS: Mutex<Option<HashMap<u64, (TypeId, usize)>>> = Mutex::new(None);
 
-fn remember<T: 'static>(word: u64) {
-    lock(&TYPES).get_or_insert_default().insert(word, TypeId::of::<T>());
+fn remember<T: 'static>(word: u64, len: usize) {
+    lock(&ARRAYS).get_or_insert_default().insert(word, (TypeId::of::<T>(), len));
+}
+
+fn recall(word: u64) -> Option<(TypeId, usize)> {
+    lock(&ARRAYS).as_ref()?.get(&word).copied()
 }
 
 fn forget(word: u64) {
-    lock(&TYPES).as_mut().map(|types| types.remove(&word));
+    lock(&ARRAYS).as_mut().map(|arrays| arrays.remove(&word));
 }
 
 impl<T> IArray<T> {
     fn of(word: u64) -> IArray<T> {
         IArray { word, of: PhantomData }
+    }
+
+    /// The number of elements, written or not; 0 if the array has been freed. Takes a lock.
+    pub fn len(self) -> usize {
+        recall(self.word).map_or(0, |(_, len)| len)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of elements.
+    ///
+    /// # Panics
+    /// If the array has been freed.
+    fn known_len(self, what: &str, place: Place) -> usize {
+        recall(self.word).map_or_else(|| self.gone(what, place), |(_, len)| len)
     }
 }
 
@@ -118,6 +147,107 @@ impl<T: Portable + Clone> IArray<T> {
     #[track_caller]
     pub fn put(self, index: usize, value: T) -> Put<T> {
         Put::new(self, index, value, Location::caller())
+    }
+
+    /// Delivers the elements at these indices, in their order, when they have been written.
+    ///
+    /// All waits begin before the task suspends, and it goes on once. Without a cache, consecutive elements of a node are requested
+    /// by one message.
+    ///
+    /// ```
+    /// # use finespun::istructure::IArray;
+    /// # use finespun::layout;
+    /// # use finespun::prelude::*;
+    /// #[task]
+    /// async fn corners(grid: IArray<u64>, side: usize) -> Vec<u64> {
+    ///     grid.get_many([0, side - 1, side * (side - 1), side * side - 1]).await
+    /// }
+    ///
+    /// #[task]
+    /// async fn squares(side: usize) -> Vec<u64> {
+    ///     let grid = IArray::create(side * side, layout::block(side * side, nodes())).await;
+    ///     for index in 0..side * side {
+    ///         grid.put(index, (index * index) as u64).await;
+    ///     }
+    ///     corners(grid, side).await
+    /// }
+    /// # let runtime = Runtime::builder().workers(1).nodes(3).build().unwrap();
+    /// assert_eq!(runtime.run(squares(3)), [0, 4, 36, 64]);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`get`](IArray::get), when the others have ended.
+    #[track_caller]
+    pub fn get_many<I: IntoIterator<Item = usize>>(self, indices: I) -> GetMany<T, I::IntoIter> {
+        GetMany::new(self, indices.into_iter(), Location::caller())
+    }
+
+    /// Delivers the elements of a range: as [`get_many`](IArray::get_many).
+    ///
+    /// # Panics
+    /// As [`get`](IArray::get), when the others have ended.
+    #[track_caller]
+    pub fn get_range(self, indices: Range<usize>) -> GetMany<T, Range<usize>> {
+        GetMany::new(self, indices, Location::caller())
+    }
+
+    /// The elements of the node that this runs at, as far as they have been written in the order of their indices: a slice,
+    /// which costs nothing to read. It cannot be kept across an await.
+    ///
+    /// For methods of objects, which stay at their node, and tasks that are sent to a node, until they suspend: after that they may
+    /// go on elsewhere. Empty in a floating task on a worker that has no node.
+    ///
+    /// ```
+    /// # use finespun::istructure::IArray;
+    /// # use finespun::prelude::*;
+    /// # use finespun::{everywhere, layout};
+    /// #[task]
+    /// async fn fill_here(all: IArray<u64>) {
+    ///     all.fill(|index| index as u64).await;
+    /// }
+    ///
+    /// #[task]
+    /// async fn sum_here(all: IArray<u64>) -> u64 {
+    ///     all.local().iter().sum()
+    /// }
+    ///
+    /// #[task]
+    /// async fn partial_sums(len: usize) -> Vec<u64> {
+    ///     let all = IArray::create(len, layout::block(len, nodes())).await;
+    ///     everywhere(fill_here, all).await;
+    ///     everywhere(sum_here, all).await
+    /// }
+    /// # let runtime = Runtime::builder().workers(1).nodes(3).build().unwrap();
+    /// assert_eq!(runtime.run(partial_sums(6)), [0 + 1, 2 + 3, 4 + 5]);
+    /// ```
+    ///
+    /// # Panics
+    /// Outside a task, and if the array has been freed.
+    #[track_caller]
+    pub fn local(self) -> Local<T> {
+        self.local_at(Location::caller())
+    }
+
+    /// Writes all elements of the node that this runs at: `value(index)`, in the order of their indices. To fill all nodes',
+    /// each by itself, see [`everywhere`](crate::everywhere), and the example above.
+    ///
+    /// # Panics
+    /// As [`put`](IArray::put); with what `value` throws.
+    #[track_caller]
+    pub fn fill<F: FnMut(usize) -> T + Send>(self, value: F) -> Fill<T, F> {
+        Fill::new(self, value, Location::caller())
+    }
+
+    /// Delivers a copy of all elements, when they have been written, that is read without a runtime.
+    ///
+    /// # Panics
+    /// If the array has been freed, or is meanwhile.
+    #[track_caller]
+    pub fn freeze(self) -> Freeze<T>
+    where
+        T: Sync,
+    {
+        Freeze::new(self, Location::caller())
     }
 
     /// Frees the array on all nodes. Tasks that wait for an element panic.
@@ -161,8 +291,8 @@ impl<T> Serialize for IArray<T> {
 impl<'de, T: 'static> Deserialize<'de> for IArray<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<IArray<T>, D::Error> {
         let word = u64::deserialize(deserializer)?;
-        match lock(&TYPES).as_ref().and_then(|types| types.get(&word)) {
-            Some(of) if *of == TypeId::of::<T>() => Ok(IArray::of(word)),
+        match recall(word) {
+            Some((of, _)) if of == TypeId::of::<T>() => Ok(IArray::of(word)),
             Some(_) => Err(de::Error::custom("this names an array of another type")),
             // Freed, or never made.
             None => Ok(IArray::of(seats::NO_ARRAY)),

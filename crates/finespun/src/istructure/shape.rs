@@ -30,7 +30,7 @@ impl Shape {
     /// # Panics
     /// If it names a node that no runtime has, or one of an array that is not regular has more than 2^32 elements.
     pub(super) fn of(len: usize, layout: impl Fn(usize) -> usize) -> (Shape, usize) {
-        let Some(last) = (0..len).map(&layout).max() else { return (Shape::Block { each: 0, more: 0 }, 0) };
+        let Some(last) = (0..len).map(&layout).max() else { return (Shape::none(), 0) };
         assert!(last < 1 << 16, "the layout of an array names node {last}: there are 65536 nodes at most");
         let nodes = last + 1;
         let fits = |shape: &Shape| (0..len).all(|index| shape.home(index) == layout(index));
@@ -51,6 +51,11 @@ impl Shape {
             (node as u32, counts[node] - 1)
         };
         (Shape::Map((0..len).map(place).collect()), nodes)
+    }
+
+    /// Of an array without elements.
+    pub(super) fn none() -> Shape {
+        Shape::Block { each: 0, more: 0 }
     }
 
     /// The node of an index below the length.

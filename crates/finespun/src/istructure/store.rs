@@ -34,6 +34,8 @@ pub(super) struct Store<T> {
     deferred: RefCell<HashMap<usize, Deferred<T>>>,
     /// What is at other nodes.
     pub(super) lines: RefCell<Lines<T>>,
+    /// Requests for it, as long as they are collected.
+    pub(super) requests: RefCell<Option<Vec<Wanted>>>,
 }
 
 /// Who waits for an element of this node's.
@@ -141,7 +143,31 @@ impl<T: Portable + Clone> Store<T> {
             writers: RefCell::default(),
             deferred: RefCell::default(),
             lines: RefCell::new(lines),
+            requests: RefCell::default(),
         }
+    }
+
+    /// Adds a request to those that are collected, if they are; else it is to be sent.
+    pub(super) fn collect(&self, wanted: Wanted) -> Option<Wanted> {
+        let mut requests = self.requests.borrow_mut();
+        let Some(requests) = requests.as_mut() else { return Some(wanted) };
+        match requests.last_mut() {
+            Some(last) if last.home == wanted.home && last.places.end == wanted.places.start => {
+                last.places.end = wanted.places.end;
+            }
+            _ => requests.push(wanted),
+        }
+        None
+    }
+
+    /// How many elements are here.
+    pub(super) fn count(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// The first of them.
+    pub(super) fn first(&self) -> *const T {
+        self.elements.as_ptr().cast()
     }
 
     /// Says in the array's line what is here.

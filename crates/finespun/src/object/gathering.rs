@@ -36,21 +36,27 @@ impl<W: Work> Task for Gathered<W> {
         // What is to be done here comes last: the others are under way by then.
         let own = works.iter().position(|work| work.node() == cx.node());
         let own = own.map(|at| (at, works.remove(at)));
-        let mut branches: Vec<_> = works.into_iter().map(|work| begin(cx, work, place)).collect();
+        // SAFETY: `cx` is the current worker's.
+        let begun = |work| begin(cx, || unsafe { at_home(cx, work, place) });
+        let mut branches: Vec<_> = works.into_iter().map(begun).collect();
         if let Some((at, work)) = own {
-            branches.insert(at, begin(cx, work, place));
+            branches.insert(at, begun(work));
         }
-        poll_in_place(Gathering(branches), cx, BodyFrame::<Gathering<W::Output>>::VTABLE)
+        gather(cx, branches)
     }
 }
 
 /// What has ended, or is out.
-type Branch<V> = Result<Delivered<V>, Child<WorkTask<V>>>;
+pub(crate) type Branch<V> = Result<Delivered<V>, Child<WorkTask<V>>>;
 
-/// A panic waits for those that are out.
-fn begin<W: Work>(cx: Cx, work: W, place: Place) -> Branch<W::Output> {
-    // SAFETY: `cx` is the current worker's; a child is kept and waited for.
-    match catch_unwind(AssertUnwindSafe(|| unsafe { at_home(cx, work, place) }.open())) {
+/// Waits for all that is out, and delivers the values in their order, or the first panic.
+pub(crate) fn gather<V>(cx: Cx, branches: Vec<Branch<V>>) -> Outcome<Vec<V>> {
+    poll_in_place(Gathering(branches), cx, BodyFrame::<Gathering<V>>::VTABLE)
+}
+
+/// Begins a call. A panic waits for those that are out.
+pub(crate) fn begin<V>(cx: Cx, call: impl FnOnce() -> Outcome<V>) -> Branch<V> {
+    match catch_unwind(AssertUnwindSafe(|| call().open())) {
         Ok(Ok(value)) => Ok(Delivered::Value(value)),
         Ok(Err(child)) => {
             cx.send_withheld();

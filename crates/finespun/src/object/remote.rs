@@ -143,7 +143,7 @@ impl<W: Work> Withheld for Request<W> {
 }
 
 /// The type of a child that some work has left.
-pub(super) struct WorkTask<T>(PhantomData<fn() -> T>);
+pub(crate) struct WorkTask<T>(PhantomData<fn() -> T>);
 
 impl<T> sealed::Sealed for WorkTask<T> {}
 impl<T> Task for WorkTask<T> {

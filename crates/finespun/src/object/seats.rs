@@ -191,6 +191,12 @@ impl Seats {
         (seat.word.get() == word).then_some(seat)
     }
 
+    /// What is behind an array's line.
+    pub(crate) fn kept(&self, word: u64) -> Option<Rc<dyn Kept>> {
+        self.find(word)?;
+        self.kept.borrow().get(number(word))?.clone()
+    }
+
     /// What a leaf waits for here.
     pub(crate) fn waits_for(&self, leaf: FrameRef) -> Option<String> {
         self.kept.borrow().iter().flatten().find_map(|kept| kept.waits_for(leaf))

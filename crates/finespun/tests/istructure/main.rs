@@ -4,6 +4,7 @@
 mod common;
 
 mod arrays;
+mod bulk;
 mod errors;
 mod random;
 mod values;

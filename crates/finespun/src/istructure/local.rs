@@ -1,0 +1,172 @@
+//! A node's own elements: looked at as a slice, and written all at once.
+
+use std::fmt;
+use std::ops::Deref;
+use std::rc::Rc;
+
+use super::IArray;
+use super::access::{put_here, write_next};
+use super::shape::Shape;
+use super::store::{Store, Writer};
+use crate::object::Portable;
+use crate::object::host::Nodes;
+use crate::object::remote::request;
+use crate::object::seats::Kept;
+use crate::task::call::{Task, call_async, sealed};
+use crate::task::context::{Cx, try_cx};
+use crate::task::frame::{FrameRef, Place};
+use crate::task::located;
+use crate::task::outcome::Outcome;
+
+/// A node's own elements, as far as they have been written in the order of their indices: what [`IArray::local`] gives.
+///
+/// A slice, in that order. It stays valid if the array is freed.
+pub struct Local<T> {
+    elements: *const T,
+    ready: usize,
+    node: usize,
+    shape: Shape,
+    /// Keeps the elements.
+    _kept: Option<Rc<dyn Kept>>,
+}
+
+impl<T> Local<T> {
+    /// The index in the array of the element at `place` of the slice.
+    ///
+    /// # Panics
+    /// If the slice is not that long.
+    pub fn index(&self, place: usize) -> usize {
+        assert!(place < self.ready, "there are {} elements here: this asks for number {place}", self.ready);
+        self.shape.index(self.node, place)
+    }
+
+    /// The elements with their indices.
+    pub fn indexed(&self) -> impl Iterator<Item = (usize, &T)> {
+        self.iter().enumerate().map(|(place, value)| (self.shape.index(self.node, place), value))
+    }
+}
+
+impl<T> Deref for Local<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        if self.ready == 0 {
+            return &[];
+        }
+        // SAFETY: so many have been written, do not change any more, and live as long as `_kept`.
+        unsafe { std::slice::from_raw_parts(self.elements, self.ready) }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Local<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: Portable + Clone> IArray<T> {
+    /// See [`IArray::local`].
+    pub(super) fn local_at(self, place: Place) -> Local<T> {
+        let Some(cx) = try_cx() else {
+            panic!("the local elements of an array were asked for outside a task, at {place}")
+        };
+        let Some(seat) = self.seat(cx) else {
+            self.known_len("a look at the local elements", place);
+            // This worker has no node.
+            return Local { elements: std::ptr::null(), ready: 0, node: 0, shape: Shape::none(), _kept: None };
+        };
+        // SAFETY: this array's line; nothing frees it here.
+        let store = unsafe { IArray::<T>::store(seat) };
+        Local {
+            elements: store.first(),
+            ready: seat.ready(),
+            node: store.node,
+            shape: store.shape.clone(),
+            _kept: Nodes::of(cx).table(store.node as u32).seats.kept(self.word),
+        }
+    }
+}
+
+/// The task that [`IArray::fill`] makes.
+#[must_use = "nothing is written until this is awaited"]
+pub struct Fill<T, F> {
+    array: IArray<T>,
+    value: F,
+    place: Place,
+}
+
+impl<T, F> Fill<T, F> {
+    pub(super) fn new(array: IArray<T>, value: F, place: Place) -> Fill<T, F> {
+        Fill { array, value, place }
+    }
+}
+
+impl<T, F> sealed::Sealed for Fill<T, F> {}
+impl<T: Portable + Clone, F: FnMut(usize) -> T + Send> Task for Fill<T, F> {
+    type Output = ();
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<()> {
+        let Fill { array, mut value, place } = self;
+        let Some(seat) = array.seat(cx) else {
+            array.known_len("a fill", place);
+            // This worker has no node: another one's elements are written.
+            let node = Nodes::of(cx).here(cx);
+            let body = async move {
+                // SAFETY: awaited at once, as below.
+                let indices = unsafe { call_async(Elsewhere { array, node, place }) }.await;
+                for index in indices {
+                    // SAFETY: as above.
+                    unsafe { call_async(super::Put::new(array, index, value(index), place)) }.await;
+                }
+            };
+            return located::poll_here(body, cx);
+        };
+        // SAFETY: this array's line; nothing frees it here.
+        let store = unsafe { IArray::<T>::store(seat) };
+        for at in 0..store.count() {
+            let index = store.shape.index(store.node, at);
+            if let Err(value) = write_next(seat, index, value(index), place) {
+                put_here(array, seat, at, value, &Writer::Here(place), cx);
+            }
+        }
+        // Before there is an outcome, which a panic would lose.
+        drop(value);
+        // SAFETY: the call protocol.
+        unsafe { Outcome::done(()) }
+    }
+
+    /// By this worker, whose node's elements are meant.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
+}
+
+/// The indices of another node's elements.
+struct Elsewhere<T> {
+    array: IArray<T>,
+    node: u32,
+    place: Place,
+}
+
+impl<T> sealed::Sealed for Elsewhere<T> {}
+impl<T: Portable + Clone> Task for Elsewhere<T> {
+    type Output = Vec<usize>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Vec<usize>> {
+        // SAFETY: passed on.
+        unsafe { request(cx, super::messages::Indices { array: self.array, node: self.node }, self.place) }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
+}
+
+impl<T: Portable + Clone> Store<T> {
+    /// The indices of this node's elements.
+    pub(super) fn indices(&self) -> Vec<usize> {
+        (0..self.count()).map(|at| self.shape.index(self.node, at)).collect()
+    }
+}

@@ -1,0 +1,134 @@
+//! Getting many elements at once.
+
+use std::iter::Peekable;
+
+use super::IArray;
+use super::access::Get;
+use super::messages::Ask;
+use crate::object::Portable;
+use crate::object::gathering::{Branch, begin, gather};
+use crate::object::host::Nodes;
+use crate::object::replicated::Replicated;
+use crate::task::call::{Task, call_async, sealed};
+use crate::task::context::Cx;
+use crate::task::frame::{Delivered, FrameRef, Place};
+use crate::task::located;
+use crate::task::outcome::Outcome;
+
+/// The task that [`IArray::get_many`] and [`IArray::get_range`] make.
+#[must_use = "nothing is read until this is awaited"]
+pub struct GetMany<T, I> {
+    array: IArray<T>,
+    indices: I,
+    place: Place,
+}
+
+impl<T, I> GetMany<T, I> {
+    pub(super) fn new(array: IArray<T>, indices: I, place: Place) -> GetMany<T, I> {
+        GetMany { array, indices, place }
+    }
+}
+
+impl<T, I> sealed::Sealed for GetMany<T, I> {}
+impl<T: Portable + Clone, I: Iterator<Item = usize>> Task for GetMany<T, I> {
+    type Output = Vec<T>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Vec<T>> {
+        let GetMany { array, indices, place } = self;
+        let mut indices = indices.peekable();
+        let len = array.len();
+        let mut values = Vec::with_capacity(indices.size_hint().0.min(len));
+        array.copy_local(cx, &mut indices, &mut values);
+        // The iterator is the program's: it has ended when requests are collected. Nothing follows the first index out of range.
+        let mut rest = Vec::new();
+        for index in indices {
+            rest.push(index);
+            if index >= len {
+                break;
+            }
+        }
+        if rest.is_empty() {
+            // SAFETY: the call protocol.
+            return unsafe { Outcome::done(values) };
+        }
+        let mut branches: Vec<Branch<T>> = values.into_iter().map(|value| Ok(Delivered::Value(value))).collect();
+        let asks = array.collect_requests(cx, || {
+            for index in rest {
+                // SAFETY: `cx` is the current worker's, and a child is kept and waited for.
+                branches.push(begin(cx, || unsafe { Get::new(array, index, place).call(cx) }));
+                if let Some(Ok(Delivered::Panic(_))) = branches.last() {
+                    break;
+                }
+            }
+        });
+        let nodes = Nodes::of(cx);
+        for ask in asks {
+            nodes.send(cx, nodes.worker_of(ask.wanted.home as u32), ask);
+        }
+        gather(cx, branches)
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
+}
+
+impl<T: Portable + Clone> IArray<T> {
+    /// Copies elements as long as they are this node's and have been written.
+    fn copy_local(self, cx: Cx, indices: &mut Peekable<impl Iterator<Item = usize>>, values: &mut Vec<T>) {
+        let Some(seat) = self.seat(cx) else { return };
+        let here = seat.first.get()..seat.end.get();
+        while let Some(index) = indices.next_if(|index| here.contains(index)) {
+            // SAFETY: the elements from `first` up to `end` have been written.
+            values.push(unsafe { &*seat.elements.get().cast::<T>().wrapping_add(index) }.clone());
+        }
+    }
+
+    /// Does `gets`, and returns the requests that they would have sent, those for consecutive elements in one.
+    fn collect_requests(self, cx: Cx, gets: impl FnOnce()) -> Vec<Ask<T>> {
+        let Some(seat) = self.seat(cx) else {
+            gets();
+            return Vec::new();
+        };
+        // SAFETY: this array's line; nothing frees it here.
+        let store = unsafe { IArray::<T>::store(seat) };
+        let before = store.requests.replace(Some(Vec::new()));
+        gets();
+        let requests = store.requests.replace(before).unwrap_or_default();
+        let to = store.node as u32;
+        requests.into_iter().map(|wanted| Ask { array: self, wanted, to }).collect()
+    }
+}
+
+/// The task that [`IArray::freeze`] makes.
+#[must_use = "nothing is read until this is awaited"]
+pub struct Freeze<T> {
+    array: IArray<T>,
+    place: Place,
+}
+
+impl<T> Freeze<T> {
+    pub(super) fn new(array: IArray<T>, place: Place) -> Freeze<T> {
+        Freeze { array, place }
+    }
+}
+
+impl<T> sealed::Sealed for Freeze<T> {}
+impl<T: Portable + Clone + Sync> Task for Freeze<T> {
+    type Output = Replicated<Vec<T>>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<Replicated<Vec<T>>> {
+        let Freeze { array, place } = self;
+        let all = GetMany::new(array, 0..array.known_len("a freeze", place), place);
+        // SAFETY: awaited at once.
+        located::poll_here(async move { Replicated::new(unsafe { call_async(all) }.await) }, cx)
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
+}
