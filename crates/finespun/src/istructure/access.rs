@@ -131,6 +131,12 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
     let here = home == store.node;
     let known =
         if here { store.get(seat, at).cloned() } else { store.lines.borrow().get(&store.shape, (home, at)).cloned() };
+    store.count(|counts| {
+        let hit = !here && known.is_some();
+        counts.local += u64::from(here);
+        counts.remote += u64::from(!here);
+        counts.hits += u64::from(hit);
+    });
     if let Some(value) = known {
         // SAFETY: the call protocol.
         return unsafe { Outcome::done(value) };
@@ -142,6 +148,12 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
         }
         let own = store.node;
         let wanted = store.lines.borrow_mut().wait(&store.shape, store.len, own, (home, at), k);
+        store.count(|counts| {
+            let hit = u64::from(wanted.is_empty());
+            counts.hits += hit;
+            counts.deferred += hit;
+            counts.requests += wanted.len() as u64;
+        });
         for wanted in wanted.into_iter().filter_map(|wanted| store.collect(wanted)) {
             let nodes = Nodes::of(cx);
             nodes.send(cx, nodes.worker_of(wanted.home as u32), Ask { array, wanted, to: own as u32 });
@@ -252,6 +264,7 @@ pub(super) fn put_here<T: Portable + Clone>(
     let store = unsafe { IArray::<T>::store(seat) };
     for to in store.put(seat, at, value, writer) {
         let wanted = Wanted { home: store.node, places: at..at + 1 };
+        store.count(|counts| counts.forwards += 1);
         Elements::read(array, seat, wanted, to).send(cx);
     }
 }

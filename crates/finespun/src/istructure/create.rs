@@ -29,6 +29,7 @@ pub struct Creating<T> {
     /// How many nodes the layout names.
     nodes: usize,
     cache: Cache,
+    counted: bool,
     place: Place,
     of: PhantomData<fn() -> T>,
 }
@@ -36,7 +37,7 @@ pub struct Creating<T> {
 impl<T> Creating<T> {
     pub(super) fn new(len: usize, layout: impl Fn(usize) -> usize, place: Place) -> Creating<T> {
         let (shape, nodes) = Shape::of(len, layout);
-        Creating { len, shape, nodes, cache: Cache::Off, place, of: PhantomData }
+        Creating { len, shape, nodes, cache: Cache::Off, counted: false, place, of: PhantomData }
     }
 
     /// How nodes keep what they have read from others; without this, they do not.
@@ -54,6 +55,11 @@ impl<T> Creating<T> {
         }
         Creating { cache, ..self }
     }
+
+    /// Counts the array's reads, for [`IArray::counts`]. They then cost some 50 instructions more.
+    pub fn counted(self) -> Creating<T> {
+        Creating { counted: true, ..self }
+    }
 }
 
 impl<T> sealed::Sealed for Creating<T> {}
@@ -62,7 +68,7 @@ impl<T: Portable + Clone> Task for Creating<T> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<IArray<T>> {
-        let Creating { len, shape, nodes, cache, place, .. } = self;
+        let Creating { len, shape, nodes, cache, counted, place, .. } = self;
         let count = Nodes::of(cx).count();
         assert!(
             nodes <= count as usize,
@@ -79,6 +85,7 @@ impl<T: Portable + Clone> Task for Creating<T> {
                 len,
                 shape: shape.clone(),
                 cache,
+                counted,
                 made: place.to_string(),
                 of: PhantomData,
             };
@@ -203,18 +210,19 @@ struct Making<T> {
     len: usize,
     shape: Shape,
     cache: Cache,
+    counted: bool,
     made: String,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T: Portable + Clone> Wire for Making<T> {
     fn write(self, to: &mut Writer) {
-        to.value(&(self.word, self.node, self.len, self.shape, self.cache, self.made));
+        to.value(&(self.word, self.node, self.len, self.shape, self.cache, self.counted, self.made));
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        let (word, node, len, shape, cache, made) = from.value()?;
-        Ok(Making { word, node, len, shape, cache, made, of: PhantomData })
+        let (word, node, len, shape, cache, counted, made) = from.value()?;
+        Ok(Making { word, node, len, shape, cache, counted, made, of: PhantomData })
     }
 }
 
@@ -226,9 +234,9 @@ impl<T: Portable + Clone> Work for Making<T> {
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<()> {
-        let Making { word, node, len, shape, cache, made, .. } = self;
+        let Making { word, node, len, shape, cache, counted, made, .. } = self;
         super::remember::<T>(word, len);
-        let store = Rc::new(Store::<T>::new(word, len, shape, node as usize, cache, made.into()));
+        let store = Rc::new(Store::<T>::new(word, len, shape, node as usize, (cache, counted), made.into()));
         let nodes = Nodes::of(cx);
         let seat = nodes.table(node).seats.add(word, Rc::clone(&store) as _);
         store.show(seat);

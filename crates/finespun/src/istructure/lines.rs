@@ -93,6 +93,11 @@ unsafe impl Sync for Nothing {}
 
 static NOTHING: Nothing = Nothing([ptr::null()]);
 
+/// The words of a directory without indices.
+pub(super) fn nothing() -> *const *const () {
+    NOTHING.0.as_ptr()
+}
+
 impl Directory {
     fn new(len: usize) -> Directory {
         // Pages of zeros, of which those that are used are there.
@@ -186,7 +191,7 @@ impl<T: Clone> Lines<T> {
     /// The words of the directory.
     pub(super) fn directory(&self) -> *const *const () {
         let known = self.cache.as_ref().and_then(|cache| cache.directory.as_ref());
-        known.map_or(NOTHING.0.as_ptr(), |directory| directory.words.as_ptr().cast())
+        known.map_or(nothing(), |directory| directory.words.as_ptr().cast())
     }
 
     /// An element in the cache.

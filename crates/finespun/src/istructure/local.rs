@@ -79,7 +79,7 @@ impl<T: Portable + Clone> IArray<T> {
         let store = unsafe { IArray::<T>::store(seat) };
         Local {
             elements: store.first(),
-            ready: seat.ready(),
+            ready: store.ready(seat),
             node: store.node,
             shape: store.shape.clone(),
             _kept: Nodes::of(cx).table(store.node as u32).seats.kept(self.word),
@@ -124,7 +124,7 @@ impl<T: Portable + Clone, F: FnMut(usize) -> T + Send> Task for Fill<T, F> {
         };
         // SAFETY: this array's line; nothing frees it here.
         let store = unsafe { IArray::<T>::store(seat) };
-        for at in 0..store.count() {
+        for at in 0..store.own() {
             let index = store.shape.index(store.node, at);
             if let Err(value) = write_next(seat, index, value(index), place) {
                 put_here(array, seat, at, value, &Writer::Here(place), cx);
@@ -167,6 +167,6 @@ impl<T: Portable + Clone> Task for Elsewhere<T> {
 impl<T: Portable + Clone> Store<T> {
     /// The indices of this node's elements.
     pub(super) fn indices(&self) -> Vec<usize> {
-        (0..self.count()).map(|at| self.shape.index(self.node, at)).collect()
+        (0..self.own()).map(|at| self.shape.index(self.node, at)).collect()
     }
 }

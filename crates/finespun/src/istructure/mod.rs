@@ -34,10 +34,11 @@
 
 // This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own,
 // `create` makes and frees arrays, `shape` computes where an element
-// is, `store` keeps a node's own elements and who waits for them, `lines` keeps those of other nodes, `messages` has what nodes
+// is, `store` keeps a node's own elements and who waits for them, `lines` keeps those of other nodes, `counts` tells what was read, `messages` has what nodes
 // send each other. The line of memory that every access reads is `object::seats`.
 
 mod access;
+mod counts;
 mod create;
 mod lines;
 mod local;
@@ -61,6 +62,7 @@ use crate::object::{Portable, seats};
 use crate::task::frame::Place;
 
 pub use access::{Get, Put};
+pub use counts::{Counting, Counts};
 pub use create::{Creating, Freeing};
 pub use lines::Cache;
 pub use local::{Fill, Local};
@@ -248,6 +250,15 @@ impl<T: Portable + Clone> IArray<T> {
         T: Sync,
     {
         Freeze::new(self, Location::caller())
+    }
+
+    /// Delivers what each node has counted of the array's reads, if it was made [`counted`](Creating::counted); else zeros.
+    ///
+    /// # Panics
+    /// If the array has been freed.
+    #[track_caller]
+    pub fn counts(self) -> Counting<T> {
+        Counting::new(self, Location::caller())
     }
 
     /// Frees the array on all nodes. Tasks that wait for an element panic.

@@ -8,7 +8,8 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr;
 
-use super::lines::{Cache, Lines, Wanted};
+use super::counts::Counts;
+use super::lines::{Cache, Lines, Wanted, nothing};
 use super::shape::Shape;
 use crate::object::Portable;
 use crate::object::error::text;
@@ -28,8 +29,9 @@ pub(super) struct Store<T> {
     elements: Box<[UnsafeCell<MaybeUninit<T>>]>,
     /// Those that were written out of order, by bits; empty as long as there are none.
     written: RefCell<Vec<u64>>,
-    /// How many have been written in order, once the array has left its line.
+    /// How many have been written in order: of an array that is counted, or has left its line.
     ready: Cell<usize>,
+    counts: Option<Cell<Counts>>,
     writers: RefCell<Writers>,
     deferred: RefCell<HashMap<usize, Deferred<T>>>,
     /// What is at other nodes.
@@ -126,7 +128,14 @@ pub(super) fn serve<T: Clone + Send>(k: Continuation<T>, value: &T) {
 }
 
 impl<T: Portable + Clone> Store<T> {
-    pub(super) fn new(word: u64, len: usize, shape: Shape, node: usize, cache: Cache, made: Box<str>) -> Store<T> {
+    pub(super) fn new(
+        word: u64,
+        len: usize,
+        shape: Shape,
+        node: usize,
+        (cache, counted): (Cache, bool),
+        made: Box<str>,
+    ) -> Store<T> {
         let lines = Lines::new(cache, &shape, len);
         let own = shape.count(len, node);
         // SAFETY: of what may be uninitialised, nothing has to be initialised.
@@ -139,6 +148,7 @@ impl<T: Portable + Clone> Store<T> {
             made,
             elements,
             ready: Cell::new(0),
+            counts: counted.then(Cell::default),
             written: RefCell::default(),
             writers: RefCell::default(),
             deferred: RefCell::default(),
@@ -161,7 +171,7 @@ impl<T: Portable + Clone> Store<T> {
     }
 
     /// How many elements are here.
-    pub(super) fn count(&self) -> usize {
+    pub(super) fn own(&self) -> usize {
         self.elements.len()
     }
 
@@ -170,20 +180,41 @@ impl<T: Portable + Clone> Store<T> {
         self.elements.as_ptr().cast()
     }
 
+    /// How many elements have been written in order.
+    pub(super) fn ready(&self, seat: &Seat) -> usize {
+        if self.counts.is_some() { self.ready.get() } else { seat.ready() }
+    }
+
+    /// What has been counted.
+    pub(super) fn counts(&self) -> Option<Counts> {
+        self.counts.as_ref().map(Cell::get)
+    }
+
+    /// Counts something, if anything is counted.
+    pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
+        if let Some(counts) = &self.counts {
+            let mut now = counts.get();
+            change(&mut now);
+            counts.set(now);
+        }
+    }
+
     /// Says in the array's line what is here.
     pub(super) fn show(&self, seat: &Seat) {
-        let first = self.shape.run(self.node);
+        let first = self.shape.run(self.node).filter(|_| self.counts.is_none());
         let elements = self.elements.as_ptr().cast::<T>().cast_mut();
         seat.first.set(first.unwrap_or(NOWHERE));
         seat.set_ready(0);
         seat.limit.set(first.map_or(0, |first| first + self.elements.len()));
         seat.elements.set(elements.wrapping_sub(first.unwrap_or(0)).cast());
-        seat.directory.set(self.lines.borrow().directory().cast());
+        let directory = if self.counts.is_none() { self.lines.borrow().directory() } else { nothing() };
+        seat.directory.set(directory.cast());
     }
 
     /// Whether the next element can be written in order without a look at anything else.
     fn open(&self) -> bool {
-        self.shape.run(self.node).is_some() && self.written.borrow().is_empty() && self.deferred.borrow().is_empty()
+        let plain = self.counts.is_none() && self.shape.run(self.node).is_some();
+        plain && self.written.borrow().is_empty() && self.deferred.borrow().is_empty()
     }
 
     /// The home of an index, and its place there.
@@ -208,7 +239,7 @@ impl<T: Portable + Clone> Store<T> {
     }
 
     fn is_written(&self, seat: &Seat, at: usize) -> bool {
-        at < seat.ready() || self.written.borrow().get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
+        at < self.ready(seat) || self.written.borrow().get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
     }
 
     /// An element of this node's, if it has been written.
@@ -276,7 +307,7 @@ impl<T: Portable + Clone> Store<T> {
         }
         // SAFETY: nobody reads what has not been written, and this worker alone writes.
         unsafe { (*self.elements[at].get()).write(value) };
-        let in_order = at == seat.ready();
+        let in_order = at == self.ready(seat);
         self.writers.borrow_mut().wrote(at, in_order, writer, self.elements.len());
         let mut written = self.written.borrow_mut();
         if in_order {
@@ -284,7 +315,10 @@ impl<T: Portable + Clone> Store<T> {
             while written.get(ready / 64).is_some_and(|bits| bits >> (ready % 64) & 1 == 1) {
                 ready += 1;
             }
-            seat.set_ready(ready);
+            match self.counts {
+                None => seat.set_ready(ready),
+                Some(_) => self.ready.set(ready),
+            }
             if ready == self.elements.len() {
                 *written = Vec::new();
             }
@@ -324,7 +358,9 @@ impl<T: Portable + Clone> Kept for Store<T> {
     }
 
     fn leaves(&self, seat: &Seat) {
-        self.ready.set(seat.ready());
+        if self.counts.is_none() {
+            self.ready.set(seat.ready());
+        }
     }
 
     fn freed(&self) {

@@ -5,6 +5,7 @@ mod common;
 
 mod arrays;
 mod bulk;
+mod counted;
 mod errors;
 mod random;
 mod values;
