@@ -5,12 +5,16 @@ use std::hint::black_box;
 use finespun::istructure::{Cache, IArray};
 use finespun::layout;
 use finespun::prelude::*;
+use finespun_object_apps::densemm;
 
 use super::programs::{LOOP, turns};
 use crate::count::{Program, on_one_worker};
 
 /// The elements that are read in turn.
 const ELEMENTS: u64 = 64;
+
+/// Rows and columns.
+const PRODUCT: (u64, u64) = (128, 256);
 
 /// All of them.
 pub const PROGRAMS: &[Program] = &[
@@ -31,7 +35,18 @@ pub const PROGRAMS: &[Program] = &[
     .within("fill_slice"),
     Program::new("array-put", LOOP, turns, |n| on_one_worker(fill_array(turns(n) as usize)))
         .within("array_elements_are_put"),
+    Program::new("product-plain", PRODUCT, |n| n.pow(3), |n| densemm::plain(n as usize).squares as u64),
+    Program::new("product-arrays", PRODUCT, |n| n.pow(3), |n| on_one_worker(product(n as usize))),
 ];
+
+#[task]
+async fn product(n: usize) -> u64 {
+    let matrices = densemm::create(n, densemm::Form::Arrays(Cache::Off), false).await;
+    densemm::multiply(&matrices).await;
+    let sums = densemm::sums(&matrices).await;
+    densemm::free(matrices).await;
+    sums.squares as u64
+}
 
 #[inline(never)]
 fn sum_slice(values: &[u64], first: u64, times: u64) -> u64 {

@@ -5,6 +5,7 @@
 //! (`run`, `bench`) knows nothing but [`App`].
 
 mod answer;
+mod arrays;
 mod em3d;
 mod executor;
 mod grids;
@@ -89,6 +90,8 @@ pub enum Apps {
     Microkernel(microkernel::Microkernel),
     /// The forces between the atoms of a protein, each an object on some node
     Mdforce(mdforce::Mdforce),
+    /// Multiply two matrices whose rows are spread over the nodes: write-once arrays, and a cache of what others have
+    Densemm(arrays::Densemm),
     /// The area under (x^2 + 1) x by strips halved until nothing changes
     Integrate(recursion::Integrate),
     /// Search in a large array: the first activity that finds the element ends the others
@@ -122,6 +125,7 @@ impl Apps {
             Apps::Em3d(app) => Box::new(app.open()?),
             Apps::Microkernel(app) => Box::new(app.open()?),
             Apps::Mdforce(app) => Box::new(app.open()?),
+            Apps::Densemm(app) => Box::new(app.open()?),
             Apps::Integrate(app) => Box::new(app),
             Apps::Search(app) => Box::new(app),
             Apps::Sumto(app) => Box::new(app),

@@ -60,6 +60,7 @@ Examples, one for each application (`finespun run APP --help` tells its paramete
   finespun run em3d --form pull --locality 0.99 --nodes 8
   finespun run microkernel --remote 0.8 --destinations hotspot16 --nodes 32
   finespun run mdforce --cutoff 0.8 --replicate 4 --nodes 4
+  finespun run densemm 128 --form cached --cache-block 8 --nodes 16
   finespun run integrate --to 10000 --tolerance 1e-6
   finespun run search 100_000_000 --at 70_000_000 --activities 16
   finespun run sumto 1_000_000_000 --activities 10_000 --policy representatives
@@ -94,7 +95,7 @@ pub struct RunOptions {
     /// Send messages between nodes as bytes, as to another process
     #[arg(long, global = true)]
     pub encode: bool,
-    /// Microseconds that each message between nodes costs its sender in addition, 0 to 1000000
+    /// Microseconds that each message between nodes costs its sender, and its receiver, in addition, 0 to 1000000
     #[arg(long, global = true, value_name = "US", allow_hyphen_values = true, value_parser = number(0..=1_000_000u64))]
     pub overhead: Option<u64>,
     /// Whether calls run on the stack first

@@ -24,7 +24,7 @@ pub(crate) struct Travel {
     pub(crate) outbox: usize,
     /// As bytes.
     pub(crate) encode: bool,
-    /// What each costs its sender in addition.
+    /// What each costs its sender, and its receiver, in addition.
     pub(crate) overhead: Duration,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Nodes {
     stalled: RefCell<VecDeque<Continuation<()>>>,
     /// The team knows that there are messages.
     announced: Cell<bool>,
-    /// What a message costs its sender in addition.
+    /// What a message costs its sender, and its receiver, in addition.
     overhead: Duration,
     /// Messages in the outbox above which senders wait.
     outbox: usize,
@@ -227,6 +227,9 @@ impl Host for Nodes {
         for _ in 0..messages {
             if !self.mailbox.handle_one(cx) {
                 break;
+            }
+            if !self.overhead.is_zero() {
+                spend(self.overhead);
             }
             some = true;
             if ready.get().is_some() {

@@ -144,7 +144,8 @@ impl Builder {
         self
     }
 
-    /// What each message between nodes costs its sender in addition: for experiments with slower networks. Default: nothing.
+    /// What each message between nodes costs its sender, and its receiver, in addition: for experiments with slower networks
+    /// (C_oa in i-structure-software-cache, section 3.1). Default: nothing.
     pub fn overhead(mut self, overhead: Duration) -> Builder {
         self.travel.overhead = overhead;
         self
