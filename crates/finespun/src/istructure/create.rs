@@ -1,25 +1,40 @@
 //! Making an array on all nodes, and freeing it.
 //!
-//! Node 0 gives out the numbers. Every node knows an array before there is a handle to it, so no message arrives where its array
-//! is not known yet; and a number is given out again when no node knows it any more.
+//! Node 0 does both: it gives out the numbers, tells the other nodes, and counts who has done so.
+//!
+//! ```text
+//!   node 0                                       every other node
+//!   number given, made here --- Make ----------> made
+//!   all have: the handle to who asked <- Reached
+//!
+//!   ended here, if it is ---- End -------------> ended: who waits there is told
+//!   all have: the number is free <------ Reached
+//! ```
+//!
+//! So every node knows an array before there is a handle to it, and no message arrives where its array is not known yet; an array is
+//! freed once; and a number is given out again when no node knows it any more. If who asked is cancelled meanwhile, all this goes on
+//! without it, and an array that nobody has a handle to is freed.
 
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::rc::Rc;
 
 use super::shape::Shape;
 use super::store::Store;
 use super::{Cache, IArray};
+use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
-use crate::object::gathering::Gathered;
+use crate::object::error::{read_payload, write_payload};
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home};
 use crate::object::seats::MOST;
 use crate::task::call::{Task, call_async, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{FrameRef, Payload, Place, quietly};
 use crate::task::located;
 use crate::task::outcome::Outcome;
+use crate::task::suspend::{Continuation, suspend_at};
 
 /// The task that [`IArray::create`] makes.
 #[must_use = "nothing is made until this is awaited"]
@@ -36,6 +51,12 @@ pub struct Creating<T> {
 
 impl<T> Creating<T> {
     pub(super) fn new(len: usize, layout: impl Fn(usize) -> usize, place: Place) -> Creating<T> {
+        assert!(
+            len.checked_mul(size_of::<T>().max(1)).is_some_and(|bytes| bytes <= isize::MAX as usize),
+            "an `IArray<{}>` of {len} elements has more than {} bytes, at {place}",
+            std::any::type_name::<T>(),
+            isize::MAX
+        );
         let (shape, nodes) = Shape::of(len, layout);
         Creating { len, shape, nodes, cache: Cache::Off, counted: false, place, of: PhantomData }
     }
@@ -75,25 +96,9 @@ impl<T: Portable + Clone> Task for Creating<T> {
             "the layout of an `IArray` names node {}: this runtime has {count} nodes; say more by `Builder::nodes`",
             nodes.saturating_sub(1)
         );
-        let body = async move {
-            let numbering = AtHome(Numbering::Give, place);
-            // SAFETY: awaited at once, as below.
-            let word = unsafe { call_async(numbering) }.await;
-            let making = |node| Making {
-                word,
-                node,
-                len,
-                shape: shape.clone(),
-                cache,
-                counted,
-                made: place.to_string(),
-                of: PhantomData,
-            };
-            let works = (0..count).map(making).collect();
-            // SAFETY: as above.
-            unsafe { call_async(Gathered::<Making<T>> { works, place }) }.await;
-            IArray::of(word)
-        };
+        let making = Making { len, shape, cache, counted, made: place.to_string(), of: PhantomData };
+        // SAFETY: awaited at once.
+        let body = async move { IArray::of(unsafe { call_async(AtHome::<Making<T>>(making, place)) }.await) };
         located::poll_here(body, cx)
     }
 
@@ -123,16 +128,11 @@ impl<T: Portable + Clone> Task for Freeing<T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let Freeing { array, place } = self;
-        let count = Nodes::of(cx).count();
         let body = async move {
-            let ending = |node| Ending { array, node };
-            // SAFETY: awaited at once, as below.
-            let known = unsafe { call_async(Gathered { works: (0..count).map(ending).collect(), place }) }.await;
-            if !known.contains(&true) {
+            // SAFETY: awaited at once.
+            if !unsafe { call_async(AtHome(Ending(array.word), place)) }.await {
                 panic!("{array:?} has been freed, or belongs to another runtime: it is freed at {place}");
             }
-            // SAFETY: as above.
-            unsafe { call_async(AtHome(Numbering::Take(array.word), place)) }.await;
         };
         located::poll_here(body, cx)
     }
@@ -161,52 +161,8 @@ impl<W: Work> Task for AtHome<W> {
     }
 }
 
-/// Node 0 gives out a number, and takes one back.
-enum Numbering {
-    Give,
-    Take(u64),
-}
-
-impl Wire for Numbering {
-    fn write(self, to: &mut Writer) {
-        to.value(&match self {
-            Numbering::Give => None,
-            Numbering::Take(word) => Some(word),
-        });
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        Ok(from.value::<Option<u64>>()?.map_or(Numbering::Give, Numbering::Take))
-    }
-}
-
-impl Work for Numbering {
-    type Output = u64;
-
-    fn node(&self) -> u32 {
-        0
-    }
-
-    unsafe fn run(self, cx: Cx) -> Outcome<u64> {
-        let seats = &Nodes::of(cx).table(0).seats;
-        let word = match self {
-            Numbering::Give => {
-                seats.give_number().unwrap_or_else(|| panic!("there are {MOST} arrays already: free one first"))
-            }
-            Numbering::Take(word) => {
-                seats.take_number(word);
-                word
-            }
-        };
-        // SAFETY: the call protocol.
-        unsafe { Outcome::done(word) }
-    }
-}
-
-/// A node gets to know an array.
+/// Node 0 makes an array.
 struct Making<T> {
-    word: u64,
-    node: u32,
     len: usize,
     shape: Shape,
     cache: Cache,
@@ -215,68 +171,224 @@ struct Making<T> {
     of: PhantomData<fn() -> T>,
 }
 
+impl<T> Clone for Making<T> {
+    fn clone(&self) -> Making<T> {
+        Making { shape: self.shape.clone(), made: self.made.clone(), ..*self }
+    }
+}
+
+impl<T: Portable + Clone> Making<T> {
+    /// A node gets to know the array.
+    fn at(self, cx: Cx, word: u64, node: u32) -> Result<(), Payload> {
+        let Making { len, shape, cache, counted, made, .. } = self;
+        let store = Store::<T>::new(word, len, shape, node as usize, (cache, counted), made.into())?;
+        super::remember::<T>(word, len);
+        let nodes = Nodes::of(cx);
+        let store = Rc::new(store);
+        let seat = nodes.table(node).seats.add(word, Rc::clone(&store) as _);
+        store.show(seat);
+        nodes.added(cx, node);
+        Ok(())
+    }
+}
+
 impl<T: Portable + Clone> Wire for Making<T> {
     fn write(self, to: &mut Writer) {
-        to.value(&(self.word, self.node, self.len, self.shape, self.cache, self.counted, self.made));
+        to.value(&(self.len, self.shape, self.cache, self.counted, self.made));
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        let (word, node, len, shape, cache, counted, made) = from.value()?;
-        Ok(Making { word, node, len, shape, cache, counted, made, of: PhantomData })
+        let (len, shape, cache, counted, made) = from.value()?;
+        Ok(Making { len, shape, cache, counted, made, of: PhantomData })
     }
 }
 
 impl<T: Portable + Clone> Work for Making<T> {
-    type Output = ();
+    type Output = u64;
 
     fn node(&self) -> u32 {
-        self.node
+        0
     }
 
-    unsafe fn run(self, cx: Cx) -> Outcome<()> {
-        let Making { word, node, len, shape, cache, counted, made, .. } = self;
-        super::remember::<T>(word, len);
-        let store = Rc::new(Store::<T>::new(word, len, shape, node as usize, (cache, counted), made.into()));
+    unsafe fn run(self, cx: Cx) -> Outcome<u64> {
         let nodes = Nodes::of(cx);
-        let seat = nodes.table(node).seats.add(word, Rc::clone(&store) as _);
-        store.show(seat);
-        nodes.added(cx, node);
+        let seats = &nodes.table(0).seats;
+        let word = seats.give_number().unwrap_or_else(|| panic!("there are {MOST} arrays already: free one first"));
+        if let Err(payload) = self.clone().at(cx, word, 0) {
+            seats.take_number(word);
+            payload.resume();
+        }
+        let others = nodes.count() - 1;
+        if others == 0 {
+            // SAFETY: the call protocol.
+            return unsafe { Outcome::done(word) };
+        }
+        let wait = suspend_at(Location::caller(), |k: Continuation<u64>| {
+            let made = move |cx: Cx, refused: Option<Payload>| {
+                let refused = match refused {
+                    None => k.complete(Ok(word)).is_err(),
+                    Some(payload) => {
+                        quietly(|| k.end(Err(payload)));
+                        true
+                    }
+                };
+                if refused {
+                    // Nobody has a handle.
+                    end(cx, word, || {});
+                }
+            };
+            seats.await_others(word, others, Box::new(made));
+            for node in 1..=others {
+                nodes.send(cx, nodes.worker_of(node), Make { making: self.clone(), word, node });
+            }
+        });
         // SAFETY: the call protocol.
-        unsafe { Outcome::done(()) }
+        unsafe { wait.call(cx) }
     }
 }
 
-/// A node forgets an array; whether it has known it.
-struct Ending<T> {
-    array: IArray<T>,
+/// Another node makes an array.
+struct Make<T> {
+    making: Making<T>,
+    word: u64,
     node: u32,
 }
 
-impl<T: Portable + Clone> Wire for Ending<T> {
-    fn write(self, to: &mut Writer) {
-        to.value(&(self.array.word, self.node));
+impl<T: Portable + Clone> Handler for Make<T> {
+    fn handle(self, cx: Cx) {
+        let refused = self.making.at(cx, self.word, self.node).err();
+        Nodes::of(cx).send(cx, 0, Reached { word: self.word, refused });
     }
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        let (word, node) = from.value()?;
-        Ok(Ending { array: IArray::of(word), node })
+    fn write(self, to: &mut Writer) -> bool {
+        self.making.write(to);
+        to.value(&(self.word, self.node));
+        true
+    }
+
+    fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
+        let making = Making::<T>::read(&mut from);
+        let (Ok(making), Ok((word, node))) = (making, from.value()) else { unreachable!("the library's own") };
+        if let Some(cx) = cx {
+            Make { making, word, node }.handle(cx);
+        }
     }
 }
 
-impl<T: Portable + Clone> Work for Ending<T> {
+/// Node 0 frees an array; whether it was there.
+struct Ending(u64);
+
+impl Wire for Ending {
+    fn write(self, to: &mut Writer) {
+        to.value(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
+        Ok(Ending(from.value()?))
+    }
+}
+
+impl Work for Ending {
     type Output = bool;
 
     fn node(&self) -> u32 {
-        self.node
+        0
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<bool> {
-        let kept = Nodes::of(cx).table(self.node).seats.remove(self.array.word);
-        let known = kept.is_some();
-        if let Some(kept) = kept {
-            kept.freed();
+        let (nodes, word) = (Nodes::of(cx), self.0);
+        if nodes.table(0).seats.find(word).is_none() {
+            // SAFETY: the call protocol.
+            return unsafe { Outcome::done(false) };
         }
+        if nodes.count() == 1 {
+            end(cx, word, || {});
+            // SAFETY: the call protocol.
+            return unsafe { Outcome::done(true) };
+        }
+        let wait = suspend_at(Location::caller(), |k: Continuation<bool>| end(cx, word, || k.resolve(true)));
         // SAFETY: the call protocol.
-        unsafe { Outcome::done(known) }
+        unsafe { wait.call(cx) }
+    }
+}
+
+/// Node 0 ends an array that is there, and does `then` when it is nowhere any more.
+fn end(cx: Cx, word: u64, then: impl FnOnce() + 'static) {
+    let nodes = Nodes::of(cx);
+    end_at(cx, word, 0);
+    let others = nodes.count() - 1;
+    if others == 0 {
+        nodes.table(0).seats.take_number(word);
+        return then();
+    }
+    let ended = move |cx: Cx, _: Option<Payload>| {
+        Nodes::of(cx).table(0).seats.take_number(word);
+        then();
+    };
+    nodes.table(0).seats.await_others(word, others, Box::new(ended));
+    for node in 1..=others {
+        nodes.send(cx, nodes.worker_of(node), End { word, node });
+    }
+}
+
+/// A node forgets an array, if it knows it.
+fn end_at(cx: Cx, word: u64, node: u32) {
+    if let Some(kept) = Nodes::of(cx).table(node).seats.remove(word) {
+        kept.freed();
+    }
+}
+
+/// Another node ends an array.
+struct End {
+    word: u64,
+    node: u32,
+}
+
+impl Handler for End {
+    fn handle(self, cx: Cx) {
+        end_at(cx, self.word, self.node);
+        Nodes::of(cx).send(cx, 0, Reached { word: self.word, refused: None });
+    }
+
+    fn write(self, to: &mut Writer) -> bool {
+        to.value(&(self.word, self.node));
+        true
+    }
+
+    fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
+        let Ok((word, node)) = from.value() else { unreachable!("the library's own") };
+        if let Some(cx) = cx {
+            End { word, node }.handle(cx);
+        }
+    }
+}
+
+/// Tells node 0 that a node has made an array, or ended it, or cannot make it.
+struct Reached {
+    word: u64,
+    refused: Option<Payload>,
+}
+
+impl Handler for Reached {
+    fn handle(self, cx: Cx) {
+        if let Some((then, refused)) = Nodes::of(cx).table(0).seats.reached(self.word, self.refused) {
+            then(cx, refused);
+        }
+    }
+
+    fn write(self, to: &mut Writer) -> bool {
+        to.value(&(self.word, self.refused.is_some()));
+        if let Some(payload) = self.refused {
+            write_payload(payload, to);
+        }
+        true
+    }
+
+    fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
+        let Ok((word, refused)) = from.value() else { unreachable!("the library's own") };
+        let refused = if refused { Some(read_payload(&mut from)) } else { None };
+        if let Some(cx) = cx {
+            Reached { word, refused }.handle(cx);
+        }
     }
 }

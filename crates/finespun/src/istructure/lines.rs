@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::ptr;
 
 use super::shape::Shape;
+use super::store::enqueue;
 use crate::task::frame::{FrameRef, quietly};
 use crate::task::suspend::Continuation;
 
@@ -177,6 +178,8 @@ impl Grid {
 impl<T: Clone> Lines<T> {
     pub(super) fn new(cache: Cache, shape: &Shape, len: usize) -> Lines<T> {
         let kept = |block: usize, capacity| {
+            // A block has no more than a node.
+            let block = block.min(if shape.is_block() { len } else { shape.most(len) }.next_power_of_two());
             let stride = (!shape.is_block()).then(|| shape.most(len).next_multiple_of(block));
             let directory = (stride.is_none() && block >= GRANULE).then(|| Directory::new(len));
             Kept { grid: Grid { block, stride }, capacity, lines: HashMap::new(), complete: VecDeque::new(), directory }
@@ -214,7 +217,7 @@ impl<T: Clone> Lines<T> {
         k: Continuation<T>,
     ) -> Vec<Wanted> {
         let waiting = self.waiting.entry(spot).or_default();
-        waiting.push(k);
+        enqueue(waiting, k);
         let Some(cache) = &mut self.cache else {
             let (home, place) = spot;
             return if waiting.len() > 1 { Vec::new() } else { vec![Wanted { home, places: place..place + 1 }] };

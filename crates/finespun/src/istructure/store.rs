@@ -121,6 +121,14 @@ impl fmt::Display for Writer {
     }
 }
 
+/// Adds a reader. Those that have been cancelled are taken out whenever there are twice as many.
+pub(super) fn enqueue<T>(readers: &mut Vec<Continuation<T>>, k: Continuation<T>) {
+    if readers.len() >= 4 && readers.len() == readers.capacity() {
+        readers.retain(|k| !k.is_cancelled());
+    }
+    readers.push(k);
+}
+
 /// Ends a wait with a copy of a value, or with what making one throws.
 pub(super) fn serve<T: Clone + Send>(k: Continuation<T>, value: &T) {
     let copy = catch_unwind(AssertUnwindSafe(|| value.clone()));
@@ -135,18 +143,26 @@ impl<T: Portable + Clone> Store<T> {
         node: usize,
         (cache, counted): (Cache, bool),
         made: Box<str>,
-    ) -> Store<T> {
+    ) -> Result<Store<T>, Payload> {
         let lines = Lines::new(cache, &shape, len);
         let own = shape.count(len, node);
-        // SAFETY: of what may be uninitialised, nothing has to be initialised.
-        let elements = unsafe { Box::<[UnsafeCell<MaybeUninit<T>>]>::new_uninit_slice(own).assume_init() };
-        Store {
+        let mut elements = Vec::new();
+        if elements.try_reserve_exact(own).is_err() {
+            let bytes = own * size_of::<T>();
+            return Err(Payload::new(format!(
+                "there is no memory for the {bytes} bytes that node {node} has of the `IArray<{}>` of {len} elements made at {made}",
+                type_name::<T>()
+            )));
+        }
+        // SAFETY: there is room, and of what may be uninitialised nothing has to be initialised.
+        unsafe { elements.set_len(own) };
+        Ok(Store {
             word,
             len,
             shape,
             node,
             made,
-            elements,
+            elements: elements.into(),
             ready: Cell::new(0),
             counts: counted.then(Cell::default),
             written: RefCell::default(),
@@ -154,7 +170,7 @@ impl<T: Portable + Clone> Store<T> {
             deferred: RefCell::default(),
             lines: RefCell::new(lines),
             requests: RefCell::default(),
-        }
+        })
     }
 
     /// Adds a request to those that are collected, if they are; else it is to be sent.
@@ -250,7 +266,7 @@ impl<T: Portable + Clone> Store<T> {
 
     /// Somebody here waits for an element of this node's.
     pub(super) fn defer(&self, seat: &Seat, at: usize, k: Continuation<T>) {
-        self.deferred.borrow_mut().entry(at).or_default().readers.push(k);
+        enqueue(&mut self.deferred.borrow_mut().entry(at).or_default().readers, k);
         seat.close();
     }
 

@@ -6,12 +6,14 @@
 use std::alloc::{self, Layout};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::panic::Location;
 use std::ptr;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use crate::task::frame::{FrameRef, quietly};
+use crate::task::context::Cx;
+use crate::task::frame::{FrameRef, Payload, quietly};
 
 /// How many arrays a runtime can have at a time.
 pub(crate) const MOST: usize = 4096;
@@ -89,7 +91,19 @@ struct Numbers {
     used: Cell<usize>,
     /// Those that are free again.
     spare: RefCell<Vec<usize>>,
+    /// Of which arrays how many nodes are still to make or to end them, and what is done then.
+    out: RefCell<HashMap<u64, Out>>,
 }
+
+struct Out {
+    nodes: u32,
+    /// What the first of them complains about that cannot.
+    refused: Option<Payload>,
+    then: Then,
+}
+
+/// What is done when all nodes have done something.
+pub(crate) type Then = Box<dyn FnOnce(Cx, Option<Payload>)>;
 
 /// What no array is called, now or later: its generation is not given out.
 pub(crate) const NO_ARRAY: u64 = (u32::MAX as u64) << 32;
@@ -98,11 +112,11 @@ pub(crate) const NO_ARRAY: u64 = (u32::MAX as u64) << 32;
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 impl Seats {
-    pub(crate) const fn new() -> Seats {
+    pub(crate) fn new() -> Seats {
         Seats {
             lines: Cell::new(Seats::none()),
             kept: RefCell::new(Vec::new()),
-            numbers: Numbers { used: Cell::new(0), spare: RefCell::new(Vec::new()) },
+            numbers: Numbers { used: Cell::new(0), spare: RefCell::default(), out: RefCell::default() },
         }
     }
 
@@ -138,6 +152,24 @@ impl Seats {
         self.numbers.spare.borrow_mut().push(number(word));
     }
 
+    /// When so many nodes have done something, do `then`.
+    pub(crate) fn await_others(&self, word: u64, nodes: u32, then: Then) {
+        let before = self.numbers.out.borrow_mut().insert(word, Out { nodes, refused: None, then });
+        debug_assert!(before.is_none(), "an array is made, and then ended");
+    }
+
+    /// One of them has; what is to be done if it is the last.
+    pub(crate) fn reached(&self, word: u64, refused: Option<Payload>) -> Option<(Then, Option<Payload>)> {
+        let mut out = self.numbers.out.borrow_mut();
+        let known = out.get_mut(&word)?;
+        known.nodes -= 1;
+        known.refused = known.refused.take().or(refused);
+        if known.nodes > 0 {
+            return None;
+        }
+        out.remove(&word).map(|known| (known.then, known.refused))
+    }
+
     /// Adds an array.
     pub(crate) fn add(&self, word: u64, kept: Rc<dyn Kept>) -> &Seat {
         if self.lines.get() == Seats::none() {
@@ -154,7 +186,7 @@ impl Seats {
         if all.len() <= number {
             all.resize_with(number + 1, || None);
         }
-        debug_assert!(all[number].is_none(), "a number is one array's");
+        assert!(all[number].is_none(), "a number is one array's");
         // SAFETY: a line of this node's; they are as many, and valid when zero.
         let seat = unsafe { &*self.lines.get().add(number) };
         seat.word.set(word);
@@ -207,6 +239,7 @@ impl Seats {
         let count = self.kept.borrow().len();
         // A destructor's panic has nowhere to go.
         (0..count).for_each(|number| quietly(|| drop(self.clear(number))));
+        self.numbers.out.take();
     }
 
     fn layout() -> Layout {

@@ -6,6 +6,7 @@ mod common;
 mod arrays;
 mod bulk;
 mod counted;
+mod ends;
 mod errors;
 mod random;
 mod values;

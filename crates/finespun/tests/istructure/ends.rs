@@ -1,0 +1,195 @@
+//! Arrays whose making, reading or freeing is broken off, or done twice.
+
+use std::ops::ControlFlow;
+
+use finespun::istructure::{Cache, IArray};
+use finespun::prelude::*;
+use finespun::{RunError, layout};
+
+use crate::CACHES;
+
+#[task]
+async fn numbers(len: usize, cache: Cache) -> IArray<u64> {
+    let all = IArray::create(len, layout::cyclic(nodes())).cached(cache).await;
+    for index in 0..len {
+        all.put(index, index as u64).await;
+    }
+    all
+}
+
+#[task]
+async fn at(all: IArray<u64>, index: usize) -> u64 {
+    all.get(index).await
+}
+
+#[task]
+async fn end(all: IArray<u64>) {
+    all.free().await;
+}
+
+#[task]
+async fn end_twice(all: IArray<u64>) {
+    join!(on(0).call(end, all), on(nodes() - 1).call(end, all));
+}
+
+fn complaint<T>(result: Result<T, RunError>) -> String {
+    match result {
+        Ok(_) => "nothing".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn no_index_is_too_large_to_be_refused() {
+    let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
+    let all = runtime.run(numbers(12, Cache::Off));
+    for index in [12, (1 << 32) + 2, (1 << 63) - 1, 1 << 63, (1 << 63) + 2, usize::MAX - 2, usize::MAX] {
+        let text = complaint(runtime.try_run(at(all, index)));
+        assert!(text.contains(&format!("there is no element {index} in")), "{text}");
+    }
+    assert_eq!(runtime.run(at(all, 11)), 11);
+}
+
+/// Only one of them is the first; the number of the array is given out once.
+#[test]
+fn an_array_is_freed_once() {
+    for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (3, 3)] {
+        let runtime = Runtime::builder().workers(workers).nodes(nodes).build().unwrap();
+        for _ in 0..100 {
+            let all = runtime.run(numbers(4, Cache::Off));
+            let text = complaint(runtime.try_run(end_twice(all)));
+            assert!(text.contains("has been freed"), "{text}");
+        }
+        let several: Vec<_> = (0..4).map(|len| runtime.run(numbers(len + 1, Cache::Off))).collect();
+        for (len, all) in several.into_iter().enumerate() {
+            assert_eq!(runtime.run(at(all, len)), len as u64);
+            runtime.run(end(all));
+        }
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
+#[task]
+async fn made_beside(index: usize) -> ControlFlow<()> {
+    if index == 1 {
+        return ControlFlow::Break(());
+    }
+    let all: IArray<u64> = IArray::create(4, layout::cyclic(nodes())).await;
+    all.free().await;
+    ControlFlow::Continue(())
+}
+
+#[task]
+async fn broken_off() -> bool {
+    parfor(0..3, made_beside).await.is_break()
+}
+
+#[task]
+async fn freed_beside(all: IArray<u64>, index: usize) -> ControlFlow<()> {
+    if index == 1 {
+        return ControlFlow::Break(());
+    }
+    all.free().await;
+    ControlFlow::Continue(())
+}
+
+#[task]
+async fn freed_and_broken_off() -> bool {
+    let all: IArray<u64> = IArray::create(4, layout::cyclic(nodes())).await;
+    let broken = parfor(0..2, |index| freed_beside(all, index)).await.is_break();
+    // If it has not been begun.
+    all.free().await;
+    broken
+}
+
+/// There are 4096 arrays at a time: more than that would be left behind.
+#[test]
+fn what_is_broken_off_leaves_no_arrays() {
+    for (workers, nodes) in [(1, 2), (2, 2), (1, 1)] {
+        let runtime = Runtime::builder().workers(workers).nodes(nodes).build().unwrap();
+        for _ in 0..2500 {
+            assert!(runtime.run(broken_off()));
+            // Freed by one or by the other.
+            let text = complaint(runtime.try_run(freed_and_broken_off()));
+            assert!(text == "nothing" || text.contains("has been freed"), "{text}");
+        }
+        let all = runtime.run(numbers(5, Cache::Off));
+        assert_eq!(runtime.run(at(all, 3)), 3);
+    }
+}
+
+#[task]
+async fn read_beside(all: IArray<u64>, index: usize) -> ControlFlow<()> {
+    if index == 3 {
+        yield_now().await;
+        return ControlFlow::Break(());
+    }
+    all.get(index).await;
+    ControlFlow::Continue(())
+}
+
+#[task]
+async fn reads_broken_off(all: IArray<u64>) -> bool {
+    parfor(0..4, |index| read_beside(all, index)).await.is_break()
+}
+
+#[task]
+async fn unwritten(cache: Cache) -> IArray<u64> {
+    IArray::create(4, layout::cyclic(nodes())).cached(cache).await
+}
+
+#[task]
+async fn put_all(all: IArray<u64>) {
+    for index in 0..4 {
+        all.put(index, 7).await;
+    }
+}
+
+/// Readers that have been cancelled are forgotten: the time of a round does not grow with the rounds before.
+#[test]
+fn cancelled_readers_are_forgotten() {
+    for cache in CACHES {
+        let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
+        let all = runtime.run(unwritten(cache));
+        let rounds = |count| {
+            let start = std::time::Instant::now();
+            (0..count).for_each(|_| assert!(runtime.run(reads_broken_off(all))));
+            start.elapsed()
+        };
+        rounds(100);
+        let few = rounds(400).min(rounds(400));
+        rounds(4000);
+        let many = rounds(400).min(rounds(400)).min(rounds(400));
+        assert!(many < 5 * few, "{few:?} became {many:?} with {cache:?}");
+        runtime.run(put_all(all));
+        assert_eq!(runtime.run(at(all, 0)), 7);
+        runtime.run(end(all));
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
+/// A block of more elements than there are is one block.
+#[test]
+fn blocks_may_be_larger_than_arrays() {
+    for nodes in [1, 2, 3, 7] {
+        let runtime = Runtime::builder().workers(1).nodes(nodes).build().unwrap();
+        for shift in [5, 31, 62, 63] {
+            let all = runtime.run(numbers(12, Cache::On { block: 1 << shift, capacity: 1 }));
+            assert_eq!((0..12).map(|index| runtime.run(at(all, index))).sum::<u64>(), 66);
+            runtime.run(end(all));
+        }
+    }
+}
+
+#[task]
+async fn huge(len: usize) -> IArray<u64> {
+    IArray::create(len, layout::block(len, nodes())).await
+}
+
+#[test]
+fn arrays_beyond_memory_are_refused() {
+    let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
+    let text = complaint(runtime.try_run(huge(1 << 61)));
+    assert!(text.contains("an `IArray<u64>` of 2305843009213693952 elements has more than"), "{text}");
+    assert_eq!(runtime.run(numbers(5, Cache::Off)).len(), 5);
+}
