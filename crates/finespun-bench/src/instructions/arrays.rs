@@ -8,7 +8,7 @@ use finespun::prelude::*;
 use finespun_object_apps::densemm;
 
 use super::programs::{LOOP, turns};
-use crate::count::{Program, on_one_worker};
+use crate::count::{Program, on_one_worker, undisturbed};
 
 /// The elements that are read in turn.
 const ELEMENTS: u64 = 64;
@@ -23,10 +23,8 @@ pub const PROGRAMS: &[Program] = &[
         sum_slice(black_box(&values[..]), black_box(ELEMENTS), turns(n))
     }),
     Program::new("array-get", LOOP, turns, |n| on_one_worker(sum_array(0, turns(n)))),
-    Program::new("array-hit", LOOP, turns, |n| {
-        let two = finespun::Runtime::builder().workers(1).nodes(2).build().expect("one worker starts");
-        two.run(sum_array(ELEMENTS, turns(n)))
-    }),
+    Program::new("array-hit", LOOP, turns, |n| on_two_nodes(sum_array(ELEMENTS, turns(n)))),
+    Program::new("array-away", LOOP, turns, |n| on_two_nodes(sum_away(turns(n)))),
     Program::new("slice-put", LOOP, turns, |n| {
         let mut values = vec![0; turns(n) as usize];
         fill_slice(black_box(&mut values[..]), black_box(turns(n) as usize));
@@ -55,6 +53,21 @@ fn sum_slice(values: &[u64], first: u64, times: u64) -> u64 {
         sum = sum.wrapping_add(values[(k % ELEMENTS | first) as usize]);
     }
     sum
+}
+
+fn on_two_nodes<K: Task<Output = u64> + Send>(task: K) -> u64 {
+    undisturbed().nodes(2).build().expect("one worker starts").run(task)
+}
+
+/// Reads elements of node 1 on node 0, without a cache: each by a request and its answer.
+#[task]
+async fn sum_away(times: u64) -> u64 {
+    let len = (2 * ELEMENTS) as usize;
+    let values: IArray<u64> = IArray::create(len, layout::block(len, 2)).await;
+    for k in 0..len {
+        values.put(k, k as u64).await;
+    }
+    sum_each(black_box(values), ELEMENTS, times).await
 }
 
 /// Reads the elements from `first` on, which have been read before, on node 0.

@@ -147,14 +147,21 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
             return;
         }
         let own = store.node;
-        let wanted = store.lines.borrow_mut().wait(&store.shape, store.len, own, (home, at), k);
+        // Most often one, which takes no memory.
+        let (mut first, mut more) = (None, Vec::new());
+        let ask = |wanted: Wanted| match &mut first {
+            None => first = Some(wanted),
+            Some(_) => more.push(wanted),
+        };
+        store.lines.borrow_mut().wait(&store.shape, store.len, own, (home, at), k, ask);
+        let asked = first.is_some() as u64 + more.len() as u64;
         store.count(|counts| {
-            let hit = u64::from(wanted.is_empty());
+            let hit = u64::from(asked == 0);
             counts.hits += hit;
             counts.deferred += hit;
-            counts.requests += wanted.len() as u64;
+            counts.requests += asked;
         });
-        for wanted in wanted.into_iter().filter_map(|wanted| store.collect(wanted)) {
+        for wanted in first.into_iter().chain(more).filter_map(|wanted| store.collect(wanted)) {
             let nodes = Nodes::of(cx);
             nodes.send(cx, nodes.worker_of(wanted.home as u32), Ask { array, wanted, to: own as u32 });
         }

@@ -12,12 +12,13 @@
 //! An element never changes after it has been written, so no line is ever invalidated.
 
 use std::cell::Cell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::ptr;
 
 use super::shape::Shape;
-use super::store::enqueue;
+use super::store::{Map, Readers};
 use crate::task::frame::{FrameRef, quietly};
 use crate::task::suspend::Continuation;
 
@@ -48,7 +49,7 @@ pub(super) struct Wanted {
 
 /// A node's readers of other nodes' elements, and its cache.
 pub(super) struct Lines<T> {
-    waiting: HashMap<Spot, Vec<Continuation<T>>>,
+    waiting: Map<Spot, Readers<T>>,
     cache: Option<Kept<T>>,
 }
 
@@ -56,7 +57,7 @@ pub(super) struct Lines<T> {
 struct Kept<T> {
     grid: Grid,
     capacity: usize,
-    lines: HashMap<usize, Line<T>>,
+    lines: Map<usize, Line<T>>,
     /// The numbers of the complete lines, the oldest first.
     complete: VecDeque<usize>,
     /// The full lines, if positions are indices.
@@ -182,13 +183,13 @@ impl<T: Clone> Lines<T> {
             let block = block.min(if shape.is_block() { len } else { shape.most(len) }.next_power_of_two());
             let stride = (!shape.is_block()).then(|| shape.most(len).next_multiple_of(block));
             let directory = (stride.is_none() && block >= GRANULE).then(|| Directory::new(len));
-            Kept { grid: Grid { block, stride }, capacity, lines: HashMap::new(), complete: VecDeque::new(), directory }
+            Kept { grid: Grid { block, stride }, capacity, lines: Map::default(), complete: VecDeque::new(), directory }
         };
         let cache = match cache {
             Cache::Off => None,
             Cache::On { block, capacity } => Some(kept(block, capacity)),
         };
-        Lines { waiting: HashMap::new(), cache }
+        Lines { waiting: Map::default(), cache }
     }
 
     /// The words of the directory.
@@ -207,7 +208,7 @@ impl<T: Clone> Lines<T> {
         }
     }
 
-    /// Lets `k` wait for an element that is not in the cache, and returns the requests to send.
+    /// Lets `k` wait for an element that is not in the cache, and passes on the requests to send.
     pub(super) fn wait(
         &mut self,
         shape: &Shape,
@@ -215,26 +216,29 @@ impl<T: Clone> Lines<T> {
         own: usize,
         spot: Spot,
         k: Continuation<T>,
-    ) -> Vec<Wanted> {
-        let waiting = self.waiting.entry(spot).or_default();
-        enqueue(waiting, k);
+        ask: impl FnMut(Wanted),
+    ) {
+        let (first, readers) = match self.waiting.entry(spot) {
+            Entry::Vacant(entry) => (true, entry.insert(Readers::Nobody)),
+            Entry::Occupied(entry) => (false, entry.into_mut()),
+        };
+        readers.add(k);
         let Some(cache) = &mut self.cache else {
             let (home, place) = spot;
-            return if waiting.len() > 1 { Vec::new() } else { vec![Wanted { home, places: place..place + 1 }] };
+            return first.then_some(Wanted { home, places: place..place + 1 }).into_iter().for_each(ask);
         };
         let (number, _) = cache.grid.find(shape, spot);
-        if cache.lines.contains_key(&number) {
-            return Vec::new();
+        if let Entry::Vacant(line) = cache.lines.entry(number) {
+            let (wanted, count) = cache.grid.wanted(shape, len, own, number);
+            let missing = wanted.iter().map(|wanted| wanted.places.len()).sum();
+            line.insert(Line::Partial { values: (0..count).map(|_| None).collect(), missing });
+            wanted.into_iter().for_each(ask);
         }
-        let (wanted, count) = cache.grid.wanted(shape, len, own, number);
-        let missing = wanted.iter().map(|wanted| wanted.places.len()).sum();
-        cache.lines.insert(number, Line::Partial { values: (0..count).map(|_| None).collect(), missing });
-        wanted
     }
 
     /// Takes the readers of an element that has arrived.
-    pub(super) fn take(&mut self, spot: Spot) -> Vec<Continuation<T>> {
-        self.waiting.remove(&spot).unwrap_or_default()
+    pub(super) fn take(&mut self, spot: Spot) -> Readers<T> {
+        self.waiting.remove(&spot).unwrap_or(Readers::Nobody)
     }
 
     /// Whether elements are kept.
@@ -262,7 +266,7 @@ impl<T: Clone> Lines<T> {
     pub(super) fn give_up(&mut self, shape: &Shape, wanted: &Wanted) -> (Vec<Continuation<T>>, Dropped<T>) {
         let (mut all, mut dropped) = (Vec::new(), Vec::new());
         for place in wanted.places.clone() {
-            all.extend(self.waiting.remove(&(wanted.home, place)).unwrap_or_default());
+            all.extend(self.take((wanted.home, place)));
             if let Some(cache) = &mut self.cache {
                 let (number, _) = cache.grid.find(shape, (wanted.home, place));
                 if let Some(Line::Partial { missing: 1.., .. }) = cache.lines.get(&number) {
@@ -274,13 +278,13 @@ impl<T: Clone> Lines<T> {
     }
 
     /// Takes all readers.
-    pub(super) fn take_all(&mut self) -> HashMap<Spot, Vec<Continuation<T>>> {
+    pub(super) fn take_all(&mut self) -> Map<Spot, Readers<T>> {
         std::mem::take(&mut self.waiting)
     }
 
     /// The element that a leaf waits for.
     pub(super) fn waits_for(&self, leaf: FrameRef) -> Option<Spot> {
-        self.waiting.iter().find(|(_, waiting)| waiting.iter().any(|k| k.leaf() == leaf)).map(|(&spot, _)| spot)
+        self.waiting.iter().find(|(_, readers)| readers.has(leaf)).map(|(&spot, _)| spot)
     }
 }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use super::IArray;
 use super::access::put_here;
 use super::lines::Wanted;
-use super::store::Writer as By;
+use super::store::{Values, Writer as By};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
@@ -32,7 +32,7 @@ pub(super) struct Elements<T> {
     array: IArray<T>,
     wanted: Wanted,
     to: u32,
-    values: Result<Vec<T>, Payload>,
+    values: Result<Values<T>, Payload>,
 }
 
 /// An array's line at a node of this worker's, if it is there still.
@@ -45,7 +45,8 @@ impl<T: Portable + Clone> Elements<T> {
     pub(super) fn read(array: IArray<T>, seat: &Seat, wanted: Wanted, to: u32) -> Elements<T> {
         // SAFETY: this array's line; nothing frees it here.
         let store = unsafe { IArray::<T>::store(seat) };
-        let values = || wanted.places.clone().filter_map(|at| store.get(seat, at).cloned()).collect();
+        let there = wanted.places.clone().filter_map(|at| store.get(seat, at).cloned());
+        let values = || Values::collect(wanted.places.len(), there);
         let values = catch_unwind(AssertUnwindSafe(values)).map_err(pack);
         Elements { array, wanted, to, values }
     }
@@ -106,7 +107,11 @@ impl<T: Portable + Clone> Handler for Elements<T> {
     fn write(self, to: &mut Writer) -> bool {
         let Elements { array, wanted, to: node, values } = self;
         let part = values.and_then(|values| {
-            let part = Writer::part(|to| to.value(&values)).map_err(pack);
+            let part = Writer::part(|to| match &values {
+                Values::One(value) => to.value(&(1usize, value)),
+                Values::Many(values) => to.value(values),
+            })
+            .map_err(pack);
             quietly(|| drop(values));
             part
         });
@@ -121,7 +126,7 @@ impl<T: Portable + Clone> Handler for Elements<T> {
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
         let Ok((word, home, places, to, good)) = from.value() else { unreachable!("the library's own") };
         let values = match good {
-            true => from.value().map_err(|error| Payload::new(error.to_string())),
+            true => from.value().map(Values::Many).map_err(|error| Payload::new(error.to_string())),
             false => Err(read_payload(&mut from)),
         };
         match cx {

@@ -4,12 +4,13 @@ use std::any::type_name;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::HashMap;
 use std::fmt;
+use std::iter;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr;
 
 use super::counts::Counts;
-use super::lines::{Cache, Lines, Wanted, nothing};
+use super::lines::{Cache, Lines, Spot, Wanted, nothing};
 use super::shape::Shape;
 use crate::object::Portable;
 use crate::object::error::text;
@@ -33,7 +34,7 @@ pub(super) struct Store<T> {
     ready: Cell<usize>,
     counts: Option<Cell<Counts>>,
     writers: RefCell<Writers>,
-    deferred: RefCell<HashMap<usize, Deferred<T>>>,
+    deferred: RefCell<Map<usize, Deferred<T>>>,
     /// What is at other nodes.
     pub(super) lines: RefCell<Lines<T>>,
     /// Requests for it, as long as they are collected.
@@ -43,7 +44,7 @@ pub(super) struct Store<T> {
 /// Who waits for an element of this node's.
 struct Deferred<T> {
     /// Tasks here.
-    readers: Vec<Continuation<T>>,
+    readers: Readers<T>,
     /// Nodes that are to be sent it.
     nodes: Vec<u32>,
 }
@@ -121,12 +122,70 @@ impl fmt::Display for Writer {
     }
 }
 
-/// Adds a reader. Those that have been cancelled are taken out whenever there are twice as many.
-pub(super) fn enqueue<T>(readers: &mut Vec<Continuation<T>>, k: Continuation<T>) {
-    if readers.len() >= 4 && readers.len() == readers.capacity() {
-        readers.retain(|k| !k.is_cancelled());
+/// By index. The keys are a program's own: nobody chooses them to collide.
+pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+
+/// The tasks that wait for an element: most often one, which takes no memory.
+pub(super) enum Readers<T> {
+    Nobody,
+    One(Continuation<T>),
+    Many(Vec<Continuation<T>>),
+}
+
+impl<T> Readers<T> {
+    /// Adds a reader. Those that have been cancelled are taken out whenever there are twice as many.
+    pub(super) fn add(&mut self, k: Continuation<T>) {
+        *self = match std::mem::replace(self, Readers::Nobody) {
+            Readers::Nobody => Readers::One(k),
+            Readers::One(other) => Readers::Many(vec![other, k]),
+            Readers::Many(mut all) => {
+                if all.len() == all.capacity() {
+                    all.retain(|k| !k.is_cancelled());
+                }
+                all.push(k);
+                Readers::Many(all)
+            }
+        };
     }
-    readers.push(k);
+
+    /// Whether that is one of their leaves.
+    pub(super) fn has(&self, leaf: FrameRef) -> bool {
+        match self {
+            Readers::Nobody => false,
+            Readers::One(k) => k.leaf() == leaf,
+            Readers::Many(all) => all.iter().any(|k| k.leaf() == leaf),
+        }
+    }
+}
+
+impl<T> IntoIterator for Readers<T> {
+    type Item = Continuation<T>;
+    type IntoIter = iter::Chain<std::option::IntoIter<Continuation<T>>, std::vec::IntoIter<Continuation<T>>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let (one, many) = match self {
+            Readers::Nobody => (None, Vec::new()),
+            Readers::One(k) => (Some(k), Vec::new()),
+            Readers::Many(all) => (None, all),
+        };
+        one.into_iter().chain(many)
+    }
+}
+
+/// The values of consecutive elements: most often one, which takes no memory.
+pub(super) enum Values<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T> Values<T> {
+    /// Those of so many elements.
+    pub(super) fn collect(count: usize, mut values: impl Iterator<Item = T>) -> Values<T> {
+        match values.next() {
+            Some(value) if count == 1 => Values::One(value),
+            first => Values::Many(first.into_iter().chain(values).collect()),
+        }
+    }
 }
 
 /// Ends a wait with a copy of a value, or with what making one throws.
@@ -266,7 +325,7 @@ impl<T: Portable + Clone> Store<T> {
 
     /// Somebody here waits for an element of this node's.
     pub(super) fn defer(&self, seat: &Seat, at: usize, k: Continuation<T>) {
-        enqueue(&mut self.deferred.borrow_mut().entry(at).or_default().readers, k);
+        self.deferred.borrow_mut().entry(at).or_default().readers.add(k);
         seat.close();
     }
 
@@ -281,20 +340,22 @@ impl<T: Portable + Clone> Store<T> {
     }
 
     /// Elements of another node's have come.
-    pub(super) fn fetched(&self, wanted: Wanted, values: Vec<T>) {
-        for (place, value) in (wanted.places.start..).zip(values) {
-            let spot = (wanted.home, place);
-            let mut waiting = self.lines.borrow_mut().take(spot);
-            let last = if self.lines.borrow().keeps() { None } else { waiting.pop() };
-            waiting.into_iter().for_each(|k| serve(k, &value));
-            match last {
-                Some(k) => quietly(|| k.end(Ok(value))),
-                None => {
-                    let dropped = self.lines.borrow_mut().keep(&self.shape, spot, value);
-                    drop(dropped);
-                }
-            }
+    pub(super) fn fetched(&self, wanted: Wanted, values: Values<T>) {
+        let Wanted { home, places } = wanted;
+        match values {
+            Values::One(value) => self.arrived((home, places.start), value),
+            Values::Many(values) => places.zip(values).for_each(|(place, value)| self.arrived((home, place), value)),
         }
+    }
+
+    fn arrived(&self, spot: Spot, value: T) {
+        let readers = self.lines.borrow_mut().take(spot);
+        match readers {
+            Readers::One(k) if !self.lines.borrow().keeps() => return quietly(|| k.end(Ok(value))),
+            readers => readers.into_iter().for_each(|k| serve(k, &value)),
+        }
+        let dropped = self.lines.borrow_mut().keep(&self.shape, spot, value);
+        drop(dropped);
     }
 
     /// Elements of another node's do not come.
@@ -361,14 +422,14 @@ impl<T: Portable + Clone> Store<T> {
 
 impl<T> Default for Deferred<T> {
     fn default() -> Deferred<T> {
-        Deferred { readers: Vec::new(), nodes: Vec::new() }
+        Deferred { readers: Readers::Nobody, nodes: Vec::new() }
     }
 }
 
 impl<T: Portable + Clone> Kept for Store<T> {
     fn waits_for(&self, leaf: FrameRef) -> Option<String> {
         let deferred = self.deferred.borrow();
-        let here = deferred.iter().find(|(_, deferred)| deferred.readers.iter().any(|k| k.leaf() == leaf));
+        let here = deferred.iter().find(|(_, deferred)| deferred.readers.has(leaf));
         let place = here.map(|(&at, _)| (self.node, at)).or_else(|| self.lines.borrow().waits_for(leaf));
         place.map(|(node, at)| self.element(node, at))
     }
