@@ -53,7 +53,12 @@ impl<T: Portable + Clone> Elements<T> {
 
     pub(super) fn send(self, cx: Cx) {
         let nodes = Nodes::of(cx);
-        nodes.send(cx, nodes.worker_of(self.to), self);
+        let worker = nodes.worker_of(self.to);
+        if worker == nodes.worker() && !nodes.encodes() {
+            nodes.charge();
+            return self.handle(cx);
+        }
+        nodes.send(cx, worker, self);
     }
 }
 

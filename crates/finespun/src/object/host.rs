@@ -34,8 +34,8 @@ pub(crate) struct Nodes {
     stalled: RefCell<VecDeque<Continuation<()>>>,
     /// The team knows that there are messages.
     announced: Cell<bool>,
-    /// What a message costs its sender, and its receiver, in addition.
-    overhead: Duration,
+    /// What a message costs its sender, and its receiver, in addition, in nanoseconds.
+    overhead: u64,
     /// Messages in the outbox above which senders wait.
     outbox: usize,
 }
@@ -56,17 +56,18 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel) -> Vec<Box<dy
             withheld: RefCell::new(None),
             stalled: RefCell::new(VecDeque::new()),
             announced: Cell::new(false),
-            overhead: travel.overhead,
+            overhead: travel.overhead.as_nanos().try_into().unwrap_or(u64::MAX),
             outbox: travel.outbox,
         }) as Box<dyn Host>
     };
     mailboxes(threads(workers as usize, travel.transport), travel).into_iter().enumerate().map(nodes).collect()
 }
 
-/// Spends that time.
+/// Spends so many nanoseconds.
 #[cold]
-fn spend(time: Duration) {
-    let start = Instant::now();
+#[inline(never)]
+fn spend(nanoseconds: u64) {
+    let (start, time) = (Instant::now(), Duration::from_nanos(nanoseconds));
     while start.elapsed() < time {
         std::hint::spin_loop();
     }
@@ -132,6 +133,20 @@ impl Nodes {
         }
     }
 
+    /// Whether messages to the nodes of this worker travel as those to others do.
+    #[inline]
+    pub(crate) fn encodes(&self) -> bool {
+        self.mailbox.encodes()
+    }
+
+    /// What a message between two nodes costs both, where they are this worker's and there is none.
+    #[inline]
+    pub(crate) fn charge(&self) {
+        if self.overhead > 0 {
+            spend(self.overhead.saturating_mul(2));
+        }
+    }
+
     /// # Safety
     /// The message is moved out: it is not used, and not dropped, afterwards.
     #[inline(never)]
@@ -139,7 +154,7 @@ impl Nodes {
         if !self.announced.replace(true) {
             cx.context().scheduler().use_nodes();
         }
-        if !self.overhead.is_zero() {
+        if self.overhead > 0 {
             spend(self.overhead);
         }
         // SAFETY: passed on.
@@ -228,7 +243,7 @@ impl Host for Nodes {
             if !self.mailbox.handle_one(cx) {
                 break;
             }
-            if !self.overhead.is_zero() {
+            if self.overhead > 0 {
                 spend(self.overhead);
             }
             some = true;

@@ -246,6 +246,7 @@ pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Pay
         };
     };
     if home == ANY || home == nodes.worker() {
+        nodes.charge();
         quietly_here(|| k.end(result));
     } else {
         nodes.send(cx, home, Answer { k, result });
