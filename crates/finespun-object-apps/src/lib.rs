@@ -10,6 +10,7 @@
 //! | [`em3d`] | objects of an irregular graph that read, write or forward | size 4096: 7.72463114641757e23; an invariant |
 //! | [`microkernel`] | the mix of calls of objects and computing, in four parameters | a checksum, by another program |
 //! | [`mdforce`] | objects with irregular partners, cached coordinates, combined forces | AMBER's energies of T4 lysozyme |
+//! | [`hopfield`] | arrays of each step, whose elements wait for each other | exact counts of a network that recalls |
 //! | [`densemm`] | write-once arrays that other nodes read, by blocks | exact sums of integer matrices |
 //!
 //! Nothing here is `unsafe`, and no application knows how many nodes or workers run it: the answers are the same for any number.
@@ -17,6 +18,7 @@
 
 pub mod densemm;
 pub mod em3d;
+pub mod hopfield;
 pub mod mdforce;
 pub mod microkernel;
 pub mod sor;

@@ -1,9 +1,9 @@
-//! The applications of write-once arrays: densemm.
+//! The applications of write-once arrays: densemm, hopfield.
 
 use finespun::istructure::{Cache, Counts};
 use finespun::{RunError, task};
 use finespun_apps::Progress;
-use finespun_object_apps::densemm;
+use finespun_object_apps::{densemm, hopfield};
 use serde_json::{Map, Value};
 
 use super::{Answer, App, Executor, Timed, object};
@@ -66,7 +66,6 @@ impl Reading {
         }
     }
 
-    /// What of `forms` is asked for: by requests, or by arrays with a cache.
     fn form(&self) -> densemm::Form {
         let block = self.cache_block.unwrap_or(8);
         match self.form {
@@ -204,6 +203,118 @@ impl App for Densemm {
                 ("sum", sums.sum.into()),
                 ("trace", sums.trace.into()),
                 ("sum_of_squares", sums.squares.into()),
+            ]);
+            self.reading.counted(answer, &counts)
+        }))
+    }
+}
+
+/// `hopfield`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Patterns of 1 and -1 are drawn, and for each neuron the weights that tell how often it agrees with each other one. Then each pattern
+is disturbed and recalled: sweeps look at all neurons until nothing changes. Each node has the weights of its neurons, and reads
+the states of all (--nodes). --update sequential: one neuron after the other, each sees those before it changed; synchronous: all
+at once. The plain version is three nested loops. The time is that of all: weights, recalls, sweeps.
+Answer: how many patterns are recalled exactly, sweeps, changes, the sum of the patterns' energies, and the mean overlap of what is
+recalled with what was learned; and with --count what was read, on all nodes.
+
+Example: finespun run hopfield 1024 --patterns 64 --turned 128 --seed 2 --nodes 4
+Example: finespun run hopfield 256 --patterns 1 --update synchronous --sweeps 2 --nodes 16 --count")]
+pub struct Hopfield {
+    /// Neurons, 1 to 16384
+    #[arg(value_name = "N", default_value = "256", value_parser = number(1..=16_384usize))]
+    neurons: usize,
+    /// Patterns, 1 to 4096
+    #[arg(long, value_name = "P", default_value = "16", value_parser = number(1..=4096usize))]
+    patterns: usize,
+    /// Sites that are drawn and turned before a pattern is recalled, 0 to 16384
+    #[arg(long, value_name = "K", default_value = "32", value_parser = number(0..=16_384usize))]
+    turned: usize,
+    /// Of the random numbers, 0 to 4294967295
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = number(0..=u32::MAX))]
+    seed: u32,
+    /// Whether a neuron sees what this sweep has changed before it
+    #[arg(long, value_enum, default_value = "sequential")]
+    update: Update,
+    /// Sweeps after which a pattern is given up, 1 to 1000000
+    #[arg(long, value_name = "K", default_value = "1000", value_parser = number(1..=1_000_000u32))]
+    sweeps: u32,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// The orders by name.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Update {
+    Sequential,
+    Synchronous,
+}
+
+impl Hopfield {
+    /// The application, if its options fit together.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`].
+    pub fn open(self) -> Result<Hopfield, Failure> {
+        self.reading.check()?;
+        Ok(self)
+    }
+
+    fn problem(&self) -> hopfield::Problem {
+        hopfield::Problem {
+            neurons: self.neurons,
+            patterns: self.patterns,
+            seed: self.seed,
+            turned: self.turned,
+            update: match self.update {
+                Update::Sequential => hopfield::Update::Sequential,
+                Update::Synchronous => hopfield::Update::Synchronous,
+            },
+            sweeps: self.sweeps,
+        }
+    }
+}
+
+impl App for Hopfield {
+    fn name(&self) -> &'static str {
+        "hopfield"
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        let update = match self.update {
+            Update::Sequential => "sequential",
+            Update::Synchronous => "synchronous",
+        };
+        let mut parameters = object([
+            ("neurons", self.neurons.into()),
+            ("patterns", self.patterns.into()),
+            ("turned", self.turned.into()),
+            ("seed", self.seed.into()),
+            ("update", update.into()),
+            ("sweeps", self.sweeps.into()),
+        ]);
+        parameters.extend(object(self.reading.parameters()));
+        parameters
+    }
+
+    fn memory(&self) -> u64 {
+        let neurons = self.neurons as u64;
+        4 * neurons * neurons + 2 * neurons * self.patterns as u64
+    }
+
+    fn run(&self, executor: &Executor, _: &Progress) -> Result<Timed<Answer>, RunError> {
+        let (form, counted) = (self.reading.form(), self.reading.count);
+        let plain = |problem: &hopfield::Problem| (hopfield::plain(problem), Vec::new());
+        let recalled = executor.compute(&self.problem(), plain, |problem| hopfield::recall(problem, form, counted))?;
+        Ok(recalled.map(|(found, counts)| {
+            let answer = Answer::new([
+                ("recalled", found.recalled.into()),
+                ("sweeps", found.sweeps.into()),
+                ("changes", found.changes.into()),
+                ("energy", found.energy.into()),
+                ("overlap", found.overlap.into()),
             ]);
             self.reading.counted(answer, &counts)
         }))

@@ -92,6 +92,8 @@ pub enum Apps {
     Mdforce(mdforce::Mdforce),
     /// Multiply two matrices whose rows are spread over the nodes: write-once arrays, and a cache of what others have
     Densemm(arrays::Densemm),
+    /// Recall patterns by a network of neurons that look at each other: an array for each step
+    Hopfield(arrays::Hopfield),
     /// The area under (x^2 + 1) x by strips halved until nothing changes
     Integrate(recursion::Integrate),
     /// Search in a large array: the first activity that finds the element ends the others
@@ -126,6 +128,7 @@ impl Apps {
             Apps::Microkernel(app) => Box::new(app.open()?),
             Apps::Mdforce(app) => Box::new(app.open()?),
             Apps::Densemm(app) => Box::new(app.open()?),
+            Apps::Hopfield(app) => Box::new(app.open()?),
             Apps::Integrate(app) => Box::new(app),
             Apps::Search(app) => Box::new(app),
             Apps::Sumto(app) => Box::new(app),

@@ -13,7 +13,8 @@ use crate::object::remote::{at_home, request};
 use crate::object::seats::Seat;
 use crate::task::call::{Task, call_after_trip, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::Place;
+use crate::task::frame::{FrameRef, Place};
+use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
@@ -96,6 +97,11 @@ impl<T: Portable + Clone> Task for Get<T> {
         }
         // SAFETY: passed on.
         unsafe { self.call(cx) }
+    }
+
+    /// At this node, whose element it may be.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
     }
 }
 
@@ -211,6 +217,11 @@ impl<T: Portable + Clone> Task for Put<T> {
         }
         // SAFETY: passed on.
         unsafe { self.call(cx) }
+    }
+
+    /// At this node, whose element it may be.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
     }
 }
 
