@@ -50,7 +50,7 @@ async fn product(n: usize) -> u64 {
 fn sum_slice(values: &[u64], first: u64, times: u64) -> u64 {
     let mut sum: u64 = 0;
     for k in 0..times {
-        sum = sum.wrapping_add(values[(k % ELEMENTS | first) as usize]);
+        sum = sum.wrapping_add(values[((k % ELEMENTS) | first) as usize]);
     }
     sum
 }
@@ -87,12 +87,13 @@ async fn sum_array(first: u64, times: u64) -> u64 {
 async fn sum_each(values: IArray<u64>, first: u64, times: u64) -> u64 {
     let mut sum: u64 = 0;
     for k in 0..times {
-        let value: u64 = values.get((k % ELEMENTS | first) as usize).await;
+        let value: u64 = values.get(((k % ELEMENTS) | first) as usize).await;
         sum = sum.wrapping_add(value);
     }
     sum
 }
 
+#[allow(clippy::needless_range_loop, reason = "each element is found by its index, as in an array")]
 #[inline(never)]
 fn fill_slice(values: &mut [u64], len: usize) {
     let mut salt: u64 = 1;

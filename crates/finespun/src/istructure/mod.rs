@@ -38,6 +38,7 @@
 // send each other. The line of memory that every access reads is `object::seats`.
 
 mod access;
+pub mod cost;
 mod counts;
 mod create;
 mod lines;
