@@ -117,10 +117,11 @@ impl<T> IArray<T> {
 
 impl<T: Portable + Clone> IArray<T> {
     /// Makes an array of `len` elements, the `i`th on node `layout(i)`. The usual layouts are in [`layout`](crate::layout):
-    /// with [`layout::block`](crate::layout::block), gets and puts at home are a few instructions.
+    /// [`layout::block`](crate::layout::block), for example.
     ///
-    /// Asks the layout twice for each index. One that is neither block nor block-cyclic takes 8 bytes for each element
-    /// and node.
+    /// Asks the layout a few times for each index. Where each node has a run of indices, of whatever length, gets and puts at home
+    /// are a few instructions, and so are those of what is in a cache. A layout that is neither that nor block-cyclic takes 8 bytes for
+    /// each element and node.
     ///
     /// # Panics
     /// If the layout names a node that does not exist, or there are 4096 arrays already.

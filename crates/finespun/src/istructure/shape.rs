@@ -9,11 +9,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(super) enum Shape {
     /// Runs as long as each other, or one longer: `layout::block`.
     Block { each: usize, more: usize },
+    /// Runs of any lengths: where those of the nodes begin, and the end of the last.
+    #[serde(serialize_with = "write_runs", deserialize_with = "read_runs")]
+    Runs(Arc<[usize]>),
     /// Blocks of so many dealt to so many nodes: `layout::block_cyclic`, `layout::cyclic`.
     Cyclic { block: usize, nodes: usize },
     /// Of each index the node and the place there.
     #[serde(serialize_with = "write_map", deserialize_with = "read_map")]
     Map(Arc<[(u32, u32)]>),
+}
+
+fn write_runs<S: Serializer>(starts: &Arc<[usize]>, to: S) -> Result<S::Ok, S::Error> {
+    starts.serialize(to)
+}
+
+fn read_runs<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<[usize]>, D::Error> {
+    Vec::deserialize(from).map(Arc::from)
 }
 
 fn write_map<S: Serializer>(map: &Arc<[(u32, u32)]>, to: S) -> Result<S::Ok, S::Error> {
@@ -37,6 +48,15 @@ impl Shape {
         let block = Shape::Block { each: len / nodes, more: len % nodes };
         if fits(&block) {
             return (block, nodes);
+        }
+        if (1..len).all(|index| layout(index - 1) <= layout(index)) {
+            let mut starts = vec![0; nodes + 1];
+            (0..len).for_each(|index| starts[layout(index) + 1] = index + 1);
+            // Nodes without elements begin where those before end.
+            (0..nodes).for_each(|node| starts[node + 1] = starts[node + 1].max(starts[node]));
+            // Whatever a layout says that changes its mind.
+            starts[nodes] = len;
+            return (Shape::Runs(starts.into()), nodes);
         }
         let first = (0..len).take_while(|&index| layout(index) == 0).count();
         let cyclic = Shape::Cyclic { block: first.max(1), nodes };
@@ -65,6 +85,7 @@ impl Shape {
                 node if node < *more => node,
                 _ => more + (index - more * (each + 1)) / each,
             },
+            Shape::Runs(starts) => starts.partition_point(|&start| start <= index) - 1,
             Shape::Cyclic { block, nodes } => index / block % nodes,
             Shape::Map(all) => all[index].0 as usize,
         }
@@ -73,7 +94,7 @@ impl Shape {
     /// Its place there.
     pub(super) fn place(&self, index: usize) -> usize {
         match self {
-            Shape::Block { .. } => index - self.first(self.home(index)),
+            Shape::Block { .. } | Shape::Runs(_) => index - self.first(self.home(index)),
             Shape::Cyclic { block, nodes } => index / (block * nodes) * block + index % block,
             Shape::Map(all) => all[index].1 as usize,
         }
@@ -85,6 +106,7 @@ impl Shape {
             Shape::Block { each, more } if node < *more => each + 1,
             Shape::Block { each, more } if node < self.nodes_of(len, *each, *more) => *each,
             Shape::Block { .. } => 0,
+            Shape::Runs(starts) => starts.get(node + 1).map_or(0, |end| end - starts[node]),
             Shape::Cyclic { block, nodes } if node < *nodes => {
                 let (rounds, rest) = (len / (block * nodes), len % (block * nodes));
                 rounds * block + rest.saturating_sub(node * block).min(*block)
@@ -97,7 +119,7 @@ impl Shape {
     /// The index of an element by its node and its place there.
     pub(super) fn index(&self, node: usize, place: usize) -> usize {
         match self {
-            Shape::Block { .. } => self.first(node) + place,
+            Shape::Block { .. } | Shape::Runs(_) => self.first(node) + place,
             Shape::Cyclic { block, nodes } => (place / block * nodes + node) * block + place % block,
             Shape::Map(all) => {
                 let here = |&(home, at): &(u32, u32)| (home as usize, at as usize) == (node, place);
@@ -108,20 +130,21 @@ impl Shape {
 
     /// Whether neighbours are together.
     pub(super) fn is_block(&self) -> bool {
-        matches!(self, Shape::Block { .. })
+        matches!(self, Shape::Block { .. } | Shape::Runs(_))
     }
 
     /// The most elements that a node has.
     pub(super) fn most(&self, len: usize) -> usize {
         match self {
             Shape::Map(all) => all.iter().map(|(_, place)| *place as usize + 1).max().unwrap_or(0),
+            Shape::Runs(starts) => starts.windows(2).map(|run| run[1] - run[0]).max().unwrap_or(0),
             _ => self.count(len, 0),
         }
     }
 
     /// Whether what is on a node are neighbours, and the index of the first.
     pub(super) fn run(&self, node: usize) -> Option<usize> {
-        matches!(self, Shape::Block { .. }).then(|| self.first(node))
+        self.is_block().then(|| self.first(node))
     }
 
     fn nodes_of(&self, len: usize, each: usize, more: usize) -> usize {
@@ -132,6 +155,8 @@ impl Shape {
     fn first(&self, node: usize) -> usize {
         match self {
             Shape::Block { each, more } => node * each + node.min(*more),
+            // A node that the layout does not name has nothing.
+            Shape::Runs(starts) => starts[node.min(starts.len() - 1)],
             _ => 0,
         }
     }
@@ -167,6 +192,13 @@ mod tests {
             }
         }
         assert!(matches!(holds(20, layout::block_cyclic(2, 3)), Shape::Cyclic { block: 2, nodes: 3 }));
+        // By rows of 7, as evenly as it goes; and nodes without elements.
+        for rows in [1, 2, 5, 10, 12] {
+            let by_rows = holds(7 * rows, |index| layout::block(rows, 3)(index / 7));
+            assert!(matches!(by_rows, Shape::Runs(_) | Shape::Block { .. }), "{by_rows:?}");
+        }
+        assert!(matches!(holds(6, |index| [1, 1, 1, 1, 4, 4][index]), Shape::Runs(_)));
+        assert!(matches!(holds(6, |_| 3), Shape::Runs(_)));
         assert!(matches!(holds(9, |index| [2, 0, 2, 1, 1, 0, 2, 2, 0][index]), Shape::Map(_)));
         assert_eq!(Shape::of(0, |_| 3).1, 0);
     }

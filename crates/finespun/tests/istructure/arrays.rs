@@ -9,7 +9,7 @@ use crate::CACHES;
 use crate::common::on_any_nodes;
 
 /// How many layouts [`place`] knows.
-pub const LAYOUTS: usize = 5;
+pub const LAYOUTS: usize = 6;
 
 /// The node of an index, by one of several layouts.
 pub fn place(how: usize, len: usize, nodes: usize) -> impl Fn(usize) -> usize {
@@ -19,6 +19,8 @@ pub fn place(how: usize, len: usize, nodes: usize) -> impl Fn(usize) -> usize {
         2 => layout::block_cyclic(4, nodes)(index),
         // Of no regular form; and all at the last node.
         3 => (index * index + index / 3) % nodes,
+        // Runs of several lengths.
+        4 => (index * index / (len * len).div_ceil(nodes).max(1)).min(nodes - 1),
         _ => nodes - 1,
     }
 }
