@@ -127,7 +127,7 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
     })
 }
 
-/// Is this a `Ref<T>` or an `IArray<T>`, the name of an object or an array? It can be copied, and borrows nothing. Who calls another type so, one
+/// Is this a `Ref<T>`, an `IArray<T>` or an `MArray<T>`, the name of an object or an array? It can be copied, and borrows nothing. Who calls another type so, one
 /// with a destructor, is told: see `choose::names`.
 pub(crate) fn is_name(ty: &Type) -> bool {
     let Type::Path(p) = ty else { return false };
@@ -136,7 +136,7 @@ pub(crate) fn is_name(ty: &Type) -> bool {
     };
     let PathArguments::AngleBracketed(args) = &last.arguments else { return false };
     let known = !crate::macros::mentions(&args.to_token_stream(), &|name| name == "_");
-    let named = ["Ref", "IArray"].iter().any(|name| last.ident == name);
+    let named = ["Ref", "IArray", "MArray"].iter().any(|name| last.ident == name);
     known && named && args.args.len() == 1 && matches!(args.args[0], GenericArgument::Type(_))
 }
 

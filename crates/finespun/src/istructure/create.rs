@@ -15,20 +15,20 @@
 //! freed once; and a number is given out again when no node knows it any more. If who asked is cancelled meanwhile, all this goes on
 //! without it, and an array that nobody has a handle to is freed.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
 
 use super::shape::Shape;
-use super::store::Store;
 use super::{Cache, IArray};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
-use crate::object::Portable;
 use crate::object::error::{read_payload, write_payload};
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home};
-use crate::object::seats::MOST;
+use crate::object::seats::{MOST, Seats};
 use crate::task::call::{Task, call_async, sealed};
 use crate::task::context::Cx;
 use crate::task::frame::{FrameRef, Payload, Place, quietly};
@@ -36,37 +36,65 @@ use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
-/// The task that [`IArray::create`] makes.
-#[must_use = "nothing is made until this is awaited"]
-pub struct Creating<T> {
-    len: usize,
-    shape: Shape,
-    /// How many nodes the layout names.
-    nodes: usize,
-    cache: Cache,
-    counted: bool,
-    place: Place,
-    of: PhantomData<fn() -> T>,
+/// A handle of arrays, by which they are made and freed.
+pub(crate) trait Kind: fmt::Debug + Copy + Send + Sized + 'static {
+    /// What elements are.
+    type Element;
+    /// The type's name.
+    fn name() -> String;
+    /// The handle of this word.
+    fn of(word: u64) -> Self;
+    /// Its word.
+    fn word(self) -> u64;
+    /// A node gets to know the array.
+    fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload>;
 }
 
-impl<T> Creating<T> {
-    pub(super) fn new(len: usize, layout: impl Fn(usize) -> usize, place: Place) -> Creating<T> {
+/// What all nodes are told of an array.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Settings {
+    pub(super) len: usize,
+    pub(super) shape: Shape,
+    pub(super) cache: Cache,
+    pub(super) counted: bool,
+    /// Where it is made.
+    pub(super) made: Box<str>,
+}
+
+/// The task that [`IArray::create`] and [`MArray::create`](super::MArray::create) make.
+#[must_use = "nothing is made until this is awaited"]
+pub struct Creating<A> {
+    settings: Settings,
+    /// How many nodes the layout names.
+    nodes: usize,
+    place: Place,
+    of: PhantomData<fn() -> A>,
+}
+
+impl<A> Creating<A> {
+    pub(super) fn new(len: usize, layout: impl Fn(usize) -> usize, place: Place) -> Creating<A>
+    where
+        A: Kind,
+    {
         assert!(
-            len.checked_mul(size_of::<T>().max(1)).is_some_and(|bytes| bytes <= isize::MAX as usize),
-            "an `IArray<{}>` of {len} elements has more than {} bytes, at {place}",
-            std::any::type_name::<T>(),
+            len.checked_mul(size_of::<A::Element>().max(1)).is_some_and(|bytes| bytes <= isize::MAX as usize),
+            "an `{}` of {len} elements has more than {} bytes, at {place}",
+            A::name(),
             isize::MAX
         );
         let (shape, nodes) = Shape::of(len, layout);
-        Creating { len, shape, nodes, cache: Cache::Off, counted: false, place, of: PhantomData }
+        let settings = Settings { len, shape, cache: Cache::Off, counted: false, made: place.to_string().into() };
+        Creating { settings, nodes, place, of: PhantomData }
     }
+}
 
+impl<T> Creating<IArray<T>> {
     /// How nodes keep what they have read from others; without this, they do not.
     ///
     /// # Panics
     /// If the elements of a block are not a power of two, or no block may be kept.
     #[track_caller]
-    pub fn cached(self, cache: Cache) -> Creating<T> {
+    pub fn cached(mut self, cache: Cache) -> Creating<IArray<T>> {
         if let Cache::On { block, capacity } = cache {
             assert!(
                 block.is_power_of_two(),
@@ -74,31 +102,34 @@ impl<T> Creating<T> {
             );
             assert!(capacity > 0, "a cache keeps at least one block: this says capacity 0; for none say `Cache::Off`");
         }
-        Creating { cache, ..self }
+        self.settings.cache = cache;
+        self
     }
 
     /// Counts the array's reads, for [`IArray::counts`]. They then cost some 50 instructions more.
-    pub fn counted(self) -> Creating<T> {
-        Creating { counted: true, ..self }
+    pub fn counted(mut self) -> Creating<IArray<T>> {
+        self.settings.counted = true;
+        self
     }
 }
 
-impl<T> sealed::Sealed for Creating<T> {}
-impl<T: Portable + Clone> Task for Creating<T> {
-    type Output = IArray<T>;
+impl<A> sealed::Sealed for Creating<A> {}
+impl<A: Kind> Task for Creating<A> {
+    type Output = A;
     const STRAIGHT: bool = false;
 
-    unsafe fn call(self, cx: Cx) -> Outcome<IArray<T>> {
-        let Creating { len, shape, nodes, cache, counted, place, .. } = self;
+    unsafe fn call(self, cx: Cx) -> Outcome<A> {
+        let Creating { settings, nodes, place, .. } = self;
         let count = Nodes::of(cx).count();
         assert!(
             nodes <= count as usize,
-            "the layout of an `IArray` names node {}: this runtime has {count} nodes; say more by `Builder::nodes`",
+            "the layout of an `{}` names node {}: this runtime has {count} nodes; say more by `Builder::nodes`",
+            A::name(),
             nodes.saturating_sub(1)
         );
-        let making = Making { len, shape, cache, counted, made: place.to_string(), of: PhantomData };
+        let making = Making::<A> { settings, of: PhantomData };
         // SAFETY: awaited at once.
-        let body = async move { IArray::of(unsafe { call_async(AtHome::<Making<T>>(making, place)) }.await) };
+        let body = async move { A::of(unsafe { call_async(AtHome(making, place)) }.await) };
         located::poll_here(body, cx)
     }
 
@@ -108,21 +139,21 @@ impl<T: Portable + Clone> Task for Creating<T> {
     }
 }
 
-/// The task that [`IArray::free`] makes.
+/// The task that [`IArray::free`] and [`MArray::free`](super::MArray::free) make.
 #[must_use = "nothing is freed until this is awaited"]
-pub struct Freeing<T> {
-    array: IArray<T>,
+pub struct Freeing<A> {
+    array: A,
     place: Place,
 }
 
-impl<T> Freeing<T> {
-    pub(super) fn new(array: IArray<T>, place: Place) -> Freeing<T> {
+impl<A> Freeing<A> {
+    pub(super) fn new(array: A, place: Place) -> Freeing<A> {
         Freeing { array, place }
     }
 }
 
-impl<T> sealed::Sealed for Freeing<T> {}
-impl<T: Portable + Clone> Task for Freeing<T> {
+impl<A> sealed::Sealed for Freeing<A> {}
+impl<A: Kind> Task for Freeing<A> {
     type Output = ();
     const STRAIGHT: bool = false;
 
@@ -130,7 +161,7 @@ impl<T: Portable + Clone> Task for Freeing<T> {
         let Freeing { array, place } = self;
         let body = async move {
             // SAFETY: awaited at once.
-            if !unsafe { call_async(AtHome(Ending(array.word), place)) }.await {
+            if !unsafe { call_async(AtHome(Ending(array.word()), place)) }.await {
                 panic!("{array:?} has been freed, or belongs to another runtime: it is freed at {place}");
             }
         };
@@ -162,48 +193,39 @@ impl<W: Work> Task for AtHome<W> {
 }
 
 /// Node 0 makes an array.
-struct Making<T> {
-    len: usize,
-    shape: Shape,
-    cache: Cache,
-    counted: bool,
-    made: String,
-    of: PhantomData<fn() -> T>,
+struct Making<A> {
+    settings: Settings,
+    of: PhantomData<fn() -> A>,
 }
 
-impl<T> Clone for Making<T> {
-    fn clone(&self) -> Making<T> {
-        Making { shape: self.shape.clone(), made: self.made.clone(), ..*self }
+impl<A> Clone for Making<A> {
+    fn clone(&self) -> Making<A> {
+        Making { settings: self.settings.clone(), of: PhantomData }
     }
 }
 
-impl<T: Portable + Clone> Making<T> {
+impl<A: Kind> Making<A> {
     /// A node gets to know the array.
     fn at(self, cx: Cx, word: u64, node: u32) -> Result<(), Payload> {
-        let Making { len, shape, cache, counted, made, .. } = self;
-        let store = Store::<T>::new(word, len, shape, node as usize, (cache, counted), made.into())?;
-        super::remember::<T>(word, len);
-        let nodes = Nodes::of(cx);
-        let store = Rc::new(store);
-        let seat = nodes.table(node).seats.add(word, Rc::clone(&store) as _);
-        store.show(seat);
+        let (nodes, len) = (Nodes::of(cx), self.settings.len);
+        A::add(word, self.settings, node, &nodes.table(node).seats)?;
+        super::remember::<A>(word, len);
         nodes.added(cx, node);
         Ok(())
     }
 }
 
-impl<T: Portable + Clone> Wire for Making<T> {
+impl<A: Kind> Wire for Making<A> {
     fn write(self, to: &mut Writer) {
-        to.value(&(self.len, self.shape, self.cache, self.counted, self.made));
+        to.value(&self.settings);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        let (len, shape, cache, counted, made) = from.value()?;
-        Ok(Making { len, shape, cache, counted, made, of: PhantomData })
+        Ok(Making { settings: from.value()?, of: PhantomData })
     }
 }
 
-impl<T: Portable + Clone> Work for Making<T> {
+impl<A: Kind> Work for Making<A> {
     type Output = u64;
 
     fn node(&self) -> u32 {
@@ -248,13 +270,13 @@ impl<T: Portable + Clone> Work for Making<T> {
 }
 
 /// Another node makes an array.
-struct Make<T> {
-    making: Making<T>,
+struct Make<A> {
+    making: Making<A>,
     word: u64,
     node: u32,
 }
 
-impl<T: Portable + Clone> Handler for Make<T> {
+impl<A: Kind> Handler for Make<A> {
     fn handle(self, cx: Cx) {
         let refused = self.making.at(cx, self.word, self.node).err();
         Nodes::of(cx).send(cx, 0, Reached { word: self.word, refused });
@@ -267,7 +289,7 @@ impl<T: Portable + Clone> Handler for Make<T> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let making = Making::<T>::read(&mut from);
+        let making = Making::<A>::read(&mut from);
         let (Ok(making), Ok((word, node))) = (making, from.value()) else { unreachable!("the library's own") };
         if let Some(cx) = cx {
             Make { making, word, node }.handle(cx);

@@ -33,7 +33,7 @@
 //! ```
 
 // This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own,
-// `create` makes and frees arrays, `shape` computes where an element
+// `create` makes and frees arrays, `taken` has arrays whose elements are taken out and put back, `shape` computes where an element
 // is, `store` keeps a node's own elements and who waits for them, `lines` keeps those of other nodes, `counts` tells what was read, `messages` has what nodes
 // send each other. The line of memory that every access reads is `object::seats`.
 
@@ -47,20 +47,25 @@ mod many;
 mod messages;
 mod shape;
 mod store;
+mod taken;
 
-use std::any::TypeId;
+use std::any::{TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::Location;
+use std::rc::Rc;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::atomics::lock_std as lock;
-use crate::object::{Portable, seats};
-use crate::task::frame::Place;
+use crate::object::Portable;
+use crate::object::seats::{self, Seats};
+use crate::task::frame::{Payload, Place};
+use create::Settings;
+use store::Store;
 
 pub use access::{Get, Put};
 pub use counts::{Counting, Counts};
@@ -68,6 +73,7 @@ pub use create::{Creating, Freeing};
 pub use lines::Cache;
 pub use local::{Fill, Local};
 pub use many::{Freeze, GetMany};
+pub use taken::{MArray, PutBack, Take};
 
 /// An array whose elements are written once, spread over the nodes. A handle, which can be copied, sent and kept in objects:
 /// the array lives until it is [freed](IArray::free), or its runtime ends.
@@ -76,7 +82,7 @@ pub struct IArray<T> {
     of: PhantomData<fn(T) -> T>,
 }
 
-/// This process's arrays, by their words: the type of the elements, and how many. What has been sent as bytes is looked up here.
+/// This process's arrays, by their words: the type of the handle, and how many elements there are. What has been sent as bytes is looked up here.
 static ARRAYS: Mutex<Option<HashMap<u64, (TypeId, usize)>>> = Mutex::new(None);
 
 fn remember<T: 'static>(word: u64, len: usize) {
@@ -92,20 +98,6 @@ fn forget(word: u64) {
 }
 
 impl<T> IArray<T> {
-    fn of(word: u64) -> IArray<T> {
-        IArray { word, of: PhantomData }
-    }
-
-    /// The number of elements, written or not; 0 if the array has been freed. Takes a lock.
-    pub fn len(self) -> usize {
-        recall(self.word).map_or(0, |(_, len)| len)
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-
     /// The number of elements.
     ///
     /// # Panics
@@ -126,7 +118,7 @@ impl<T: Portable + Clone> IArray<T> {
     /// # Panics
     /// If the layout names a node that does not exist, or there are 4096 arrays already.
     #[track_caller]
-    pub fn create(len: usize, layout: impl Fn(usize) -> usize) -> Creating<T> {
+    pub fn create(len: usize, layout: impl Fn(usize) -> usize) -> Creating<IArray<T>> {
         Creating::new(len, layout, Location::caller())
     }
 
@@ -268,47 +260,94 @@ impl<T: Portable + Clone> IArray<T> {
     /// # Panics
     /// If it has been freed already.
     #[track_caller]
-    pub fn free(self) -> Freeing<T> {
+    pub fn free(self) -> Freeing<IArray<T>> {
         Freeing::new(self, Location::caller())
     }
 }
 
-impl<T> Clone for IArray<T> {
-    fn clone(&self) -> IArray<T> {
-        *self
+impl<T: Portable + Clone> create::Kind for IArray<T> {
+    type Element = T;
+
+    fn name() -> String {
+        format!("IArray<{}>", type_name::<T>())
+    }
+
+    fn of(word: u64) -> IArray<T> {
+        IArray::of(word)
+    }
+
+    fn word(self) -> u64 {
+        self.word
+    }
+
+    fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload> {
+        let store = Rc::new(Store::<T>::new(word, settings, node as usize)?);
+        let seat = seats.add(word, Rc::clone(&store) as _);
+        store.show(seat);
+        Ok(())
     }
 }
 
-impl<T> Copy for IArray<T> {}
+/// What can be done with the handles of all kinds of arrays.
+macro_rules! handle {
+    ($name:ident) => {
+        impl<T> $name<T> {
+            fn of(word: u64) -> $name<T> {
+                $name { word, of: PhantomData }
+            }
 
-impl<T> PartialEq for IArray<T> {
-    fn eq(&self, other: &IArray<T>) -> bool {
-        self.word == other.word
-    }
-}
+            /// The number of elements, whatever is in them; 0 if the array has been freed. Takes a lock.
+            pub fn len(self) -> usize {
+                recall(self.word).map_or(0, |(_, len)| len)
+            }
 
-impl<T> Eq for IArray<T> {}
-
-impl<T> fmt::Debug for IArray<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "IArray<{}>({:#x})", std::any::type_name::<T>(), self.word)
-    }
-}
-
-impl<T> Serialize for IArray<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(self.word)
-    }
-}
-
-impl<'de, T: 'static> Deserialize<'de> for IArray<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<IArray<T>, D::Error> {
-        let word = u64::deserialize(deserializer)?;
-        match recall(word) {
-            Some((of, _)) if of == TypeId::of::<T>() => Ok(IArray::of(word)),
-            Some(_) => Err(de::Error::custom("this names an array of another type")),
-            // Freed, or never made.
-            None => Ok(IArray::of(seats::NO_ARRAY)),
+            /// Whether there are none.
+            pub fn is_empty(self) -> bool {
+                self.len() == 0
+            }
         }
-    }
+
+        impl<T> Clone for $name<T> {
+            fn clone(&self) -> $name<T> {
+                *self
+            }
+        }
+
+        impl<T> Copy for $name<T> {}
+
+        impl<T> PartialEq for $name<T> {
+            fn eq(&self, other: &$name<T>) -> bool {
+                self.word == other.word
+            }
+        }
+
+        impl<T> Eq for $name<T> {}
+
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "<{}>({:#x})"), type_name::<T>(), self.word)
+            }
+        }
+
+        impl<T> Serialize for $name<T> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_u64(self.word)
+            }
+        }
+
+        impl<'de, T: 'static> Deserialize<'de> for $name<T> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name<T>, D::Error> {
+                let word = u64::deserialize(deserializer)?;
+                match recall(word) {
+                    Some((of, _)) if of == TypeId::of::<$name<T>>() => Ok($name::of(word)),
+                    Some(_) => Err(de::Error::custom("this names an array of another type")),
+                    // Freed, or never made.
+                    None => Ok($name::of(seats::NO_ARRAY)),
+                }
+            }
+        }
+    };
 }
+
+handle!(IArray);
+handle!(MArray);

@@ -10,7 +10,8 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr;
 
 use super::counts::Counts;
-use super::lines::{Cache, Lines, Spot, Wanted, nothing};
+use super::create::Settings;
+use super::lines::{Lines, Spot, Wanted, nothing};
 use super::shape::Shape;
 use crate::object::Portable;
 use crate::object::error::text;
@@ -113,6 +114,17 @@ impl Writers {
     }
 }
 
+impl Writer {
+    /// The place in this process, or here.
+    #[track_caller]
+    pub(super) fn place(&self) -> Place {
+        match self {
+            Writer::Here(place) => place,
+            Writer::Elsewhere(_) => Location::caller(),
+        }
+    }
+}
+
 impl fmt::Display for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -195,14 +207,8 @@ pub(super) fn serve<T: Clone + Send>(k: Continuation<T>, value: &T) {
 }
 
 impl<T: Portable + Clone> Store<T> {
-    pub(super) fn new(
-        word: u64,
-        len: usize,
-        shape: Shape,
-        node: usize,
-        (cache, counted): (Cache, bool),
-        made: Box<str>,
-    ) -> Result<Store<T>, Payload> {
+    pub(super) fn new(word: u64, settings: Settings, node: usize) -> Result<Store<T>, Payload> {
+        let Settings { len, shape, cache, counted, made } = settings;
         let lines = Lines::new(cache, &shape, len);
         let own = shape.count(len, node);
         let mut elements = Vec::new();

@@ -9,6 +9,7 @@ mod counted;
 mod ends;
 mod errors;
 mod random;
+mod taken;
 mod values;
 
 use finespun::istructure::Cache;
