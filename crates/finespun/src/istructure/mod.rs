@@ -32,7 +32,7 @@
 //! assert_eq!(runtime.run(fibonacci(50)), 12_586_269_025);
 //! ```
 
-// This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own,
+// This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own, `matrix` has two indices,
 // `create` makes and frees arrays, `taken` has arrays whose elements are taken out and put back, `shape` computes where an element
 // is, `store` keeps a node's own elements and who waits for them, `lines` keeps those of other nodes, `counts` tells what was read, `messages` has what nodes
 // send each other. The line of memory that every access reads is `object::seats`.
@@ -44,6 +44,7 @@ mod create;
 mod lines;
 mod local;
 mod many;
+mod matrix;
 mod messages;
 mod shape;
 mod store;
@@ -73,6 +74,7 @@ pub use create::{Creating, Freeing};
 pub use lines::Cache;
 pub use local::{Fill, Local};
 pub use many::{Freeze, GetMany};
+pub use matrix::{CreatingMatrix, IMatrix, Line};
 pub use taken::{MArray, PutBack, Take};
 
 /// An array whose elements are written once, spread over the nodes. A handle, which can be copied, sent and kept in objects:

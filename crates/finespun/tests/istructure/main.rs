@@ -8,6 +8,7 @@ mod bulk;
 mod counted;
 mod ends;
 mod errors;
+mod matrices;
 mod random;
 mod taken;
 mod values;

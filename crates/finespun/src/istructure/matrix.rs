@@ -1,0 +1,320 @@
+//! Write-once matrices, by rows or by tiles.
+
+use std::fmt;
+use std::panic::Location;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cache, Creating, Freeing, Get, GetMany, IArray, Put};
+use crate::layout;
+use crate::object::{Portable, nodes};
+use crate::task::call::{Task, call_async, sealed};
+use crate::task::context::Cx;
+use crate::task::frame::{FrameRef, Place};
+use crate::task::located;
+use crate::task::outcome::Outcome;
+
+/// A matrix whose elements are written once, spread over the nodes by rows or by tiles: an [`IArray`] with two indices. A handle, as
+/// that is.
+///
+/// ```
+/// use finespun::istructure::IMatrix;
+/// use finespun::prelude::*;
+///
+/// /// Each element is the sum of those above it and to its left.
+/// #[task]
+/// async fn compute(all: IMatrix<u64>, i: usize, j: usize) {
+///     let value = match (i, j) {
+///         (0, _) | (_, 0) => 1,
+///         _ => all.get(i - 1, j).await + all.get(i, j - 1).await,
+///     };
+///     all.put(i, j, value).await;
+/// }
+///
+/// #[task]
+/// async fn pascal(side: usize) -> Vec<u64> {
+///     let all = IMatrix::by_rows(side, side).await;
+///     parfor(0..side * side, |k| compute(all, k / side, k % side)).await;
+///     let last = all.get_row(side - 1).await;
+///     all.free().await;
+///     last
+/// }
+/// # let runtime = Runtime::builder().workers(1).nodes(3).build().unwrap();
+/// assert_eq!(runtime.run(pascal(4)), [1, 4, 10, 20]);
+/// ```
+#[derive(Serialize, Deserialize)]
+#[serde(bound(serialize = "", deserialize = "T: 'static"))]
+pub struct IMatrix<T> {
+    all: IArray<T>,
+    order: Order,
+}
+
+/// Which element of the array is which of the matrix: one tile after the other, and each row by row. A row is a tile that is as wide as
+/// the matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Order {
+    rows: usize,
+    columns: usize,
+    /// Rows and columns of a tile; those at the edges may have less.
+    tile: Option<(usize, usize)>,
+}
+
+impl Order {
+    /// The index of an element that there is.
+    fn index(&self, i: usize, j: usize) -> usize {
+        let Some((rows, columns)) = self.tile else { return i * self.columns + j };
+        let (first_row, first_column) = (i / rows * rows, j / columns * columns);
+        let height = rows.min(self.rows - first_row);
+        let width = columns.min(self.columns - first_column);
+        first_row * self.columns + first_column * height + (i - first_row) * width + (j - first_column)
+    }
+
+    /// The number of the tile of an index, and how many there are.
+    fn tile(&self, index: usize) -> (usize, usize) {
+        let (rows, columns) = self.tile.unwrap_or((1, self.columns));
+        let across = self.columns.div_ceil(columns);
+        let first_row = index / (rows * self.columns) * rows;
+        let height = rows.min(self.rows - first_row);
+        let column = (index - first_row * self.columns) / (columns * height);
+        (first_row / rows * across + column, self.rows.div_ceil(rows) * across)
+    }
+}
+
+impl<T: Portable + Clone> IMatrix<T> {
+    /// Makes a matrix whose rows are spread over the nodes, as evenly as it goes: each node has a run of them.
+    ///
+    /// # Panics
+    /// Outside a task, and as [`IArray::create`].
+    #[track_caller]
+    pub fn by_rows(rows: usize, columns: usize) -> CreatingMatrix<T> {
+        CreatingMatrix::new(Order { rows, columns, tile: None }, Location::caller())
+    }
+
+    /// Makes a matrix whose tiles of so many rows and columns are spread over the nodes, as evenly as it goes: each node has a run of
+    /// them, in the order of the rows of tiles. Tiles at the edges may be smaller.
+    ///
+    /// # Panics
+    /// If a tile has no rows or columns; outside a task, and as [`IArray::create`].
+    #[track_caller]
+    pub fn by_tiles(rows: usize, columns: usize, tile: (usize, usize)) -> CreatingMatrix<T> {
+        assert!(
+            tile.0 > 0 && tile.1 > 0,
+            "a tile has at least one row and one column: this says {} x {}",
+            tile.0,
+            tile.1
+        );
+        CreatingMatrix::new(Order { rows, columns, tile: Some(tile) }, Location::caller())
+    }
+
+    /// Delivers the element in row `i` and column `j`: as [`IArray::get`].
+    ///
+    /// # Panics
+    /// If there is no such element, and as [`IArray::get`].
+    #[inline]
+    #[track_caller]
+    pub fn get(self, i: usize, j: usize) -> Get<T> {
+        self.all.get(self.index(i, j))
+    }
+
+    /// Writes the element in row `i` and column `j`: as [`IArray::put`].
+    ///
+    /// # Panics
+    /// If there is no such element, and as [`IArray::put`].
+    #[inline]
+    #[track_caller]
+    pub fn put(self, i: usize, j: usize, value: T) -> Put<T> {
+        self.all.put(self.index(i, j), value)
+    }
+
+    /// Delivers a row: as [`IArray::get_many`].
+    ///
+    /// # Panics
+    /// If there is no such row, and as [`IArray::get`].
+    #[track_caller]
+    pub fn get_row(self, i: usize) -> GetMany<T, Line> {
+        assert!(i < self.order.rows, "there is no row {i} in a matrix of {self}");
+        self.all.get_many(Line { order: self.order, i, j: 0, along_row: true })
+    }
+
+    /// Delivers a column: as [`IArray::get_many`].
+    ///
+    /// # Panics
+    /// If there is no such column, and as [`IArray::get`].
+    #[track_caller]
+    pub fn get_column(self, j: usize) -> GetMany<T, Line> {
+        assert!(j < self.order.columns, "there is no column {j} in a matrix of {self}");
+        self.all.get_many(Line { order: self.order, i: 0, j, along_row: false })
+    }
+
+    /// Frees the matrix on all nodes. Tasks that wait for an element panic.
+    ///
+    /// # Panics
+    /// If it has been freed already.
+    #[track_caller]
+    pub fn free(self) -> Freeing<IArray<T>> {
+        self.all.free()
+    }
+}
+
+impl<T> IMatrix<T> {
+    /// The number of rows.
+    pub fn rows(self) -> usize {
+        self.order.rows
+    }
+
+    /// The number of columns.
+    pub fn columns(self) -> usize {
+        self.order.columns
+    }
+
+    /// The elements as an array, in the order in which they lie: row by row; by tiles, one tile after the other, and each row by row.
+    pub fn array(self) -> IArray<T> {
+        self.all
+    }
+
+    /// The index in [`array`](IMatrix::array) of the element in row `i` and column `j`.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    #[inline]
+    #[track_caller]
+    pub fn index(self, i: usize, j: usize) -> usize {
+        assert!(i < self.order.rows && j < self.order.columns, "there is no element ({i}, {j}) in a matrix of {self}");
+        self.order.index(i, j)
+    }
+}
+
+/// Rows and columns.
+impl<T> fmt::Display for IMatrix<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x {}", self.order.rows, self.order.columns)
+    }
+}
+
+impl<T> fmt::Debug for IMatrix<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IMatrix").field("all", &self.all).field("order", &self.order).finish()
+    }
+}
+
+impl<T> Clone for IMatrix<T> {
+    fn clone(&self) -> IMatrix<T> {
+        *self
+    }
+}
+
+impl<T> Copy for IMatrix<T> {}
+
+impl<T> PartialEq for IMatrix<T> {
+    fn eq(&self, other: &IMatrix<T>) -> bool {
+        self.all == other.all
+    }
+}
+
+impl<T> Eq for IMatrix<T> {}
+
+/// The indices of a row or a column.
+#[derive(Clone, Debug)]
+pub struct Line {
+    order: Order,
+    i: usize,
+    j: usize,
+    along_row: bool,
+}
+
+impl Iterator for Line {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        if self.i >= self.order.rows || self.j >= self.order.columns {
+            return None;
+        }
+        let index = self.order.index(self.i, self.j);
+        *if self.along_row { &mut self.j } else { &mut self.i } += 1;
+        Some(index)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = if self.along_row { self.order.columns - self.j } else { self.order.rows - self.i };
+        (left, Some(left))
+    }
+}
+
+/// The task that [`IMatrix::by_rows`] and [`IMatrix::by_tiles`] make.
+#[must_use = "nothing is made until this is awaited"]
+pub struct CreatingMatrix<T> {
+    all: Creating<IArray<T>>,
+    order: Order,
+}
+
+impl<T: Portable + Clone> CreatingMatrix<T> {
+    fn new(order: Order, place: Place) -> CreatingMatrix<T> {
+        let len = order.rows.checked_mul(order.columns);
+        let len =
+            len.unwrap_or_else(|| panic!("a matrix of {} x {} is too large, at {place}", order.rows, order.columns));
+        let nodes = nodes();
+        let layout = |index| {
+            let (tile, tiles) = order.tile(index);
+            layout::block(tiles, nodes)(tile)
+        };
+        CreatingMatrix { all: Creating::new(len, layout, place), order }
+    }
+}
+
+impl<T> CreatingMatrix<T> {
+    /// How nodes keep what they have read from others: as [`Creating::cached`].
+    ///
+    /// # Panics
+    /// As that.
+    #[track_caller]
+    pub fn cached(self, cache: Cache) -> CreatingMatrix<T> {
+        CreatingMatrix { all: self.all.cached(cache), ..self }
+    }
+
+    /// Counts the matrix's reads: as [`Creating::counted`].
+    pub fn counted(self) -> CreatingMatrix<T> {
+        CreatingMatrix { all: self.all.counted(), ..self }
+    }
+}
+
+impl<T> sealed::Sealed for CreatingMatrix<T> {}
+impl<T: Portable + Clone> Task for CreatingMatrix<T> {
+    type Output = IMatrix<T>;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<IMatrix<T>> {
+        let CreatingMatrix { all, order } = self;
+        // SAFETY: awaited at once.
+        located::poll_here(async move { IMatrix { all: unsafe { call_async(all) }.await, order } }, cx)
+    }
+
+    /// By this worker: a thief would send by another way.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Order;
+
+    #[test]
+    fn every_element_has_an_index_of_its_own() {
+        for (rows, columns) in [(1, 1), (4, 6), (7, 5), (1, 9), (9, 1)] {
+            for tile in [None, Some((1, 1)), Some((2, 3)), Some((3, 2)), Some((4, 20)), Some((20, 4))] {
+                let order = Order { rows, columns, tile };
+                let mut tiles = vec![None; rows * columns];
+                for i in 0..rows {
+                    for j in 0..columns {
+                        let index = order.index(i, j);
+                        let (height, width) = tile.unwrap_or((1, columns));
+                        let number = i / height * columns.div_ceil(width) + j / width;
+                        assert_eq!(order.tile(index), (number, rows.div_ceil(height) * columns.div_ceil(width)));
+                        assert_eq!(tiles[index].replace(number), None, "{order:?} at ({i}, {j})");
+                    }
+                }
+                assert!(tiles.is_sorted(), "{order:?}: {tiles:?}");
+            }
+        }
+    }
+}
