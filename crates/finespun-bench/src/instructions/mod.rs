@@ -51,7 +51,7 @@ const ROWS: &[Row] = &[
     // Measured, and a little more.
     row("array-get", "an element of a write-once array that is here", Some("slice-get"), "array-get", 10.0),
     row("array-hit", "another node's element in the cache", Some("slice-get"), "array-hit", 17.0),
-    row("array-away", "another node's element, on one worker, without a cache", None, "array-away", 1440.0),
+    row("array-away", "another node's element, on one worker, without a cache", None, "array-away", 1460.0),
     row("array-put", "the next element of a write-once array", Some("slice-put"), "array-put", 13.0),
     row("object-held", "the same, held as if it might suspend", Some("add-plain"), "add-object-held", 24.0),
     row("object-away", "a method of another node's object, on one worker", None, "get-object-away", 995.0),
