@@ -263,14 +263,14 @@ fn block_diverges(block: &Block) -> bool {
 }
 
 /// Has every parameter that this mentions its value afterwards? So it is if
-/// nothing can be moved out of it, and also if it is named again.
+/// nothing can be moved out of it, and also if it is named again, and not as what gets a new value.
 fn kept(params: &[Known<'_>], cond: &Expr, after: &proc_macro2::TokenStream) -> bool {
     let cond = quote::quote!(#cond);
     params.iter().all(|p| {
         let Some(name) = binder(p.pat).map(|p| &p.ident) else { return true };
         let named = |tokens| macros::mentions(tokens, &|i| i == name);
         let copy = !p.kind.drops && p.kind.lends != Lend::Mut;
-        copy || !named(&cond) || named(after)
+        copy || !named(&cond) || named(after) && !macros::assigns(after, name)
     })
 }
 

@@ -1,6 +1,7 @@
 //! The task compiler: one `async fn` in, code for one *schema* out.
 //!
 //! ```text
+//! groups     fragments of macros keep what they bind
 //! parse      options, items, what is refused          -> error
 //! names      every binder gets a name of its own
 //! closures   some may as well own what they capture
@@ -20,6 +21,7 @@ mod closures;
 mod emit;
 mod error;
 mod flow;
+mod groups;
 mod head;
 mod ir;
 mod kinds;
@@ -62,14 +64,14 @@ pub fn thread(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Errors as for [`task`].
 pub fn make_closure(tokens: TokenStream) -> TokenStream {
-    thread::make_closure(tokens).unwrap_or_else(|error| error.to_compile_error())
+    thread::make_closure(groups::parenthesised(tokens)).unwrap_or_else(|error| error.to_compile_error())
 }
 
 /// Expands `tail_call!`.
 ///
 /// Errors as for [`task`].
 pub fn tail_call(tokens: TokenStream) -> TokenStream {
-    thread::tail_call(tokens).unwrap_or_else(|error| error.to_compile_error())
+    thread::tail_call(groups::parenthesised(tokens)).unwrap_or_else(|error| error.to_compile_error())
 }
 
 /// Compiles a marked item. One with errors is dropped: a half-compiled task would only add errors about code that the user
@@ -80,7 +82,7 @@ fn marked(
     compile: fn(TokenStream, TokenStream) -> syn::Result<TokenStream>,
 ) -> TokenStream {
     let compiled = library::given(arguments).and_then(|(path, arguments)| {
-        let tokens = compile(arguments, item)?;
+        let tokens = compile(arguments, groups::parenthesised(item))?;
         Ok(match path {
             Some(path) => renamed(tokens, &path),
             None => tokens,

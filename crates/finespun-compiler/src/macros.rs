@@ -4,7 +4,7 @@
 //! schema. Inline captures of format strings become named arguments, so that
 //! everything after this room sees ordinary expressions.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
@@ -304,6 +304,34 @@ pub(crate) fn mentions(tokens: &TokenStream, wanted: &dyn Fn(&Ident) -> bool) ->
         TokenTree::Group(g) => mentions(&g.stream(), wanted),
         TokenTree::Ident(i) => wanted(&i),
         _ => false,
+    })
+}
+
+/// Does an assignment in the tokens, at any depth, give this name a new value?
+pub(crate) fn assigns(tokens: &TokenStream, name: &Ident) -> bool {
+    // Whether what has been seen last names it: `name`, or `(a, name)`.
+    let mut named = false;
+    let is_equals = |p: &Punct| p.as_char() == '=' && p.spacing() == Spacing::Alone;
+    tokens.clone().into_iter().any(|tree| {
+        let before = named;
+        match tree {
+            TokenTree::Group(g) => {
+                named = mentions(&g.stream(), &|i| i == name);
+                assigns(&g.stream(), name)
+            }
+            TokenTree::Ident(i) => {
+                named = i == *name;
+                false
+            }
+            TokenTree::Punct(p) => {
+                named = false;
+                before && is_equals(&p)
+            }
+            TokenTree::Literal(_) => {
+                named = false;
+                false
+            }
+        }
     })
 }
 

@@ -179,6 +179,13 @@ struct Namer<'a> {
     free: HashSet<String>,
 }
 
+/// Of which expansion of a macro a name is, as far as that can be seen: hygiene tells a macro's `x` from its caller's `x`.
+fn context(span: Span) -> Option<String> {
+    let shown = format!("{span:?}");
+    let number = shown.strip_prefix('#')?.split(' ').next()?;
+    Some(number.to_owned())
+}
+
 /// Only rustc can tell a constant from a local in a pattern.
 fn ambiguous(shown: &str, span: Span, reasons: &mut Reasons) {
     let cure = "give the local a name that no constant has, in lower case";
@@ -282,6 +289,11 @@ impl VisitMut for Namer<'_> {
             && let Some(var) = self.names.look_up(&ident.to_string())
         {
             let span = ident.span();
+            if context(span) != context(self.names.vars[var].key.span()) {
+                let what =
+                    format!("`{ident}` comes from a macro, and from where that is called: it may be one local or two");
+                self.reasons.add(span, what, "give the local another name in the macro");
+            }
             let key = named(&self.names.vars[var].key.to_string(), span);
             path.path = key.into();
         } else if let Some(ident) = path.path.get_ident() {

@@ -163,6 +163,12 @@ impl Norm<'_> {
             Some(Stmt::Macro(m)) if m.semi_token.is_none() => {
                 Some(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }))
             }
+            // A value of any type, if it is a call of what never returns.
+            Some(Stmt::Expr(e @ (Expr::Call(_) | Expr::MethodCall(_)), Some(_)))
+                if matches!(mode, Mode::Value) && !scan::awaits(&e) =>
+            {
+                Some(syn::parse_quote!({ #e; }))
+            }
             Some(other) => {
                 stmts.push(other);
                 None

@@ -2,7 +2,11 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -134,24 +138,77 @@ fn a_fork_has_no_runtime() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         assert_eq!(runtime.run(fib(10)), 55);
-        let under_way = runtime.spawn(fib(15));
+        // Leaves a thread for blocking calls behind, which the child does not have.
+        assert_eq!(runtime.run(blocked()), 5);
+        let (hold, held) = std::sync::mpsc::channel::<()>();
+        let under_way = runtime.spawn(holds(held));
         // SAFETY: the child allocates little, takes no lock of another thread, and leaves by `_exit`.
         let child = unsafe { fork() };
         if child == 0 {
             let told = matches!(runtime.try_run(fib(10)), Err(RunError::Forked));
-            drop(under_way);
+            let polled = catch_unwind(AssertUnwindSafe(|| {
+                let mut under_way = under_way;
+                Pin::new(&mut under_way).poll(&mut Context::from_waker(Waker::noop())).is_pending()
+            }));
             drop(runtime);
-            let own = Runtime::builder().workers(1).build().unwrap().run(fib(10));
+            let own = Runtime::builder().workers(1).build().unwrap();
+            let value = own.run(fib(10)) + own.run(blocked());
+            // What the parent has under way ends nothing here.
+            let stuck = matches!(own.try_run(stuck()), Err(RunError::Deadlock(_)));
             // SAFETY: ends the process.
-            unsafe { _exit(if told && own == 55 { 7 } else { 8 }) };
+            unsafe { _exit(if told && value == 60 && stuck && !matches!(polled, Ok(true)) { 7 } else { 8 }) };
         }
         let mut status = 0;
         // SAFETY: `status` is there to be written.
         assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
         assert_eq!(status >> 8, 7, "status {status:#x}");
         assert_eq!(runtime.run(fib(10)), 55);
+        drop(hold);
         drop(under_way);
     });
+}
+
+#[task]
+async fn blocked() -> u64 {
+    blocking(|| 5).await
+}
+
+#[task]
+async fn holds(held: std::sync::mpsc::Receiver<()>) -> u64 {
+    blocking(move || held.recv().is_err()).await.into()
+}
+
+/// Nobody ever adds a permit.
+#[task]
+async fn stuck() {
+    let none = finespun::sync::Semaphore::new(0);
+    let _permit = none.acquire().await;
+}
+
+/// A run that begins while another one of its runtime is found to be deadlocked is not.
+#[test]
+fn a_deadlock_is_reported_to_its_own_run() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    assert!(matches!(runtime.try_run(forgotten()), Err(RunError::Deadlock(_))));
+                }
+            });
+            for _ in 0..100_000 {
+                assert_eq!(runtime.try_run(fib(2)).map_err(|error| error.to_string()), Ok(1));
+            }
+            ended.store(true, Ordering::Relaxed);
+        });
+    });
+}
+
+/// Waits for what nobody has any more.
+#[task]
+async fn forgotten() {
+    suspend(|k: Continuation<()>| std::mem::forget(k)).await;
 }
 
 #[test]
@@ -160,6 +217,8 @@ fn settings_out_of_range_are_errors_that_say_so() {
     assert!(matches!(error, Error::Workers(0)));
     assert!(error.to_string().contains("between 1 and 1024"), "{error}");
     assert!(matches!(Runtime::builder().stack_size(1).build(), Err(Error::StackSize(1))));
+    let error = Runtime::builder().thread_name("a\0b").build().unwrap_err();
+    assert_eq!(error.to_string(), "thread_name(\"a\\0b\"): the name of a thread has no NUL in it");
 }
 
 /// Threads of this process whose name begins with `name`.

@@ -8,7 +8,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, Block, FnArg, GenericParam, Generics, Ident, Pat, ReturnType, Signature, Type, Visibility, parse_quote,
+    Attribute, Block, ConstParam, FnArg, GenericParam, Generics, Ident, Pat, ReturnType, Signature, Type, TypeParam,
+    Visibility, parse_quote,
 };
 
 use super::argument;
@@ -194,12 +195,13 @@ impl VisitMut for Named<'_> {
 
 /// `::<T, N>`, without lifetimes.
 pub(super) fn turbofish(generics: &Generics) -> TokenStream {
-    let names: Vec<&Ident> = generics
+    let names: Vec<TokenStream> = generics
         .params
         .iter()
         .filter_map(|p| match p {
-            GenericParam::Type(t) => Some(&t.ident),
-            GenericParam::Const(c) => Some(&c.ident),
+            GenericParam::Type(TypeParam { ident, .. }) => Some(quote!(#ident)),
+            // Not as a type's name, which it may be as well.
+            GenericParam::Const(ConstParam { ident, .. }) => Some(quote!({ #ident })),
             GenericParam::Lifetime(_) => None,
         })
         .collect();

@@ -430,6 +430,11 @@ impl Builder<'_> {
         }
         let simple = matches!(pat, Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none());
         let mut kind = if simple { self.value(expr) } else { self.subject(expr) };
+        if init.diverge.is_some() {
+            self.event(Event::Nothing);
+        }
+        // What does not match is not taken.
+        let otherwise = self.at;
         if !simple {
             kind = self.taken(pat, expr, &kind);
         }
@@ -441,7 +446,7 @@ impl Builder<'_> {
             kind.from.clear();
         }
         if let Some((_, diverge)) = &init.diverge {
-            let here = self.at;
+            let here = std::mem::replace(&mut self.at, otherwise);
             self.value(diverge);
             self.at = here;
         }

@@ -19,6 +19,9 @@ impl Coercions<'_> {
         let part = |part: &Expr| self.part(part);
         match scan::peel(expr) {
             Expr::Call(e) if constructs(&e.func) => e.args.iter().find_map(part),
+            // The type that is wanted of a generic function's value is that of what it is given.
+            Expr::Call(e) => e.args.iter().find(|given| is_pointer(given)).map(Spanned::span),
+            Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Unsafe(_) => self.alternative(expr),
             Expr::Tuple(e) => e.elems.iter().find_map(part),
             Expr::Array(e) => e.elems.iter().find_map(part),
             Expr::Repeat(e) => part(&e.expr),
@@ -99,6 +102,7 @@ fn tails(expr: &Expr) -> Vec<&Expr> {
         }
         Expr::Match(e) => e.arms.iter().flat_map(|arm| tails(&arm.body)).collect(),
         Expr::Block(e) => last(&e.block),
+        Expr::Unsafe(e) => last(&e.block),
         other => vec![other],
     }
 }
@@ -107,6 +111,12 @@ fn tails(expr: &Expr) -> Vec<&Expr> {
 fn constructs(func: &Expr) -> bool {
     let Expr::Path(p) = scan::peel(func) else { return false };
     p.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
+}
+
+/// A pointer of std that is made here, perhaps inside what another function makes of it.
+fn is_pointer(expr: &Expr) -> bool {
+    let Expr::Call(e) = scan::peel(expr) else { return false };
+    points(&e.func) || e.args.iter().any(is_pointer)
 }
 
 /// A function that makes a pointer of std, which may become one to a trait object or a slice.

@@ -157,7 +157,7 @@ impl Norm<'_> {
                     match self.tail(*value, nodes) {
                         Some(value) => e.expr = Some(Box::new(value)),
                         // The node returned; what follows is not reached.
-                        None => return syn::parse_quote!(()),
+                        None => return syn::parse_quote!(::core::unreachable!()),
                     }
                 }
                 Expr::Return(e)

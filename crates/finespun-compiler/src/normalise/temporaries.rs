@@ -235,18 +235,13 @@ pub(crate) fn extending(expr: &Expr) -> Option<Span> {
         _ => None,
     };
     match scan::peel(expr) {
-        Expr::Reference(e) => {
-            let mut base = scan::peel(&e.expr);
-            loop {
-                base = scan::peel(match base {
-                    Expr::Field(e) => &e.base,
-                    Expr::Index(e) => &e.expr,
-                    Expr::Unary(e) if matches!(e.op, UnOp::Deref(_)) => &e.expr,
-                    _ => break,
-                });
+        Expr::Reference(e) => borrowed(&e.expr),
+        // It borrows its arguments.
+        Expr::Macro(e) if e.mac.path.segments.last().is_some_and(|s| s.ident == "format_args") => {
+            match macros::parse(&e.mac) {
+                Some((_, Arguments::List(list))) => list.iter().find_map(|a| borrowed(&a.expr)),
+                _ => None,
             }
-            let kept = matches!(base, Expr::Path(_)) && !scan::is_unit(base);
-            if kept || promoted(base) { None } else { Some(base.span()) }
         }
         Expr::Array(e) => e.elems.iter().find_map(extending),
         Expr::Tuple(e) => e.elems.iter().find_map(extending),
@@ -267,6 +262,21 @@ pub(crate) fn extending(expr: &Expr) -> Option<Span> {
         },
         _ => None,
     }
+}
+
+/// The same for what is borrowed.
+fn borrowed(expr: &Expr) -> Option<Span> {
+    let mut base = scan::peel(expr);
+    loop {
+        base = scan::peel(match base {
+            Expr::Field(e) => &e.base,
+            Expr::Index(e) => &e.expr,
+            Expr::Unary(e) if matches!(e.op, UnOp::Deref(_)) => &e.expr,
+            _ => break,
+        });
+    }
+    let kept = matches!(base, Expr::Path(_)) && !scan::is_unit(base);
+    if kept || promoted(base) { None } else { Some(base.span()) }
 }
 
 /// Is a borrow of this value a borrow of a constant?

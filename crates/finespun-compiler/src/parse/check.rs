@@ -2,7 +2,7 @@
 
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, Macro, ReturnType, Safety, Signature, Stmt};
+use syn::{Block, Expr, Macro, ReturnType, Safety, Signature, Stmt, Type};
 
 use crate::error::Errors;
 use crate::macros::{self, Arguments};
@@ -38,6 +38,9 @@ pub(super) fn signature(sig: &Signature, errors: &mut Errors) {
             }
         }
         Opaque(errors).visit_type(ty);
+        if let Type::Never(never) = &**ty {
+            errors.at(never, "`!` is no type that a task can deliver: write `std::convert::Infallible`");
+        }
     }
 }
 

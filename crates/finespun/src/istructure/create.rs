@@ -368,6 +368,7 @@ struct End {
 
 impl Handler for End {
     fn handle(self, cx: Cx) {
+        let _left = cx.leave_tasks();
         end_at(cx, self.word, self.node);
         Nodes::of(cx).send(cx, 0, Reached { word: self.word, refused: None });
     }

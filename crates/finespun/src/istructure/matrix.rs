@@ -103,6 +103,8 @@ impl<T: Portable + Clone> IMatrix<T> {
             tile.0,
             tile.1
         );
+        // What a tile has beyond the matrix is nothing.
+        let tile = (tile.0.min(rows.max(1)), tile.1.min(columns.max(1)));
         CreatingMatrix::new(Order { rows, columns, tile: Some(tile) }, Location::caller())
     }
 

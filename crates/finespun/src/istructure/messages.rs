@@ -65,6 +65,7 @@ impl<T: Portable + Clone> Elements<T> {
 impl<T: Portable + Clone> Handler for Ask<T> {
     fn handle(self, cx: Cx) {
         let Ask { array, wanted: Wanted { home, places }, to } = self;
+        let _left = cx.leave_tasks();
         // Who has freed the array tells those who wait.
         let Some(seat) = seat(cx, array, home as u32) else { return };
         // SAFETY: this array's line; nothing frees it here.
@@ -99,8 +100,9 @@ impl<T: Portable + Clone> Handler for Ask<T> {
 impl<T: Portable + Clone> Handler for Elements<T> {
     fn handle(self, cx: Cx) {
         let Elements { array, wanted, to, values } = self;
-        // Who has freed the array tells those who wait. A destructor's panic has nowhere to go, here and below.
-        let Some(seat) = seat(cx, array, to) else { return quietly(|| drop(values)) };
+        let _left = cx.leave_tasks();
+        // Who has freed the array tells those who wait.
+        let Some(seat) = seat(cx, array, to) else { return discard(values) };
         // SAFETY: this array's line; nothing frees it here.
         let store = unsafe { IArray::<T>::store(seat) };
         match values {
@@ -117,7 +119,7 @@ impl<T: Portable + Clone> Handler for Elements<T> {
                 Values::Many(values) => to.value(values),
             })
             .map_err(pack);
-            quietly(|| drop(values));
+            discard(Ok(values));
             part
         });
         to.value(&(array.word, wanted.home, wanted.places, node, part.is_ok()));
@@ -138,8 +140,16 @@ impl<T: Portable + Clone> Handler for Elements<T> {
             Some(cx) => {
                 Elements { array: IArray::<T>::of(word), wanted: Wanted { home, places }, to, values }.handle(cx)
             }
-            None => quietly(|| drop(values)),
+            None => discard(values),
         }
+    }
+}
+
+/// Drops what nobody wants. A destructor's panic has nowhere to go.
+fn discard<T>(values: Result<Values<T>, Payload>) {
+    match values {
+        Ok(values) => values.into_iter().for_each(|value| quietly(|| drop(value))),
+        Err(payload) => quietly(|| drop(payload)),
     }
 }
 

@@ -114,7 +114,7 @@ impl<T: Portable + Clone> IArray<T> {
     /// [`layout::block`](crate::layout::block), for example.
     ///
     /// Asks the layout a few times for each index. Where each node has a run of indices, of whatever length, gets and puts at home
-    /// are a few instructions, and so are those of what is in a cache. A layout that is neither that nor block-cyclic takes 8 bytes for
+    /// are a few instructions, and so are those of what is in a cache. A layout that is neither that nor block-cyclic takes 12 bytes for
     /// each element and node.
     ///
     /// # Panics

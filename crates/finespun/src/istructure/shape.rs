@@ -14,9 +14,38 @@ pub(super) enum Shape {
     Runs(Arc<[usize]>),
     /// Blocks of so many dealt to so many nodes: `layout::block_cyclic`, `layout::cyclic`.
     Cyclic { block: usize, nodes: usize },
-    /// Of each index the node and the place there.
+    /// Any other: tables.
     #[serde(serialize_with = "write_map", deserialize_with = "read_map")]
-    Map(Arc<[(u32, u32)]>),
+    Map(Arc<Tables>),
+}
+
+/// Where each index is, and which indices a node has.
+#[derive(Debug, PartialEq)]
+pub(super) struct Tables {
+    /// The node and the place there.
+    spots: Vec<(u32, u32)>,
+    /// The indices of each node.
+    indices: Vec<Vec<u32>>,
+}
+
+impl Tables {
+    fn of(homes: impl Iterator<Item = u32>) -> Tables {
+        let mut tables = Tables { spots: Vec::new(), indices: Vec::new() };
+        for (index, home) in homes.enumerate() {
+            if tables.indices.len() <= home as usize {
+                tables.indices.resize_with(home as usize + 1, Vec::new);
+            }
+            let there = &mut tables.indices[home as usize];
+            tables.spots.push((home, there.len() as u32));
+            there.push(index as u32);
+        }
+        tables
+    }
+
+    /// The indices of a node, in their order.
+    fn on(&self, node: usize) -> &[u32] {
+        self.indices.get(node).map_or(&[], Vec::as_slice)
+    }
 }
 
 fn write_runs<S: Serializer>(starts: &Arc<[usize]>, to: S) -> Result<S::Ok, S::Error> {
@@ -27,12 +56,12 @@ fn read_runs<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<[usize]>, D::Erro
     Vec::deserialize(from).map(Arc::from)
 }
 
-fn write_map<S: Serializer>(map: &Arc<[(u32, u32)]>, to: S) -> Result<S::Ok, S::Error> {
-    map.serialize(to)
+fn write_map<S: Serializer>(tables: &Arc<Tables>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(tables.spots.iter().map(|(home, _)| home))
 }
 
-fn read_map<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<[(u32, u32)]>, D::Error> {
-    Vec::deserialize(from).map(Arc::from)
+fn read_map<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Tables>, D::Error> {
+    Vec::deserialize(from).map(|homes| Arc::new(Tables::of(homes.into_iter())))
 }
 
 impl Shape {
@@ -64,13 +93,9 @@ impl Shape {
             return (cyclic, nodes);
         }
         assert!(len <= u32::MAX as usize, "an array of so many elements has a block or block-cyclic layout");
-        let mut counts = vec![0u32; nodes];
-        let place = |index| {
-            let node = layout(index);
-            counts[node] += 1;
-            (node as u32, counts[node] - 1)
-        };
-        (Shape::Map((0..len).map(place).collect()), nodes)
+        // Whatever a layout says that changes its mind, it is a node that there is.
+        let homes = (0..len).map(|index| layout(index).min(last) as u32);
+        (Shape::Map(Arc::new(Tables::of(homes))), nodes)
     }
 
     /// Of an array without elements.
@@ -87,7 +112,7 @@ impl Shape {
             },
             Shape::Runs(starts) => starts.partition_point(|&start| start <= index) - 1,
             Shape::Cyclic { block, nodes } => index / block % nodes,
-            Shape::Map(all) => all[index].0 as usize,
+            Shape::Map(tables) => tables.spots[index].0 as usize,
         }
     }
 
@@ -96,7 +121,7 @@ impl Shape {
         match self {
             Shape::Block { .. } | Shape::Runs(_) => index - self.first(self.home(index)),
             Shape::Cyclic { block, nodes } => index / (block * nodes) * block + index % block,
-            Shape::Map(all) => all[index].1 as usize,
+            Shape::Map(tables) => tables.spots[index].1 as usize,
         }
     }
 
@@ -112,7 +137,7 @@ impl Shape {
                 rounds * block + rest.saturating_sub(node * block).min(*block)
             }
             Shape::Cyclic { .. } => 0,
-            Shape::Map(all) => all.iter().filter(|(home, _)| *home as usize == node).count(),
+            Shape::Map(tables) => tables.on(node).len(),
         }
     }
 
@@ -121,10 +146,7 @@ impl Shape {
         match self {
             Shape::Block { .. } | Shape::Runs(_) => self.first(node) + place,
             Shape::Cyclic { block, nodes } => (place / block * nodes + node) * block + place % block,
-            Shape::Map(all) => {
-                let here = |&(home, at): &(u32, u32)| (home as usize, at as usize) == (node, place);
-                all.iter().position(here).unwrap_or(usize::MAX)
-            }
+            Shape::Map(tables) => tables.on(node).get(place).map_or(usize::MAX, |&index| index as usize),
         }
     }
 
@@ -136,7 +158,7 @@ impl Shape {
     /// The most elements that a node has.
     pub(super) fn most(&self, len: usize) -> usize {
         match self {
-            Shape::Map(all) => all.iter().map(|(_, place)| *place as usize + 1).max().unwrap_or(0),
+            Shape::Map(tables) => tables.indices.iter().map(Vec::len).max().unwrap_or(0),
             Shape::Runs(starts) => starts.windows(2).map(|run| run[1] - run[0]).max().unwrap_or(0),
             _ => self.count(len, 0),
         }

@@ -68,6 +68,8 @@ struct Writers {
     others: HashMap<usize, u32>,
     /// There was no room for all of that.
     inexact: bool,
+    /// There was none for what the first place has written out of order: that is known for as long as it is the only one.
+    scattered: bool,
 }
 
 impl Writers {
@@ -94,9 +96,8 @@ impl Writers {
                 self.runs.push((at, writer));
             }
             true => self.inexact |= self.runs.last().is_none_or(|run| run.1 != writer),
-            // With one place there is nothing to be noted.
-            false if self.places.len() == 1 => {}
             false if self.others.len() < room => drop(self.others.insert(at, writer)),
+            false if self.places.len() == 1 => self.scattered = true,
             false => self.inexact = true,
         }
     }
@@ -105,7 +106,9 @@ impl Writers {
     fn who(&self, at: usize) -> String {
         let run = || self.runs.iter().rev().find(|(from, _)| *from <= at).map(|(_, writer)| writer);
         match self.others.get(&at).or_else(run) {
-            Some(&writer) if !self.inexact => format!("at {}", self.places[writer as usize].1),
+            Some(&writer) if !self.inexact && !(self.scattered && self.places.len() > 1) => {
+                format!("at {}", self.places[writer as usize].1)
+            }
             _ => {
                 let places: Vec<&str> = self.places.iter().map(|(_, place)| &**place).collect();
                 format!("at {}{}", if places.len() == 1 { "" } else { "one of " }, places.join(", "))
@@ -197,6 +200,19 @@ impl<T> Values<T> {
             Some(value) if count == 1 => Values::One(value),
             first => Values::Many(first.into_iter().chain(values).collect()),
         }
+    }
+}
+
+impl<T> IntoIterator for Values<T> {
+    type Item = T;
+    type IntoIter = iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let (one, many) = match self {
+            Values::One(value) => (Some(value), Vec::new()),
+            Values::Many(values) => (None, values),
+        };
+        one.into_iter().chain(many)
     }
 }
 
@@ -361,13 +377,13 @@ impl<T: Portable + Clone> Store<T> {
             readers => readers.into_iter().for_each(|k| serve(k, &value)),
         }
         let dropped = self.lines.borrow_mut().keep(&self.shape, spot, value);
-        drop(dropped);
+        quietly(|| drop(dropped));
     }
 
     /// Elements of another node's do not come.
     pub(super) fn refused(&self, wanted: &Wanted, payload: Payload) {
         let (waiting, dropped) = self.lines.borrow_mut().give_up(&self.shape, wanted);
-        drop(dropped);
+        quietly(|| drop(dropped));
         let (payload, _) = open(payload);
         let first = self.element(wanted.home, wanted.places.start);
         let more = match wanted.places.len() {
@@ -386,6 +402,7 @@ impl<T: Portable + Clone> Store<T> {
     pub(super) fn put(&self, seat: &Seat, at: usize, value: T, writer: &Writer) -> Vec<u32> {
         if self.is_written(seat, at) {
             let first = self.writers.borrow().who(at);
+            quietly(|| drop(value));
             panic!("{} is put at {writer}, and was put before {first}", self.element(self.node, at));
         }
         // SAFETY: nobody reads what has not been written, and this worker alone writes.
@@ -447,6 +464,8 @@ impl<T: Portable + Clone> Kept for Store<T> {
     }
 
     fn freed(&self) {
+        // Who has a slice of it keeps its elements, not its name.
+        super::forget(self.word);
         let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
         let remote = self.lines.borrow_mut().take_all();
         let here = deferred.into_iter().map(|(at, Deferred { readers, .. })| ((self.node, at), readers));

@@ -139,8 +139,9 @@ impl Packet {
 
 impl Drop for Packet {
     fn drop(&mut self) {
+        // The destructors are the program's, whose panics have nowhere to go.
         // SAFETY: the code was made with the body, which is used once: a packet that is handled is not dropped.
-        unsafe { (self.code)(NonNull::from(&mut self.body).cast(), None) };
+        quietly(|| unsafe { (self.code)(NonNull::from(&mut self.body).cast(), None) });
     }
 }
 

@@ -289,7 +289,16 @@ impl<T: Portable> Handler for Answer<T> {
     }
 
     #[inline]
-    fn handle(self, _: Cx) {
-        quietly(|| self.k.end(self.result));
+    fn handle(self, cx: Cx) {
+        /// Nobody waits any more.
+        #[cold]
+        #[inline(never)]
+        fn unsent<T>(cx: Cx, result: Result<T, Payload>) {
+            let _left = cx.leave_tasks();
+            quietly(|| drop(result));
+        }
+        if let Err(result) = self.k.complete(self.result) {
+            unsent(cx, result);
+        }
     }
 }

@@ -175,7 +175,7 @@ impl Builder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// [`Error::Workers`], [`Error::Nodes`], [`Error::StackSize`], [`Error::Quantum`] and [`Error::FrameMemory`] for settings out of range, [`Error::Thread`] when the system gives
+    /// [`Error::Workers`], [`Error::Nodes`], [`Error::StackSize`], [`Error::Quantum`], [`Error::FrameMemory`] and [`Error::ThreadName`] for settings out of range, [`Error::Thread`] when the system gives
     /// no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
         let workers = match self.workers {
@@ -196,6 +196,9 @@ impl Builder {
         };
         if self.quantum < Duration::from_millis(1) {
             return Err(Error::Quantum(self.quantum));
+        }
+        if self.name.contains('\0') {
+            return Err(Error::ThreadName(self.name));
         }
         if let Some(bytes) = self.frame_memory.filter(|&bytes| bytes < MIN_FRAME_MEMORY) {
             return Err(Error::FrameMemory(bytes));

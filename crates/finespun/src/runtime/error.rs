@@ -32,6 +32,9 @@ pub enum Error {
     /// The memory for frames is too little.
     #[error("frame_memory({0}): frames need at least {min} bytes", min = super::builder::MIN_FRAME_MEMORY)]
     FrameMemory(usize),
+    /// The name of the threads cannot be one.
+    #[error("thread_name({0:?}): the name of a thread has no NUL in it")]
+    ThreadName(String),
     /// A thread could not be started.
     #[error(
         "could not start thread {worker} of a runtime with {workers} workers: {source}; ask for fewer workers, drop other \

@@ -19,7 +19,7 @@ use super::root::{self, Delivery};
 /// executor, and resumes with a panic of the run, as [`Runtime::run`](super::Runtime::run) does.
 ///
 /// # Panics
-/// When it is polled again after that.
+/// When it is polled again after that, and where it never ends: in a fork of the process that has built the runtime.
 #[must_use = "dropping it cancels the run; `detach` lets it go on"]
 pub struct RunFuture<T> {
     run: Arc<Run>,
@@ -81,6 +81,7 @@ impl<T> Future for RunFuture<T> {
         {
             let mut shared = lock(&self.shared);
             if !shared.ended {
+                assert!(!self.team.forked(), "{}", RunError::Forked);
                 let before = shared.waker.replace(waker);
                 drop(shared);
                 drop(before);

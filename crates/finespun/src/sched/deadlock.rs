@@ -116,7 +116,10 @@ pub(crate) fn permit_returned() {
 
 /// Enters a team that has just been made.
 pub(super) fn register(team: &Arc<Team>) {
-    lock(&TEAMS).push(Arc::clone(team));
+    let mut teams = lock(&TEAMS);
+    // A fork has no threads of its parent's teams: nothing that they do is waited for, nor is anything of theirs safe to drop.
+    teams.extract_if(.., |team| team.forked()).for_each(std::mem::forget);
+    teams.push(Arc::clone(team));
 }
 
 /// Takes a team out whose workers have ended, before its last owner lets go of it.
@@ -283,6 +286,8 @@ pub(super) fn examine() {
     let mut patient = vec![false; teams.len()];
     // SeqCst: see `permit_returned`.
     let taken = TAKEN.load(Ordering::SeqCst) > 0;
+    // Before it is looked whether anything can act: see `is_quiet`.
+    let mut under_way: Vec<_> = teams.iter().map(|team| team.runs_under_way()).collect();
     for (at, team) in teams.iter().enumerate() {
         if !team.is_stuck_at(team.progress()) {
             dropped.extend(team.forget_stuck());
@@ -302,7 +307,7 @@ pub(super) fn examine() {
         .collect();
     for (at, can_act) in can_act(&known).into_iter().enumerate() {
         if !can_act {
-            teams[at].report(teams[at].runs_under_way(), &teams);
+            teams[at].report(std::mem::take(&mut under_way[at]), &teams);
             reported.push(at);
         }
     }
@@ -315,7 +320,7 @@ pub(super) fn examine() {
         teams[at].sweep();
     }
     drop(teams);
-    drop((dropped_runs, dropped));
+    drop((under_way, dropped_runs, dropped));
 }
 
 /// Notes for each stuck team which runs of others could still end its waits: at first all that are live; then those that a thread

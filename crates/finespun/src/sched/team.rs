@@ -458,6 +458,10 @@ impl teams::Team for Team {
         Team::exhaust(self, run, error);
     }
 
+    fn externals(&self) -> Arc<Externals> {
+        Arc::clone(&self.external)
+    }
+
     fn reclaim(&self) -> Arc<Budget> {
         Team::reclaim(self);
         Arc::clone(&self.budget)

@@ -9,6 +9,7 @@ use crate::task::call::{Task, map_outcome, sealed};
 use crate::task::context::{Cx, try_cx};
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
+use crate::task::teams;
 
 /// A number of permits that tasks take and give back.
 ///
@@ -132,7 +133,10 @@ impl Semaphore {
         let permit = Permit { semaphore: self, permits: waiter.permits };
         // SAFETY: as in `request`: the lifetime is restored where the permit arrives.
         let permit = unsafe { std::mem::transmute::<Permit<'_>, Permit<'static>>(permit) };
-        match waiter.granted.try_resolve(permit) {
+        // SAFETY: the leaf lives until its continuation is consumed.
+        let group = unsafe { waiter.granted.leaf().as_ref() }.group;
+        let granted = || waiter.granted.try_resolve(permit);
+        match if try_cx().is_some() { granted() } else { teams::end_from_outside(group, granted) } {
             Ok(()) => 0,
             Err(permit) => {
                 permit.forget();

@@ -370,6 +370,11 @@ impl Cx {
         self.context().scheduler().external()
     }
 
+    /// Whether what runs is a task's.
+    pub(crate) fn is_in_task(self) -> bool {
+        self.context().group.get() != inside::NOTHING
+    }
+
     /// Cancels a run of this worker's team.
     pub(crate) fn cancel(self, run: &Run) {
         self.context().scheduler().cancel(run);

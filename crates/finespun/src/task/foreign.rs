@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context as StdContext, Poll, Wake, Waker};
 use std::time::Duration;
@@ -128,7 +130,9 @@ impl<F: Future> Future for ForeignBody<F> {
 /// for it.
 ///
 /// Threads for this are made on demand and end after ten idle seconds. Each has as much stack as a worker has for plain calls:
-/// 64 MiB of address space (384 MiB in a debug build), which takes memory only where it is used.
+/// 64 MiB of address space (384 MiB in a debug build), which takes memory only where it is used. Where the system gives no
+/// more threads, the call waits for one of those that there are; if there is none, the worker makes it, and whatever else the
+/// worker would do waits meanwhile.
 ///
 /// # Panics
 /// With the call's panic.
@@ -156,7 +160,7 @@ impl<T: Send, F: FnOnce() -> T + Send> Task for Blocking<F> {
             // SAFETY: the task that waits keeps all that the job borrows alive until the job has resolved `k`,
             // which is the last thing that it does.
             let job: Box<dyn FnOnce() + Send> = unsafe { std::mem::transmute(job) };
-            THREADS.submit(job);
+            threads().submit(job);
         });
         // SAFETY: passed on.
         unsafe { wait.call(cx) }
@@ -167,16 +171,44 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// The threads for blocking calls, shared by all runtimes of the process.
 struct Threads {
+    /// The one that has them: a fork of it has none of them.
+    process: u32,
     queue: Mutex<Queue>,
     bell: Condvar,
 }
 
+#[derive(Default)]
 struct Queue {
     jobs: Vec<Job>,
+    /// How many there are.
+    threads: usize,
+    /// How many of them wait for a call.
     idle: usize,
 }
 
-static THREADS: Threads = Threads { queue: Mutex::new(Queue { jobs: Vec::new(), idle: 0 }), bell: Condvar::new() };
+/// Those of this process. What a fork finds here of its parent's stays as it is: whoever held its mutex is not there.
+static THREADS: AtomicPtr<Threads> = AtomicPtr::new(ptr::null_mut());
+
+fn threads() -> &'static Threads {
+    let process = std::process::id();
+    // Acquire: pairs with the Release below.
+    let known = THREADS.load(Ordering::Acquire);
+    // SAFETY: it is never freed.
+    if let Some(threads) = unsafe { known.as_ref() }.filter(|threads| threads.process == process) {
+        return threads;
+    }
+    let made = Box::into_raw(Box::new(Threads { process, queue: Mutex::default(), bell: Condvar::new() }));
+    match THREADS.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: from now on never freed.
+        Ok(_) => unsafe { &*made },
+        Err(other) => {
+            // SAFETY: nobody else knows it.
+            drop(unsafe { Box::from_raw(made) });
+            // SAFETY: another thread of this process has entered it; it is never freed.
+            unsafe { &*other }
+        }
+    }
+}
 
 thread_local! {
     /// This is one of these threads, or a ticker.
@@ -204,12 +236,16 @@ impl Threads {
             self.bell.notify_one();
             return;
         }
+        queue.threads += 1;
         drop(queue);
         let thread = std::thread::Builder::new().name("finespun-blocking".to_owned()).stack_size(STACK_RESERVE);
         let started = thread.spawn(|| self.serve());
         if started.is_err() {
             // No thread to be had: one that exists will come to it; if there is none, this one must.
-            let job = lock(&self.queue).jobs.pop();
+            let mut queue = lock(&self.queue);
+            queue.threads -= 1;
+            let job = if queue.threads == 0 { queue.jobs.pop() } else { None };
+            drop(queue);
             if let Some(job) = job {
                 job();
             }
@@ -231,6 +267,7 @@ impl Threads {
             queue = woken;
             queue.idle -= 1;
             if waited.timed_out() && queue.jobs.is_empty() {
+                queue.threads -= 1;
                 return;
             }
         }

@@ -61,13 +61,15 @@ impl Keeper {
 /// frame (the papers' parallel version of a call): where the caller waits anyway, `join!` costs a tenth of it.
 ///
 /// # Panics
-/// Outside a task.
+/// Outside a task; so also in a destructor that no task runs, as those of values that nobody waits for any more.
 pub fn spawn<Tk>(task: Tk) -> Handle<'static, Tk::Output>
 where
     Tk: Task + Send + 'static,
     Tk::Output: Send,
 {
-    let Some(cx) = try_cx() else { panic!("`spawn` was called outside a task: use Runtime::spawn or Runtime::run") };
+    let Some(cx) = try_cx().filter(|cx| cx.is_in_task()) else {
+        panic!("`spawn` was called outside a task: use Runtime::spawn or Runtime::run")
+    };
     cx.check_exhausted();
     let run = cx.current_run();
     run.enter();

@@ -72,6 +72,8 @@ pub(crate) trait Team: Send + Sync {
     fn find_run(&self, number: u32) -> Option<Arc<Run>>;
     /// End a run of this team that has taken too much memory.
     fn exhaust(&self, run: &Run, error: FrameMemory);
+    /// The waits that something outside will end.
+    fn externals(&self) -> Arc<Externals>;
     /// Have all workers of this team reclaim memory; they answer there.
     fn reclaim(&self) -> Arc<Budget>;
 }
@@ -146,6 +148,16 @@ pub(crate) fn terminate(group: u32) {
 /// The team of a run or group, if there is one.
 fn team_of(number: u32) -> Option<Arc<dyn Team>> {
     table().get((number >> RUN_BITS) as usize)?.clone()
+}
+
+/// While `end` ends a wait of that team from a thread that is no worker, nothing is reported: the wait has ended before who waited
+/// can be seen as ready.
+pub(crate) fn end_from_outside<T>(number: u32, end: impl FnOnce() -> T) -> T {
+    let externals = team_of(number).map(|team| team.externals());
+    externals.iter().for_each(|externals| externals.enter());
+    let ended = end();
+    externals.iter().for_each(|externals| externals.leave());
+    ended
 }
 
 /// The state of a run of any team; `None` if it has ended.

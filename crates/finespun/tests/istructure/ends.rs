@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use finespun::istructure::{Cache, IArray};
+use finespun::istructure::{Cache, IArray, IMatrix};
 use finespun::prelude::*;
 use finespun::{RunError, layout};
 
@@ -192,4 +192,101 @@ fn arrays_beyond_memory_are_refused() {
     let text = complaint(runtime.try_run(huge(1 << 61)));
     assert!(text.contains("an `IArray<u64>` of 2305843009213693952 elements has more than"), "{text}");
     assert_eq!(runtime.run(numbers(5, Cache::Off)).len(), 5);
+}
+
+#[task]
+async fn odd_tiles() -> usize {
+    let all = IMatrix::by_tiles(4, 3, (1 << 62, 2)).await;
+    for (i, j) in (0..4).flat_map(|i| (0..3).map(move |j| (i, j))) {
+        all.put(i, j, 10 * i + j).await;
+    }
+    let last = all.get(3, 2).await;
+    all.free().await;
+    last
+}
+
+/// A tile of more rows than there are ends where the matrix does.
+#[test]
+fn tiles_may_be_larger_than_matrices() {
+    for nodes in [1, 2, 3] {
+        let runtime = Runtime::builder().workers(1).nodes(nodes).build().unwrap();
+        assert_eq!(runtime.run(odd_tiles()), 32);
+    }
+}
+
+/// Spawns a task, or panics, when it is dropped.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+enum Lively {
+    Spawns,
+    Panics,
+}
+
+#[task]
+async fn nothing() {}
+
+impl Drop for Lively {
+    fn drop(&mut self) {
+        match self {
+            Lively::Spawns => drop(spawn(nothing())),
+            Lively::Panics => panic!("on purpose"),
+        }
+    }
+}
+
+#[task]
+async fn lively(value: Lively) -> IArray<Lively> {
+    let all = IArray::create(8, layout::cyclic(nodes())).await;
+    for index in 0..8 {
+        all.put(index, value.clone()).await;
+    }
+    std::mem::forget(value);
+    all
+}
+
+#[task]
+async fn read_and_free(all: IArray<Lively>) -> usize {
+    let mut read = all.get_range(0..8).await;
+    let count = read.len();
+    read.drain(..).for_each(std::mem::forget);
+    all.free().await;
+    count
+}
+
+/// What is dropped by whoever sends or keeps elements is dropped in no task, each by itself.
+#[test]
+fn destructors_of_elements_may_spawn_or_panic() {
+    for encode in [false, true] {
+        for value in [Lively::Spawns, Lively::Panics] {
+            let runtime = Runtime::builder().workers(2).nodes(3).encode(encode).build().unwrap();
+            for _ in 0..20 {
+                let all = runtime.run(lively(value.clone()));
+                assert_eq!(runtime.run(read_and_free(all)), 8);
+            }
+            assert_eq!(runtime.close(), 0);
+            std::mem::forget(value);
+        }
+    }
+}
+
+#[task]
+async fn put_thrice(all: IArray<u64>) {
+    all.put(5, 0).await;
+    all.put(0, 0).await;
+    all.put(5, 0).await;
+}
+
+/// Also where the first was out of order, and another place has written since.
+#[test]
+fn the_first_put_is_named() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let all = runtime.run(async_numbers(8));
+    let first = complaint(runtime.try_run(put_thrice(all)));
+    let lines: Vec<_> = first.split("ends.rs:").skip(2).map(|rest| rest.split(':').next().unwrap()).collect();
+    let [third, first]: [u32; 2] = [0, 1].map(|at: usize| lines[at].parse().unwrap());
+    assert_eq!(third, first + 2, "{lines:?}");
+}
+
+#[task]
+async fn async_numbers(len: usize) -> IArray<u64> {
+    IArray::create(len, layout::block(len, nodes())).await
 }

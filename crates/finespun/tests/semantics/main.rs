@@ -28,6 +28,7 @@ mod async_await;
 mod binding;
 mod closures;
 mod drop;
+mod fragments;
 mod guesses;
 mod let_else;
 mod loops;

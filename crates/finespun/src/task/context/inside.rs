@@ -184,6 +184,19 @@ impl Cx {
         value
     }
 
+    /// Until what this returns is dropped, what runs belongs to no task: values of the program's are cloned or dropped, by whoever
+    /// sends them. The run that was the last one is kept at hand: whatever runs next enters its own, most often the same.
+    pub(crate) fn leave_tasks(self) -> Inside<'static> {
+        let context = self.context();
+        Inside {
+            cx: self,
+            begun: None,
+            outer: context.group.replace(NOTHING),
+            record: context.record.replace(ptr::null()),
+            above: context.begun.get(),
+        }
+    }
+
     /// A group that had a number has ended.
     #[cold]
     pub(crate) fn end_group(self, number: u32) {
