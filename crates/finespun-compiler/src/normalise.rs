@@ -295,7 +295,9 @@ impl Norm<'_> {
         let value = self.value(expr, &mut inner);
         if self.consumed(&value, from) {
             nodes.append(&mut inner);
-            if !is_unit(&value) {
+            // Behind what has returned nothing is written.
+            let returned = matches!(&value, Expr::Macro(m) if crate::macros::diverges(&m.mac));
+            if !is_unit(&value) && !returned {
                 nodes.push(Node::Plain(Stmt::Expr(value, Some(Default::default()))));
             }
             return;

@@ -106,7 +106,7 @@ impl Writers {
     fn who(&self, at: usize) -> String {
         let run = || self.runs.iter().rev().find(|(from, _)| *from <= at).map(|(_, writer)| writer);
         match self.others.get(&at).or_else(run) {
-            Some(&writer) if !self.inexact && !(self.scattered && self.places.len() > 1) => {
+            Some(&writer) if !(self.inexact || self.scattered && self.places.len() > 1) => {
                 format!("at {}", self.places[writer as usize].1)
             }
             _ => {
