@@ -51,4 +51,22 @@ async fn two(n: u64) -> u64 {
     n
 }
 
+impl std::fmt::Display for Thing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("thing")
+    }
+}
+
+#[task(stack)]
+async fn formatted() -> u64 {
+    let shown = format_args!("{}", Thing);
+    let length = shown.to_string().len() as u64;
+    length + one().await
+}
+
+#[task]
+async fn never() -> ! {
+    panic!("ends all the same")
+}
+
 fn main() {}

@@ -35,6 +35,7 @@ mod loops;
 mod moves;
 mod parts;
 mod pattern;
+mod refused;
 mod services;
 mod signatures;
 mod statements;
