@@ -8,27 +8,37 @@ use syn::{Expr, Type, TypeParamBound, punctuated::Punctuated};
 
 /// The same tokens, with parentheses around the fragments that need them.
 pub(crate) fn parenthesised(tokens: TokenStream) -> TokenStream {
-    let mut trees = tokens.into_iter().peekable();
+    changed(&tokens).unwrap_or(tokens)
+}
+
+/// The tokens with parentheses, if there are any to be added: what is taken apart is not shown as it was written any more
+/// (by `assert!`, which shows its condition).
+fn changed(tokens: &TokenStream) -> Option<TokenStream> {
+    let mut trees = tokens.clone().into_iter().peekable();
     let mut out: Vec<TokenTree> = Vec::new();
+    let mut any = false;
     while let Some(tree) = trees.next() {
-        let TokenTree::Group(group) = tree else {
+        let TokenTree::Group(group) = &tree else {
             out.push(tree);
             continue;
         };
         if group.delimiter() == Delimiter::Bracket && is_attribute(&out) {
-            out.push(group.into());
+            out.push(tree);
             continue;
         }
-        let stream = parenthesised(group.stream());
-        let delimiter = match group.delimiter() {
-            Delimiter::None if binds_loosely(&stream, trees.peek()) => Delimiter::Parenthesis,
-            other => other,
-        };
-        let mut new = Group::new(delimiter, stream);
+        let inside = changed(&group.stream());
+        let loose = group.delimiter() == Delimiter::None && binds_loosely(&group.stream(), trees.peek());
+        if inside.is_none() && !loose {
+            out.push(tree);
+            continue;
+        }
+        any = true;
+        let delimiter = if loose { Delimiter::Parenthesis } else { group.delimiter() };
+        let mut new = Group::new(delimiter, inside.unwrap_or_else(|| group.stream()));
         new.set_span(group.span());
         out.push(new.into());
     }
-    out.into_iter().collect()
+    any.then(|| out.into_iter().collect())
 }
 
 /// Is what follows these tokens, in brackets, an attribute's?

@@ -1,5 +1,6 @@
 //! What nodes send each other for an array: a request for a block, the elements that come, and work done at an element's home.
 
+use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use super::IArray;
@@ -148,6 +149,7 @@ impl<T: Portable + Clone> Handler for Elements<T> {
 /// Drops what nobody wants. A destructor's panic has nowhere to go.
 fn discard<T>(values: Result<Values<T>, Payload>) {
     match values {
+        Ok(_) if !needs_drop::<T>() => {}
         Ok(values) => values.into_iter().for_each(|value| quietly(|| drop(value))),
         Err(payload) => quietly(|| drop(payload)),
     }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::iter;
 use std::mem::MaybeUninit;
+use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr;
 
@@ -377,7 +378,10 @@ impl<T: Portable + Clone> Store<T> {
             readers => readers.into_iter().for_each(|k| serve(k, &value)),
         }
         let dropped = self.lines.borrow_mut().keep(&self.shape, spot, value);
-        quietly(|| drop(dropped));
+        // A destructor's panic has nowhere to go.
+        if needs_drop::<T>() {
+            quietly(|| drop(dropped));
+        }
     }
 
     /// Elements of another node's do not come.
