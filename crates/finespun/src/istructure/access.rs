@@ -81,8 +81,12 @@ impl<T: Portable + Clone> Task for Get<T> {
                 return unsafe { Outcome::done(value.clone()) };
             }
             unlikely();
-            // SAFETY: the store has set it; this array's, here, and the value is used at once.
-            if let Some(value) = unsafe { Directory::find::<T>(seat.directory.get().cast(), index) } {
+            // SAFETY: the store has set the directory, which is this array's at this node, and the base is used at once.
+            let base = unsafe { Directory::base::<T>(seat.directory.get().cast(), index) };
+            // Not a reference in an `Option`: it would be compared with null a second time.
+            if !base.is_null() {
+                // SAFETY: the base is of elements in the cache, of which this is one.
+                let value = unsafe { &*base.wrapping_add(index) };
                 // SAFETY: the call protocol.
                 return unsafe { Outcome::done(value.clone()) };
             }

@@ -124,22 +124,20 @@ impl Directory {
         }
     }
 
-    /// An element's value, if it is there.
+    /// Returns where element 0 would be if it were in one array with element `index`, or null if that element is not cached.
     ///
     /// # Safety
-    /// This is what [`Lines::directory`] gives for an array of `T`s that there is, at the node that this runs at; the value is
-    /// used before anything else happens to the array.
+    /// `words` is what [`Lines::directory`] gives, at the node that this runs at, for an array of `T`s that has not been freed. The
+    /// result is used before anything else happens to the array.
     #[inline(always)]
-    pub(super) unsafe fn find<'a, T>(words: *const *const (), index: usize) -> Option<&'a T> {
-        // SAFETY: there is one.
+    pub(super) unsafe fn base<T>(words: *const *const (), index: usize) -> *const T {
+        // SAFETY: a directory has a first word.
         let len = unsafe { *words }.addr();
         if index >= len {
-            return None;
+            return ptr::null();
         }
-        // SAFETY: there are entries for all indices.
-        let base = unsafe { *words.add(1 + index / GRANULE) };
-        // SAFETY: what is published has this index.
-        (!base.is_null()).then(|| unsafe { &*base.cast::<T>().wrapping_add(index) })
+        // SAFETY: a directory has an entry for each index below its first word.
+        unsafe { *words.add(1 + index / GRANULE) }.cast()
     }
 }
 
