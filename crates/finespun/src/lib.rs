@@ -143,7 +143,7 @@ pub use object::place::{CallAt, Everywhere, everywhere, near};
 pub use object::reference::{Object, Ref};
 pub use object::replicated::Replicated;
 pub use object::{Portable, here, nodes};
-pub use observe::Stats;
+pub use observe::{CacheChoice, Stats};
 pub use runtime::{Builder, Error, FrameMemory, Panic, RunError, RunFuture, Runtime, Schema};
 pub use task::call::Task;
 pub use task::foreign::{Blocking, Foreign, blocking, foreign};

@@ -13,7 +13,8 @@ use crate::failure::Failure;
 /// How elements of other nodes are read: the options that all these applications have.
 #[derive(Debug, clap::Args)]
 struct Reading {
-    /// Read other nodes' elements by requests to objects, from write-once arrays, or from such arrays with a cache
+    /// Read other nodes' elements by requests to objects, from write-once arrays, from such arrays with a cache, or with a cache
+    /// that decides by itself whether it pays (--stats tells what it has decided)
     #[arg(long, value_enum, default_value = "cached")]
     form: Form,
     /// Elements in a block of the cache, a power of two, 1 to 65536 [default: 8]
@@ -33,6 +34,7 @@ enum Form {
     Split,
     Istructure,
     Cached,
+    Auto,
 }
 
 impl Form {
@@ -41,6 +43,7 @@ impl Form {
             Form::Split => "split",
             Form::Istructure => "istructure",
             Form::Cached => "cached",
+            Form::Auto => "auto",
         }
     }
 }
@@ -50,8 +53,9 @@ impl Reading {
         let given = [("--cache-block", self.cache_block), ("--cache-capacity", self.cache_capacity)];
         if let Some((option, _)) = given.iter().find(|(_, value)| value.is_some() && self.form != Form::Cached) {
             return Err(Failure::Usage(format!(
-                "{option} is for --form cached: --form {} has no cache",
-                self.form.name()
+                "{option} is for --form cached: --form {} {}",
+                self.form.name(),
+                if self.form == Form::Auto { "chooses by itself" } else { "has no cache" }
             )));
         }
         if self.count && self.form == Form::Split {
@@ -71,6 +75,7 @@ impl Reading {
         match self.form {
             Form::Split => densemm::Form::Split,
             Form::Istructure => densemm::Form::Arrays(Cache::Off),
+            Form::Auto => densemm::Form::Arrays(Cache::Auto),
             Form::Cached => {
                 densemm::Form::Arrays(Cache::On { block, capacity: self.cache_capacity.unwrap_or(1_000_000_000) })
             }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use finespun::{RunError, Runtime, Stats, Task};
+use finespun::{CacheChoice, RunError, Runtime, Stats, Task};
 
 use crate::machine::cores::processor_time;
 
@@ -87,6 +87,14 @@ impl Executor {
         match self {
             Executor::Plain => Vec::new(),
             Executor::Tasks(runtime) => runtime.stats().entries(),
+        }
+    }
+
+    /// What the caches of write-once arrays have decided; nothing for the plain version.
+    pub fn cache_choices(&self) -> Vec<CacheChoice> {
+        match self {
+            Executor::Plain => Vec::new(),
+            Executor::Tasks(runtime) => runtime.cache_choices(),
         }
     }
 }

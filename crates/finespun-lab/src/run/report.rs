@@ -1,5 +1,6 @@
 //! What a run prints: text for people, one JSON object for programs.
 
+use finespun::CacheChoice;
 use serde_json::{Map, Value, json};
 
 use crate::app::{Answer, App, Executor, Histogram, Timed};
@@ -16,6 +17,7 @@ pub struct Report<'a> {
     times: Sample,
     workers: usize,
     stats: Vec<(&'static str, u64)>,
+    cache_choices: Vec<CacheChoice>,
     show_stats: bool,
     plain: bool,
 }
@@ -30,6 +32,7 @@ impl<'a> Report<'a> {
             times: runs.iter().map(|run| run.time.as_secs_f64()).collect(),
             workers: executor.workers(),
             stats: executor.stats(),
+            cache_choices: executor.cache_choices(),
             show_stats: options.stats,
             plain: options.plain,
         }
@@ -58,6 +61,9 @@ impl<'a> Report<'a> {
             "workers": self.workers,
             "stats": stats,
         });
+        if !self.cache_choices.is_empty() {
+            object["cache_choices"] = self.cache_choices.iter().map(choice).collect();
+        }
         if self.plain {
             object["plain"] = true.into();
         }
@@ -83,6 +89,9 @@ impl<'a> Report<'a> {
             for &(name, count) in &self.stats {
                 lines += &format!("{:<16} {}\n", name.replace('_', " "), show::thousands(count));
             }
+            for choice in &self.cache_choices {
+                lines += &format!("{:<16} {choice}\n", "cache choice");
+            }
         }
         lines
     }
@@ -102,4 +111,21 @@ impl<'a> Report<'a> {
             (false, workers) => format!("{workers} workers"),
         }
     }
+}
+
+/// What a cache has decided, as an object.
+fn choice(choice: &CacheChoice) -> Value {
+    json!({
+        "made": choice.made,
+        "caches": choice.caches,
+        "on": choice.on,
+        "changes": choice.changes,
+        "block": [choice.block.0, choice.block.1],
+        "requests": choice.requests,
+        "hits": choice.hits,
+        "request_ns": choice.request_ns,
+        "element_ns": choice.element_ns,
+        "hit_ns": choice.hit_ns,
+        "added_ns": choice.added_ns,
+    })
 }

@@ -4,6 +4,7 @@ use std::any::type_name;
 use std::fmt;
 
 use super::IArray;
+use super::auto::{Part, Section};
 use super::lines::{Directory, Wanted};
 use super::messages::{Ask, Elements, Putting, Reading};
 use super::store::{Store, Writer};
@@ -139,8 +140,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
     let store = unsafe { IArray::<T>::store(seat) };
     let (home, at) = store.locate(index, place);
     let here = home == store.node;
-    let known =
-        if here { store.get(seat, at).cloned() } else { store.lines.borrow().get(&store.shape, (home, at)).cloned() };
+    let known = if here { store.get(seat, at).cloned() } else { store.cached((home, at)) };
     store.count(|counts| {
         let hit = !here && known.is_some();
         counts.local += u64::from(here);
@@ -156,14 +156,24 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
             store.defer(seat, at, k);
             return;
         }
-        let own = store.node;
+        let nodes = Nodes::of(cx);
+        // Requests that are collected are not sent here.
+        let measured = store.lines.borrow().is_measured() && store.requests.borrow().is_none();
+        let measured = measured.then(|| (Section::begin(), nodes.aside()));
         // Most often one, which takes no memory.
-        let (mut first, mut more) = (None, Vec::new());
-        let ask = |wanted: Wanted| match &mut first {
-            None => first = Some(wanted),
-            Some(_) => more.push(wanted),
+        let (mut first, mut more): (Option<Wanted>, Vec<Wanted>) = (None, Vec::new());
+        let mut elements = 0;
+        let ask = |wanted: Wanted| {
+            elements += wanted.places.len();
+            match more.last_mut().or(first.as_mut()) {
+                Some(last) if last.continues(&wanted) => last.places.end = wanted.places.end,
+                Some(_) => more.push(wanted),
+                None => first = Some(wanted),
+            }
         };
-        store.lines.borrow_mut().wait(&store.shape, store.len, own, (home, at), k, ask);
+        let added = nodes.overhead_of_request() as f64;
+        let displaced = store.lines.borrow_mut().wait(&store.shape, (home, at), k, added, ask);
+        drop(displaced);
         let asked = first.is_some() as u64 + more.len() as u64;
         store.count(|counts| {
             let hit = u64::from(asked == 0);
@@ -172,8 +182,10 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
             counts.requests += asked;
         });
         for wanted in first.into_iter().chain(more).filter_map(|wanted| store.collect(wanted)) {
-            let nodes = Nodes::of(cx);
-            nodes.send(cx, nodes.worker_of(wanted.home as u32), Ask { array, wanted, to: own as u32 });
+            nodes.send(cx, nodes.worker_of(wanted.home as u32), Ask { array, wanted, to: store.node as u32 });
+        }
+        if let Some((section, aside)) = measured.filter(|_| asked == 1) {
+            section.end(Part::Ask, elements, nodes.aside() - aside);
         }
     });
     // SAFETY: the call protocol.

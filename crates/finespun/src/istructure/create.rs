@@ -356,6 +356,7 @@ fn end(cx: Cx, word: u64, then: impl FnOnce() + 'static) {
 /// A node forgets an array, if it knows it.
 fn end_at(cx: Cx, word: u64, node: u32) {
     if let Some(kept) = Nodes::of(cx).table(node).seats.remove(word) {
+        kept.choice().into_iter().for_each(|choice| Nodes::of(cx).choices().add(choice));
         kept.freed();
     }
 }

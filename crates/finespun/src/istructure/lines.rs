@@ -17,8 +17,10 @@ use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::ptr;
 
+use super::auto::{self, Auto, Choice};
 use super::shape::Shape;
 use super::store::{Map, Readers};
+use crate::observe::CacheChoice;
 use crate::task::frame::{FrameRef, quietly};
 use crate::task::suspend::Continuation;
 
@@ -35,6 +37,10 @@ pub enum Cache {
         /// Blocks.
         capacity: usize,
     },
+    /// Each node finds out by itself whether a cache pays, and how many elements a request should fetch: from the times that requests
+    /// and hits take, measured while the program runs, and from the hits of a sample of its blocks. It keeps up to 64 MiB of an
+    /// array's elements. [`Runtime::cache_choices`](crate::Runtime::cache_choices) tells what was decided, and why.
+    Auto,
 }
 
 /// An element of another node: the node, and the element's place there.
@@ -47,10 +53,25 @@ pub(super) struct Wanted {
     pub(super) places: Range<usize>,
 }
 
+impl Wanted {
+    /// Whether others follow these.
+    pub(super) fn continues(&self, others: &Wanted) -> bool {
+        self.home == others.home && self.places.end == others.places.start
+    }
+}
+
 /// A node's readers of other nodes' elements, and its cache.
 pub(super) struct Lines<T> {
-    waiting: Map<Spot, Readers<T>>,
+    waiting: Map<Spot, Waiting<T>>,
     cache: Option<Kept<T>>,
+    auto: Option<Auto>,
+}
+
+/// The readers that wait for an element.
+struct Waiting<T> {
+    readers: Readers<T>,
+    /// The element's line counts it.
+    counted: bool,
 }
 
 /// The lines of a cache.
@@ -62,6 +83,10 @@ struct Kept<T> {
     complete: VecDeque<usize>,
     /// The full lines, if positions are indices.
     directory: Option<Directory>,
+    /// The number of the array's elements.
+    len: usize,
+    /// The node that this is.
+    own: usize,
 }
 
 /// The assignment of elements to lines.
@@ -72,8 +97,26 @@ struct Grid {
 }
 
 enum Line<T> {
-    Partial { values: Vec<Option<T>>, missing: usize },
+    Partial(Partial<T>),
     Full(Box<[T]>),
+}
+
+/// A line that waits for elements.
+struct Partial<T> {
+    /// The number of its elements, those of this node's included.
+    count: usize,
+    /// What has come; empty as long as that is nothing.
+    values: Vec<Option<T>>,
+    missing: usize,
+    /// How many of its elements that readers wait for it counts: as long as there are any, those that come are looked up.
+    awaited: usize,
+}
+
+/// Consecutive elements of one node and one line, of those that have come.
+pub(super) struct Chunk {
+    number: usize,
+    offset: usize,
+    pub(super) len: usize,
 }
 
 /// Finds elements of other nodes' by their indices: of each granule where its elements would begin if index 0 were among them,
@@ -155,7 +198,8 @@ impl Grid {
     fn wanted(&self, shape: &Shape, len: usize, own: usize, number: usize) -> (Vec<Wanted>, usize) {
         let start = number * self.block;
         let Some(stride) = self.stride else {
-            let end = (start + self.block).min(len);
+            // A group of lines may go beyond the last.
+            let end = (start + self.block).min(len).max(start);
             let mut wanted = Vec::new();
             let mut at = start;
             while at < end {
@@ -169,25 +213,40 @@ impl Grid {
             return (wanted, end - start);
         };
         let (home, place) = (start / stride, start % stride);
-        let count = shape.count(len, home).saturating_sub(place).min(self.block);
+        // A group of lines may go on into this node's.
+        let there = if home == own { 0 } else { shape.count(len, home) };
+        let count = there.saturating_sub(place).min(self.block);
         (vec![Wanted { home, places: place..place + count }], count)
     }
 }
 
 impl<T: Clone> Lines<T> {
-    pub(super) fn new(cache: Cache, shape: &Shape, len: usize) -> Lines<T> {
+    pub(super) fn new(cache: Cache, shape: &Shape, len: usize, own: usize) -> Lines<T> {
         let kept = |block: usize, capacity| {
             // A block has no more than a node.
             let block = block.min(if shape.is_block() { len } else { shape.most(len) }.next_power_of_two());
             let stride = (!shape.is_block()).then(|| shape.most(len).next_multiple_of(block));
             let directory = (stride.is_none() && block >= GRANULE).then(|| Directory::new(len));
-            Kept { grid: Grid { block, stride }, capacity, lines: Map::default(), complete: VecDeque::new(), directory }
+            let grid = Grid { block, stride };
+            Kept { grid, capacity, lines: Map::default(), complete: VecDeque::new(), directory, len, own }
         };
-        let cache = match cache {
-            Cache::Off => None,
-            Cache::On { block, capacity } => Some(kept(block, capacity)),
+        let lines_kept = auto::BYTES / (auto::LINE * size_of::<T>().max(1));
+        let (cache, auto) = match cache {
+            Cache::Off => (None, None),
+            Cache::On { block, capacity } => (Some(kept(block, capacity)), None),
+            Cache::Auto => (Some(kept(auto::LINE, lines_kept.max(1))), Some(Auto::new())),
         };
-        Lines { waiting: Map::default(), cache }
+        Lines { waiting: Map::default(), cache, auto }
+    }
+
+    /// Whether the array's requests are measured.
+    pub(super) fn is_measured(&self) -> bool {
+        self.auto.is_some()
+    }
+
+    /// What has been decided, if the cache decides for itself.
+    pub(super) fn choice(&self, made: &str) -> Option<CacheChoice> {
+        self.auto.as_ref()?.choice(made)
     }
 
     /// The words of the directory.
@@ -200,58 +259,119 @@ impl<T: Clone> Lines<T> {
     pub(super) fn get(&self, shape: &Shape, spot: Spot) -> Option<&T> {
         let cache = self.cache.as_ref()?;
         let (number, offset) = cache.grid.find(shape, spot);
-        match cache.lines.get(&number)? {
-            Line::Partial { values, .. } => values[offset].as_ref(),
-            Line::Full(values) => values.get(offset),
+        let value = match cache.lines.get(&number)? {
+            Line::Partial(line) => line.values.get(offset)?.as_ref()?,
+            Line::Full(values) => values.get(offset)?,
+        };
+        if let Some(auto) = &self.auto {
+            auto.hit(number);
+            cache.publish(auto.ended());
         }
+        Some(value)
     }
 
-    /// Lets `k` wait for an element that is not in the cache, and passes on the requests to send.
+    /// Lets `k` wait for an element that is not in the cache, and passes on the requests to send. Returns lines that are not
+    /// kept any more.
+    ///
+    /// `added` is what messages cost in addition, in nanoseconds for a request.
+    #[must_use = "values are dropped when nothing is borrowed"]
     pub(super) fn wait(
         &mut self,
         shape: &Shape,
-        len: usize,
-        own: usize,
         spot: Spot,
         k: Continuation<T>,
-        ask: impl FnMut(Wanted),
-    ) {
-        let (first, readers) = match self.waiting.entry(spot) {
-            Entry::Vacant(entry) => (true, entry.insert(Readers::Nobody)),
+        added: f64,
+        mut ask: impl FnMut(Wanted),
+    ) -> Dropped<T> {
+        let (first, waiting) = match self.waiting.entry(spot) {
+            Entry::Vacant(entry) => (true, entry.insert(Waiting { readers: Readers::Nobody, counted: false })),
             Entry::Occupied(entry) => (false, entry.into_mut()),
         };
-        readers.add(k);
+        waiting.readers.add(k);
+        let mut dropped = Dropped { values: Vec::new(), lines: Vec::new() };
+        let (home, place) = spot;
+        let alone = Wanted { home, places: place..place + 1 };
         let Some(cache) = &mut self.cache else {
-            let (home, place) = spot;
-            return first.then_some(Wanted { home, places: place..place + 1 }).into_iter().for_each(ask);
+            first.then_some(alone).into_iter().for_each(ask);
+            return dropped;
         };
         let (number, _) = cache.grid.find(shape, spot);
-        if let Entry::Vacant(line) = cache.lines.entry(number) {
-            let (wanted, count) = cache.grid.wanted(shape, len, own, number);
-            let missing = wanted.iter().map(|wanted| wanted.places.len()).sum();
-            line.insert(Line::Partial { values: (0..count).map(|_| None).collect(), missing });
-            wanted.into_iter().for_each(ask);
+        if let Some(line) = cache.lines.get_mut(&number) {
+            line.count(waiting);
+            if let Some(auto) = self.auto.as_ref().filter(|_| first) {
+                auto.deferred();
+            }
+            return dropped;
         }
+        let Some(auto) = &mut self.auto else {
+            cache.request(shape, number, ask);
+            cache.lines.get_mut(&number).into_iter().for_each(|line| line.count(waiting));
+            return dropped;
+        };
+        if !first {
+            // Requested alone before.
+            return dropped;
+        }
+        let was_on = auto.is_on();
+        let choice = auto.miss(number, added, |line| cache.lines.contains_key(&line));
+        cache.publish(auto.ended());
+        match choice {
+            Choice::Element => ask(alone),
+            Choice::Lines { first, width } => {
+                (first..first + width).for_each(|number| cache.request(shape, number, &mut ask));
+                cache.lines.get_mut(&number).into_iter().for_each(|line| line.count(waiting));
+            }
+        }
+        if was_on && !auto.is_on() {
+            dropped.lines = cache.clear();
+        }
+        dropped
     }
 
     /// Takes the readers of an element that has arrived.
     pub(super) fn take(&mut self, spot: Spot) -> Readers<T> {
-        self.waiting.remove(&spot).unwrap_or(Readers::Nobody)
+        self.waiting.remove(&spot).map_or(Readers::Nobody, |waiting| waiting.readers)
     }
 
-    /// Whether elements are kept.
-    pub(super) fn keeps(&self) -> bool {
-        self.cache.is_some()
+    /// The first of these elements, which have arrived, that are of one line; `None` if there is no cache.
+    pub(super) fn chunk(&self, shape: &Shape, wanted: &Wanted) -> Option<Chunk> {
+        let grid = &self.cache.as_ref()?.grid;
+        let (number, offset) = grid.find(shape, (wanted.home, wanted.places.start));
+        Some(Chunk { number, offset, len: (grid.block - offset).min(wanted.places.len()) })
     }
 
-    /// Keeps an element that has arrived, and returns the lines that it has displaced.
-    pub(super) fn keep(&mut self, shape: &Shape, spot: Spot, value: T) -> Dropped<T> {
-        let Some(cache) = &mut self.cache else { return Dropped { value: Some(value), lines: Vec::new() } };
-        let (number, offset) = cache.grid.find(shape, spot);
-        let (value, complete) = cache.enter(number, offset, value);
-        let mut dropped = Dropped { value, lines: Vec::new() };
-        if complete {
-            cache.complete.push_back(number);
+    /// Takes the readers of elements that have arrived, with the elements' numbers in `chunk`, whose first is at `spot`.
+    pub(super) fn take_readers(&mut self, spot: Spot, chunk: &Chunk) -> Vec<(usize, Readers<T>)> {
+        let mut readers = Vec::new();
+        let line = self.cache.as_mut().and_then(|cache| cache.lines.get_mut(&chunk.number));
+        // Readers of a line that has been given up wait for elements of it all the same, as do those of single elements.
+        let mut unknown = usize::MAX;
+        let awaited = match line {
+            Some(Line::Partial(line)) => &mut line.awaited,
+            _ => &mut unknown,
+        };
+        for at in 0..chunk.len {
+            if *awaited == 0 {
+                break;
+            }
+            if let Some(found) = self.waiting.remove(&(spot.0, spot.1 + at)) {
+                *awaited -= usize::from(found.counted);
+                readers.push((at, found.readers));
+            }
+        }
+        readers
+    }
+
+    /// Keeps elements that have arrived, the first ones of `values`, and returns what is not kept.
+    pub(super) fn keep(&mut self, chunk: &Chunk, values: &mut impl Iterator<Item = T>) -> Dropped<T> {
+        let mut dropped = Dropped { values: Vec::new(), lines: Vec::new() };
+        let Some(cache) = &mut self.cache else {
+            dropped.values.extend(values.take(chunk.len));
+            return dropped;
+        };
+        let counted = self.auto.as_ref().is_some_and(|auto| auto.counts(chunk.number));
+        if cache.enter(chunk, values, counted, &mut dropped.values) {
+            cache.complete.push_back(chunk.number);
             while cache.complete.len() > cache.capacity {
                 let oldest = cache.complete.pop_front();
                 dropped.lines.extend(oldest.and_then(|number| cache.remove(number)));
@@ -267,46 +387,113 @@ impl<T: Clone> Lines<T> {
             all.extend(self.take((wanted.home, place)));
             if let Some(cache) = &mut self.cache {
                 let (number, _) = cache.grid.find(shape, (wanted.home, place));
-                if let Some(Line::Partial { missing: 1.., .. }) = cache.lines.get(&number) {
+                if let Some(Line::Partial(Partial { missing: 1.., .. })) = cache.lines.get(&number) {
                     dropped.extend(cache.lines.remove(&number));
+                    // Other elements of it may come yet, for those who wait for them.
+                    let (others, _) = cache.grid.wanted(shape, cache.len, cache.own, number);
+                    for (home, place) in others.into_iter().flat_map(|Wanted { home, places }| places.map(move |at| (home, at))) {
+                        self.waiting.get_mut(&(home, place)).into_iter().for_each(|waiting| waiting.counted = false);
+                    }
                 }
             }
         }
-        (all, Dropped { value: None, lines: dropped })
+        (all, Dropped { values: Vec::new(), lines: dropped })
     }
 
     /// Takes all readers.
-    pub(super) fn take_all(&mut self) -> Map<Spot, Readers<T>> {
-        std::mem::take(&mut self.waiting)
+    pub(super) fn take_all(&mut self) -> impl Iterator<Item = (Spot, Readers<T>)> + use<T> {
+        std::mem::take(&mut self.waiting).into_iter().map(|(spot, waiting)| (spot, waiting.readers))
     }
 
     /// The element that a leaf waits for.
     pub(super) fn waits_for(&self, leaf: FrameRef) -> Option<Spot> {
-        self.waiting.iter().find(|(_, readers)| readers.has(leaf)).map(|(&spot, _)| spot)
+        self.waiting.iter().find(|(_, waiting)| waiting.readers.has(leaf)).map(|(&spot, _)| spot)
+    }
+}
+
+impl<T> Line<T> {
+    /// Counts an element that readers wait for, if it is not counted yet.
+    fn count(&mut self, waiting: &mut Waiting<T>) {
+        if let Line::Partial(line) = self {
+            line.awaited += usize::from(!std::mem::replace(&mut waiting.counted, true));
+        }
     }
 }
 
 impl<T> Kept<T> {
-    /// Enters an element into its line. Returns the value if the line has it already, and whether the line is complete.
-    fn enter(&mut self, number: usize, offset: usize, value: T) -> (Option<T>, bool) {
-        let Some(Line::Partial { values, missing }) = self.lines.get_mut(&number) else { return (Some(value), false) };
-        if values[offset].is_some() {
-            return (Some(value), false);
+    /// Enters elements into their line, the first ones of `values`, or into `dropped` if the line has them already. Returns
+    /// whether the line is complete now.
+    ///
+    /// A line whose hits are counted is kept out of the directory.
+    fn enter(
+        &mut self,
+        chunk: &Chunk,
+        values: &mut impl Iterator<Item = T>,
+        counted: bool,
+        dropped: &mut Vec<T>,
+    ) -> bool {
+        let Chunk { number, offset, len } = *chunk;
+        let values = values.take(len);
+        let Some(Line::Partial(line)) = self.lines.get_mut(&number) else {
+            dropped.extend(values);
+            return false;
+        };
+        let full: Box<[T]> = if line.values.is_empty() && len == line.count {
+            values.collect()
+        } else {
+            if line.values.is_empty() {
+                line.values.resize_with(line.count, || None);
+            }
+            for (place, value) in line.values[offset..].iter_mut().zip(values) {
+                match place {
+                    Some(_) => dropped.push(value),
+                    None => {
+                        *place = Some(value);
+                        line.missing -= 1;
+                    }
+                }
+            }
+            if line.missing > 0 {
+                return false;
+            }
+            // A line with elements of this node is never full.
+            if line.values.iter().any(Option::is_none) {
+                return true;
+            }
+            std::mem::take(&mut line.values).into_iter().flatten().collect()
+        };
+        self.lines.insert(number, Line::Full(full));
+        if !counted {
+            self.publish(Some((number, 1)));
         }
-        values[offset] = Some(value);
-        *missing -= 1;
-        if *missing > 0 {
-            return (None, false);
-        }
-        // A line with elements of this node is never full.
-        if values.iter().all(Option::is_some) {
-            let values = std::mem::take(values).into_iter().flatten().collect();
-            self.lines.insert(number, Line::Full(values));
-            if let (Some(Line::Full(values)), Some(directory)) = (self.lines.get(&number), &self.directory) {
+        true
+    }
+
+    /// Enters lines that are full into the directory: the first, and how many.
+    fn publish(&self, lines: Option<(usize, usize)>) {
+        let (Some((first, count)), Some(directory)) = (lines, &self.directory) else { return };
+        for number in first..first + count {
+            if let Some(Line::Full(values)) = self.lines.get(&number) {
                 directory.publish(number * self.grid.block, values);
             }
         }
-        (None, true)
+    }
+
+    /// Allocates a line, and passes on the requests for its elements. Does nothing if there is such a line, or can be none.
+    fn request(&mut self, shape: &Shape, number: usize, ask: impl FnMut(Wanted)) {
+        let Entry::Vacant(line) = self.lines.entry(number) else { return };
+        let (wanted, count) = self.grid.wanted(shape, self.len, self.own, number);
+        let missing = wanted.iter().map(|wanted| wanted.places.len()).sum();
+        if missing > 0 {
+            line.insert(Line::Partial(Partial { count, values: Vec::new(), missing, awaited: 0 }));
+            wanted.into_iter().filter(|wanted| !wanted.places.is_empty()).for_each(ask);
+        }
+    }
+
+    /// Takes the complete lines out.
+    fn clear(&mut self) -> Vec<Line<T>> {
+        let complete = std::mem::take(&mut self.complete);
+        complete.into_iter().filter_map(|number| self.remove(number)).collect()
     }
 
     fn remove(&mut self, number: usize) -> Option<Line<T>> {
@@ -321,7 +508,7 @@ impl<T> Kept<T> {
 
 /// Values and lines that are not kept.
 pub(super) struct Dropped<T> {
-    value: Option<T>,
+    values: Vec<T>,
     lines: Vec<Line<T>>,
 }
 
@@ -329,7 +516,7 @@ pub(super) struct Dropped<T> {
 
 impl<T> Drop for Dropped<T> {
     fn drop(&mut self) {
-        quietly(|| drop(self.value.take()));
+        self.values.drain(..).for_each(|value| quietly(|| drop(value)));
         self.lines.clear();
     }
 }
@@ -337,7 +524,7 @@ impl<T> Drop for Dropped<T> {
 impl<T> Drop for Line<T> {
     fn drop(&mut self) {
         match self {
-            Line::Partial { values, .. } => values.drain(..).for_each(|value| quietly(|| drop(value))),
+            Line::Partial(line) => line.values.drain(..).for_each(|value| quietly(|| drop(value))),
             Line::Full(values) => std::mem::take(values).into_iter().for_each(|value| quietly(|| drop(value))),
         }
     }

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use super::IArray;
 use super::access::put_here;
+use super::auto::{Part, Section};
 use super::lines::Wanted;
 use super::store::{Values, Writer as By};
 use crate::message::packet::Handler;
@@ -46,8 +47,14 @@ impl<T: Portable + Clone> Elements<T> {
     pub(super) fn read(array: IArray<T>, seat: &Seat, wanted: Wanted, to: u32) -> Elements<T> {
         // SAFETY: this array's line; nothing frees it here.
         let store = unsafe { IArray::<T>::store(seat) };
-        let there = wanted.places.clone().filter_map(|at| store.get(seat, at).cloned());
-        let values = || Values::collect(wanted.places.len(), there);
+        let values = || match store.slice(seat, wanted.places.clone()) {
+            Some([value]) => Values::One(value.clone()),
+            Some(values) => Values::Many(values.to_vec()),
+            None => Values::collect(
+                wanted.places.len(),
+                wanted.places.clone().filter_map(|at| store.get(seat, at).cloned()),
+            ),
+        };
         let values = catch_unwind(AssertUnwindSafe(values)).map_err(pack);
         Elements { array, wanted, to, values }
     }
@@ -71,17 +78,27 @@ impl<T: Portable + Clone> Handler for Ask<T> {
         let Some(seat) = seat(cx, array, home as u32) else { return };
         // SAFETY: this array's line; nothing frees it here.
         let store = unsafe { IArray::<T>::store(seat) };
+        let nodes = Nodes::of(cx);
+        let measured = store.lines.borrow().is_measured().then(|| (Section::begin(), nodes.aside()));
+        let (all, mut answers) = (places.len(), 0);
         let mut rest = places;
         while !rest.is_empty() {
             // What is there goes in runs.
-            let there = rest.clone().take_while(|&at| store.get(seat, at).is_some()).count();
+            let there = match store.slice(seat, rest.clone()) {
+                Some(values) => values.len(),
+                None => rest.clone().take_while(|&at| store.get(seat, at).is_some()).count(),
+            };
             let (run, other) = (rest.start..rest.start + there, rest.start + there);
             if there > 0 {
                 Elements::read(array, seat, Wanted { home, places: run }, to).send(cx);
+                answers += usize::from(there == all);
             } else {
                 store.defer_node(seat, other, to);
             }
             rest.start = other + usize::from(there == 0);
+        }
+        if let Some((section, aside)) = measured.filter(|_| answers == 1) {
+            section.end(Part::Serve, all, nodes.aside() - aside);
         }
     }
 
@@ -107,7 +124,8 @@ impl<T: Portable + Clone> Handler for Elements<T> {
         // SAFETY: this array's line; nothing frees it here.
         let store = unsafe { IArray::<T>::store(seat) };
         match values {
-            Ok(values) => store.fetched(wanted, values),
+            // If it was this worker that has sent them, this is no part of sending.
+            Ok(values) => Nodes::of(cx).put_aside(store.fetched(wanted, values)),
             Err(payload) => store.refused(&wanted, payload),
         }
     }

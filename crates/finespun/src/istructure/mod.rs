@@ -34,10 +34,11 @@
 
 // This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own, `matrix` has two indices,
 // `create` makes and frees arrays, `taken` has arrays whose elements are taken out and put back, `shape` computes where an element
-// is, `store` keeps a node's own elements and who waits for them, `lines` keeps those of other nodes, `counts` tells what was read, `messages` has what nodes
+// is, `store` keeps a node's own elements and who waits for them, `lines` keeps those of other nodes, `auto` decides whether it does, `counts` tells what was read, `messages` has what nodes
 // send each other. The line of memory that every access reads is `object::seats`.
 
 mod access;
+mod auto;
 pub mod cost;
 mod counts;
 mod create;

@@ -8,13 +8,16 @@ use std::iter;
 use std::mem::MaybeUninit;
 use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::ops::Range;
 use std::ptr;
 
+use super::auto::{Part, Section};
 use super::counts::Counts;
 use super::create::Settings;
 use super::lines::{Lines, Spot, Wanted, nothing};
 use super::shape::Shape;
 use crate::object::Portable;
+use crate::observe::CacheChoice;
 use crate::object::error::text;
 use crate::object::seats::{Kept, NOWHERE, Seat};
 use crate::task::frame::{FrameRef, Payload, Place, quietly};
@@ -217,6 +220,23 @@ impl<T> IntoIterator for Values<T> {
     }
 }
 
+/// Values that have arrived, and have not been kept yet.
+trait Arrived<T>: Iterator<Item = T> {
+    fn slice(&self) -> &[T];
+}
+
+impl<T> Arrived<T> for std::vec::IntoIter<T> {
+    fn slice(&self) -> &[T] {
+        self.as_slice()
+    }
+}
+
+impl<T> Arrived<T> for std::array::IntoIter<T, 1> {
+    fn slice(&self) -> &[T] {
+        self.as_slice()
+    }
+}
+
 /// Ends a wait with a copy of a value, or with what making one throws.
 pub(super) fn serve<T: Clone + Send>(k: Continuation<T>, value: &T) {
     let copy = catch_unwind(AssertUnwindSafe(|| value.clone()));
@@ -226,7 +246,7 @@ pub(super) fn serve<T: Clone + Send>(k: Continuation<T>, value: &T) {
 impl<T: Portable + Clone> Store<T> {
     pub(super) fn new(word: u64, settings: Settings, node: usize) -> Result<Store<T>, Payload> {
         let Settings { len, shape, cache, counted, made } = settings;
-        let lines = Lines::new(cache, &shape, len);
+        let lines = Lines::new(cache, &shape, len, node);
         let own = shape.count(len, node);
         let mut elements = Vec::new();
         if elements.try_reserve_exact(own).is_err() {
@@ -260,9 +280,7 @@ impl<T: Portable + Clone> Store<T> {
         let mut requests = self.requests.borrow_mut();
         let Some(requests) = requests.as_mut() else { return Some(wanted) };
         match requests.last_mut() {
-            Some(last) if last.home == wanted.home && last.places.end == wanted.places.start => {
-                last.places.end = wanted.places.end;
-            }
+            Some(last) if last.continues(&wanted) => last.places.end = wanted.places.end,
             _ => requests.push(wanted),
         }
         None
@@ -346,6 +364,24 @@ impl<T: Portable + Clone> Store<T> {
         self.is_written(seat, at).then(|| unsafe { (*self.elements[at].get()).assume_init_ref() })
     }
 
+    /// Elements of this node's that have all been written in order.
+    pub(super) fn slice(&self, seat: &Seat, places: Range<usize>) -> Option<&[T]> {
+        if places.end > self.ready(seat) {
+            return None;
+        }
+        // SAFETY: they have been written, and nothing is written twice.
+        Some(unsafe { std::slice::from_raw_parts(self.first().add(places.start), places.len()) })
+    }
+
+    /// A copy of an element of another node's, if it is in the cache.
+    pub(super) fn cached(&self, spot: Spot) -> Option<T> {
+        let lines = self.lines.borrow();
+        let section = lines.is_measured().then(Section::begin);
+        let value = lines.get(&self.shape, spot)?;
+        section.map(|section| section.end(Part::Hit, 1, 0));
+        Some(value.clone())
+    }
+
     /// Somebody here waits for an element of this node's.
     pub(super) fn defer(&self, seat: &Seat, at: usize, k: Continuation<T>) {
         self.deferred.borrow_mut().entry(at).or_default().readers.add(k);
@@ -362,25 +398,54 @@ impl<T: Portable + Clone> Store<T> {
         seat.close();
     }
 
-    /// Elements of another node's have come.
-    pub(super) fn fetched(&self, wanted: Wanted, values: Values<T>) {
-        let Wanted { home, places } = wanted;
+    /// Elements of another node's have come. Returns the nanoseconds that this has taken, if that is measured.
+    pub(super) fn fetched(&self, wanted: Wanted, values: Values<T>) -> u64 {
+        let elements = wanted.places.len();
+        let section = self.lines.borrow().is_measured().then(Section::begin);
+        // To let readers go on is the readers' expense, and not the request's.
+        let mut serving = 0;
         match values {
-            Values::One(value) => self.arrived((home, places.start), value),
-            Values::Many(values) => places.zip(values).for_each(|(place, value)| self.arrived((home, place), value)),
+            Values::One(value) => self.enter(wanted, &mut [value].into_iter(), section.as_ref().map(|_| &mut serving)),
+            Values::Many(values) => self.enter(wanted, &mut values.into_iter(), section.as_ref().map(|_| &mut serving)),
         }
+        section.map_or(0, |section| section.end(Part::Take, elements, serving))
     }
 
-    fn arrived(&self, spot: Spot, value: T) {
-        let readers = self.lines.borrow_mut().take(spot);
-        match readers {
-            Readers::One(k) if !self.lines.borrow().keeps() => return quietly(|| k.end(Ok(value))),
-            readers => readers.into_iter().for_each(|k| serve(k, &value)),
-        }
-        let dropped = self.lines.borrow_mut().keep(&self.shape, spot, value);
-        // A destructor's panic has nowhere to go.
-        if needs_drop::<T>() {
-            quietly(|| drop(dropped));
+    /// Serves the readers of elements that have come, and keeps the elements. If that is measured, adds to `serving` how long it
+    /// takes to serve readers.
+    fn enter<V: Arrived<T>>(&self, mut wanted: Wanted, values: &mut V, mut serving: Option<&mut u64>) {
+        while !wanted.places.is_empty() {
+            let spot = (wanted.home, wanted.places.start);
+            let chunk = self.lines.borrow().chunk(&self.shape, &wanted);
+            let Some(chunk) = chunk else {
+                // What is not kept is the last reader's.
+                wanted.places.start += 1;
+                let (readers, Some(value)) = (self.lines.borrow_mut().take(spot), values.next()) else { return };
+                match readers {
+                    Readers::One(k) => quietly(|| k.end(Ok(value))),
+                    readers => {
+                        readers.into_iter().for_each(|k| serve(k, &value));
+                        quietly(|| drop(value));
+                    }
+                }
+                continue;
+            };
+            let readers = self.lines.borrow_mut().take_readers(spot, &chunk);
+            if !readers.is_empty() {
+                let section = serving.is_some().then(Section::begin);
+                for (at, readers) in readers {
+                    readers.into_iter().for_each(|k| serve(k, &values.slice()[at]));
+                }
+                if let (Some(section), Some(serving)) = (section, &mut serving) {
+                    **serving += section.nanoseconds();
+                }
+            }
+            wanted.places.start += chunk.len;
+            let dropped = self.lines.borrow_mut().keep(&chunk, values);
+            // A destructor's panic has nowhere to go.
+            if needs_drop::<T>() {
+                quietly(|| drop(dropped));
+            }
         }
     }
 
@@ -465,6 +530,10 @@ impl<T: Portable + Clone> Kept for Store<T> {
         if self.counts.is_none() {
             self.ready.set(seat.ready());
         }
+    }
+
+    fn choice(&self) -> Option<CacheChoice> {
+        self.lines.borrow().choice(&self.made)
     }
 
     fn freed(&self) {

@@ -3,11 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::fabric::threads::{Threads, threads};
 use crate::message::mailbox::{Mailbox, Travel, mailboxes};
 use crate::message::packet::{Handler, Made, Packet};
+use crate::observe::CacheChoices;
 use crate::sched::team::Host;
 use crate::task::context::{Context, Cx};
 use crate::task::frame::{FrameRef, quietly};
@@ -36,12 +38,21 @@ pub(crate) struct Nodes {
     announced: Cell<bool>,
     /// What a message costs its sender, and its receiver, in addition, in nanoseconds.
     overhead: u64,
+    /// How long this worker has spent for that, and for whatever else is not counted twice when a time is taken, in nanoseconds.
+    aside: Cell<u64>,
     /// Messages in the outbox above which senders wait.
     outbox: usize,
+    /// What the caches of this runtime's arrays have decided.
+    choices: Arc<CacheChoices>,
 }
 
 /// The nodes of each of so many workers.
-pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel) -> Vec<Box<dyn Host>> {
+pub(crate) fn hosts(
+    workers: usize,
+    count: usize,
+    travel: &Travel,
+    choices: &Arc<CacheChoices>,
+) -> Vec<Box<dyn Host>> {
     let (workers, count) = (workers as u32, count as u32);
     let nodes = |(worker, mailbox)| {
         let tables = (worker as u32..count).step_by(workers as usize).map(Table::new).collect();
@@ -57,23 +68,46 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel) -> Vec<Box<dy
             stalled: RefCell::new(VecDeque::new()),
             announced: Cell::new(false),
             overhead: travel.overhead.as_nanos().try_into().unwrap_or(u64::MAX),
+            aside: Cell::new(0),
             outbox: travel.outbox,
+            choices: Arc::clone(choices),
         }) as Box<dyn Host>
     };
     mailboxes(threads(workers as usize, travel.transport), travel).into_iter().enumerate().map(nodes).collect()
 }
 
-/// Spends so many nanoseconds.
-#[cold]
-#[inline(never)]
-fn spend(nanoseconds: u64) {
-    let (start, time) = (Instant::now(), Duration::from_nanos(nanoseconds));
-    while start.elapsed() < time {
-        std::hint::spin_loop();
-    }
-}
-
 impl Nodes {
+    /// Spends so many nanoseconds.
+    #[cold]
+    #[inline(never)]
+    fn spend(&self, nanoseconds: u64) {
+        let (start, time) = (Instant::now(), Duration::from_nanos(nanoseconds));
+        while start.elapsed() < time {
+            std::hint::spin_loop();
+        }
+        self.put_aside(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// Nanoseconds that are not counted by whoever takes a time meanwhile.
+    pub(crate) fn put_aside(&self, nanoseconds: u64) {
+        self.aside.set(self.aside.get().saturating_add(nanoseconds));
+    }
+
+    /// What has been put aside so far, in nanoseconds.
+    pub(crate) fn aside(&self) -> u64 {
+        self.aside.get()
+    }
+
+    /// What a request and its answer cost their senders and receivers in addition, in nanoseconds.
+    pub(crate) fn overhead_of_request(&self) -> u64 {
+        self.overhead.saturating_mul(4)
+    }
+
+    /// What the caches of this runtime's arrays have decided.
+    pub(crate) fn choices(&self) -> &CacheChoices {
+        &self.choices
+    }
+
     /// Those of the worker that runs this.
     #[inline]
     pub(crate) fn of<'a>(cx: Cx) -> &'a Nodes {
@@ -143,7 +177,7 @@ impl Nodes {
     #[inline]
     pub(crate) fn charge(&self) {
         if self.overhead > 0 {
-            spend(self.overhead.saturating_mul(2));
+            self.spend(self.overhead.saturating_mul(2));
         }
     }
 
@@ -155,7 +189,7 @@ impl Nodes {
             cx.context().scheduler().use_nodes();
         }
         if self.overhead > 0 {
-            spend(self.overhead);
+            self.spend(self.overhead);
         }
         // SAFETY: passed on.
         unsafe { self.mailbox.send(worker as usize, message, &cx.context().counters) };
@@ -244,7 +278,7 @@ impl Host for Nodes {
                 break;
             }
             if self.overhead > 0 {
-                spend(self.overhead);
+                self.spend(self.overhead);
             }
             some = true;
             if ready.get().is_some() {

@@ -12,6 +12,7 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use crate::observe::CacheChoice;
 use crate::task::context::Cx;
 use crate::task::frame::{FrameRef, Payload, quietly};
 
@@ -70,6 +71,11 @@ pub(crate) trait Kept: Any {
 
     /// The program has freed it: whoever waits here is told so.
     fn freed(&self);
+
+    /// What its cache has decided, if it decides for itself.
+    fn choice(&self) -> Option<CacheChoice> {
+        None
+    }
 }
 
 /// The lines of a node that has no arrays: all zero.

@@ -213,9 +213,10 @@ impl Builder {
             policy: self.policy,
             frame_memory: self.frame_memory,
         };
-        let hosts = hosts(workers, nodes, &self.travel);
+        let choices = Arc::default();
+        let hosts = hosts(workers, nodes, &self.travel, &choices);
         let team = Team::new(config, hosts).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
-        let mut runtime = Runtime { team, nodes, threads: Vec::with_capacity(workers + 1), closed: false };
+        let mut runtime = Runtime { team, nodes, choices, threads: Vec::with_capacity(workers + 1), closed: false };
         for worker in 0..workers {
             let team = Arc::clone(&runtime.team);
             let thread = thread::Builder::new()

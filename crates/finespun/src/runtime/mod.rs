@@ -18,7 +18,7 @@ pub use spawned::RunFuture;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use crate::observe::Stats;
+use crate::observe::{CacheChoice, CacheChoices, Stats};
 use crate::sched::team::Team;
 use crate::task::call::Task;
 use crate::task::context::try_cx;
@@ -52,6 +52,7 @@ use crate::task::outside::Outside;
 pub struct Runtime {
     team: Arc<Team>,
     nodes: usize,
+    choices: Arc<CacheChoices>,
     threads: Vec<JoinHandle<()>>,
     /// Its threads have been joined.
     closed: bool,
@@ -174,7 +175,13 @@ impl Runtime {
         sum
     }
 
-    /// The same, worker by worker.
+    /// What [`Cache::Auto`](crate::istructure::Cache::Auto) has decided for the arrays that have been freed, by the places in the source
+    /// where they were made.
+    pub fn cache_choices(&self) -> Vec<CacheChoice> {
+        self.choices.read()
+    }
+
+    /// The same as [`stats`](Runtime::stats), worker by worker.
     pub fn worker_stats(&self) -> Vec<Stats> {
         self.team.stats()
     }

@@ -1,0 +1,398 @@
+//! `Cache::Auto`: whether the cache of an array pays at a node, and how many elements a request should fetch.
+//!
+//! The question is equation 1 of i-structure-software-cache, section 3.2, with the reads at home left out, which take as long with
+//! the cache as without: do hits save more than fetching blocks instead of elements costs?
+//!
+//! ```text
+//!   R_hit (O_request - O_hit) > (1 - R_hit) (O_block - O_request)
+//! ```
+//!
+//! with all messages of a request in O_request and O_block. The *balance* is the difference of the two sides, summed up over the
+//! reads of this node. Below a bound the cache is switched off, and it is tried again after requests of single elements have taken
+//! many times what the trial may lose; each failure doubles that time. So a program without any reuse loses little.
+//!
+//! ```text
+//!   measuring --- costs are known ---> on --- balance below the bound ---> off
+//!                                      on <------- rest is over ---------- off
+//! ```
+//!
+//! Hits that the directory answers are not counted: that would cost more than the hit. A *probe* is a request whose lines are kept
+//! out of the directory until they have been read often enough, so its hits are counted, and stand for those of the requests since
+//! it began.
+//!
+//! A request fetches a *group* of lines, which follow each other. Its number doubles while enough requests find the group beside
+//! theirs in the cache already (a larger group would have saved them), and halves when a probe's lines are not read.
+//!
+//! The costs are measured once per process, while the program runs: the time that requests take at the node that reads and at the
+//! elements' home, of one element and of a line's (`Section`). What `Builder::overhead` adds is known, and is not measured.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+use crate::atomics::lock_std as lock;
+use crate::observe::CacheChoice;
+
+/// Elements of a line.
+pub(super) const LINE: usize = 8;
+
+/// Bytes of the elements that a node keeps of an array.
+pub(super) const BYTES: usize = 64 << 20;
+
+/// The most lines that a request fetches: as many as a probe's mask has bits.
+const WIDEST: usize = 64;
+
+/// Requests after which the width is looked at.
+const WINDOW: u32 = 32;
+
+/// The bound of the balance: what this many requests of lines without any hit lose.
+const PATIENCE: f64 = 4096.0;
+
+/// Requests after which a probe ends, whatever its hits.
+const PROBE: u64 = 2048;
+
+/// Hits of each line of a probe at which it ends.
+const ENOUGH: u32 = 16;
+
+/// The time that the cache stays off at first, in bounds of the balance.
+const REST: f64 = 16.0;
+
+/// Sections of each kind that are measured.
+const SAMPLES: usize = 63;
+
+/// As long as the costs are not known: the requests of single elements, which are followed by requests of lines, and of both.
+const SINGLE: u32 = 64;
+const ROUND: u32 = 1024;
+
+/// Nanoseconds that operations take, without the overhead that is added.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Costs {
+    /// A request of one element, on all nodes.
+    request: f64,
+    /// Each further element.
+    element: f64,
+    /// A hit.
+    hit: f64,
+}
+
+/// This process's.
+static COSTS: OnceLock<Costs> = OnceLock::new();
+
+/// The requests of this process's as long as they are not known.
+static ASKED: AtomicU32 = AtomicU32::new(0);
+
+/// What has been measured.
+static MEASURED: Mutex<[Vec<f64>; 7]> = Mutex::new([const { Vec::new() }; 7]);
+
+/// A part of the work for a request.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    /// The reader's node makes and sends it.
+    Ask,
+    /// The home answers it.
+    Serve,
+    /// The reader's node takes the answer.
+    Take,
+    /// A read finds its element in a line.
+    Hit,
+}
+
+/// Measures a part of the work for a request, until the costs are known.
+pub(super) struct Section(Option<Instant>);
+
+impl Section {
+    pub(super) fn begin() -> Section {
+        Section(COSTS.get().is_none().then(Instant::now))
+    }
+
+    /// How long it has lasted; 0 if the costs are known.
+    pub(super) fn nanoseconds(&self) -> u64 {
+        let Some(start) = self.0 else { return 0 };
+        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// The part has been done for so many elements; of the time so many nanoseconds were something else's.
+    ///
+    /// Returns how long it has taken.
+    pub(super) fn end(self, part: Part, elements: usize, other: u64) -> u64 {
+        if self.0.is_none() {
+            return 0;
+        }
+        let all = self.nanoseconds();
+        let kind = match (part, elements) {
+            (Part::Hit, _) => 6,
+            (part, 1) => part as usize,
+            (part, LINE) => 3 + part as usize,
+            _ => return all,
+        };
+        let mut measured = lock(&MEASURED);
+        if measured[kind].len() < SAMPLES {
+            measured[kind].push(all.saturating_sub(other) as f64);
+        }
+        all
+    }
+}
+
+/// The costs, if enough has been measured.
+fn costs() -> Option<Costs> {
+    if let Some(costs) = COSTS.get() {
+        return Some(*costs);
+    }
+    let measured = lock(&MEASURED);
+    if measured[..6].iter().any(|kind| kind.len() < SAMPLES) {
+        return None;
+    }
+    // Interrupts make a section longer, and so do memory and code that are used for the first time.
+    let usual = |kind: &Vec<f64>| {
+        let mut sorted = kind.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 8).copied().unwrap_or(0.0)
+    };
+    let sum = |kinds: &[Vec<f64>]| kinds.iter().map(usual).sum::<f64>();
+    let (request, block) = (sum(&measured[..3]), sum(&measured[3..6]));
+    let element = ((block - request) / (LINE - 1) as f64).max(0.0);
+    // Hits may not have been measured yet; they take less than what a clock shows.
+    let hit = usual(&measured[6]).min(request);
+    Some(*COSTS.get_or_init(|| Costs { request, element, hit }))
+}
+
+/// A request whose hits are counted.
+#[derive(Clone, Copy)]
+struct Probe {
+    /// Its first line.
+    first: usize,
+    /// How many lines it has.
+    width: usize,
+    /// How many requests had been sent when it began.
+    born: u64,
+    hits: u32,
+    /// The lines that have been read, by bits.
+    read: u64,
+}
+
+/// What a node has found out about an array.
+pub(super) struct Auto {
+    costs: Cell<Option<Costs>>,
+    on: bool,
+    /// Lines that a request fetches.
+    width: usize,
+    /// Requests since the cache was switched on.
+    requests: u64,
+    /// What the cache has saved, in nanoseconds.
+    balance: Cell<f64>,
+    probe: Cell<Option<Probe>>,
+    /// The lines of one that has ended, and their number: their hits are not counted any more.
+    ended: Cell<Option<(usize, usize)>>,
+    /// The last requests, and those of them that found the group beside theirs.
+    window: (u32, u32),
+    /// How much longer the cache stays off, in nanoseconds; and how long the next time.
+    rest: f64,
+    next_rest: Cell<f64>,
+    /// What messages cost in addition: nanoseconds for a request.
+    added: f64,
+    changes: u64,
+    /// All requests, those of blocks, and hits of probes with the number of their requests.
+    all: u64,
+    hits: Cell<(f64, f64)>,
+}
+
+/// What to do for a read that finds nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Choice {
+    /// Request the element alone.
+    Element,
+    /// Request the lines of this range that are not there.
+    Lines { first: usize, width: usize },
+}
+
+impl Auto {
+    pub(super) fn new() -> Auto {
+        Auto {
+            costs: Cell::new(costs()),
+            on: true,
+            width: 1,
+            requests: 0,
+            balance: Cell::new(0.0),
+            probe: Cell::new(None),
+            ended: Cell::new(None),
+            window: (0, 0),
+            rest: 0.0,
+            next_rest: Cell::new(REST),
+            added: 0.0,
+            changes: 0,
+            all: 0,
+            hits: Cell::default(),
+        }
+    }
+
+    /// Nanoseconds of a request of so many lines.
+    fn cost(&self, costs: Costs, lines: usize) -> f64 {
+        self.saved(costs) + (LINE * lines - 1) as f64 * costs.element
+    }
+
+    /// Nanoseconds of a request of one element.
+    fn saved(&self, costs: Costs) -> f64 {
+        costs.request + self.added
+    }
+
+    fn bound(&self, costs: Costs) -> f64 {
+        // Not less than what clocks tell apart.
+        PATIENCE * (self.cost(costs, 1) - self.saved(costs)).max(10.0)
+    }
+
+    /// A read of an element in this line finds neither the element nor a line. `near` says whether there is a certain line.
+    ///
+    /// `added` is what messages cost in addition, in nanoseconds for a request.
+    pub(super) fn miss(&mut self, line: usize, added: f64, near: impl FnOnce(usize) -> bool) -> Choice {
+        self.added = added;
+        self.all += 1;
+        let Some(costs) = self.costs.get().or_else(costs) else {
+            // Both are measured. Relaxed: a count, which nothing depends on.
+            return match ASKED.fetch_add(1, Relaxed) % ROUND {
+                ..SINGLE => Choice::Element,
+                _ => Choice::Lines { first: line, width: 1 },
+            };
+        };
+        self.costs.set(Some(costs));
+        let bound = self.bound(costs);
+        if !self.on {
+            self.rest -= self.saved(costs);
+            if self.rest > 0.0 {
+                return Choice::Element;
+            }
+            self.switch(true);
+        }
+        self.requests += 1;
+        if let Some(probe) = self.probe.get().filter(|probe| self.requests - probe.born >= PROBE) {
+            self.end_probe(costs, probe);
+        }
+        // Widened, narrowed, or given up.
+        self.window.0 += 1;
+        self.window.1 += u32::from(self.width < WIDEST && near(line ^ self.width));
+        if self.window.0 == WINDOW {
+            let saved = f64::from(self.window.1) / f64::from(WINDOW);
+            if self.width < WIDEST
+                && (1.0 - saved) * self.cost(costs, 2 * self.width) < 0.95 * self.cost(costs, self.width)
+            {
+                self.resize(2 * self.width);
+            }
+            self.window = (0, 0);
+        }
+        self.balance.set(self.balance.get() - (self.cost(costs, self.width) - self.saved(costs)));
+        if self.balance.get() < -bound / 2.0 && self.width > 1 {
+            self.resize(1);
+        }
+        if self.balance.get() < -bound {
+            self.switch(false);
+            self.rest = self.next_rest.get() * bound;
+            self.next_rest.set(2.0 * self.next_rest.get());
+            return Choice::Element;
+        }
+        let (first, width) = (line / self.width * self.width, self.width);
+        if self.probe.get().is_none() {
+            self.probe.set(Some(Probe { first, width, born: self.requests - 1, hits: 0, read: 0 }));
+        }
+        Choice::Lines { first, width }
+    }
+
+    /// A read finds its element in this line, not by way of the directory.
+    pub(super) fn hit(&self, line: usize) {
+        let probe = self.probe.get().filter(|probe| (probe.first..probe.first + probe.width).contains(&line));
+        let (Some(mut probe), Some(costs)) = (probe, self.costs.get()) else { return };
+        probe.hits += 1;
+        probe.read |= 1 << (line - probe.first);
+        self.probe.set(Some(probe));
+        if probe.hits >= ENOUGH * probe.width as u32 {
+            self.gain(costs, probe);
+        }
+    }
+
+    /// A read waits for a block that another one has requested.
+    pub(super) fn deferred(&self) {
+        let Some(costs) = self.costs.get() else { return };
+        if self.on {
+            self.balance.set((self.balance.get() + self.saved(costs)).min(self.bound(costs)));
+        }
+    }
+
+    /// Whether hits of this line are counted.
+    pub(super) fn counts(&self, line: usize) -> bool {
+        self.probe.get().is_some_and(|probe| (probe.first..probe.first + probe.width).contains(&line))
+    }
+
+    /// The lines of a probe that has ended since this was called, and their number: their hits need not be counted any more.
+    pub(super) fn ended(&self) -> Option<(usize, usize)> {
+        self.ended.take()
+    }
+
+    /// A probe has become old.
+    fn end_probe(&mut self, costs: Costs, probe: Probe) {
+        self.gain(costs, probe);
+        let read = probe.read.count_ones() as usize;
+        // As many requests of lines would have been less.
+        if self.width > 1 && probe.width == self.width && read as f64 * self.cost(costs, 1) < 0.9 * self.cost(costs, self.width) {
+            self.resize(self.width / 2);
+        }
+    }
+
+    /// A probe ends: its hits stand for those of all requests since it began.
+    fn gain(&self, costs: Costs, probe: Probe) {
+        let requests = (self.requests - probe.born).max(1) as f64;
+        let saved = f64::from(probe.hits) * (self.saved(costs) - costs.hit);
+        let balance = self.balance.get() + requests * saved;
+        if balance >= self.bound(costs) {
+            // It pays: when it does no more, and then does again, that is found soon.
+            self.next_rest.set(REST);
+        }
+        self.balance.set(balance.min(self.bound(costs)));
+        self.probe.set(None);
+        self.ended.set(Some((probe.first, probe.width)));
+        let (hits, of) = self.hits.get();
+        self.hits.set((hits + requests * f64::from(probe.hits), of + requests));
+    }
+
+    fn resize(&mut self, width: usize) {
+        self.changes += 1;
+        self.width = width;
+        self.window = (0, 0);
+    }
+
+    fn switch(&mut self, on: bool) {
+        self.changes += 1;
+        self.on = on;
+        self.width = 1;
+        self.requests = 0;
+        self.balance.set(0.0);
+        self.probe.set(None);
+        self.ended.set(None);
+        self.window = (0, 0);
+    }
+
+    /// Whether blocks are fetched.
+    pub(super) fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// What has been decided for the array made at `made`, if anything.
+    pub(super) fn choice(&self, made: &str) -> Option<CacheChoice> {
+        if self.all == 0 {
+            return None;
+        }
+        let costs = self.costs.get();
+        let (hits, of) = self.hits.get();
+        Some(CacheChoice {
+            made: made.to_owned(),
+            caches: 1,
+            on: self.on.into(),
+            changes: self.changes,
+            block: (LINE * self.width, LINE * self.width),
+            requests: self.all,
+            hits: if of > 0.0 { hits / of } else { 0.0 },
+            request_ns: costs.map_or(0.0, |costs| costs.request),
+            element_ns: costs.map_or(0.0, |costs| costs.element),
+            hit_ns: costs.map_or(0.0, |costs| costs.hit),
+            added_ns: self.added,
+        })
+    }
+}
