@@ -3,17 +3,22 @@
 //! rustc drops such groups where a proc macro gives them back (rust-lang/rust#67062), and with them what binds to what:
 //! `$a * 2` of `1 + 2` would be 5. So those for which it matters get parentheses, before anything is parsed.
 
-use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
-use syn::{Expr, Type, TypeParamBound, punctuated::Punctuated};
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use syn::parse::Parser;
+use syn::{Expr, MacroDelimiter, Pat, Type, TypeParamBound, parse2, punctuated::Punctuated};
+
+use crate::{macros, scan};
 
 /// The same tokens, with parentheses around the fragments that need them.
 pub(crate) fn parenthesised(tokens: TokenStream) -> TokenStream {
-    changed(&tokens).unwrap_or(tokens)
+    changed(&tokens, true).unwrap_or(tokens)
 }
 
 /// The tokens with parentheses, if there are any to be added: what is taken apart is not shown as it was written any more
 /// (by `assert!`, which shows its condition).
-fn changed(tokens: &TokenStream) -> Option<TokenStream> {
+///
+/// `code` says that this is no macro's argument, in which anything may follow anything.
+fn changed(tokens: &TokenStream, code: bool) -> Option<TokenStream> {
     let mut trees = tokens.clone().into_iter().peekable();
     let mut out: Vec<TokenTree> = Vec::new();
     let mut any = false;
@@ -26,19 +31,114 @@ fn changed(tokens: &TokenStream) -> Option<TokenStream> {
             out.push(tree);
             continue;
         }
-        let inside = changed(&group.stream());
-        let loose = group.delimiter() == Delimiter::None && binds_loosely(&group.stream(), trees.peek());
-        if inside.is_none() && !loose {
+        let called = called(&out).map(Ident::to_string).unwrap_or_default();
+        // The text of such arguments is what counts.
+        if macros::is_text(&called) {
+            out.push(tree);
+            continue;
+        }
+        let inside = changed(&group.stream(), code && called.is_empty());
+        let fragment = group.delimiter() == Delimiter::None;
+        let loose = fragment && binds_loosely(&group.stream(), trees.peek());
+        let ended = code && fragment && ends_unsaid(&group.stream(), trees.peek());
+        // rustc drops the group anyway, and it is no statement with it.
+        let block = code
+            && fragment
+            && !loose
+            && another_begins(trees.peek())
+            && matches!(parse2(group.stream()), Ok(expr) if is_block(&expr));
+        if inside.is_none() && !loose && !ended && !block {
             out.push(tree);
             continue;
         }
         any = true;
-        let delimiter = if loose { Delimiter::Parenthesis } else { group.delimiter() };
-        let mut new = Group::new(delimiter, inside.unwrap_or_else(|| group.stream()));
-        new.set_span(group.span());
-        out.push(new.into());
+        if block || ended && !loose {
+            out.extend(inside.unwrap_or_else(|| group.stream()));
+        } else {
+            let delimiter = if loose { Delimiter::Parenthesis } else { group.delimiter() };
+            let mut new = Group::new(
+                delimiter,
+                match inside {
+                    Some(inside) if macros::is_condition(&called) => macros::worded(inside, &group.stream()),
+                    inside => inside.unwrap_or_else(|| group.stream()),
+                },
+            );
+            // No lint looks at parentheses that the author has not written.
+            new.set_span(if loose { Span::mixed_site().located_at(group.span()) } else { group.span() });
+            out.push(new.into());
+        }
+        if ended {
+            out.push(Punct::new(';', Spacing::Alone).into());
+        }
     }
     any.then(|| out.into_iter().collect())
+}
+
+/// The macro whose arguments follow these tokens.
+fn called(before: &[TokenTree]) -> Option<&Ident> {
+    match before {
+        [.., TokenTree::Ident(name), TokenTree::Punct(p)] if p.as_char() == '!' => Some(name),
+        _ => None,
+    }
+}
+
+/// Does another statement, or another arm, begin behind a fragment, if that is a whole statement?
+fn another_begins(next: Option<&TokenTree>) -> bool {
+    match next {
+        // What goes on with an expression or a pattern.
+        Some(TokenTree::Ident(ident)) => {
+            !["as", "else", "for", "if", "in", "where"].iter().any(|keyword| ident == keyword)
+        }
+        // The block of a condition begins none.
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::None => {
+            !matches!(group.stream().into_iter().next(), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Brace)
+        }
+        Some(TokenTree::Literal(_)) => true,
+        _ => false,
+    }
+}
+
+/// Is a fragment with these tokens a statement that the fragment's end ends, and no semicolon?
+fn ends_unsaid(tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
+    if matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(first)) if first == "let") {
+        let said = matches!(next, Some(TokenTree::Punct(p)) if p.as_char() == ';');
+        return !said && !matches!(next, Some(TokenTree::Ident(ident)) if ident == "else");
+    }
+    if !another_begins(next) {
+        return false;
+    }
+    // Neither a type nor a pattern.
+    match parse2(tokens.clone()) {
+        Ok(
+            Expr::Call(_)
+            | Expr::MethodCall(_)
+            | Expr::Await(_)
+            | Expr::Try(_)
+            | Expr::Assign(_)
+            | Expr::Macro(_)
+            | Expr::Return(_)
+            | Expr::Break(_)
+            | Expr::Continue(_),
+        ) => true,
+        Ok(Expr::Binary(binary)) => scan::assigns(&binary.op),
+        _ => false,
+    }
+}
+
+/// May such an expression stand as a statement, without a semicolon?
+fn is_block(expr: &Expr) -> bool {
+    match expr {
+        Expr::Block(_)
+        | Expr::Unsafe(_)
+        | Expr::Const(_)
+        | Expr::If(_)
+        | Expr::Match(_)
+        | Expr::Loop(_)
+        | Expr::While(_)
+        | Expr::ForLoop(_) => true,
+        Expr::Macro(mac) => matches!(mac.mac.delimiter, MacroDelimiter::Brace(_)),
+        _ => false,
+    }
 }
 
 /// Is what follows these tokens, in brackets, an attribute's?
@@ -51,18 +151,11 @@ fn is_attribute(before: &[TokenTree]) -> bool {
 /// May these tokens mean something else if they stand before what follows, or behind what precedes them? They are an
 /// expression, a pattern, a type, or something that is none of these.
 fn binds_loosely(tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
-    if let Ok(expr) = syn::parse2::<Expr>(tokens.clone()) {
+    if let Ok(expr) = parse2::<Expr>(tokens.clone()) {
         return match expr {
             // Nothing but what follows binds closer.
             Expr::Unary(_) | Expr::Reference(_) | Expr::RawAddr(_) => next.is_some_and(is_postfix),
-            Expr::Block(_)
-            | Expr::Unsafe(_)
-            | Expr::Const(_)
-            | Expr::If(_)
-            | Expr::Match(_)
-            | Expr::Loop(_)
-            | Expr::While(_)
-            | Expr::ForLoop(_) => next.is_some_and(|next| is_postfix(next) || is_operator(next)),
+            expr if is_block(&expr) => next.is_some_and(|next| is_postfix(next) || is_operator(next)),
             // The rest of a pattern.
             Expr::Range(range) => range.start.is_some() || range.end.is_some(),
             Expr::Binary(_)
@@ -76,10 +169,12 @@ fn binds_loosely(tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
         };
     }
     let several = |bounds: &Punctuated<TypeParamBound, _>| bounds.len() > 1;
-    match syn::parse2::<Type>(tokens.clone()) {
+    match parse2::<Type>(tokens.clone()) {
         Ok(Type::TraitObject(object)) => several(&object.bounds),
         Ok(Type::ImplTrait(bounded)) => several(&bounded.bounds),
-        _ => false,
+        Ok(_) => false,
+        // A pattern, then. What binds a name does not look like an expression.
+        Err(_) => matches!(Pat::parse_multi.parse2(tokens.clone()), Ok(Pat::Or(_))),
     }
 }
 
@@ -157,6 +252,23 @@ mod tests {
         check("vec![{a as u8} < 3]", "vec![(a as u8) < 3]");
         check("#[{doc = 1 + 2}] {{x}}.len()", "#[doc = 1 + 2] x.len()");
         check("{ref x} {Vec<u8>} {A | B} {}", "ref x Vec<u8> (A | B)");
+        check("whole @ {S(n @ 4..) | T(n)}", "whole @ (S(n @ 4..) | T(n))");
+        check("stringify!({1 + 2} * 2) + {1 + 2}", "stringify!(1 + 2 * 2) + (1 + 2)");
+        check(
+            "assert!({1 + 2} == x); assert!({1 + 2} == x, text)",
+            "assert!((1 + 2) == x, \"assertion failed: 1 + 2 == x\"); assert!((1 + 2) == x, text)",
+        );
+    }
+
+    #[test]
+    fn statements_end_where_their_fragments_do() {
+        check("{let x = 3} {f(x)} {x}", "let x = 3; f(x); x");
+        check("{let x = 3}; {f(x)}; 3", "let x = 3; f(x); 3");
+        check("{f(x)} 3 {x.g().await} let y = 2", "f(x); 3 x.g().await; let y = 2");
+        check(
+            "match x {Some(y)} if c; for {Some(y)} in {f()} else {A(x)}",
+            "match x Some(y) if c; for Some(y) in f() else A(x)",
+        );
     }
 
     #[test]

@@ -29,9 +29,23 @@ pub(crate) enum Style {
     None,
 }
 
+/// Does a macro of this name show its arguments as they are written, and evaluate none?
+pub(crate) fn is_text(name: &str) -> bool {
+    named_style(name) == Some(Style::None)
+}
+
+/// Does a macro of this name show its first argument, if that is the only one?
+pub(crate) fn is_condition(name: &str) -> bool {
+    named_style(name) == Some(Style::Condition)
+}
+
 /// What kind of macro, if it is one of std's that are understood.
 pub(crate) fn style(mac: &Macro) -> Option<Style> {
-    Some(match name(mac)?.as_str() {
+    named_style(&name(mac)?)
+}
+
+fn named_style(name: &str) -> Option<Style> {
+    Some(match name {
         "println" | "print" | "eprintln" | "eprint" | "format" | "panic" | "unreachable" | "todo" | "unimplemented"
         | "write" | "writeln" | "format_args" => Style::Format,
         "assert" | "debug_assert" => Style::Condition,
@@ -237,6 +251,25 @@ pub(crate) fn inline_names(text: &str) -> Vec<String> {
     names.into_iter().filter(|n| n.starts_with(|c: char| c.is_alphabetic() || c == '_') && n != "_").collect()
 }
 
+/// What `assert!` says of a condition that is written like this.
+fn failed(condition: &TokenStream) -> LitStr {
+    let text = condition.to_string();
+    let text = text.trim_end_matches(',').trim_end().replace('{', "{{").replace('}', "}}");
+    LitStr::new(&format!("assertion failed: {text}"), Span::mixed_site())
+}
+
+/// The arguments of an `assert!`, which are written otherwise, with the message that it would have.
+pub(crate) fn worded(arguments: TokenStream, written: &TokenStream) -> TokenStream {
+    let list = Punctuated::<Argument, Token![,]>::parse_terminated.parse2(arguments.clone());
+    match list {
+        Ok(list) if list.len() == 1 && list[0].name.is_none() => {
+            let (condition, message) = (&list[0], failed(written));
+            quote!(#condition, #message)
+        }
+        _ => arguments,
+    }
+}
+
 /// Gives `assert!`s that say nothing the message that they would have: the text of their condition is about to change.
 pub(crate) struct Worded;
 
@@ -244,9 +277,7 @@ impl VisitMut for Worded {
     fn visit_macro_mut(&mut self, mac: &mut Macro) {
         let Some((Style::Condition, Arguments::List(mut list))) = parse(mac) else { return };
         if list.len() == 1 && list[0].name.is_none() {
-            let text = mac.tokens.to_string();
-            let text = text.trim_end_matches(',').trim_end().replace('{', "{{").replace('}', "}}");
-            let message = LitStr::new(&format!("assertion failed: {text}"), Span::mixed_site());
+            let message = failed(&mac.tokens);
             list.push(Argument { name: None, expr: syn::parse_quote!(#message) });
             mac.tokens = quote!(#list);
         }

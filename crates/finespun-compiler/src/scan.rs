@@ -1,6 +1,7 @@
 //! Questions about an expression or a body that need no names: does it await,
 //! and where; does it contain a closure, or what is there under a condition only.
 
+use crate::macros;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, ExprAsync, ExprAwait, ExprClosure, Item, Macro, Stmt};
@@ -21,7 +22,8 @@ impl<'a> Visit<'a> for Awaits {
 
 /// Where the arguments of a macro await, not in an `async` block among them.
 pub(crate) fn macro_awaits(mac: &Macro) -> Option<Span> {
-    tokens_await(mac.tokens.clone())
+    // What is not evaluated does not wait.
+    if macros::style(mac) == Some(macros::Style::None) { None } else { tokens_await(mac.tokens.clone()) }
 }
 
 /// `.await` or `join!` in tokens, but not in an `async` block.

@@ -125,6 +125,7 @@ pub mod istructure;
 mod message;
 mod object;
 mod observe;
+mod process;
 mod runtime;
 mod sched;
 pub mod sync;

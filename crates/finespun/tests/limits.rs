@@ -6,6 +6,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -168,6 +169,65 @@ fn a_fork_has_no_runtime() {
     });
 }
 
+/// Locks of the whole process are never found held by a thread that is not there.
+#[cfg(all(unix, not(sanitized)))]
+#[test]
+fn a_fork_waits_until_no_lock_of_the_process_is_held() {
+    unsafe extern "C" {
+        fn fork() -> i32;
+        fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
+        fn _exit(code: i32) -> !;
+    }
+    within_a_minute(|| {
+        let ended = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !ended.load(Ordering::Relaxed) {
+                    drop(Runtime::builder().workers(1).build().unwrap());
+                }
+            });
+            threads.spawn(|| {
+                let runtime = Runtime::builder().workers(1).build().unwrap();
+                while !ended.load(Ordering::Relaxed) {
+                    assert_eq!(runtime.run(blocked()), 5);
+                }
+            });
+            for round in 0..400 {
+                // SAFETY: the child allocates, for which the system's allocator is prepared, and leaves by `_exit`.
+                let child = unsafe { fork() };
+                if child == 0 {
+                    let own = Runtime::builder().workers(1).build().unwrap();
+                    let value = own.run(fib(10)) + own.run(blocked());
+                    // SAFETY: ends the process.
+                    unsafe { _exit(if value == 60 { 7 } else { 8 }) };
+                }
+                let mut status = 0;
+                // SAFETY: `status` is there to be written.
+                assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
+                assert_eq!(status >> 8, 7, "round {round}, status {status:#x}");
+            }
+            ended.store(true, Ordering::Relaxed);
+        });
+    });
+}
+
+/// Two runtimes find out at the same time that they are stuck: neither report is lost.
+#[test]
+fn every_deadlock_is_reported_although_others_are_at_the_same_time() {
+    within_a_minute(|| {
+        std::thread::scope(|threads| {
+            for workers in [1, 2] {
+                threads.spawn(move || {
+                    let runtime = Runtime::builder().workers(workers).build().unwrap();
+                    for _ in 0..20_000 {
+                        assert!(matches!(runtime.try_run(kept()), Err(RunError::Deadlock(_))));
+                    }
+                });
+            }
+        });
+    });
+}
+
 #[task]
 async fn blocked() -> u64 {
     blocking(|| 5).await
@@ -206,6 +266,15 @@ fn a_deadlock_is_reported_to_its_own_run() {
 }
 
 /// Waits for what nobody has any more.
+/// Waits for whoever has the continuation, which is the task itself.
+#[task]
+async fn kept() {
+    let place = Arc::new(Mutex::new(None::<Continuation<()>>));
+    let own = Arc::clone(&place);
+    suspend(move |k| *own.lock().unwrap() = Some(k)).await;
+    drop(place);
+}
+
 #[task]
 async fn forgotten() {
     suspend(|k: Continuation<()>| std::mem::forget(k)).await;

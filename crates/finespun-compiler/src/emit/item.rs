@@ -102,12 +102,27 @@ fn conditional(sig: &mut Signature) -> Option<(usize, TokenStream)> {
             FnArg::Receiver(r) => &mut r.attrs,
             FnArg::Typed(p) => &mut p.attrs,
         };
+        attrs.iter_mut().for_each(unfold);
         let condition = attrs.iter().position(|a| a.path().is_ident("cfg"))?;
         match attrs.remove(condition).meta {
             syn::Meta::List(list) => Some((place, list.tokens)),
             _ => None,
         }
     })
+}
+
+/// `cfg_attr(a, cfg(b))` is `cfg(any(not(a), b))`.
+fn unfold(attr: &mut syn::Attribute) {
+    type Metas = syn::punctuated::Punctuated<syn::Meta, syn::Token![,]>;
+    let Ok(metas) = attr.parse_args_with(Metas::parse_terminated) else { return };
+    let mut metas = metas.iter();
+    if let (true, Some(condition), Some(syn::Meta::List(inner)), None) =
+        (attr.path().is_ident("cfg_attr"), metas.next(), metas.next(), metas.next())
+        && inner.path.is_ident("cfg")
+    {
+        let then = &inner.tokens;
+        *attr = parse_quote!(#[cfg(any(not(#condition), #then))]);
+    }
 }
 
 pub(super) fn parts(sig: &mut Signature) -> Parts {

@@ -11,7 +11,8 @@ use std::any::{Any, TypeId};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 
-use crate::atomics::{AtomicBool, AtomicU64, Mutex, Ordering, lock, lock_std};
+use crate::atomics::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
+use crate::process::ProcessMutex;
 use crate::task::context::Cx;
 use crate::task::frame::Payload;
 use crate::task::suspend::Continuation;
@@ -70,7 +71,7 @@ pub(super) struct Over {
 }
 
 /// Records that are no computation's.
-static RECORDS: std::sync::Mutex<Vec<&'static Computation>> = std::sync::Mutex::new(Vec::new());
+static RECORDS: ProcessMutex<Vec<&'static Computation>> = ProcessMutex::new(Vec::new());
 
 /// The number of the last computation.
 static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
@@ -89,7 +90,7 @@ impl Computation {
     /// Begins a computation of a team of so many workers, with its body as the first that is active.
     pub(super) fn begin(workers: usize, shared: Option<Shared>) -> &'static Computation {
         let recycled = {
-            let mut records = lock_std(&RECORDS);
+            let mut records = RECORDS.lock();
             let fits = records.iter().position(|record| record.tallies.workers() >= workers);
             fits.map(|index| records.swap_remove(index))
         };
@@ -241,7 +242,7 @@ impl Computation {
         drop(ends);
         // SAFETY: see `Sync`.
         let shared = unsafe { (*self.shared.get()).take() };
-        lock_std(&RECORDS).push(self);
+        RECORDS.lock().push(self);
         // User code.
         crate::task::frame::quietly(|| drop(shared));
         over

@@ -10,6 +10,7 @@ use super::activities::Activities;
 use super::construct::Construct;
 use super::ends::Values;
 use crate::atomics::lock_std as lock;
+use crate::process::ProcessMutex;
 use crate::task::call::{Task, destroyed, sealed};
 use crate::task::context::{Cx, try_cx};
 use crate::task::frame::quietly;
@@ -33,7 +34,7 @@ struct State {
 unsafe impl Send for State {}
 
 /// States of levels that have ended.
-static STATES: Mutex<Vec<&'static Mutex<State>>> = Mutex::new(Vec::new());
+static STATES: ProcessMutex<Vec<&'static Mutex<State>>> = ProcessMutex::new(Vec::new());
 
 /// A level that whatever runs beneath it can return from: see [`level`]. A `Copy` handle, to be passed down.
 pub struct Level<T> {
@@ -100,7 +101,7 @@ where
     F: FnOnce(Level<T>) -> Tk + Send,
     Tk: Task<Output = T> + Send,
 {
-    let state = lock(&STATES).pop().unwrap_or_else(|| {
+    let state = STATES.lock().pop().unwrap_or_else(|| {
         let state = State { generation: 0, live: false, group: 0, uses: 0, value: None };
         Box::leak(Box::new(Mutex::new(state)))
     });
@@ -171,7 +172,7 @@ impl<T, F> Drop for Leveled<T, F> {
             // Nobody wants it any more.
             quietly(|| drop(open::<T>(value)));
         }
-        lock(&STATES).push(self.level.state);
+        STATES.lock().push(self.level.state);
     }
 }
 

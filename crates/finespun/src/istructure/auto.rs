@@ -27,12 +27,12 @@
 //! elements' home, of one element and of a line's (`Section`). What `Builder::overhead` adds is known, and is not measured.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
-use crate::atomics::lock_std as lock;
 use crate::observe::CacheChoice;
+use crate::process::ProcessMutex;
 
 /// Elements of a line.
 pub(super) const LINE: usize = 8;
@@ -83,7 +83,7 @@ static COSTS: OnceLock<Costs> = OnceLock::new();
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
 /// What has been measured.
-static MEASURED: Mutex<[Vec<f64>; 7]> = Mutex::new([const { Vec::new() }; 7]);
+static MEASURED: ProcessMutex<[Vec<f64>; 7]> = ProcessMutex::new([const { Vec::new() }; 7]);
 
 /// A part of the work for a request.
 #[derive(Clone, Copy)]
@@ -126,7 +126,7 @@ impl Section {
             (part, LINE) => 3 + part as usize,
             _ => return all,
         };
-        let mut measured = lock(&MEASURED);
+        let mut measured = MEASURED.lock();
         if measured[kind].len() < SAMPLES {
             measured[kind].push(all.saturating_sub(other) as f64);
         }
@@ -139,7 +139,7 @@ fn costs() -> Option<Costs> {
     if let Some(costs) = COSTS.get() {
         return Some(*costs);
     }
-    let measured = lock(&MEASURED);
+    let measured = MEASURED.lock();
     if measured[..6].iter().any(|kind| kind.len() < SAMPLES) {
         return None;
     }
@@ -331,7 +331,10 @@ impl Auto {
         self.gain(costs, probe);
         let read = probe.read.count_ones() as usize;
         // As many requests of lines would have been less.
-        if self.width > 1 && probe.width == self.width && read as f64 * self.cost(costs, 1) < 0.9 * self.cost(costs, self.width) {
+        if self.width > 1
+            && probe.width == self.width
+            && read as f64 * self.cost(costs, 1) < 0.9 * self.cost(costs, self.width)
+        {
             self.resize(self.width / 2);
         }
     }

@@ -391,7 +391,9 @@ impl<T: Clone> Lines<T> {
                     dropped.extend(cache.lines.remove(&number));
                     // Other elements of it may come yet, for those who wait for them.
                     let (others, _) = cache.grid.wanted(shape, cache.len, cache.own, number);
-                    for (home, place) in others.into_iter().flat_map(|Wanted { home, places }| places.map(move |at| (home, at))) {
+                    for (home, place) in
+                        others.into_iter().flat_map(|Wanted { home, places }| places.map(move |at| (home, at)))
+                    {
                         self.waiting.get_mut(&(home, place)).into_iter().for_each(|waiting| waiting.counted = false);
                     }
                 }

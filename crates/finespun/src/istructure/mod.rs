@@ -58,13 +58,12 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::Location;
 use std::rc::Rc;
-use std::sync::Mutex;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::atomics::lock_std as lock;
 use crate::object::Portable;
 use crate::object::seats::{self, Seats};
+use crate::process::ProcessMutex;
 use crate::task::frame::{Payload, Place};
 use create::Settings;
 use store::Store;
@@ -86,18 +85,18 @@ pub struct IArray<T> {
 }
 
 /// This process's arrays, by their words: the type of the handle, and how many elements there are. What has been sent as bytes is looked up here.
-static ARRAYS: Mutex<Option<HashMap<u64, (TypeId, usize)>>> = Mutex::new(None);
+static ARRAYS: ProcessMutex<Option<HashMap<u64, (TypeId, usize)>>> = ProcessMutex::new(None);
 
 fn remember<T: 'static>(word: u64, len: usize) {
-    lock(&ARRAYS).get_or_insert_default().insert(word, (TypeId::of::<T>(), len));
+    ARRAYS.lock().get_or_insert_default().insert(word, (TypeId::of::<T>(), len));
 }
 
 fn recall(word: u64) -> Option<(TypeId, usize)> {
-    lock(&ARRAYS).as_ref()?.get(&word).copied()
+    ARRAYS.lock().as_ref()?.get(&word).copied()
 }
 
 fn forget(word: u64) {
-    lock(&ARRAYS).as_mut().map(|arrays| arrays.remove(&word));
+    ARRAYS.lock().as_mut().map(|arrays| arrays.remove(&word));
 }
 
 impl<T> IArray<T> {

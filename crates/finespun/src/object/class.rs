@@ -7,10 +7,10 @@
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
 use std::ptr::NonNull;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use super::reference::{self, Object, Whole};
-use crate::atomics::lock_std as lock;
+use crate::process::ProcessMutex;
 
 /// What is known of a type of objects.
 pub(crate) struct Class {
@@ -24,7 +24,7 @@ pub(crate) struct Class {
 }
 
 /// By tag.
-static CLASSES: Mutex<Option<HashMap<u32, &'static Class>>> = Mutex::new(None);
+static CLASSES: ProcessMutex<Option<HashMap<u32, &'static Class>>> = ProcessMutex::new(None);
 /// By number, less one.
 static NUMBERED: [OnceLock<&'static Class>; (1 << reference::CLASSES) - 1] =
     [const { OnceLock::new() }; (1 << reference::CLASSES) - 1];
@@ -79,7 +79,7 @@ impl Class {
     pub(crate) fn of<T: 'static>() -> &'static Class {
         let name = type_name::<T>();
         let tag = hash(name);
-        let mut classes = lock(&CLASSES);
+        let mut classes = CLASSES.lock();
         let classes = classes.get_or_insert_default();
         let number = classes.len() as u32 + 1;
         let class = *classes.entry(tag).or_insert_with(|| {

@@ -2,10 +2,9 @@
 
 use std::any::Any;
 use std::collections::HashSet;
-use std::sync::Mutex;
 
-use crate::atomics::lock_std as lock;
 use crate::message::wire::{Reader, Writer};
+use crate::process::ProcessMutex;
 use crate::task::frame::Payload;
 use crate::task::origin::{Origin, open, traced};
 
@@ -236,8 +235,8 @@ pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
 
 /// Names of types and methods, which are few.
 fn known(name: String) -> &'static str {
-    static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-    let mut names = lock(&NAMES);
+    static NAMES: ProcessMutex<Option<HashSet<&'static str>>> = ProcessMutex::new(None);
+    let mut names = NAMES.lock();
     let names = names.get_or_insert_default();
     names.get(&*name).copied().unwrap_or_else(|| {
         let name = name.leak();

@@ -11,11 +11,10 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::reference::GENERATIONS;
-use crate::atomics::lock_std as lock;
+use crate::process::ProcessMutex;
 
 /// The last generation given out for each of some consecutive indices; 0 if none has been.
 type Block = &'static [AtomicU16];
@@ -24,7 +23,7 @@ type Block = &'static [AtomicU16];
 const FIRST: u32 = 6;
 
 /// The blocks of each node number.
-static BLOCKS: Mutex<Option<HashMap<u32, Vec<Block>>>> = Mutex::new(None);
+static BLOCKS: ProcessMutex<Option<HashMap<u32, Vec<Block>>>> = ProcessMutex::new(None);
 
 /// The generations of one node number, as the table of one runtime sees them.
 pub(super) struct Generations {
@@ -53,7 +52,7 @@ impl Generations {
         if block < own.len() {
             return;
         }
-        let mut blocks = lock(&BLOCKS);
+        let mut blocks = BLOCKS.lock();
         let all = blocks.get_or_insert_default().entry(self.node).or_default();
         while all.len() <= block {
             let len = 1_usize << (FIRST as usize + all.len().saturating_sub(1));

@@ -47,12 +47,7 @@ pub(crate) struct Nodes {
 }
 
 /// The nodes of each of so many workers.
-pub(crate) fn hosts(
-    workers: usize,
-    count: usize,
-    travel: &Travel,
-    choices: &Arc<CacheChoices>,
-) -> Vec<Box<dyn Host>> {
+pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel, choices: &Arc<CacheChoices>) -> Vec<Box<dyn Host>> {
     let (workers, count) = (workers as u32, count as u32);
     let nodes = |(worker, mailbox)| {
         let tables = (worker as u32..count).step_by(workers as usize).map(Table::new).collect();

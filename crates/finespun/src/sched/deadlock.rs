@@ -48,13 +48,13 @@
 //! for these.
 
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::report;
 use super::team::Team;
-use crate::atomics::lock_std as lock;
+use crate::process::ProcessMutex;
 use crate::task::runs::Run;
 use crate::task::suspend::Continuation;
 use crate::task::teams::same_team;
@@ -63,7 +63,7 @@ use crate::task::teams::same_team;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// All teams of the process. Held during an examination.
-static TEAMS: Mutex<Vec<Arc<Team>>> = Mutex::new(Vec::new());
+static TEAMS: ProcessMutex<Vec<Arc<Team>>> = ProcessMutex::new(Vec::new());
 /// How many of them are stuck, or have been: a hint, so that most ends of runs examine nothing.
 static STUCK: AtomicUsize = AtomicUsize::new(0);
 /// Permits in the hands of plain threads that have taken them.
@@ -116,7 +116,7 @@ pub(crate) fn permit_returned() {
 
 /// Enters a team that has just been made.
 pub(super) fn register(team: &Arc<Team>) {
-    let mut teams = lock(&TEAMS);
+    let mut teams = TEAMS.lock();
     // A fork has no threads of its parent's teams: nothing that they do is waited for, nor is anything of theirs safe to drop.
     teams.extract_if(.., |team| team.forked()).for_each(std::mem::forget);
     teams.push(Arc::clone(team));
@@ -124,7 +124,7 @@ pub(super) fn register(team: &Arc<Team>) {
 
 /// Takes a team out whose workers have ended, before its last owner lets go of it.
 pub(super) fn unregister(team: &Team) {
-    let mut teams = lock(&TEAMS);
+    let mut teams = TEAMS.lock();
     let own = teams.iter().position(|other| std::ptr::eq(&**other, team)).map(|at| teams.swap_remove(at));
     drop(teams);
     drop((own, team.forget_stuck()));
@@ -225,6 +225,23 @@ impl Team {
         self.with_stuck(|stuck| stuck.as_ref().is_some_and(|stuck| stuck.progress == progress))
     }
 
+    /// Transition 2, if it is due: whether the team is stuck, and what was known, to be dropped without a lock.
+    ///
+    /// The progress is looked at under the lock: its last worker may be noting right now that the team is stuck again, and that note
+    /// must not be compared with what the team had done before.
+    #[must_use]
+    fn forget_unless_stuck(&self) -> (bool, Option<Stuck>) {
+        let (known, before) = self.with_stuck(|stuck| {
+            let known = stuck.as_ref().is_some_and(|stuck| stuck.progress == self.progress());
+            (known, if known { None } else { stuck.take() })
+        });
+        if before.is_some() {
+            // Relaxed: the count is a hint downwards.
+            STUCK.fetch_sub(1, Ordering::Relaxed);
+        }
+        (known, before)
+    }
+
     /// Transitions 2 and 3. Returns what was known, to be dropped without a lock.
     #[must_use]
     fn forget_stuck(&self) -> Option<Stuck> {
@@ -274,7 +291,7 @@ impl Team {
 
 /// Looks at all stuck teams, and reports those that the rule allows to report (3).
 pub(super) fn examine() {
-    let teams = lock(&TEAMS);
+    let teams = TEAMS.lock();
     let mut reported = Vec::new();
     let mut alarms = Vec::new();
     // What is dropped may be the last of a run, hence the program's: without a lock.
@@ -289,8 +306,9 @@ pub(super) fn examine() {
     // Before it is looked whether anything can act: see `is_quiet`.
     let mut under_way: Vec<_> = teams.iter().map(|team| team.runs_under_way()).collect();
     for (at, team) in teams.iter().enumerate() {
-        if !team.is_stuck_at(team.progress()) {
-            dropped.extend(team.forget_stuck());
+        let (known, before) = team.forget_unless_stuck();
+        dropped.extend(before);
+        if !known {
             continue;
         }
         stuck[at] = parked[at].is_some() && team.is_quiet();

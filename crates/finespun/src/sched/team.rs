@@ -11,6 +11,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::atomics::lock_std as lock;
 use crate::observe::Stats;
+use crate::process::watch_forks;
 use crate::task::budget::{self, Budget, FrameMemory};
 use crate::task::context::{Context, Cx};
 use crate::task::foreign::is_own_thread;
@@ -149,6 +150,7 @@ struct Runs {
 impl Team {
     /// The team, with a host for each worker.
     pub(crate) fn new(config: Config, hosts: Vec<Box<dyn Host>>) -> Result<Arc<Team>, teams::TooManyTeams> {
+        watch_forks();
         let team = teams::register(|id| {
             let number = id.run(0);
             let seat = |host| {

@@ -287,12 +287,18 @@ impl Worker<'_> {
         self.swept.set(self.team.sweeps());
         self.context().pool().reclaim_once(&self.team.budget);
         let mut waits = Vec::new();
-        let mut counted: Vec<_> = self.team.cancelled_runs().into_iter().map(|run| (run, 0)).collect();
+        let mut counted: Vec<_> = self.team.cancelled_runs().into_iter().map(|run| (run, Vec::new())).collect();
         counted.retain(|(run, _)| run.counts_frames(self.index));
         self.context().pool().walk(|frame, table| {
-            for (run, count) in &mut counted {
+            for (run, found) in &mut counted {
                 // SAFETY: as below.
-                *count += usize::from(self.team.groups.is_of(unsafe { (*frame.as_ptr()).group }, run.number));
+                if self.team.groups.is_of(unsafe { (*frame.as_ptr()).group }, run.number) {
+                    let body = (table.name)();
+                    match found.iter_mut().find(|(other, _)| *other == body) {
+                        Some((_, count)) => *count += 1,
+                        None => found.push((body, 1)),
+                    }
+                }
             }
             if table.leaf.is_none() && !table.spawned {
                 return;
@@ -303,7 +309,7 @@ impl Worker<'_> {
                 waits.push((frame, table.spawned));
             }
         });
-        counted.iter().for_each(|(run, count)| run.add_frames(*count));
+        counted.iter().for_each(|(run, found)| run.add_frames(found));
         drop(counted);
         let mut parted = Vec::new();
         self.team.groups.each_awaited(|frame, group| {

@@ -32,13 +32,14 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use self::asked::Asked;
+use super::frame::task_name;
 use super::teams::same_team;
-use crate::atomics::lock_std as lock;
+use crate::process::{ProcessMutex, unforked};
 
 mod asked;
 mod available;
@@ -51,15 +52,15 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Bytes of the pages and large frames of all pools.
 static PROCESS: AtomicUsize = AtomicUsize::new(0);
 
-/// The runs that have got the last pages.
-type Recent = VecDeque<u32>;
+/// The runs that have got the last pages, and the tasks that ran then, by the names of their bodies' types.
+type Recent = VecDeque<(u32, &'static str)>;
 /// Those of the runtimes that share the process's limit.
-static RECENT_OF_PROCESS: Mutex<Recent> = Mutex::new(Recent::new());
+static RECENT_OF_PROCESS: ProcessMutex<Recent> = ProcessMutex::new(Recent::new());
 
 /// The limit of runtimes that have none of their own: half of what the process may use.
 fn share() -> usize {
     static SHARE: OnceLock<usize> = OnceLock::new();
-    *SHARE.get_or_init(|| available::memory().map_or(usize::MAX, |bytes| bytes / 2))
+    unforked(|| *SHARE.get_or_init(|| available::memory().map_or(usize::MAX, |bytes| bytes / 2)))
 }
 
 /// How much is left.
@@ -91,7 +92,7 @@ pub(crate) struct Budget {
     /// How many pools reclaim their pages now.
     reclaiming: AtomicU32,
     /// The runs that have got the last pages, if the limit is the team's own.
-    recent: Mutex<Recent>,
+    recent: ProcessMutex<Recent>,
 }
 
 impl Budget {
@@ -108,7 +109,7 @@ impl Budget {
             workers: workers as u32,
             asked: Asked::new(),
             reclaiming: AtomicU32::new(0),
-            recent: Mutex::default(),
+            recent: ProcessMutex::new(Recent::new()),
         }
     }
 
@@ -214,22 +215,29 @@ impl Budget {
         self.used()
     }
 
-    fn recent(&self) -> &Mutex<Recent> {
+    fn recent(&self) -> &ProcessMutex<Recent> {
         if self.is_shared() { &RECENT_OF_PROCESS } else { &self.recent }
     }
 
-    /// Notes which run has got a page.
-    pub(crate) fn note(&self, run: u32) {
-        let mut recent = lock(self.recent());
+    /// Notes which run has got a page, and for which task.
+    pub(crate) fn note(&self, run: u32, task: &'static str) {
+        let mut recent = self.recent().lock();
         if recent.len() == RECENT {
             recent.pop_front();
         }
-        recent.push_back(run);
+        recent.push_back((run, task));
+    }
+
+    /// The task of a run that has got most of the last pages.
+    pub(crate) fn growing_task(&self, run: u32) -> Option<&'static str> {
+        let recent = self.recent().lock();
+        let tasks = || recent.iter().filter(|page| page.0 == run).filter_map(|page| task_name(page.1));
+        tasks().max_by_key(|task| tasks().filter(|other| other == task).count())
     }
 
     /// The run that has got most of the last pages, among those that `find` finds; the asking one if there are none.
     pub(crate) fn growing<R>(&self, asking: u32, find: impl Fn(u32) -> Option<R>) -> Option<R> {
-        let mut recent: Vec<u32> = lock(self.recent()).iter().copied().collect();
+        let mut recent: Vec<u32> = self.recent().lock().iter().map(|page| page.0).collect();
         recent.sort_unstable();
         let mut runs: Vec<&[u32]> = recent.chunk_by(|a, b| a == b).collect();
         runs.sort_by_key(|pages| (pages.len(), pages[0] == asking));
@@ -239,7 +247,7 @@ impl Budget {
 
 /// Forgets the runs of a team that has ended: its number may be another's soon.
 pub(crate) fn forget_team(run: u32) {
-    lock(&RECENT_OF_PROCESS).retain(|&other| !same_team(other, run));
+    RECENT_OF_PROCESS.lock().retain(|&(other, _)| !same_team(other, run));
 }
 
 /// A run was ended because frames took more memory than they may.
@@ -250,6 +258,8 @@ pub struct FrameMemory {
     pub task: Option<&'static str>,
     /// How many frames wait for that task, one for the other.
     pub depth: usize,
+    /// The task of which the run has most frames, and how many these are; 0 if that is not known.
+    pub most: Option<(&'static str, usize)>,
     /// The frames of the run; of those above 1 KiB, all of the run's runtime.
     pub frames: usize,
     /// The memory that frames took, in bytes: those of the runtime if it has a limit of its own, else those of all runtimes that
@@ -261,7 +271,7 @@ pub struct FrameMemory {
 
 impl fmt::Display for FrameMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FrameMemory { task, depth, frames, bytes, limit } = self;
+        let FrameMemory { task, depth, most, frames, bytes, limit } = self;
         write!(
             f,
             "out of frame memory: frames take {bytes} bytes of the {limit} that they may (by default, those of all runtimes of \
@@ -269,6 +279,10 @@ impl fmt::Display for FrameMemory {
         )?;
         if let Some(task) = task {
             write!(f, ", of which {depth} wait for the task `{task}`, one for the other")?;
+        } else if let Some((task, 0)) = most {
+            write!(f, ", most of them the task `{task}`'s")?;
+        } else if let Some((task, count)) = most {
+            write!(f, ", {count} of them the task `{task}`'s")?;
         }
         f.write_str("; end the recursion, have fewer tasks at once, or allow more by Builder::frame_memory")
     }
@@ -364,21 +378,23 @@ mod tests {
         let budget = Budget::new(Some(1), 1);
         assert_eq!(budget.growing(7, Some), Some(7));
         for _ in 0..200 {
-            budget.note(3);
+            budget.note(3, "");
         }
-        budget.note(7);
+        budget.note(7, "");
         assert_eq!(budget.growing(7, Some), Some(3));
         for _ in 0..40 {
-            budget.note(8);
+            budget.note(8, "");
         }
         assert_eq!(budget.growing(7, Some), Some(8));
+        budget.note(8, "some::away::__Task");
+        assert_eq!((budget.growing_task(8), budget.growing_task(7)), (Some("some::away"), None));
     }
 
     #[test]
     fn a_run_that_has_ended_does_not_grow() {
         let budget = Budget::new(Some(1), 1);
         for run in [3, 3, 3, 8, 8, 7] {
-            budget.note(run);
+            budget.note(run, "");
         }
         let left = |left: &'static [u32]| move |run| left.contains(&run).then_some(run);
         assert_eq!(budget.growing(7, left(&[7, 8])), Some(8));
@@ -394,9 +410,9 @@ mod tests {
         let (one, another) = (Budget::new(None, 1), Budget::new(None, 1));
         let find = |run| same_team(run, TEAM).then_some(run);
         for _ in 0..40 {
-            one.note(TEAM + 1);
+            one.note(TEAM + 1, "");
         }
-        another.note(TEAM + 2);
+        another.note(TEAM + 2, "");
         assert_eq!(another.growing(TEAM + 2, find), Some(TEAM + 1));
         forget_team(TEAM);
         assert_eq!(another.growing(TEAM + 2, |run| (run == TEAM + 1).then_some(run)), None);

@@ -22,9 +22,9 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ptr::{self, NonNull};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use crate::atomics::lock_std as lock;
+use crate::process::ProcessMutex;
 
 use super::budget::{self, Budget, Room};
 use super::context::try_cx;
@@ -165,12 +165,12 @@ unsafe impl Send for Pool {}
 
 /// Pools without a worker.
 #[expect(clippy::vec_box, reason = "a pool keeps its address: its owner's thread-local points to it")]
-static IDLE: Mutex<Vec<Box<Pool>>> = Mutex::new(Vec::new());
+static IDLE: ProcessMutex<Vec<Box<Pool>>> = ProcessMutex::new(Vec::new());
 
 impl Pool {
     /// An idle pool, or a new one.
     pub(crate) fn acquire() -> Box<Pool> {
-        let idle = lock(&IDLE).pop();
+        let idle = IDLE.lock().pop();
         idle.unwrap_or_else(|| Box::new(Pool::new()))
     }
 
@@ -194,7 +194,7 @@ impl Pool {
             self.reclaim();
         }
         *self.budget.borrow_mut() = None;
-        lock(&IDLE).push(self);
+        IDLE.lock().push(self);
     }
 
     /// From now on pages are charged to that budget.
@@ -283,7 +283,7 @@ impl Pool {
         };
         let room = budget.charge(PAGE);
         if let Some(cx) = try_cx() {
-            budget.note(cx.run());
+            budget.note(cx.run(), cx.current_body());
         }
         exceed(&budget, room);
         self.term.get()
@@ -410,7 +410,7 @@ pub(crate) fn allocate_large(layout: Layout, budget: Option<Arc<Budget>>) -> Fra
     if let Some(budget) = &budget {
         let room = budget.charge_large(whole.size());
         if let Some(cx) = try_cx() {
-            budget.note(cx.run());
+            budget.note(cx.run(), cx.current_body());
         }
         exceed(budget, room);
     }

@@ -260,10 +260,13 @@ impl Run {
         lock(&self.exhausted).is_some() && lock(&self.unswept).get(worker).is_some_and(|unswept| *unswept)
     }
 
-    /// So many frames of the run have been found.
-    pub(crate) fn add_frames(&self, count: usize) {
+    /// So many frames of the run have been found, by the names of their bodies' types.
+    pub(crate) fn add_frames(&self, found: &[(&'static str, usize)]) {
         if let Some(error) = &mut *lock(&self.exhausted) {
-            error.frames += count;
+            error.frames += found.iter().map(|(_, count)| count).sum::<usize>();
+            // Most often all of them are one worker's.
+            let tasks = found.iter().filter_map(|&(body, count)| Some((super::frame::task_name(body)?, count)));
+            error.most = tasks.chain(error.most).max_by_key(|(_, count)| *count);
         }
     }
 

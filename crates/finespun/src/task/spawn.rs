@@ -4,7 +4,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context as StdContext, Poll, Waker};
 
 use super::call::{CallFuture, Task, map_outcome, poll_in_place, sealed};
@@ -15,7 +15,7 @@ use super::outcome::Outcome;
 use super::runs::{Run, Told};
 use super::slot::Status;
 use super::suspend::{Continuation, Suspend, suspend_protected};
-use crate::atomics::lock_std as lock;
+use crate::process::ProcessMutex;
 
 mod body;
 mod elsewhere;
@@ -250,7 +250,7 @@ impl<T> std::fmt::Debug for Handle<'_, T> {
 }
 
 /// States of scopes that have ended.
-static STATES: Mutex<Vec<&'static State>> = Mutex::new(Vec::new());
+static STATES: ProcessMutex<Vec<&'static State>> = ProcessMutex::new(Vec::new());
 
 /// Resolves the end of a scope, if it has come.
 fn end_scope(end: Option<Continuation<()>>) {
@@ -355,7 +355,7 @@ where
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Tk::Output> {
-        let recycled = lock(&STATES).pop();
+        let recycled = STATES.lock().pop();
         let state = recycled.unwrap_or_else(|| Box::leak(Box::new(State::new())));
         let generation = state.begin(cx.group());
         // Spawning is up to the task that this makes; if the closure spawns and panics, that is waited for too.
@@ -387,7 +387,7 @@ impl<Tk: Task, F> Unpin for ScopeBody<'_, Tk, F> {}
 impl<Tk: Task, F> Drop for ScopeBody<'_, Tk, F> {
     fn drop(&mut self) {
         // All tasks have left: nobody but kept `Scope`s, which are refused, knows the state any more.
-        lock(&STATES).push(self.state);
+        STATES.lock().push(self.state);
     }
 }
 

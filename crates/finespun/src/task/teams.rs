@@ -4,12 +4,13 @@
 //! lower ones; which of the two, says the highest of these). A continuation that is resolved on a foreign thread, or on a
 //! worker of another runtime, finds the team here.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::budget::{Budget, FrameMemory};
 use super::frame::FrameRef;
 use super::runs::Run;
-use crate::atomics::{AtomicUsize, Ordering, lock_std as lock};
+use crate::atomics::{AtomicUsize, Ordering};
+use crate::process::{Guard, ProcessMutex};
 
 /// Runs and groups within one team that can be under way at once: 2^22.
 const RUN_BITS: u32 = 22;
@@ -78,7 +79,7 @@ pub(crate) trait Team: Send + Sync {
     fn reclaim(&self) -> Arc<Budget>;
 }
 
-static TABLE: Mutex<Vec<Option<Arc<dyn Team>>>> = Mutex::new(Vec::new());
+static TABLE: ProcessMutex<Vec<Option<Arc<dyn Team>>>> = ProcessMutex::new(Vec::new());
 
 /// Too many runtimes at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,8 +102,8 @@ impl TeamId {
     }
 }
 
-fn table() -> std::sync::MutexGuard<'static, Vec<Option<Arc<dyn Team>>>> {
-    lock(&TABLE)
+fn table() -> Guard<'static, Vec<Option<Arc<dyn Team>>>> {
+    TABLE.lock()
 }
 
 /// Enters a team, made from its number.

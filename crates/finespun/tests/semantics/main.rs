@@ -41,3 +41,4 @@ mod signatures;
 mod statements;
 mod temporaries;
 mod tokio_sync;
+mod unformatted;

@@ -17,6 +17,12 @@ impl Context {
 }
 
 impl Cx {
+    /// The name of the type of the body that runs; empty if none does.
+    pub(crate) fn current_body(self) -> &'static str {
+        // SAFETY: `current` is a frame that runs on this worker.
+        self.context().current.get().map_or("", |frame| unsafe { (frame.as_ref().vtable.name)() })
+    }
+
     /// There is little memory for frames, or too little: reclaims some, and ends a run if that is not enough.
     #[cold]
     #[inline(never)]
@@ -62,7 +68,8 @@ impl Cx {
         // SAFETY: `current` is a task's frame that runs on this worker; a session of closures clears it.
         let (task, depth) =
             context.current.get().filter(of_run).map_or((None, 0), |frame| unsafe { run::chain(frame) });
-        teams::exhaust(&run, FrameMemory { task, depth, frames: 0, bytes, limit: budget.limit() });
+        let most = budget.growing_task(run.number).map(|task| (task, 0));
+        teams::exhaust(&run, FrameMemory { task, depth, most, frames: 0, bytes, limit: budget.limit() });
     }
 
     /// Ends a task that goes on spawning, or a thread that goes on making closures, although its run has been cancelled for

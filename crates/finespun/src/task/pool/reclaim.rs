@@ -5,11 +5,10 @@
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Block, CLASSES, IDLE, PAGE, Pool, header, page_of, page_of_byte};
-use crate::atomics::lock_std as lock;
+use crate::process::ProcessMutex;
 use crate::task::budget::{self, Budget};
 
 /// A page without a live block, of no pool.
@@ -18,7 +17,7 @@ struct Spare(NonNull<u8>);
 unsafe impl Send for Spare {}
 
 /// Pages that have been reclaimed.
-static SPARE: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
+static SPARE: ProcessMutex<Vec<Spare>> = ProcessMutex::new(Vec::new());
 /// How many there are: a hint.
 static SPARES: AtomicUsize = AtomicUsize::new(0);
 
@@ -91,7 +90,7 @@ impl Pool {
             Some(budget) => budget.credit(bytes, own),
             None => budget::credit_process(bytes),
         }
-        let mut spare = lock(&SPARE);
+        let mut spare = SPARE.lock();
         spare.extend(gone);
         SPARES.store(spare.len(), Ordering::Relaxed);
     }
@@ -116,7 +115,7 @@ pub(super) fn spare_page() -> Option<*mut u8> {
     if SPARES.load(Ordering::Relaxed) == 0 {
         return None;
     }
-    let mut spare = lock(&SPARE);
+    let mut spare = SPARE.lock();
     let page = spare.pop();
     SPARES.store(spare.len(), Ordering::Relaxed);
     page.map(|Spare(page)| page.as_ptr())
@@ -124,5 +123,5 @@ pub(super) fn spare_page() -> Option<*mut u8> {
 
 /// Reclaims the pages of pools without a worker.
 pub(crate) fn reclaim_idle() {
-    lock(&IDLE).iter().for_each(|pool| pool.reclaim());
+    IDLE.lock().iter().for_each(|pool| pool.reclaim());
 }

@@ -13,23 +13,27 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::Continuation;
-use crate::atomics::lock_std as lock;
+use crate::process::{Guard, ProcessMutex, unforked};
 
 type Table = HashMap<u64, Box<dyn Any + Send>>;
 
-static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+static TABLE: LazyLock<ProcessMutex<Table>> = LazyLock::new(|| ProcessMutex::new(Table::new()));
 static NUMBERS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     /// While a message is written or read: the numbers that it has been given.
     static SESSION: RefCell<Option<Vec<u64>>> = const { RefCell::new(None) };
+}
+
+fn table() -> Guard<'static, Table> {
+    unforked(|| LazyLock::force(&TABLE)).lock()
 }
 
 /// What has been left behind for a message. Dropped, it takes what nobody has taken.
@@ -40,7 +44,7 @@ impl Drop for Left {
     fn drop(&mut self) {
         for number in self.0.drain(..) {
             // Not under the lock: it may be the program's.
-            let value = lock(&TABLE).remove(&number);
+            let value = table().remove(&number);
             drop(value);
         }
     }
@@ -77,7 +81,7 @@ pub(crate) fn leave<T: Send + 'static>(value: impl FnOnce() -> Option<T>) -> Opt
     let value = Box::new(value()?);
     // Relaxed: a number that nobody else gets.
     let number = NUMBERS.hash_one(NEXT.fetch_add(1, Ordering::Relaxed));
-    lock(&TABLE).insert(number, value);
+    table().insert(number, value);
     SESSION.with_borrow_mut(|left| left.as_mut().map(|left| left.push(number)));
     Some(number)
 }
@@ -87,7 +91,7 @@ pub(crate) fn take<T: 'static>(number: u64) -> Option<T> {
     if SESSION.with_borrow(Option::is_none) {
         return None;
     }
-    let mut table = lock(&TABLE);
+    let mut table = table();
     table.get(&number).filter(|value| value.is::<T>())?;
     let value = table.remove(&number)?;
     drop(table);

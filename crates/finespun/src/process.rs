@@ -1,0 +1,227 @@
+//! What all runtimes of the process share, behind locks that a fork does not find held.
+//!
+//! A fork copies the memory of the process, and of its threads only the one that forks: a lock that another thread has held is
+//! held for ever in the child. So a fork waits until no thread holds a [`ProcessMutex`], and keeps threads from locking one until
+//! the memory has been copied.
+//!
+//! ```text
+//!                 (1) enter: a thread's first lock              (3) close: a fork
+//!   OPEN(n threads) <------------------------------> OPEN(n+1)   OPEN(n) ---------> CLOSING(n) -- (2) leave ... --> CLOSED
+//!                 (2) leave: its last one                           ^                                             |
+//!                                                                   +--------- (4) open: parent and child --------+
+//! ```
+//!
+//! A thread that holds one lock and takes another enters once: it never waits for a fork that waits for it. A thread that forks
+//! while it holds one itself (in a destructor, say) closes nothing.
+
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
+
+use crate::atomics::{AtomicUsize, Ordering, const_fn, lock_std, thread};
+
+/// The state of the gate: threads within, and whether a fork has closed it.
+struct Gate(AtomicUsize);
+
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
+impl Gate {
+    const_fn! {
+        fn new() -> Gate {
+            Gate(AtomicUsize::new(0))
+        }
+    }
+
+    /// Transition 1. Waits while a fork is under way.
+    fn enter(&self) {
+        // Relaxed: the exchange decides.
+        let mut state = self.0.load(Ordering::Relaxed);
+        loop {
+            if state & CLOSED != 0 {
+                thread::yield_now();
+                state = self.0.load(Ordering::Relaxed);
+                continue;
+            }
+            // Acquire: pairs with the Release of `open`, so what the fork's thread has done is seen.
+            match self.0.compare_exchange_weak(state, state + 1, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    /// Transition 2.
+    fn leave(&self) {
+        // Release: pairs with the Acquire of `close`: the lock has been unlocked before the memory is copied.
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+
+    /// Transition 3. Waits for the threads within, and for other forks.
+    fn close(&self) {
+        // Acquire: pairs with the Release of another fork's `open`.
+        while self.0.fetch_or(CLOSED, Ordering::Acquire) & CLOSED != 0 {
+            thread::yield_now();
+        }
+        // Acquire: pairs with the Release of `leave`.
+        while self.0.load(Ordering::Acquire) != CLOSED {
+            thread::yield_now();
+        }
+    }
+
+    /// Transition 4.
+    fn open(&self) {
+        // Release: pairs with the Acquires of `enter` and `close`.
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+thread_local! {
+    /// How many locks this thread holds.
+    static HELD: Cell<usize> = const { Cell::new(0) };
+}
+
+#[cfg(not(loom))]
+static GATE: Gate = Gate::new();
+
+/// Has forks wait for the locks of this module, from now on.
+pub(crate) fn watch_forks() {
+    #[cfg(all(unix, not(loom)))]
+    {
+        unsafe extern "C" {
+            fn pthread_atfork(
+                prepare: Option<unsafe extern "C" fn()>,
+                parent: Option<unsafe extern "C" fn()>,
+                child: Option<unsafe extern "C" fn()>,
+            ) -> i32;
+        }
+        unsafe extern "C" fn prepare() {
+            if HELD.get() == 0 {
+                GATE.close();
+            }
+        }
+        unsafe extern "C" fn done() {
+            if HELD.get() == 0 {
+                GATE.open();
+            }
+        }
+        static WATCHED: std::sync::Once = std::sync::Once::new();
+        WATCHED.call_once(|| {
+            // SAFETY: the functions may be called at any time, and are there for as long as the program is.
+            let refused = unsafe { pthread_atfork(Some(prepare), Some(done), Some(done)) };
+            debug_assert_eq!(refused, 0, "there is memory for three addresses");
+        });
+    }
+}
+
+/// As long as there is one on this thread, no other thread forks.
+struct Within(());
+
+impl Within {
+    fn enter() -> Within {
+        #[cfg(not(loom))]
+        if HELD.get() == 0 {
+            GATE.enter();
+        }
+        HELD.set(HELD.get() + 1);
+        Within(())
+    }
+}
+
+impl Drop for Within {
+    fn drop(&mut self) {
+        HELD.set(HELD.get() - 1);
+        #[cfg(not(loom))]
+        if HELD.get() == 0 {
+            GATE.leave();
+        }
+    }
+}
+
+/// Calls `compute`, whose result all runtimes use, and during which no other thread forks.
+pub(crate) fn unforked<R>(compute: impl FnOnce() -> R) -> R {
+    let _within = Within::enter();
+    compute()
+}
+
+/// A lock in a static of the library. It is only ever held for a moment, and what it guards is consistent even if a holder
+/// panicked.
+pub(crate) struct ProcessMutex<T>(std::sync::Mutex<T>);
+
+impl<T> ProcessMutex<T> {
+    pub(crate) const fn new(value: T) -> ProcessMutex<T> {
+        ProcessMutex(std::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> Guard<'_, T> {
+        let within = Within::enter();
+        Guard { guard: lock_std(&self.0), _within: within }
+    }
+}
+
+/// What is guarded, locked until this is dropped.
+pub(crate) struct Guard<'a, T> {
+    // Unlocked before the gate is left.
+    guard: std::sync::MutexGuard<'a, T>,
+    _within: Within,
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use loom::sync::Arc;
+    use loom::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    /// Two threads that lock, and one that forks twice: while the gate is closed, nobody is within.
+    #[test]
+    fn a_fork_finds_no_thread_within() {
+        loom::model(|| {
+            let shared = Arc::new((Gate::new(), AtomicBool::new(false)));
+            let other = Arc::clone(&shared);
+            let locks = loom::thread::spawn(move || {
+                let (gate, held) = &*other;
+                gate.enter();
+                held.store(true, Ordering::Relaxed);
+                held.store(false, Ordering::Relaxed);
+                gate.leave();
+            });
+            let (gate, held) = &*shared;
+            gate.close();
+            assert!(!held.load(Ordering::Relaxed), "the lock is not held");
+            gate.open();
+            gate.enter();
+            gate.leave();
+            locks.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn forks_wait_for_each_other() {
+        loom::model(|| {
+            let shared = Arc::new((Gate::new(), AtomicBool::new(false)));
+            let other = Arc::clone(&shared);
+            let fork = |(gate, forking): &(Gate, AtomicBool)| {
+                gate.close();
+                assert!(!forking.swap(true, Ordering::Relaxed), "one fork at a time");
+                forking.store(false, Ordering::Relaxed);
+                gate.open();
+            };
+            let thread = loom::thread::spawn(move || fork(&other));
+            fork(&shared);
+            thread.join().unwrap();
+        });
+    }
+}

@@ -1,0 +1,46 @@
+//! Bodies as rustfmt would not write them, one a line: patterns, ways out of loops, fragments of macros, signatures, coercions.
+//! The files are left as they are: `#[rustfmt::skip]`.
+
+/// Tests of functions that a macro writes: plain, pinned and as the compiler chooses.
+macro_rules! written {
+    ($make:ident: $($name:ident),+ $(,)?) => {
+        mod plainly { use super::*; use crate::harness::plain::*; $make! {} }
+        mod pinned { use super::*; use crate::harness::tasks::*; use finespun::task; $make! { #[task(pinned)] } }
+        mod chosen { use super::*; use crate::harness::tasks::*; use finespun::task; $make! { #[task] } }
+        $(#[test]
+        fn $name() {
+            versions!(owned, plainly::$name(), pinned::$name(), chosen::$name());
+        })+
+    };
+}
+
+mod kit;
+
+#[rustfmt::skip]
+mod alone;
+#[rustfmt::skip]
+mod asyncs;
+#[rustfmt::skip]
+mod coerced;
+#[rustfmt::skip]
+mod coerced_more;
+#[rustfmt::skip]
+mod defined;
+#[rustfmt::skip]
+mod extended;
+#[rustfmt::skip]
+mod fields;
+#[rustfmt::skip]
+mod hygiene;
+#[rustfmt::skip]
+mod last;
+#[rustfmt::skip]
+mod leaving;
+#[rustfmt::skip]
+mod lending;
+#[rustfmt::skip]
+mod signs;
+#[rustfmt::skip]
+mod woven;
+#[rustfmt::skip]
+mod written;
