@@ -46,13 +46,16 @@ const WIDEST: usize = 64;
 /// Requests after which the width is looked at.
 const WINDOW: u32 = 32;
 
-/// The bound of the balance: what this many requests of lines without any hit lose.
+/// The bound of the balance: what this many requests of single elements take.
+///
+/// A cache that does not pay takes a little longer for each request, and one that is missing takes a request for each hit: so it is
+/// given up late.
 const PATIENCE: f64 = 4096.0;
 
 /// Requests after which a probe ends, whatever its hits.
 const PROBE: u64 = 2048;
 
-/// Hits of each line of a probe at which it ends.
+/// Hits of a probe at which it ends, and one more for each of its lines.
 const ENOUGH: u32 = 16;
 
 /// The time that the cache stays off at first, in bounds of the balance.
@@ -83,7 +86,7 @@ static COSTS: OnceLock<Costs> = OnceLock::new();
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
 /// What has been measured.
-static MEASURED: ProcessMutex<[Vec<f64>; 7]> = ProcessMutex::new([const { Vec::new() }; 7]);
+static MEASURED: ProcessMutex<[Vec<f64>; 6]> = ProcessMutex::new([const { Vec::new() }; 6]);
 
 /// A part of the work for a request.
 #[derive(Clone, Copy)]
@@ -94,8 +97,6 @@ pub(super) enum Part {
     Serve,
     /// The reader's node takes the answer.
     Take,
-    /// A read finds its element in a line.
-    Hit,
 }
 
 /// Measures a part of the work for a request, until the costs are known.
@@ -121,7 +122,6 @@ impl Section {
         }
         let all = self.nanoseconds();
         let kind = match (part, elements) {
-            (Part::Hit, _) => 6,
             (part, 1) => part as usize,
             (part, LINE) => 3 + part as usize,
             _ => return all,
@@ -140,7 +140,7 @@ fn costs() -> Option<Costs> {
         return Some(*costs);
     }
     let measured = MEASURED.lock();
-    if measured[..6].iter().any(|kind| kind.len() < SAMPLES) {
+    if measured.iter().any(|kind| kind.len() < SAMPLES) {
         return None;
     }
     // Interrupts make a section longer, and so do memory and code that are used for the first time.
@@ -150,10 +150,9 @@ fn costs() -> Option<Costs> {
         sorted.get(sorted.len() / 8).copied().unwrap_or(0.0)
     };
     let sum = |kinds: &[Vec<f64>]| kinds.iter().map(usual).sum::<f64>();
-    let (request, block) = (sum(&measured[..3]), sum(&measured[3..6]));
+    let (request, block) = (sum(&measured[..3]), sum(&measured[3..]));
     let element = ((block - request) / (LINE - 1) as f64).max(0.0);
-    // Hits may not have been measured yet; they take less than what a clock shows.
-    let hit = usual(&measured[6]).min(request);
+    let hit = super::lines::time_hits().min(request);
     Some(*COSTS.get_or_init(|| Costs { request, element, hit }))
 }
 
@@ -237,8 +236,7 @@ impl Auto {
     }
 
     fn bound(&self, costs: Costs) -> f64 {
-        // Not less than what clocks tell apart.
-        PATIENCE * (self.cost(costs, 1) - self.saved(costs)).max(10.0)
+        PATIENCE * self.saved(costs)
     }
 
     /// A read of an element in this line finds neither the element nor a line. `near` says whether there is a certain line.
@@ -273,6 +271,7 @@ impl Auto {
         if self.window.0 == WINDOW {
             let saved = f64::from(self.window.1) / f64::from(WINDOW);
             if self.width < WIDEST
+                && self.balance.get() > -bound / 2.0
                 && (1.0 - saved) * self.cost(costs, 2 * self.width) < 0.95 * self.cost(costs, self.width)
             {
                 self.resize(2 * self.width);
@@ -280,8 +279,14 @@ impl Auto {
             self.window = (0, 0);
         }
         self.balance.set(self.balance.get() - (self.cost(costs, self.width) - self.saved(costs)));
-        if self.balance.get() < -bound / 2.0 && self.width > 1 {
-            self.resize(1);
+        if self.balance.get() < -bound / 2.0 {
+            // It may have been hits that are not known yet.
+            if let Some(probe) = self.probe.get().filter(|probe| probe.hits > 0) {
+                self.gain(costs, probe);
+            }
+            if self.balance.get() < -bound / 2.0 && self.width > 1 {
+                self.resize(1);
+            }
         }
         if self.balance.get() < -bound {
             self.switch(false);
@@ -303,7 +308,7 @@ impl Auto {
         probe.hits += 1;
         probe.read |= 1 << (line - probe.first);
         self.probe.set(Some(probe));
-        if probe.hits >= ENOUGH * probe.width as u32 {
+        if probe.hits >= ENOUGH + probe.width as u32 {
             self.gain(costs, probe);
         }
     }
@@ -356,6 +361,10 @@ impl Auto {
     }
 
     fn resize(&mut self, width: usize) {
+        // The next request of this width begins one.
+        if let (Some(costs), Some(probe)) = (self.costs.get(), self.probe.get()) {
+            self.gain(costs, probe);
+        }
         self.changes += 1;
         self.width = width;
         self.window = (0, 0);
@@ -397,5 +406,119 @@ impl Auto {
             hit_ns: costs.map_or(0.0, |costs| costs.hit),
             added_ns: self.added,
         })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const COSTS: Costs = Costs { request: 200.0, element: 10.0, hit: 1.0 };
+
+    fn known() -> Auto {
+        Auto { costs: Cell::new(Some(COSTS)), ..Auto::new() }
+    }
+
+    fn nothing_near(_: usize) -> bool {
+        false
+    }
+
+    /// Requests until the cache is off.
+    fn requests_until_off(auto: &mut Auto) -> usize {
+        (0..1_000_000)
+            .find(|&line| auto.miss(3 * line, 0.0, nothing_near) == Choice::Element)
+            .expect("it is switched off")
+    }
+
+    #[test]
+    fn a_cache_without_hits_is_switched_off_and_tried_again_ever_later() {
+        let mut auto = known();
+        // Each request loses 70 ns of the 4096 * 200 that may be lost.
+        let patience = (PATIENCE * COSTS.request / (7.0 * COSTS.element)) as usize;
+        let mut before = 0_usize;
+        for trial in 0..3 {
+            let lost = requests_until_off(&mut auto);
+            assert!(lost.abs_diff(patience) < 10, "{lost} in trial {trial}");
+            assert!(!auto.is_on());
+            let rest =
+                (0..).find(|&line| auto.miss(3 * line, 0.0, nothing_near) != Choice::Element).expect("without end");
+            assert!(rest + 10 > 2 * before && rest as f64 >= REST * PATIENCE - 10.0, "{rest} after {before}");
+            before = rest;
+        }
+    }
+
+    #[test]
+    fn hits_keep_it_on() {
+        let mut auto = known();
+        for line in 0..100_000 {
+            assert_ne!(auto.miss(3 * line, 0.0, nothing_near), Choice::Element, "at {line}");
+            // Each element once more.
+            if auto.counts(3 * line) {
+                (1..LINE).for_each(|_| auto.hit(3 * line));
+            }
+        }
+        let choice = auto.choice("here").expect("there were requests");
+        assert_eq!((choice.on, choice.block, choice.requests), (1, (LINE, LINE), 100_000));
+        assert!((6.9..7.1).contains(&choice.hits), "{choice}");
+    }
+
+    #[test]
+    fn deferred_reads_keep_it_on() {
+        let mut auto = known();
+        for line in 0..100_000 {
+            assert_ne!(auto.miss(3 * line, 0.0, nothing_near), Choice::Element, "at {line}");
+            auto.deferred();
+        }
+    }
+
+    /// A scan: of each two groups, the second finds the first.
+    fn scan(auto: &mut Auto, lines: usize, added: f64) -> usize {
+        let (mut line, mut requests) = (0, 0);
+        while line < lines {
+            let Choice::Lines { first, width } = auto.miss(line, added, |near| near < line) else { break };
+            assert!(first <= line && line < first + width);
+            for read in line..first + width {
+                (0..LINE).filter(|_| auto.counts(read)).for_each(|_| auto.hit(read));
+            }
+            line = first + width;
+            requests += 1;
+        }
+        requests
+    }
+
+    #[test]
+    fn a_scan_is_fetched_in_larger_and_larger_blocks() {
+        let mut auto = known();
+        let requests = scan(&mut auto, 100_000, 0.0);
+        assert!(auto.is_on() && auto.width > 1 && requests < 60_000, "{requests} of {} lines", auto.width);
+        // The dearer a message, the larger a block.
+        let mut dear = known();
+        let fewer = scan(&mut dear, 100_000, 20_000.0);
+        assert!(dear.width == WIDEST && fewer < requests, "{fewer} of {} lines", dear.width);
+    }
+
+    #[test]
+    fn blocks_shrink_when_only_a_part_of_them_is_read() {
+        let mut auto = known();
+        scan(&mut auto, 20_000, 20_000.0);
+        assert_eq!(auto.width, WIDEST);
+        // From now on one line of each block, again and again, and messages cost nothing.
+        for at in 0..40_000 {
+            let line = (1_000 + at) * 2 * WIDEST;
+            let Choice::Lines { .. } = auto.miss(line, 0.0, nothing_near) else { break };
+            (0..30).filter(|_| auto.counts(line)).for_each(|_| auto.hit(line));
+        }
+        assert!(auto.is_on() && auto.width < WIDEST, "{} lines", auto.width);
+    }
+
+    #[test]
+    fn lines_of_a_probe_are_named_when_it_has_ended() {
+        let mut auto = known();
+        assert_eq!(auto.miss(5, 0.0, nothing_near), Choice::Lines { first: 5, width: 1 });
+        assert!(auto.counts(5) && !auto.counts(6) && auto.ended().is_none());
+        (0..ENOUGH).for_each(|_| auto.hit(5));
+        assert!(auto.counts(5));
+        auto.hit(5);
+        assert_eq!((auto.counts(5), auto.ended(), auto.ended()), (false, Some((5, 1)), None));
     }
 }

@@ -14,8 +14,10 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
+use std::hint::black_box;
 use std::ops::Range;
 use std::ptr;
+use std::time::Instant;
 
 use super::auto::{self, Auto, Choice};
 use super::shape::Shape;
@@ -63,6 +65,8 @@ impl Wanted {
 /// A node's readers of other nodes' elements, and its cache.
 pub(super) struct Lines<T> {
     waiting: Map<Spot, Waiting<T>>,
+    /// How many of them no line counts: of elements that have been requested alone, or whose line has been given up.
+    loose: usize,
     cache: Option<Kept<T>>,
     auto: Option<Auto>,
 }
@@ -184,6 +188,22 @@ impl Directory {
     }
 }
 
+/// Nanoseconds that a hit takes by way of a directory.
+pub(super) fn time_hits() -> f64 {
+    const READS: usize = 1024;
+    let directory = Directory::new(GRANULE);
+    directory.publish(0, &[1u64; GRANULE]);
+    let start = Instant::now();
+    let mut sum = 0;
+    for at in 0..READS {
+        // SAFETY: a directory of `u64`s, of as many as a granule has.
+        let base = unsafe { Directory::base::<u64>(black_box(directory.words.as_ptr().cast()), at % GRANULE) };
+        sum += base.addr();
+    }
+    black_box(sum);
+    start.elapsed().as_nanos() as f64 / READS as f64
+}
+
 impl Grid {
     /// The line of an element, and the element's offset in the line.
     fn find(&self, shape: &Shape, (home, place): Spot) -> (usize, usize) {
@@ -203,7 +223,7 @@ impl Grid {
             let mut wanted = Vec::new();
             let mut at = start;
             while at < end {
-                let (home, place) = (shape.home(at), shape.place(at));
+                let (home, place) = shape.spot(at);
                 let count = (shape.count(len, home) - place).min(end - at);
                 if home != own {
                     wanted.push(Wanted { home, places: place..place + count });
@@ -217,6 +237,14 @@ impl Grid {
         let there = if home == own { 0 } else { shape.count(len, home) };
         let count = there.saturating_sub(place).min(self.block);
         (vec![Wanted { home, places: place..place + count }], count)
+    }
+}
+
+impl Grid {
+    /// The elements of a line that other nodes than `own` have, one by one.
+    fn spots(&self, shape: &Shape, len: usize, own: usize, number: usize) -> impl Iterator<Item = Spot> + use<> {
+        let (wanted, _) = self.wanted(shape, len, own, number);
+        wanted.into_iter().flat_map(|Wanted { home, places }| places.map(move |place| (home, place)))
     }
 }
 
@@ -236,7 +264,7 @@ impl<T: Clone> Lines<T> {
             Cache::On { block, capacity } => (Some(kept(block, capacity)), None),
             Cache::Auto => (Some(kept(auto::LINE, lines_kept.max(1))), Some(Auto::new())),
         };
-        Lines { waiting: Map::default(), cache, auto }
+        Lines { waiting: Map::default(), loose: 0, cache, auto }
     }
 
     /// Whether the array's requests are measured.
@@ -284,7 +312,10 @@ impl<T: Clone> Lines<T> {
         mut ask: impl FnMut(Wanted),
     ) -> Dropped<T> {
         let (first, waiting) = match self.waiting.entry(spot) {
-            Entry::Vacant(entry) => (true, entry.insert(Waiting { readers: Readers::Nobody, counted: false })),
+            Entry::Vacant(entry) => {
+                self.loose += 1;
+                (true, entry.insert(Waiting { readers: Readers::Nobody, counted: false }))
+            }
             Entry::Occupied(entry) => (false, entry.into_mut()),
         };
         waiting.readers.add(k);
@@ -297,7 +328,7 @@ impl<T: Clone> Lines<T> {
         };
         let (number, _) = cache.grid.find(shape, spot);
         if let Some(line) = cache.lines.get_mut(&number) {
-            line.count(waiting);
+            self.loose -= line.count(waiting);
             if let Some(auto) = self.auto.as_ref().filter(|_| first) {
                 auto.deferred();
             }
@@ -305,7 +336,7 @@ impl<T: Clone> Lines<T> {
         }
         let Some(auto) = &mut self.auto else {
             cache.request(shape, number, ask);
-            cache.lines.get_mut(&number).into_iter().for_each(|line| line.count(waiting));
+            self.adopt(shape, number, 1);
             return dropped;
         };
         if !first {
@@ -319,25 +350,45 @@ impl<T: Clone> Lines<T> {
             Choice::Element => ask(alone),
             Choice::Lines { first, width } => {
                 (first..first + width).for_each(|number| cache.request(shape, number, &mut ask));
-                cache.lines.get_mut(&number).into_iter().for_each(|line| line.count(waiting));
             }
         }
         if was_on && !auto.is_on() {
             dropped.lines = cache.clear();
         }
+        if let Choice::Lines { first, width } = choice {
+            self.adopt(shape, first, width);
+        }
         dropped
+    }
+
+    /// Has lines, the first and how many, count the elements that readers wait for already.
+    fn adopt(&mut self, shape: &Shape, first: usize, count: usize) {
+        let Some(cache) = &mut self.cache else { return };
+        for number in first..first + count {
+            if self.loose == 0 {
+                return;
+            }
+            let Some(line) = cache.lines.get_mut(&number) else { continue };
+            for spot in cache.grid.spots(shape, cache.len, cache.own, number) {
+                let waiting = self.waiting.get_mut(&spot);
+                self.loose -= waiting.map_or(0, |waiting| line.count(waiting));
+            }
+        }
     }
 
     /// Takes the readers of an element that has arrived.
     pub(super) fn take(&mut self, spot: Spot) -> Readers<T> {
-        self.waiting.remove(&spot).map_or(Readers::Nobody, |waiting| waiting.readers)
+        let Some(waiting) = self.waiting.remove(&spot) else { return Readers::Nobody };
+        self.loose -= usize::from(!waiting.counted);
+        waiting.readers
     }
 
-    /// The first of these elements, which have arrived, that are of one line; `None` if there is no cache.
+    /// The first of these elements, which have arrived, that are of one line; `None` if the first one has no line.
     pub(super) fn chunk(&self, shape: &Shape, wanted: &Wanted) -> Option<Chunk> {
-        let grid = &self.cache.as_ref()?.grid;
-        let (number, offset) = grid.find(shape, (wanted.home, wanted.places.start));
-        Some(Chunk { number, offset, len: (grid.block - offset).min(wanted.places.len()) })
+        let cache = self.cache.as_ref()?;
+        let (number, offset) = cache.grid.find(shape, (wanted.home, wanted.places.start));
+        let len = (cache.grid.block - offset).min(wanted.places.len());
+        cache.lines.contains_key(&number).then_some(Chunk { number, offset, len })
     }
 
     /// Takes the readers of elements that have arrived, with the elements' numbers in `chunk`, whose first is at `spot`.
@@ -356,6 +407,7 @@ impl<T: Clone> Lines<T> {
             }
             if let Some(found) = self.waiting.remove(&(spot.0, spot.1 + at)) {
                 *awaited -= usize::from(found.counted);
+                self.loose -= usize::from(!found.counted);
                 readers.push((at, found.readers));
             }
         }
@@ -390,11 +442,10 @@ impl<T: Clone> Lines<T> {
                 if let Some(Line::Partial(Partial { missing: 1.., .. })) = cache.lines.get(&number) {
                     dropped.extend(cache.lines.remove(&number));
                     // Other elements of it may come yet, for those who wait for them.
-                    let (others, _) = cache.grid.wanted(shape, cache.len, cache.own, number);
-                    for (home, place) in
-                        others.into_iter().flat_map(|Wanted { home, places }| places.map(move |at| (home, at)))
-                    {
-                        self.waiting.get_mut(&(home, place)).into_iter().for_each(|waiting| waiting.counted = false);
+                    for spot in cache.grid.spots(shape, cache.len, cache.own, number) {
+                        if let Some(waiting) = self.waiting.get_mut(&spot) {
+                            self.loose += usize::from(std::mem::replace(&mut waiting.counted, false));
+                        }
                     }
                 }
             }
@@ -404,6 +455,7 @@ impl<T: Clone> Lines<T> {
 
     /// Takes all readers.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = (Spot, Readers<T>)> + use<T> {
+        self.loose = 0;
         std::mem::take(&mut self.waiting).into_iter().map(|(spot, waiting)| (spot, waiting.readers))
     }
 
@@ -414,11 +466,12 @@ impl<T: Clone> Lines<T> {
 }
 
 impl<T> Line<T> {
-    /// Counts an element that readers wait for, if it is not counted yet.
-    fn count(&mut self, waiting: &mut Waiting<T>) {
-        if let Line::Partial(line) = self {
-            line.awaited += usize::from(!std::mem::replace(&mut waiting.counted, true));
-        }
+    /// Counts an element that readers wait for, if it is not counted yet. Returns how many that is.
+    fn count(&mut self, waiting: &mut Waiting<T>) -> usize {
+        let Line::Partial(line) = self else { return 0 };
+        let new = usize::from(!std::mem::replace(&mut waiting.counted, true));
+        line.awaited += new;
+        new
     }
 }
 

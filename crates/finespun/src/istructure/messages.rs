@@ -90,8 +90,17 @@ impl<T: Portable + Clone> Handler for Ask<T> {
             };
             let (run, other) = (rest.start..rest.start + there, rest.start + there);
             if there > 0 {
-                Elements::read(array, seat, Wanted { home, places: run }, to).send(cx);
+                let elements = Elements::read(array, seat, Wanted { home, places: run.clone() }, to);
                 answers += usize::from(there == all);
+                if elements.values.is_err() && there > 1 {
+                    // Only the readers of what cannot be copied are to be told so.
+                    discard(elements.values);
+                    for place in run {
+                        Elements::read(array, seat, Wanted { home, places: place..place + 1 }, to).send(cx);
+                    }
+                } else {
+                    elements.send(cx);
+                }
             } else {
                 store.defer_node(seat, other, to);
             }

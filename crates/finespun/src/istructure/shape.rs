@@ -116,13 +116,15 @@ impl Shape {
         }
     }
 
-    /// Its place there.
-    pub(super) fn place(&self, index: usize) -> usize {
-        match self {
-            Shape::Block { .. } | Shape::Runs(_) => index - self.first(self.home(index)),
+    /// The node of an index below the length, and its place there.
+    pub(super) fn spot(&self, index: usize) -> (usize, usize) {
+        let home = self.home(index);
+        let place = match self {
+            Shape::Block { .. } | Shape::Runs(_) => index - self.first(home),
             Shape::Cyclic { block, nodes } => index / (block * nodes) * block + index % block,
             Shape::Map(tables) => tables.spots[index].1 as usize,
-        }
+        };
+        (home, place)
     }
 
     /// How many of `len` elements are on a node.
@@ -194,7 +196,7 @@ mod tests {
         let mut counts = vec![0; nodes];
         for index in 0..len {
             let node = layout(index);
-            assert_eq!((shape.home(index), shape.place(index)), (node, counts[node]), "{shape:?} at {index}");
+            assert_eq!(shape.spot(index), (node, counts[node]), "{shape:?} at {index}");
             assert_eq!(shape.index(node, counts[node]), index);
             counts[node] += 1;
         }

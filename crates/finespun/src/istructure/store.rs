@@ -341,7 +341,7 @@ impl<T: Portable + Clone> Store<T> {
         if index >= self.len {
             panic!("there is no element {index} in {}, at {from}", self.name());
         }
-        (self.shape.home(index), self.shape.place(index))
+        self.shape.spot(index)
     }
 
     /// What reports call the array.
@@ -375,11 +375,7 @@ impl<T: Portable + Clone> Store<T> {
 
     /// A copy of an element of another node's, if it is in the cache.
     pub(super) fn cached(&self, spot: Spot) -> Option<T> {
-        let lines = self.lines.borrow();
-        let section = lines.is_measured().then(Section::begin);
-        let value = lines.get(&self.shape, spot)?;
-        section.map(|section| section.end(Part::Hit, 1, 0));
-        Some(value.clone())
+        self.lines.borrow().get(&self.shape, spot).cloned()
     }
 
     /// Somebody here waits for an element of this node's.
@@ -418,7 +414,7 @@ impl<T: Portable + Clone> Store<T> {
             let spot = (wanted.home, wanted.places.start);
             let chunk = self.lines.borrow().chunk(&self.shape, &wanted);
             let Some(chunk) = chunk else {
-                // What is not kept is the last reader's.
+                // What is not kept is the reader's.
                 wanted.places.start += 1;
                 let (readers, Some(value)) = (self.lines.borrow_mut().take(spot), values.next()) else { return };
                 match readers {

@@ -165,7 +165,7 @@ impl<T: Portable> Cells<T> {
         if index >= self.len {
             panic!("there is no element {index} in {}, at {from}", self.name());
         }
-        (self.shape.home(index), self.shape.place(index))
+        self.shape.spot(index)
     }
 
     fn name(&self) -> String {

@@ -126,3 +126,48 @@ async fn uncounted() -> Vec<Counts> {
     all.get(3).await;
     all.counts().await
 }
+
+#[task]
+async fn fill_own(all: IArray<u64>) {
+    all.fill(|index| index as u64).await;
+}
+
+#[task]
+async fn sum_of_all(all: IArray<u64>) -> u64 {
+    let mut sum: u64 = 0;
+    for index in 0..all.len() {
+        let value: u64 = all.get(index).await;
+        sum += value;
+    }
+    sum
+}
+
+/// Each node reads all elements, in order, so many times.
+#[task]
+async fn read_again(len: usize, times: usize) -> u64 {
+    let all = IArray::create(len, layout::block(len, nodes())).cached(Cache::Auto).await;
+    everywhere(fill_own, all).await;
+    let mut sum: u64 = 0;
+    for _ in 0..times {
+        let sums: Vec<u64> = everywhere(sum_of_all, all).await;
+        sum += sums.into_iter().sum::<u64>();
+    }
+    all.free().await;
+    sum
+}
+
+#[test]
+fn what_is_read_again_is_cached_without_being_asked() {
+    let runtime = Runtime::builder().workers(1).nodes(3).build().unwrap();
+    let len: u64 = 6000;
+    for _ in 0..2 {
+        assert_eq!(runtime.run(read_again(len as usize, 3)), 3 * 3 * (len * (len - 1) / 2));
+    }
+    let choices = runtime.cache_choices();
+    let [choice] = &choices[..] else { panic!("one place makes arrays: {choices:?}") };
+    assert!(choice.made.contains("counted.rs"), "{choice}");
+    assert_eq!((choice.caches, choice.on), (6, 6), "{choice}");
+    // Of 6 times 4000 elements, in blocks of 8 at least, but for those that were measured singly; with larger blocks fewer.
+    assert!(choice.requests < 6 * 500 + 2000, "{choice}");
+    assert!(choice.to_string().contains("cache on in 6 of 6"), "{choice}");
+}

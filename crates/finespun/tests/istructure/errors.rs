@@ -329,8 +329,8 @@ async fn copies(cache: Cache, from: usize, to: usize) -> bool {
 #[test]
 fn a_value_that_cannot_be_copied_hurts_its_readers_alone() {
     on_any_nodes(|runtime| {
-        for cache in [Cache::Off, Cache::On { block: 2, capacity: 1 }] {
-            assert!(runtime.run(copies(cache, 4, 8)));
+        for cache in [Cache::Off, Cache::Auto, Cache::On { block: 8, capacity: 1 }] {
+            assert!(runtime.run(copies(cache, 0, 8)));
             let text = failure(runtime, copies(cache, 2, 2));
             assert!(text.contains("no copy of this"), "{text}");
         }
@@ -387,7 +387,7 @@ async fn hear((all, index): (IArray<Mute>, usize)) -> bool {
 
 #[test]
 fn a_value_without_bytes_is_an_error_of_its_readers() {
-    for cache in [Cache::Off, Cache::On { block: 4, capacity: 1 }] {
+    for cache in [Cache::Off, Cache::Auto, Cache::On { block: 4, capacity: 1 }] {
         let runtime = |encode| Runtime::builder().workers(2).nodes(2).encode(encode).build().unwrap();
         assert!(!runtime(false).run(unsendable(cache)));
         let text = failure(&runtime(true), unsendable(cache));

@@ -15,10 +15,11 @@ mod values;
 
 use finespun::istructure::Cache;
 
-/// No cache; blocks of one; a cache that is always too small; one that has room for all.
-pub const CACHES: [Cache; 4] = [
+/// No cache; blocks of one; a cache that is always too small; one that has room for all; one that decides for itself.
+pub const CACHES: [Cache; 5] = [
     Cache::Off,
     Cache::On { block: 1, capacity: 3 },
     Cache::On { block: 8, capacity: 1 },
     Cache::On { block: 16, capacity: 1000 },
+    Cache::Auto,
 ];

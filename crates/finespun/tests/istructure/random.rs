@@ -26,6 +26,7 @@ struct Plan {
 fn plans() -> impl Strategy<Value = Plan> {
     let caches = prop_oneof![
         Just(Cache::Off),
+        Just(Cache::Auto),
         (0u32..6, 1usize..6).prop_map(|(block, capacity)| Cache::On { block: 1 << block, capacity }),
     ];
     let transports = prop_oneof![Just(Transport::Adaptive), Just(Transport::Push), Just(Transport::Pull)];
