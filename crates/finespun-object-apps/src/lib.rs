@@ -18,7 +18,10 @@
 
 pub mod densemm;
 pub mod em3d;
+mod files;
 pub mod hopfield;
 pub mod mdforce;
 pub mod microkernel;
 pub mod sor;
+
+pub use files::FileError;

@@ -10,7 +10,8 @@
 use std::collections::HashMap;
 
 use super::mdsys::Wrong;
-use super::system::{Exception, FARTHEST, MOST_ATOMS, Problem, Site, System, Terms, shown};
+use super::system::{Exception, FARTHEST, MOST_ATOMS, Problem, Site, System, Terms};
+use crate::files::shown;
 
 const CALORIE: f64 = 4.184;
 const CHARGE: f64 = 18.2223;

@@ -13,7 +13,8 @@
 
 use std::str::FromStr;
 
-use super::system::{Exception, FARTHEST, MOST_ATOMS, Problem, Site, System, Terms, shown};
+use super::system::{Exception, FARTHEST, MOST_ATOMS, Problem, Site, System, Terms};
+use crate::files::shown;
 
 const ATOM: &str = "index name residue residue-number mass charge sigma epsilon x y z";
 const EXCEPTION: &str = "first second charge-product sigma epsilon";

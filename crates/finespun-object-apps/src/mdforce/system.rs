@@ -1,10 +1,9 @@
 //! Atoms, and the pairs of them that are exceptions.
 
-use std::io;
-
 use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
+use crate::files::FileError;
 
 /// A place, a force: nm, kJ/mol/nm.
 pub type Vector = [f64; 3];
@@ -228,14 +227,9 @@ pub(super) fn bounds<'a>(positions: impl Iterator<Item = &'a Vector>) -> (Vector
 /// Why a system cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SystemError {
-    /// The system refuses the file.
-    #[error("{file} cannot be read ({source}): name a file that exists and may be read")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// What the system said.
-        source: io::Error,
-    },
+    /// The file is no text that can be read.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A line of the file is wrong.
     #[error("{file}, line {line}: {problem}")]
     Line {
@@ -335,25 +329,7 @@ pub enum Problem {
         /// The other.
         second: u32,
     },
-    /// The packing is damaged.
-    #[error("it is packed by gzip, and cannot be unpacked ({0}): fetch it again")]
-    Packing(String),
-    /// Larger than any system that could be run.
-    #[error("it is larger than {0} MiB: give a smaller system")]
-    Large(u64),
     /// AMBER parameters without coordinates, or the other way round.
     #[error("{0}")]
     Coordinates(&'static str),
-}
-
-/// A word of a file as a message may show it: not too long, and nothing that moves the cursor.
-pub(super) fn shown(word: &str) -> String {
-    let mut short = String::new();
-    for c in word.trim().chars().take(40) {
-        match c.is_control() {
-            true => short.extend(c.escape_default()),
-            false => short.push(c),
-        }
-    }
-    short
 }
