@@ -11,17 +11,24 @@
 //! | [`microkernel`] | the mix of calls of objects and computing, in four parameters | a checksum, by another program |
 //! | [`mdforce`] | objects with irregular partners, cached coordinates, combined forces | AMBER's energies of T4 lysozyme |
 //! | [`hopfield`] | arrays of each step, whose elements wait for each other | exact counts of a network that recalls |
+//! | [`cg`] | write-once vectors, one for each step, read by irregular rows | NAS: zeta of classes S, W, A |
+//! | [`sparsemm`] | write-once arrays that are read by irregular rows | entries and norms of products; Java Grande's totals |
 //! | [`densemm`] | write-once arrays that other nodes read, by blocks | exact sums of integer matrices |
 //!
 //! Nothing here is `unsafe`, and no application knows how many nodes or workers run it: the answers are the same for any number.
 #![forbid(unsafe_code)]
 
+pub mod cg;
 pub mod densemm;
 pub mod em3d;
 mod files;
 pub mod hopfield;
 pub mod mdforce;
 pub mod microkernel;
+mod rows;
 pub mod sor;
+mod sparse;
+pub mod sparsemm;
 
 pub use files::FileError;
+pub use sparse::Sparse;
