@@ -1,8 +1,10 @@
 //! The applications of objects: the same answer whatever they run on, and the known ones.
 
 use finespun::Transport;
+use finespun::istructure::Cache;
 use finespun::prelude::*;
-use finespun_object_apps::{em3d, mdforce, sor};
+use finespun_object_apps::densemm::Form;
+use finespun_object_apps::{Sparse, cg, em3d, mdforce, sor, sparsemm};
 
 #[path = "../../finespun/tests/common/pairwise.rs"]
 mod pairwise;
@@ -88,6 +90,41 @@ fn nothing_that_they_run_on_changes_a_bit_of_a_protein() {
             assert_eq!(first.get_or_init(|| (energy, forces.clone())), &(energy, forces), "{layout:?}: {how}");
         });
     }
+}
+
+const READS: [Form; 3] = [Form::Split, Form::Arrays(Cache::Off), Form::Arrays(Cache::On { block: 8, capacity: 3 })];
+
+#[test]
+fn nothing_that_they_run_on_changes_a_bit_of_an_eigenvalue() {
+    let problem = cg::Problem { rows: 24, nonzeros: 2, shift: 5.0, iterations: 1 };
+    let matrix = problem.matrix();
+    let plain = cg::plain(&problem, &matrix);
+    every_runtime(|runtime, how| {
+        for form in READS {
+            let mut system = runtime.run(cg::create(&matrix, form, false));
+            assert_eq!(runtime.run(cg::solve(&mut system, &problem)), plain, "{form:?}: {how}");
+            runtime.run(cg::free(system));
+        }
+    });
+}
+
+#[test]
+fn nothing_that_they_run_on_changes_a_bit_of_a_sparse_product() {
+    let drawn = sparsemm::Drawn::draw(&sparsemm::Problem { rows: 20, nonzeros: 60, times: 2 });
+    let repeated = sparsemm::plain_repeat(&drawn, 2);
+    let (left, right): (&Sparse, Sparse) = (&drawn.matrix, drawn.matrix.transpose());
+    let product = sparsemm::plain(left, &right);
+    every_runtime(|runtime, how| {
+        for form in READS {
+            let mut spread = runtime.run(sparsemm::spread(&drawn, form, false));
+            assert_eq!(runtime.run(sparsemm::repeat(&mut spread, 2)), repeated, "{form:?}: {how}");
+            runtime.run(sparsemm::free_spread(spread));
+            let factors = runtime.run(sparsemm::create(left, &right, form, false));
+            runtime.run(sparsemm::multiply(&factors));
+            assert_eq!(runtime.run(sparsemm::sums(&factors)), product, "{form:?}: {how}");
+            runtime.run(sparsemm::free(factors));
+        }
+    });
 }
 
 /// Two workers, as many nodes as are asked for, and something else about each number of them.

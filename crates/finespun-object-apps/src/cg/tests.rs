@@ -11,21 +11,21 @@ fn solve_on(runtime: &Runtime, problem: &Problem, matrix: &Sparse, form: Form) -
     (found, runtime.run(free(system)))
 }
 
-/// The tolerance is that of the NAS Parallel Benchmarks.
+/// The tolerance is that of the NAS Parallel Benchmarks. Without a release build, loops solve class S alone.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "30 s without a release build")]
 fn zeta_is_the_published_one() {
-    for (problem, nonzeros, known) in [
+    let classes = [
         (Problem::S, 78_148, 8.597_177_507_864_8),
         (Problem::W, 508_402, 10.362_595_087_124),
         (Problem::A, 1_853_104, 17.130_235_054_029),
-    ] {
+    ];
+    for &(problem, nonzeros, known) in &classes[..if cfg!(debug_assertions) { 1 } else { 3 }] {
         let matrix = problem.matrix();
         assert_eq!(matrix.nonzeros(), nonzeros);
         let found = plain(&problem, &matrix);
         assert!((found.zeta - known).abs() < 1e-10, "{problem:?}: {found:?}");
         assert!(found.residual < 1e-12, "{problem:?}: {found:?}");
-        if problem != Problem::A {
+        if problem != Problem::A && !cfg!(debug_assertions) {
             let runtime = Runtime::builder().workers(2).nodes(4).build().expect("a runtime");
             let mut system = runtime.run(create(&matrix, CACHED, false));
             assert_eq!(runtime.run(solve(&mut system, &problem)), found, "{problem:?}");
@@ -87,5 +87,22 @@ fn no_block_is_requested_twice() {
             assert_eq!((found.local, found.remote), (own, others));
             assert_eq!((found.requests, found.hits), (requests, others - misses));
         }
+    }
+}
+
+/// The paper counts 614 local and 9210 remote reads of a node, 93.65 % of these hits: all but 585. These are the reads of a vector of
+/// 4912 elements on 16 nodes of which each node reads each element twice, by blocks of 8: 39 blocks for 307 elements.
+#[test]
+fn reads_are_as_many_as_in_the_paper() {
+    let row = |row: u32| (0..32).map(move |at| ((32 * (row % 307) + at) % 4912, 1.0)).collect();
+    let matrix = Sparse::from_rows(4912, (0..4912).map(row));
+    let problem = Problem { rows: 4912, nonzeros: 32, shift: 0.0, iterations: 1 };
+    let runtime = Runtime::builder().workers(1).nodes(16).build().expect("a runtime");
+    let (_, counts) = solve_on(&runtime, &problem, &matrix, CACHED);
+    for counts in counts {
+        assert_eq!((counts.local, counts.remote), (26 * 614, 26 * 9210));
+        // Blocks here begin at multiples of 8, not at each node's first element. So fewer reads miss, and some blocks take two requests.
+        assert!((counts.hit_ratio() - 0.9365).abs() < 0.002, "{}", counts.hit_ratio());
+        assert!((26 * 585..26 * 600).contains(&counts.requests), "{counts:?}");
     }
 }

@@ -14,6 +14,8 @@ use crate::sparse::{Sparse, compress, shares};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
     /// The number of entries.
+    pub entries: u64,
+    /// The number of those that are not zero: terms may cancel.
     pub nonzeros: u64,
     /// Their sum.
     pub sum: f64,
@@ -25,12 +27,14 @@ impl Sums {
     fn of(row: &[(u32, f64)]) -> Sums {
         let sum = row.iter().fold(0.0, |sum, (_, value)| sum + value);
         let squares = row.iter().fold(0.0, |sum, (_, value)| sum + value * value);
-        Sums { nonzeros: row.len() as u64, sum, squares }
+        let nonzeros = row.iter().filter(|(_, value)| *value != 0.0).count() as u64;
+        Sums { entries: row.len() as u64, nonzeros, sum, squares }
     }
 
     /// Adds up rows in their order, so that the bits do not depend on the nodes.
     fn all(rows: impl IntoIterator<Item = Sums>) -> Sums {
         rows.into_iter().fold(Sums::default(), |all, row| Sums {
+            entries: all.entries + row.entries,
             nonzeros: all.nonzeros + row.nonzeros,
             sum: all.sum + row.sum,
             squares: all.squares + row.squares,

@@ -60,14 +60,18 @@ fn products_are_those_of_the_definition() {
         matrix.entries(row).for_each(|at| full[matrix.column(at)] = matrix.value(at));
         full
     };
-    let mut squares = 0.0;
+    let (mut squares, mut entries, mut nonzeros) = (0.0, 0, 0);
     for i in 0..left.rows() {
         for j in 0..left.rows() {
             let element: f64 = full(&left, i).iter().zip(full(&left, j)).map(|(a, b)| a * b).sum();
             squares += element * element;
+            nonzeros += u64::from(element != 0.0);
+            entries += u64::from(full(&left, i).iter().zip(full(&left, j)).any(|(a, b)| *a != 0.0 && b != 0.0));
         }
     }
-    assert!((plain(&left, &right).squares / squares - 1.0).abs() < 1e-12);
+    let found = plain(&left, &right);
+    assert_eq!((found.entries, found.nonzeros), (entries, nonzeros));
+    assert!((found.squares / squares - 1.0).abs() < 1e-12);
     assert!((plain(&right, &left).squares / squares - 1.0).abs() < 1e-12);
 }
 
