@@ -31,6 +31,8 @@ const LINES: &[(&str, &str)] = &[
     ("mdforce --replicate 4 --iterations 10", "mdforce --cutoff 0.2 --iterations 1"),
     ("densemm 512", "densemm 16"),
     ("hopfield 1024 --patterns 64 --turned 128 --seed 2", "hopfield 64 --patterns 2 --turned 4"),
+    ("cg --class W", "cg --iterations 1"),
+    ("sparsemm", "sparsemm --random 100 --iterations 2"),
     ("integrate --tolerance 1e-5", "integrate --tolerance 1e6"),
     ("search 20_000_000 --at 15_000_000", "search 1000"),
     ("sumto 1_000_000_000", "sumto 1000"),

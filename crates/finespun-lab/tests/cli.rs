@@ -231,6 +231,33 @@ fn forces_between_atoms() {
     assert!(complaint.contains("two.mdsys, line 2: the file ends here, before atom 0 of 2"), "{complaint}");
 }
 
+#[test]
+fn sparse_matrices() {
+    let file = folder("sparsemm").join("small.mtx");
+    let text = "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 1.0\n2 1 -2.0\n2 2 0.5\n3 2 4.0\n";
+    fs::write(&file, text).expect("a file");
+    let plain = json("run cg --iterations 1 --plain")["answer"].clone();
+    for how in ["--plain", "--form split --nodes 2", "--form istructure --nodes 5", "--nodes 2 --workers 2 --count"] {
+        let answer =
+            |product: &str| json(&format!("run sparsemm {} {product} {how}", file.display()))["answer"].clone();
+        let (aat, ata) = (answer(""), answer("--product ata"));
+        assert_eq!((&aat["nonzeros"], &aat["sum"]), (&7.into(), &21.25.into()), "{how}");
+        assert_eq!((&ata["nonzeros"], &ata["sum"]), (&4.into(), &19.25.into()), "{how}");
+        let norms = [&aat, &ata].map(|answer| answer["frobenius"].as_f64().expect("a number"));
+        assert!(norms.iter().all(|norm| (norm * norm - 291.0625).abs() < 1e-9), "{how}: {norms:?}");
+        assert_eq!(aat["local_reads"].is_u64(), how.contains("--count"));
+        let total = json(&format!("run sparsemm --random 1000 --nonzeros 5000 --iterations 3 {how}"))["answer"].clone();
+        assert_eq!(total["total"], json("run sparsemm --random 1000 --iterations 3 --plain")["answer"]["total"]);
+        let found = json(&format!("run cg --iterations 1 {how}"));
+        assert_eq!(found["parameters"]["class"], "S");
+        assert_eq!(found["answer"]["zeta"], plain["zeta"], "{how}");
+        assert_eq!(found["answer"]["nonzeros"], 78_148);
+    }
+    fs::write(&file, "%%MatrixMarket matrix coordinate real general\n3 2 4\n").expect("a file");
+    let complaint = refused(&format!("run sparsemm {}", file.display()));
+    assert!(complaint.contains("small.mtx, line 3: the file ends here, before entry 1 of 4"), "{complaint}");
+}
+
 /// Four million hashes: some seconds without optimisation.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "slow without optimisation")]
@@ -278,7 +305,7 @@ fn wrong_input_is_one_line() {
             "run fly",
             &[
                 "unknown app `fly`",
-                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, mdforce, densemm, hopfield, integrate, search, sumto, uts, protein, raytrace",
+                "fib, tak, nqueens, qsort, list, skynet, matmul, sor, em3d, microkernel, mdforce, densemm, hopfield, cg, sparsemm, integrate, search, sumto, uts, protein, raytrace",
             ],
         ),
         ("run fib", &["<N>", "missing", "finespun run fib"]),
@@ -331,6 +358,15 @@ fn wrong_input_is_one_line() {
         ("run hopfield 0", &["[N]", "1 to 16384"]),
         ("run hopfield 9 --update never", &["--update", "`never`", "sequential, synchronous"]),
         ("run hopfield 9 --sweeps 0", &["--sweeps", "1 to 1000000"]),
+        ("run cg --class B", &["--class", "`B`", "S, W, A"]),
+        ("run cg --iterations 0", &["--iterations", "1 to 1000"]),
+        ("run cg --form split --count", &["--count", "--form split"]),
+        ("run sparsemm nowhere.mtx", &["nowhere.mtx cannot be read", "name a file"]),
+        ("run sparsemm Cargo.toml", &["Cargo.toml, line 1", "%%MatrixMarket"]),
+        ("run sparsemm Cargo.toml --nonzeros 3", &["--nonzeros", "`Cargo.toml`"]),
+        ("run sparsemm --product ata", &["--product", "FILE"]),
+        ("run sparsemm --product aa", &["--product", "`aa`", "aat, ata"]),
+        ("run sparsemm --random 0", &["--random", "1 to 10000000"]),
         ("run mdforce --cutoff 0", &["--cutoff", "`0`", "above 0"]),
         ("run mdforce --cutoff nan", &["--cutoff", "above 0"]),
         ("run mdforce --layout cubic", &["--layout", "`cubic`", "random, spatial"]),
@@ -437,6 +473,8 @@ fn help_teaches() {
         "mdforce",
         "densemm",
         "hopfield",
+        "cg",
+        "sparsemm",
         "integrate",
         "search",
         "sumto",

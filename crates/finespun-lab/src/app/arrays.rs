@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// How elements of other nodes are read: the options that all these applications have.
 #[derive(Debug, clap::Args)]
-struct Reading {
+pub(super) struct Reading {
     /// Read other nodes' elements by requests to objects, from write-once arrays, from such arrays with a cache, or with a cache
     /// that decides by itself whether it pays (--stats tells what it has decided)
     #[arg(long, value_enum, default_value = "cached")]
@@ -25,7 +25,7 @@ struct Reading {
     cache_capacity: Option<usize>,
     /// Count local and remote reads, hits, and messages: this makes reads slower
     #[arg(long)]
-    count: bool,
+    pub(super) count: bool,
 }
 
 /// The forms by name.
@@ -49,7 +49,8 @@ impl Form {
 }
 
 impl Reading {
-    fn check(&self) -> Result<(), Failure> {
+    /// Refuses options that do not fit together.
+    pub(super) fn check(&self) -> Result<(), Failure> {
         let given = [("--cache-block", self.cache_block), ("--cache-capacity", self.cache_capacity)];
         if let Some((option, _)) = given.iter().find(|(_, value)| value.is_some() && self.form != Form::Cached) {
             return Err(Failure::Usage(format!(
@@ -70,7 +71,8 @@ impl Reading {
         }
     }
 
-    fn form(&self) -> densemm::Form {
+    /// The form that the options ask for.
+    pub(super) fn form(&self) -> densemm::Form {
         let block = self.cache_block.unwrap_or(8);
         match self.form {
             Form::Split => densemm::Form::Split,
@@ -82,7 +84,8 @@ impl Reading {
         }
     }
 
-    fn parameters(&self) -> [(&'static str, Value); 4] {
+    /// The options by name.
+    pub(super) fn parameters(&self) -> [(&'static str, Value); 4] {
         [
             ("form", self.form.name().into()),
             ("cache_block", self.cache_block.into()),
@@ -92,7 +95,7 @@ impl Reading {
     }
 
     /// What has been counted, as a part of the answer.
-    fn counted(&self, answer: Answer, counts: &[Counts]) -> Answer {
+    pub(super) fn counted(&self, answer: Answer, counts: &[Counts]) -> Answer {
         if !self.count {
             return answer;
         }

@@ -16,6 +16,7 @@ mod protein;
 mod raytrace;
 mod recursion;
 mod slices;
+mod sparse;
 mod uts;
 
 use std::path::Path;
@@ -94,6 +95,10 @@ pub enum Apps {
     Densemm(arrays::Densemm),
     /// Recall patterns by a network of neurons that look at each other: an array for each step
     Hopfield(arrays::Hopfield),
+    /// An eigenvalue of a sparse matrix by conjugate gradients, from NAS: a write-once vector for each step
+    Cg(sparse::Cg),
+    /// Multiply a sparse matrix by its transpose, or a random one by a vector again and again
+    Sparsemm(sparse::Sparsemm),
     /// The area under (x^2 + 1) x by strips halved until nothing changes
     Integrate(recursion::Integrate),
     /// Search in a large array: the first activity that finds the element ends the others
@@ -129,6 +134,8 @@ impl Apps {
             Apps::Mdforce(app) => Box::new(app.open()?),
             Apps::Densemm(app) => Box::new(app.open()?),
             Apps::Hopfield(app) => Box::new(app.open()?),
+            Apps::Cg(app) => Box::new(app.open()?),
+            Apps::Sparsemm(app) => Box::new(app.open()?),
             Apps::Integrate(app) => Box::new(app),
             Apps::Search(app) => Box::new(app),
             Apps::Sumto(app) => Box::new(app),

@@ -62,6 +62,8 @@ Examples, one for each application (`finespun run APP --help` tells its paramete
   finespun run mdforce --cutoff 0.8 --replicate 4 --nodes 4
   finespun run densemm 128 --form cached --cache-block 8 --nodes 16
   finespun run hopfield 1024 --patterns 64 --turned 128 --seed 2 --nodes 4
+  finespun run cg --class W --form cached --nodes 4
+  finespun run sparsemm --random 50_000 --nonzeros 250_000 --iterations 200 --nodes 4
   finespun run integrate --to 10000 --tolerance 1e-6
   finespun run search 100_000_000 --at 70_000_000 --activities 16
   finespun run sumto 1_000_000_000 --activities 10_000 --policy representatives
