@@ -69,7 +69,7 @@ impl Text<'_> {
         if unpacked.len() as u64 > MOST_BYTES {
             return Err(FileError::Large { file: file.into_owned() });
         }
-        // Names may be in any encoding; what is no text where a number should be is found there.
+        // Names may be in any encoding. A reader that expects a number refuses anything else.
         let text = String::from_utf8(unpacked).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into());
         Ok(Text { file, text })
     }

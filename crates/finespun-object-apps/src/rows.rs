@@ -32,7 +32,7 @@ impl Rows {
         self.vector[index - self.first]
     }
 
-    /// The product of an own row and the vector, added up `times` times, by requests to the objects that have the elements.
+    /// Returns the product of an own row and the vector, added up `times` times, by requests to the owners of the elements.
     #[task(stack)]
     async fn row_by_requests(
         _this: Ref<Self>,
@@ -54,7 +54,7 @@ impl Rows {
         sum
     }
 
-    /// The products of all own rows, as long as other objects are waited for.
+    /// Returns the products of all own rows; a row that waits for an answer lets the others go on.
     pub(crate) async fn multiply_by_requests(
         this: Ref<Self>,
         owners: Replicated<Vec<Ref<Rows>>>,
@@ -65,7 +65,7 @@ impl Rows {
         join_all(products).await
     }
 
-    /// The product of an own row and the vector, added up `times` times; waits for elements that are not written yet.
+    /// Returns the product of an own row and the vector, added up `times` times; waits for elements that are not written yet.
     #[task(stack)]
     async fn row(_this: Ref<Self>, vector: IArray<f64>, rows: Replicated<Sparse>, row: usize, times: u32) -> f64 {
         let entries: Range<usize> = Sparse::entries(&rows, row);
@@ -80,7 +80,7 @@ impl Rows {
         sum
     }
 
-    /// Writes the own elements of the vector, and delivers the products of all own rows.
+    /// Writes the own elements of the vector, and returns the products of all own rows.
     pub(crate) async fn multiply(this: Ref<Self>, vector: IArray<f64>, own: Vec<f64>, times: u32) -> Vec<f64> {
         let (first, rows) = this.rows().await;
         vector.fill(move |index| own[index - first]).await;

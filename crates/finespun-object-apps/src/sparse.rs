@@ -94,7 +94,7 @@ impl Sparse {
     }
 }
 
-/// Sorts the terms of a row by column, and adds up those of the same column in their order.
+/// Sorts the terms of a row by column, and adds up the terms of each column in their order.
 pub(crate) fn compress(mut terms: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     // Stable: sums of real numbers depend on the order.
     terms.sort_by_key(|&(column, _)| column);
@@ -108,7 +108,7 @@ pub(crate) fn compress(mut terms: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     terms
 }
 
-/// The indices below `len` that each of the nodes owns by [`layout::block`].
+/// Returns, for each node, the range of indices below `len` that [`layout::block`] gives it.
 pub(crate) fn shares(len: usize, nodes: usize) -> Vec<Range<usize>> {
     let home = layout::block(len, nodes);
     let mut first = 0;
@@ -121,8 +121,8 @@ pub(crate) fn shares(len: usize, nodes: usize) -> Vec<Range<usize>> {
     (0..nodes).map(share).collect()
 }
 
-/// What the rows of each node read of a vector that is spread as they are, by blocks of 8: own elements, others, misses (blocks with
-/// a needed element of another node), and requests. A block whose elements are on two other nodes takes two.
+/// Computes each node's reads of a vector with the layout of the rows, by blocks of 8: own elements, remote elements, misses (blocks
+/// with a needed remote element), and requests. A block whose elements are on two other nodes takes two requests.
 #[cfg(test)]
 pub(crate) fn expected_reads(matrix: &Sparse, nodes: usize) -> Vec<[u64; 4]> {
     let home = layout::block(matrix.columns(), nodes);

@@ -13,7 +13,7 @@ use super::{Answer, App, Executor, Timed, object};
 use crate::args::values::{number, path};
 use crate::failure::Failure;
 
-/// Input of an application, and what a runtime or the plain version has of it.
+/// Objects that a runtime has made from the input; the plain version makes none.
 enum Made<T> {
     Plain,
     Spread(T),
@@ -44,7 +44,7 @@ and its elements of the vectors (--nodes). The vector that is multiplied is read
 Inner products are added up in one order, so the answer has the same bits on any number of nodes. The plain version is loops.
 The time is that of the iterations: matrix and vectors are made before.
 Answer: zeta (class S: 8.5971775078648, W: 10.362595087124, A: 17.130235054029), the norm of the last residual, and the number of
-nonzeros; and with --count what was read, on all nodes.
+nonzeros; and with --count the reads of all nodes.
 
 Example: finespun run cg --class W --nodes 4
 Example: finespun run cg --class S --form cached --cache-block 8 --nodes 16 --count")]
@@ -157,7 +157,7 @@ Without FILE, Java Grande's SparseMatmult: a random matrix of --random rows and 
 same vector --iterations times, and the products are added up; the vector is read.
 The plain version is loops. The time is that of writing what is read, and of multiplying.
 Answer: entries of the product, those that are not zero, their sum, and the Frobenius norm; or Java Grande's total: 75.02484945753453 for 50,000 rows and
-250,000 entries, 150.0130719633895 and 749.5245870753752 for twice and ten times as many; and with --count what was read, on all nodes.
+250,000 entries, 150.0130719633895 and 749.5245870753752 for twice and ten times as many; and with --count the reads of all nodes.
 
 Example: finespun run sparsemm well1850.mtx.gz --nodes 16 --count
 Example: finespun run sparsemm --random 100_000 --nonzeros 500_000 --iterations 200 --nodes 4")]
@@ -199,7 +199,7 @@ impl Order {
     }
 }
 
-/// What is multiplied.
+/// The problem to compute.
 #[derive(Debug)]
 enum Problem {
     Product { left: Sparse, right: Sparse, order: Order },
@@ -265,7 +265,7 @@ async fn multiply(factors: &mut Made<sparsemm::Factors>) -> sparsemm::Sums {
     sparsemm::Sums::default()
 }
 
-/// The sums of the product; and what was read.
+/// Returns the sums of the product and the counts of reads, and frees the factors.
 #[task]
 async fn tell(factors: Made<sparsemm::Factors>) -> (Option<sparsemm::Sums>, Vec<Counts>) {
     let factors = factors.spread();

@@ -9,13 +9,13 @@ const RCOND: f64 = 0.1;
 struct Numbers(u64);
 
 impl Numbers {
-    /// The next number, between 0 and 1.
+    /// Draws the next number, between 0 and 1.
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(1_220_703_125) & ((1 << 46) - 1);
         self.0 as f64 / (1u64 << 46) as f64
     }
 
-    /// A vector of `len` elements that has `nonzeros` of them at drawn places, and 1/2 at `center`.
+    /// Draws a vector of `len` elements: `nonzeros` random elements at random places, and 1/2 at `center`.
     fn vector(&mut self, len: usize, nonzeros: usize, center: usize) -> Vec<(usize, f64)> {
         let most = len.next_power_of_two() as f64;
         let mut vector: Vec<(usize, f64)> = Vec::new();

@@ -4,7 +4,7 @@
 //! the NAS Parallel Benchmarks. Each of 15 outer iterations solves A z = x by 25 steps of conjugate gradients. Each node has the rows
 //! of the matrix, and the elements of all vectors, that it owns. One vector at a time is read by all nodes: the direction p of the
 //! step, and z when the residual is computed. It is a new write-once array for each product: a row waits for the elements that
-//! it needs. The three forms are those of [`densemm`](crate::densemm).
+//! it needs. The three forms are the same as in [`densemm`](crate::densemm).
 //!
 //! The terms of inner products are added up in the order of their indices by the task that directs the solution. So each bit of the
 //! answer is the same on any number of nodes. The price is a message of all own terms, from each node, for each inner product.
@@ -33,7 +33,7 @@ pub struct Problem {
     pub rows: usize,
     /// Nonzeros of each random vector that the matrix is made of.
     pub nonzeros: usize,
-    /// What is taken from the diagonal.
+    /// The shift: it is subtracted from the diagonal.
     pub shift: f64,
     /// Outer iterations.
     pub iterations: u32,
@@ -70,7 +70,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sum(a.iter().zip(b).map(|(a, b)| a * b))
 }
 
-/// The eigenvalue by loops.
+/// Computes the eigenvalue by loops.
 pub fn plain(problem: &Problem, matrix: &Sparse) -> Found {
     let product = |x: &[f64]| (0..matrix.rows()).map(|row| matrix.dot(row, x)).collect::<Vec<f64>>();
     let mut x = vec![1.0; problem.rows];
@@ -166,14 +166,14 @@ impl Owner {
         self.x.iter_mut().zip(&self.z).for_each(|(x, z)| *x = scale * z);
     }
 
-    /// Stores the vector where requests find it.
+    /// Computes the own elements of the vector, and stores them for requests.
     async fn show(this: Ref<Self>, read: Read) {
         let own: Vec<f64> = this.vector(read).await;
         let rows: Ref<Rows> = this.rows().await;
         rows.set(own).await;
     }
 
-    /// Multiplies by requests, when all nodes show the vector; returns the terms of the inner product.
+    /// Multiplies by requests, after all nodes have stored their elements of the vector; returns the terms of the inner product.
     async fn multiply_by_requests(this: Ref<Self>, owners: Replicated<Vec<Ref<Rows>>>, read: Read) -> Vec<f64> {
         let rows: Ref<Rows> = this.rows().await;
         let product: Vec<f64> = rows.multiply_by_requests(owners, 1).await;
@@ -195,7 +195,7 @@ pub struct System {
     owners: Vec<Ref<Owner>>,
     len: usize,
     form: Form,
-    /// What each node has read, if that is counted.
+    /// The counts of each node's reads, if they are counted.
     counts: Option<Vec<Counts>>,
 }
 
@@ -220,7 +220,7 @@ async fn array(len: usize, cache: Cache, counted: bool) -> IArray<f64> {
     if counted { array.counted().await } else { array.await }
 }
 
-/// Multiplies the matrix and a vector; delivers p A p, or the square of the residual's norm.
+/// Multiplies the matrix and a vector; returns p A p, or the square of the residual's norm.
 #[task]
 async fn product(system: &mut System, read: Read) -> f64 {
     let parts: Vec<Vec<f64>> = match system.form {
@@ -242,7 +242,7 @@ async fn product(system: &mut System, read: Read) -> f64 {
     sum(parts.into_iter().flatten())
 }
 
-/// All outer iterations, from the vector of ones.
+/// Runs all outer iterations. The first begins with a vector of ones.
 #[task]
 pub async fn solve(system: &mut System, problem: &Problem) -> Found {
     let mut found = Found::default();
@@ -266,7 +266,7 @@ pub async fn solve(system: &mut System, problem: &Problem) -> Found {
     found
 }
 
-/// Frees the system; delivers what each node has read of the vectors, if that is counted.
+/// Frees the system. Returns the counts of each node's reads of the vectors: empty if they are not counted.
 #[task]
 pub async fn free(system: System) -> Vec<Counts> {
     for owner in system.owners {

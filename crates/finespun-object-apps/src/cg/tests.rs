@@ -11,7 +11,7 @@ fn solve_on(runtime: &Runtime, problem: &Problem, matrix: &Sparse, form: Form) -
     (found, runtime.run(free(system)))
 }
 
-/// The tolerance is that of the NAS Parallel Benchmarks. Without a release build, loops solve class S alone.
+/// The NAS Parallel Benchmarks have the same tolerance. Without a release build, loops solve class S alone.
 #[test]
 fn zeta_is_the_published_one() {
     let classes = [

@@ -7,8 +7,8 @@
 //! row column value                                (ENTRIES lines; both count from 1)
 //! ```
 //!
-//! Values may also be `integer`, or `pattern`, where there are none and each counts as 1. Of a `symmetric` or `skew-symmetric` matrix
-//! one half is given.
+//! The field may also be `integer`, or `pattern`, whose entries have no value and count as 1. A `symmetric` or `skew-symmetric` file
+//! has the lower half of its matrix.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -32,12 +32,12 @@ pub enum MarketError {
         file: String,
         /// Counted from 1, in the unpacked text.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         problem: Problem,
     },
 }
 
-/// What is wrong with a line, and the cure.
+/// A problem of a line, and the cure.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// The file is of another kind.
@@ -56,7 +56,7 @@ pub enum Problem {
     /// The text ends too early.
     #[error("the file ends here, before {wanted}: it was cut short, so fetch it again")]
     Ended {
-        /// What should come.
+        /// The part of the file that is missing.
         wanted: String,
     },
     /// The text goes on behind the last entry.
@@ -65,24 +65,24 @@ pub enum Problem {
     /// A line has too few or too many words.
     #[error("{found} words stand here instead of {wanted}: {form}")]
     Words {
-        /// How many there are.
+        /// The number of words.
         found: usize,
-        /// How many there should be.
+        /// The number of words that the line should have.
         wanted: usize,
-        /// What the line should look like.
+        /// The form of the line.
         form: &'static str,
     },
-    /// A word is not what it should be.
+    /// A word is no value of the wanted kind.
     #[error("`{found}` is no {what}: it takes {takes}")]
     Word {
         /// The word, shortened.
         found: String,
-        /// What it should be.
+        /// The name of the value.
         what: &'static str,
-        /// What is allowed.
+        /// The allowed words.
         takes: String,
     },
-    /// An entry stands where a triangular half has none.
+    /// An entry is not in the lower half of a matrix that is given by that half.
     #[error(
         "the entry is above the diagonal of a {0} matrix: give the lower half alone (without the diagonal if it is skew)"
     )]
@@ -109,7 +109,7 @@ pub fn open(path: &Path) -> Result<Sparse, MarketError> {
     read(&text).map_err(|(line, problem)| MarketError::Line { file: file.into_owned(), line, problem })
 }
 
-/// A number from a word.
+/// Parses a number.
 fn number<T: FromStr>(
     line: usize,
     word: &str,
@@ -121,12 +121,12 @@ fn number<T: FromStr>(
     value.ok_or_else(|| (line, Problem::Word { found: shown(word), what, takes: takes() }))
 }
 
-/// A whole number from `low` to `high`.
+/// Parses a whole number from `low` to `high`.
 fn whole(line: usize, word: &str, what: &'static str, low: usize, high: usize) -> Result<usize, Wrong> {
     number(line, word, what, || format!("a whole number from {low} to {high}"), |value| (low..=high).contains(value))
 }
 
-/// The value of an entry's mirror image, times the entry's; none if the matrix is given in full.
+/// Returns the sign of an entry's mirror image and the name of the symmetry; `None` if the file has the whole matrix.
 fn symmetry(word: &str) -> Result<Option<(f64, &'static str)>, Problem> {
     match word {
         "general" => Ok(None),
@@ -199,7 +199,7 @@ fn read(text: &str) -> Result<Sparse, Wrong> {
     Ok(Sparse::from_rows(columns, rows))
 }
 
-/// The `N` words of a line.
+/// Splits a line into `N` words.
 fn words<'a, const N: usize>(line: usize, text: &'a str, form: &'static str) -> Result<[&'a str; N], Wrong> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let found = words.len();

@@ -9,7 +9,7 @@
 //! - [`repeat`]: Java Grande's SparseMatmult, a random matrix that is multiplied by the same vector again and again. The vector is
 //!   read element by element.
 //!
-//! The three forms are those of [`densemm`](crate::densemm).
+//! The three forms are the same as in [`densemm`](crate::densemm).
 //!
 //! Answers: WELL1850 (1850 x 712, from the Harwell-Boeing collection) times its transpose has 522,902 nonzeros, the transpose times
 //! the matrix 9,046, both the Frobenius norm 31.9198831232809; ILLC1850 523,012, 9,060 and 36.5873705488902 (scipy, which drops terms

@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::densemm::Form;
 use crate::sparse::{Sparse, compress, shares};
 
-/// What is told of a product, or of one of its rows.
+/// Counts and sums over the entries of a product, or of one of its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
     /// The number of entries.
     pub entries: u64,
-    /// The number of those that are not zero: terms may cancel.
+    /// The number of entries whose value is not zero: the terms of an entry may cancel.
     pub nonzeros: u64,
-    /// Their sum.
+    /// The sum of their values.
     pub sum: f64,
     /// The sum of their squares.
     pub squares: f64,
@@ -47,12 +47,12 @@ impl Sums {
     }
 }
 
-/// The multiplications that a product takes.
+/// Counts the multiplications that a product takes.
 pub fn multiplications(left: &Sparse, right: &Sparse) -> u64 {
     (0..left.nonzeros()).map(|at| right.entries(left.column(at)).len() as u64).sum()
 }
 
-/// The product by loops, with a row of sums in full.
+/// Computes the product by loops, with a full row of sums.
 pub fn plain(left: &Sparse, right: &Sparse) -> Sums {
     let mut sums = vec![0.0; right.columns()];
     let mut seen = vec![usize::MAX; right.columns()];
@@ -96,7 +96,7 @@ pub struct Owner {
 
 #[object]
 impl Owner {
-    /// Where the entries of an own row of the right factor begin.
+    /// Returns the index of the first entry of an own row of the right factor.
     fn start(&self, row: usize) -> usize {
         self.right.start(row - self.right_first.0) + self.right_first.1
     }
@@ -121,7 +121,7 @@ impl Owner {
         self.product[row] = entries;
     }
 
-    /// A row of the product by requests to the objects that have the right factor's rows.
+    /// Computes a row of the product by requests to the owners of the right factor's rows.
     #[task(stack)]
     async fn row_by_requests(
         this: Ref<Self>,
@@ -145,13 +145,13 @@ impl Owner {
         this.set(row, compress(terms)).await;
     }
 
-    /// All own rows, as long as others are waited for.
+    /// Computes all own rows; a row that waits for an answer lets the others go on.
     async fn multiply_by_requests(this: Ref<Self>, owners: Replicated<Vec<Ref<Owner>>>) {
         let left: Replicated<Sparse> = this.left().await;
         join_all((0..left.rows()).map(|row| this.row_by_requests(owners.clone(), left.clone(), row))).await;
     }
 
-    /// A row of the product.
+    /// Computes a row of the product from the arrays.
     #[task(stack)]
     async fn row(this: Ref<Self>, arrays: Arrays, left: Replicated<Sparse>, row: usize) {
         let (starts, columns): (IArray<u64>, IArray<u32>) = (arrays.starts, arrays.columns);
@@ -171,7 +171,7 @@ impl Owner {
         this.set(row, compress(terms)).await;
     }
 
-    /// Writes the own rows of the right factor, and computes those of the product.
+    /// Writes the own rows of the right factor, and computes the own rows of the product.
     async fn multiply(this: Ref<Self>, arrays: Arrays) {
         let (row, entry, right) = this.right().await;
         arrays.starts.fill(|index| (right.start(index - row) + entry) as u64).await;
@@ -181,7 +181,7 @@ impl Owner {
         join_all((0..left.rows()).map(|row| this.row(arrays, left.clone(), row))).await;
     }
 
-    /// What is told of the own rows of the product.
+    /// Returns the sums of each own row of the product.
     fn sums(&self) -> Vec<Sums> {
         self.product.iter().map(|row| Sums::of(row)).collect()
     }
@@ -229,7 +229,7 @@ pub async fn create(left: &Sparse, right: &Sparse, form: Form, counted: bool) ->
     Factors { owners, arrays }
 }
 
-/// Multiplies.
+/// Computes the product, each row at its owner.
 #[task]
 pub async fn multiply(factors: &Factors) {
     let owners = &factors.owners;
@@ -244,14 +244,14 @@ pub async fn multiply(factors: &Factors) {
     }
 }
 
-/// What is told of the product.
+/// Returns the sums of the product. Rows are added up in their order, so the bits do not depend on the nodes.
 #[task]
 pub async fn sums(factors: &Factors) -> Sums {
     let rows: Vec<Vec<Sums>> = join_all(factors.owners.iter().map(|owner| owner.sums())).await;
     Sums::all(rows.into_iter().flatten())
 }
 
-/// What each node has read of the right factor, if that is counted.
+/// Returns the counts of each node's reads of the right factor: zeros if they are not counted.
 #[task]
 pub async fn counts(factors: &Factors) -> Vec<Counts> {
     let mut all = vec![Counts::default(); nodes()];

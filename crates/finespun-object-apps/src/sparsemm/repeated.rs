@@ -20,7 +20,7 @@ pub struct Problem {
     pub times: u32,
 }
 
-/// What has been drawn.
+/// A drawn matrix and vector.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The matrix, the entries of each row in the order in which they were drawn.
@@ -42,13 +42,13 @@ impl Numbers {
         self.0 >> (48 - bits)
     }
 
-    /// A number between 0 and 1.
+    /// Draws a number between 0 and 1.
     fn real(&mut self) -> f64 {
         let high = self.bits(26) << 27;
         (high + self.bits(27)) as f64 / (1u64 << 53) as f64
     }
 
-    /// The size of a whole number of either sign, modulo `below`.
+    /// Draws the absolute value of a 32-bit integer, modulo `below`.
     fn whole(&mut self, below: usize) -> u32 {
         (self.bits(32) as u32).cast_signed().unsigned_abs() % below as u32
     }
@@ -69,13 +69,13 @@ impl Drawn {
         Drawn { matrix: Sparse::from_rows(problem.rows, rows), vector, order }
     }
 
-    /// What the original tells: the sum over all entries of the result's element in the entry's row.
+    /// Returns the total that the original checks: the sum, over all entries, of the result's element in the entry's row.
     pub fn total(&self, result: &[f64]) -> f64 {
         self.order.iter().fold(0.0, |sum, &row| sum + result[row as usize])
     }
 }
 
-/// The result by loops.
+/// Computes the result by loops.
 pub fn plain(drawn: &Drawn, times: u32) -> Vec<f64> {
     let mut result = vec![0.0; drawn.matrix.rows()];
     for _ in 0..times {
@@ -112,7 +112,7 @@ pub async fn spread(drawn: &Drawn, form: Form, counted: bool) -> Spread {
     Spread { owners, array, parts }
 }
 
-/// Writes the vector, multiplies `times` times, and delivers the result.
+/// Writes the vector, multiplies `times` times, and returns the result. To be called once.
 #[task]
 pub async fn repeat(spread: &mut Spread, times: u32) -> Vec<f64> {
     let parts = std::mem::take(&mut spread.parts);
@@ -128,7 +128,7 @@ pub async fn repeat(spread: &mut Spread, times: u32) -> Vec<f64> {
     results.concat()
 }
 
-/// Frees matrix and vector; delivers what each node has read of the vector, if that is counted.
+/// Frees matrix and vector. Returns the counts of each node's reads of the vector: zeros if they are not counted.
 #[task]
 pub async fn free_spread(spread: Spread) -> Vec<Counts> {
     let mut counts = Vec::new();
