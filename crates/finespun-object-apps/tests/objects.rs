@@ -92,7 +92,12 @@ fn nothing_that_they_run_on_changes_a_bit_of_a_protein() {
     }
 }
 
-const READS: [Form; 3] = [Form::Split, Form::Arrays(Cache::Off), Form::Arrays(Cache::On { block: 8, capacity: 3 })];
+const READS: [Form; 4] = [
+    Form::Split,
+    Form::Arrays(Cache::Off),
+    Form::Arrays(Cache::Auto),
+    Form::Arrays(Cache::On { block: 8, capacity: 3 }),
+];
 
 #[test]
 fn nothing_that_they_run_on_changes_a_bit_of_an_eigenvalue() {

@@ -49,6 +49,7 @@ fn all_forms_give_the_bits_of_the_loops() {
     let forms = [
         Form::Split,
         Form::Arrays(Cache::Off),
+        Form::Arrays(Cache::Auto),
         Form::Arrays(Cache::On { block: 1, capacity: 7 }),
         Form::Arrays(Cache::On { block: 8, capacity: 2 }),
         CACHED,

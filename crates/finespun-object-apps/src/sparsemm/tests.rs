@@ -6,9 +6,10 @@ use crate::densemm::Form;
 use crate::sparse::{Sparse, expected_reads};
 
 const CACHED: Form = Form::Arrays(Cache::On { block: 8, capacity: 1000 });
-const FORMS: [Form; 5] = [
+const FORMS: [Form; 6] = [
     Form::Split,
     Form::Arrays(Cache::Off),
+    Form::Arrays(Cache::Auto),
     Form::Arrays(Cache::On { block: 1, capacity: 7 }),
     Form::Arrays(Cache::On { block: 8, capacity: 1 }),
     CACHED,
