@@ -15,6 +15,7 @@
 //! - `microkernel`: threads that gather and compute, by stack or frames and by transport
 //! - `parc`: groups of activities: cost, distribution, barriers, ends; beside the paper
 //! - `pcm`: closures by hand: costs, tail calls, the efficiency model, migration; beside the paper
+//! - `istructure`: write-once arrays and their cache: costs, reads, critical points, predictions; beside the paper
 //! - `nodes`: 64 nodes against one for each worker
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `report`: tables and rows as they are ready, progress, interruption
@@ -27,6 +28,7 @@ mod apps;
 mod count;
 mod instructions;
 mod invocation;
+mod istructure;
 mod layouts;
 mod measure;
 mod microkernel;
@@ -95,6 +97,7 @@ fn open(name: Name) -> &'static dyn Bench {
         Name::Nodes => &nodes::Nodes,
         Name::Parc => &parc::Parc,
         Name::Pcm => &pcm::Pcm,
+        Name::Istructure => &istructure::Istructure,
         Name::Count => &count::Count,
     }
 }

@@ -223,7 +223,7 @@ pub(super) fn compute(steps: u64) {
 }
 
 /// Nanoseconds of a processor cycle.
-fn cycle() -> f64 {
+pub(crate) fn cycle() -> f64 {
     let steps = 1_000_000;
     let times = (0..5).map(|_| {
         let start = Instant::now();

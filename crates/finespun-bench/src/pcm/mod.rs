@@ -12,6 +12,8 @@ mod table1;
 
 use finespun::Runtime;
 
+pub(super) use costs::cycle;
+
 use super::report::Table;
 use super::sections::{self, Sections};
 use super::{Bench, Extra, Report};

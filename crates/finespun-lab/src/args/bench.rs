@@ -66,6 +66,9 @@ pub enum Name {
     Parc,
     /// closures by hand: what they cost, what tail calls gain, how many migrate; beside the paper
     Pcm,
+    /// write-once arrays: operations, reads of four applications, where a cache pays, and what Cache::Auto makes of it; beside the
+    /// paper
+    Istructure,
     /// runs one program once, for the benches that count instructions
     #[value(hide = true)]
     Count,

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 
 pub use curves::{Panel, Up, curves};
 pub use histogram::histogram;
+pub use page::stack;
 pub use plot::{bars, grouped_bars};
 pub use text::{seconds, table, thousands, value};
 

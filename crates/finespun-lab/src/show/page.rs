@@ -41,6 +41,29 @@ pub(super) fn colour(series: usize) -> RGBColor {
     COLOURS[series % COLOURS.len()]
 }
 
+/// One picture of several, one below the other.
+///
+/// # Panics
+/// If one is no picture of this module's, which say how large they are.
+pub fn stack(pictures: &[String]) -> String {
+    let size = |picture: &String| {
+        let number = |name: &str| {
+            let from = picture.find(&format!(" {name}=\""))? + name.len() + 3;
+            picture[from..].split('"').next()?.parse::<u32>().ok()
+        };
+        number("width").zip(number("height")).expect("a picture says how large it is")
+    };
+    let (mut width, mut height, mut all) = (0, 0, String::new());
+    for picture in pictures {
+        let (across, down) = size(picture);
+        all += &picture.replacen("<svg ", &format!("<svg y=\"{height}\" "), 1);
+        (width, height) = (width.max(across), height + down);
+    }
+    format!(
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\">\n{all}</svg>\n"
+    )
+}
+
 /// Title, subtitle and legend around a drawing.
 pub(super) struct Page<'a> {
     pub(super) title: &'a str,

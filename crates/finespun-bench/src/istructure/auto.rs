@@ -1,0 +1,54 @@
+//! What `Cache::Auto` makes of it: the applications without a cache, with one, and with one that decides for itself.
+
+use finespun_lab::failure::Failure;
+use finespun_lab::show;
+use serde_json::json;
+
+use super::{APPLICATIONS, AUTO, CACHED, OFF, Report, Way};
+use crate::measure::alternate;
+
+/// Microseconds that each message costs more on both sides.
+const OVERHEADS: [f64; 6] = [0.0, 1.0, 5.0, 10.0, 20.0, 50.0];
+
+/// Where the cache is off and slower by this, it is not measured with more overhead: the gap grows.
+const FAR: f64 = 3.0;
+
+pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
+    let head = ["", "overhead", "off", "on", "auto", "auto/better"];
+    let table = report.table(20, &head)?;
+    let overheads = if way.quick { &OVERHEADS[..2] } else { &OVERHEADS };
+    for application in APPLICATIONS {
+        let mut forms = vec![AUTO, CACHED, OFF];
+        for &overhead in overheads {
+            let lines: Vec<String> = forms.iter().map(|form| way.line(application, form)).collect();
+            let rounds = if overhead < 5.0 { way.rounds } else { way.rounds.min(3) };
+            let samples =
+                alternate(rounds, &lines, |line| Ok::<_, Failure>(way.run(line, overhead)?.time.as_secs_f64()))?;
+            let times: Vec<f64> = samples.iter().map(|sample| sample.least()).collect();
+            let better = times[1..].iter().copied().fold(f64::INFINITY, f64::min);
+            let off = times.get(2).copied();
+            report.line(
+                &table,
+                &[
+                    application.name.to_owned(),
+                    format!("{overhead} us"),
+                    off.map_or_else(|| "-".to_owned(), show::seconds),
+                    show::seconds(times[1]),
+                    show::seconds(times[0]),
+                    format!("{:.2}", times[0] / better),
+                ],
+            )?;
+            report.row(json!({
+                "section": "auto", "application": application.name, "overhead_us": overhead, "off": off, "on": times[1],
+                "auto": times[0], "ratio": times[0] / better,
+            }));
+            if off.is_some_and(|off| off > FAR * times[1]) {
+                forms.truncate(2);
+            }
+        }
+    }
+    report.say(
+        "\noff: no cache; on: blocks of 8, room for all; auto: Cache::Auto, a new process's measurements included in the first row only.\n\
+         A dash: off was more than three times as slow with less overhead.\n",
+    )
+}

@@ -1,0 +1,80 @@
+//! Table 4: the overhead of a message from which on the cache pays.
+
+use finespun::istructure::cost::MANNA;
+use finespun_lab::failure::Failure;
+use serde_json::json;
+
+use super::{APPLICATIONS, CACHED, Report, SPLIT, Way, counted, figure, operations};
+use crate::measure::alternate;
+
+/// Added overheads in microseconds. Both times are straight lines in them, which cross at the critical point.
+const OVERHEADS: [f64; 3] = [0.0, 0.5, 1.0];
+
+/// The straight line through points: its value at 0, and its slope.
+fn fit(points: &[(f64, f64)]) -> (f64, f64) {
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let covariance: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
+    let variance: f64 = points.iter().map(|point| (point.0 - x) * (point.0 - x)).sum();
+    let slope = covariance / variance;
+    (y - slope * x, slope)
+}
+
+pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
+    let platform = operations::costs(way)?.platform();
+    let head = ["us of added overhead", "measured", "derived", "difference", "paper's", "derived", "by equation 1"];
+    let table = report.table(20, &head)?;
+    for application in APPLICATIONS {
+        let reads = counted(way, application)?;
+        let variants: Vec<(String, f64)> = [SPLIT, CACHED]
+            .iter()
+            .flat_map(|form| OVERHEADS.map(|overhead| (way.line(application, form), overhead)))
+            .collect();
+        let samples = alternate(way.rounds.min(3), &variants, |(line, overhead)| {
+            Ok::<_, Failure>(way.run(line, *overhead)?.time.as_secs_f64())
+        })?;
+        let times: Vec<f64> = samples.iter().map(|sample| sample.least()).collect();
+        let line = |from: usize| {
+            let points: Vec<_> = OVERHEADS.into_iter().zip(times[from..].iter().copied()).collect();
+            fit(&points)
+        };
+        let ((split, split_slope), (cached, cached_slope)) = (line(0), line(OVERHEADS.len()));
+        let measured = (cached - split) / (split_slope - cached_slope);
+        let derived = platform.critical(&reads);
+        let difference = 100.0 * (derived / measured - 1.0);
+        let [paper, printed] = application.points;
+        report.line(
+            &table,
+            &[
+                application.name.to_owned(),
+                figure(measured),
+                figure(derived),
+                format!("{difference:.0} %"),
+                figure(paper),
+                figure(printed),
+                figure(MANNA.critical(&application.paper)),
+            ],
+        )?;
+        report.row(json!({
+            "section": "critical", "application": application.name, "measured": measured, "derived": derived,
+            "paper_measured": paper, "paper_derived": printed, "paper_by_equation_1": MANNA.critical(&application.paper),
+            "seconds": {"overheads": OVERHEADS, "split": &times[..OVERHEADS.len()], "cached": &times[OVERHEADS.len()..]},
+        }));
+    }
+    report.say(&format!(
+        "\nMeasured: where the straight lines through the times with {OVERHEADS:?} us added cross. A negative point says that the cache\n\
+         pays without any: it is as much below this platform's own overhead of {:.3} us. Derived: equation 1 with the parameters\n\
+         measured here, all four ends of a request's messages on the one processor.\n",
+        platform.message
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lines_are_fitted() {
+        let (at_0, slope) = super::fit(&[(0.0, 3.0), (1.0, 5.0), (2.0, 7.0)]);
+        assert!((at_0 - 3.0).abs() < 1e-12 && (slope - 2.0).abs() < 1e-12);
+    }
+}

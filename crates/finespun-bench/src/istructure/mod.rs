@@ -1,0 +1,144 @@
+//! Write-once arrays: the tables and figures of i-structure-software-cache, beside the paper's own.
+//!
+//! - `operations`: Tables 1 and 3: what gets, hits, misses and deferred reads cost, and the parameters of the cost model that follow
+//! - `reads`: Table 2: what four applications read on 16 nodes, and how much of it hits
+//! - `critical`: Table 4: the overhead of a message from which on the cache pays, measured and derived
+//! - `auto`: the applications without a cache, with one, and with one that decides for itself, by overhead
+//! - `predictions`: Figures 1 to 3: equation 1 with the paper's parameters and with ours
+
+mod auto;
+mod critical;
+mod operations;
+mod predictions;
+mod reads;
+
+use std::time::Duration;
+
+use finespun::Runtime;
+use finespun::istructure::cost::Reads;
+use finespun_apps::Progress;
+use finespun_lab::app::{self, Executor, Timed};
+use finespun_lab::args::BenchOptions;
+use finespun_lab::failure::Failure;
+
+use super::sections::{self, Sections};
+use super::{Bench, Extra, Report};
+
+/// The nodes of the paper's machine.
+const NODES: usize = 16;
+
+/// An application, and what the paper found.
+struct Application {
+    name: &'static str,
+    /// The command line without the form, in full and with `--quick`.
+    line: &'static str,
+    quick: &'static str,
+    /// Table 2, for one node.
+    paper: Reads,
+    /// Table 4, in microseconds: measured, and derived as printed.
+    points: [f64; 2],
+}
+
+const fn reads(local: f64, remote: f64, hit_ratio: f64, deferred_ratio: f64) -> Reads {
+    Reads { local, remote, hit_ratio, deferred_ratio }
+}
+
+const APPLICATIONS: &[Application] = &[
+    Application {
+        name: "dense product",
+        line: "densemm 128",
+        quick: "densemm 32",
+        paper: reads(139_328.0, 123_840.0, 0.9835, 0.2),
+        points: [6.3, 6.7],
+    },
+    Application {
+        name: "conjugate gradient",
+        line: "cg --class S --iterations 1",
+        quick: "cg --class S --iterations 1",
+        paper: reads(614.0, 9210.0, 0.9365, 0.518),
+        points: [9.2, 9.4],
+    },
+    Application {
+        name: "Hopfield network",
+        line: "hopfield 256 --patterns 1 --update synchronous --sweeps 2",
+        quick: "hopfield 64 --patterns 1 --turned 8 --update synchronous --sweeps 2",
+        paper: reads(512.0, 7680.0, 0.9922, 1.0),
+        points: [6.0, 11.5],
+    },
+    Application {
+        name: "sparse product",
+        line: "sparsemm --random 1000 --nonzeros 16000 --iterations 16",
+        quick: "sparsemm --random 200 --nonzeros 1000 --iterations 2",
+        paper: reads(19_140.0, 234_784.0, 0.9955, 0.212),
+        points: [3.2, 4.6],
+    },
+];
+
+/// How it is measured.
+struct Way {
+    rounds: usize,
+    quick: bool,
+}
+
+impl Way {
+    /// The command line of an application in a form.
+    fn line(&self, application: &Application, form: &str) -> String {
+        format!("{} {form}", if self.quick { application.quick } else { application.line })
+    }
+
+    /// Runs an application once, on [`NODES`] nodes of one worker.
+    fn run(&self, line: &str, overhead: f64) -> Result<Timed<app::Answer>, Failure> {
+        let runtime = Runtime::builder().workers(1).nodes(NODES).overhead(Duration::from_secs_f64(overhead * 1e-6));
+        let executor = Executor::Tasks(runtime.build()?);
+        let app = app::from_line(line);
+        app.run(&executor, &Progress::new()).map_err(|source| Failure::Run { app: app.name(), source })
+    }
+}
+
+/// The forms, as options: requests to objects, arrays without a cache, with one, and with one that decides for itself.
+const SPLIT: &str = "--form split";
+const OFF: &str = "--form istructure";
+const CACHED: &str = "--form cached --cache-block 8";
+const AUTO: &str = "--form auto";
+
+/// What an application reads on each node, on average.
+fn counted(way: &Way, application: &Application) -> Result<Reads, Failure> {
+    let answer = way.run(&way.line(application, &format!("{CACHED} --count")), 0.0)?.value;
+    let count = |name: &str| answer.layout[name].as_f64().unwrap_or(0.0) / NODES as f64;
+    let [local, remote, hits, deferred] = ["local_reads", "remote_reads", "hits", "deferred_hits"].map(count);
+    let ratio = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
+    Ok(reads(local, remote, ratio(hits, remote), ratio(deferred, hits)))
+}
+
+/// The bench.
+#[derive(Debug)]
+pub struct Istructure;
+
+const SECTIONS: &Sections<Way> = &[
+    ("operations", operations::measure),
+    ("reads", reads::measure),
+    ("critical", critical::measure),
+    ("auto", auto::measure),
+    ("predictions", predictions::measure),
+];
+
+impl Bench for Istructure {
+    fn rows(&self) -> Vec<String> {
+        sections::names(SECTIONS)
+    }
+
+    fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
+        let way = Way { rounds: options.rounds, quick: options.quick };
+        sections::measure(SECTIONS, options, &way, report)?;
+        report.say(&format!("{NODES} nodes on one worker; least of {} rounds, variants in turn.\n", options.rounds))
+    }
+}
+
+/// A number with as many digits as it needs.
+fn figure(number: f64) -> String {
+    match number.abs() {
+        100.0.. => format!("{number:.0}"),
+        10.0.. => format!("{number:.1}"),
+        _ => format!("{number:.2}"),
+    }
+}

@@ -1,0 +1,213 @@
+//! Tables 1 and 3: what single operations cost, and the parameters of the cost model that follow from them.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use finespun::istructure::cost::{MANNA, Platform};
+use finespun::istructure::{Cache, IArray};
+use finespun::prelude::*;
+use finespun::{everywhere, layout};
+use finespun_lab::failure::Failure;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Report, Way, figure};
+use crate::pcm::cycle;
+
+/// Elements of each of two nodes.
+const ELEMENTS: usize = 1 << 14;
+
+/// Elements of a block.
+const BLOCK: usize = 8;
+
+/// Nanoseconds of each operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    method: [f64; 2],
+    call: [f64; 2],
+    get: [f64; 2],
+    hit: f64,
+    miss: f64,
+    deferred: f64,
+}
+
+impl Costs {
+    /// The parameters of the cost model, in microseconds. As in section 2.2, what a remote read takes more than a local one is four
+    /// ends of messages.
+    pub(super) fn platform(&self) -> Platform {
+        let [here, away] = self.method;
+        let message = (away - here) / 4.0;
+        let micro = |nanoseconds: f64| nanoseconds.max(0.0) * 1e-3;
+        Platform {
+            message: micro(message),
+            local: micro(self.get[0]),
+            request: micro(here),
+            hit: micro(self.hit),
+            miss: micro(self.miss - 4.0 * message),
+            deferred: micro(self.deferred),
+            ends: 4.0,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Memory {
+    values: Vec<u64>,
+}
+
+#[object]
+impl Memory {
+    fn read(&self, index: usize) -> u64 {
+        self.values[index]
+    }
+}
+
+#[task(stack)]
+async fn read_all(memory: Ref<Memory>) -> u64 {
+    let mut sum: u64 = 0;
+    for index in 0..ELEMENTS {
+        let value: u64 = memory.read(index).await;
+        sum = sum.wrapping_add(value);
+    }
+    sum
+}
+
+#[task]
+async fn double(x: u64) -> u64 {
+    black_box(2 * x)
+}
+
+#[task]
+async fn call_here() -> u64 {
+    let mut sum: u64 = 0;
+    for x in 0..ELEMENTS as u64 {
+        sum += double(x).await;
+    }
+    sum
+}
+
+#[task]
+async fn call_away() -> u64 {
+    let mut sum: u64 = 0;
+    for x in 0..ELEMENTS as u64 {
+        sum += on(1).call(double, x).await;
+    }
+    sum
+}
+
+/// Reads every `step`th element from `first` on.
+#[task(stack)]
+async fn get_all(all: IArray<u64>, first: usize, step: usize) -> u64 {
+    let mut sum: u64 = 0;
+    let mut index = first;
+    while index < first + ELEMENTS {
+        let value: u64 = all.get(index).await;
+        sum = sum.wrapping_add(value);
+        index += step;
+    }
+    sum
+}
+
+/// Reads a block's elements by one task each: the first misses, the others are deferred.
+#[task]
+async fn get_blocks(all: IArray<u64>, first: usize) -> u64 {
+    let mut sum: u64 = 0;
+    for block in (first..first + ELEMENTS).step_by(BLOCK) {
+        let values = join_all((block..block + BLOCK).map(|index| all.get(index))).await;
+        sum = values.into_iter().fold(sum, u64::wrapping_add);
+    }
+    sum
+}
+
+#[task]
+async fn fill_own(all: IArray<u64>) {
+    all.fill(|index| index as u64).await;
+}
+
+#[task]
+async fn array(cache: Cache) -> IArray<u64> {
+    let all = IArray::create(2 * ELEMENTS, layout::block(2 * ELEMENTS, 2)).cached(cache).await;
+    everywhere(fill_own, all).await;
+    all
+}
+
+/// Nanoseconds of each of `count` operations, least of `rounds` runs.
+fn time<K: Task<Output = u64> + Send>(runtime: &Runtime, rounds: usize, count: usize, task: impl Fn() -> K) -> f64 {
+    let each = |_| {
+        let start = Instant::now();
+        black_box(runtime.run(task()));
+        start.elapsed().as_secs_f64() * 1e9 / count as f64
+    };
+    (0..rounds).map(each).fold(f64::INFINITY, f64::min)
+}
+
+/// Measures, on two nodes of one worker.
+pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
+    let runtime = Runtime::builder().workers(1).nodes(2).build()?;
+    let rounds = if way.quick { 1 } else { 10 * way.rounds };
+    let memory = |node| runtime.run(on(node).create(Memory { values: (0..ELEMENTS as u64).collect() }));
+    let memories = [memory(0), memory(1)];
+    let method = memories.map(|memory| time(&runtime, rounds, ELEMENTS, || read_all(memory)));
+    memories.into_iter().for_each(|memory| runtime.run(Ref::free(memory)));
+    let call = [time(&runtime, rounds, ELEMENTS, call_here), time(&runtime, rounds, ELEMENTS, call_away)];
+    let off = runtime.run(array(Cache::Off));
+    let get = [0, ELEMENTS].map(|first| time(&runtime, rounds, ELEMENTS, || get_all(off, first, 1)));
+    runtime.run(off.free());
+    // A cache with room for one block: every first read of a block misses.
+    let small = runtime.run(array(Cache::On { block: BLOCK, capacity: 1 }));
+    let miss = time(&runtime, rounds, ELEMENTS / BLOCK, || get_all(small, ELEMENTS, BLOCK));
+    let block = time(&runtime, rounds, ELEMENTS / BLOCK, || get_blocks(small, ELEMENTS));
+    runtime.run(small.free());
+    let large = runtime.run(array(Cache::On { block: BLOCK, capacity: ELEMENTS }));
+    runtime.run(get_all(large, ELEMENTS, 1));
+    let hit = time(&runtime, rounds, ELEMENTS, || get_all(large, ELEMENTS, 1));
+    runtime.run(large.free());
+    Ok(Costs { method, call, get, hit, miss, deferred: (block - miss) / (BLOCK - 1) as f64 })
+}
+
+pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
+    let (costs, cycle) = (costs(way)?, cycle());
+    let lines = [
+        ("read of an object's memory (Get_Sync)", Some(costs.method[0]), Some(costs.method[1]), "141", "348"),
+        ("call of a function", Some(costs.call[0]), Some(costs.call[1]), "250", "451"),
+        ("get of an array's element (I_READ_F)", Some(costs.get[0]), Some(costs.get[1]), "317", "492"),
+        ("hit in the cache", Some(costs.hit), None, "479", "-"),
+        ("miss: a block of 8", Some(costs.miss), None, "2693", "-"),
+        ("deferred read of a block", Some(costs.deferred), None, "1354", "-"),
+    ];
+    let head = ["", "here, ns", "cycles", "paper", "other node, ns", "cycles", "paper"];
+    let table = report.table(38, &head)?;
+    let shown = |time: Option<f64>| match time {
+        Some(time) => [figure(time), figure(time / cycle)],
+        None => ["-".to_owned(), "-".to_owned()],
+    };
+    for (name, here, away, paper, paper_away) in lines {
+        let ([here_ns, here_cycles], [away_ns, away_cycles]) = (shown(here), shown(away));
+        let line =
+            [name.to_owned(), here_ns, here_cycles, paper.to_owned(), away_ns, away_cycles, paper_away.to_owned()];
+        report.line(&table, &line)?;
+        report.row(json!({"section": "operations", "what": name, "here_ns": here, "away_ns": away, "paper": paper, "paper_away": paper_away}));
+    }
+    report.say(&format!(
+        "\nTwo nodes of one worker: times of another node are those of both sides together. A cycle is {cycle:.3} ns here, and 20 ns in\n\
+         the paper, which measures hits, misses and deferred reads at the reading node only.\n\n"
+    ))?;
+    let platform = costs.platform();
+    let table = report.table(44, &["parameter, us", "here", "paper"])?;
+    let parameters = [
+        ("an end of a message, C_o", platform.message, MANNA.message),
+        ("local read of an array, O_I", platform.local, MANNA.local),
+        ("request without its messages, O_r", platform.request, MANNA.request),
+        ("hit, O_hit", platform.hit, MANNA.hit),
+        ("miss without its messages, O_miss", platform.miss, MANNA.miss),
+        ("deferred hit, O_def", platform.deferred, MANNA.deferred),
+    ];
+    for (name, here, paper) in parameters {
+        report.line(&table, &[name.to_owned(), format!("{here:.4}"), paper.to_string()])?;
+        report.row(json!({"section": "platform", "what": name, "us": here, "paper": paper}));
+    }
+    report.say(
+        "\nC_o is a quarter of what the read of another node's object takes more than that of an own one. The paper prints 0.825 us for\n\
+         175 / 4 cycles of 20 ns, which are 0.875.\n",
+    )
+}
