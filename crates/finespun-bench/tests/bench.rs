@@ -59,6 +59,7 @@ fn every_bench_is_listed_and_the_counted_side_is_not() {
         "microkernel",
         "parc",
         "pcm",
+        "istructure",
     ] {
         assert!(list.lines().any(|line| line.starts_with(&format!("{name} "))), "{list}");
     }
@@ -403,6 +404,29 @@ fn closures_beside_the_paper() {
         table[1]["traced"].as_array().expect("two workers").iter().map(|pixels| pixels.as_u64().expect("a count"));
     assert_eq!(traced.sum::<u64>(), 64 * 64);
     assert!(fs::read_to_string(file).expect("a picture").contains("equation 2"));
+}
+
+#[test]
+fn write_once_arrays_beside_the_paper() {
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("istructure.svg");
+    let only = "operations,reads,critical,predictions";
+    let line = format!("bench istructure --quick --rounds 1 --only {only} --plot {}", file.display());
+    let (table, rows) = measured(&line);
+    for text in ["2693", "O_miss", "51.54", "139328", "99.6", "6.68", "11.6", "4.61", "33.5"] {
+        assert!(table.contains(text), "{text} in {table}");
+    }
+    let of = |section: &str| rows.iter().filter(|row| row["section"] == section).collect::<Vec<_>>();
+    assert_eq!([of("operations").len(), of("platform").len(), of("reads").len(), of("critical").len()], [6, 6, 4, 4]);
+    assert!(of("operations").iter().all(|row| figure(row, "/here_ns") > 0.0));
+    // Each node's reads of its 2 of 32 rows: as many of the own matrix as multiplications, and as many of the other.
+    let dense = of("reads")[0];
+    assert_eq!(figure(dense, "/local/found") + figure(dense, "/remote/found"), (2 * 2 * 32 * 32) as f64);
+    // The paper's own parameters give what they give.
+    assert!((figure(of("critical")[0], "/paper_by_equation_1") - 6.68).abs() < 0.01);
+    // Two platforms: five curves by hits, four by remote reads, one by speed.
+    assert_eq!(of("predictions").len(), 2 * (5 + 4 + 1));
+    let picture = fs::read_to_string(file).expect("a picture");
+    assert!(["Figure 1", "Figure 2", "Figure 3", "MANNA"].iter().all(|text| picture.contains(text)));
 }
 
 #[test]

@@ -1,6 +1,13 @@
 //! Bodies as rustfmt would not write them, one a line: patterns, ways out of loops, fragments of macros, signatures, coercions.
 //! The files are left as they are: `#[rustfmt::skip]`.
 
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::non_minimal_cfg,
+    overlapping_range_endpoints,
+    reason = "the bodies are odd on purpose, and their `unsafe` blocks hold no operation that is"
+)]
+
 /// Tests of functions that a macro writes: plain, pinned and as the compiler chooses.
 macro_rules! written {
     ($make:ident: $($name:ident),+ $(,)?) => {

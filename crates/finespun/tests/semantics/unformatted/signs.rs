@@ -127,7 +127,7 @@ programs! {
         task { pub async fn body() -> u64 { let (a, b) = (d("aa"), d("b")); let r = a.both(&b, d("w")).await; log("end"); r } }
     }
     s_unsafe_and_attrs {
-        task { #[must_use] #[allow(dead_code)] #[inline] async fn danger(#[allow(unused)] x: D, #[cfg(any())] y: Nope) -> u64 { let n = 5u64; let r = unsafe { std::mem::transmute::<u64, i64>(n) }; wait().await; r as u64 } }
+        task { #[must_use] #[allow(dead_code)] #[inline] async fn danger(#[allow(unused)] x: D, #[cfg(any())] y: Nope) -> u64 { let n = 5u64; let r = unsafe { { n as i64 } }; wait().await; r as u64 } }
         task { /** Doc. */ #[doc(hidden)] pub(crate) async fn r#match(r#type: D, r#in: u64) -> u64 { let r#loop = leaf(r#in).await; wait().await; r#loop + r#type.len() } }
         task { pub async fn body() -> u64 { let a = danger(d("x")).await; let b = r#match(d("t"), 4).await; log("end"); a + b } }
     }

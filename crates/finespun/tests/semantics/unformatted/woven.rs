@@ -69,4 +69,4 @@ macro_rules! all {
     };
 }
 trait Ones { fn count_ones_of(self) -> u64; } impl Ones for u64 { fn count_ones_of(self) -> u64 { self.count_ones() as u64 } }
-#[cfg(all())] written!(all: v_post_sum, v_post_block, v_post_await, v_post_question, v_post_none, v_post_label, v_ranges, v_ranges_sums, v_ranges_await, v_conds, v_conds_await, v_conds_if, v_refs, v_refs_block, v_refs_await, v_assigns, v_assigns_index, v_assigns_deref, v_calls, v_calls_paths, v_calls_move, v_paths, v_metas,  v_items, v_alts, v_alts_ranges, v_awaits, v_awaits_blocks, v_strs, v_strs_more, v_asserts, v_asserts_await, v_asserts_call, v_tts, v_tts_call, v_stmts, v_stmts_more, v_stmts_expr);
+written!(all: v_post_sum, v_post_block, v_post_await, v_post_question, v_post_none, v_post_label, v_ranges, v_ranges_sums, v_ranges_await, v_conds, v_conds_await, v_conds_if, v_refs, v_refs_block, v_refs_await, v_assigns, v_assigns_index, v_assigns_deref, v_calls, v_calls_paths, v_calls_move, v_paths, v_metas,  v_items, v_alts, v_alts_ranges, v_awaits, v_awaits_blocks, v_strs, v_strs_more, v_asserts, v_asserts_await, v_asserts_call, v_tts, v_tts_call, v_stmts, v_stmts_more, v_stmts_expr);
