@@ -216,7 +216,7 @@ impl<T: Portable + Clone> Work for Reading<T> {
         // SAFETY: this array's line; nothing frees it here.
         unsafe { IArray::<T>::store(seat) }.locate(index, &reader);
         // SAFETY: passed on.
-        unsafe { super::Get::new(array, index, Location::caller()).call(cx) }
+        unsafe { super::Get::new(array, index, reader.place()).call(cx) }
     }
 }
 

@@ -71,6 +71,8 @@ impl<T: Portable> MArray<T> {
 
     /// Takes the element at `index` out, as soon as it is full: it is empty then.
     ///
+    /// A task that is cancelled after the element has been handed to it, and before it goes on, drops it: the element stays empty.
+    ///
     /// # Panics
     /// If there is no such element, the array has been freed, or is while the task waits.
     #[track_caller]

@@ -259,7 +259,7 @@ impl Pool {
     }
 
     fn new_page(&self, index: u8) -> *mut u8 {
-        let term = self.count_page();
+        let term = self.count_page(index);
         let page = match spare_page() {
             Some(page) => page,
             None => self.take_page(),
@@ -276,17 +276,31 @@ impl Pool {
     }
 
     /// Counts a page, and reclaims others if memory is tight; in which term it has been charged.
-    fn count_page(&self) -> u32 {
+    fn count_page(&self, index: u8) -> u32 {
         let Some(budget) = self.budget.borrow().clone() else {
             budget::charge_process(PAGE);
             return 0;
         };
         let room = budget.charge(PAGE);
         if let Some(cx) = try_cx() {
-            budget.note(cx.run(), cx.current_body());
+            // What handles a message is no frame: the frames that it has made say what it calls.
+            let body = Some(cx.current_body()).filter(|body| !body.is_empty());
+            budget.note(cx.run(), body.or_else(|| self.last_body(index)).unwrap_or_default());
         }
         exceed(&budget, room);
         self.term.get()
+    }
+
+    /// The name of the body's type of the last block that was carved, if its frame is live.
+    fn last_body(&self, index: u8) -> Option<&'static str> {
+        let (next, _) = self.fresh[usize::from(index)].get();
+        if next.is_null() {
+            return None;
+        }
+        // SAFETY: blocks have been carved up to there, as a page begins with one; this thread owns them.
+        let block = unsafe { next.sub(Class::Pooled(index).bytes()) }.cast::<Block>();
+        // SAFETY: as in `walk`.
+        unsafe { &(*block).table }.get().map(|table| (table.name)())
     }
 
     /// How many blocks of a page of this pool have been carved.
