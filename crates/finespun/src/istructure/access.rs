@@ -158,8 +158,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
         }
         let nodes = Nodes::of(cx);
         // Requests that are collected are not sent here.
-        let measured = store.lines.borrow().is_measured() && store.requests.borrow().is_none();
-        let measured = measured.then(|| (Section::begin(), nodes.aside()));
+        let measured = (store.measured && store.requests.borrow().is_none()).then(|| (Section::begin(), nodes.aside()));
         // Most often one, which takes no memory.
         let (mut first, mut more): (Option<Wanted>, Vec<Wanted>) = (None, Vec::new());
         let mut elements = 0;
@@ -171,7 +170,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
                 None => first = Some(wanted),
             }
         };
-        let added = nodes.overhead_of_request() as f64;
+        let added = if store.measured { nodes.overhead_of_request() as f64 } else { 0.0 };
         let displaced = store.lines.borrow_mut().wait(&store.shape, (home, at), k, added, ask);
         drop(displaced);
         let asked = first.is_some() as u64 + more.len() as u64;

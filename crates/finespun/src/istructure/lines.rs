@@ -267,11 +267,6 @@ impl<T: Clone> Lines<T> {
         Lines { waiting: Map::default(), loose: 0, cache, auto }
     }
 
-    /// Whether the array's requests are measured.
-    pub(super) fn is_measured(&self) -> bool {
-        self.auto.is_some()
-    }
-
     /// What has been decided, if the cache decides for itself.
     pub(super) fn choice(&self, made: &str) -> Option<CacheChoice> {
         self.auto.as_ref()?.choice(made)
@@ -303,6 +298,7 @@ impl<T: Clone> Lines<T> {
     ///
     /// `added` is what messages cost in addition, in nanoseconds for a request.
     #[must_use = "values are dropped when nothing is borrowed"]
+    #[inline]
     pub(super) fn wait(
         &mut self,
         shape: &Shape,
@@ -310,7 +306,7 @@ impl<T: Clone> Lines<T> {
         k: Continuation<T>,
         added: f64,
         mut ask: impl FnMut(Wanted),
-    ) -> Dropped<T> {
+    ) -> Option<Dropped<T>> {
         let (first, waiting) = match self.waiting.entry(spot) {
             Entry::Vacant(entry) => {
                 self.loose += 1;
@@ -319,12 +315,11 @@ impl<T: Clone> Lines<T> {
             Entry::Occupied(entry) => (false, entry.into_mut()),
         };
         waiting.readers.add(k);
-        let mut dropped = Dropped { values: Vec::new(), lines: Vec::new() };
         let (home, place) = spot;
         let alone = Wanted { home, places: place..place + 1 };
         let Some(cache) = &mut self.cache else {
             first.then_some(alone).into_iter().for_each(ask);
-            return dropped;
+            return None;
         };
         let (number, _) = cache.grid.find(shape, spot);
         if let Some(line) = cache.lines.get_mut(&number) {
@@ -332,16 +327,16 @@ impl<T: Clone> Lines<T> {
             if let Some(auto) = self.auto.as_ref().filter(|_| first) {
                 auto.deferred();
             }
-            return dropped;
+            return None;
         }
         let Some(auto) = &mut self.auto else {
             cache.request(shape, number, ask);
             self.adopt(shape, number, 1);
-            return dropped;
+            return None;
         };
         if !first {
             // Requested alone before.
-            return dropped;
+            return None;
         }
         let was_on = auto.is_on();
         let choice = auto.miss(number, added, |line| cache.lines.contains_key(&line));
@@ -352,9 +347,7 @@ impl<T: Clone> Lines<T> {
                 (first..first + width).for_each(|number| cache.request(shape, number, &mut ask));
             }
         }
-        if was_on && !auto.is_on() {
-            dropped.lines = cache.clear();
-        }
+        let dropped = (was_on && !auto.is_on()).then(|| Dropped { values: Vec::new(), lines: cache.clear() });
         if let Choice::Lines { first, width } = choice {
             self.adopt(shape, first, width);
         }

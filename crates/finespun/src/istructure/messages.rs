@@ -59,6 +59,20 @@ impl<T: Portable + Clone> Elements<T> {
         Elements { array, wanted, to, values }
     }
 
+    /// Reads elements, which have been written, and sends them: together, if all can be copied.
+    fn send_run(array: IArray<T>, seat: &Seat, wanted: Wanted, to: u32, cx: Cx) {
+        let Wanted { home, places } = wanted.clone();
+        let elements = Elements::read(array, seat, wanted, to);
+        if elements.values.is_ok() || places.len() == 1 {
+            return elements.send(cx);
+        }
+        // Only the readers of what cannot be copied are to be told so.
+        discard(elements.values);
+        for place in places {
+            Elements::read(array, seat, Wanted { home, places: place..place + 1 }, to).send(cx);
+        }
+    }
+
     pub(super) fn send(self, cx: Cx) {
         let nodes = Nodes::of(cx);
         let worker = nodes.worker_of(self.to);
@@ -78,36 +92,25 @@ impl<T: Portable + Clone> Handler for Ask<T> {
         let Some(seat) = seat(cx, array, home as u32) else { return };
         // SAFETY: this array's line; nothing frees it here.
         let store = unsafe { IArray::<T>::store(seat) };
-        let nodes = Nodes::of(cx);
-        let measured = store.lines.borrow().is_measured().then(|| (Section::begin(), nodes.aside()));
-        let (all, mut answers) = (places.len(), 0);
+        if store.slice(seat, places.clone()).is_some() {
+            let measured = store.measured.then(|| (Section::begin(), places.len(), Nodes::of(cx).aside()));
+            Elements::send_run(array, seat, Wanted { home, places }, to, cx);
+            if let Some((section, elements, aside)) = measured {
+                section.end(Part::Serve, elements, Nodes::of(cx).aside() - aside);
+            }
+            return;
+        }
         let mut rest = places;
         while !rest.is_empty() {
             // What is there goes in runs.
-            let there = match store.slice(seat, rest.clone()) {
-                Some(values) => values.len(),
-                None => rest.clone().take_while(|&at| store.get(seat, at).is_some()).count(),
-            };
-            let (run, other) = (rest.start..rest.start + there, rest.start + there);
+            let there = rest.clone().take_while(|&at| store.get(seat, at).is_some()).count();
+            let other = rest.start + there;
             if there > 0 {
-                let elements = Elements::read(array, seat, Wanted { home, places: run.clone() }, to);
-                answers += usize::from(there == all);
-                if elements.values.is_err() && there > 1 {
-                    // Only the readers of what cannot be copied are to be told so.
-                    discard(elements.values);
-                    for place in run {
-                        Elements::read(array, seat, Wanted { home, places: place..place + 1 }, to).send(cx);
-                    }
-                } else {
-                    elements.send(cx);
-                }
+                Elements::send_run(array, seat, Wanted { home, places: rest.start..other }, to, cx);
             } else {
                 store.defer_node(seat, other, to);
             }
             rest.start = other + usize::from(there == 0);
-        }
-        if let Some((section, aside)) = measured.filter(|_| answers == 1) {
-            section.end(Part::Serve, all, nodes.aside() - aside);
         }
     }
 

@@ -14,7 +14,7 @@ use std::ptr;
 use super::auto::{Part, Section};
 use super::counts::Counts;
 use super::create::Settings;
-use super::lines::{Lines, Spot, Wanted, nothing};
+use super::lines::{Cache, Lines, Spot, Wanted, nothing};
 use super::shape::Shape;
 use crate::object::Portable;
 use crate::object::error::text;
@@ -38,6 +38,10 @@ pub(super) struct Store<T> {
     /// How many have been written in order: of an array that is counted, or has left its line.
     ready: Cell<usize>,
     counts: Option<Cell<Counts>>,
+    /// Elements of other nodes are kept.
+    keeps: bool,
+    /// The times of requests are measured.
+    pub(super) measured: bool,
     writers: RefCell<Writers>,
     deferred: RefCell<Map<usize, Deferred<T>>>,
     /// What is at other nodes.
@@ -220,6 +224,17 @@ impl<T> IntoIterator for Values<T> {
     }
 }
 
+/// Ends the waits of all readers of a value that is not kept.
+fn serve_last<T: Clone + Send>(readers: Readers<T>, value: T) {
+    match readers {
+        Readers::One(k) => quietly(|| k.end(Ok(value))),
+        readers => {
+            readers.into_iter().for_each(|k| serve(k, &value));
+            quietly(|| drop(value));
+        }
+    }
+}
+
 /// Values that have arrived, and have not been kept yet.
 trait Arrived<T>: Iterator<Item = T> {
     fn slice(&self) -> &[T];
@@ -267,6 +282,8 @@ impl<T: Portable + Clone> Store<T> {
             elements: elements.into(),
             ready: Cell::new(0),
             counts: counted.then(Cell::default),
+            keeps: cache != Cache::Off,
+            measured: cache == Cache::Auto,
             written: RefCell::default(),
             writers: RefCell::default(),
             deferred: RefCell::default(),
@@ -396,8 +413,17 @@ impl<T: Portable + Clone> Store<T> {
 
     /// Elements of another node's have come. Returns the nanoseconds that this has taken, if that is measured.
     pub(super) fn fetched(&self, wanted: Wanted, values: Values<T>) -> u64 {
+        let values = match values {
+            // The usual way without a cache.
+            Values::One(value) if !self.keeps => {
+                let readers = self.lines.borrow_mut().take((wanted.home, wanted.places.start));
+                serve_last(readers, value);
+                return 0;
+            }
+            values => values,
+        };
         let elements = wanted.places.len();
-        let section = self.lines.borrow().is_measured().then(Section::begin);
+        let section = self.measured.then(Section::begin);
         // To let readers go on is the readers' expense, and not the request's.
         let mut serving = 0;
         match values {
@@ -417,13 +443,7 @@ impl<T: Portable + Clone> Store<T> {
                 // What is not kept is the reader's.
                 wanted.places.start += 1;
                 let (readers, Some(value)) = (self.lines.borrow_mut().take(spot), values.next()) else { return };
-                match readers {
-                    Readers::One(k) => quietly(|| k.end(Ok(value))),
-                    readers => {
-                        readers.into_iter().for_each(|k| serve(k, &value));
-                        quietly(|| drop(value));
-                    }
-                }
+                serve_last(readers, value);
                 continue;
             };
             let readers = self.lines.borrow_mut().take_readers(spot, &chunk);
