@@ -20,6 +20,9 @@ const ELEMENTS: usize = 1 << 14;
 /// Elements of a block.
 const BLOCK: usize = 8;
 
+/// Tasks that read at the same time where requests are sent.
+const TASKS: usize = 64;
+
 /// Nanoseconds of each operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
@@ -62,14 +65,20 @@ impl Memory {
     }
 }
 
+/// Reads the `task`th of [`TASKS`] parts.
 #[task(stack)]
-async fn read_all(memory: Ref<Memory>) -> u64 {
+async fn read_part(memory: Ref<Memory>, task: usize) -> u64 {
     let mut sum: u64 = 0;
-    for index in 0..ELEMENTS {
+    for index in ELEMENTS / TASKS * task..ELEMENTS / TASKS * (task + 1) {
         let value: u64 = memory.read(index).await;
         sum = sum.wrapping_add(value);
     }
     sum
+}
+
+#[task]
+async fn read_all(memory: Ref<Memory>) -> u64 {
+    join_all((0..TASKS).map(|task| read_part(memory, task))).await.into_iter().fold(0, u64::wrapping_add)
 }
 
 #[task]
@@ -87,20 +96,25 @@ async fn call_here() -> u64 {
 }
 
 #[task]
-async fn call_away() -> u64 {
+async fn call_part() -> u64 {
     let mut sum: u64 = 0;
-    for x in 0..ELEMENTS as u64 {
+    for x in 0..(ELEMENTS / TASKS) as u64 {
         sum += on(1).call(double, x).await;
     }
     sum
 }
 
-/// Reads every `step`th element from `first` on.
+#[task]
+async fn call_away() -> u64 {
+    join_all((0..TASKS).map(|_| call_part())).await.into_iter().fold(0, u64::wrapping_add)
+}
+
+/// Reads every `step`th element of so many from `first` on.
 #[task(stack)]
-async fn get_all(all: IArray<u64>, first: usize, step: usize) -> u64 {
+async fn get_part(all: IArray<u64>, first: usize, count: usize, step: usize) -> u64 {
     let mut sum: u64 = 0;
     let mut index = first;
-    while index < first + ELEMENTS {
+    while index < first + count {
         let value: u64 = all.get(index).await;
         sum = sum.wrapping_add(value);
         index += step;
@@ -108,15 +122,29 @@ async fn get_all(all: IArray<u64>, first: usize, step: usize) -> u64 {
     sum
 }
 
-/// Reads a block's elements by one task each: the first misses, the others are deferred.
+/// Reads every `step`th element of a node's, whose first this is.
 #[task]
-async fn get_blocks(all: IArray<u64>, first: usize) -> u64 {
+async fn get_all(all: IArray<u64>, first: usize, step: usize) -> u64 {
+    let count = ELEMENTS / TASKS;
+    let parts = join_all((0..TASKS).map(|task| get_part(all, first + task * count, count, step))).await;
+    parts.into_iter().fold(0, u64::wrapping_add)
+}
+
+/// Reads the blocks of the `task`th part, each element of a block by a task of its own: the first misses, the others are deferred.
+#[task]
+async fn get_blocks_of(all: IArray<u64>, first: usize, task: usize) -> u64 {
+    let count = ELEMENTS / TASKS;
     let mut sum: u64 = 0;
-    for block in (first..first + ELEMENTS).step_by(BLOCK) {
+    for block in (first + task * count..first + (task + 1) * count).step_by(BLOCK) {
         let values = join_all((block..block + BLOCK).map(|index| all.get(index))).await;
         sum = values.into_iter().fold(sum, u64::wrapping_add);
     }
     sum
+}
+
+#[task]
+async fn get_blocks(all: IArray<u64>, first: usize) -> u64 {
+    join_all((0..TASKS).map(|task| get_blocks_of(all, first, task))).await.into_iter().fold(0, u64::wrapping_add)
 }
 
 #[task]
@@ -189,7 +217,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
         report.row(json!({"section": "operations", "what": name, "here_ns": here, "away_ns": away, "paper": paper, "paper_away": paper_away}));
     }
     report.say(&format!(
-        "\nTwo nodes of one worker: times of another node are those of both sides together. A cycle is {cycle:.3} ns here, and 20 ns in\n\
+        "\nTwo nodes of one worker, {TASKS} tasks that read at the same time: times of another node are those of both sides. A cycle is {cycle:.3} ns here, and 20 ns in\n\
          the paper, which measures hits, misses and deferred reads at the reading node only.\n\n"
     ))?;
     let platform = costs.platform();

@@ -21,7 +21,10 @@ macro_rules! written {
     };
 }
 
+#[rustfmt::skip]
 mod kit;
+#[rustfmt::skip]
+mod shapes;
 
 #[rustfmt::skip]
 mod alone;
