@@ -68,10 +68,10 @@ impl Gate {
         }
     }
 
-    /// Transition 4.
-    fn open(&self) {
+    /// Transition 4. `within` is how many threads are within: none, unless the forking one is.
+    fn open(&self, within: usize) {
         // Release: pairs with the Acquires of `enter` and `close`.
-        self.0.store(0, Ordering::Release);
+        self.0.store(within, Ordering::Release);
     }
 }
 
@@ -99,15 +99,19 @@ pub(crate) fn watch_forks() {
                 GATE.close();
             }
         }
-        unsafe extern "C" fn done() {
+        unsafe extern "C" fn parent() {
             if HELD.get() == 0 {
-                GATE.open();
+                GATE.open(0);
             }
+        }
+        // The child has none of the other threads, also where the gate was not closed.
+        unsafe extern "C" fn child() {
+            GATE.open(usize::from(HELD.get() > 0));
         }
         static WATCHED: std::sync::Once = std::sync::Once::new();
         WATCHED.call_once(|| {
             // SAFETY: the functions may be called at any time, and are there for as long as the program is.
-            let refused = unsafe { pthread_atfork(Some(prepare), Some(done), Some(done)) };
+            let refused = unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) };
             debug_assert_eq!(refused, 0, "there is memory for three addresses");
         });
     }
@@ -202,7 +206,7 @@ mod models {
             let (gate, held) = &*shared;
             gate.close();
             assert!(!held.load(Ordering::Relaxed), "the lock is not held");
-            gate.open();
+            gate.open(0);
             gate.enter();
             gate.leave();
             locks.join().unwrap();

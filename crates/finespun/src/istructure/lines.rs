@@ -238,9 +238,7 @@ impl Grid {
         let count = there.saturating_sub(place).min(self.block);
         (vec![Wanted { home, places: place..place + count }], count)
     }
-}
 
-impl Grid {
     /// The elements of a line that other nodes than `own` have, one by one.
     fn spots(&self, shape: &Shape, len: usize, own: usize, number: usize) -> impl Iterator<Item = Spot> + use<> {
         let (wanted, _) = self.wanted(shape, len, own, number);

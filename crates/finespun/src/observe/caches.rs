@@ -64,9 +64,13 @@ impl fmt::Display for CacheChoice {
             (_, (least, most)) => write!(f, ", {least} to {most} elements a request")?,
         }
         let CacheChoice { request_ns, element_ns, hit_ns, added_ns, .. } = self;
+        write!(f, " ({changes} changes, {requests} requests)")?;
+        if *request_ns == 0.0 {
+            return f.write_str("; the costs of requests were not known yet");
+        }
         write!(
             f,
-            " ({changes} changes, {requests} requests), since a request has {hits:.1} hits of {hit_ns:.0} ns each, and takes \
+            ", since a request has {hits:.1} hits of {hit_ns:.0} ns each, and takes \
              {request_ns:.0} ns, {element_ns:.0} more for each further element, and {added_ns:.0} of added overhead"
         )
     }
