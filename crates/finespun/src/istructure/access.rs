@@ -5,9 +5,11 @@ use std::fmt;
 
 use super::IArray;
 use super::auto::{Part, Section};
-use super::lines::{Directory, Wanted};
+use super::directory::Directory;
+use super::lines::Wanted;
 use super::messages::{Ask, Elements, Putting, Reading};
-use super::store::{Store, Writer};
+use super::store::Store;
+use super::writers::Writer;
 use crate::object::Portable;
 use crate::object::host::Nodes;
 use crate::object::remote::{at_home, request};

@@ -152,7 +152,7 @@ fn costs() -> Option<Costs> {
     let sum = |kinds: &[Vec<f64>]| kinds.iter().map(usual).sum::<f64>();
     let (request, block) = (sum(&measured[..3]), sum(&measured[3..]));
     let element = ((block - request) / (LINE - 1) as f64).max(0.0);
-    let hit = super::lines::time_hits().min(request);
+    let hit = super::directory::time_hits().min(request);
     Some(*COSTS.get_or_init(|| Costs { request, element, hit }))
 }
 

@@ -11,15 +11,12 @@
 //!
 //! An element never changes after it has been written, so no line is ever invalidated.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
-use std::hint::black_box;
 use std::ops::Range;
-use std::ptr;
-use std::time::Instant;
 
 use super::auto::{self, Auto, Choice};
+use super::directory::{Directory, GRANULE, nothing};
 use super::shape::Shape;
 use super::store::{Map, Readers};
 use crate::observe::CacheChoice;
@@ -123,87 +120,6 @@ pub(super) struct Chunk {
     pub(super) len: usize,
 }
 
-/// Finds elements of other nodes' by their indices: of each granule where its elements would begin if index 0 were among them,
-/// or null.
-///
-/// The first word is the number of indices, for which there are entries.
-pub(super) struct Directory {
-    words: Box<[Cell<*const ()>]>,
-}
-
-/// Indices to an entry. A constant, as it saves instructions of every access: where blocks are smaller, there are no entries.
-const GRANULE: usize = 8;
-
-/// The directory of nodes without a cache.
-struct Nothing([*const (); 1]);
-
-// SAFETY: nothing is behind its pointer, a null.
-unsafe impl Sync for Nothing {}
-
-static NOTHING: Nothing = Nothing([ptr::null()]);
-
-/// The words of a directory without indices.
-pub(super) fn nothing() -> *const *const () {
-    NOTHING.0.as_ptr()
-}
-
-impl Directory {
-    fn new(len: usize) -> Directory {
-        // Pages of zeros, of which those that are used are there.
-        let words = Box::new_zeroed_slice(1 + len.div_ceil(GRANULE));
-        // SAFETY: a null pointer is a pointer.
-        let words: Box<[Cell<*const ()>]> = unsafe { words.assume_init() };
-        words[0].set(ptr::without_provenance(len));
-        Directory { words }
-    }
-
-    /// The elements from `first` on are these.
-    fn publish<T>(&self, first: usize, values: &[T]) {
-        let base = values.as_ptr().wrapping_sub(first);
-        for at in (first..first + values.len()).step_by(GRANULE) {
-            self.words[1 + at / GRANULE].set(base.cast());
-        }
-    }
-
-    fn forget(&self, indices: Range<usize>) {
-        for at in indices.step_by(GRANULE) {
-            self.words[1 + at / GRANULE].set(ptr::null());
-        }
-    }
-
-    /// Returns where element 0 would be if it were in one array with element `index`, or null if that element is not cached.
-    ///
-    /// # Safety
-    /// `words` is what [`Lines::directory`] gives, at the node that this runs at, for an array of `T`s that has not been freed. The
-    /// result is used before anything else happens to the array.
-    #[inline(always)]
-    pub(super) unsafe fn base<T>(words: *const *const (), index: usize) -> *const T {
-        // SAFETY: a directory has a first word.
-        let len = unsafe { *words }.addr();
-        if index >= len {
-            return ptr::null();
-        }
-        // SAFETY: a directory has an entry for each index below its first word.
-        unsafe { *words.add(1 + index / GRANULE) }.cast()
-    }
-}
-
-/// Nanoseconds that a hit takes by way of a directory.
-pub(super) fn time_hits() -> f64 {
-    const READS: usize = 1024;
-    let directory = Directory::new(GRANULE);
-    directory.publish(0, &[1u64; GRANULE]);
-    let start = Instant::now();
-    let mut sum = 0;
-    for at in 0..READS {
-        // SAFETY: a directory of `u64`s, of as many as a granule has.
-        let base = unsafe { Directory::base::<u64>(black_box(directory.words.as_ptr().cast()), at % GRANULE) };
-        sum += base.addr();
-    }
-    black_box(sum);
-    start.elapsed().as_nanos() as f64 / READS as f64
-}
-
 impl Grid {
     /// The line of an element, and the element's offset in the line.
     fn find(&self, shape: &Shape, (home, place): Spot) -> (usize, usize) {
@@ -273,7 +189,7 @@ impl<T: Clone> Lines<T> {
     /// The words of the directory.
     pub(super) fn directory(&self) -> *const *const () {
         let known = self.cache.as_ref().and_then(|cache| cache.directory.as_ref());
-        known.map_or(nothing(), |directory| directory.words.as_ptr().cast())
+        known.map_or(nothing(), Directory::words)
     }
 
     /// An element in the cache.

@@ -32,16 +32,19 @@
 //! assert_eq!(runtime.run(fibonacci(50)), 12_586_269_025);
 //! ```
 
-// This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own, `matrix` has two indices,
-// `create` makes and frees arrays, `taken` has arrays whose elements are taken out and put back, `shape` computes where an element
-// is, `store` keeps a node's own elements and who waits for them, `lines` keeps those of other nodes, `auto` decides whether it does, `counts` tells what was read, `messages` has what nodes
-// send each other. The line of memory that every access reads is `object::seats`.
+// This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own,
+// `matrix` has two indices, `create` makes and frees arrays, `taken` has arrays whose elements are taken out and put back, `shape`
+// computes where an element is, `store` keeps a node's own elements and who waits for them, `writers` where these were written,
+// `lines` keeps those of other nodes, `directory` finds them, `auto` decides whether they are kept, `counts` tells what was read,
+// `cost` is the paper's model, `messages` has what nodes send each other. The line of memory that every access reads is
+// `object::seats`.
 
 mod access;
 mod auto;
 pub mod cost;
 mod counts;
 mod create;
+mod directory;
 mod lines;
 mod local;
 mod many;
@@ -50,6 +53,7 @@ mod messages;
 mod shape;
 mod store;
 mod taken;
+mod writers;
 
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;

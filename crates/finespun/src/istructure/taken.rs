@@ -10,7 +10,8 @@ use std::rc::Rc;
 
 use super::create::{Creating, Freeing, Kind, Settings};
 use super::shape::Shape;
-use super::store::{Map, Writer as By};
+use super::store::Map;
+use super::writers::Writer as By;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
 use crate::object::host::Nodes;
