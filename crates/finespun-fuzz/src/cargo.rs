@@ -72,6 +72,9 @@ fn listen(child: &mut Child) -> std::io::Result<(String, String)> {
     Ok((read(text), read(errors)))
 }
 
+/// How a note begins that says where the code of an error behind it was needed.
+const INSTANTIATED: &str = "the above error was encountered while instantiating";
+
 /// What the compiler says of the bodies' files: the first error of each, by the file's path below `bodies`.
 pub type Errors = BTreeMap<String, String>;
 
@@ -86,19 +89,29 @@ pub fn compile(package: &Path, target: &Path, verb: &str, jobs: usize) -> Result
     command.env_remove("RUSTFLAGS").env("CARGO_TERM_COLOR", "never");
     let ended = run(command)?;
     let mut errors = Errors::new();
-    let mut strange = String::new();
+    let (mut strange, mut unplaced) = (String::new(), String::new());
     for line in ended.stdout.lines().filter(|line| line.starts_with('{')) {
         let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
         let message = &message["message"];
+        let text = message["message"].as_str().unwrap_or_default();
+        // An assertion of the library's in a constant is an error without a place in a body: a note behind it has the place.
+        if message["level"] == "note" && text.starts_with(INSTANTIATED) {
+            if let Some(file) = file(message) {
+                errors.entry(file).or_insert_with(|| unplaced.clone());
+            }
+            continue;
+        }
         if message["level"] != "error" && message["level"] != "error: internal compiler error" {
             continue;
         }
-        let text = message["message"].as_str().unwrap_or_default();
         let code = message["code"]["code"].as_str().map(|code| format!("{code}: ")).unwrap_or_default();
         match file(message) {
             Some(file) => drop(errors.entry(file).or_insert(format!("{code}{text}"))),
             None if text.starts_with("aborting due to") || text.starts_with("could not compile") => {}
-            None => strange = message["rendered"].as_str().unwrap_or(text).to_string(),
+            None => {
+                strange = message["rendered"].as_str().unwrap_or(text).to_string();
+                unplaced = format!("{code}{text}");
+            }
         }
     }
     match ended.failure {
