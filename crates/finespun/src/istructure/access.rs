@@ -6,19 +6,21 @@ use std::fmt;
 use super::IArray;
 use super::auto::{Part, Section};
 use super::directory::Directory;
-use super::lines::Wanted;
+use super::lines::{Spot, Wanted};
 use super::messages::{Ask, Elements, Putting, Reading};
 use super::store::Store;
 use super::writers::Writer;
+use crate::closure::{Cont, send_argument};
 use crate::object::Portable;
 use crate::object::host::Nodes;
 use crate::object::remote::{at_home, request};
 use crate::object::seats::Seat;
-use crate::task::call::{Task, call_after_trip, sealed};
-use crate::task::context::Cx;
+use crate::task::call::{Task, call_after_trip, call_async, sealed};
+use crate::task::context::{Cx, try_cx};
 use crate::task::frame::{FrameRef, Place};
 use crate::task::located;
 use crate::task::outcome::Outcome;
+use crate::task::spawn::spawn;
 use crate::task::suspend::{Continuation, suspend_at};
 
 impl<T: Portable + Clone> IArray<T> {
@@ -124,6 +126,56 @@ fn get_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place
     call_after_trip(cx, Get { array, index, place })
 }
 
+/// A copy of an element, if there is one at this node; then it is counted as read.
+fn known<T: Portable + Clone>(store: &Store<T>, seat: &Seat, (home, at): Spot) -> Option<T> {
+    let here = home == store.node;
+    let value = if here { store.get(seat, at).cloned() } else { store.cached((home, at)) }?;
+    store.count(|counts| {
+        counts.local += u64::from(here);
+        counts.remote += u64::from(!here);
+        counts.hits += u64::from(!here);
+    });
+    Some(value)
+}
+
+/// Sends an element to a closure: at once if there is a copy at this node, else by a task that gets it.
+pub(super) fn send<T: Portable + Clone>(array: IArray<T>, index: usize, to: Cont<T>, place: Place) {
+    let Some(cx) = try_cx() else { panic!("`send` of an element was called outside a task, at {place}") };
+    if let Some(seat) = array.seat(cx) {
+        // SAFETY: this array's line; nothing frees it here.
+        let store = unsafe { IArray::<T>::store(seat) };
+        let spot = store.locate(index, place);
+        if let Some(value) = known(store, seat, spot).filter(|_| !cx.block_now()) {
+            return send_argument(value, to);
+        }
+    }
+    drop(spawn(Sending { get: Get { array, index, place }, to }));
+}
+
+/// The task that gets an element for a closure.
+struct Sending<T> {
+    get: Get<T>,
+    to: Cont<T>,
+}
+
+impl<T> sealed::Sealed for Sending<T> {}
+impl<T: Portable + Clone> Task for Sending<T> {
+    type Output = ();
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<()> {
+        let Sending { get, to } = self;
+        // SAFETY: awaited at once.
+        let body = async move { send_argument(unsafe { call_async(get) }.await, to) };
+        located::poll_here(body, cx)
+    }
+
+    /// By this worker, as the get would be.
+    fn start(self, cx: Cx) -> FrameRef {
+        located::start(cx, self)
+    }
+}
+
 /// An element that is not a load away.
 #[cold]
 #[inline(never)]
@@ -142,17 +194,14 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
     let store = unsafe { IArray::<T>::store(seat) };
     let (home, at) = store.locate(index, place);
     let here = home == store.node;
-    let known = if here { store.get(seat, at).cloned() } else { store.cached((home, at)) };
-    store.count(|counts| {
-        let hit = !here && known.is_some();
-        counts.local += u64::from(here);
-        counts.remote += u64::from(!here);
-        counts.hits += u64::from(hit);
-    });
-    if let Some(value) = known {
+    if let Some(value) = known(store, seat, (home, at)) {
         // SAFETY: the call protocol.
         return unsafe { Outcome::done(value) };
     }
+    store.count(|counts| {
+        counts.local += u64::from(here);
+        counts.remote += u64::from(!here);
+    });
     let wait = suspend_at(place, |k: Continuation<T>| {
         if here {
             store.defer(seat, at, k);

@@ -20,7 +20,7 @@ use super::directory::{Directory, GRANULE, nothing};
 use super::shape::Shape;
 use super::store::{Map, Readers};
 use crate::observe::CacheChoice;
-use crate::task::frame::{FrameRef, quietly};
+use crate::task::frame::quietly;
 use crate::task::suspend::Continuation;
 
 /// Whether and how an array keeps what has been read from other nodes.
@@ -366,9 +366,9 @@ impl<T: Clone> Lines<T> {
         std::mem::take(&mut self.waiting).into_iter().map(|(spot, waiting)| (spot, waiting.readers))
     }
 
-    /// The element that a leaf waits for.
-    pub(super) fn waits_for(&self, leaf: FrameRef) -> Option<Spot> {
-        self.waiting.iter().find(|(_, waiting)| waiting.readers.has(leaf)).map(|(&spot, _)| spot)
+    /// Those who wait.
+    pub(super) fn readers(&self) -> impl Iterator<Item = (Spot, &Readers<T>)> {
+        self.waiting.iter().map(|(&spot, waiting)| (spot, &waiting.readers))
     }
 }
 

@@ -65,6 +65,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::closure::Cont;
 use crate::object::Portable;
 use crate::object::seats::{self, Seats};
 use crate::process::ProcessMutex;
@@ -149,6 +150,53 @@ impl<T: Portable + Clone> IArray<T> {
     #[track_caller]
     pub fn put(self, index: usize, value: T) -> Put<T> {
         Put::new(self, index, value, Location::caller())
+    }
+
+    /// Sends the element at `index` to a closure that misses it, when it has been written: a get for a thread, which does not wait.
+    ///
+    /// At once, if the element is at this node; else by a task of the run. A thread puts by a task, too:
+    /// `drop(spawn(array.put(index, value)))`.
+    ///
+    /// ```
+    /// use finespun::closure::{Cont, make_closure, post, send_argument, thread, top};
+    /// use finespun::istructure::IArray;
+    /// use finespun::layout;
+    /// use finespun::prelude::*;
+    ///
+    /// /// Puts the sum of two elements of the first array into the second.
+    /// #[thread]
+    /// fn add(done: Cont<()>, to: IArray<u64>, index: usize, left: u64, right: u64) {
+    ///     drop(spawn(to.put(index, left + right)));
+    ///     send_argument((), done);
+    /// }
+    ///
+    /// #[task]
+    /// async fn pairs(len: usize) -> Vec<u64> {
+    ///     let from = IArray::create(2 * len, layout::cyclic(nodes())).await;
+    ///     let to = IArray::create(len, layout::cyclic(nodes())).await;
+    ///     for index in 0..len {
+    ///         top(|done| {
+    ///             let sum = make_closure!(add, done, to, index, _, _);
+    ///             from.send(2 * index, sum.left);
+    ///             from.send(2 * index + 1, sum.right);
+    ///             // They may be written when they are waited for already.
+    ///             drop(spawn(from.put(2 * index + 1, 1)));
+    ///             drop(spawn(from.put(2 * index, index as u64)));
+    ///         })
+    ///         .await;
+    ///     }
+    ///     to.get_range(0..len).await
+    /// }
+    /// # let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
+    /// assert_eq!(runtime.run(pairs(3)), [1, 2, 3]);
+    /// ```
+    ///
+    /// # Panics
+    /// Outside a task or thread, and if there is no such element. If the array has been freed, or is meanwhile, the run ends with
+    /// that panic.
+    #[track_caller]
+    pub fn send(self, index: usize, to: Cont<T>) {
+        access::send(self, index, to, Location::caller());
     }
 
     /// Delivers the elements at these indices, in their order, when they have been written.

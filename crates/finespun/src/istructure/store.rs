@@ -10,6 +10,7 @@ use std::mem::needs_drop;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::slice;
 
 use super::auto::{Part, Section};
 use super::counts::Counts;
@@ -22,7 +23,8 @@ use crate::object::Portable;
 use crate::object::error::text;
 use crate::object::seats::{Kept, NOWHERE, Seat};
 use crate::observe::CacheChoice;
-use crate::task::frame::{FrameRef, Payload, quietly};
+use crate::sched::team::Waits;
+use crate::task::frame::{Payload, quietly};
 use crate::task::origin::{open, pack};
 use crate::task::suspend::Continuation;
 
@@ -86,12 +88,11 @@ impl<T> Readers<T> {
         };
     }
 
-    /// Whether that is one of their leaves.
-    pub(super) fn has(&self, leaf: FrameRef) -> bool {
+    pub(super) fn as_slice(&self) -> &[Continuation<T>] {
         match self {
-            Readers::Nobody => false,
-            Readers::One(k) => k.leaf() == leaf,
-            Readers::Many(all) => all.iter().any(|k| k.leaf() == leaf),
+            Readers::Nobody => &[],
+            Readers::One(k) => slice::from_ref(k),
+            Readers::Many(all) => all,
         }
     }
 }
@@ -450,11 +451,13 @@ impl<T> Default for Deferred<T> {
 }
 
 impl<T: Portable + Clone> Kept for Store<T> {
-    fn waits_for(&self, leaf: FrameRef) -> Option<String> {
-        let deferred = self.deferred.borrow();
-        let here = deferred.iter().find(|(_, deferred)| deferred.readers.has(leaf));
-        let place = here.map(|(&at, _)| (self.node, at)).or_else(|| self.lines.borrow().waits_for(leaf));
-        place.map(|(node, at)| self.element(node, at))
+    fn tell_waits(&self, waits: &mut Waits) {
+        let (deferred, lines) = (self.deferred.borrow(), self.lines.borrow());
+        let here = deferred.iter().map(|(&at, deferred)| ((self.node, at), &deferred.readers));
+        for ((node, at), readers) in here.chain(lines.readers()) {
+            let what = self.element(node, at);
+            waits.extend(readers.as_slice().iter().map(|k| (k.leaf(), what.clone())));
+        }
     }
 
     fn leaves(&self, seat: &Seat) {

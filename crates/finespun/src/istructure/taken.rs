@@ -17,6 +17,7 @@ use crate::object::Portable;
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home, request};
 use crate::object::seats::{Kept, Seat, Seats};
+use crate::sched::team::Waits;
 use crate::task::call::{Task, sealed};
 use crate::task::context::Cx;
 use crate::task::frame::{FrameRef, Payload, Place, quietly};
@@ -222,10 +223,11 @@ impl<T: Portable> Cells<T> {
 }
 
 impl<T: Portable> Kept for Cells<T> {
-    fn waits_for(&self, leaf: FrameRef) -> Option<String> {
-        let takers = self.takers.borrow();
-        let (&at, _) = takers.iter().find(|(_, takers)| takers.iter().any(|k| k.leaf() == leaf))?;
-        Some(self.element(at))
+    fn tell_waits(&self, waits: &mut Waits) {
+        for (&at, takers) in &*self.takers.borrow() {
+            let what = self.element(at);
+            waits.extend(takers.iter().map(|k| (k.leaf(), what.clone())));
+        }
     }
 
     fn leaves(&self, _: &Seat) {}

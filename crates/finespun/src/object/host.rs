@@ -10,7 +10,7 @@ use crate::fabric::threads::{Threads, threads};
 use crate::message::mailbox::{Mailbox, Travel, mailboxes};
 use crate::message::packet::{Handler, Made, Packet};
 use crate::observe::CacheChoices;
-use crate::sched::team::Host;
+use crate::sched::team::{Host, Waits};
 use crate::task::context::{Context, Cx};
 use crate::task::frame::{FrameRef, quietly};
 use crate::task::suspend::Continuation;
@@ -299,8 +299,11 @@ impl Host for Nodes {
         self.mailbox.waits()
     }
 
-    fn waits_for(&self, leaf: FrameRef) -> Option<String> {
-        self.tables.iter().find_map(|table| table.waits_for(leaf).or_else(|| table.seats.waits_for(leaf)))
+    fn tell_waits(&self, waits: &mut Waits) {
+        for table in &self.tables {
+            table.tell_waits(waits);
+            table.seats.tell_waits(waits);
+        }
     }
 
     fn detach(&self, context: &Context) {

@@ -13,8 +13,9 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::observe::CacheChoice;
+use crate::sched::team::Waits;
 use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, Payload, quietly};
+use crate::task::frame::{Payload, quietly};
 
 /// How many arrays a runtime can have at a time.
 pub(crate) const MOST: usize = 4096;
@@ -63,8 +64,8 @@ impl Seat {
 
 /// What a node has of an array, whatever its elements.
 pub(crate) trait Kept: Any {
-    /// What a leaf waits for here.
-    fn waits_for(&self, leaf: FrameRef) -> Option<String>;
+    /// What leaves wait for here.
+    fn tell_waits(&self, waits: &mut Waits);
 
     /// It leaves its line.
     fn leaves(&self, seat: &Seat);
@@ -235,9 +236,9 @@ impl Seats {
         self.kept.borrow().get(number(word))?.clone()
     }
 
-    /// What a leaf waits for here.
-    pub(crate) fn waits_for(&self, leaf: FrameRef) -> Option<String> {
-        self.kept.borrow().iter().flatten().find_map(|kept| kept.waits_for(leaf))
+    /// What leaves wait for here.
+    pub(crate) fn tell_waits(&self, waits: &mut Waits) {
+        self.kept.borrow().iter().flatten().for_each(|kept| kept.tell_waits(waits));
     }
 
     /// Drops all arrays.

@@ -37,8 +37,8 @@ use super::generations::Generations;
 use super::lock::Hold;
 use super::reference::{ENTRY, Name, OBJECTS, Object, Whole, generation, short, word};
 use super::seats::Seats;
+use crate::sched::team::Waits;
 use crate::task::context::{Cx, Here};
-use crate::task::frame::FrameRef;
 use crate::task::origin::Origin;
 use crate::task::suspend::Continuation;
 
@@ -355,15 +355,16 @@ impl Table {
         }
     }
 
-    /// What a leaf waits for, if that is an object of this node; for reports.
-    pub(crate) fn waits_for(&self, leaf: FrameRef) -> Option<String> {
-        let lines = self.lines.borrow();
-        let waits = |line: &VecDeque<Waiter>| line.iter().any(|waiter| waiter.granted.leaf() == leaf);
-        let (&index, _) = lines.iter().find(|(_, line)| waits(line))?;
-        let Place { entry, state } = self.place(index)?;
-        let class = short(Class::numbered(entry.name()?.class()).name);
-        let holder = state.holder.get().map_or("others", |holder| holder.name);
-        Some(format!("the {class} {index} at node {}, held by {holder}", self.node))
+    /// What leaves wait for, of those that wait for an object of this node; for reports.
+    pub(crate) fn tell_waits(&self, waits: &mut Waits) {
+        for (&index, line) in &*self.lines.borrow() {
+            let Some(Place { entry, state }) = self.place(index) else { continue };
+            let Some(name) = entry.name() else { continue };
+            let class = short(Class::numbered(name.class()).name);
+            let holder = state.holder.get().map_or("others", |holder| holder.name);
+            let what = format!("the {class} {index} at node {}, held by {holder}", self.node);
+            waits.extend(line.iter().map(|waiter| (waiter.granted.leaf(), what.clone())));
+        }
     }
 
     /// Whether what is held is poisoned.

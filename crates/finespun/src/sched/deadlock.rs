@@ -53,7 +53,7 @@ use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use super::report;
-use super::team::Team;
+use super::team::{Team, Waits};
 use crate::process::ProcessMutex;
 use crate::task::runs::Run;
 use crate::task::suspend::Continuation;
@@ -260,11 +260,12 @@ impl Team {
         // Another team may be active, and its tasks wait for some of this one: those are not looked at.
         let others = teams.iter().filter(|other| !ptr::eq(&***other, self)).map(|other| other.groups.keep_waiters());
         let others: Vec<_> = others.collect();
+        let mut waits = Waits::new();
+        self.seats.iter().for_each(|seat| seat.host().tell_waits(&mut waits));
         for seat in &self.seats {
-            let object = |leaf| self.seats.iter().find_map(|seat| seat.host().waits_for(leaf));
             seat.pool().walk(|frame, table| {
                 if !others.iter().any(|waiters| waiters.wait_for(frame)) {
-                    report::describe(frame, table, &self.groups, &stuck, object);
+                    report::describe(frame, table, &self.groups, &stuck, &mut waits);
                 }
             });
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::team::Waits;
 use crate::task::frame::{FrameRef, VTable, task_name};
 use crate::task::groups::Groups;
 use crate::task::runs::Run;
@@ -15,7 +16,7 @@ pub(super) fn describe(
     table: &'static VTable,
     groups: &Groups,
     stuck: &[Arc<Run>],
-    object: impl FnOnce(FrameRef) -> Option<String>,
+    waits: &mut Waits,
 ) {
     if table.spawned {
         return describe_spawned(frame, groups, stuck);
@@ -30,7 +31,7 @@ pub(super) fn describe(
     let Some(wait) = (unsafe { suspend::waiting(frame, table) }) else { return };
     run.describe(|| {
         let waiter = wait.waiter.and_then(waiting_task).unwrap_or("a task");
-        let what = object(frame).unwrap_or(wait.what);
+        let what = waits.remove(&frame).unwrap_or(wait.what);
         format!("{waiter} waits for {what}, at {}", wait.place)
     });
 }

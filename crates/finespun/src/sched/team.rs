@@ -59,9 +59,12 @@ unsafe impl Sync for Seat {}
 // SAFETY: made by the builder, used by its worker from the start of its thread on, and retired after the join.
 unsafe impl Send for Seat {}
 
+/// What leaves wait for; for a report.
+pub(crate) type Waits = HashMap<FrameRef, String>;
+
 /// What a worker has beside its frames: nodes with objects, and a mailbox. The object room's.
 ///
-/// All but `waits` and `waits_for` are called by the worker itself.
+/// All but `waits` and `tell_waits` are called by the worker itself.
 pub(crate) trait Host {
     /// The worker begins: it is at the first of its nodes.
     fn attach(&self, context: &Context);
@@ -79,8 +82,9 @@ pub(crate) trait Host {
     fn rest(&self);
     /// Whether there is a message to be handled; for any thread.
     fn waits(&self) -> bool;
-    /// What a leaf waits for, if that is an object of this worker's; for any thread, while all workers are parked.
-    fn waits_for(&self, leaf: FrameRef) -> Option<String>;
+    /// What leaves wait for, of those that wait for an object or an array of this worker's; for any thread, while all workers are
+    /// parked.
+    fn tell_waits(&self, waits: &mut Waits);
     /// The worker ends: its objects are destroyed.
     fn detach(&self, context: &Context);
 }

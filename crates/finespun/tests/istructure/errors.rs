@@ -14,7 +14,7 @@ use crate::arrays::{LAYOUTS, place};
 use crate::common::on_any_nodes;
 
 /// The text of what a run ends with.
-fn failure<T>(runtime: &Runtime, task: impl Task<Output = T> + Send) -> String
+pub fn failure<T>(runtime: &Runtime, task: impl Task<Output = T> + Send) -> String
 where
     T: Send,
 {
@@ -27,7 +27,7 @@ where
 
 /// It says these, in this order.
 #[track_caller]
-fn says(text: &str, parts: &[&str]) {
+pub fn says(text: &str, parts: &[&str]) {
     let mut rest = text;
     for part in parts {
         let Some(at) = rest.find(part) else { panic!("`{part}` is not said, or not in its place: {text}") };
@@ -433,4 +433,28 @@ fn a_destructor_that_panics_ends_nothing() {
             assert_eq!(runtime.close(), 0);
         }
     }
+}
+
+#[task]
+async fn wait_for_each(count: usize) {
+    let all = IArray::<u64>::create(count, layout::cyclic(nodes())).await;
+    parfor(0..count, |index| read(all, index)).await;
+}
+
+#[task]
+async fn read(all: IArray<u64>, index: usize) {
+    all.get(index).await;
+}
+
+#[test]
+fn a_report_names_what_each_of_many_tasks_waits_for() {
+    const COUNT: usize = 20_000;
+    let runtime = Runtime::builder().workers(2).nodes(2).build().unwrap();
+    let text = failure(&runtime, wait_for_each(COUNT));
+    let mut named = vec![0; COUNT];
+    for line in text.lines().filter_map(|line| line.split_once("waits for element ")) {
+        let (index, _) = line.1.split_once(' ').expect("a word follows");
+        named[index.parse::<usize>().expect("an index")] += 1;
+    }
+    assert!(named.iter().all(|&times| times == 1), "{} of {COUNT} are named once", named.iter().filter(|&&t| t == 1).count());
 }

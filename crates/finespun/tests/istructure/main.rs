@@ -12,6 +12,7 @@ mod matrices;
 mod programs;
 mod random;
 mod taken;
+mod threads;
 mod values;
 
 use finespun::istructure::Cache;
