@@ -20,7 +20,9 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use super::plain::PlainData;
 use super::shape::Shape;
 use super::{Cache, IArray};
 use crate::message::packet::Handler;
@@ -36,16 +38,20 @@ use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
-/// A handle of arrays, by which they are made and freed.
-pub(crate) trait Kind: fmt::Debug + Copy + Send + Sized + 'static {
+/// What can be made on all nodes.
+pub trait Creates: Sized + 'static {
+    /// What it is known by.
+    type Handle: Copy + Send + 'static;
+}
+
+/// A kind of arrays.
+pub(crate) trait Kind: Creates {
     /// What elements are.
     type Element;
     /// The type's name.
     fn name() -> String;
     /// The handle of this word.
-    fn of(word: u64) -> Self;
-    /// Its word.
-    fn word(self) -> u64;
+    fn of(word: u64) -> Self::Handle;
     /// A node gets to know the array.
     fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload>;
 }
@@ -88,13 +94,13 @@ impl<A> Creating<A> {
     }
 }
 
-impl<T> Creating<IArray<T>> {
+impl<T, A: Creates<Handle = IArray<T>>> Creating<A> {
     /// How nodes keep what they have read from others; without this, they do not.
     ///
     /// # Panics
     /// If the elements of a block are not a power of two, or no block may be kept.
     #[track_caller]
-    pub fn cached(mut self, cache: Cache) -> Creating<IArray<T>> {
+    pub fn cached(mut self, cache: Cache) -> Creating<A> {
         if let Cache::On { block, capacity } = cache {
             assert!(
                 block.is_power_of_two(),
@@ -107,18 +113,47 @@ impl<T> Creating<IArray<T>> {
     }
 
     /// Counts the array's reads, for [`IArray::counts`]. They then cost some 50 instructions more.
-    pub fn counted(mut self) -> Creating<IArray<T>> {
+    pub fn counted(mut self) -> Creating<A> {
         self.settings.counted = true;
         self
     }
 }
 
+impl<T> Creating<IArray<T>> {
+    /// Elements that a node fetches from another travel as they lie in memory, and not by serde. Numbers always do; this is for
+    /// structs and arrays of numbers. The traits are those of the crate `zerocopy`, which derives them.
+    ///
+    /// ```
+    /// use finespun::istructure::IArray;
+    /// use finespun::layout;
+    /// use finespun::prelude::*;
+    ///
+    /// #[task]
+    /// async fn last_corner(len: usize) -> [f64; 3] {
+    ///     let corners = IArray::create(len, layout::cyclic(nodes())).plain().await;
+    ///     for index in 0..len {
+    ///         corners.put(index, [index as f64, 0.5, 0.0]).await;
+    ///     }
+    ///     corners.get(len - 1).await
+    /// }
+    /// # let runtime = Runtime::builder().workers(1).nodes(2).encode(true).build().unwrap();
+    /// assert_eq!(runtime.run(last_corner(8)), [7.0, 0.5, 0.0]);
+    /// ```
+    pub fn plain(self) -> Creating<PlainData<T>>
+    where
+        T: FromBytes + IntoBytes + Immutable,
+    {
+        let Creating { settings, nodes, place, .. } = self;
+        Creating { settings, nodes, place, of: PhantomData }
+    }
+}
+
 impl<A> sealed::Sealed for Creating<A> {}
 impl<A: Kind> Task for Creating<A> {
-    type Output = A;
+    type Output = A::Handle;
     const STRAIGHT: bool = false;
 
-    unsafe fn call(self, cx: Cx) -> Outcome<A> {
+    unsafe fn call(self, cx: Cx) -> Outcome<A::Handle> {
         let Creating { settings, nodes, place, .. } = self;
         let count = Nodes::of(cx).count();
         assert!(
@@ -143,25 +178,26 @@ impl<A: Kind> Task for Creating<A> {
 #[must_use = "nothing is freed until this is awaited"]
 pub struct Freeing<A> {
     array: A,
+    word: u64,
     place: Place,
 }
 
 impl<A> Freeing<A> {
-    pub(super) fn new(array: A, place: Place) -> Freeing<A> {
-        Freeing { array, place }
+    pub(super) fn new(array: A, word: u64, place: Place) -> Freeing<A> {
+        Freeing { array, word, place }
     }
 }
 
 impl<A> sealed::Sealed for Freeing<A> {}
-impl<A: Kind> Task for Freeing<A> {
+impl<A: fmt::Debug + Copy + Send + 'static> Task for Freeing<A> {
     type Output = ();
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
-        let Freeing { array, place } = self;
+        let Freeing { array, word, place } = self;
         let body = async move {
             // SAFETY: awaited at once.
-            if !unsafe { call_async(AtHome(Ending(array.word()), place)) }.await {
+            if !unsafe { call_async(AtHome(Ending(word), place)) }.await {
                 panic!("{array:?} has been freed, or belongs to another runtime: it is freed at {place}");
             }
         };
@@ -209,7 +245,7 @@ impl<A: Kind> Making<A> {
     fn at(self, cx: Cx, word: u64, node: u32) -> Result<(), Payload> {
         let (nodes, len) = (Nodes::of(cx), self.settings.len);
         A::add(word, self.settings, node, &nodes.table(node).seats)?;
-        super::remember::<A>(word, len);
+        super::remember::<A::Handle>(word, len);
         nodes.added(cx, node);
         Ok(())
     }

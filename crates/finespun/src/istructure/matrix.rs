@@ -4,7 +4,10 @@ use std::fmt;
 use std::panic::Location;
 
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use super::create::{Creates, Kind};
+use super::plain::PlainData;
 use super::{Cache, Creating, Freeing, Get, GetMany, IArray, Put};
 use crate::layout;
 use crate::object::{Portable, nodes};
@@ -86,7 +89,7 @@ impl<T: Portable + Clone> IMatrix<T> {
     /// # Panics
     /// Outside a task, and as [`IArray::create`].
     #[track_caller]
-    pub fn by_rows(rows: usize, columns: usize) -> CreatingMatrix<T> {
+    pub fn by_rows(rows: usize, columns: usize) -> CreatingMatrix<IArray<T>> {
         CreatingMatrix::new(Order { rows, columns, tile: None }, Location::caller())
     }
 
@@ -96,7 +99,7 @@ impl<T: Portable + Clone> IMatrix<T> {
     /// # Panics
     /// If a tile has no rows or columns; outside a task, and as [`IArray::create`].
     #[track_caller]
-    pub fn by_tiles(rows: usize, columns: usize, tile: (usize, usize)) -> CreatingMatrix<T> {
+    pub fn by_tiles(rows: usize, columns: usize, tile: (usize, usize)) -> CreatingMatrix<IArray<T>> {
         assert!(
             tile.0 > 0 && tile.1 > 0,
             "a tile has at least one row and one column: this says {} x {}",
@@ -244,13 +247,13 @@ impl Iterator for Line {
 
 /// The task that [`IMatrix::by_rows`] and [`IMatrix::by_tiles`] make.
 #[must_use = "nothing is made until this is awaited"]
-pub struct CreatingMatrix<T> {
-    all: Creating<IArray<T>>,
+pub struct CreatingMatrix<A> {
+    all: Creating<A>,
     order: Order,
 }
 
-impl<T: Portable + Clone> CreatingMatrix<T> {
-    fn new(order: Order, place: Place) -> CreatingMatrix<T> {
+impl<T: Portable + Clone> CreatingMatrix<IArray<T>> {
+    fn new(order: Order, place: Place) -> CreatingMatrix<IArray<T>> {
         let len = order.rows.checked_mul(order.columns);
         let len =
             len.unwrap_or_else(|| panic!("a matrix of {} x {} is too large, at {place}", order.rows, order.columns));
@@ -263,24 +266,34 @@ impl<T: Portable + Clone> CreatingMatrix<T> {
     }
 }
 
-impl<T> CreatingMatrix<T> {
+impl<T, A: Creates<Handle = IArray<T>>> CreatingMatrix<A> {
     /// How nodes keep what they have read from others: as [`Creating::cached`].
     ///
     /// # Panics
     /// As that.
     #[track_caller]
-    pub fn cached(self, cache: Cache) -> CreatingMatrix<T> {
+    pub fn cached(self, cache: Cache) -> CreatingMatrix<A> {
         CreatingMatrix { all: self.all.cached(cache), ..self }
     }
 
     /// Counts the matrix's reads: as [`Creating::counted`].
-    pub fn counted(self) -> CreatingMatrix<T> {
+    pub fn counted(self) -> CreatingMatrix<A> {
         CreatingMatrix { all: self.all.counted(), ..self }
     }
 }
 
-impl<T> sealed::Sealed for CreatingMatrix<T> {}
-impl<T: Portable + Clone> Task for CreatingMatrix<T> {
+impl<T> CreatingMatrix<IArray<T>> {
+    /// Sends elements as they lie in memory, and not by serde: as [`Creating::plain`].
+    pub fn plain(self) -> CreatingMatrix<PlainData<T>>
+    where
+        T: FromBytes + IntoBytes + Immutable,
+    {
+        CreatingMatrix { all: self.all.plain(), order: self.order }
+    }
+}
+
+impl<A> sealed::Sealed for CreatingMatrix<A> {}
+impl<T: Portable + Clone, A: Kind<Handle = IArray<T>>> Task for CreatingMatrix<A> {
     type Output = IMatrix<T>;
     const STRAIGHT: bool = false;
 

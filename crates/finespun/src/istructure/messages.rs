@@ -1,12 +1,14 @@
 //! What nodes send each other for an array: a request for a block, the elements that come, and work done at an element's home.
 
 use std::mem::needs_drop;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use super::IArray;
 use super::access::put_here;
 use super::auto::{Part, Section};
 use super::lines::Wanted;
+use super::plain::Encoding;
 use super::store::Values;
 use super::writers::Writer as By;
 use crate::message::packet::Handler;
@@ -36,6 +38,8 @@ pub(super) struct Elements<T> {
     wanted: Wanted,
     to: u32,
     values: Result<Values<T>, Payload>,
+    /// How they are bytes, if they are plain data.
+    plain: Option<Encoding<T>>,
 }
 
 /// An array's line at a node of this worker's, if it is there still.
@@ -57,7 +61,7 @@ impl<T: Portable + Clone> Elements<T> {
             ),
         };
         let values = catch_unwind(AssertUnwindSafe(values)).map_err(pack);
-        Elements { array, wanted, to, values }
+        Elements { array, wanted, to, values, plain: store.plain }
     }
 
     /// Reads elements, which have been written, and sends them: together, if all can be copied.
@@ -130,7 +134,7 @@ impl<T: Portable + Clone> Handler for Ask<T> {
 
 impl<T: Portable + Clone> Handler for Elements<T> {
     fn handle(self, cx: Cx) {
-        let Elements { array, wanted, to, values } = self;
+        let Elements { array, wanted, to, values, .. } = self;
         let _left = cx.leave_tasks();
         // Who has freed the array tells those who wait.
         let Some(seat) = seat(cx, array, to) else { return discard(values) };
@@ -144,13 +148,16 @@ impl<T: Portable + Clone> Handler for Elements<T> {
     }
 
     fn write(self, to: &mut Writer) -> bool {
-        let Elements { array, wanted, to: node, values } = self;
+        let Elements { array, wanted, to: node, values, plain } = self;
         let part = values.and_then(|values| {
-            let part = Writer::part(|to| match &values {
-                Values::One(value) => to.value(&(1usize, value)),
-                Values::Many(values) => to.value(values),
-            })
-            .map_err(pack);
+            let part = match plain {
+                Some(plain) => {
+                    let mut part = Writer::default();
+                    part.bytes((plain.bytes)(values.as_slice()));
+                    Ok(part)
+                }
+                None => Writer::part(|to| to.value(values.as_slice())).map_err(pack),
+            };
             discard(Ok(values));
             part
         });
@@ -163,17 +170,24 @@ impl<T: Portable + Clone> Handler for Elements<T> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((word, home, places, to, good)) = from.value() else { unreachable!("the library's own") };
-        let values = match good {
-            true => from.value().map(Values::Many).map_err(|error| Payload::new(error.to_string())),
-            false => Err(read_payload(&mut from)),
-        };
-        match cx {
-            Some(cx) => {
-                Elements { array: IArray::<T>::of(word), wanted: Wanted { home, places }, to, values }.handle(cx)
+        let read: Result<(_, _, Range<usize>, _, _), _> = from.value();
+        let Ok((word, home, places, to, good)) = read else { unreachable!("the library's own") };
+        let array = IArray::<T>::of(word);
+        // Of an array that has been freed nobody wants any.
+        let Some((cx, seat)) = cx.and_then(|cx| Some((cx, seat(cx, array, to)?))) else { return };
+        // SAFETY: this array's line; nothing frees it here.
+        let plain = unsafe { IArray::<T>::store(seat) }.plain;
+        let count = places.len();
+        let values = match (good, plain) {
+            (false, _) => Err(read_payload(&mut from)),
+            (true, Some(plain)) => {
+                let values = (plain.values)(from.rest(), count);
+                values.ok_or_else(|| Payload::new(format!("these are not the bytes of {count} elements")))
             }
-            None => discard(values),
-        }
+            (true, None) => from.value().map_err(|error| Payload::new(error.to_string())),
+        };
+        let values = values.map(Values::Many);
+        Elements { array, wanted: Wanted { home, places }, to, values, plain }.handle(cx);
     }
 }
 

@@ -33,7 +33,7 @@
 //! ```
 
 // This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own,
-// `matrix` has two indices, `create` makes and frees arrays, `taken` has arrays whose elements are taken out and put back, `shape`
+// `matrix` has two indices, `plain` sends plain data as bytes, `create` makes and frees arrays, `taken` has arrays whose elements are taken out and put back, `shape`
 // computes where an element is, `store` keeps a node's own elements and who waits for them, `writers` where these were written,
 // `lines` keeps those of other nodes, `directory` finds them, `auto` decides whether they are kept, `counts` tells what was read,
 // `cost` is the paper's model, `messages` has what nodes send each other. The line of memory that every access reads is
@@ -50,6 +50,7 @@ mod local;
 mod many;
 mod matrix;
 mod messages;
+mod plain;
 mod shape;
 mod store;
 mod taken;
@@ -71,6 +72,7 @@ use crate::object::seats::{self, Seats};
 use crate::process::ProcessMutex;
 use crate::task::frame::{Payload, Place};
 use create::Settings;
+use plain::Encoding;
 use store::Store;
 
 pub use access::{Get, Put};
@@ -80,6 +82,7 @@ pub use lines::Cache;
 pub use local::{Fill, Local};
 pub use many::{Freeze, GetMany};
 pub use matrix::{CreatingMatrix, IMatrix, Line};
+pub use plain::PlainData;
 pub use taken::{MArray, PutBack, Take};
 
 /// An array whose elements are written once, spread over the nodes. A handle, which can be copied, sent and kept in objects:
@@ -315,8 +318,12 @@ impl<T: Portable + Clone> IArray<T> {
     /// If it has been freed already.
     #[track_caller]
     pub fn free(self) -> Freeing<IArray<T>> {
-        Freeing::new(self, Location::caller())
+        Freeing::new(self, self.word, Location::caller())
     }
+}
+
+impl<T: 'static> create::Creates for IArray<T> {
+    type Handle = IArray<T>;
 }
 
 impl<T: Portable + Clone> create::Kind for IArray<T> {
@@ -330,16 +337,23 @@ impl<T: Portable + Clone> create::Kind for IArray<T> {
         IArray::of(word)
     }
 
-    fn word(self) -> u64 {
-        self.word
-    }
-
     fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload> {
-        let store = Rc::new(Store::<T>::new(word, settings, node as usize)?);
-        let seat = seats.add(word, Rc::clone(&store) as _);
-        store.show(seat);
-        Ok(())
+        add::<T>(word, settings, node, seats, Encoding::of_numbers())
     }
+}
+
+/// A node gets to know an array, whose elements are encoded so if they are plain data.
+fn add<T: Portable + Clone>(
+    word: u64,
+    settings: Settings,
+    node: u32,
+    seats: &Seats,
+    plain: Option<Encoding<T>>,
+) -> Result<(), Payload> {
+    let store = Rc::new(Store::<T>::new(word, settings, node as usize, plain)?);
+    let seat = seats.add(word, Rc::clone(&store) as _);
+    store.show(seat);
+    Ok(())
 }
 
 /// What can be done with the handles of all kinds of arrays.

@@ -17,6 +17,7 @@ use super::counts::Counts;
 use super::create::Settings;
 use super::directory::nothing;
 use super::lines::{Cache, Lines, Spot, Wanted};
+use super::plain::Encoding;
 use super::shape::Shape;
 use super::writers::{Writer, Writers};
 use crate::object::Portable;
@@ -46,6 +47,8 @@ pub(super) struct Store<T> {
     keeps: bool,
     /// The times of requests are measured.
     pub(super) measured: bool,
+    /// How elements are bytes, if they are plain data.
+    pub(super) plain: Option<Encoding<T>>,
     writers: RefCell<Writers>,
     deferred: RefCell<Map<usize, Deferred<T>>>,
     /// What is at other nodes.
@@ -127,6 +130,15 @@ impl<T> Values<T> {
     }
 }
 
+impl<T> Values<T> {
+    pub(super) fn as_slice(&self) -> &[T] {
+        match self {
+            Values::One(value) => slice::from_ref(value),
+            Values::Many(values) => values,
+        }
+    }
+}
+
 impl<T> IntoIterator for Values<T> {
     type Item = T;
     type IntoIter = iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
@@ -175,7 +187,12 @@ pub(super) fn serve<T: Clone + Send>(k: Continuation<T>, value: &T) {
 }
 
 impl<T: Portable + Clone> Store<T> {
-    pub(super) fn new(word: u64, settings: Settings, node: usize) -> Result<Store<T>, Payload> {
+    pub(super) fn new(
+        word: u64,
+        settings: Settings,
+        node: usize,
+        plain: Option<Encoding<T>>,
+    ) -> Result<Store<T>, Payload> {
         let Settings { len, shape, cache, counted, made } = settings;
         let lines = Lines::new(cache, &shape, len, node);
         let own = shape.count(len, node);
@@ -200,6 +217,7 @@ impl<T: Portable + Clone> Store<T> {
             counts: counted.then(Cell::default),
             keeps: cache != Cache::Off,
             measured: cache == Cache::Auto,
+            plain,
             written: RefCell::default(),
             writers: RefCell::default(),
             deferred: RefCell::default(),

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
 
-use super::create::{Creating, Freeing, Kind, Settings};
+use super::create::{Creates, Creating, Freeing, Kind, Settings};
 use super::shape::Shape;
 use super::store::Map;
 use super::writers::Writer as By;
@@ -97,7 +97,7 @@ impl<T: Portable> MArray<T> {
     /// If it has been freed already.
     #[track_caller]
     pub fn free(self) -> Freeing<MArray<T>> {
-        Freeing::new(self, Location::caller())
+        Freeing::new(self, self.word, Location::caller())
     }
 
     /// What a node that this worker has keeps of the array.
@@ -112,6 +112,10 @@ impl<T: Portable> MArray<T> {
     }
 }
 
+impl<T: 'static> Creates for MArray<T> {
+    type Handle = MArray<T>;
+}
+
 impl<T: Portable> Kind for MArray<T> {
     type Element = Option<T>;
 
@@ -121,10 +125,6 @@ impl<T: Portable> Kind for MArray<T> {
 
     fn of(word: u64) -> MArray<T> {
         MArray::of(word)
-    }
-
-    fn word(self) -> u64 {
-        self.word
     }
 
     fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload> {

@@ -72,7 +72,7 @@ impl Writer {
     ///
     /// # Panics
     /// If it cannot be encoded.
-    pub(crate) fn value<T: Serialize>(&mut self, value: &T) {
+    pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
         match postcard::to_extend(value, std::mem::take(&mut self.0)) {
             Ok(bytes) => self.0 = bytes,
             Err(error) => panic!("`{}` could not be encoded: {error}", type_name::<T>()),
@@ -104,12 +104,22 @@ impl Writer {
         }
     }
 
+    /// Writes bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
     pub(crate) fn append(&mut self, mut part: Writer) {
         self.0.append(&mut part.0);
     }
 }
 
 impl<'a> Reader<'a> {
+    /// The bytes that have not been read.
+    pub(crate) fn rest(self) -> &'a [u8] {
+        self.0
+    }
+
     pub(crate) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Unreadable> {
         let mut value = None;
         let read = self.by(&mut |bytes| {

@@ -456,5 +456,9 @@ fn a_report_names_what_each_of_many_tasks_waits_for() {
         let (index, _) = line.1.split_once(' ').expect("a word follows");
         named[index.parse::<usize>().expect("an index")] += 1;
     }
-    assert!(named.iter().all(|&times| times == 1), "{} of {COUNT} are named once", named.iter().filter(|&&t| t == 1).count());
+    assert!(
+        named.iter().all(|&times| times == 1),
+        "{} of {COUNT} are named once",
+        named.iter().filter(|&&t| t == 1).count()
+    );
 }

@@ -9,6 +9,7 @@ mod counted;
 mod ends;
 mod errors;
 mod matrices;
+mod plain;
 mod programs;
 mod random;
 mod taken;

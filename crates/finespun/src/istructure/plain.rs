@@ -1,0 +1,93 @@
+//! Elements that are plain data: blocks of them are sent as they lie in memory, without serde.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use super::IArray;
+use super::create::{Creates, Kind, Settings};
+use crate::object::Portable;
+use crate::object::seats::Seats;
+use crate::task::frame::Payload;
+
+/// How values are the bytes that they consist of. That there is one says that this is so.
+pub(super) struct Encoding<T> {
+    /// The bytes of values.
+    pub(super) bytes: fn(&[T]) -> &[u8],
+    /// So many values, if these are their bytes.
+    pub(super) values: fn(&[u8], usize) -> Option<Vec<T>>,
+}
+
+impl<T> Clone for Encoding<T> {
+    fn clone(&self) -> Encoding<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Encoding<T> {}
+
+impl<T> Encoding<T> {
+    const fn of_plain_data() -> Encoding<T>
+    where
+        T: FromBytes + IntoBytes + Immutable,
+    {
+        Encoding { bytes: IntoBytes::as_bytes, values }
+    }
+
+    /// That of numbers; `None` if `T` is no number.
+    pub(super) fn of_numbers() -> Option<Encoding<T>>
+    where
+        T: 'static,
+    {
+        fn if_same<N, T: 'static>() -> Option<Encoding<T>>
+        where
+            N: FromBytes + IntoBytes + Immutable + 'static,
+        {
+            (&Encoding::<N>::of_plain_data() as &dyn Any).downcast_ref().copied()
+        }
+        macro_rules! one_of {
+            ($($number:ty)*) => { None$(.or_else(if_same::<$number, T>))* };
+        }
+        one_of!(f64 f32 u64 u32 u16 u8 i64 i32 i16 i8 usize isize u128 i128)
+    }
+}
+
+fn values<T: FromBytes + IntoBytes>(bytes: &[u8], count: usize) -> Option<Vec<T>> {
+    if count.checked_mul(size_of::<T>()) != Some(bytes.len()) {
+        return None;
+    }
+    let mut values = T::new_vec_zeroed(count).ok()?;
+    values.as_mut_slice().as_mut_bytes().copy_from_slice(bytes);
+    Some(values)
+}
+
+/// An array of plain data, which [`Creating::plain`](super::Creating::plain) makes.
+pub struct PlainData<T>(PhantomData<fn(T) -> T>);
+
+impl<T> fmt::Debug for PlainData<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PlainData")
+    }
+}
+
+impl<T: 'static> Creates for PlainData<T> {
+    type Handle = IArray<T>;
+}
+
+impl<T: Portable + Clone + FromBytes + IntoBytes + Immutable> Kind for PlainData<T> {
+    type Element = T;
+
+    fn name() -> String {
+        IArray::<T>::name()
+    }
+
+    fn of(word: u64) -> IArray<T> {
+        IArray::of(word)
+    }
+
+    fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload> {
+        super::add::<T>(word, settings, node, seats, Some(Encoding::of_plain_data()))
+    }
+}
