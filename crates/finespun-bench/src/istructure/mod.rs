@@ -1,6 +1,7 @@
 //! Write-once arrays: the tables and figures of i-structure-software-cache, beside the paper's own.
 //!
 //! - `operations`: Tables 1 and 3: what gets, hits, misses and deferred reads cost, and the parameters of the cost model that follow
+//! - `rows`: the dense product by rows, of slices and of `local()`
 //! - `reads`: Table 2: what four applications read on 16 nodes, and how much of it hits
 //! - `critical`: Table 4: the overhead of a message from which on the cache pays, measured and derived
 //! - `auto`: the applications without a cache, with one, and with one that decides for itself, by overhead
@@ -11,6 +12,7 @@ mod critical;
 mod operations;
 mod predictions;
 mod reads;
+mod rows;
 
 use std::time::Duration;
 
@@ -116,6 +118,7 @@ pub struct Istructure;
 
 const SECTIONS: &Sections<Way> = &[
     ("operations", operations::measure),
+    ("rows", rows::measure),
     ("reads", reads::measure),
     ("critical", critical::measure),
     ("auto", auto::measure),

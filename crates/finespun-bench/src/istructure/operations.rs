@@ -6,21 +6,21 @@ use std::time::Instant;
 use finespun::istructure::cost::{MANNA, Platform};
 use finespun::istructure::{Cache, IArray};
 use finespun::prelude::*;
-use finespun::{everywhere, layout};
+use finespun::{Replicated, everywhere, layout};
 use finespun_lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Report, Way, figure};
+use super::{NODES, Report, Way, figure};
 use crate::pcm::cycle;
 
-/// Elements of each of two nodes.
-const ELEMENTS: usize = 1 << 14;
+/// Elements of each node.
+const ELEMENTS: usize = 1 << 12;
 
 /// Elements of a block.
 const BLOCK: usize = 8;
 
-/// Tasks that read at the same time where requests are sent.
+/// Tasks of each node that read at the same time.
 const TASKS: usize = 64;
 
 /// Nanoseconds of each operation.
@@ -65,6 +65,11 @@ impl Memory {
     }
 }
 
+/// The node whose elements this node reads: itself, or the next one.
+fn home(away: bool) -> usize {
+    (here() + usize::from(away)) % nodes()
+}
+
 /// Reads the `task`th of [`TASKS`] parts.
 #[task(stack)]
 async fn read_part(memory: Ref<Memory>, task: usize) -> u64 {
@@ -77,8 +82,13 @@ async fn read_part(memory: Ref<Memory>, task: usize) -> u64 {
 }
 
 #[task]
-async fn read_all(memory: Ref<Memory>) -> u64 {
-    join_all((0..TASKS).map(|task| read_part(memory, task))).await.into_iter().fold(0, u64::wrapping_add)
+async fn read_all((memories, away): (Replicated<Vec<Ref<Memory>>>, bool)) -> u64 {
+    let memory: Ref<Memory> = memories[home(away)];
+    sum(join_all((0..TASKS).map(move |task| read_part(memory, task))).await)
+}
+
+fn sum(parts: Vec<u64>) -> u64 {
+    parts.into_iter().fold(0, u64::wrapping_add)
 }
 
 #[task]
@@ -87,26 +97,27 @@ async fn double(x: u64) -> u64 {
 }
 
 #[task]
-async fn call_here() -> u64 {
+async fn call_here(count: usize) -> u64 {
     let mut sum: u64 = 0;
-    for x in 0..ELEMENTS as u64 {
+    for x in 0..count as u64 {
         sum += double(x).await;
     }
     sum
 }
 
 #[task]
-async fn call_part() -> u64 {
+async fn call_part(node: usize, count: usize) -> u64 {
     let mut sum: u64 = 0;
-    for x in 0..(ELEMENTS / TASKS) as u64 {
-        sum += on(1).call(double, x).await;
+    for x in 0..count as u64 {
+        sum += on(node).call(double, x).await;
     }
     sum
 }
 
 #[task]
-async fn call_away() -> u64 {
-    join_all((0..TASKS).map(|_| call_part())).await.into_iter().fold(0, u64::wrapping_add)
+async fn call_away(count: usize) -> u64 {
+    let node = home(true);
+    sum(join_all((0..TASKS).map(move |_| call_part(node, count / TASKS))).await)
 }
 
 /// Reads every `step`th element of so many from `first` on.
@@ -122,29 +133,28 @@ async fn get_part(all: IArray<u64>, first: usize, count: usize, step: usize) -> 
     sum
 }
 
-/// Reads every `step`th element of a node's, whose first this is.
+/// Reads every `step`th element of a node's.
 #[task]
-async fn get_all(all: IArray<u64>, first: usize, step: usize) -> u64 {
-    let count = ELEMENTS / TASKS;
-    let parts = join_all((0..TASKS).map(|task| get_part(all, first + task * count, count, step))).await;
-    parts.into_iter().fold(0, u64::wrapping_add)
+async fn get_all((all, away, step): (IArray<u64>, bool, usize)) -> u64 {
+    let (first, count) = (home(away) * ELEMENTS, ELEMENTS / TASKS);
+    sum(join_all((0..TASKS).map(move |task| get_part(all, first + task * count, count, step))).await)
 }
 
 /// Reads the blocks of the `task`th part, each element of a block by a task of its own: the first misses, the others are deferred.
 #[task]
 async fn get_blocks_of(all: IArray<u64>, first: usize, task: usize) -> u64 {
     let count = ELEMENTS / TASKS;
-    let mut sum: u64 = 0;
+    let mut total: u64 = 0;
     for block in (first + task * count..first + (task + 1) * count).step_by(BLOCK) {
-        let values = join_all((block..block + BLOCK).map(|index| all.get(index))).await;
-        sum = values.into_iter().fold(sum, u64::wrapping_add);
+        total = total.wrapping_add(sum(join_all((block..block + BLOCK).map(|index| all.get(index))).await));
     }
-    sum
+    total
 }
 
 #[task]
-async fn get_blocks(all: IArray<u64>, first: usize) -> u64 {
-    join_all((0..TASKS).map(|task| get_blocks_of(all, first, task))).await.into_iter().fold(0, u64::wrapping_add)
+async fn get_blocks(all: IArray<u64>) -> u64 {
+    let first = home(true) * ELEMENTS;
+    sum(join_all((0..TASKS).map(move |task| get_blocks_of(all, first, task))).await)
 }
 
 #[task]
@@ -154,41 +164,70 @@ async fn fill_own(all: IArray<u64>) {
 
 #[task]
 async fn array(cache: Cache) -> IArray<u64> {
-    let all = IArray::create(2 * ELEMENTS, layout::block(2 * ELEMENTS, 2)).cached(cache).await;
+    let len = NODES * ELEMENTS;
+    let all = IArray::create(len, layout::block(len, NODES)).cached(cache).await;
     everywhere(fill_own, all).await;
     all
 }
 
-/// Nanoseconds of each of `count` operations, least of `rounds` runs.
-fn time<K: Task<Output = u64> + Send>(runtime: &Runtime, rounds: usize, count: usize, task: impl Fn() -> K) -> f64 {
+#[task]
+async fn memories() -> Vec<Ref<Memory>> {
+    let mut all = Vec::new();
+    for node in 0..NODES {
+        all.push(on(node).create(Memory { values: (0..ELEMENTS as u64).collect() }).await);
+    }
+    all
+}
+
+#[task]
+async fn forget(memories: Vec<Ref<Memory>>) {
+    for memory in memories {
+        Ref::free(memory).await;
+    }
+}
+
+/// Nanoseconds of each of `count` operations of every node, least of `rounds` runs.
+fn time<K: Task<Output = Vec<u64>> + Send>(
+    runtime: &Runtime,
+    rounds: usize,
+    count: usize,
+    task: impl Fn() -> K,
+) -> f64 {
     let each = |_| {
         let start = Instant::now();
         black_box(runtime.run(task()));
-        start.elapsed().as_secs_f64() * 1e9 / count as f64
+        start.elapsed().as_secs_f64() * 1e9 / (NODES * count) as f64
     };
     (0..rounds).map(each).fold(f64::INFINITY, f64::min)
 }
 
-/// Measures, on two nodes of one worker.
+/// Measures, on as many nodes of one worker as the applications have, which all do the same at the same time.
 pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
-    let runtime = Runtime::builder().workers(1).nodes(2).build()?;
+    let runtime = Runtime::builder().workers(1).nodes(NODES).build()?;
     let rounds = if way.quick { 1 } else { 10 * way.rounds };
-    let memory = |node| runtime.run(on(node).create(Memory { values: (0..ELEMENTS as u64).collect() }));
-    let memories = [memory(0), memory(1)];
-    let method = memories.map(|memory| time(&runtime, rounds, ELEMENTS, || read_all(memory)));
-    memories.into_iter().for_each(|memory| runtime.run(Ref::free(memory)));
-    let call = [time(&runtime, rounds, ELEMENTS, call_here), time(&runtime, rounds, ELEMENTS, call_away)];
+    let memories = runtime.run(memories());
+    let all = Replicated::new(memories.clone());
+    let read = |away| time(&runtime, rounds, ELEMENTS, || everywhere(read_all, (all.clone(), away)));
+    let method = [read(false), read(true)];
+    runtime.run(forget(memories));
+    let call = [
+        time(&runtime, rounds, ELEMENTS, || everywhere(call_here, ELEMENTS)),
+        time(&runtime, rounds, ELEMENTS, || everywhere(call_away, ELEMENTS)),
+    ];
+    let gets = |array: IArray<u64>, away: bool, step: usize| {
+        time(&runtime, rounds, ELEMENTS / step, || everywhere(get_all, (array, away, step)))
+    };
     let off = runtime.run(array(Cache::Off));
-    let get = [0, ELEMENTS].map(|first| time(&runtime, rounds, ELEMENTS, || get_all(off, first, 1)));
+    let get = [gets(off, false, 1), gets(off, true, 1)];
     runtime.run(off.free());
     // A cache with room for one block: every first read of a block misses.
     let small = runtime.run(array(Cache::On { block: BLOCK, capacity: 1 }));
-    let miss = time(&runtime, rounds, ELEMENTS / BLOCK, || get_all(small, ELEMENTS, BLOCK));
-    let block = time(&runtime, rounds, ELEMENTS / BLOCK, || get_blocks(small, ELEMENTS));
+    let miss = gets(small, true, BLOCK);
+    let block = time(&runtime, rounds, ELEMENTS / BLOCK, || everywhere(get_blocks, small));
     runtime.run(small.free());
     let large = runtime.run(array(Cache::On { block: BLOCK, capacity: ELEMENTS }));
-    runtime.run(get_all(large, ELEMENTS, 1));
-    let hit = time(&runtime, rounds, ELEMENTS, || get_all(large, ELEMENTS, 1));
+    // The first run fetches the blocks.
+    let hit = gets(large, true, 1);
     runtime.run(large.free());
     Ok(Costs { method, call, get, hit, miss, deferred: (block - miss) / (BLOCK - 1) as f64 })
 }
@@ -217,7 +256,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
         report.row(json!({"section": "operations", "what": name, "here_ns": here, "away_ns": away, "paper": paper, "paper_away": paper_away}));
     }
     report.say(&format!(
-        "\nTwo nodes of one worker, {TASKS} tasks that read at the same time: times of another node are those of both sides. A cycle is {cycle:.3} ns here, and 20 ns in\n\
+        "\n{NODES} nodes of one worker, {TASKS} tasks on each that read at the same time: times of another node are those of both sides. A cycle is {cycle:.3} ns here, and 20 ns in\n\
          the paper, which measures hits, misses and deferred reads at the reading node only.\n\n"
     ))?;
     let platform = costs.platform();

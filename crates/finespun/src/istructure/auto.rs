@@ -17,8 +17,8 @@
 //! ```
 //!
 //! Hits that the directory answers are not counted: that would cost more than the hit. A *probe* is a request whose lines are kept
-//! out of the directory until they have been read often enough, so its hits are counted, and stand for those of the requests since
-//! it began.
+//! out of the directory until they have been read often enough, so its hits are counted, and stand for those of all requests since
+//! the last probe ended.
 //!
 //! A request fetches a *group* of lines, which follow each other. Its number doubles while enough requests find the group beside
 //! theirs in the cache already (a larger group would have saved them), and halves when a probe's lines are not read.
@@ -57,6 +57,9 @@ const PROBE: u64 = 2048;
 
 /// Hits of a probe at which it ends, and one more for each of its lines.
 const ENOUGH: u32 = 16;
+
+/// Requests after such a probe before the next one begins: the lines of a short program are not all probed.
+const GAP: u64 = 64;
 
 /// The time that the cache stays off at first, in bounds of the balance.
 const REST: f64 = 16.0;
@@ -181,6 +184,10 @@ pub(super) struct Auto {
     /// What the cache has saved, in nanoseconds.
     balance: Cell<f64>,
     probe: Cell<Option<Probe>>,
+    /// How many requests had been sent when the last one ended, for whose successors the hits of the next one stand; and how many are
+    /// to be sent before that begins.
+    probed: Cell<u64>,
+    next_probe: Cell<u64>,
     /// The lines of one that has ended, and their number: their hits are not counted any more.
     ended: Cell<Option<(usize, usize)>>,
     /// The last requests, and those of them that found the group beside theirs.
@@ -214,6 +221,8 @@ impl Auto {
             requests: 0,
             balance: Cell::new(0.0),
             probe: Cell::new(None),
+            probed: Cell::new(0),
+            next_probe: Cell::new(0),
             ended: Cell::new(None),
             window: (0, 0),
             rest: 0.0,
@@ -295,7 +304,7 @@ impl Auto {
             return Choice::Element;
         }
         let (first, width) = (line / self.width * self.width, self.width);
-        if self.probe.get().is_none() {
+        if self.probe.get().is_none() && self.requests > self.next_probe.get() {
             self.probe.set(Some(Probe { first, width, born: self.requests - 1, hits: 0, read: 0 }));
         }
         Choice::Lines { first, width }
@@ -310,6 +319,7 @@ impl Auto {
         self.probe.set(Some(probe));
         if probe.hits >= ENOUGH + probe.width as u32 {
             self.gain(costs, probe);
+            self.next_probe.set(self.requests + GAP);
         }
     }
 
@@ -344,9 +354,9 @@ impl Auto {
         }
     }
 
-    /// A probe ends: its hits stand for those of all requests since it began.
+    /// A probe ends: its hits stand for those of all requests since the last one ended.
     fn gain(&self, costs: Costs, probe: Probe) {
-        let requests = (self.requests - probe.born).max(1) as f64;
+        let requests = (self.requests - self.probed.replace(self.requests)).max(1) as f64;
         let saved = f64::from(probe.hits) * (self.saved(costs) - costs.hit);
         let balance = self.balance.get() + requests * saved;
         if balance >= self.bound(costs) {
@@ -362,6 +372,7 @@ impl Auto {
 
     fn resize(&mut self, width: usize) {
         // The next request of this width begins one.
+        self.next_probe.set(0);
         if let (Some(costs), Some(probe)) = (self.costs.get(), self.probe.get()) {
             self.gain(costs, probe);
         }
@@ -377,6 +388,8 @@ impl Auto {
         self.requests = 0;
         self.balance.set(0.0);
         self.probe.set(None);
+        self.probed.set(0);
+        self.next_probe.set(0);
         self.ended.set(None);
         self.window = (0, 0);
     }

@@ -125,8 +125,9 @@ impl<T: Portable + Clone, F: FnMut(usize) -> T + Send> Task for Fill<T, F> {
         };
         // SAFETY: this array's line; nothing frees it here.
         let store = unsafe { IArray::<T>::store(seat) };
+        let first = store.shape.run(store.node);
         for at in 0..store.own() {
-            let index = store.shape.index(store.node, at);
+            let index = first.map_or_else(|| store.shape.index(store.node, at), |first| first + at);
             if let Err(value) = write_next(seat, index, value(index), place) {
                 put_here(array, seat, at, value, &Writer::Here(place), cx);
             }

@@ -121,7 +121,7 @@ impl<T: Portable + Clone> IArray<T> {
     /// Makes an array of `len` elements, the `i`th on node `layout(i)`. The usual layouts are in [`layout`](crate::layout):
     /// [`layout::block`](crate::layout::block), for example.
     ///
-    /// Asks the layout a few times for each index. Where each node has a run of indices, of whatever length, gets and puts at home
+    /// Asks the layout once for each index. Where each node has a run of indices, of whatever length, gets and puts at home
     /// are a few instructions, and so are those of what is in a cache. A layout that is neither that nor block-cyclic takes 12 bytes for
     /// each element and node.
     ///

@@ -19,6 +19,13 @@ pub(super) enum Shape {
     Map(Arc<Tables>),
 }
 
+/// Indices that follow each other on one node, up to the next run.
+#[derive(Debug, PartialEq)]
+struct Run {
+    start: usize,
+    node: usize,
+}
+
 /// Where each index is, and which indices a node has.
 #[derive(Debug, PartialEq)]
 pub(super) struct Tables {
@@ -65,36 +72,45 @@ fn read_map<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Tables>, D::Error>
 }
 
 impl Shape {
-    /// What a layout of `len` indices comes to, and how many nodes it names.
+    /// What a layout of `len` indices comes to, and how many nodes it names. Asks it once for each index.
     ///
     /// # Panics
     /// If it names a node that no runtime has, or one of an array that is not regular has more than 2^32 elements.
     pub(super) fn of(len: usize, layout: impl Fn(usize) -> usize) -> (Shape, usize) {
-        let Some(last) = (0..len).map(&layout).max() else { return (Shape::none(), 0) };
+        let mut runs = Vec::new();
+        let mut last = usize::MAX;
+        for start in 0..len {
+            let node = layout(start);
+            if node != last {
+                runs.push(Run { start, node });
+                last = node;
+            }
+        }
+        Shape::of_runs(len, &runs)
+    }
+
+    /// The same of what the layout has said, if there is anything; two runs that follow each other are on different nodes.
+    fn of_runs(len: usize, runs: &[Run]) -> (Shape, usize) {
+        let Some(last) = runs.iter().map(|run| run.node).max() else { return (Shape::none(), 0) };
         assert!(last < 1 << 16, "the layout of an array names node {last}: there are 65536 nodes at most");
         let nodes = last + 1;
-        let fits = |shape: &Shape| (0..len).all(|index| shape.home(index) == layout(index));
+        let fits = |home: &dyn Fn(usize) -> Run| runs.iter().enumerate().all(|(at, run)| *run == home(at));
         let block = Shape::Block { each: len / nodes, more: len % nodes };
-        if fits(&block) {
+        if fits(&|at| Run { start: block.first(at), node: at }) {
             return (block, nodes);
         }
-        if (1..len).all(|index| layout(index - 1) <= layout(index)) {
-            let mut starts = vec![0; nodes + 1];
-            (0..len).for_each(|index| starts[layout(index) + 1] = index + 1);
+        if runs.is_sorted_by_key(|run| run.node) {
             // Nodes without elements begin where those before end.
-            (0..nodes).for_each(|node| starts[node + 1] = starts[node + 1].max(starts[node]));
-            // Whatever a layout says that changes its mind.
-            starts[nodes] = len;
-            return (Shape::Runs(starts.into()), nodes);
+            let starts = (0..=nodes).map(|node| runs.get(runs.partition_point(|run| run.node < node)));
+            return (Shape::Runs(starts.map(|run| run.map_or(len, |run| run.start)).collect()), nodes);
         }
-        let first = (0..len).take_while(|&index| layout(index) == 0).count();
-        let cyclic = Shape::Cyclic { block: first.max(1), nodes };
-        if fits(&cyclic) {
-            return (cyclic, nodes);
+        let size = runs[1].start;
+        if fits(&|at| Run { start: at * size, node: at % nodes }) && len <= runs.len() * size {
+            return (Shape::Cyclic { block: size, nodes }, nodes);
         }
         assert!(len <= u32::MAX as usize, "an array of so many elements has a block or block-cyclic layout");
-        // Whatever a layout says that changes its mind, it is a node that there is.
-        let homes = (0..len).map(|index| layout(index).min(last) as u32);
+        let ends = runs.iter().skip(1).map(|run| run.start).chain([len]);
+        let homes = runs.iter().zip(ends).flat_map(|(run, end)| (run.start..end).map(|_| run.node as u32));
         (Shape::Map(Arc::new(Tables::of(homes))), nodes)
     }
 

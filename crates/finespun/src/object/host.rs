@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use crate::fabric::threads::{Threads, threads};
 use crate::message::mailbox::{Mailbox, Travel, mailboxes};
@@ -15,6 +14,7 @@ use crate::task::context::{Context, Cx};
 use crate::task::frame::{FrameRef, quietly};
 use crate::task::suspend::Continuation;
 
+use super::overhead;
 use super::reference::Name;
 use super::remote::Withheld;
 use super::table::Table;
@@ -74,13 +74,8 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel, choices: &Arc
 impl Nodes {
     /// Spends so many nanoseconds.
     #[cold]
-    #[inline(never)]
     fn spend(&self, nanoseconds: u64) {
-        let (start, time) = (Instant::now(), Duration::from_nanos(nanoseconds));
-        while start.elapsed() < time {
-            std::hint::spin_loop();
-        }
-        self.put_aside(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        self.put_aside(overhead::spend(nanoseconds));
     }
 
     /// Nanoseconds that are not counted by whoever takes a time meanwhile.

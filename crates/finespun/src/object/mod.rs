@@ -25,6 +25,7 @@ mod generations;
 pub(crate) mod host;
 pub(crate) mod lock;
 pub(crate) mod oneway;
+mod overhead;
 pub(crate) mod place;
 pub(crate) mod reference;
 pub(crate) mod remote;

@@ -1,0 +1,59 @@
+//! What a message costs its sender and its receiver beyond what it takes: `Builder::overhead`.
+
+use std::hint::black_box;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Spends so much time, with this worker doing nothing else. Returns how much it was, in nanoseconds.
+///
+/// Right on average to a few nanoseconds, from two reads of the clock on: what these take themselves is part of it. Between entry
+/// and end there is one read more than the clock shows, and the last one comes late by half a read.
+#[cold]
+#[inline(never)]
+pub(super) fn spend(nanoseconds: u64) -> u64 {
+    let start = Instant::now();
+    let read = read_time();
+    let until = Duration::from_nanos(nanoseconds.saturating_sub(read + read / 2));
+    loop {
+        let spent = start.elapsed();
+        if spent >= until {
+            return u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX).saturating_add(read);
+        }
+    }
+}
+
+/// How long a read of the clock takes, in nanoseconds: found out once per process.
+fn read_time() -> u64 {
+    const READS: u32 = 100;
+    static TIME: OnceLock<u64> = OnceLock::new();
+    let once = || {
+        let start = Instant::now();
+        for _ in 0..READS {
+            black_box(start.elapsed());
+        }
+        start.elapsed() / (READS + 1)
+    };
+    *TIME.get_or_init(|| (0..20).map(|_| once()).min().map_or(0, |least| least.as_nanos() as u64))
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spent_is_what_was_asked_for() {
+        const TIMES: u32 = 1000;
+        for nanoseconds in [200, 500, 1000, 10_000] {
+            let all = |_| {
+                let start = Instant::now();
+                for _ in 0..TIMES {
+                    black_box(spend(nanoseconds));
+                }
+                (start.elapsed() / TIMES).as_nanos() as u64
+            };
+            // Nothing makes it shorter; what else the machine does makes it longer.
+            let least = (0..50).map(all).min().unwrap_or(0);
+            assert!(least >= nanoseconds - nanoseconds / 10 && least <= nanoseconds * 2, "{least} for {nanoseconds}");
+        }
+    }
+}
