@@ -4,7 +4,7 @@ use finespun::Transport;
 use finespun::istructure::Cache;
 use finespun::prelude::*;
 use finespun_object_apps::densemm::Form;
-use finespun_object_apps::{Sparse, cg, em3d, mdforce, sor, sparsemm};
+use finespun_object_apps::{Sparse, cg, densemm, em3d, hopfield, mdforce, sor, sparsemm};
 
 #[path = "../../finespun/tests/common/pairwise.rs"]
 mod pairwise;
@@ -130,6 +130,41 @@ fn nothing_that_they_run_on_changes_a_bit_of_a_sparse_product() {
             runtime.run(sparsemm::free(factors));
         }
     });
+}
+
+/// Arrays on up to 16 nodes, over everything, with any cache: every pair of settings, also where all combinations are asked for.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "minutes without a release build")]
+fn the_answers_of_arrays_are_the_known_ones() {
+    const NODES: [usize; 5] = [16, 1, 2, 4, 8];
+    const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
+    const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
+    const CACHES: [Form; 7] = [
+        Form::Arrays(Cache::Auto),
+        Form::Split,
+        Form::Arrays(Cache::Off),
+        Form::Arrays(Cache::On { block: 1, capacity: 1 }),
+        Form::Arrays(Cache::On { block: 8, capacity: 1 }),
+        Form::Arrays(Cache::On { block: 8, capacity: 1 << 20 }),
+        Form::Arrays(Cache::On { block: 64, capacity: 3 }),
+    ];
+    let product = densemm::plain(128);
+    let update = hopfield::Update::Sequential;
+    let patterns = hopfield::Problem { neurons: 256, patterns: 16, seed: 1, turned: 32, update, sweeps: 100 };
+    let cases = [NODES.len(), TRANSPORTS.len(), BLOCK.len(), CACHES.len(), 2, 2];
+    for [nodes, transport, n, form, workers, encode] in pairwise::pairwise(cases) {
+        let (nodes, transport, n, form) = (NODES[nodes], TRANSPORTS[transport], BLOCK[n], CACHES[form]);
+        let builder = Runtime::builder().workers(2 - workers).nodes(nodes).transport(transport);
+        let runtime = builder.encode(encode == 1).block_every(n).build().expect("a runtime");
+        let how = format!("{form:?}, {nodes} nodes, {transport:?}, bytes: {}, every {n}", encode == 1);
+        let (found, _) = runtime.run(hopfield::recall(&patterns, form, false));
+        assert_eq!((found.recalled, found.sweeps, found.changes, found.energy), (16, 33, 462, -528_988), "{how}");
+        let matrices = runtime.run(densemm::create(128, form, false));
+        runtime.run(densemm::multiply(&matrices));
+        assert_eq!(runtime.run(densemm::sums(&matrices)), product, "{how}");
+        runtime.run(densemm::free(matrices));
+        assert_eq!(runtime.close(), 0, "frames left: {how}");
+    }
 }
 
 /// Two workers, as many nodes as are asked for, and something else about each number of them.

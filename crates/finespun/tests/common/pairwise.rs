@@ -26,7 +26,7 @@ fn product<const N: usize>(values: [usize; N]) -> Vec<[usize; N]> {
 }
 
 /// Greedy: of all combinations the one with the most pairs that have not occurred, until all have.
-fn pairwise<const N: usize>(values: [usize; N]) -> Vec<[usize; N]> {
+pub fn pairwise<const N: usize>(values: [usize; N]) -> Vec<[usize; N]> {
     let all = product(values);
     let pairs = |case: &[usize; N]| {
         let case = *case;
