@@ -1,8 +1,8 @@
-//! Walking over the set bits of a word.
+//! Iteration over the set bits of a word.
 
-/// The positions of the set bits of a word, lowest first.
+/// An iterator over the positions of the set bits of a word, lowest first.
 ///
-/// A plain value of one word, so that a task which iterates over it can move it into its frame.
+/// Its state is one word by value, so a task that iterates over it can move it into the task's frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bits(pub(crate) u64);
 

@@ -1,18 +1,18 @@
 //! Fibonacci numbers by naive double recursion.
 //!
-//! Every call does next to nothing, so the time is the price of a task: the classical first measurement of fine-grained
-//! runtimes (it is also the first example of the continuation-passing-threads paper, section 2).
+//! Each call does almost no work, so the time is the overhead of a task: the classical first measurement of
+//! fine-grained runtimes (also the first example of the continuation-passing-threads paper, section 2).
 //!
-//! A run makes 2 fib(n + 1) - 1 calls: fib(33) = 3,524,578 in 11,405,773 calls, fib(40) = 102,334,155 in 331,160,281. The
-//! tests compare with the linear recurrence.
+//! A run makes 2 fib(n + 1) - 1 calls: fib(33) = 3,524,578 in 11,405,773 calls, fib(40) = 102,334,155 in 331,160,281.
+//! The tests compare with the linear recurrence.
 
 pub mod threads;
 
 use finespun::prelude::*;
 
-/// The n-th Fibonacci number (fib(0) = 0, fib(1) = 1) by plain calls.
+/// Returns the n-th Fibonacci number (fib(0) = 0, fib(1) = 1) by plain calls.
 ///
-/// Fits for n up to 93; above that it wraps or panics, as additions do, long after the end of the universe.
+/// The result fits for n up to 93; larger n would wrap or panic as additions do, but would take too long to get there.
 /// Cost: 2 fib(n + 1) - 1 calls.
 pub fn plain(n: u64) -> u64 {
     if n < 2 {
@@ -21,7 +21,7 @@ pub fn plain(n: u64) -> u64 {
     plain(n - 1) + plain(n - 2)
 }
 
-/// The n-th Fibonacci number; the two halves may run at the same time.
+/// Returns the n-th Fibonacci number; the two branches may run in parallel.
 ///
 /// Cost: 2 fib(n + 1) - 1 tasks, nearly all of which stay procedure calls.
 #[task]
@@ -33,9 +33,9 @@ pub async fn fib(n: u64) -> u64 {
     a + b
 }
 
-/// The n-th Fibonacci number by two awaits in sequence: tasks without parallelism.
+/// Returns the n-th Fibonacci number by two awaits in sequence: tasks without parallelism.
 ///
-/// It shows the price of `.await` alone, against [`fib`](fn@fib) with its `join!`.
+/// Shows the cost of `.await` alone, in comparison with `join!` in [`fib`](fn@fib).
 #[task]
 pub async fn fib_sequence(n: u64) -> u64 {
     if n < 2 {

@@ -1,25 +1,27 @@
-//! Adaptive quadrature: the area under (x^2 + 1) x by trapezoids that are halved until halving changes nothing.
+//! Adaptive quadrature: the area under (x^2 + 1) x by trapezoids, halved until halving no longer changes the area.
 //!
-//! The recursion is deeper where the curve bends more, so no static split balances it; it is a usual benchmark of fork-join
-//! runtimes (there with the interval 0..10000). The exact area from 0 to b is b^4 / 4 + b^2 / 2: 2,500,000,050,000,000 for 10000.
+//! The recursion is deeper where the curve bends more, so no static split balances the work; this is a common benchmark
+//! of fork-join runtimes (there with the interval 0..10000). The exact area from 0 to b is b^4 / 4 + b^2 / 2:
+//! 2,500,000,050,000,000 for 10000.
 //!
-//! Both versions do the same operations in the same order, so their results agree to the last bit, for any number of workers.
+//! Both versions do the same operations in the same order, so their results are bitwise equal, for any number of
+//! workers.
 
 use finespun::prelude::*;
 
-/// The curve.
+/// Returns the height of the curve at `x`.
 #[inline]
 pub fn curve(x: f64) -> f64 {
     (x * x + 1.0) * x
 }
 
-/// The exact area from `from` to `to`, up to the rounding of the formula.
+/// Returns the exact area from `from` to `to`, up to the rounding of the formula.
 pub fn exact(from: f64, to: f64) -> f64 {
     let antiderivative = |x: f64| x * x * (x * x / 4.0 + 0.5);
     antiderivative(to) - antiderivative(from)
 }
 
-/// One trapezoid: its two ends, the curve there, and its area.
+/// A trapezoid: its two ends, the curve's heights there, and its area.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strip {
     from: f64,
@@ -30,7 +32,7 @@ pub struct Strip {
 }
 
 impl Strip {
-    /// The trapezoid over the whole interval.
+    /// Returns the trapezoid over the whole interval.
     pub fn new(from: f64, to: f64) -> Self {
         Self::between(from, to, curve(from), curve(to))
     }
@@ -40,7 +42,7 @@ impl Strip {
         Strip { from, to, low, high, area: (low + high) * (to - from) / 2.0 }
     }
 
-    /// The trapezoids of the two halves.
+    /// Returns the trapezoids of the two halves.
     #[inline]
     fn halves(self) -> (Strip, Strip) {
         let middle = self.from + (self.to - self.from) / 2.0;
@@ -48,23 +50,24 @@ impl Strip {
         (Self::between(self.from, middle, self.low, height), Self::between(middle, self.to, height, self.high))
     }
 
-    /// Whether replacing this strip by its halves changes the area by at most `tolerance`.
+    /// Returns whether replacing this strip by its halves changes the area by at most `tolerance`.
     #[inline]
     fn settled(self, left: Strip, right: Strip, tolerance: f64) -> bool {
         let change = (left.area + right.area - self.area).abs();
-        // Infinity and "not a number" will not settle any further: the recursion ends whatever the input.
+        // Infinity and NaN will not settle any further: the recursion terminates for every input.
         change <= tolerance || !change.is_finite()
     }
 }
 
-/// The area from `from` to `to`, sequentially; each strip is accepted when halving it changes its area by at most `tolerance`.
+/// Computes the area from `from` to `to` sequentially; a strip is accepted when halving changes its area by at most
+/// `tolerance`.
 ///
-/// `tolerance` is absolute and per strip. Cost: a tenth of the tolerance means 2.2 times as many calls; 0..10000 takes 3.5
-/// million with 1e-3, 31 million with 1e-6 and 350 million with 1e-9.
+/// `tolerance` is absolute and per strip. Cost: a tenth of the tolerance takes 2.2 times as many calls; 0..10000 takes
+/// 3.5 million with 1e-3, 31 million with 1e-6 and 350 million with 1e-9.
 ///
 /// # Panics
 ///
-/// If `tolerance` is not above zero.
+/// Panics if `tolerance` is not above zero.
 pub fn plain(from: f64, to: f64, tolerance: f64) -> f64 {
     fn area(strip: Strip, tolerance: f64) -> f64 {
         let (left, right) = strip.halves();
@@ -77,18 +80,19 @@ pub fn plain(from: f64, to: f64, tolerance: f64) -> f64 {
     area(Strip::new(from, to), tolerance)
 }
 
-/// The area from `from` to `to`, bit for bit that of [`plain`]; the two halves of a strip may be computed at the same time.
+/// Computes the area from `from` to `to`, bitwise equal to [`plain`]; the two halves of a strip may be computed in
+/// parallel.
 ///
 /// # Panics
 ///
-/// If `tolerance` is not above zero.
+/// Panics if `tolerance` is not above zero.
 #[task]
 pub async fn integrate(from: f64, to: f64, tolerance: f64) -> f64 {
     check(tolerance);
     area(Strip::new(from, to), tolerance).await
 }
 
-/// The area of `strip`, halved as often as `tolerance` asks.
+/// Computes the area of `strip`, which is halved until `tolerance` is met.
 #[task]
 pub async fn area(strip: Strip, tolerance: f64) -> f64 {
     let (left, right) = strip.halves();
@@ -116,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_on_input_without_a_value() {
+    fn terminates_on_nan_and_infinity() {
         assert!(plain(0.0, f64::NAN, 1.0).is_nan());
         assert!(!plain(0.0, f64::INFINITY, 1.0).is_finite());
         assert_eq!(plain(2.0, 2.0, 1e-300), 0.0);
@@ -124,7 +128,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "above zero")]
-    fn refuses_a_tolerance_of_zero() {
+    fn a_tolerance_of_zero_panics() {
         plain(0.0, 1.0, 0.0);
     }
 }

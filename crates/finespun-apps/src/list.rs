@@ -1,9 +1,9 @@
 //! A linked list, added up by naive recursion.
 //!
-//! One call per node and ten million nodes: what overflows any stack as plain recursion works as tasks, because a task that
-//! comes near the end of the stack goes on from its frame in the heap. [`traverse`](fn@traverse) must come back through all
-//! its callers (value + rest); [`traverse_forward`](fn@traverse_forward) carries the sum along and ends in a tail await, so
-//! that nothing is left to come back to.
+//! One call per node and ten million nodes: plain recursion of this depth overflows any stack, but tasks do not,
+//! because a task near the end of the stack continues from its frame in the heap. [`traverse`](fn@traverse) must return
+//! through all its callers (value + rest); [`traverse_forward`](fn@traverse_forward) passes the sum as an argument and
+//! ends in a tail await, so no caller has work left to do.
 //!
 //! [`List::build`]`(n)` holds 1, 2, ..., n, so the answer is n (n + 1) / 2.
 
@@ -13,7 +13,7 @@ use finespun::prelude::*;
 
 /// A singly linked list of boxed nodes.
 ///
-/// Dropping it frees the nodes in a loop; the compiler's own destructor would recurse once per node.
+/// Dropping a list frees the nodes in a loop; the compiler's destructor would recurse once per node.
 #[derive(Default)]
 pub struct List {
     first: Option<Box<Node>>,
@@ -26,19 +26,19 @@ pub struct Node {
 }
 
 impl Node {
-    /// The element.
+    /// Returns the element.
     pub fn value(&self) -> u64 {
         self.value
     }
 
-    /// The node behind this one.
+    /// Returns the node after this one.
     pub fn next(&self) -> Option<&Node> {
         self.next.as_deref()
     }
 }
 
 impl List {
-    /// The list 1, 2, ..., n: 32 bytes per node with the allocator's share.
+    /// Makes the list 1, 2, ..., n: 32 bytes per node with the allocator's share.
     pub fn build(n: usize) -> Self {
         let mut list = List::default();
         for value in (1..=n as u64).rev() {
@@ -48,12 +48,12 @@ impl List {
         list
     }
 
-    /// The first node.
+    /// Returns the first node.
     pub fn first(&self) -> Option<&Node> {
         self.first.as_deref()
     }
 
-    /// The nodes from first to last.
+    /// Returns an iterator over the nodes from first to last.
     pub fn iter(&self) -> impl Iterator<Item = &Node> {
         std::iter::successors(self.first(), |node| node.next())
     }
@@ -74,11 +74,11 @@ impl fmt::Debug for List {
     }
 }
 
-/// The sum of the list by naive recursion.
+/// Returns the sum of the list by naive recursion.
 ///
-/// Uses stack in proportion to the length, so that ten million nodes overflow it and abort the process. An optimised build
-/// may escape that: the compiler happens to know that `+` can be turned into an accumulator, and makes a loop of it.
-/// [`plain_iterative`] needs no such luck, and neither does [`traverse`](fn@traverse).
+/// Uses stack in proportion to the length, so ten million nodes overflow it and abort the process. An optimised build
+/// may avoid this: the compiler can turn `+` into an accumulator and the recursion into a loop. [`plain_iterative`] and
+/// [`traverse`](fn@traverse) do not depend on this optimisation.
 pub fn plain(list: &List) -> u64 {
     fn rest(node: Option<&Node>) -> u64 {
         match node {
@@ -89,20 +89,20 @@ pub fn plain(list: &List) -> u64 {
     rest(list.first())
 }
 
-/// The sum of the list by a loop.
+/// Returns the sum of the list by a loop.
 pub fn plain_iterative(list: &List) -> u64 {
     list.iter().map(Node::value).sum()
 }
 
-/// The sum of the list: each node adds its value to the sum of the rest.
+/// Returns the sum of the list: each node adds its value to the sum of the rest.
 ///
-/// Any length works; beyond the stack's share a suspended call costs one frame.
+/// Any length works; beyond the stack limit, each suspended call costs one frame.
 #[task]
 pub async fn traverse(list: &List) -> u64 {
     rest(list.first()).await
 }
 
-/// The sum from `node` on.
+/// Returns the sum from `node` on.
 #[task]
 pub async fn rest(node: Option<&Node>) -> u64 {
     let Some(node) = node else { return 0 };
@@ -111,13 +111,13 @@ pub async fn rest(node: Option<&Node>) -> u64 {
     value + sum
 }
 
-/// The sum of the list, carried along in an argument: every await stands in tail position.
+/// Returns the sum of the list, passed along in an argument: every await is in tail position.
 #[task]
 pub async fn traverse_forward(list: &List) -> u64 {
     rest_forward(list.first(), 0).await
 }
 
-/// `sum` plus the sum from `node` on.
+/// Returns `sum` plus the sum from `node` on.
 #[task]
 pub async fn rest_forward(node: Option<&Node>, sum: u64) -> u64 {
     let Some(node) = node else { return sum };

@@ -1,21 +1,22 @@
 //! Dense matrix multiplication by divide and conquer.
 //!
-//! A [`Matrix`] is kept in tiles of 32 x 32 along a Z-shaped curve, so that each quadrant of each quadrant is one contiguous
-//! slice: the output can be lent to four branches, quarter by quarter, with nothing but `split_at_mut`. A branch that is left
-//! with one tile computes it as a row of tiles times a column of tiles, with the same kernel in both versions.
+//! A [`Matrix`] is stored in tiles of 32 x 32 along a Z-order curve, so each quadrant of each quadrant is one
+//! contiguous slice: `split_at_mut` alone divides the output among four branches, quarter by quarter. A branch with a
+//! single tile computes it as a row of tiles times a column of tiles, with the same kernel in both versions.
 //!
-//! Answers: with the integer matrices of [`sample_a`] and [`sample_b`] all sums are exact: n = 512 has sum 94, trace 112 and
-//! sum of squares 490,331,390; n = 1024 has -154, 107 and 3,614,277,906 (computed independently in 64-bit integers).
+//! Answers: with the integer matrices of [`sample_a`] and [`sample_b`] all sums are exact: n = 512 has sum 94, trace
+//! 112 and sum of squares 490,331,390; n = 1024 has -154, 107 and 3,614,277,906 (computed independently in 64-bit
+//! integers).
 
 use finespun::prelude::*;
 
-/// Rows and columns of one tile.
+/// Number of rows and columns of a tile.
 pub const TILE: usize = 32;
 const TILE_LEN: usize = TILE * TILE;
 
 type Tile = [f64; TILE_LEN];
 
-/// A square matrix of `f64`, stored by tiles along a Z-shaped curve and padded with zeros to 32 * 2^k rows and columns.
+/// A square matrix of `f64`, stored by tiles along a Z-order curve and padded with zeros to 32 * 2^k rows and columns.
 ///
 /// The padding costs memory and time: 520 rows are computed as 1024. Sizes of 32 * 2^k have none.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,22 +27,22 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// The matrix of zeros with `size` rows and columns.
+    /// Makes the matrix of zeros with `size` rows and columns.
     ///
     /// # Panics
     ///
-    /// If `size` is zero.
+    /// Panics if `size` is zero.
     pub fn zeros(size: usize) -> Self {
         assert!(size > 0, "a matrix has at least one row");
         let side = size.div_ceil(TILE).next_power_of_two() * TILE;
         Matrix { size, side, data: vec![0.0; side * side] }
     }
 
-    /// The matrix whose element in row i, column j is `element(i, j)`.
+    /// Makes the matrix whose element in row i, column j is `element(i, j)`.
     ///
     /// # Panics
     ///
-    /// If `size` is zero.
+    /// Panics if `size` is zero.
     pub fn from_fn(size: usize, mut element: impl FnMut(usize, usize) -> f64) -> Self {
         let mut matrix = Self::zeros(size);
         for row in 0..size {
@@ -52,47 +53,47 @@ impl Matrix {
         matrix
     }
 
-    /// The matrix with these elements, row by row.
+    /// Makes the matrix with these elements, row by row.
     ///
     /// # Panics
     ///
-    /// If `size` is zero or `elements` does not hold `size * size` numbers.
+    /// Panics if `size` is zero or `elements` does not hold `size * size` numbers.
     pub fn from_rows(size: usize, elements: &[f64]) -> Self {
         assert_eq!(elements.len(), size * size, "{size} rows of {size} need {} numbers", size * size);
         Self::from_fn(size, |row, column| elements[row * size + column])
     }
 
-    /// The elements, row by row.
+    /// Returns the elements, row by row.
     pub fn to_rows(&self) -> Vec<f64> {
         self.elements().collect()
     }
 
-    /// Rows, and columns.
+    /// Returns the number of rows, which is also the number of columns.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The element in row `row`, column `column`.
+    /// Returns the element in row `row`, column `column`.
     ///
     /// # Panics
     ///
-    /// If there is no such row or column.
+    /// Panics if the row or column does not exist.
     pub fn get(&self, row: usize, column: usize) -> f64 {
         assert!(row < self.size && column < self.size, "no element {row}, {column} in {0} x {0}", self.size);
         self.data[offset(row, column)]
     }
 
-    /// The sum of all elements.
+    /// Returns the sum of all elements.
     pub fn sum(&self) -> f64 {
         self.elements().sum()
     }
 
-    /// The sum of the diagonal.
+    /// Returns the sum of the diagonal.
     pub fn trace(&self) -> f64 {
         (0..self.size).map(|i| self.get(i, i)).sum()
     }
 
-    /// The sum of the squares of all elements.
+    /// Returns the sum of the squares of all elements.
     pub fn sum_of_squares(&self) -> f64 {
         self.elements().map(|x| x * x).sum()
     }
@@ -107,13 +108,14 @@ impl Matrix {
     }
 }
 
-/// Where row `row`, column `column` stands: the tile by its place on the curve, then by rows inside the tile.
+/// Returns the index of row `row`, column `column`: tiles are ordered along the curve, elements row by row inside the
+/// tile.
 fn offset(row: usize, column: usize) -> usize {
     let tile = interleave((row / TILE) as u32, (column / TILE) as u32);
     tile * TILE_LEN + (row % TILE) * TILE + column % TILE
 }
 
-/// The place of a tile on the curve: the bits of row and column in turn, the row's above the column's.
+/// Returns the index of a tile on the curve: the bits of row and column interleaved, the row's above the column's.
 fn interleave(row: u32, column: u32) -> usize {
     fn spread(bits: u32) -> u64 {
         let mut x = u64::from(bits);
@@ -126,26 +128,26 @@ fn interleave(row: u32, column: u32) -> usize {
     (spread(row) << 1 | spread(column)) as usize
 }
 
-/// The first matrix of the sample: integers from -5 to 5, ((7 i + 3 j) mod 11) - 5.
+/// Returns the first matrix of the sample: integers from -5 to 5, ((7 i + 3 j) mod 11) - 5.
 pub fn sample_a(size: usize) -> Matrix {
     Matrix::from_fn(size, |i, j| ((7 * i + 3 * j) % 11) as f64 - 5.0)
 }
 
-/// The second matrix of the sample: integers from -8 to 8, ((5 i + 13 j) mod 17) - 8.
+/// Returns the second matrix of the sample: integers from -8 to 8, ((5 i + 13 j) mod 17) - 8.
 pub fn sample_b(size: usize) -> Matrix {
     Matrix::from_fn(size, |i, j| ((5 * i + 13 * j) % 17) as f64 - 8.0)
 }
 
-/// Floating-point operations of a product, padding included.
+/// Returns the number of floating-point operations of a product, padding included.
 pub fn operations(matrix: &Matrix) -> f64 {
     2.0 * (matrix.side as f64).powi(3)
 }
 
-/// c += a b, sequentially.
+/// Computes c += a b sequentially.
 ///
 /// # Panics
 ///
-/// If the sizes differ.
+/// Panics if the sizes differ.
 pub fn plain(a: &Matrix, b: &Matrix, c: &mut Matrix) {
     fn quarter(a: &Matrix, b: &Matrix, row: u32, column: u32, c: &mut [f64]) {
         if c.len() == TILE_LEN {
@@ -161,19 +163,19 @@ pub fn plain(a: &Matrix, b: &Matrix, c: &mut Matrix) {
     quarter(a, b, 0, 0, output(a, b, c));
 }
 
-/// c += a b; the four quadrants of c may be computed at the same time.
+/// Computes c += a b; the four quadrants of c may be computed in parallel.
 ///
-/// Each element is added up in the same order as by [`plain`]: the results are equal to the last bit.
+/// Each element is added up in the same order as in [`plain`]: the results are bitwise equal.
 ///
 /// # Panics
 ///
-/// If the sizes differ.
+/// Panics if the sizes differ.
 #[task]
 pub async fn multiply(a: &Matrix, b: &Matrix, c: &mut Matrix) {
     quarter(a, b, 0, 0, output(a, b, c)).await
 }
 
-/// Adds to `c`, the quarter of the output in place (`row`, `column`) of its level, its share of a b.
+/// Adds its share of a b to `c`, the quarter of the output at position (`row`, `column`) of its level.
 #[task]
 pub async fn quarter(a: &Matrix, b: &Matrix, row: u32, column: u32, c: &mut [f64]) {
     if c.len() == TILE_LEN {
@@ -189,13 +191,13 @@ pub async fn quarter(a: &Matrix, b: &Matrix, row: u32, column: u32, c: &mut [f64
     );
 }
 
-/// All of the output, after a check that the sizes fit.
+/// Returns the whole output, after a check that the sizes match.
 fn output<'c>(a: &Matrix, b: &Matrix, c: &'c mut Matrix) -> &'c mut [f64] {
     assert!(a.size == b.size && b.size == c.size, "the sizes differ: {} times {} into {}", a.size, b.size, c.size);
     &mut c.data
 }
 
-/// The quadrants of a square part: upper left, upper right, lower left, lower right.
+/// Returns the quadrants of a square part: upper left, upper right, lower left, lower right.
 fn quarters(c: &mut [f64]) -> (&mut [f64], &mut [f64], &mut [f64], &mut [f64]) {
     let (upper, lower) = c.split_at_mut(c.len() / 2);
     let (c00, c01) = upper.split_at_mut(upper.len() / 2);
@@ -203,7 +205,7 @@ fn quarters(c: &mut [f64]) -> (&mut [f64], &mut [f64], &mut [f64], &mut [f64]) {
     (c00, c01, c10, c11)
 }
 
-/// Adds to the tile `c` at (`row`, `column`) the products of a's tiles in that row with b's in that column.
+/// Adds to the tile `c` at (`row`, `column`) the products of a's tiles in that row with b's tiles in that column.
 fn row_times_column(a: &Matrix, b: &Matrix, row: u32, column: u32, c: &mut [f64]) {
     let c: &mut Tile = c.try_into().expect("the last quarter is one tile");
     for k in 0..(a.side / TILE) as u32 {
@@ -215,7 +217,7 @@ fn as_tile(slice: &[f64]) -> &Tile {
     slice.try_into().expect("a tile's slice")
 }
 
-/// c += a b for one tile: blocks of 4 x 4 elements of c stay in registers for a whole row of a.
+/// Computes c += a b for one tile: blocks of 4 x 4 elements of c stay in registers for a whole row of a.
 #[inline(never)]
 fn kernel(a: &Tile, b: &Tile, c: &mut Tile) {
     const ROWS: usize = 4;
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_go_in_and_come_out() {
+    fn from_rows_and_to_rows_round_trip() {
         let rows: Vec<f64> = (0..70 * 70).map(f64::from).collect();
         let matrix = Matrix::from_rows(70, &rows);
         assert_eq!(matrix.to_rows(), rows);
@@ -281,7 +283,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "the sizes differ: 2 times 3 into 2")]
-    fn refuses_sizes_that_differ() {
+    fn different_sizes_panic() {
         plain(&sample_a(2), &sample_b(3), &mut Matrix::zeros(2));
     }
 }

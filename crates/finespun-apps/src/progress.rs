@@ -1,12 +1,12 @@
-//! How far a long run has come.
+//! Progress counters for long runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Shared counters that a long run updates and anybody may read meanwhile.
+/// Shared counters that a long run updates and any thread may read during the run.
 ///
-/// The unit of work is the application's own (for [`protein`](crate::protein): starting paths). Units differ in size, so
-/// the fraction is an indication and not a forecast. Reading costs two loads and disturbs nobody.
+/// The unit of work depends on the application (for [`protein`](crate::protein): starting paths). Units differ in size,
+/// so the fraction is an indication and not a forecast. Reading costs two loads and does not synchronize with the run.
 ///
 /// # Example
 ///
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// assert_eq!(progress.fraction(), 0.25);
 /// ```
 ///
-/// A clone counts along: for what cannot borrow.
+/// A clone shares the counters; use one where the run cannot borrow.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<Counts>);
 
@@ -29,32 +29,32 @@ struct Counts {
 }
 
 impl Progress {
-    /// No work done, and none expected yet.
+    /// Makes counters with no work done and none expected.
     pub fn new() -> Self {
         Progress::default()
     }
 
-    /// Adds `units` to the work that is to be done.
+    /// Adds `units` to the expected work.
     pub fn expect(&self, units: u64) {
         self.0.total.fetch_add(units, Relaxed);
     }
 
-    /// Adds `units` to the work that has been done.
+    /// Adds `units` to the finished work.
     pub fn advance(&self, units: u64) {
         self.0.done.fetch_add(units, Relaxed);
     }
 
-    /// Units finished so far.
+    /// Returns the units finished so far.
     pub fn done(&self) -> u64 {
         self.0.done.load(Relaxed)
     }
 
-    /// Units expected so far; zero before the run has counted its work.
+    /// Returns the units expected so far; zero before the run has counted its work.
     pub fn total(&self) -> u64 {
         self.0.total.load(Relaxed)
     }
 
-    /// The finished part of the work, from 0 to 1; 0 while nothing is expected.
+    /// Returns the finished part of the work, from 0 to 1; 0 while no work is expected.
     pub fn fraction(&self) -> f64 {
         match self.total() {
             0 => 0.0,

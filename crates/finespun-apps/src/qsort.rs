@@ -1,15 +1,16 @@
 //! Quicksort in place: each partition step lends the two parts of the slice to two branches.
 //!
-//! The pivot is the median of the first, the middle and the last element, so that sorted and reversed inputs split evenly;
-//! parts of at most [`CUTOFF`] elements are sorted by the standard library (an insertion sort at that size). Both versions
-//! use the same partition. The answer is checked against `slice::sort_unstable` and, for sums, against the input.
+//! The pivot is the median of the first, the middle and the last element, so that sorted and reversed inputs split
+//! evenly. The standard library sorts parts of at most [`CUTOFF`] elements (by insertion sort at that size). Both
+//! versions use the same partition. The tests compare the results with `slice::sort_unstable` and, for sums, with the
+//! input.
 
 use finespun::prelude::*;
 
 /// Parts of at most this many elements are not split further.
 pub const CUTOFF: usize = 16;
 
-/// `n` pseudo-random numbers (SplitMix64); the same for the same `seed`.
+/// Returns `n` pseudo-random numbers (SplitMix64), determined by `seed`.
 pub fn input(n: usize, seed: u64) -> Vec<u64> {
     let mut state = seed;
     let mut next = || {
@@ -23,7 +24,8 @@ pub fn input(n: usize, seed: u64) -> Vec<u64> {
 
 /// Sorts `v` in place, sequentially.
 ///
-/// Cost: O(n log n) comparisons on random, sorted and constant inputs; an adversary can make a median of three quadratic.
+/// Cost: O(n log n) comparisons on random, sorted and constant inputs; an adversary can make a median of three
+/// quadratic.
 pub fn plain(v: &mut [u64]) {
     if v.len() <= CUTOFF {
         v.sort_unstable();
@@ -34,9 +36,9 @@ pub fn plain(v: &mut [u64]) {
     plain(right);
 }
 
-/// Sorts `v` in place; the two sides of each partition may be sorted at the same time.
+/// Sorts `v` in place; the two sides of each partition may be sorted in parallel.
 ///
-/// Cost: as [`plain`]; the first partitions are sequential, so the parallelism is about log n.
+/// Cost: the same as [`plain`]; the first partitions are sequential, so the parallelism is about log n.
 #[task]
 pub async fn sort<T: Ord + Send>(v: &mut [T]) {
     if v.len() <= CUTOFF {
@@ -47,10 +49,10 @@ pub async fn sort<T: Ord + Send>(v: &mut [T]) {
     join!(sort(left), sort(right));
 }
 
-/// Splits `v` around a pivot: returns the part not above it and the part not below it, without the pivot, which stands
-/// between them in its final place.
+/// Splits `v` around a pivot. Returns the part not above the pivot and the part not below it; the pivot itself is
+/// between them, in its final place.
 ///
-/// Equal elements go to both sides, so that constant input splits evenly.
+/// Equal elements go to both sides, so constant input splits evenly.
 fn partition<T: Ord>(v: &mut [T]) -> (&mut [T], &mut [T]) {
     move_median_to_front(v);
     let at = {
@@ -76,7 +78,7 @@ fn partition<T: Ord>(v: &mut [T]) -> (&mut [T], &mut [T]) {
     (left, &mut right[1..])
 }
 
-/// Exchanges the first element with the median of the first, the middle and the last.
+/// Swaps the first element with the median of the first, the middle and the last.
 fn move_median_to_front<T: Ord>(v: &mut [T]) {
     let (first, middle, last) = (0, v.len() / 2, v.len() - 1);
     let (low, high) = if v[first] < v[last] { (first, last) } else { (last, first) };
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     fn sorted_input_is_not_quadratic() {
-        // Quadratic would be 5e11 comparisons, and a recursion half a million deep.
+        // A quadratic sort would take 5e11 comparisons, and recurse half a million levels deep.
         let mut v: Vec<u64> = (0..1_000_000).collect();
         plain(&mut v);
         assert!(v.is_sorted());

@@ -1,19 +1,19 @@
 //! Search in a large array: the test of `pbreak` in maxi-parc-runtime, section 6.3, Figure 7.
 //!
-//! The array is cut into parts, one activity for each; who finds the element ends the search of all others, or does not, for
-//! comparison. The answer is the position, which is where the input has put the element.
+//! The array is divided into parts, one activity for each. The activity that finds the element terminates the group; a
+//! second version, for comparison, does not. The answer is the position where the input stores the element.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use finespun::prelude::*;
 
-/// Elements between two looks whether the search goes on: a few microseconds.
+/// Number of elements between two checkpoints: a few microseconds.
 const BLOCK: usize = 4096;
 
-/// What is looked for.
+/// The element that is searched for.
 pub const WANTED: u64 = u64::MAX;
 
-/// An array of `n` elements with [`WANTED`] at position `at`, if that is within.
+/// Returns an array of `n` elements with [`WANTED`] at position `at`, if `at` is below `n`.
 pub fn input(n: usize, at: usize) -> Vec<u64> {
     let mut numbers: Vec<u64> = (0..n as u64).collect();
     if let Some(number) = numbers.get_mut(at) {
@@ -22,22 +22,22 @@ pub fn input(n: usize, at: usize) -> Vec<u64> {
     numbers
 }
 
-/// Where [`WANTED`] is, sequentially, from the front.
+/// Returns the position of [`WANTED`], by a sequential search from the front.
 pub fn plain(numbers: &[u64]) -> Option<usize> {
     numbers.iter().position(|&number| number == WANTED)
 }
 
-/// Part `k` of `parts`.
+/// Returns the bounds of part `k` of `parts`.
 fn part(numbers: &[u64], k: usize, parts: usize) -> (usize, usize) {
     let from = |k: usize| (k as u128 * numbers.len() as u128 / parts as u128) as usize;
     (from(k), from(k + 1))
 }
 
-/// Where [`WANTED`] is, by so many activities; who finds it ends the others.
+/// Returns the position of [`WANTED`], by `activities` activities; the one that finds it terminates the others.
 ///
 /// # Panics
 ///
-/// If there are no activities.
+/// Panics if `activities` is zero.
 #[task]
 pub async fn search(numbers: &[u64], activities: usize) -> Option<usize> {
     check(activities);
@@ -52,18 +52,18 @@ async fn look_and_break(numbers: &[u64], k: usize, parts: usize) -> ControlFlow<
     }
 }
 
-/// The same, but all activities go on to the end of their parts.
+/// Returns the same as [`search`](fn@search), but every activity completes its part.
 ///
 /// # Panics
 ///
-/// If there are no activities.
+/// Panics if `activities` is zero.
 #[task]
 pub async fn search_all(numbers: &[u64], activities: usize) -> Option<usize> {
     check(activities);
     parfor(0..activities, move |k| look(numbers, k, activities)).reduce(None, Option::or).await
 }
 
-/// Looks through a part, from its front.
+/// Searches a part, from its front.
 #[task]
 async fn look(numbers: &[u64], k: usize, parts: usize) -> Option<usize> {
     let (mut from, to) = part(numbers, k, parts);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_element_is_where_it_was_put() {
+    fn plain_finds_the_element() {
         assert_eq!(plain(&input(10, 0)), Some(0));
         assert_eq!(plain(&input(10, 9)), Some(9));
         assert_eq!(plain(&input(10, 10)), None);

@@ -1,31 +1,31 @@
-//! Skynet: a tree in which every inner node starts ten children, the leaves are numbered, and the numbers are added up.
+//! Skynet: a tree in which each inner node starts ten children; the leaves are numbered, and the numbers are added up.
 //!
-//! The usual benchmark for the creation of very many very short tasks in a wide, shallow tree. Depth d has 10^d leaves
-//! numbered from 0, so the answer is 10^d (10^d - 1) / 2; depth 6 gives 499,999,500,000.
+//! A common benchmark of the creation of many short tasks in a wide, shallow tree. Depth d has 10^d leaves numbered
+//! from 0, so the answer is 10^d (10^d - 1) / 2; depth 6 gives 499,999,500,000.
 
 use finespun::prelude::*;
 
-/// Children of every inner node.
+/// Number of children of each inner node.
 pub const CHILDREN: u64 = 10;
 
 /// The largest depth whose sum fits 64 bits.
 pub const MAX_DEPTH: u32 = 9;
 
-/// Number of leaves of a tree of `depth` levels.
+/// Returns the number of leaves of a tree of `depth` levels.
 ///
 /// # Panics
 ///
-/// If `depth` is above [`MAX_DEPTH`].
+/// Panics if `depth` is above [`MAX_DEPTH`].
 pub fn leaves(depth: u32) -> u64 {
     assert!(depth <= MAX_DEPTH, "depth {depth}: the sum fits 64 bits up to depth {MAX_DEPTH}");
     CHILDREN.pow(depth)
 }
 
-/// The sum of the leaves' numbers, sequentially.
+/// Returns the sum of the leaves' numbers, sequentially.
 ///
 /// # Panics
 ///
-/// If `depth` is above [`MAX_DEPTH`].
+/// Panics if `depth` is above [`MAX_DEPTH`].
 pub fn plain(depth: u32) -> u64 {
     fn sum(first: u64, leaves: u64) -> u64 {
         if leaves == 1 {
@@ -37,17 +37,17 @@ pub fn plain(depth: u32) -> u64 {
     sum(0, leaves(depth))
 }
 
-/// The sum of the leaves' numbers, one task per node.
+/// Returns the sum of the leaves' numbers, with one task per node.
 ///
 /// # Panics
 ///
-/// If `depth` is above [`MAX_DEPTH`].
+/// Panics if `depth` is above [`MAX_DEPTH`].
 #[task]
 pub async fn skynet(depth: u32) -> u64 {
     node(0, leaves(depth)).await
 }
 
-/// The sum of the numbers `first .. first + leaves`; `leaves` is a power of ten.
+/// Returns the sum of the numbers `first .. first + leaves`; `leaves` is a power of ten.
 #[task]
 pub async fn node(first: u64, leaves: u64) -> u64 {
     if leaves == 1 {
@@ -57,17 +57,17 @@ pub async fn node(first: u64, leaves: u64) -> u64 {
     reduce((0..CHILDREN).map(move |child| node(first + child * share, share)), 0, |a: u64, b: u64| a + b).await
 }
 
-/// [`skynet`](fn@skynet) with the ten children written out in one `join!`.
+/// Does the same as [`skynet`](fn@skynet), with the ten children written out in one `join!`.
 ///
 /// # Panics
 ///
-/// If `depth` is above [`MAX_DEPTH`].
+/// Panics if `depth` is above [`MAX_DEPTH`].
 #[task]
 pub async fn skynet_join(depth: u32) -> u64 {
     node_join(0, leaves(depth)).await
 }
 
-/// [`node`](fn@node) with the ten children written out in one `join!`.
+/// Does the same as [`node`](fn@node), with the ten children written out in one `join!`.
 #[task]
 pub async fn node_join(first: u64, leaves: u64) -> u64 {
     if leaves == 1 {

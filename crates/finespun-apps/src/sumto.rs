@@ -1,14 +1,14 @@
-//! The sum of 1 to n by so many assignments, divided among so many activities: the load balancing test of maxi-parc-runtime,
+//! The sum of 1 to n by n assignments, divided among several activities: the load balancing test of maxi-parc-runtime,
 //! section 4.1, Figure 4.
 //!
-//! Each step of the sum is an assignment to memory that the compiler must carry out. The answer is n (n + 1) / 2 for any number
-//! of activities.
+//! Each step of the sum is an assignment to memory that the compiler must not elide. The answer is n (n + 1) / 2 for
+//! any number of activities.
 
 use std::hint::black_box;
 
 use finespun::prelude::*;
 
-/// The sum from `from + 1` to `to`.
+/// Returns the sum from `from + 1` to `to`.
 fn stretch(from: u64, to: u64) -> u64 {
     let mut sum = 0;
     for k in from..to {
@@ -18,23 +18,23 @@ fn stretch(from: u64, to: u64) -> u64 {
     sum
 }
 
-/// The sum of 1 to `n`, modulo 2^64, sequentially.
+/// Returns the sum of 1 to `n`, modulo 2^64, sequentially.
 pub fn plain(n: u64) -> u64 {
     stretch(0, n)
 }
 
-/// The sum of 1 to `n`, modulo 2^64, by so many activities.
+/// Returns the sum of 1 to `n`, modulo 2^64, by `activities` activities.
 ///
 /// # Panics
 ///
-/// If there are no activities.
+/// Panics if `activities` is zero.
 #[task]
 pub async fn sumto(n: u64, activities: u64) -> u64 {
     assert!(activities > 0, "a sum needs an activity");
     parfor(0..activities, move |k| share(n, k, activities)).reduce(0, u64::wrapping_add).await
 }
 
-/// What one activity adds.
+/// Returns the part of the sum that activity `k` computes.
 #[task]
 async fn share(n: u64, k: u64, activities: u64) -> u64 {
     let from = |k: u64| (u128::from(k) * u128::from(n) / u128::from(activities)) as u64;
@@ -46,7 +46,7 @@ mod tests {
     use super::plain;
 
     #[test]
-    fn it_is_gausss_sum() {
+    fn agrees_with_the_formula() {
         for n in [0, 1, 2, 100, 12_345] {
             assert_eq!(plain(n), n * (n + 1) / 2);
         }

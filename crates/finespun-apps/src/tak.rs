@@ -1,15 +1,15 @@
 //! Takeuchi's function, in the variant that returns z.
 //!
-//! Three inner calls whose results are the arguments of a fourth, which stands in tail position: the classical Lisp benchmark
-//! (Gabriel, 1985), and one of the papers' programs for the price of *sequential* calls and of forwarding.
+//! Three inner calls compute the arguments of a fourth call in tail position: the classical Lisp benchmark (Gabriel,
+//! 1985), and one of the papers' programs for the cost of *sequential* calls and of forwarding.
 //!
 //! tak(18, 12, 6) = 7 in 63,609 calls; tak(24, 16, 8) = 9; tak(12, 8, 4) = 5.
 
 use finespun::prelude::*;
 
-/// tak(x, y, z) by plain calls.
+/// Returns tak(x, y, z) by plain calls.
 ///
-/// Cost: explodes with x - y; (24, 16, 8) makes 2.5 million calls.
+/// Cost: grows explosively with x - y; (24, 16, 8) makes 2.5 million calls.
 pub fn plain(x: i64, y: i64, z: i64) -> i64 {
     if y >= x {
         return z;
@@ -17,7 +17,8 @@ pub fn plain(x: i64, y: i64, z: i64) -> i64 {
     plain(plain(x - 1, y, z), plain(y - 1, z, x), plain(z - 1, x, y))
 }
 
-/// tak(x, y, z): three awaits in sequence, then an await in tail position that forwards its result to our caller.
+/// Returns tak(x, y, z): three awaits in sequence, then an await in tail position that forwards its result to the
+/// caller.
 #[task]
 pub async fn tak(x: i64, y: i64, z: i64) -> i64 {
     if y >= x {
@@ -29,7 +30,7 @@ pub async fn tak(x: i64, y: i64, z: i64) -> i64 {
     tak(a, b, c).await
 }
 
-/// tak(x, y, z) with the three inner calls joined instead of sequenced.
+/// Returns tak(x, y, z) with the three inner calls joined instead of sequenced.
 #[task]
 pub async fn tak_join(x: i64, y: i64, z: i64) -> i64 {
     if y >= x {

@@ -19,7 +19,7 @@ fn fold(lattice: &str, sequences: &[&str]) -> Folding {
     folding
 }
 
-/// Foldings by energy, from a list of foldings by number of contacts that begins at `first`.
+/// Returns the foldings by energy, from a list of foldings by number of contacts that begins at `first`.
 fn histogram(first: i32, counts: &[u64]) -> BTreeMap<i32, u64> {
     (first..).map(|contacts| -contacts).zip(counts.iter().copied()).collect()
 }
@@ -36,7 +36,7 @@ fn second_27() -> BTreeMap<i32, u64> {
     histogram(3, &[260, 2309, 9097, 16254, 23466, 23101, 16373, 8080, 3229, 902, 248, 26, 1])
 }
 
-/// OEIS A096969 divided by 8, A193346 divided by 2, and counts by two independent programs.
+/// The known counts: OEIS A096969 divided by 8, A193346 divided by 2, and two independent programs.
 #[test]
 fn foldings_of_small_boxes() {
     let known = [
@@ -70,7 +70,7 @@ fn energies_in_the_cube() {
     let one = |energy| BTreeMap::from([(energy, 103_346)]);
     assert_eq!(fold("3x3x3", &[FIRST_27]).histograms, [first_27()]);
     assert_eq!(fold("3x3x3", &[FIRST_27, SECOND_27]).histograms, [first_27(), second_27()]);
-    // Neighbours have places of different parity in the chain, so an alternating chain has no H-H contact.
+    // Neighbours have positions of different parity in the chain, so an alternating chain has no H-H contact.
     let many = [FIRST_27, SECOND_27, alternating, all, FIRST_27, FIRST_27, SECOND_27, all, SECOND_27, alternating];
     let known = many.map(|sequence| match sequence {
         FIRST_27 => first_27(),
@@ -82,9 +82,9 @@ fn energies_in_the_cube() {
     assert_eq!(fold("3x3x3", &many[..3]).histograms, known[..3]);
 }
 
-/// A box gives the same foldings whichever way it is turned.
+/// The foldings of a box do not depend on its orientation.
 #[test]
-fn turning_the_box_changes_nothing() {
+fn foldings_do_not_depend_on_the_orientation() {
     let sequence = "HPPHHPHPHHPPHPHHPH";
     let upright = fold("2x3x3", &[sequence]);
     assert_eq!(upright, fold("3x2x3", &[sequence]));
@@ -127,7 +127,7 @@ fn check_trees(known: &[(&str, u64, u64, u64)]) {
     }
 }
 
-/// By an independent program: every kind and shape.
+/// The known counts are from an independent program; the trees are of every kind and shape.
 #[test]
 fn small_trees() {
     let known = [
@@ -178,7 +178,7 @@ fn product_of_1024() {
 }
 
 #[test]
-fn fib_and_queens() {
+fn fib_and_queens_match_the_known_values() {
     assert_eq!(fib::plain(30), 832_040);
     assert_eq!(nqueens::plain(11), 2680);
     assert_eq!(nqueens::board::plain(10), 724);
@@ -186,7 +186,7 @@ fn fib_and_queens() {
 
 #[test]
 #[ignore = "seconds without a release build"]
-fn larger_fib_and_queens() {
+fn larger_fib_and_queens_match_the_known_values() {
     assert_eq!(fib::plain(40), 102_334_155);
     assert_eq!(nqueens::plain(14), 365_596);
     assert_eq!(nqueens::plain(15), 2_279_184);

@@ -1,5 +1,5 @@
-//! What the compiler makes of tasks that ask for no schema: calls on the stack, and the same code that a forced stack schema
-//! gives. So there is nothing to gain in asking.
+//! The default schema of tasks: the compiler generates calls on the stack, and the same code as for an explicit stack
+//! schema. So requesting the schema gains nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,11 @@ use quote::ToTokens;
 use syn::ItemFn;
 use syn::visit::Visit;
 
-/// The only tasks that keep what their children borrow: once per pass over a protein's foldings, once per grid.
+/// The only tasks whose children borrow from their locals. A run makes few: `pass` once per pass over a protein's
+/// foldings, `create` (which this crate does not define) once per grid.
 const PINNED: [&str; 2] = ["pass", "create"];
 
-/// The marked functions of a file.
+/// The functions of a file with the `task` attribute.
 #[derive(Default)]
 struct Marked(Vec<ItemFn>);
 
@@ -41,7 +42,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The functions on the stack that a task is compiled to.
+/// The stack functions to which a task is compiled.
 #[derive(Default)]
 struct OnTheStack(Vec<String>);
 
@@ -63,7 +64,7 @@ fn compiled(function: &ItemFn, schema: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_chosen_is_what_could_be_forced() {
+fn default_schema_equals_the_forced_stack_schema() {
     let mut files = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
     let mut marked = Marked::default();
@@ -76,7 +77,7 @@ fn what_is_chosen_is_what_could_be_forced() {
         let name = function.sig.ident.to_string();
         let body = function.block.to_token_stream().to_string();
         if !body.contains("await") && !body.contains("join !") {
-            // Nothing but a plain function.
+            // A task without awaits is only a plain function.
             continue;
         }
         let (chosen, forced) = (compiled(&function, ""), compiled(&function, "stack"));
@@ -85,7 +86,7 @@ fn what_is_chosen_is_what_could_be_forced() {
     }
 }
 
-/// The frames that one worker makes while it runs `task`, undisturbed by the quantum.
+/// Returns the number of frames that one worker makes while it runs `task`, without interruption by the quantum.
 fn frames<T: Task<Output: Send> + Send>(task: T) -> u64 {
     let runtime = Runtime::builder().workers(1).quantum(Duration::from_secs(60)).build().expect("a runtime");
     runtime.run(task);
@@ -99,7 +100,7 @@ fn nine_calls_in_ten_stay_on_the_stack() {
     let (a, b, mut c) = (matmul::sample_a(256), matmul::sample_b(256), matmul::Matrix::zeros(256));
     let problem = Problem::new(Lattice::parse("2x3x3").expect("valid"), &[]).expect("no sequence");
     let mut values: Vec<u64> = qsort::input(5000, 5);
-    // Frames, and no more calls than there are.
+    // The number of frames, and a lower bound of the number of calls.
     let found = [
         ("fib", frames(fib::fib(20)), 10_000),
         ("tak", frames(tak::tak(12, 8, 4)), 1000),

@@ -7,10 +7,10 @@ use finespun_apps::uts::{self, Tree};
 use finespun_apps::{Progress, fib, integrate, list, matmul, nqueens, qsort, search, skynet, sumto, tak};
 
 const WORKERS: [usize; 4] = [1, 2, 3, 8];
-/// Every n-th primitive blocks; 0 is never.
+/// Every n-th primitive blocks; 0 means never.
 const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
 
-/// Runs `check` on a runtime of every size under every block-every-n.
+/// Runs `check` on a runtime for each number of workers and each block-every-n.
 fn everywhere(check: impl Fn(&Runtime)) {
     for workers in WORKERS {
         for n in BLOCK {
@@ -96,7 +96,7 @@ fn list_agrees() {
     });
 }
 
-/// A hundred times what plain recursion can do on this stack.
+/// The list is a hundred times longer than plain recursion could traverse on this stack.
 #[test]
 fn ten_million_nodes_do_not_overflow() {
     let nodes = list::List::build(10_000_000);
@@ -153,7 +153,7 @@ fn trees_agree() {
     }
 }
 
-/// Depth 1572 and 4 million nodes.
+/// The tree has depth 1572 and 4 million nodes.
 #[test]
 fn a_deep_tree_agrees() {
     let tree = Tree::named("T3").expect("a name");
@@ -228,7 +228,7 @@ fn pictures_agree() {
 }
 
 #[test]
-fn static_shares_are_the_picture() {
+fn static_shares_make_up_the_picture() {
     let (scene, size) = (Scene::show(1).expect("few levels"), Size::new(5, 7).expect("a size"));
     let (picture, _) = raytrace::plain(&scene, size, &Progress::new());
     for workers in [1, 2, 3, 7, 10] {

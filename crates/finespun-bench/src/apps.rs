@@ -1,6 +1,6 @@
-//! Each application: its plain version, its tasks on one worker, and its tasks on all workers.
+//! Applications: the plain version, tasks on one worker, and tasks on all workers.
 //!
-//! The first ratio says what tasks cost, the second what they bring.
+//! The first ratio is the overhead of tasks, the second the speed-up.
 
 use finespun::Runtime;
 use finespun_apps::Progress;
@@ -16,7 +16,7 @@ use finespun_lab::run::agree;
 use finespun_lab::sample::Sample;
 use finespun_lab::show;
 
-/// What is run: as it would be typed after `finespun run`, in full and with `--quick`.
+/// Command lines as typed after `finespun run`: full size, and with `--quick`.
 const LINES: &[(&str, &str)] = &[
     ("fib 37", "fib 12"),
     ("tak 30 20 10", "tak 12 8 4"),
@@ -41,7 +41,7 @@ const LINES: &[(&str, &str)] = &[
     ("raytrace", "raytrace --levels 1 --size 16"),
 ];
 
-/// The bench.
+/// The `apps` bench.
 #[derive(Debug)]
 pub struct Apps;
 
@@ -88,7 +88,7 @@ impl Bench for Apps {
     }
 }
 
-/// Times one application on all executors; their answers must agree.
+/// Times one application on all executors. Fails if their answers disagree.
 fn measure(line: &'static str, app: &dyn App, executors: &[Executor; 3], rounds: usize) -> Result<Row, Failure> {
     let mut first: Option<Answer> = None;
     let samples = alternate(rounds, executors, |executor| {
@@ -101,12 +101,12 @@ fn measure(line: &'static str, app: &dyn App, executors: &[Executor; 3], rounds:
 }
 
 impl Row {
-    /// What tasks cost: the time on one worker over that of the plain version.
+    /// Returns the overhead of tasks: the time on one worker divided by the plain version's time.
     fn cost(&self) -> f64 {
         self.one.least() / self.plain.least()
     }
 
-    /// What tasks bring: the time of the plain version over that on all workers.
+    /// Returns the speed-up: the plain version's time divided by the time on all workers.
     fn speedup(&self) -> f64 {
         self.plain.least() / self.many.least()
     }
@@ -133,7 +133,7 @@ impl Row {
     }
 }
 
-/// Times relative to the plain version's: absolute ones would hide the short runs behind the long ones.
+/// Plots times relative to the plain version: absolute times would hide the short runs next to the long ones.
 fn plot(rows: &[Row], workers: usize, about: &str) -> Result<String, Failure> {
     let names: Vec<_> = rows.iter().map(|row| row.name.to_owned()).collect();
     let series = [
@@ -149,7 +149,7 @@ mod tests {
     use finespun_lab::app;
 
     #[test]
-    fn every_line_parses_and_every_application_is_there() {
+    fn every_command_line_parses_and_every_application_is_listed() {
         let names: Vec<_> = LINES.iter().map(|(full, _)| app::from_line(full).name().to_owned()).collect();
         assert_eq!(names, app::names());
         for (full, quick) in LINES {

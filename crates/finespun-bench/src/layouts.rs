@@ -1,7 +1,7 @@
 //! Objects on nodes by layout, in the hybrid model and in frames only: the hybrid paper's tables 4, 5 and 6.
 //!
-//! The ratio of the two says what it brings to call on the stack. It should grow with the share of calls that stay on their
-//! node: only those that leave it need a frame (hybrid-execution-model, section 4.3).
+//! The ratio of the two times is the gain of calling on the stack. It should grow with the share of calls that stay on
+//! their node: only calls that leave it need a frame (hybrid-execution-model, section 4.3).
 
 use std::cell::Cell;
 
@@ -22,10 +22,10 @@ use finespun_lab::run::{agree, enough_memory};
 use finespun_lab::sample::Sample;
 use finespun_lab::show;
 
-/// The nodes of the papers' machines.
+/// The number of nodes of the papers' machines.
 const NODES: usize = 64;
 
-/// How large the problems are.
+/// The size of the problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Size {
     Quick,
@@ -35,31 +35,31 @@ enum Size {
 
 /// One of the paper's tables.
 struct Program {
-    /// Its name for `--only`, and that of the application.
+    /// The name of the application, which is also its name for `--only`.
     name: &'static str,
     title: &'static str,
-    /// What there is a constant amount of work for.
+    /// The unit of work: the amount of work per unit is constant.
     unit: &'static str,
-    /// Local calls that the paper counts beside each of ours.
+    /// Additional local calls that the paper counts for each call that we count.
     own: f64,
     theirs: &'static Table,
-    /// What is run on so many nodes.
+    /// Returns the layouts to run on this number of nodes.
     layouts: fn(Size, usize) -> Vec<Layout>,
-    /// What an answer says of its layout.
+    /// Reads the local and remote calls from an answer.
     read: fn(&Answer) -> Locality,
 }
 
-/// A row: what it is called, and what would be typed after `finespun run`.
+/// A row: its name, and the command line as typed after `finespun run`.
 struct Layout {
     name: String,
-    /// Its name in the paper's table.
+    /// The row's name in the paper's table.
     theirs: String,
     line: String,
-    /// How often the work of [`Locality::units`] is done.
+    /// The number of times that a run repeats the work of [`Locality::units`].
     times: u64,
 }
 
-/// Calls that stay on their node, calls that do not, and units of work; each time that the program does its work.
+/// Calls that stay on their node, calls that leave it, and units of work, in one repetition of the work.
 #[derive(Clone, Copy, Debug)]
 struct Locality {
     local: u64,
@@ -107,12 +107,12 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
-/// A number that the answer gives of its layout.
+/// Returns the number `name` of the answer's layout.
 fn laid_out(answer: &Answer, name: &str) -> u64 {
     answer.layout[name].as_u64().unwrap_or_else(|| panic!("{name} is a number"))
 }
 
-/// From the smallest blocks to one block for each node.
+/// Returns the layouts from blocks of one point to one block per node.
 fn grids(size: Size, nodes: usize) -> Vec<Layout> {
     let (side, sweeps) = match size {
         Size::Quick => (32, 1),
@@ -123,7 +123,7 @@ fn grids(size: Size, nodes: usize) -> Vec<Layout> {
     let below = (0..).map(|power| 1 << power).take_while(|&block| block < whole);
     let layout = |block: usize| Layout {
         name: block.to_string(),
-        // The paper's 64 nodes stand in a square.
+        // The paper arranges its 64 nodes as an 8 by 8 square.
         theirs: (8 * block).to_string(),
         line: format!("sor --grid {side} --block {block} --iterations {sweeps}"),
         times: sweeps,
@@ -164,7 +164,7 @@ fn graphs(size: Size, _: usize) -> Vec<Layout> {
     ["pull", "push", "forward"].into_iter().flat_map(levels).collect()
 }
 
-/// A schema with its runtime, and what runs of it have done so far.
+/// A schema with its runtime, and the counters of its runs so far.
 struct Side {
     executor: Executor,
     frames: Cell<u64>,
@@ -190,19 +190,19 @@ impl Side {
         self.runs.update(|runs| runs + 1);
     }
 
-    /// What was found, if the runs took so long and each did so many units of work.
+    /// Returns the results, given the times and the units of work in one run.
     fn found(&self, units: f64, sample: Sample) -> Found {
         let each = |count: &Cell<u64>| count.get() as f64 / (self.runs.get() as f64 * units);
         Found { sample, frames: each(&self.frames), messages: each(&self.messages) }
     }
 }
 
-/// What was found of one side of a layout.
+/// The results of one side of a layout.
 struct Found {
     sample: Sample,
-    /// For each unit of work.
+    /// Per unit of work.
     frames: f64,
-    /// For each unit of work, whichever way they went.
+    /// Per unit of work, by any transport.
     messages: f64,
 }
 
@@ -215,7 +215,7 @@ impl Found {
     }
 }
 
-/// What was found of a layout.
+/// The results of a layout.
 struct Row {
     layout: Layout,
     locality: Locality,
@@ -223,7 +223,7 @@ struct Row {
     heap: Found,
 }
 
-/// The bench.
+/// The `layouts` bench.
 #[derive(Debug)]
 pub struct Layouts;
 
@@ -261,7 +261,7 @@ impl Bench for Layouts {
 }
 
 impl Program {
-    /// Times both sides in turn; their answers must agree.
+    /// Times both sides in turn. Fails if their answers disagree.
     fn measure(&self, layout: Layout, workers: usize, nodes: usize, rounds: usize) -> Result<Row, Failure> {
         let app = app::from_line(&layout.line);
         enough_memory(app.as_ref())?;
@@ -282,7 +282,7 @@ impl Program {
         Ok(Row { layout, locality, hybrid, heap })
     }
 
-    /// Heap over hybrid: ours, the CM-5's, the T3D's.
+    /// Returns the ratios of heap to hybrid: ours, the CM-5's and the T3D's.
     fn ratios(&self, row: &Row) -> [Option<f64>; 3] {
         let theirs = |machine| self.theirs.figure(&row.layout.theirs, &format!("{machine} parallel/hybrid"));
         [Some(row.ratio()), theirs("CM-5"), theirs("T3D")]
@@ -355,7 +355,8 @@ impl Program {
 }
 
 impl Locality {
-    /// Local calls for each remote one, if there is one; so many `own` ones beside each are local, too.
+    /// Returns the number of local calls per remote call, or `None` without remote calls. Each call counts for `own`
+    /// more local calls.
     fn ratio(&self, own: f64) -> Option<f64> {
         let more = own * (self.local + self.remote) as f64;
         (self.remote > 0).then(|| (self.local as f64 + more) / self.remote as f64)
@@ -404,7 +405,7 @@ mod tests {
     use finespun_lab::app;
 
     #[test]
-    fn every_line_parses() {
+    fn every_command_line_parses() {
         for program in PROGRAMS {
             for size in [Size::Quick, Size::Usual, Size::Paper] {
                 for layout in (program.layouts)(size, 64) {
@@ -414,18 +415,19 @@ mod tests {
         }
     }
 
-    /// At the papers' size and number of nodes we have a row for each of theirs.
+    /// At the papers' size and number of nodes, every row of the paper has one of ours.
     #[test]
-    fn every_row_of_the_paper_has_its_layout() {
+    fn every_row_of_the_paper_has_a_layout() {
         for program in PROGRAMS {
             let ours: Vec<_> = (program.layouts)(Size::Paper, 64).into_iter().map(|layout| layout.theirs).collect();
             assert!(program.theirs.rows.iter().all(|row| ours.iter().any(|name| name == row.name)), "{ours:?}");
         }
     }
 
-    /// The paper's column of table 4, from our layouts: on the whole grid, but for its boundary, which nobody reads.
+    /// The paper's column of table 4 follows from our layouts: on the whole grid without its boundary, whose points are
+    /// not computed.
     #[test]
-    fn the_localities_of_table_4() {
+    fn localities_match_table_4() {
         let sor = &PROGRAMS[0];
         for layout in grids(Size::Paper, 64) {
             let Some(theirs) = sor.theirs.figure(&layout.theirs, "local to remote") else { continue };

@@ -1,27 +1,27 @@
-//! The benches: what `finespun bench` starts.
+//! The benches: the program that `finespun bench` starts.
 //!
-//! A bench is a name and its description ([`Name`]), and a function that measures and tells a [`Report`] what it finds, as soon
-//! as it has found it: tables for people, the same figures as JSON, and, if it likes, a picture. A new bench is a file here, a
+//! A bench is a name with a description ([`Name`]), and a function that measures and passes each result to a [`Report`]
+//! at once: tables for people, the same figures as JSON, and optionally a picture. A new bench needs a file here, a
 //! name, and an entry in [`open`].
 //!
 //! - `apps`: each application's plain version against its tasks
-//! - `instructions`: instructions per call, and the limits that they must keep
+//! - `instructions`: instructions per call, and their limits
 //! - `overheads`: the papers' tables of sequential costs, beside the papers' own figures
 //! - `suspended`: a million tasks that wait at the same time
 //! - `scaling`: each application on one worker and on many
 //! - `transports`: messages between nodes, by size and traffic pattern; beside channels
-//! - `invocation`: calls of objects, by schema and by where the object is; creating, waiting, replying
+//! - `invocation`: calls of objects, by schema and by distance; creating, waiting, replying
 //! - `layouts`: objects on nodes by layout, on the stack and in frames only
 //! - `microkernel`: threads that gather and compute, by stack or frames and by transport
-//! - `parc`: groups of activities: cost, distribution, barriers, ends; beside the paper
+//! - `parc`: groups of activities: cost, distribution, barriers, termination; beside the paper
 //! - `pcm`: closures by hand: costs, tail calls, the efficiency model, migration; beside the paper
 //! - `istructure`: write-once arrays and their cache: costs, reads, critical points, predictions; beside the paper
-//! - `nodes`: 64 nodes against one for each worker
+//! - `nodes`: 64 nodes against 2 on the same workers
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `report`: tables and rows as they are ready, progress, interruption
 //! - `measure`: the alternating timer
-//! - `paper`: figures from the papers, for the benches that stand beside them
-//! - `sections`: benches of several sections, each of which can be asked for alone
+//! - `paper`: figures from the papers, for the benches that compare with them
+//! - `sections`: benches of several sections, each of which can be selected alone
 #![forbid(unsafe_code)]
 
 mod apps;
@@ -60,29 +60,29 @@ use serde_json::{Value, json};
 /// The profile that this program was compiled with.
 const COMPILED_WITH: &str = env!("FINESPUN_PROFILE");
 
-/// Something that can be measured.
+/// A measurement that `finespun bench` can run by name.
 trait Bench: Sync {
-    /// What `--only` can name.
+    /// Returns the names that `--only` takes.
     fn rows(&self) -> Vec<String>;
 
-    /// Checks options that only this bench takes.
+    /// Checks the options that only some benches take.
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`] with what they take.
+    /// [`Failure::Usage`] with the values that the option takes.
     fn check(&self, _: &Extra) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Measures, and tells the report.
+    /// Measures, and passes the results to `report`.
     ///
     /// # Errors
     ///
-    /// What the runs fail with, or if the standard output cannot be written.
+    /// The error of a run, or an error of writing to the standard output.
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure>;
 }
 
-/// The bench of that name.
+/// Returns the bench named `name`.
 fn open(name: Name) -> &'static dyn Bench {
     match name {
         Name::Apps => &apps::Apps,
@@ -152,12 +152,12 @@ fn check_rows(bench: &dyn Bench, options: &BenchOptions) -> Result<(), Failure> 
     }
 }
 
-/// Whether `--only` lets this row through.
+/// Returns true if `--only` selects this row.
 fn wanted(options: &BenchOptions, row: &str) -> bool {
     options.only.is_empty() || options.only.iter().any(|name| name == row)
 }
 
-/// A sample as `--json` shows it.
+/// Returns a sample in the form of `--json`.
 fn figures(sample: &Sample) -> Value {
     json!({"min": sample.least(), "median": sample.median(), "all": sample.all()})
 }

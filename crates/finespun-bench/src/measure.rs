@@ -1,13 +1,13 @@
-//! Times that can be compared: variants take turns, and both the least and the median count.
+//! Comparable times: variants take turns, and both the least and the median count.
 //!
-//! What disturbs a machine comes and goes slowly, compared with one run. Variants that are timed in turn meet the same
+//! Disturbances of a machine change slowly compared with one run. Variants that are timed in turn meet the same
 //! disturbances; variants that are timed one after the other do not, and their ratio is worth little.
 
 use finespun_lab::sample::Sample;
 
 /// Times `variants` in turn, `rounds` times each, the order reversed every other round.
 ///
-/// `time` runs one variant once and gives its seconds. Before the first round each variant runs once without being counted.
+/// `time` runs one variant once and returns its seconds. Before the first round each variant runs once, uncounted.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub fn alternate<V, E>(
     Ok(take_turns(rounds, variants, time)?.into_iter().map(Sample::from_iter).collect())
 }
 
-/// The same of a measurement that finds more than a time.
+/// The same for a measurement that finds more than a time.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
-//! Many nodes on few workers, against one node for each: what it costs that 64 nodes are ordinary.
+//! 64 nodes against 2 on the same workers: the cost of making many nodes the ordinary case.
 //!
-//! A node is a table of objects and no thread. So a program on 64 nodes should cost what it costs on as many nodes as there
-//! are workers, if the same share of its calls leaves the node; only where a node's calls go to other nodes of the same
-//! worker, a message takes the place of a visit to another core. Each row has its partner with the same share: blocks of half
-//! the side in a row of two nodes have as many edges as whole ones in a square of 64, and of a graph half of what is drawn
-//! anywhere stays at home by chance.
+//! A node is a table of objects, not a thread. A program on 64 nodes should therefore cost the same as on one node per
+//! worker, provided that the same share of its calls leaves the node. The only difference is in calls between nodes of
+//! one worker: a message takes the place of a visit to another core. Each row has a partner with the same share: blocks
+//! of half the side in a row of two nodes have as many edges as whole blocks in a square of 64; and of a graph's edges,
+//! half of those drawn from everywhere stay on their node by chance.
 
 use std::cell::Cell;
 
@@ -25,14 +25,14 @@ use finespun_lab::show;
 const MANY: usize = 64;
 const FEW: usize = 2;
 
-/// The same work, laid out with the same share of remote calls.
+/// The same work in two layouts with the same share of remote calls.
 struct Pair {
     name: &'static str,
     app: &'static str,
-    /// What would be typed after `finespun run`, on many nodes and on few.
+    /// The command lines as typed after `finespun run`, on many nodes and on few.
     lines: [&'static str; 2],
     quick: [&'static str; 2],
-    /// What the answer calls the calls that stay, and those that do not.
+    /// The answer's names for calls that stay on their node, and for calls that leave it.
     calls: [&'static str; 2],
 }
 
@@ -70,7 +70,7 @@ const PAIRS: &[Pair] = &[
     },
 ];
 
-/// One of a pair: what it runs on, and what its runs have cost.
+/// One side of a pair: its command line and runtime, and the results of its latest run.
 struct Side {
     line: &'static str,
     nodes: usize,
@@ -79,7 +79,7 @@ struct Side {
     messages: Cell<u64>,
 }
 
-/// What was found of it.
+/// The results of one side.
 struct Found {
     wall: Sample,
     cpu: Sample,
@@ -88,7 +88,7 @@ struct Found {
     messages: u64,
 }
 
-/// The bench.
+/// The `nodes` bench.
 #[derive(Debug)]
 pub struct Nodes;
 
@@ -167,7 +167,7 @@ fn measure(pair: &Pair, workers: usize, options: &BenchOptions) -> Result<[Found
     let found = |((side, wall), cpu): ((&Side, Sample), Vec<f64>)| {
         let answer = side.answer.take().expect("a bench has at least one round");
         let [local, remote] = pair.calls.map(|name| answer.layout[name].as_f64().unwrap_or(0.0));
-        // The first run is not counted.
+        // `alternate` does not count the first run.
         let cpu = cpu.into_iter().skip(1).collect();
         Found { wall, cpu, share: remote / (local + remote), messages: side.messages.get() }
     };

@@ -1,8 +1,9 @@
 //! The report of a bench: tables, rows for programs, progress.
 //!
-//! Tables are printed row by row, each row as soon as it has been measured. Rows for programs are collected, and written to the
-//! file of `--json` at the end, or when Ctrl-C or an error ends the bench: then the file says so and holds the rows so far. The
-//! standard error shows the current step and how many are left: by a bar on a terminal, else a line for each step.
+//! Tables are printed row by row, each row as soon as it has been measured. Rows for programs are collected and written
+//! to the file of `--json` at the end, or when Ctrl-C or an error ends the bench: the file then has the rows so far and
+//! is marked as interrupted. The standard error shows the current step and the number of steps left: by a bar on a
+//! terminal, otherwise by a line for each step.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::COMPILED_WITH;
 
-/// The rows so far. A static, since the handler of Ctrl-C writes them.
+/// The rows so far. A static, because the handler of Ctrl-C writes them.
 static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
 
 /// The content of the file of `--json`.
@@ -47,10 +48,10 @@ fn journal() -> MutexGuard<'static, Option<Journal>> {
     JOURNAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes the rows so far, of a bench that does not reach its end. A file without rows is removed.
+/// Writes the rows so far of a bench that ends early. A file without rows is removed.
 pub fn keep_rows() {
     if let Some(journal) = journal().take() {
-        // The process ends with the code of what has ended the bench, whether or not this works.
+        // The exit code is determined by the cause of the early end, whether or not this succeeds.
         let _ = journal.write(true);
     }
 }
@@ -64,7 +65,7 @@ pub struct Report {
     pub panels: Vec<Panel>,
     /// The picture.
     pub plot: Option<String>,
-    /// One line about what is wrong: a limit that is not kept, or a missing tool.
+    /// One line about a problem: a limit that is exceeded, or a missing tool.
     pub complaint: Option<String>,
 }
 
@@ -97,7 +98,7 @@ impl Report {
         Ok(Report { steps: Steps::new(name.name()), about, panels: Vec::new(), plot: None, complaint: None })
     }
 
-    /// Ends it: writes the rows, and returns the picture and the complaint.
+    /// Ends the report: writes the rows, and returns the picture and the complaint.
     pub fn end(self) -> Result<(Option<String>, Option<String>), Failure> {
         drop(self.steps);
         if let Some(journal) = journal().take() {
@@ -106,12 +107,12 @@ impl Report {
         Ok((self.plot, self.complaint))
     }
 
-    /// Adds `steps` to the number of steps that are left.
+    /// Adds `steps` to the number of steps left.
     pub fn expect(&self, steps: usize) {
         self.steps.expect(steps as u64);
     }
 
-    /// Begins the next step, and shows `what` it is.
+    /// Begins the next step, and shows its description `what`.
     pub fn step(&self, what: &str) {
         self.steps.begin(what);
     }
@@ -146,7 +147,7 @@ impl Report {
     }
 }
 
-/// A table that is printed row by row, so the widths of its columns do not depend on the rows.
+/// A table that is printed row by row, so its column widths do not depend on the rows.
 pub struct Table {
     widths: Vec<usize>,
 }
@@ -160,7 +161,7 @@ impl Table {
         Table { widths: head.iter().enumerate().map(width).collect() }
     }
 
-    /// The first column is aligned to the left, the others to the right.
+    /// Formats a line: the first column is aligned to the left, the others to the right.
     fn line<'a>(&self, cells: impl Iterator<Item = &'a str>) -> String {
         let mut line = String::new();
         for (column, (cell, &width)) in cells.zip(&self.widths).enumerate() {

@@ -1,4 +1,4 @@
-//! Each application on one worker and on many: what the workers bring.
+//! Each application on one worker and on many: the speed-up.
 
 use finespun::Runtime;
 use finespun_apps::Progress;
@@ -15,14 +15,14 @@ use finespun_lab::run::agree;
 use finespun_lab::sample::Sample;
 use finespun_lab::show;
 
-/// What is run.
+/// The command lines of one application.
 struct Line {
-    /// Its name for `--only`.
+    /// The name for `--only`.
     name: &'static str,
-    /// As it would be typed after `finespun run`: in full and with `--quick`.
+    /// As typed after `finespun run`: full size, and with `--quick`.
     full: &'static str,
     quick: &'static str,
-    /// How often it runs for one time, so that this is a second or more.
+    /// Runs per measured time, such that the time is a second or more.
     times: u32,
 }
 
@@ -40,7 +40,7 @@ const LINES: &[Line] = &[
     line("skynet", "skynet 8", "skynet 2", 1),
 ];
 
-/// The bench.
+/// The `scaling` bench.
 #[derive(Debug)]
 pub struct Scaling;
 
@@ -77,7 +77,7 @@ impl Bench for Scaling {
     }
 }
 
-/// Times one application on each number of workers, in turn; the answers must agree.
+/// Times one application on each number of workers, in turn. Fails if the answers disagree.
 fn measure(line: &str, times: u32, workers: &[usize], rounds: usize) -> Result<Vec<Sample>, Failure> {
     let app = app::from_line(line);
     let start = |&workers| Runtime::builder().workers(workers).build().map(Executor::Tasks);
@@ -125,7 +125,7 @@ mod tests {
     use finespun_lab::app;
 
     #[test]
-    fn every_line_parses() {
+    fn every_command_line_parses() {
         for line in LINES {
             assert_eq!(app::from_line(line.quick).name(), app::from_line(line.full).name());
         }

@@ -1,4 +1,4 @@
-//! Benches that are made of sections, each of which can be asked for alone.
+//! Benches made of sections, each of which can be selected alone.
 
 use finespun_lab::args::BenchOptions;
 use finespun_lab::failure::Failure;
@@ -6,22 +6,22 @@ use finespun_lab::failure::Failure;
 use super::report::Report;
 use super::wanted;
 
-/// Measures a section, in a way `W`.
+/// Measures a section with the options `W`.
 pub(super) type Measure<W> = fn(&W, &mut Report) -> Result<(), Failure>;
 
 /// The sections of a bench by name.
 pub(super) type Sections<W> = [(&'static str, Measure<W>)];
 
-/// The names of the sections.
+/// Returns the names of the sections.
 pub(super) fn names<W>(sections: &Sections<W>) -> Vec<String> {
     sections.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// Measures those sections that are wanted.
+/// Measures the sections that `--only` selects.
 ///
 /// # Errors
 ///
-/// The first of a section.
+/// The first error of a section.
 pub(super) fn measure<W>(
     sections: &Sections<W>,
     options: &BenchOptions,

@@ -1,7 +1,7 @@
-//! Very many tasks that wait at the same time: what each costs in time and memory.
+//! Very many tasks that wait at the same time: the cost of each in time and memory.
 //!
-//! Every task awaits one continuation, adds to its value, and ends. All are made and suspended before the first continuation
-//! is resolved.
+//! Every task awaits one continuation, adds its number to the value, and ends. All are made and suspended before the
+//! first continuation is resolved.
 
 use std::hint::black_box;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,19 +20,19 @@ use finespun_lab::show;
 const TASKS: u64 = 1_000_000;
 const QUICK: u64 = 1000;
 
-/// The bench.
+/// The `suspended` bench.
 #[derive(Debug)]
 pub struct Suspended;
 
-/// What the tasks of a round share.
+/// The data that the tasks of a round share.
 struct Round {
     waiting: Vec<Option<Continuation<u64>>>,
     resident: Option<u64>,
-    /// When all tasks were suspended.
+    /// The time at which all tasks were suspended.
     turn: Instant,
 }
 
-/// What a round found, for each task.
+/// The results of a round, per task.
 #[derive(Clone, Copy)]
 struct Cost {
     suspend: f64,
@@ -96,7 +96,7 @@ impl Bench for Suspended {
     }
 }
 
-/// One round, on a runtime of its own.
+/// Measures one round, on its own runtime.
 fn round(tasks: u64) -> Result<Cost, Failure> {
     let runtime = undisturbed().build()?;
     let waiting = touched(tasks);
@@ -122,7 +122,7 @@ fn round(tasks: u64) -> Result<Cost, Failure> {
     })
 }
 
-/// An empty vector with room for so many, all of whose memory has been written to.
+/// Returns an empty vector with room for `tasks` elements, all of whose memory has been written to.
 fn touched<T>(tasks: u64) -> Vec<Option<T>> {
     let mut vector = Vec::with_capacity(tasks as usize);
     vector.resize_with(tasks as usize, || None);
@@ -130,7 +130,7 @@ fn touched<T>(tasks: u64) -> Vec<Option<T>> {
     vector
 }
 
-/// Nanoseconds to make and drop one of `tasks` blocks: each at once, and all together.
+/// Returns the nanoseconds to make and drop one of `tasks` blocks: dropped at once, and all alive together.
 fn floor<T>(tasks: u64, make: impl Fn() -> T) -> (f64, f64) {
     let each = |start: Instant| start.elapsed().as_nanos() as f64 / tasks as f64;
     let start = Instant::now();
@@ -145,7 +145,7 @@ fn floor<T>(tasks: u64, make: impl Fn() -> T) -> (f64, f64) {
     (alone, each(start))
 }
 
-/// Bytes of memory that this process has in use.
+/// Returns the bytes of resident memory of this process.
 fn resident(read: Read<'_>) -> Option<u64> {
     let status = read("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -169,7 +169,7 @@ async fn all(shared: &Shared<'_>, tasks: u64) -> u64 {
     reduce((0..tasks).map(move |n| one(shared, n)), 0, |a: u64, b: u64| a + b).await
 }
 
-/// All tasks wait when this runs.
+/// Resolves all continuations. All tasks are waiting when this runs.
 #[task]
 async fn resolve(shared: &Shared<'_>) {
     let mut round = lock(shared);
@@ -193,13 +193,13 @@ mod tests {
     use super::{resident, round};
 
     #[test]
-    fn a_round_of_few() {
+    fn a_round_with_few_tasks_gives_plausible_costs() {
         let cost = round(100).expect("a runtime");
         assert!(cost.suspend > 0.0 && cost.resume > 0.0 && cost.frames >= 1.0 && cost.bytes >= 24.0);
     }
 
     #[test]
-    fn resident_memory() {
+    fn resident_memory_is_read_from_the_status_file() {
         assert_eq!(resident(&|_| Some("Name:\tx\nVmRSS:\t    12 kB\n".to_owned())), Some(12 * 1024));
         assert_eq!(resident(&|_| None), None);
     }

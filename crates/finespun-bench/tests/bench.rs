@@ -16,16 +16,16 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// The standard output of a line that works.
+/// Returns the standard output of a successful command.
 fn output(line: &str) -> String {
     let output = finespun(line).output().expect("the command starts");
     assert!(output.status.success(), "{line}: {output:?}");
-    // Steps, and nothing else.
+    // Only steps are reported.
     assert!(text(&output.stderr).lines().all(|step| step.starts_with("finespun: ")), "{line}: {output:?}");
     text(&output.stdout)
 }
 
-/// The table, and the rows of the file that `--json` writes.
+/// Returns the table, and the rows of the file that `--json` writes.
 fn measured(line: &str) -> (String, Vec<Value>) {
     let words: Vec<_> = line.split_whitespace().collect();
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.json", words.join("_").replace('/', "_")));
@@ -39,13 +39,13 @@ fn installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// A line in an environment without any program.
+/// Runs a command with an empty search path.
 fn bare(line: &str) -> Output {
     finespun(line).env("PATH", "").output().expect("the command starts")
 }
 
 #[test]
-fn every_bench_is_listed_and_the_counted_side_is_not() {
+fn every_public_bench_is_listed_and_count_is_hidden() {
     let list = output("bench --list");
     for name in [
         "apps",
@@ -67,14 +67,14 @@ fn every_bench_is_listed_and_the_counted_side_is_not() {
 }
 
 #[test]
-fn programs_that_are_counted_run_alone() {
+fn counted_programs_run_alone() {
     for program in ["fib-join", "list-tasks", "level-frame", "lock-tasks"] {
         assert_eq!(output(&format!("bench count --only {program} --rounds 3")), "");
     }
 }
 
 #[test]
-fn instructions_are_counted_the_same_again() {
+fn instruction_counts_are_reproducible() {
     if !installed("valgrind") {
         return;
     }
@@ -91,14 +91,14 @@ fn instructions_are_counted_the_same_again() {
 }
 
 #[test]
-fn without_valgrind_there_is_a_cure() {
+fn missing_valgrind_is_reported_with_its_cure() {
     let output = bare("bench instructions");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text(&output.stdout).contains("apt-get install valgrind"), "{output:?}");
 }
 
 #[test]
-fn primitives_without_counts() {
+fn primitives_are_timed_without_valgrind() {
     let output = bare("bench overheads --only primitives --quick --rounds 1");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let table = text(&output.stdout);
@@ -106,7 +106,7 @@ fn primitives_without_counts() {
 }
 
 #[test]
-fn sequential_programs_with_and_without_c() {
+fn sequential_programs_run_with_and_without_a_c_compiler() {
     let output = bare("bench overheads --only sequential --quick --rounds 1");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text(&output.stdout).contains("Left out: C."), "{output:?}");
@@ -120,14 +120,14 @@ fn sequential_programs_with_and_without_c() {
 }
 
 #[test]
-fn suspended_tasks() {
+fn suspended_tasks_are_measured() {
     let (table, rows) = measured("bench suspended --quick --rounds 2");
     assert!(table.contains("1,000 tasks at the same time"), "{table}");
     assert!(rows.iter().all(|row| row["min"].as_f64().is_some() && row["tasks"] == 1000), "{rows:?}");
 }
 
 #[test]
-fn scaling_on_one_worker_and_on_two() {
+fn scaling_compares_one_worker_with_two() {
     let (table, rows) = measured("bench scaling --quick --rounds 1 --workers 2 --only fib,skynet");
     assert!(table.contains("on 2") && table.contains("speed-up"), "{table}");
     assert_eq!(rows.len(), 4);
@@ -135,7 +135,7 @@ fn scaling_on_one_worker_and_on_two() {
     assert!(rows.iter().all(|row| row["speedup"].as_f64().is_some_and(|speedup| speedup > 0.0)), "{rows:?}");
 }
 
-/// Two workers are two nodes, so more calls leave theirs: that is no other answer.
+/// With two workers, which are two nodes, more calls leave their node; the answer must be the same.
 #[test]
 fn objects_on_one_node_and_on_two_agree() {
     let (table, rows) = measured("bench apps --quick --rounds 1 --workers 2 --only sor");
@@ -144,7 +144,7 @@ fn objects_on_one_node_and_on_two_agree() {
 }
 
 #[test]
-fn transports_beside_channels() {
+fn transports_are_compared_with_channels() {
     let (table, rows) =
         measured("bench transports --quick --rounds 1 --only line,push,pull,adaptive,std,crossbeam,flume");
     assert!(table.contains("one cache line") && !table.contains("figure 10"), "{table}");
@@ -156,12 +156,12 @@ fn transports_beside_channels() {
 }
 
 #[test]
-fn transports_by_size() {
+fn transports_are_measured_by_size() {
     let (table, rows) = measured("bench transports --quick --rounds 1 --only costs");
     for text in ["table 5", "of the line", "1024", "adaptive"] {
         assert!(table.contains(text), "{text} in {table}");
     }
-    // The bare line; seven sizes by three transports.
+    // The bare line, and seven sizes by three transports.
     assert_eq!(rows.len(), 1 + 7 * 3, "{rows:?}");
     assert!(figure(&rows[0], "/latency/min") > 0.0);
     for row in &rows[1..] {
@@ -174,7 +174,7 @@ fn transports_by_size() {
 }
 
 #[test]
-fn transports_under_contention() {
+fn transports_are_measured_under_contention() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contention.svg");
     let line = format!("bench transports --quick --rounds 1 --only contention --plot {}", file.display());
     let (table, rows) = measured(&line);
@@ -207,9 +207,9 @@ fn transports_under_contention() {
 }
 
 #[test]
-fn a_check_in_another_profile_is_refused_in_one_line() {
+fn check_in_another_profile_is_refused_in_one_line() {
     let output = bare("bench instructions --check");
-    // Tests are compiled with another profile than the one that limits hold for.
+    // Tests are compiled with another profile than the one for which the limits hold.
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let complaint = text(&output.stderr);
     assert!(complaint.starts_with("error: --check") && complaint.contains("profile `measure`"), "{complaint}");
@@ -218,7 +218,7 @@ fn a_check_in_another_profile_is_refused_in_one_line() {
 }
 
 #[test]
-fn wrong_rows_and_numbers_are_one_line() {
+fn unknown_rows_and_invalid_numbers_are_refused_in_one_line() {
     for (line, parts) in [
         ("bench apps --only fly", &["--only", "`fly`", "fib, tak"][..]),
         ("bench layouts --only tak", &["--only", "`tak`", "sor, mdforce, em3d"]),
@@ -234,7 +234,7 @@ fn wrong_rows_and_numbers_are_one_line() {
 }
 
 #[test]
-fn applications_beside_their_plain_versions() {
+fn applications_are_compared_with_their_plain_versions() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("apps.svg");
     let line = format!("bench apps --quick --rounds 1 --workers 2 --only fib,uts --plot {}", file.display());
     let (table, rows) = measured(&line);
@@ -246,7 +246,7 @@ fn applications_beside_their_plain_versions() {
 }
 
 #[test]
-fn the_head_says_what_is_measured_with() {
+fn the_head_describes_the_measurement() {
     let output = output("bench scaling --quick --rounds 1 --only fib --workers 1");
     let head = output.lines().next().expect("a head");
     for text in ["finespun bench scaling", "profile `", "1 round", "quick: times mean nothing"] {
@@ -254,10 +254,10 @@ fn the_head_says_what_is_measured_with() {
     }
 }
 
-/// Its table cannot be written.
+/// The table cannot be written to a full device.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_bench_that_fails_leaves_no_empty_file() {
+fn a_failing_bench_leaves_no_empty_file() {
     use std::process::Stdio;
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("failed.json");
     let _ = fs::remove_file(&file);
@@ -292,19 +292,19 @@ fn interrupted_benches_keep_their_rows() {
 }
 
 #[test]
-fn so_many_suspended_tasks() {
+fn the_number_of_suspended_tasks_can_be_chosen() {
     assert!(output("bench suspended --rounds 1 --tasks 50").contains("50 tasks at the same time"));
     let output = finespun("bench suspended --tasks 0").output().expect("the command starts");
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
-/// A number of a row, by its path.
+/// Returns the number at `path` in a row.
 fn figure(row: &Value, path: &str) -> f64 {
     row.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} is a number in {row}"))
 }
 
 #[test]
-fn layouts_on_the_stack_and_in_frames() {
+fn layouts_are_measured_on_the_stack_and_in_frames() {
     let (table, rows) = measured("bench layouts --quick --rounds 1 --workers 2 --nodes 16");
     for text in ["table 4", "table 5", "table 6", "heap/hybrid", "16 nodes on 2 workers"] {
         assert!(table.contains(text), "{text} in {table}");
@@ -317,7 +317,7 @@ fn layouts_on_the_stack_and_in_frames() {
         assert!(figure(row, "/heap/frames_per_unit") > figure(row, "/hybrid/frames_per_unit"), "{row}");
         assert!(figure(row, "/hybrid/messages_per_unit") > 0.0, "{row}");
     }
-    // The larger the blocks, the more stays at home: of 900 points with 4 reads each.
+    // Larger blocks keep more reads on their node; the grid has 900 points with 4 reads each.
     let local: Vec<_> = rows[..4].iter().map(|row| figure(row, "/local_to_remote")).collect();
     assert!(local.is_sorted() && figure(&rows[0], "/local") == 0.0, "{local:?}");
     assert!(rows[..4].iter().all(|row| figure(row, "/units") == 900.0));
@@ -327,18 +327,18 @@ fn layouts_on_the_stack_and_in_frames() {
 }
 
 #[test]
-fn many_nodes_beside_few() {
+fn many_nodes_are_compared_with_few() {
     let (table, rows) = measured("bench nodes --quick --rounds 1 --workers 2");
     assert!(table.contains("64 nodes") && table.contains("2 nodes") && table.contains("2 workers"), "{table}");
     assert_eq!(rows.len(), 4);
     for row in &rows {
         assert!(figure(row, "/many/elapsed/min") > 0.0 && figure(row, "/few/elapsed/min") > 0.0, "{row}");
-        // The system counts by ticks, and runs as short as these may fall between two.
+        // The system counts time in ticks, and runs as short as these may fall between two.
         let [many, few] = ["/many/processor/min", "/few/processor/min"].map(|time| figure(row, time));
         assert!(few == 0.0 || (figure(row, "/ratio") - many / few).abs() < 1e-9, "{row}");
         assert!(figure(row, "/many/messages") > 0.0 && figure(row, "/few/messages") > 0.0, "{row}");
     }
-    // A grid has the same share wherever its blocks lie; but for its boundary.
+    // The remote share of a grid depends on the block size only, except for the boundary.
     for row in &rows[..2] {
         let [many, few] = ["/many/remote_share", "/few/remote_share"].map(|share| figure(row, share));
         assert!(many > 0.2 && (many / few - 1.0).abs() < 0.05, "{row}");
@@ -348,7 +348,7 @@ fn many_nodes_beside_few() {
 }
 
 #[test]
-fn groups_beside_the_paper() {
+fn groups_are_compared_with_the_paper() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("parc.svg");
     let line = format!("bench parc --quick --rounds 1 --workers 2 --plot {}", file.display());
     let (table, rows) = measured(&line);
@@ -356,7 +356,7 @@ fn groups_beside_the_paper() {
         assert!(table.contains(text), "{text} in {table}");
     }
     let of = |section: &str| rows.iter().filter(|row| row["section"] == section).collect::<Vec<_>>();
-    // Four policies by five numbers of activities; what is taken from the descriptor is known.
+    // Four policies by five numbers of activities; the number of activities taken from the descriptor is known.
     assert_eq!(of("figure4").len(), 20);
     for row in of("figure4") {
         let (taken, activities) = (figure(row, "/acquisitions"), figure(row, "/activities"));
@@ -367,7 +367,7 @@ fn groups_beside_the_paper() {
         }
     }
     assert_eq!(of("table2").len(), 4);
-    // Each activity but the flat tree's costs steps; nobody goes on much longer than a look takes.
+    // Ending an activity takes some time in every tree.
     assert!(of("table3").iter().all(|row| figure(row, "/end_ns/1") > 0.0));
     assert_eq!(of("stop").len(), 1);
     let svg = fs::read_to_string(file).expect("a picture");
@@ -379,7 +379,7 @@ fn groups_beside_the_paper() {
 }
 
 #[test]
-fn closures_beside_the_paper() {
+fn closures_are_compared_with_the_paper() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pcm.svg");
     let (table, rows) = measured(&format!("bench pcm --quick --rounds 1 --workers 2 --plot {}", file.display()));
     for text in ["costs", "make a closure", "programs", "tail call", "eq. 2", "table1", "1590", "84,731,192"] {
@@ -391,14 +391,15 @@ fn closures_beside_the_paper() {
     for row in of("model") {
         let all = ["/measured", "/equation_2", "/tail_calls", "/equation_1", "/equation_1_mended"];
         assert!(all.iter().all(|name| figure(row, name) > 0.0), "{row}");
-        // What is expected is a share of the time; tail calls are charged for less if posts are spared.
+        // The prediction is a share of the time. The printed equation charges tail calls for more than the corrected
+        // one.
         assert!(
             figure(row, "/equation_2") < 1.0 && figure(row, "/equation_1") < figure(row, "/equation_1_mended"),
             "{row}"
         );
     }
     let table = of("table1");
-    // One node's share is the whole; all pixels are somebody's.
+    // One node's share is the whole picture; the workers' pixels add up to all pixels.
     assert_eq!(figure(table[0], "/static_least"), figure(table[0], "/static_most"));
     let traced =
         table[1]["traced"].as_array().expect("two workers").iter().map(|pixels| pixels.as_u64().expect("a count"));
@@ -407,7 +408,7 @@ fn closures_beside_the_paper() {
 }
 
 #[test]
-fn write_once_arrays_beside_the_paper() {
+fn write_once_arrays_are_compared_with_the_paper() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("istructure.svg");
     let only = "operations,reads,critical,predictions";
     let line = format!("bench istructure --quick --rounds 1 --only {only} --plot {}", file.display());
@@ -418,10 +419,10 @@ fn write_once_arrays_beside_the_paper() {
     let of = |section: &str| rows.iter().filter(|row| row["section"] == section).collect::<Vec<_>>();
     assert_eq!([of("operations").len(), of("platform").len(), of("reads").len(), of("critical").len()], [6, 6, 4, 4]);
     assert!(of("operations").iter().all(|row| figure(row, "/here_ns") > 0.0));
-    // Each node's reads of its 2 of 32 rows: as many of the own matrix as multiplications, and as many of the other.
+    // Each node reads for its 2 of 32 rows: one element of its own matrix and one of the other for each multiplication.
     let dense = of("reads")[0];
     assert_eq!(figure(dense, "/local/found") + figure(dense, "/remote/found"), (2 * 2 * 32 * 32) as f64);
-    // The paper's own parameters give what they give.
+    // The paper's own parameters reproduce its critical point.
     assert!((figure(of("critical")[0], "/paper_by_equation_1") - 6.68).abs() < 0.01);
     // Two platforms: five curves by hits, four by remote reads, one by speed.
     assert_eq!(of("predictions").len(), 2 * (5 + 4 + 1));
@@ -430,7 +431,7 @@ fn write_once_arrays_beside_the_paper() {
 }
 
 #[test]
-fn layouts_one_table_and_its_picture() {
+fn a_single_layout_table_and_its_picture() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("layouts.svg");
     let line = format!("bench layouts --quick --rounds 1 --only em3d --nodes 4 --plot {}", file.display());
     let table = output(&line);
@@ -440,7 +441,7 @@ fn layouts_one_table_and_its_picture() {
 }
 
 #[test]
-fn microkernel_by_five_versions() {
+fn microkernel_runs_in_five_versions() {
     let (table, rows) = measured("bench microkernel --quick --rounds 1 --workers 2 --nodes 4");
     for text in ["figure 11", "figure 12", "figure 13", "+stack+pull", "hotspot16", "4 places"] {
         assert!(table.contains(text), "{text} in {table}");
@@ -459,7 +460,7 @@ fn microkernel_by_five_versions() {
 }
 
 #[test]
-fn invocation_by_schema_and_distance() {
+fn invocation_by_schema_and_distance_has_the_expected_counts() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("invocation.svg");
     let (table, rows) = measured(&format!("bench invocation --quick --rounds 1 --plot {}", file.display()));
     assert!(fs::read_to_string(&file).expect("a picture").contains("held-shared"));
@@ -480,7 +481,7 @@ fn invocation_by_schema_and_distance() {
         let row = rows.iter().find(|row| row["way"] == way).unwrap_or_else(|| panic!("{way} in {rows:?}"));
         figure(row, &format!("/per_call/{what}"))
     };
-    // Thieves and full queues add a little to what more than one worker does.
+    // With more than one worker, thieves and full queues add a little.
     let about = |way: &str, what: &str, expected: f64| {
         let found = count(way, what);
         assert!((found - expected).abs() < 0.05, "{way}: {found} {what}");
@@ -494,7 +495,7 @@ fn invocation_by_schema_and_distance() {
             (frames, 0.0, 0.0),
             "{way}"
         );
-        // A request, and its reply, which is no message to the own worker.
+        // A request and its reply; the reply to the same worker is not a message.
         about(&worker, "messages", 1.0);
         about(&remote, "messages", 2.0);
         for way in [way, &worker, &remote] {
@@ -503,7 +504,7 @@ fn invocation_by_schema_and_distance() {
             about(&heap, "messages", count(way, "messages"));
         }
     }
-    // Nothing else falls back than what is told, and each time once.
+    // Only the listed calls fall back, each once.
     for (way, fallbacks, resumptions) in
         [("no-fallback", 0.0, 0.0), ("fallback", 1.0, 2.0), ("fallback-held", 2.0, 3.0), ("in-line", 3.0, 4.0)]
     {
@@ -524,13 +525,13 @@ fn invocation_by_schema_and_distance() {
 }
 
 #[test]
-fn invocation_by_name_and_by_column() {
+fn invocation_rows_can_be_selected_by_name_and_by_column() {
     let names = |only: &str| -> Vec<Value> {
         let (_, rows) = measured(&format!("bench invocation --quick --rounds 1 --only {only}"));
         rows.iter().map(|row| row["way"].clone()).collect()
     };
     assert_eq!(names("plain,held,remote-held,heap-worker-held"), ["plain", "held", "remote-held", "heap-worker-held"]);
     let remote = names("remote");
-    // With the floor, which is there, too.
+    // The floor belongs to this column, too.
     assert_eq!((remote.len(), &remote[0]), (1 + 10 + 2 + 4, &Value::from("line")));
 }

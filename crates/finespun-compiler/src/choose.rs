@@ -1,4 +1,4 @@
-//! The choice of a schema.
+//! Chooses the schema of a task.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -19,28 +19,28 @@ use crate::parse::Wish;
 use crate::reasons::Reasons;
 use crate::scan;
 
-/// A parameter of the function that will hold the body.
+/// A parameter of the function that holds the body.
 #[derive(Clone)]
 pub(crate) struct Param {
-    /// Its attributes, which go on what binds it.
+    /// The parameter's attributes; the generated binding carries them.
     pub(crate) attrs: Vec<Attribute>,
-    /// What the user binds.
+    /// The user's pattern.
     pub(crate) pat: Pat,
-    /// What the function's own parameter is called.
+    /// The name of the generated function's own parameter.
     pub(crate) argument: TokenStream,
     pub(crate) kind: Kind,
-    /// Its type, except a receiver's.
+    /// The parameter's type; `None` for a receiver.
     pub(crate) ty: Option<Type>,
 }
 
-/// The schema of a task, with the code where it is known already.
+/// The schema of a task, with its generated code where the choice needs the code.
 pub(crate) enum Choice {
     Straight,
     Stack(Code),
     Pinned {
-        /// The reason, if it was not asked for.
+        /// The reason, if the user did not ask for `pinned`.
         why: Option<String>,
-        /// What it returns holds the list of its callees' schemas: if all are straight, so is the task.
+        /// The function returns the list of its callees' schemas: the task is straight if every callee is.
         listed: bool,
     },
 }
@@ -48,40 +48,41 @@ pub(crate) enum Choice {
 /// The code of a stack task.
 pub(crate) struct Code {
     pub(crate) head: Option<Head>,
-    /// The statements behind the head.
+    /// The statements after the head.
     pub(crate) rest: TokenStream,
-    /// Never leaves the stack itself: all it awaits is forwarded.
+    /// The task never makes a frame of its own: it forwards the outcome of each await.
     pub(crate) forwards: bool,
-    /// Only hands on the outcome of another task, and is no loop over tasks.
+    /// The task only forwards the outcome of another task, and contains no closure, as a loop over tasks does.
     pub(crate) inlined: bool,
-    /// What it returns holds the list of its callees' schemas.
+    /// The function returns the list of its callees' schemas.
     pub(crate) listed: bool,
-    /// The code is right if these hold; otherwise the task is pinned.
+    /// The code is valid if all demands hold. Otherwise the task is pinned, or the build fails if `stack` was
+    /// requested.
     pub(crate) demands: Vec<Demand>,
 }
 
 /// The head of a body, as a function of its own.
 pub(crate) struct Head {
-    /// The binders of the parameters, with what rustc need not say of them.
+    /// The parameters' patterns, each with the lint attribute that it needs.
     pub(crate) pats: Vec<(Option<TokenStream>, TokenStream)>,
     /// The statements.
     pub(crate) stmts: TokenStream,
-    /// The parameters, handed on.
+    /// The parameters, as the head passes them to the rest.
     pub(crate) names: Vec<TokenStream>,
 }
 
-/// What the place of a function allows.
+/// The choices that the position of a function permits.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// Its head may be a function of its own.
+    /// The head may be a separate function.
     pub(crate) split: bool,
-    /// It may be found to be straight by the schemas of its callees.
+    /// The schemas of the callees may make the task straight.
     pub(crate) listed: bool,
-    /// It runs at an object's home.
+    /// The task runs at an object's home.
     pub(crate) located: bool,
 }
 
-/// Chooses for a body.
+/// Chooses the schema of a body.
 pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, place: Place) -> syn::Result<Choice> {
     match wish {
         Wish::Straight => return Ok(Choice::Straight),
@@ -92,7 +93,7 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
         return Ok(Choice::Straight);
     }
     let conditional = scan::conditional(block);
-    // An await that is not always there would be missing in the list.
+    // An await that `#[cfg]` may remove would be missing from the list.
     let always = conditional.is_none() && matches!(wish, Wish::Any | Wish::Stack);
     let listed = place.listed && always && scan::listable(block);
     let mut reasons = Reasons::default();
@@ -134,7 +135,7 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
     errors.finish().map(|()| Choice::Pinned { why: None, listed: false })
 }
 
-/// The types that are taken for names of objects by how they are written.
+/// Collects the types that their spelling marks as references to objects or arrays.
 fn names(params: &[Param], block: &Block) -> Vec<Type> {
     struct Names(Vec<Type>);
     impl<'a> Visit<'a> for Names {
@@ -171,7 +172,7 @@ fn prepare(
             lets.extend(binding);
             continue;
         }
-        // What comes behind a parameter with a pattern is declared behind the pattern's binders.
+        // Parameters after one with a pattern are declared after the binders of that pattern.
         let site = Span::mixed_site();
         let early = normalise::ident_pat(&Ident::new(&format!("__early{index}"), site));
         let (attrs, name) = (&param.attrs, normalise::pat_ident(&early));
@@ -205,7 +206,7 @@ fn prepare(
         pats.into_iter().zip(params).map(|(pat, p)| Bound { pat, kind: p.kind.clone(), ty: p.ty.clone() }).collect();
     let flow = capture::analyse(&known, own, &body, &names, wish.is_stack(), reasons);
     let params = known.into_iter().zip(params).map(|(known, p)| {
-        // What has a pattern has its attributes there.
+        // A parameter with a pattern carries its attributes in the generated `let`.
         let own =
             head::binder(&p.pat).is_some_and(|own| head::binder(&known.pat).is_some_and(|k| k.ident == own.ident));
         let attrs = if own { p.attrs.clone() } else { Vec::new() };
@@ -224,8 +225,8 @@ fn prepare(
     })
 }
 
-/// How a parameter is bound, as in a plain `async fn`: a name is a local; what has another pattern is a local without a
-/// name, which the pattern takes apart. So what the pattern leaves unbound lives until the task ends.
+/// Returns how a parameter is bound, as in a plain `async fn`: a name is a local; any other pattern destructures an
+/// unnamed local, so the parts that the pattern leaves unbound live until the task ends.
 pub(crate) fn parameter(param: &Param, index: usize) -> (Pat, Option<Stmt>) {
     if head::binder(&param.pat).is_some_and(|p| !crate::names::is_constant(p)) {
         return (param.pat.clone(), None);
@@ -242,13 +243,13 @@ pub(crate) fn parameter(param: &Param, index: usize) -> (Pat, Option<Stmt>) {
     (normalise::ident_pat(&local), binding)
 }
 
-/// Does the type say that it borrows?
+/// Returns whether the text of the type shows a borrow.
 fn views(ty: &Type) -> bool {
     let text = quote::quote!(#ty).to_string();
     text.contains('&') || text.contains('\'')
 }
 
-/// What is known of a receiver.
+/// Returns the kind of a receiver.
 pub(crate) fn receiver(receiver: &syn::Receiver) -> Kind {
     match &receiver.kind {
         syn::ReceiverKind::Reference(_, _, Some(_)) => Kind::reference(Lend::Mut),

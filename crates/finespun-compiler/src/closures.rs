@@ -1,9 +1,9 @@
-//! Closures that may as well own what they capture.
+//! Makes closures own their captures where that changes nothing.
 //!
-//! `|k| f(table, k)` captures the local `table`, not what it points to, and a reference to a local cannot follow it
-//! into the heap. Where all that a closure captures are shared references and numbers, by their written types, in
-//! bindings that are not `mut`, copies of them do the same: such a closure becomes `move`. Everything in doubt stays
-//! as it is, which is a reason against the stack schema, not an error.
+//! `|k| f(table, k)` captures the local `table`, not the table that it refers to, and a reference to a local cannot
+//! move to the heap with the task. If all captures are shared references and numbers, by their written types, in
+//! bindings that are not `mut`, copies serve as well: such closures become `move`. A closure in doubt stays as it is,
+//! which is a reason against the stack schema, not an error.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ pub(crate) fn own<'a>(block: &mut Block, params: impl IntoIterator<Item = (&'a P
     Closures { copies: copies.0, names }.visit_block_mut(block);
 }
 
-/// The locals of which a copy is as good, by name; whether they are references.
+/// The locals that a closure may copy, by name. True for references (and names of objects), false for numbers.
 struct Copies(HashMap<String, bool>);
 
 impl Copies {
@@ -40,7 +40,7 @@ impl Copies {
         let reference = match ty {
             Type::Reference(r) if r.mutability.is_none() => true,
             Type::Path(p) if p.qself.is_none() && p.path.get_ident().is_some_and(kinds::is_primitive) => false,
-            // Its methods take it by value.
+            // The methods of an object's name take it by value.
             ty if kinds::is_name(ty) => true,
             _ => return,
         };
@@ -76,7 +76,8 @@ impl VisitMut for Closures<'_> {
 }
 
 impl Closures<'_> {
-    /// Are all captures such locals, and is none of them lent as such?
+    /// Returns whether the closure captures only locals that may be copied, and does not borrow these locals
+    /// themselves.
     fn copied(&self, closure: &ExprClosure) -> bool {
         let mut own = Own { copies: &self.copies, binders: Vec::new(), lent: false, depth: 0 };
         own.visit_expr_closure(closure);
@@ -87,12 +88,12 @@ impl Closures<'_> {
     }
 }
 
-/// What stands in a closure.
+/// The captures and borrows of one closure.
 struct Own<'a> {
     copies: &'a HashMap<String, bool>,
-    /// What it binds itself.
+    /// The names that the closure itself binds.
     binders: Vec<&'a Ident>,
-    /// Something may be lent that a `move` closure would lend from itself.
+    /// A borrow was found that, in a `move` closure, might borrow from the closure itself.
     lent: bool,
     depth: usize,
 }
@@ -111,7 +112,7 @@ impl<'a> Visit<'a> for Own<'a> {
             Expr::RawAddr(_) => self.lent = true,
             Expr::Async(_) => self.lent = true,
             Expr::MethodCall(e) => {
-                // A number's methods may take it by reference; a reference's take what it points to.
+                // A method may take a number by reference; the methods of a reference take the referent.
                 self.lent |= scan::name(&e.receiver).and_then(|n| self.copies.get(&n.to_string())) == Some(&false)
                     && !methods::of_number(&e.method)
                     && !BY_VALUE.iter().any(|m| e.method == m);
@@ -122,7 +123,7 @@ impl<'a> Visit<'a> for Own<'a> {
     }
     fn visit_expr_closure(&mut self, closure: &'a ExprClosure) {
         self.depth += 1;
-        // What one inside lends, it would lend from this one.
+        // A nested closure that is not `move` would borrow from this closure.
         self.lent |= self.depth > 1 && closure.capture.is_none();
         visit::visit_expr_closure(self, closure);
         self.depth -= 1;
@@ -132,12 +133,12 @@ impl<'a> Visit<'a> for Own<'a> {
     }
 }
 
-/// May a string among the tokens name a local, as `format!("{x}")` does?
+/// Returns whether a string among the tokens may name a local, as `format!("{x}")` does.
 fn names_inline(tokens: &TokenStream) -> bool {
     let mut found = false;
     macros::literals(tokens, &mut |text| found |= !macros::inline_names(text).is_empty());
     found
 }
 
-/// Methods of `bool` and of what can be ordered that take numbers by value.
+/// Methods of `bool` and of ordered types that take numbers by value.
 const BY_VALUE: &[&str] = &["min", "max", "then", "then_some"];

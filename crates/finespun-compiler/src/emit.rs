@@ -1,22 +1,21 @@
-//! Writing the code of a schema.
+//! Writes the code of a schema.
 //!
 //! | file | writes |
 //! |---|---|
 //! | [`item`] | signatures |
 //! | [`free`] | free functions and their descriptors |
-//! | [`method`] | methods, and what stands beside them |
-//! | [`dynamic`] | what stands beside a trait |
-//! | [`object`] | what stands beside an object's `impl` block |
+//! | [`method`] | methods and the items beside them |
+//! | [`dynamic`] | the items beside a trait |
+//! | [`object`] | the items beside an object's `impl` block |
 //! | [`straight`] | a body that awaits nothing, or only straight tasks |
-//! | [`listed`] | by what a body is found to be straight |
+//! | [`listed`] | the list of callees' schemas that makes a body straight |
 //! | [`pinned`] | a body as an ordinary `async` state machine |
 //! | [`stack`] | the hot version: awaits are calls and one check |
 //! | [`resume`] | its cold version: entered once, at the await that blocked |
-//! | [`checks`] | what rustc must find true of types and names |
-//! | [`exits`] | `return`, `?`, `break`, `continue` where they mean something else |
+//! | [`checks`] | assumptions about types and names, for rustc to check |
+//! | [`exits`] | `return`, `?`, `break`, `continue` where they change their meaning |
 //!
-//! Generated names and `unsafe` carry the macro's own spans. `unsafe` blocks
-//! hold generated tokens only.
+//! Generated names and `unsafe` carry the macro's own spans. `unsafe` blocks hold generated tokens only.
 
 pub(crate) mod checks;
 pub(crate) mod dynamic;
@@ -46,7 +45,7 @@ use crate::scan::Known;
 
 /// A body that is ready to be written as a stack task.
 pub(crate) struct Ready {
-    /// The parameters' attributes, patterns, and what they are bound to.
+    /// The parameters' attributes and patterns, and the expressions that the patterns bind.
     pub(crate) params: Vec<(Vec<syn::Attribute>, syn::Pat, TokenStream)>,
     /// The leading exits.
     pub(crate) head: Vec<syn::Stmt>,
@@ -54,27 +53,27 @@ pub(crate) struct Ready {
     pub(crate) names: Names,
     pub(crate) flow: Flow,
     pub(crate) ret: Type,
-    /// Without guard checks.
+    /// The code has no guard checks.
     pub(crate) unchecked: bool,
-    /// With the list of the callees' schemas, by which the task may be straight.
+    /// The code contains the list of the callees' schemas, which may make the task straight.
     pub(crate) listed: bool,
-    /// Its frames run at one node only, and need not be `Send`.
+    /// The task's frames run at one node only, and need not be `Send`.
     pub(crate) located: bool,
 }
 
 impl Ready {
-    /// Is every outcome handed to the caller as it is?
+    /// Returns whether the task forwards every outcome to its caller.
     pub(crate) fn forwards(&self) -> bool {
         self.entries().is_empty()
     }
 
-    /// The points that need an entry into the resumable code, in order.
+    /// Returns the await points that need an entry into the resumable code, in order.
     fn entries(&self) -> Vec<PointId> {
         (0..self.body.points.len()).filter(|&p| !self.flow.forwards[p]).collect()
     }
 }
 
-/// A body in the stack schema.
+/// Writes a body in the stack schema.
 pub(crate) fn stack(ready: &Ready) -> Code {
     Code {
         head: stack::head(ready),
@@ -86,7 +85,7 @@ pub(crate) fn stack(ready: &Ready) -> Code {
     }
 }
 
-/// The type that says which task this is, for whoever catches a panic of it.
+/// Writes the type that names the task in a reported panic.
 fn named(name: &Ident) -> TokenStream {
     let shown = name.unraw().to_string();
     let here = quote::quote_spanned!(name.span()=> ::finespun::__rt::Origin::here(#shown));
@@ -98,17 +97,17 @@ fn named(name: &Ident) -> TokenStream {
     }
 }
 
-/// The user's own code begins: from here to `own_ends` the task is noted if it panics.
+/// Starts the user's own code: until `own_ends`, a panic is attributed to this task.
 fn own_begins() -> TokenStream {
     quote::quote_spanned!(Span::mixed_site()=> let mut __note = ::finespun::__rt::Note::<__Task>::new();)
 }
 
-/// The task is left, or another one called that says itself who it is.
+/// Ends the user's own code: the task returns, or calls another task, which attributes its panics itself.
 fn own_ends() -> TokenStream {
     quote::quote_spanned!(Span::mixed_site()=> ::finespun::__rt::Note::end(__note);)
 }
 
-/// A future of the user's own code.
+/// Wraps a future of the user's own code, so that its panics are attributed to this task.
 fn noted(future: TokenStream) -> TokenStream {
     quote::quote_spanned!(Span::mixed_site()=> ::finespun::__rt::Noted::<__Task, _>::new(#future))
 }
@@ -118,8 +117,8 @@ pub(crate) fn argument(index: usize) -> Ident {
     Ident::new(&format!("__a{index}"), Span::mixed_site())
 }
 
-/// The variant of the entry enum for the `index`-th of `count` entries, around
-/// `payload`: an expression or a pattern.
+/// Returns the variant of the entry enum for the `index`-th of `count` entries, around `payload`: an expression or a
+/// pattern.
 fn entry(index: usize, count: usize, payload: TokenStream, span: Span) -> TokenStream {
     let outer = format_ident!("En{}", count.min(16), span = span);
     if index < 15 || count <= 16 {
@@ -130,13 +129,13 @@ fn entry(index: usize, count: usize, payload: TokenStream, span: Span) -> TokenS
     quote::quote_spanned!(span=> ::finespun::__rt::#outer::P15(#inner))
 }
 
-/// The tuple of these, with the comma that a single one needs.
+/// Returns the items as a tuple, with the comma that a single item needs.
 fn tuple<T: ToTokens>(items: impl IntoIterator<Item = T>) -> TokenStream {
     let items = items.into_iter();
     quote!((#(#items,)*))
 }
 
-/// The operands of a call and the locals they are bound to.
+/// Returns the locals that hold the operands of a call, and the `let`s that bind them.
 fn bound(
     ready: &Ready,
     call: &Call,

@@ -1,4 +1,4 @@
-//! How a refusal reaches the user: a `compile_error!` at his own tokens.
+//! Reports errors to the user as `compile_error!` at the user's own tokens.
 
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -25,7 +25,7 @@ impl Errors {
         }
     }
 
-    /// Everything so far, if anything.
+    /// Returns all errors so far as one, if any.
     pub(crate) fn finish(self) -> syn::Result<()> {
         self.0.map_or(Ok(()), Err)
     }

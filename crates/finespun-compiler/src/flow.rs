@@ -1,8 +1,7 @@
-//! Who is alive, moved and lent at each place where a task may leave the stack.
+//! Finds the locals that are live, moved and borrowed at each location where a task may leave the stack.
 //!
-//! [`graph`] turns the normalised body into a graph of [events](event), [`solve`] runs
-//! the two data-flow analyses over it, [`capture`] reads from them what each
-//! state must carry, and which reasons speak against the stack schema.
+//! [`graph`] turns the normalised body into a graph of [events](event), [`solve`] runs the two data-flow analyses over
+//! it, and [`capture`] derives from them the locals that each state carries and the reasons against the stack schema.
 
 pub(crate) mod capture;
 mod closure;

@@ -1,7 +1,8 @@
-//! Fragments of `macro_rules!`: what stood for `$e` comes as one group without delimiters.
+//! Fragments of `macro_rules!`: the tokens substituted for `$e` arrive as one group without delimiters.
 //!
-//! rustc drops such groups where a proc macro gives them back (rust-lang/rust#67062), and with them what binds to what:
-//! `$a * 2` of `1 + 2` would be 5. So those for which it matters get parentheses, before anything is parsed.
+//! rustc drops such groups when a proc macro returns them (rust-lang/rust#67062), and with them the grouping of
+//! operands: `$a * 2` of `1 + 2` would be 5. Therefore the fragments for which grouping matters get parentheses before
+//! anything is parsed.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::Parser;
@@ -9,15 +10,15 @@ use syn::{Expr, MacroDelimiter, Pat, Type, TypeParamBound, parse2, punctuated::P
 
 use crate::{macros, scan};
 
-/// The same tokens, with parentheses around the fragments that need them.
+/// Returns the same tokens, with parentheses around the fragments that need them.
 pub(crate) fn parenthesised(tokens: TokenStream) -> TokenStream {
     changed(&tokens, true).unwrap_or(tokens)
 }
 
-/// The tokens with parentheses, if there are any to be added: what is taken apart is not shown as it was written any more
+/// Returns the tokens with parentheses, if any must be added: rebuilt tokens are no longer shown as they were written
 /// (by `assert!`, which shows its condition).
 ///
-/// `code` says that this is no macro's argument, in which anything may follow anything.
+/// `code` says that the tokens are not a macro's argument, in which any token may follow any other.
 fn changed(tokens: &TokenStream, code: bool) -> Option<TokenStream> {
     let mut trees = tokens.clone().into_iter().peekable();
     let mut out: Vec<TokenTree> = Vec::new();
@@ -32,7 +33,7 @@ fn changed(tokens: &TokenStream, code: bool) -> Option<TokenStream> {
             continue;
         }
         let called = called(&out).map(Ident::to_string).unwrap_or_default();
-        // The text of such arguments is what counts.
+        // The macro shows the text of its arguments.
         if macros::is_text(&called) {
             out.push(tree);
             continue;
@@ -41,7 +42,7 @@ fn changed(tokens: &TokenStream, code: bool) -> Option<TokenStream> {
         let fragment = group.delimiter() == Delimiter::None;
         let loose = fragment && binds_loosely(&group.stream(), trees.peek());
         let ended = code && fragment && ends_unsaid(&group.stream(), trees.peek());
-        // rustc drops the group anyway, and it is no statement with it.
+        // rustc drops the group anyway, and with the group it is not a statement.
         let block = code
             && fragment
             && !loose
@@ -63,7 +64,7 @@ fn changed(tokens: &TokenStream, code: bool) -> Option<TokenStream> {
                     inside => inside.unwrap_or_else(|| group.stream()),
                 },
             );
-            // No lint looks at parentheses that the author has not written.
+            // Lints ignore parentheses that the author did not write.
             new.set_span(if loose { Span::mixed_site().located_at(group.span()) } else { group.span() });
             out.push(new.into());
         }
@@ -74,7 +75,7 @@ fn changed(tokens: &TokenStream, code: bool) -> Option<TokenStream> {
     any.then(|| out.into_iter().collect())
 }
 
-/// The macro whose arguments follow these tokens.
+/// Returns the macro whose arguments follow these tokens.
 fn called(before: &[TokenTree]) -> Option<&Ident> {
     match before {
         [.., TokenTree::Ident(name), TokenTree::Punct(p)] if p.as_char() == '!' => Some(name),
@@ -82,14 +83,14 @@ fn called(before: &[TokenTree]) -> Option<&Ident> {
     }
 }
 
-/// Does another statement, or another arm, begin behind a fragment, if that is a whole statement?
+/// Returns whether another statement or arm begins after a fragment, if the fragment is a whole statement.
 fn another_begins(next: Option<&TokenTree>) -> bool {
     match next {
-        // What goes on with an expression or a pattern.
+        // These words continue an expression or a pattern.
         Some(TokenTree::Ident(ident)) => {
             !["as", "else", "for", "if", "in", "where"].iter().any(|keyword| ident == keyword)
         }
-        // The block of a condition begins none.
+        // The block of a condition does not begin a statement.
         Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::None => {
             !matches!(group.stream().into_iter().next(), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Brace)
         }
@@ -98,7 +99,7 @@ fn another_begins(next: Option<&TokenTree>) -> bool {
     }
 }
 
-/// Is a fragment with these tokens a statement that the fragment's end ends, and no semicolon?
+/// Returns whether a fragment with these tokens is a statement that ends with the fragment, without a semicolon.
 fn ends_unsaid(tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
     if matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(first)) if first == "let") {
         let said = matches!(next, Some(TokenTree::Punct(p)) if p.as_char() == ';');
@@ -125,7 +126,7 @@ fn ends_unsaid(tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
     }
 }
 
-/// May such an expression stand as a statement, without a semicolon?
+/// Returns whether the expression may be a statement without a semicolon.
 fn is_block(expr: &Expr) -> bool {
     match expr {
         Expr::Block(_)
@@ -141,22 +142,22 @@ fn is_block(expr: &Expr) -> bool {
     }
 }
 
-/// Is what follows these tokens, in brackets, an attribute's?
+/// Returns whether the bracketed tokens after these are an attribute's.
 fn is_attribute(before: &[TokenTree]) -> bool {
     let is = |tree: Option<&TokenTree>, wanted| matches!(tree, Some(TokenTree::Punct(p)) if p.as_char() == wanted);
     let last = before.last();
     is(last, '#') || is(last, '!') && is(before.iter().rev().nth(1), '#')
 }
 
-/// May these tokens mean something else if they stand before what follows, or behind what precedes them? They are an
-/// expression, a pattern, a type, or something that is none of these.
+/// Returns whether these tokens may change their meaning before the next tokens, or after the preceding ones. They are
+/// an expression, a pattern, a type, or none of these.
 fn binds_loosely(tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
     if let Ok(expr) = parse2::<Expr>(tokens.clone()) {
         return match expr {
-            // Nothing but what follows binds closer.
+            // Only following tokens can bind closer.
             Expr::Unary(_) | Expr::Reference(_) | Expr::RawAddr(_) => next.is_some_and(is_postfix),
             expr if is_block(&expr) => next.is_some_and(|next| is_postfix(next) || is_operator(next)),
-            // The rest of a pattern.
+            // `..` alone is the rest of a pattern.
             Expr::Range(range) => range.start.is_some() || range.end.is_some(),
             Expr::Binary(_)
             | Expr::Cast(_)
@@ -173,16 +174,16 @@ fn binds_loosely(tokens: &TokenStream, next: Option<&TokenTree>) -> bool {
         Ok(Type::TraitObject(object)) => several(&object.bounds),
         Ok(Type::ImplTrait(bounded)) => several(&bounded.bounds),
         Ok(_) => false,
-        // A pattern, then. What binds a name does not look like an expression.
+        // The tokens may be a pattern. A pattern that binds a name does not look like an expression.
         Err(_) => matches!(Pat::parse_multi.parse2(tokens.clone()), Ok(Pat::Or(_))),
     }
 }
 
-/// Does this follow an operand, and bind it closer than any operator before it?
+/// Returns whether this token follows an operand, and binds it closer than any operator before it.
 fn is_postfix(next: &TokenTree) -> bool {
     match next {
         TokenTree::Punct(p) => match p.as_char() {
-            // Not `..`, which is an operator.
+            // Excludes `..`, which is an operator.
             '.' => p.spacing() == Spacing::Alone,
             other => other == '?',
         },
@@ -195,7 +196,7 @@ fn is_operator(next: &TokenTree) -> bool {
     match next {
         TokenTree::Punct(p) => match p.as_char() {
             ';' | ',' | '#' => false,
-            // The end of an arm's pattern is none.
+            // The end of an arm's pattern is not an operator.
             '=' => p.spacing() == Spacing::Alone,
             _ => true,
         },
@@ -210,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    /// The tokens with every `[: .. :]`, written as `{ .. }` here, as a fragment.
+    /// Returns the tokens with every `[: .. :]`, written as `{ .. }` here, as a fragment.
     fn with_fragments(text: &str) -> TokenStream {
         fn fragments(tokens: TokenStream) -> TokenStream {
             let each = tokens.into_iter().map(|tree| match tree {
@@ -226,7 +227,7 @@ mod tests {
     }
 
     fn check(fragments: &str, expected: &str) {
-        // As rustc sees it: groups without delimiters are dropped.
+        // Returns the tokens as rustc sees them: groups without delimiters are dropped.
         fn flat(tokens: TokenStream) -> TokenStream {
             tokens
                 .into_iter()
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_binds_loosely_gets_parentheses() {
+    fn loosely_binding_fragments_get_parentheses() {
         check("{1 + 2} * {x}", "(1 + 2) * x");
         check("{{1 + 2}} * {f(x)}", "(1 + 2) * f(x)");
         check("{-1}.pow(2) + {-1}", "(-1).pow(2) + -1");
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_get_them_before_operators() {
+    fn blocks_get_parentheses_before_operators() {
         let fragment = |text: &str| {
             let block: TokenTree =
                 Group::new(Delimiter::None, TokenStream::from_str("loop { }").expect("tokens")).into();

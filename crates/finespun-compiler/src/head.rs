@@ -1,14 +1,11 @@
-//! The head of a body: leading statements that only find out whether there is
-//! anything to do.
+//! The head of a body: leading statements that only determine whether the body has anything to do.
 //!
-//! `if n < 2 { return n; }`, `let Some(node) = node else { return 0 };`, the
-//! arms of a final `match` that await nothing: a call that ends there is cheap,
-//! so the head becomes a function that callers inline, in front of the *rest*,
-//! which they do not.
+//! `if n < 2 { return n; }`, `let Some(node) = node else { return 0 };`, the arms of a final `match` that await
+//! nothing: a call that ends there is cheap. So the head becomes a function that is inlined into callers, in front of
+//! the *rest*, which is not.
 //!
-//! An exit moves into the head altogether. A test whose other outcome binds
-//! names stays in the rest as well, so it may only look at places whose
-//! evaluation nobody can see.
+//! An exit moves into the head altogether. A test whose other outcome binds names stays in the rest as well, so it may
+//! only read places whose evaluation is unobservable.
 
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, Pat, Stmt};
@@ -17,14 +14,13 @@ use crate::kinds::{Kind, Lend};
 use crate::macros;
 use crate::scan;
 
-/// A parameter as the head sees it: its binder and what is known of it.
+/// A parameter as the head sees it: its binder and its kind.
 pub(crate) struct Known<'a> {
     pub(crate) pat: &'a Pat,
     pub(crate) kind: &'a Kind,
 }
 
-/// Takes the head off a body whose names are resolved. `views`: does the result
-/// borrow from a parameter?
+/// Splits the head off a body whose names are resolved. `views` says whether the result borrows from a parameter.
 pub(crate) fn split(params: &[Known<'_>], block: &mut Block, views: bool) -> Vec<Stmt> {
     let plain = params.iter().all(|p| matches!(p.pat, Pat::Wild(_)) || binder(p.pat).is_some());
     let items = block.stmts.iter().any(|s| matches!(s, Stmt::Item(_)));
@@ -58,11 +54,11 @@ pub(crate) fn split(params: &[Known<'_>], block: &mut Block, views: bool) -> Vec
     head
 }
 
-/// What the rest may assume: the last test of the head, which it does once
-/// more, with its exits out of reach. So the second test costs nothing.
+/// Returns the assumption of the rest: the last test of the head, which the rest repeats with unreachable exits. So the
+/// second test costs nothing.
 ///
-/// Only for tests of parameters themselves: a field or `*` may be a call of the
-/// user's `Deref`, which need not do the same twice.
+/// Applies only to tests of parameters themselves: a field access or `*` may call the user's `Deref`, which need not
+/// return the same twice.
 pub(crate) fn assumption(head: &[Stmt]) -> Option<Stmt> {
     let mut last = head.last()?.clone();
     let never: Expr = syn::parse_quote!({ unsafe { ::core::hint::unreachable_unchecked() } });
@@ -91,7 +87,7 @@ pub(crate) fn assumption(head: &[Stmt]) -> Option<Stmt> {
     Some(last)
 }
 
-/// A name, a borrow of one, or a tuple of these and of literals.
+/// Returns whether an expression is a name, a borrow of a name, or a tuple of these and of literals.
 fn by_name(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Path(_) | Expr::Lit(_) => true,
@@ -101,7 +97,7 @@ fn by_name(expr: &Expr) -> bool {
     }
 }
 
-/// The name, if the parameter is one.
+/// Returns the binder, if the parameter is a plain name.
 pub(crate) fn binder(pat: &Pat) -> Option<&syn::PatIdent> {
     match pat {
         Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => Some(p),
@@ -110,11 +106,11 @@ pub(crate) fn binder(pat: &Pat) -> Option<&syn::PatIdent> {
 }
 
 enum Leading {
-    /// Is nowhere else.
+    /// Moves into the head.
     Exit(Stmt),
-    /// Leaves behind what is done otherwise.
+    /// Moves into the head; the expression, the other outcome, remains as the rest.
     Branch(Stmt, Expr),
-    /// Is done once more behind the head.
+    /// Is repeated in the rest.
     Test(Stmt),
 }
 
@@ -196,8 +192,7 @@ fn branch(params: &[Known<'_>], e: &syn::ExprIf, after: &[Stmt], tail: bool) -> 
     }
 }
 
-/// The arms of a `match` that end the task, or `None` if they cannot be told
-/// from the others without running code.
+/// Returns which arms of a `match` end the task, or `None` if only running code could distinguish them from the others.
 fn ends(e: &syn::ExprMatch, end: &dyn Fn(&Expr) -> bool) -> Option<Vec<bool>> {
     let ends: Vec<bool> = e.arms.iter().map(|a| end(&a.body) && !scan::awaits(&a.body)).collect();
     let mixed = ends.contains(&true) && ends.contains(&false);
@@ -220,7 +215,7 @@ fn test(params: &[Known<'_>], e: &syn::ExprMatch, ends: Option<Vec<bool>>) -> Op
     Some(Leading::Test(Stmt::Expr(Expr::Match(test), None)))
 }
 
-/// A block whose value is the result of the task.
+/// Returns a block whose value is the result of the task.
 fn left(mut block: Block) -> Block {
     if block_diverges(&block) {
         return block;
@@ -244,7 +239,7 @@ fn left(mut block: Block) -> Block {
     block
 }
 
-/// Does control never come behind this expression?
+/// Returns whether control never passes this expression.
 fn diverges(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Return(_) => true,
@@ -262,8 +257,8 @@ fn block_diverges(block: &Block) -> bool {
     }
 }
 
-/// Has every parameter that this mentions its value afterwards? So it is if
-/// nothing can be moved out of it, and also if it is named again, and not as what gets a new value.
+/// Returns whether every parameter that `cond` mentions still has its value afterwards: the parameter has no part that
+/// could be moved, or it is named again, and not as the target of an assignment.
 fn kept(params: &[Known<'_>], cond: &Expr, after: &proc_macro2::TokenStream) -> bool {
     let cond = quote::quote!(#cond);
     params.iter().all(|p| {
@@ -274,8 +269,8 @@ fn kept(params: &[Known<'_>], cond: &Expr, after: &proc_macro2::TokenStream) -> 
     })
 }
 
-/// May this be looked at twice? Parameters, fields behind references, borrows
-/// of these, and tuples of numbers.
+/// Returns whether this expression may be read twice: parameters, fields behind references, borrows of these, and
+/// tuples of numbers.
 fn still(params: &[Known<'_>], expr: &Expr) -> bool {
     let known = |name: &Ident| params.iter().find(|p| binder(p.pat).is_some_and(|b| b.ident == *name));
     match scan::peel(expr) {
@@ -306,7 +301,7 @@ fn guarded(pat: &Pat) -> bool {
     seen.0
 }
 
-/// Takes the binders out of a pattern.
+/// Removes the binders from a pattern.
 struct Blank;
 
 impl VisitMut for Blank {

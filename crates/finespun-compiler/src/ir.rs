@@ -1,8 +1,7 @@
-//! The normalised body: every await stands at statement level.
+//! The normalised body: every await is at statement level.
 //!
-//! What awaits nothing stays as the user wrote it ([`Node::Plain`], and the
-//! expressions inside other nodes); what contains an await has a node of its
-//! own. Both versions of a stack task are written from this tree.
+//! Code that awaits nothing stays as the user wrote it ([`Node::Plain`], and the expressions inside other nodes); code
+//! that contains an await has its own node. Both versions of a stack task are written from this tree.
 
 use quote::ToTokens;
 use syn::{Expr, Ident, Item, Label, Pat, Stmt, Type};
@@ -23,7 +22,7 @@ pub(crate) struct Body {
     pub(crate) root: BlockId,
     /// Items at the top of the body, emitted once.
     pub(crate) items: Vec<Stmt>,
-    /// Locals that are used by value before an await, and named behind it instead.
+    /// Locals that are used by value before an await; the normalised body names them after it instead.
     pub(crate) postponed: Vec<(syn::Ident, proc_macro2::Span)>,
 }
 
@@ -31,21 +30,21 @@ pub(crate) struct Body {
 #[derive(Default)]
 pub(crate) struct Block {
     pub(crate) nodes: Vec<Node>,
-    /// The value without an await; `None` is `()`, or not reached.
+    /// The value without an await; `None` is `()`, or unreachable.
     pub(crate) value: Option<Expr>,
     /// The node that this block is part of.
     pub(crate) parent: Option<(BlockId, usize)>,
 }
 
-/// Where a value goes.
+/// The destination of a value.
 pub(crate) enum Dest {
     /// A new local.
     Let(Box<Pat>, Option<Box<Type>>),
-    /// Nowhere.
+    /// The value is discarded.
     Unit,
-    /// It is the value of the block whose last node this is.
+    /// The value is the value of the block whose last node this is.
     Value,
-    /// It is the result of the task.
+    /// The value is the result of the task.
     Tail,
 }
 
@@ -76,12 +75,13 @@ pub(crate) enum Node {
         label: Option<Label>,
         body: BlockId,
         out: Dest,
-        /// It ends with a statement: in the plain function a value for a new local is in that local before then.
+        /// The scope ends with a statement: in the plain function, a value for a new local is in that local before the
+        /// scope ends.
         statement: bool,
     },
 }
 
-/// What is awaited.
+/// The awaited call or calls.
 pub(crate) enum Call {
     One(Expr),
     Join(Vec<Expr>),
@@ -104,7 +104,7 @@ impl Call {
 }
 
 impl Node {
-    /// The blocks inside.
+    /// Returns the blocks inside.
     pub(crate) fn children(&self) -> Vec<BlockId> {
         match self {
             Node::Plain(_) | Node::Await(_) => Vec::new(),
@@ -114,13 +114,13 @@ impl Node {
         }
     }
 
-    /// Is its value in a new local before its scopes end?
+    /// Returns whether the node's value is in a new local before its scopes end.
     pub(crate) fn early(&self) -> bool {
-        // What a pattern leaves unbound is dropped with the statement: it must not be in a local.
+        // The parts that a pattern leaves unbound are dropped with the statement, so the value must not be in a local.
         matches!(self, Node::Scope { statement: true, out: Dest::Let(pat, _), .. } if takes_all(pat))
     }
 
-    /// Where the value of a compound node goes.
+    /// Returns the destination of a compound node's value.
     pub(crate) fn out(&self) -> Option<&Dest> {
         match self {
             Node::Plain(_) | Node::Await(_) => None,
@@ -132,7 +132,8 @@ impl Node {
 }
 
 impl Body {
-    /// May a type name what only the body knows: something that is inferred, or one of its items?
+    /// Returns whether a type may name something that only the body knows: an inferred type, or one of the body's
+    /// items.
     pub(crate) fn names_in(&self, ty: &Type) -> bool {
         let nodes = self.blocks.iter().flat_map(|block| &block.nodes);
         let inner = nodes.filter_map(|node| match node {
@@ -156,7 +157,7 @@ impl Body {
         macros::mentions(&ty.to_token_stream(), &|name| name == "_" || items.iter().any(|stmt| declared(stmt, name)))
     }
 
-    /// Is there a `break` anywhere in this block?
+    /// Returns whether this block contains a `break`.
     pub(crate) fn breaks(&self, block: BlockId) -> bool {
         let text = |t: proc_macro2::TokenStream| macros::mentions(&t, &|i| i == "break");
         let block = &self.blocks[block];
@@ -171,7 +172,7 @@ impl Body {
         here || text(quote::quote!(#value)) || block.nodes.iter().flat_map(Node::children).any(|b| self.breaks(b))
     }
 
-    /// Tells every block which node it belongs to.
+    /// Sets the parent node of every block.
     pub(crate) fn link(&mut self) {
         for block in 0..self.blocks.len() {
             for index in 0..self.blocks[block].nodes.len() {

@@ -1,23 +1,23 @@
-//! What can be known of a local without types: whether dropping it may run
-//! code, and whether borrowing from it borrows the local itself.
+//! Knowledge about a local without types: whether its drop may run code, and whether borrowing from it borrows the
+//! local itself.
 
 use std::collections::BTreeSet;
 
 use quote::ToTokens;
 use syn::{GenericArgument, PathArguments, Type};
 
-/// Whom a borrow of a local borrows from.
+/// The lender of a borrow of a local.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Lend {
     /// The local itself.
     Owned,
-    /// What it points to, shared.
+    /// The local's referent, shared.
     Shared,
-    /// What it points to, exclusively.
+    /// The local's referent, exclusively.
     Mut,
 }
 
-/// What is known of a value.
+/// The known properties of a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
     /// May dropping it run code?
@@ -25,22 +25,20 @@ pub(crate) struct Kind {
     pub(crate) lends: Lend,
     /// A number, `bool` or `char`, or a range or tuple of such.
     pub(crate) primitive: bool,
-    /// That there is nothing to drop is a guess, from the name of a method: rustc is asked whether it is right.
+    /// `drops` is false by a guess, from the name of a method: rustc checks the guess.
     pub(crate) guess: bool,
-    /// An iterator of pairs of a number and something.
+    /// An iterator of pairs of a number and another value.
     pub(crate) counted: bool,
-    /// A closure, or something built around one: its type is new at every
-    /// place where the expression is written.
+    /// A closure, or a value built around one: its type is new at every place where the expression is written.
     pub(crate) closure: bool,
-    /// The locals it borrows from; with `true`, the local itself and not what
-    /// the local points to.
+    /// The locals that the value borrows from; `true` means the local itself, `false` its referent.
     pub(crate) from: BTreeSet<(usize, bool)>,
-    /// What a `ref` binder of this value borrows from, if the value stands in a local.
+    /// The local that a `ref` binder of this value borrows from, if the value is in a local.
     pub(crate) place: Option<(usize, bool)>,
 }
 
 impl Kind {
-    /// Nothing is known.
+    /// Returns the kind of a value without known properties.
     pub(crate) fn unknown() -> Kind {
         Kind {
             drops: true,
@@ -58,12 +56,12 @@ impl Kind {
         Kind { drops: false, primitive: true, ..Kind::unknown() }
     }
 
-    /// A number, as the name of a method says.
+    /// Returns the kind of a number, by the name of a method.
     pub(crate) fn guessed() -> Kind {
         Kind { guess: true, ..Kind::primitive() }
     }
 
-    /// `Copy`, but of unknown type.
+    /// Returns the kind of a `Copy` value of unknown type.
     pub(crate) fn copy() -> Kind {
         Kind { drops: false, ..Kind::unknown() }
     }
@@ -72,12 +70,12 @@ impl Kind {
         Kind { drops: false, lends, ..Kind::unknown() }
     }
 
-    /// What an iterator over a value of this kind gives.
+    /// Returns the kind of the items of an iterator over a value of this kind.
     pub(crate) fn element(&self) -> Kind {
         let reference = !self.drops && self.lends != Lend::Owned && !self.primitive;
         let kind = match reference {
             true => Kind { guess: true, ..Kind::reference(self.lends) },
-            // What has no destructor may give what has one.
+            // A value without a destructor may yield items with one.
             false => Kind { drops: self.drops || !self.primitive, ..self.clone() },
         };
         Kind { closure: false, from: self.from.clone(), counted: self.counted, ..kind }
@@ -94,7 +92,7 @@ const PRIMITIVES: &[&str] = &[
     "char",
 ];
 
-/// What a type annotation says.
+/// Returns the kind that a type annotation implies.
 pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
     Some(match ty {
         Type::Reference(r) if r.mutability.is_some() => Kind::reference(Lend::Mut),
@@ -114,7 +112,7 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
             let wraps = ["Option", "Range", "RangeInclusive"].iter().any(|n| last.ident == n);
             match args.args.first() {
                 Some(GenericArgument::Type(_)) if is_name(ty) => Kind::reference(Lend::Shared),
-                // Unlike a number, it is borrowed by its methods.
+                // Unlike a number, the wrapper is borrowed by its methods.
                 Some(GenericArgument::Type(inner)) if wraps => Kind {
                     guess: true,
                     primitive: last.ident != "Option" && of_type(inner)?.primitive,
@@ -127,8 +125,9 @@ pub(crate) fn of_type(ty: &Type) -> Option<Kind> {
     })
 }
 
-/// Is this a `Ref<T>`, an `IArray<T>` or an `MArray<T>`, the name of an object or an array? It can be copied, and borrows nothing. Who calls another type so, one
-/// with a destructor, is told: see `choose::names`.
+/// Returns whether this is a `Ref<T>`, an `IArray<T>` or an `MArray<T>`, the name of an object or an array. The name is
+/// `Copy` and borrows nothing. A user-defined type of the same name with a destructor is reported as an error: see
+/// `choose::names`.
 pub(crate) fn is_name(ty: &Type) -> bool {
     let Type::Path(p) = ty else { return false };
     let Some(last) = p.path.segments.last().filter(|_| p.qself.is_none() && p.path.segments.len() == 1) else {
@@ -140,7 +139,7 @@ pub(crate) fn is_name(ty: &Type) -> bool {
     known && named && args.args.len() == 1 && matches!(args.args[0], GenericArgument::Type(_))
 }
 
-/// Does the text of a type tell that its values travel in registers?
+/// Returns whether the text of a type shows that its values travel in registers.
 pub(crate) fn scalar(ty: &Type) -> bool {
     match ty {
         Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => true,
@@ -159,7 +158,7 @@ pub(crate) fn scalar(ty: &Type) -> bool {
     }
 }
 
-/// A type made of these.
+/// Returns the kind of a type with these parts.
 fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
     let mut whole = Kind::primitive();
     for part in parts {
@@ -168,7 +167,7 @@ fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
                 whole.drops |= kind.drops;
                 whole.primitive &= kind.primitive;
                 whole.guess |= kind.guess;
-                // If one of several is `&mut`, the whole is not copied.
+                // If one of several parts is `&mut`, the whole is not copied.
                 if kind.lends != Lend::Owned && whole.lends != Lend::Mut {
                     whole.lends = kind.lends;
                 }
@@ -179,7 +178,7 @@ fn all<'a>(parts: impl Iterator<Item = &'a Type>) -> Kind {
     whole
 }
 
-/// Types of std's with a lifetime, which may be left out where they are written.
+/// Types of std with a lifetime parameter, which may be elided where they are written.
 const BORROWING: &[&str] = &[
     "Arguments",
     "Bytes",
@@ -214,8 +213,8 @@ const BORROWING: &[&str] = &[
     "Windows",
 ];
 
-/// Is this a type that borrows nothing: no reference, no lifetime, and none of
-/// the generic parameters, which may stand for either?
+/// Returns whether a type borrows nothing: no reference, no lifetime, and none of the generic parameters, which may
+/// contain either.
 pub(crate) fn owns_all(ty: &Type, generics: &[syn::Ident]) -> bool {
     struct Look<'a>(&'a [syn::Ident], bool);
     impl<'a> syn::visit::Visit<'a> for Look<'_> {
@@ -247,7 +246,7 @@ pub(crate) fn owns_all(ty: &Type, generics: &[syn::Ident]) -> bool {
     look.1
 }
 
-/// Types of std's whose values move.
+/// Types of std whose values move.
 const MOVED: &[&str] = &[
     "String",
     "Box",
@@ -272,7 +271,7 @@ const MOVED: &[&str] = &[
     "OsString",
 ];
 
-/// May this be a type whose values are copied?
+/// Returns whether this type's values may be copied.
 pub(crate) fn may_be_copied(ty: &Type, generics: &[syn::Ident]) -> bool {
     let inner = |args: &PathArguments| match args {
         PathArguments::AngleBracketed(args) => args.args.iter().all(|arg| match arg {
@@ -298,7 +297,7 @@ pub(crate) fn may_be_copied(ty: &Type, generics: &[syn::Ident]) -> bool {
     }
 }
 
-/// Does a reference to this type give references to its elements?
+/// Returns whether iterating over a reference to this type yields references to its elements.
 pub(crate) fn is_collection(ty: &Type) -> bool {
     match ty {
         Type::Slice(_) | Type::Array(_) => true,
@@ -313,12 +312,12 @@ pub(crate) fn is_collection(ty: &Type) -> bool {
     }
 }
 
-/// Is a part of the type left to be found out?
+/// Returns whether a part of the type is inferred.
 pub(crate) fn has_holes(ty: &Type) -> bool {
     crate::macros::mentions(&ty.to_token_stream(), &|name| name == "_")
 }
 
-/// Is this the name of a primitive type?
+/// Returns whether this is the name of a primitive type.
 pub(crate) fn is_primitive(name: &syn::Ident) -> bool {
     PRIMITIVES.iter().any(|n| name == n)
 }

@@ -1,20 +1,19 @@
 //! The task compiler: one `async fn` in, code for one *schema* out.
 //!
 //! ```text
-//! groups     fragments of macros keep what they bind
-//! parse      options, items, what is refused          -> error
-//! names      every binder gets a name of its own
-//! closures   some may as well own what they capture
-//! head       leading exits, which callers inline
-//! normalise  every await stands at statement level    -> ir
-//! flow       who is alive, moved, lent at each await  -> reasons
+//! groups     fragments of macros keep their grouping
+//! parse      options, items, rejected code            -> error
+//! names      every binder gets a unique name
+//! closures   some may as well own their captures
+//! head       leading exits, inlined into callers
+//! normalise  every await at statement level           -> ir
+//! flow       liveness, moves, borrows at each await   -> reasons
 //! emit       straight, stack (+ resume), pinned       <- the choice
 //! ```
 //!
-//! A plain library from token stream to token stream, so that it can be tested
-//! as one. It decides nothing about scheduling: all that generated code may
-//! call lives in `finespun::__rt`. It contains no `unsafe`; what it writes
-//! does, and user tokens never stand inside such a block.
+//! A plain library from token stream to token stream, so that it can be tested as one. It does not decide about
+//! scheduling: all functions that generated code may call are in `finespun::__rt`. The library contains no `unsafe`;
+//! generated code does, but its `unsafe` blocks contain no user tokens.
 
 mod choose;
 mod closures;
@@ -47,8 +46,8 @@ pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
 
 /// Compiles one item marked `#[task(arguments)]`.
 ///
-/// Generated code calls the library `::finespun`, or as `crate = path` among the arguments says. Errors come back as
-/// `compile_error!` invocations at the user's own tokens.
+/// Generated code calls the library as `::finespun`, or by the path that `crate = path` among the arguments gives.
+/// Errors are returned as `compile_error!` invocations at the user's own tokens.
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
     marked(arguments, item, parse::task)
 }
@@ -74,8 +73,8 @@ pub fn tail_call(tokens: TokenStream) -> TokenStream {
     thread::tail_call(groups::parenthesised(tokens)).unwrap_or_else(|error| error.to_compile_error())
 }
 
-/// Compiles a marked item. One with errors is dropped: a half-compiled task would only add errors about code that the user
-/// did not write.
+/// Compiles a marked item. An item with errors is dropped: a half-compiled task would only add errors about code that
+/// the user did not write.
 fn marked(
     arguments: TokenStream,
     item: TokenStream,

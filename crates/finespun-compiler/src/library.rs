@@ -1,14 +1,14 @@
 //! The name under which generated code finds the library.
 //!
-//! Generated code says `::finespun`. A dependency may have another name, which the macro's caller finds out or its user
-//! gives: `#[task(crate = fs)]`.
+//! Generated code names `::finespun`. A dependency may have another name, which the macro's caller finds out or the
+//! user specifies: `#[task(crate = fs)]`.
 
 use proc_macro2::{Group, Ident, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::{Path, Token};
 
-/// Takes `crate = path` out of the arguments of an attribute.
+/// Extracts `crate = path` from the arguments of an attribute, and returns the path and the other arguments.
 pub(crate) fn given(arguments: TokenStream) -> syn::Result<(Option<Path>, TokenStream)> {
     let parser = |input: ParseStream| {
         let mut path = None;
@@ -32,13 +32,13 @@ pub(crate) fn given(arguments: TokenStream) -> syn::Result<(Option<Path>, TokenS
     if path.is_none() {
         return Ok((None, others));
     }
-    // What stood before the path ends with the comma between them.
+    // The arguments before the path end with the separating comma.
     let mut others: Vec<TokenTree> = others.into_iter().collect();
     others.pop_if(|last| matches!(last, TokenTree::Punct(p) if p.as_char() == ','));
     Ok((path, others.into_iter().collect()))
 }
 
-/// Writes `path` where the tokens say `::finespun`.
+/// Replaces `::finespun` by `path` in the tokens.
 pub fn renamed(tokens: TokenStream, path: &Path) -> TokenStream {
     let leading = path.leading_colon.is_none() && path.segments.len() == 1 && path.segments[0].ident != "crate";
     let path = if leading { quote::quote!(::#path) } else { path.to_token_stream() };
@@ -65,14 +65,14 @@ fn write(tokens: TokenStream, path: &TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Do the tokens end in a `::` that begins a path?
+/// Returns whether the tokens end in a `::` that begins a path.
 fn root(before: &[TokenTree], colon: &dyn Fn(Option<&TokenTree>, Spacing) -> bool) -> bool {
     let mut back = before.iter().rev();
     if !colon(back.next(), Spacing::Alone) || !colon(back.next(), Spacing::Joint) {
         return false;
     }
     match back.next() {
-        // A lifetime, or a word of the language.
+        // A lifetime or a keyword.
         Some(TokenTree::Ident(name)) => {
             keyword(name) || matches!(back.next(), Some(TokenTree::Punct(p)) if p.as_char() == '\'')
         }
@@ -80,7 +80,7 @@ fn root(before: &[TokenTree], colon: &dyn Fn(Option<&TokenTree>, Spacing) -> boo
     }
 }
 
-/// May a path follow this word?
+/// Returns whether a path may follow this word.
 fn keyword(name: &Ident) -> bool {
     [
         "as", "break", "else", "for", "if", "impl", "in", "match", "move", "mut", "return", "use", "where", "while",
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_is_one_of_the_arguments() {
+    fn crate_path_is_extracted_from_the_arguments() {
         for (given_arguments, others) in [
             (quote!(crate = fs), quote!()),
             (quote!(pinned, crate = fs), quote!(pinned)),

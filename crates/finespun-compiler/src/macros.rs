@@ -1,8 +1,7 @@
 //! Macros of std whose arguments are expressions.
 //!
-//! Names inside any other macro are opaque, which is a reason against the stack
-//! schema. Inline captures of format strings become named arguments, so that
-//! everything after this room sees ordinary expressions.
+//! Names inside any other macro are opaque, which is a reason against the stack schema. Inline captures of format
+//! strings become named arguments, so that all later passes see ordinary expressions.
 
 use proc_macro2::{Group, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -12,10 +11,10 @@ use syn::punctuated::Punctuated;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, LitStr, Macro, Pat, Token};
 
-/// How a macro treats its arguments.
+/// The way in which a macro uses its arguments.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Style {
-    /// By reference: the arguments of formatting.
+    /// By reference: the arguments of formatting macros.
     Format,
     /// The first argument by value, the rest as formatting: `assert!`.
     Condition,
@@ -29,17 +28,17 @@ pub(crate) enum Style {
     None,
 }
 
-/// Does a macro of this name show its arguments as they are written, and evaluate none?
+/// Returns whether a macro of this name shows its arguments as text, and evaluates none.
 pub(crate) fn is_text(name: &str) -> bool {
     named_style(name) == Some(Style::None)
 }
 
-/// Does a macro of this name show its first argument, if that is the only one?
+/// Returns whether a macro of this name shows its first argument, if that is the only one.
 pub(crate) fn is_condition(name: &str) -> bool {
     named_style(name) == Some(Style::Condition)
 }
 
-/// What kind of macro, if it is one of std's that are understood.
+/// Returns the style of a macro, if it is a known macro of std.
 pub(crate) fn style(mac: &Macro) -> Option<Style> {
     named_style(&name(mac)?)
 }
@@ -58,18 +57,19 @@ fn named_style(name: &str) -> Option<Style> {
     })
 }
 
-/// Does this macro never return?
+/// Returns whether this macro never returns.
 pub(crate) fn diverges(mac: &Macro) -> bool {
     name(mac).is_some_and(|name| ["panic", "unreachable", "todo", "unimplemented"].contains(&name.as_str()))
 }
 
-/// Does this macro's value borrow what it formats, or may it have a destructor while that is borrowed?
+/// Returns whether this macro's value borrows its formatted arguments, or may have a destructor while they are
+/// borrowed.
 pub(crate) fn writes(mac: &Macro) -> bool {
     name(mac).is_some_and(|name| ["write", "writeln", "format_args"].contains(&name.as_str()))
 }
 
-/// The name of a macro that may be std's: one without a path, or with std's. (Whether one without a path is, rustc says:
-/// see `emit::checks`.)
+/// Returns the name of a macro that may be std's: without a path, or with std's path. (For a name without a path, rustc
+/// checks that it is std's: see `emit::checks`.)
 fn name(mac: &Macro) -> Option<String> {
     let mut path = mac.path.segments.iter().rev().map(|segment| segment.ident.to_string());
     let (name, of) = (path.next()?, path.next());
@@ -85,7 +85,7 @@ pub(crate) struct Argument {
 
 impl Parse for Argument {
     fn parse(input: ParseStream) -> syn::Result<Self> {
-        // A keyword, too: `{type}` captures `r#type`.
+        // A keyword is possible, too: `{type}` captures `r#type`.
         let named = input.peek(Ident::peek_any) && input.peek2(Token![=]) && !input.peek2(Token![==]);
         let name = if named {
             let name = input.call(Ident::parse_any)?;
@@ -107,7 +107,7 @@ impl ToTokens for Argument {
     }
 }
 
-/// The arguments of an understood macro.
+/// The arguments of a known macro.
 pub(crate) enum Arguments {
     List(Punctuated<Argument, Token![,]>),
     Repeat(Box<Expr>, Box<Expr>),
@@ -115,7 +115,7 @@ pub(crate) enum Arguments {
     None,
 }
 
-/// Parses the arguments; `None` if the macro is not understood.
+/// Parses the arguments; `None` if the macro is unknown.
 pub(crate) fn parse(mac: &Macro) -> Option<(Style, Arguments)> {
     let style = style(mac)?;
     let arguments = match style {
@@ -155,7 +155,7 @@ pub(crate) fn parse(mac: &Macro) -> Option<(Style, Arguments)> {
     Some((style, arguments))
 }
 
-/// The expressions among the arguments.
+/// Returns the expressions among the arguments.
 pub(crate) fn expressions(arguments: &Arguments) -> Vec<&Expr> {
     match arguments {
         Arguments::List(list) => list.iter().map(|a| &a.expr).collect(),
@@ -165,7 +165,7 @@ pub(crate) fn expressions(arguments: &Arguments) -> Vec<&Expr> {
     }
 }
 
-/// The same, to be changed.
+/// Returns the expressions among the arguments, mutably.
 pub(crate) fn expressions_mut(arguments: &mut Arguments) -> Vec<&mut Expr> {
     match arguments {
         Arguments::List(list) => list.iter_mut().map(|a| &mut a.expr).collect(),
@@ -175,7 +175,7 @@ pub(crate) fn expressions_mut(arguments: &mut Arguments) -> Vec<&mut Expr> {
     }
 }
 
-/// Puts changed arguments back.
+/// Writes changed arguments back into the macro.
 pub(crate) fn rebuild(mac: &mut Macro, arguments: &Arguments) {
     mac.tokens = match arguments {
         Arguments::List(list) => quote!(#list),
@@ -186,8 +186,7 @@ pub(crate) fn rebuild(mac: &mut Macro, arguments: &Arguments) {
     };
 }
 
-/// The names a format string captures inline (`{x}`, `{x:>w$}`), except those
-/// given as named arguments.
+/// Returns the names that a format string captures inline (`{x}`, `{x:>w$}`), except those that are named arguments.
 pub(crate) fn captures(mac: &Macro, list: &Punctuated<Argument, Token![,]>) -> Vec<Ident> {
     let name = mac.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
     let before = match name.trim_start_matches("debug_") {
@@ -218,7 +217,7 @@ fn inline(literal: &LitStr) -> Vec<Ident> {
     inline_names(&literal.value()).into_iter().map(|n| crate::names::named(&n, literal.span())).collect()
 }
 
-/// The names that a format string captures inline.
+/// Returns the names that a format string captures inline.
 pub(crate) fn inline_names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = text;
@@ -235,7 +234,7 @@ pub(crate) fn inline_names(text: &str) -> Vec<String> {
             rest = format;
             continue;
         }
-        // A fill may be any character, a brace too.
+        // A fill may be any character, even a brace.
         let mut chars = format.chars();
         if let (Some(fill), Some('<' | '^' | '>')) = (chars.next(), chars.next()) {
             format = &format[fill.len_utf8()..];
@@ -251,14 +250,14 @@ pub(crate) fn inline_names(text: &str) -> Vec<String> {
     names.into_iter().filter(|n| n.starts_with(|c: char| c.is_alphabetic() || c == '_') && n != "_").collect()
 }
 
-/// What `assert!` says of a condition that is written like this.
+/// Returns `assert!`'s message for a condition as written here.
 fn failed(condition: &TokenStream) -> LitStr {
     let text = condition.to_string();
     let text = text.trim_end_matches(',').trim_end().replace('{', "{{").replace('}', "}}");
     LitStr::new(&format!("assertion failed: {text}"), Span::mixed_site())
 }
 
-/// The arguments of an `assert!`, which are written otherwise, with the message that it would have.
+/// Returns the arguments of an `assert!` whose condition is rewritten, with the message of the condition as `written`.
 pub(crate) fn worded(arguments: TokenStream, written: &TokenStream) -> TokenStream {
     let list = Punctuated::<Argument, Token![,]>::parse_terminated.parse2(arguments.clone());
     match list {
@@ -270,7 +269,7 @@ pub(crate) fn worded(arguments: TokenStream, written: &TokenStream) -> TokenStre
     }
 }
 
-/// Gives `assert!`s that say nothing the message that they would have: the text of their condition is about to change.
+/// Gives each `assert!` without a message its default message: the text of its condition is about to change.
 pub(crate) struct Worded;
 
 impl VisitMut for Worded {
@@ -312,7 +311,7 @@ pub(crate) fn substitute(tokens: TokenStream, to: &dyn Fn(&Ident) -> Option<Iden
         .collect()
 }
 
-/// Does this name occur in the tokens of an expression, at any depth, other than as that of a field?
+/// Returns whether this name occurs in the tokens of an expression, at any depth, other than as a field's name.
 pub(crate) fn uses(tokens: &TokenStream, name: &Ident) -> bool {
     let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is = |at: Option<usize>, c: char| {
@@ -329,7 +328,7 @@ pub(crate) fn uses(tokens: &TokenStream, name: &Ident) -> bool {
     })
 }
 
-/// Does any of these names occur in the tokens, at any depth?
+/// Returns whether any of these names occurs in the tokens, at any depth.
 pub(crate) fn mentions(tokens: &TokenStream, wanted: &dyn Fn(&Ident) -> bool) -> bool {
     tokens.clone().into_iter().any(|tree| match tree {
         TokenTree::Group(g) => mentions(&g.stream(), wanted),
@@ -338,9 +337,9 @@ pub(crate) fn mentions(tokens: &TokenStream, wanted: &dyn Fn(&Ident) -> bool) ->
     })
 }
 
-/// Does an assignment in the tokens, at any depth, give this name a new value?
+/// Returns whether an assignment in the tokens, at any depth, gives this name a new value.
 pub(crate) fn assigns(tokens: &TokenStream, name: &Ident) -> bool {
-    // Whether what has been seen last names it: `name`, or `(a, name)`.
+    // Whether the previous token names it: `name`, or `(a, name)`.
     let mut named = false;
     let is_equals = |p: &Punct| p.as_char() == '=' && p.spacing() == Spacing::Alone;
     tokens.clone().into_iter().any(|tree| {
@@ -366,7 +365,7 @@ pub(crate) fn assigns(tokens: &TokenStream, name: &Ident) -> bool {
     })
 }
 
-/// The names in the tokens, at any depth.
+/// Returns the names in the tokens, at any depth.
 pub(crate) fn idents(tokens: &TokenStream) -> Vec<Ident> {
     let each = tokens.clone().into_iter().map(|tree| match tree {
         TokenTree::Group(g) => idents(&g.stream()),

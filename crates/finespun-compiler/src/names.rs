@@ -1,10 +1,9 @@
-//! Resolution and renaming: afterwards every binder of the body has a name of
-//! its own (its *key*), so that later rooms may look names up in a plain map.
+//! Resolution and renaming: afterwards every binder of the body has a unique name (its *key*), so that later passes may
+//! look names up in a plain map.
 //!
-//! Locals travel from the stack code to the resumable code by name. Where an
-//! inner `x` shadows an outer one both may be alive, so the inner one stays
-//! renamed (`x_1`). Binders that shadow nothing get their own name back when
-//! the code is written ([`Names::restore`]).
+//! Locals pass from the stack code to the resumable code by name. Where an inner `x` shadows an outer one, both may be
+//! live, so the inner one keeps its new name (`x_1`). Binders that shadow nothing get their own name back when the code
+//! is written ([`Names::restore`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,14 +22,14 @@ pub(crate) struct Var {
     pub(crate) key: Ident,
     /// The user's name.
     pub(crate) shown: String,
-    /// Is another binder of the same name in scope at the declaration?
+    /// Whether another binder of the same name is in scope at the declaration.
     shadows: bool,
-    /// It is the compiler's own.
+    /// The compiler made this local.
     pub(crate) made: bool,
 }
 
 impl Var {
-    /// Is it the iterator of a `for` loop?
+    /// Returns whether this is the iterator of a `for` loop.
     pub(crate) fn iterates(&self) -> bool {
         self.made && self.shown.strip_prefix("__it").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     }
@@ -46,7 +45,7 @@ pub(crate) struct Names {
     temporaries: usize,
 }
 
-/// A name from its text, which may be raw (`r#type`).
+/// Makes a name from its text, which may be raw (`r#type`).
 pub(crate) fn named(text: &str, span: Span) -> Ident {
     match text.strip_prefix("r#") {
         Some(name) => Ident::new_raw(name, span),
@@ -76,12 +75,12 @@ impl Names {
         names
     }
 
-    /// The binder with this key.
+    /// Returns the binder with this key.
     pub(crate) fn find(&self, key: &Ident) -> Option<usize> {
         self.keys.get(&key.to_string()).copied()
     }
 
-    /// A fresh local made by the compiler.
+    /// Makes a new local of the compiler's own.
     pub(crate) fn temporary(&mut self, stem: &str) -> Ident {
         self.temporaries += 1;
         let mut text = format!("__{stem}{}", self.temporaries - 1);
@@ -124,7 +123,7 @@ impl Names {
     }
 }
 
-/// The names that a pattern binds.
+/// Returns the names that a pattern binds.
 pub(crate) fn binders(pat: &Pat) -> Vec<Ident> {
     struct Binders(Vec<Ident>);
     impl<'a> Visit<'a> for Binders {
@@ -137,7 +136,7 @@ pub(crate) fn binders(pat: &Pat) -> Vec<Ident> {
     binders.0
 }
 
-/// May this identifier pattern be a constant or a unit variant?
+/// Returns whether this identifier pattern may be a constant or a unit variant.
 pub(crate) fn is_constant(pat: &syn::PatIdent) -> bool {
     pat.by_ref.is_none()
         && pat.mutability.is_none()
@@ -175,18 +174,19 @@ struct Namer<'a> {
     names: &'a mut Names,
     reasons: &'a mut Reasons,
     values: HashSet<String>,
-    /// The names of values, not called, that are none of the body's locals.
+    /// The names of values, not called, that are not locals of the body.
     free: HashSet<String>,
 }
 
-/// Of which expansion of a macro a name is, as far as that can be seen: hygiene tells a macro's `x` from its caller's `x`.
+/// Returns the macro expansion that a name belongs to, if it is visible: hygiene distinguishes a macro's `x` from its
+/// caller's `x`.
 fn context(span: Span) -> Option<String> {
     let shown = format!("{span:?}");
     let number = shown.strip_prefix('#')?.split(' ').next()?;
     Some(number.to_owned())
 }
 
-/// Only rustc can tell a constant from a local in a pattern.
+/// Adds a reason: only rustc can distinguish a constant from a local in a pattern.
 fn ambiguous(shown: &str, span: Span, reasons: &mut Reasons) {
     let cure = "give the local a name that no constant has, in lower case";
     reasons.add(span, format!("`{shown}` may be a local or a constant"), cure);
@@ -210,7 +210,7 @@ impl Namer<'_> {
 /// Walks one pattern; the alternatives of an or-pattern bind the same names.
 struct Binder<'a, 'b> {
     namer: &'a mut Namer<'b>,
-    /// Constants may stand in the pattern.
+    /// The pattern may contain constants.
     refutable: bool,
     seen: HashMap<String, Ident>,
 }
@@ -302,7 +302,7 @@ impl VisitMut for Namer<'_> {
     }
     fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
         match &*call.func {
-            // A function's name may be a local's, too.
+            // A function may have the same name as a local.
             Expr::Path(path) if path.path.get_ident().is_some_and(|i| self.names.look_up(&i.to_string()).is_none()) => {
             }
             _ => self.visit_expr_mut(&mut call.func),
@@ -400,7 +400,7 @@ impl VisitMut for Namer<'_> {
                 });
             }
             macros::Arguments::None => {
-                // Of std's, these name no locals.
+                // Macros of std with no names of locals inside.
                 let known = |name: &&Ident| self.names.look_up(&name.to_string()).is_some();
                 if let Some(name) = macros::idents(&mac.tokens).iter().find(known) {
                     let what = format!("`{name}` stands in `{}!`", mac.path.to_token_stream());

@@ -1,9 +1,8 @@
-//! From the user's body to the normalised one.
+//! Builds the normalised body from the user's body.
 //!
-//! What stands before an await in the same expression is hoisted into locals,
-//! in evaluation order; `&&` and `||` around an await become `if`; `while` and
-//! `for` become `loop`. Whatever cannot be written this way without changing
-//! when something is evaluated or dropped is a reason against the stack schema.
+//! Operands before an await in the same expression are hoisted into locals, in evaluation order; `&&` and `||` around
+//! an await become `if`; `while` and `for` become `loop`. An expression that cannot be rewritten without changing when
+//! something is evaluated or dropped is a reason against the stack schema.
 
 pub(crate) mod beside;
 mod coercion;
@@ -29,7 +28,7 @@ use crate::scan;
 
 /// Builds the normalised body.
 ///
-/// `owned` are the parameters that are no `&mut` reference.
+/// `owned` are the parameters that are not `&mut` references.
 pub(crate) fn body(mut block: syn::Block, owned: &[Ident], names: &mut Names, reasons: &mut Reasons) -> Body {
     Nothings(names).visit_block_mut(&mut block);
     for stmt in block.stmts.iter().filter(|stmt| !matches!(stmt, Stmt::Item(_))) {
@@ -50,7 +49,8 @@ pub(crate) fn body(mut block: syn::Block, owned: &[Ident], names: &mut Names, re
     norm.body
 }
 
-/// What must not be written twice, as what stands in a body is: statics, and types. And what tells that a local has moved.
+/// Finds items that must not be written twice, as the code of a body is: statics and types. Also finds raw pointers,
+/// through which the program could observe that a local has moved.
 struct Items<'a>(&'a mut Reasons);
 
 impl Items<'_> {
@@ -87,7 +87,7 @@ impl<'a> Visit<'a> for Items<'_> {
     fn visit_item(&mut self, item: &'a syn::Item) {
         match item {
             syn::Item::Const(_) | syn::Item::Macro(_) | syn::Item::Type(_) | syn::Item::Use(_) => {}
-            // Of what it has inside, only a static is more than one if the function is.
+            // Of a function's inner items, only a static exists twice if the function is written twice.
             syn::Item::Fn(f) => syn::visit::visit_item_fn(&mut Statics(self.0), f),
             item => twice(item, self.0),
         }
@@ -103,7 +103,7 @@ impl<'a> Visit<'a> for Items<'_> {
     }
 }
 
-/// Statics in functions.
+/// Finds statics in functions.
 struct Statics<'a>(&'a mut Reasons);
 
 impl<'a> Visit<'a> for Statics<'_> {
@@ -120,14 +120,14 @@ fn twice(item: &impl Spanned, reasons: &mut Reasons) {
     );
 }
 
-/// What becomes of the value of a block.
+/// The use of a block's value.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
-    /// It is the result of the task.
+    /// The value is the result of the task.
     Tail,
-    /// It is `()`.
+    /// The value is `()`.
     Unit,
-    /// Somebody wants it.
+    /// The enclosing code uses the value.
     Value,
 }
 
@@ -154,7 +154,7 @@ impl Norm<'_> {
         self.body.blocks.len() - 1
     }
 
-    /// A block whose value goes the way `mode` says.
+    /// Normalises a block whose value is used as `mode` says.
     fn block(&mut self, mut stmts: Vec<Stmt>, mode: Mode) -> BlockId {
         let mut nodes = Vec::new();
         let mut value = None;
@@ -163,7 +163,7 @@ impl Norm<'_> {
             Some(Stmt::Macro(m)) if m.semi_token.is_none() => {
                 Some(Expr::Macro(syn::ExprMacro { attrs: m.attrs, mac: m.mac }))
             }
-            // A value of any type, if it is a call of what never returns.
+            // A value of any type, if the statement calls a function that never returns.
             Some(Stmt::Expr(e @ (Expr::Call(_) | Expr::MethodCall(_)), Some(_)))
                 if matches!(mode, Mode::Value) && !scan::awaits(&e) =>
             {
@@ -191,7 +191,7 @@ impl Norm<'_> {
         }
         let jumps = |e: &Expr| matches!(scan::peel(e), Expr::Return(_) | Expr::Break(_) | Expr::Continue(_));
         if let Some(e) = last.take_if(|e| jumps(e)) {
-            // It has no value, of whatever type.
+            // A jump has no value, whatever its type.
             self.stmt(Stmt::Expr(e, Some(Default::default())), &mut nodes);
         }
         if let Some(e) = last {
@@ -222,7 +222,7 @@ impl Norm<'_> {
         }
         match stmt {
             Stmt::Local(local) => self.local(local, nodes),
-            // Of whatever type, it drops behind the locals of its blocks.
+            // Whatever its type, the value drops after the locals of its blocks.
             Stmt::Expr(e, Some(_)) if gives(&e) => {
                 self.bind(e, Dest::Let(Box::new(syn::parse_quote!(_)), None), nodes);
             }
@@ -255,7 +255,7 @@ impl Norm<'_> {
             self.temporary(value.span(), "a part of an awaited value is matched");
         }
         if matches!(value, Expr::Path(_)) {
-            // A temporary again: what does not match is dropped before the `else`.
+            // Makes the value a temporary again: a value that does not match is dropped before the `else`.
             value = syn::parse_quote!({ #value });
         }
         let pat = match ty {
@@ -277,13 +277,13 @@ impl Norm<'_> {
         })));
     }
 
-    /// An expression whose value is dropped at once.
+    /// Normalises an expression whose value is dropped at once.
     fn effect(&mut self, expr: Expr, nodes: &mut Vec<Node>) {
         let expr = scan::peeled(expr);
         if let Expr::Assign(e) = &expr
             && matches!(&*e.left, Expr::Infer(_))
         {
-            // As `let _ = ..`: what is not a place drops at once.
+            // As `let _ = ..`: a value that is not a place drops at once.
             let wild = syn::parse_quote!(_);
             return self.bind((*e.right).clone(), Dest::Let(Box::new(wild), None), nodes);
         }
@@ -295,7 +295,7 @@ impl Norm<'_> {
         let value = self.value(expr, &mut inner);
         if self.consumed(&value, from) {
             nodes.append(&mut inner);
-            // Behind what has returned nothing is written.
+            // Code after a diverging macro is omitted.
             let returned = matches!(&value, Expr::Macro(m) if crate::macros::diverges(&m.mac));
             if !is_unit(&value) && !returned {
                 nodes.push(Node::Plain(Stmt::Expr(value, Some(Default::default()))));
@@ -307,14 +307,14 @@ impl Norm<'_> {
         nodes.push(Node::Scope { label: None, body, out: Dest::Unit, statement: false });
     }
 
-    /// `let out = expr;`
+    /// Normalises `let out = expr;`.
     fn bind(&mut self, expr: Expr, out: Dest, nodes: &mut Vec<Node>) {
         let expr = scan::peeled(expr);
         if let (Expr::Match(e), Dest::Let(pat, _)) = (&expr, &out)
             && !takes_all(pat)
             && let Some(span) = temporaries::left_behind(e)
         {
-            // What the pattern leaves of the value drops before it.
+            // The parts of the value that the pattern leaves drop before the temporary.
             self.temporary(span, "a temporary in the head may have a destructor");
         }
         if let Dest::Let(pat, _) = &out
@@ -352,7 +352,7 @@ impl Norm<'_> {
         if let Dest::Let(pat, _) = &out
             && !takes_all(pat)
         {
-            // What the pattern leaves of the value is dropped before what the value is made of.
+            // The parts of the value that the pattern leaves are dropped before the operands that the value is made of.
             if crate::names::binders(pat).is_empty() {
                 let last = Node::Plain(let_stmt(out, value));
                 inner.push(last);
@@ -365,7 +365,7 @@ impl Norm<'_> {
         nodes.push(Node::Scope { label: None, body, out, statement: true });
     }
 
-    /// The result of the task.
+    /// Normalises the result of the task.
     fn tail(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> Option<Expr> {
         let expr = scan::peeled(expr);
         if !scan::awaits(&expr) {
@@ -384,7 +384,7 @@ impl Norm<'_> {
         None
     }
 
-    /// Has this expression a node of its own?
+    /// Returns whether this expression has its own node.
     fn direct(&self, expr: &Expr) -> bool {
         scan::awaits(expr)
             && match expr {
@@ -412,7 +412,7 @@ impl Norm<'_> {
     }
 }
 
-/// Removes `let _ = x;`, which does nothing, whether `x` has its value or not.
+/// Removes `let _ = x;`, which does nothing, whether or not `x` has a value.
 struct Nothings<'a>(&'a Names);
 
 impl VisitMut for Nothings<'_> {
@@ -434,7 +434,7 @@ impl Nothings<'_> {
     }
 }
 
-/// Does a statement with a semicolon, with a node of its own, end with a value that may be no `()`?
+/// Returns whether a statement with a semicolon and its own node may end with a value other than `()`.
 fn gives(expr: &Expr) -> bool {
     struct Values(bool);
     impl<'a> Visit<'a> for Values {
@@ -466,7 +466,7 @@ fn gives(expr: &Expr) -> bool {
     }
 }
 
-/// A statement that may have a value and contains its awaits.
+/// Returns whether the expression may have a value and contains its awaits.
 fn has_value(expr: &Expr) -> bool {
     matches!(expr, Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Loop(_))
 }
@@ -475,13 +475,13 @@ fn is_unit(expr: &Expr) -> bool {
     matches!(expr, Expr::Tuple(t) if t.elems.is_empty())
 }
 
-/// The pattern that binds a local of the compiler's own. It stands for a temporary, which may be changed.
+/// Returns the pattern that binds a local of the compiler's own. The local replaces a temporary, so it is `mut`.
 pub(crate) fn ident_pat(name: &Ident) -> Pat {
     let mutability = Some(syn::Token![mut](name.span()));
     Pat::Ident(syn::PatIdent { attrs: Vec::new(), by_ref: None, mutability, ident: name.clone(), subpat: None })
 }
 
-/// The name that such a pattern binds.
+/// Returns the name that a pattern of `ident_pat`'s form binds.
 pub(crate) fn pat_ident(pat: &Pat) -> Option<&Ident> {
     match pat {
         Pat::Ident(p) => Some(&p.ident),
@@ -489,7 +489,7 @@ pub(crate) fn pat_ident(pat: &Pat) -> Option<&Ident> {
     }
 }
 
-/// `name` as an expression.
+/// Returns `name` as an expression.
 pub(crate) fn ident_expr(name: &Ident) -> Expr {
     Expr::Path(syn::ExprPath { attrs: Vec::new(), qself: None, path: name.clone().into() })
 }

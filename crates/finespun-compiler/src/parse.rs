@@ -1,4 +1,4 @@
-//! Reading the attribute and the item; what is refused is refused here.
+//! Parses the attribute and the item, and rejects unsupported code.
 
 mod check;
 mod constructs;
@@ -33,7 +33,7 @@ pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<T
     if let Ok(block) = syn::parse2::<ItemTrait>(tokens.clone()) {
         return interface(block, &options);
     }
-    // Not one of ours: say what is wrong with it as a function.
+    // Not a supported item: report its error as a function.
     match syn::parse2::<ItemFn>(tokens.clone()) {
         Err(error) if tokens.to_string().contains("fn ") => Err(error),
         _ => Err(syn::Error::new_spanned(tokens, "`#[task]` goes on an `async fn`, a `trait` or an `impl` block")),
@@ -51,7 +51,7 @@ fn free(mut f: ItemFn, options: &Options) -> syn::Result<TokenStream> {
     item::write(function, options)
 }
 
-/// A method of a trait, with or without a body.
+/// Compiles a method of a trait, with or without a body.
 fn declared(mut f: TraitItemFn, home: Home, of: TokenStream, options: &Options) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     check::signature(&f.sig, &mut errors);
@@ -109,7 +109,7 @@ fn interface(mut block: ItemTrait, options: &Options) -> syn::Result<TokenStream
     Ok(quote::quote!(#block))
 }
 
-/// The branches of a `join!`.
+/// Returns the branches of a `join!`.
 pub(crate) fn branches(mac: &Macro) -> syn::Result<Punctuated<Expr, Token![,]>> {
     mac.parse_body_with(Punctuated::parse_terminated)
 }

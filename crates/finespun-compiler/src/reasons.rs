@@ -1,16 +1,16 @@
-//! Why a body cannot take the stack schema.
+//! The reasons why a body cannot have the stack schema.
 //!
-//! A reason is either the explanation in the rustdoc of a task that was
-//! compiled as pinned, or, under `#[task(stack)]`, an error with place and cure.
+//! A reason is either the explanation in the rustdoc of a task that was compiled as pinned, or, under `#[task(stack)]`,
+//! an error with its location and cure.
 
 use proc_macro2::Span;
 
 /// One reason against the stack schema.
 pub(crate) struct Reason {
     pub(crate) span: Span,
-    /// What is in the way, as a clause: "`v` is lent to the call and used again".
+    /// The obstacle, as a clause: "`v` is lent to the call and used again".
     pub(crate) what: String,
-    /// What the user can do about it.
+    /// The user's remedy.
     pub(crate) cure: &'static str,
 }
 

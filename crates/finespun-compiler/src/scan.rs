@@ -1,5 +1,5 @@
-//! Questions about an expression or a body that need no names: does it await,
-//! and where; does it contain a closure, or what is there under a condition only.
+//! Questions about an expression or a body that need no names: whether and where it awaits, whether it contains a
+//! closure, whether a part is conditional.
 
 use crate::macros;
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -20,13 +20,13 @@ impl<'a> Visit<'a> for Awaits {
     fn visit_item(&mut self, _: &'a Item) {}
 }
 
-/// Where the arguments of a macro await, not in an `async` block among them.
+/// Returns an await in the arguments of a macro, outside `async` blocks among them.
 pub(crate) fn macro_awaits(mac: &Macro) -> Option<Span> {
-    // What is not evaluated does not wait.
+    // Arguments that are not evaluated do not wait.
     if macros::style(mac) == Some(macros::Style::None) { None } else { tokens_await(mac.tokens.clone()) }
 }
 
-/// `.await` or `join!` in tokens, but not in an `async` block.
+/// Returns a `.await` or `join!` in the tokens, outside `async` blocks.
 fn tokens_await(tokens: TokenStream) -> Option<Span> {
     let mut dot = false;
     let mut foreign = false;
@@ -53,34 +53,33 @@ fn tokens_await(tokens: TokenStream) -> Option<Span> {
     None
 }
 
-/// Is this macro `join!`?
+/// Returns whether this macro is `join!`.
 pub(crate) fn is_join(mac: &Macro) -> bool {
     mac.path.segments.last().is_some_and(|s| s.ident == "join")
 }
 
-/// Does this expression await, in this function (not in a closure or an
-/// `async` block inside)?
+/// Returns whether this expression awaits in this function (not in a closure or an `async` block inside).
 pub(crate) fn awaits(expr: &Expr) -> bool {
     let mut seen = Awaits(false);
     seen.visit_expr(expr);
     seen.0
 }
 
-/// The same for a block.
+/// Returns the same for a block.
 pub(crate) fn block_awaits(block: &Block) -> bool {
     let mut seen = Awaits(false);
     seen.visit_block(block);
     seen.0
 }
 
-/// The same for a statement.
+/// Returns the same for a statement.
 pub(crate) fn stmt_awaits(stmt: &Stmt) -> bool {
     let mut seen = Awaits(false);
     seen.visit_stmt(stmt);
     seen.0
 }
 
-/// Is this operator a compound assignment?
+/// Returns whether this operator is a compound assignment.
 pub(crate) fn assigns(op: &BinOp) -> bool {
     matches!(
         op,
@@ -97,7 +96,7 @@ pub(crate) fn assigns(op: &BinOp) -> bool {
     )
 }
 
-/// Does this expression assign to anything?
+/// Returns whether this expression may assign to anything.
 pub(crate) fn has_assignment(expr: &Expr) -> bool {
     struct Assigns(bool);
     impl<'a> Visit<'a> for Assigns {
@@ -126,17 +125,17 @@ impl<'a> Visit<'a> for Conditional {
     fn visit_item(&mut self, _: &'a Item) {}
 }
 
-/// Where the block asks whether something of it is to be compiled.
+/// Returns a part of the block whose compilation is conditional.
 pub(crate) fn conditional(block: &Block) -> Option<proc_macro2::Span> {
     let mut seen = Conditional(None);
     seen.visit_block(block);
     seen.0
 }
 
-/// More callees than this are not listed: the list is a type, which rustc has to walk.
+/// The maximum number of callees in a list: the list is a type, which rustc has to walk.
 const LISTED: usize = 32;
 
-/// What may stand in a body with a list of its callees.
+/// The properties of a body that decide whether it may have a list of its callees.
 struct Listable {
     sequence: bool,
     items: bool,
@@ -164,8 +163,8 @@ impl<'a> Visit<'a> for Listable {
     }
 }
 
-/// Are all awaits of a body one after another, in no loop and no `join!`, and is nothing in it that must not be written
-/// twice?
+/// Returns whether all awaits of a body run one after another, in no loop and no `join!`, and the body contains no item
+/// that must not be written twice.
 pub(crate) fn listable(block: &Block) -> bool {
     let mut seen = Listable { sequence: true, items: false, awaits: 0 };
     seen.visit_block(block);
@@ -184,22 +183,22 @@ impl<'a> Visit<'a> for Closures {
     fn visit_item(&mut self, _: &'a Item) {}
 }
 
-/// Does the value of this expression possibly have a type that is new at every
-/// place where the expression is written?
+/// Returns whether the value of this expression may have a type that is new at every place where the expression is
+/// written.
 pub(crate) fn has_closure(expr: &Expr) -> bool {
     let mut seen = Closures(false);
     seen.visit_expr(expr);
     seen.0
 }
 
-/// The same for a block: is there a closure anywhere in it?
+/// Returns whether a block contains a closure.
 pub(crate) fn block_has_closure(block: &Block) -> bool {
     let mut seen = Closures(false);
     seen.visit_block(block);
     seen.0
 }
 
-/// Parentheses and invisible groups removed.
+/// Returns the expression without parentheses and invisible groups.
 pub(crate) fn peel(mut expr: &Expr) -> &Expr {
     loop {
         expr = match expr {
@@ -210,7 +209,7 @@ pub(crate) fn peel(mut expr: &Expr) -> &Expr {
     }
 }
 
-/// The same, by value.
+/// Returns the same, by value.
 pub(crate) fn peeled(expr: Expr) -> Expr {
     match expr {
         Expr::Paren(e) if e.attrs.is_empty() => peeled(*e.expr),
@@ -219,7 +218,7 @@ pub(crate) fn peeled(expr: Expr) -> Expr {
     }
 }
 
-/// What a place is built on, its fields removed.
+/// Returns the base of a place, without its fields.
 pub(crate) fn base(expr: &Expr) -> &Expr {
     match peel(expr) {
         Expr::Field(e) => base(&e.base),
@@ -227,7 +226,7 @@ pub(crate) fn base(expr: &Expr) -> &Expr {
     }
 }
 
-/// The name, if the expression is one plain name.
+/// Returns the name, if the expression is one plain name.
 pub(crate) fn name(expr: &Expr) -> Option<&syn::Ident> {
     match peel(expr) {
         Expr::Path(p) if p.qself.is_none() => p.path.get_ident(),
@@ -235,7 +234,7 @@ pub(crate) fn name(expr: &Expr) -> Option<&syn::Ident> {
     }
 }
 
-/// Is this a place: a name, a field, an index, a dereference?
+/// Returns whether this is a place: a name, a field, an index, a dereference.
 pub(crate) fn is_place(expr: &Expr) -> bool {
     match peel(expr) {
         Expr::Path(_) => true,
@@ -246,19 +245,19 @@ pub(crate) fn is_place(expr: &Expr) -> bool {
     }
 }
 
-/// Is this a path that may be a constant's, by its spelling? What is written so is a new value each time.
+/// Returns whether this path may be a constant's, by its spelling. Each use of a constant is a new value.
 pub(crate) fn is_constant(expr: &Expr) -> bool {
     let spelled = |last: &syn::PathSegment| last.ident.to_string().starts_with(char::is_uppercase);
     matches!(peel(expr), Expr::Path(p) if p.path.segments.last().is_some_and(spelled))
 }
 
-/// The same of a struct without fields. What is spelled in capitals may be a static.
+/// Returns the same for a struct without fields. A name in capitals may be a static.
 pub(crate) fn is_unit(expr: &Expr) -> bool {
     let small = |last: &syn::PathSegment| last.ident.to_string().contains(char::is_lowercase);
     is_constant(expr) && matches!(peel(expr), Expr::Path(p) if p.path.segments.last().is_some_and(small))
 }
 
-/// The name at the root of a place, and whether the place is that name itself.
+/// Returns the name at the root of a place, and whether the place is that name itself.
 pub(crate) fn root(expr: &Expr) -> Option<(&syn::Ident, bool)> {
     match peel(expr) {
         Expr::Path(_) => name(expr).map(|n| (n, true)),
@@ -269,7 +268,7 @@ pub(crate) fn root(expr: &Expr) -> Option<(&syn::Ident, bool)> {
     }
 }
 
-/// Does a condition bind anything?
+/// Returns whether a condition contains a `let`.
 pub(crate) fn has_let(expr: &Expr) -> bool {
     match peel(expr) {
         Expr::Let(_) => true,
@@ -278,24 +277,24 @@ pub(crate) fn has_let(expr: &Expr) -> bool {
     }
 }
 
-/// Is this a loop without an end?
+/// Returns whether this is a loop without an end.
 pub(crate) fn endless(expr: &Expr) -> bool {
     matches!(expr, Expr::Loop(_)) && !crate::macros::mentions(&quote::quote!(#expr), &|i| i == "break")
 }
 
-/// An operand of an await that is known by how it is written. What is written for it holds for nothing else, so rustc is
-/// shown that it is the library's.
+/// An operand of an await that is recognised by its spelling. The code generated for it is valid for the library's
+/// method only, so rustc checks that the method is the library's.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Known {
-    /// `on(..).create(..)`, which gives the name of an object, and keeps nothing of `on(..)`.
+    /// `on(..).create(..)`, which returns the name of an object and stores nothing of `on(..)`.
     Creation,
-    /// `r.method(..).checked()`, which keeps nothing but the call.
+    /// `r.method(..).checked()`, which stores nothing but the call.
     Checked,
     /// `r.method(..).oneway()`: the same.
     Oneway,
 }
 
-/// Is it one of these?
+/// Returns the known form of an operand, if it has one.
 pub(crate) fn known(expr: &Expr) -> Option<Known> {
     let Expr::MethodCall(e) = peel(expr) else { return None };
     match peel(&e.receiver) {
@@ -309,7 +308,7 @@ pub(crate) fn known(expr: &Expr) -> Option<Known> {
     }
 }
 
-/// Functions of std that do not return, by the module and the name.
+/// Functions of std that do not return, by module and name.
 const NEVER: &[(&str, &str)] = &[
     ("process", "exit"),
     ("process", "abort"),
@@ -318,7 +317,7 @@ const NEVER: &[(&str, &str)] = &[
     ("hint", "unreachable_unchecked"),
 ];
 
-/// Does this call one of them? rustc is asked whether it is: see `emit::exits`.
+/// Returns whether this calls a function of `NEVER`. rustc checks that the function does not return: see `emit::exits`.
 pub(crate) fn never_returns(call: &syn::ExprCall) -> bool {
     let Expr::Path(func) = &*call.func else { return false };
     let mut path = func.path.segments.iter().rev().map(|segment| &segment.ident);

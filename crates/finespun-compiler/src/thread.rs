@@ -1,7 +1,8 @@
-//! Closures by hand: `#[thread]`, `make_closure!` and `tail_call!`.
+//! Explicit closures: `#[thread]`, `make_closure!` and `tail_call!`.
 //!
-//! A thread becomes a type of its name, whose functions make closures of it and call it. What `make_closure!` delivers for
-//! holes is a struct with the thread's parameters for fields. No user token stands in a block of `unsafe`, and there is none.
+//! A thread becomes a type of the function's name, whose functions make the thread's closures and call the thread. For
+//! missing arguments, `make_closure!` returns a struct with the thread's parameters as fields. The generated code
+//! contains no `unsafe` block.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -11,9 +12,9 @@ use syn::{Expr, FnArg, GenericParam, ItemFn, Pat, Path, ReturnType, Token, Type,
 
 use crate::error::Errors;
 
-/// A parameter but a vector.
+/// A parameter other than the vector.
 struct Parameter {
-    /// `mut`, if the body changes it.
+    /// `mut`, if the body changes the parameter.
     mutable: Option<Token![mut]>,
     name: Ident,
     kind: Type,
@@ -67,14 +68,14 @@ pub(crate) fn thread(arguments: TokenStream, tokens: TokenStream) -> syn::Result
     Ok(write(&f, shared.as_ref(), &parameters, vector.as_ref(), posts))
 }
 
-/// The parameter that is no argument: what all threads read.
+/// The parameter that is not an argument: data that all threads read.
 struct Shared {
     name: Pat,
-    /// Behind the reference.
+    /// The type behind the reference.
     kind: Type,
 }
 
-/// The first parameter, if it is marked `#[shared]`.
+/// Returns the first parameter, if it is marked `#[shared]`.
 fn shared(f: &mut ItemFn, errors: &mut Errors) -> Option<Shared> {
     let mut found = None;
     for (place, input) in f.sig.inputs.iter_mut().enumerate() {
@@ -92,7 +93,7 @@ fn shared(f: &mut ItemFn, errors: &mut Errors) -> Option<Shared> {
     found
 }
 
-/// Whether `make_closure!` posts what is full.
+/// Returns whether `make_closure!` posts full closures.
 fn posts(arguments: TokenStream) -> syn::Result<bool> {
     if arguments.is_empty() {
         return Ok(false);
@@ -129,7 +130,7 @@ fn check(f: &ItemFn, errors: &mut Errors) {
     }
 }
 
-/// Whether a type names a lifetime.
+/// Returns whether a type names a lifetime.
 fn borrows(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Punct(mark) => mark.as_char() == '\'',
@@ -138,7 +139,7 @@ fn borrows(tokens: TokenStream) -> bool {
     })
 }
 
-/// The type of the elements, if this is `Vector<T>` by any path.
+/// Returns the type of the elements, if this is `Vector<T>` by any path.
 fn element(kind: &Type) -> Option<&Type> {
     let Type::Path(path) = kind else { return None };
     let last = path.path.segments.last()?;
@@ -174,7 +175,7 @@ fn write(
     let all_names: Vec<_> = names.iter().copied().chain(vector.map(|p| &p.name)).collect();
     let words: Vec<_> = all_names.iter().map(ToString::to_string).collect();
 
-    // The vector: its parameter in the body, its type, what supplies it, and how a value of it is passed on.
+    // The vector: its parameter in the body, its type, the code that supplies it, and the code that passes a value on.
     let tail = vector.map_or_else(|| quote!(()), |p| p.kind.to_token_stream());
     let tail_mutable = vector.and_then(|p| p.mutable);
     let tail_name = vector.map(|p| &p.name);
@@ -226,7 +227,7 @@ fn write(
     let full = if posts { quote!(()) } else { quote_spanned!(site=> #closure::Closure<Self>) };
     let fullness =
         if posts { quote_spanned!(site=> #closure::post(__closure)) } else { quote_spanned!(site=> __closure) };
-    // What is borrowed for ever is of this process.
+    // A reference with a lifetime, even `'static`, is valid in this process only.
     let migrates = kinds.iter().map(|kind| match borrows(kind.to_token_stream()) {
         true => quote!(false),
         false => quote_spanned!(site=> #rt::Probe::<#kind>::MIGRATES),
@@ -327,11 +328,11 @@ fn write(
     }
 }
 
-/// What stands for one argument.
+/// One argument of `make_closure!` or `tail_call!`.
 enum Argument {
     Value(Expr),
     Hole(Token![_]),
-    /// As many holes.
+    /// The given number of holes.
     Holes(Token![_], Expr),
 }
 
@@ -354,7 +355,7 @@ impl Parse for Argument {
     }
 }
 
-/// A thread, and what it is given.
+/// A thread and its arguments.
 struct Call {
     thread: Path,
     arguments: Vec<Argument>,

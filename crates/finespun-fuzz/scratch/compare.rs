@@ -1,7 +1,7 @@
-//! Runs bodies in all their forms and compares the traces with the plain form's.
+//! Runs bodies in all their forms and compares the traces with the plain form's trace.
 //!
-//! The report is lines of fields separated by tabs: `begin NAME`, `differ NAME FORM SETTING N` followed by `plain EVENT`
-//! and `other EVENT` lines, `frames NAME COUNT`, `end NAME`, and `done` at the very end.
+//! The report consists of lines of fields separated by tabs: `begin NAME`, `differ NAME FORM SETTING N` followed by
+//! `plain EVENT` and `other EVENT` lines, `frames NAME COUNT`, `end NAME`, and `done` at the very end.
 
 use std::fmt::Debug;
 use std::io::Write;
@@ -28,19 +28,19 @@ const BLOCK: [u32; 4] = [0, 1, 2, 3];
 /// Bodies in flight on two workers.
 const FLIGHT: usize = 3;
 const ROUNDS: usize = 3;
-/// Bytes: far more than a body needs, and nothing to a machine.
+/// Bytes: far more than a body needs, and a small part of a machine's memory.
 const FRAME_MEMORY: usize = 256 << 20;
 
 static OUT: Mutex<()> = Mutex::new(());
 
-/// Writes the result of a body, and drops it.
+/// Writes the result of a body to the trace, and drops the result.
 pub fn show<V: Debug>(t: T, value: V) {
     t.log(format_args!("value {value:?}"));
     drop(value);
     t.log("end");
 }
 
-/// Runs a task; a panic goes on with its payload.
+/// Runs a task; a panic of the task is resumed with its payload.
 pub fn go<K>(runtime: &Runtime, task: K) -> K::Output
 where
     K: Task + Send,
@@ -53,7 +53,7 @@ where
     }
 }
 
-/// Ends the program when its starter has ended, or after `limit`.
+/// Ends the program when its parent process has ended, or after `limit`.
 fn watch(limit: Duration) {
     let (begin, parent) = (Instant::now(), parent_id());
     std::thread::spawn(move || {
@@ -65,7 +65,7 @@ fn watch(limit: Duration) {
     });
 }
 
-/// The trace of a run in which the destructor of the number `fails` panics, or none at 0.
+/// Returns the trace of a run in which the destructor number `fails` panics; 0 for none.
 fn traced(fails: u64, run: impl FnOnce(T)) -> Vec<String> {
     let t = T::begin(fails);
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| run(t))) {
@@ -79,7 +79,7 @@ fn traced(fails: u64, run: impl FnOnce(T)) -> Vec<String> {
     t.finish()
 }
 
-/// A run of a body, and the plain form's trace of it.
+/// A run of a body, with the plain form's trace.
 struct Expected {
     n: u64,
     fails: u64,
@@ -87,8 +87,8 @@ struct Expected {
 }
 
 impl Expected {
-    /// Whether a form does the same. Where a destructor panics, rustc leaks the value that a block was about to give
-    /// (rust-lang/rust#47949); a task may drop it.
+    /// Returns whether a form does the same. Where a destructor panics, rustc leaks the value that a block was about to
+    /// return (rust-lang/rust#47949); a task may drop it.
     fn agrees(&self, trace: &[String]) -> bool {
         let mut plain = self.trace.iter().peekable();
         let known =
@@ -97,13 +97,13 @@ impl Expected {
     }
 }
 
-/// The runs of a body for an input: as it is, and with a destructor that panics.
+/// Returns the runs of a body for an input: without a panic, and with a destructor that panics.
 fn expected(case: &Case, n: u64) -> Vec<Expected> {
     let run = |fails| Expected { n, fails, trace: traced(fails, |t| (case.plain)(t, n)) };
     let whole = run(0);
     let drops =
         whole.trace.iter().filter(|event| event.starts_with("drop ") || event.starts_with("leave ")).count() as u64;
-    // Any of them, another for each input.
+    // Any destructor, a different one for each input.
     let fails = (drops > 0).then(|| (n * 7 + drops / 2) % drops + 1);
     [whole].into_iter().chain(fails.map(run)).collect()
 }
@@ -114,8 +114,8 @@ fn say(line: &str) {
     let _ = out.flush();
 }
 
-/// The body of the program: `cases` are all; the arguments are the time limit in seconds, and the names of those to
-/// run.
+/// The body of the program: `cases` are all cases; the arguments are the time limit in seconds and the names of the
+/// cases to run.
 pub fn main(cases: &[Case]) {
     std::panic::set_hook(Box::new(|_| {}));
     let seconds = std::env::args().nth(1).and_then(|s| s.parse().ok()).unwrap_or(60);
@@ -199,7 +199,7 @@ fn runtime(workers: usize, block: u32) -> Runtime {
 fn close(runtime: Runtime, chosen: &[&Case]) {
     let frames = runtime.close();
     if frames != 0 {
-        // Alone, the body is to blame.
+        // If only one body ran, the frames are its own.
         let name = if chosen.len() == 1 { chosen[0].name } else { "?" };
         say(&format!("frames\t{name}\t{frames}"));
     }

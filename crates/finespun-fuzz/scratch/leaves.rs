@@ -1,23 +1,23 @@
-//! The leaves that plain functions and tasks share, up to their attributes.
+//! The leaf functions that plain functions and tasks share, up to their attributes.
 
-/// Defines the leaves; the arguments are the attributes of tasks of any schema, and of pinned ones. The module has `leaf`
-/// and `yield_now`.
+/// Defines the leaves; the arguments are the attributes of tasks of any schema, and of pinned ones. The calling module
+/// provides `leaf` and `yield_now`.
 macro_rules! leaves {
     ([$($task:tt)*] [$($pinned:tt)*]) => {
-        /// Gives its argument after all other ready tasks had their turn.
+        /// Returns its argument after all other ready tasks have run.
         $($pinned)*
         pub async fn rest<V: Send>(value: V) -> V {
             yield_now().await;
             value
         }
 
-        /// Gives its argument, and never waits.
+        /// Returns its argument, and never waits.
         $($task)*
         pub async fn now<V: Send>(value: V) -> V {
             value
         }
 
-        /// As `rest`, and the trace tells of it.
+        /// Like `rest`, but with events in the trace.
         $($pinned)*
         pub async fn call<V: Send>(t: T, value: V) -> V {
             t.log("call");
@@ -26,14 +26,14 @@ macro_rules! leaves {
             value
         }
 
-        /// Uses a borrowed argument after a wait.
+        /// Reads a borrowed argument after a wait.
         $($pinned)*
         pub async fn look<X: Seen + Sync + ?Sized>(x: &X) -> u64 {
             yield_now().await;
             x.seen()
         }
 
-        /// The same without a wait that suspends.
+        /// Reads a borrowed argument after a wait that does not suspend.
         $($pinned)*
         pub async fn glance<X: Seen + Sync + ?Sized>(x: &X) -> u64 {
             leaf(()).await;

@@ -1,6 +1,7 @@
-//! What the generated bodies use: traces, tracked values, leaves, and the program that runs and compares the bodies.
+//! The support library of generated bodies: traces, tracked values, leaves, and the program that runs and compares the
+//! bodies.
 //!
-//! Every value that tells of its life in a trace carries the handle of the trace, so nothing depends on the thread.
+//! Every value that logs its life to a trace carries the handle of the trace, so nothing depends on the thread.
 
 #![allow(clippy::all, unused, missing_docs, reason = "compiled by the pipeline only")]
 

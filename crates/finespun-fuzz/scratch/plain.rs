@@ -1,4 +1,4 @@
-//! The leaves as plain `async fn`, and what polls a plain body.
+//! The leaves as plain `async fn`, and the executor of a plain body.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

@@ -7,7 +7,7 @@ use crate::values::{D, Section, Seen};
 
 pub use fs::join;
 
-/// Gives its argument; a wait that is satisfied at once.
+/// Returns its argument, after a wait that is satisfied at once.
 #[task]
 pub async fn leaf<V: Send>(value: V) -> V {
     suspend(move |k: Continuation<V>| k.resolve(value)).await

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use serde::{Deserialize, Serialize};
 
 const SLOTS: usize = 64;
-/// More events than any correct body has: a body that runs for ever ends the program.
+/// More events than any correct body has: a body that loops for ever ends the program.
 const LIMIT: usize = 20_000;
 
 static LOGS: [Mutex<Vec<String>>; SLOTS] = [const { Mutex::new(Vec::new()) }; SLOTS];
 static OPEN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
-/// How many destructors run before one that panics; nothing panics at 0.
+/// The number of the destructor that panics, counted down as destructors run; 0 for none.
 static FAILS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 static TAKEN: [AtomicBool; SLOTS] = [const { AtomicBool::new(false) }; SLOTS];
 
@@ -27,7 +27,7 @@ impl fmt::Debug for T {
 }
 
 impl T {
-    /// An empty trace. The destructor of this number (from 1) panics, or none at 0.
+    /// Returns an empty trace. The destructor of this number (from 1) panics; 0 for none.
     pub fn begin(fails: u64) -> T {
         let free = TAKEN.iter().position(|taken| !taken.swap(true, Relaxed));
         let free = free.expect("fewer runs at once than traces");
@@ -35,7 +35,7 @@ impl T {
         T(free as u32)
     }
 
-    /// Takes the events; an event that comes later is found in another trace, which differs then.
+    /// Takes the events. A later event is logged in another run's trace, which then differs.
     pub fn finish(self) -> Vec<String> {
         OPEN[self.0 as usize].store(0, Relaxed);
         let events = std::mem::take(&mut *LOGS[self.0 as usize].lock().unwrap_or_else(|e| e.into_inner()));
@@ -53,7 +53,7 @@ impl T {
         }
     }
 
-    /// Logs what a destructor does, and panics if that is wanted of it.
+    /// Logs a destructor, and panics if the run wants this destructor to panic.
     pub fn dropped(self, event: impl Display) {
         self.log(event);
         let count = |left: u64| left.checked_sub(1);
@@ -68,7 +68,7 @@ impl T {
         condition
     }
 
-    /// The number of sections that are open.
+    /// Opens a section, and returns the number of open sections.
     pub fn opened(self) -> u64 {
         OPEN[self.0 as usize].fetch_add(1, Relaxed) + 1
     }

@@ -1,4 +1,4 @@
-//! Tracked values: their construction, destruction and use are events of a trace.
+//! Tracked values: their construction, destruction and uses are events of a trace.
 
 use std::fmt::{self, Debug};
 
@@ -10,29 +10,29 @@ use crate::trace::T;
 #[derive(PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct D(pub u64, pub T);
 
-/// The same with names.
+/// The same with named fields.
 #[derive(PartialEq, Serialize, Deserialize)]
 pub struct Owner {
     pub k: u64,
     pub t: T,
 }
 
-/// A value with a destructor, and a part with one.
+/// A value with a destructor and a field with a destructor.
 #[derive(PartialEq, Serialize, Deserialize)]
 pub struct Held {
     pub k: u64,
     pub inner: D,
 }
 
-/// Like the guard of a lock: counts what is open.
+/// Like the guard of a lock: counts the open sections.
 #[derive(PartialEq, Serialize, Deserialize)]
 pub struct Section(pub u64, pub T);
 
-/// A tuple struct of parts with destructors.
+/// A tuple struct of fields with destructors.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Duo(pub D, pub D);
 
-/// A struct of parts with destructors.
+/// A struct of fields with destructors.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parts {
     pub x: D,
@@ -192,7 +192,7 @@ impl T {
     }
 }
 
-/// The same as functions.
+/// Defines the same as functions.
 macro_rules! functions {
     ($($name:ident $method:ident $ty:ty;)*) => {
         $(
@@ -219,7 +219,7 @@ functions! {
     new_section section Section;
 }
 
-/// What a value says of itself when it is read.
+/// The number that a value returns when it is read.
 pub trait Seen {
     fn seen(&self) -> u64;
 }

@@ -5,14 +5,14 @@ use crate::rng::Rng;
 use crate::tree::Node;
 use crate::types::Ty;
 
-/// A parameter behind `t` and `n`.
+/// A parameter after `t` and `n`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
-    /// What the body binds.
+    /// The pattern that the body binds.
     pub pat: String,
-    /// Its type.
+    /// The type.
     pub ty: Ty,
-    /// What the call passes.
+    /// The argument that the call passes.
     pub argument: String,
 }
 
@@ -37,7 +37,7 @@ impl Form {
     /// All forms.
     pub const ALL: [Form; 6] = [Form::Pinned, Form::Auto, Form::Generic, Form::Method, Form::Trait, Form::Object];
 
-    /// Returns the name, which is that of the module.
+    /// Returns the name of the form and of its module.
     pub fn name(self) -> &'static str {
         match self {
             Form::Pinned => "pinned",
@@ -49,34 +49,34 @@ impl Form {
         }
     }
 
-    /// Returns the form of a name.
+    /// Returns the form with this name.
     pub fn named(name: &str) -> Option<Form> {
         Form::ALL.into_iter().find(|form| form.name() == name)
     }
 }
 
-/// How the text is laid out.
+/// The layout of a body's text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Layout {
-    /// At random.
+    /// Random white space, from this seed.
     Random(u64),
-    /// One statement to a line.
+    /// One statement per line.
     Lines,
 }
 
 /// A generated body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
-    /// Its number in the seed.
+    /// The number of the body under its seed.
     pub index: u64,
-    /// The parameters behind `t` and `n`.
+    /// The parameters after `t` and `n`.
     pub params: Vec<Param>,
     /// The type of the result.
     pub ret: Ty,
     /// The statements and the value.
     pub root: Node,
-    /// Values are made by functions instead of methods of `t`, of which the task compiler thinks that their results may
-    /// borrow it.
+    /// Values are made by functions instead of methods of `t`, whose results may borrow `t` as far as the task compiler
+    /// knows.
     pub functions: bool,
     /// The layout.
     pub layout: Layout,
@@ -91,7 +91,7 @@ const MAKERS: [&str; 13] =
 const TASKS: &str = "use fs::prelude::{Ref, object, on, task};\nuse finespun_fuzz_scratch::tasks::*;\n";
 
 impl Body {
-    /// Returns what stands between the braces.
+    /// Returns the text between the braces.
     pub fn block(&self) -> String {
         let mut text = self.root.text();
         if self.functions {
@@ -105,7 +105,7 @@ impl Body {
         }
     }
 
-    /// Which of several receivers the methods have.
+    /// Returns which of `of` receivers the methods have.
     fn variant(&self, of: usize) -> usize {
         (self.index / 2) as usize % of
     }
@@ -183,7 +183,7 @@ impl Body {
         format!("{TASKS}{common}{alias}{code}")
     }
 
-    /// Returns the call of a form, without what runs it.
+    /// Returns the call of a form, without the code that runs it.
     pub fn call(&self, form: Option<Form>) -> String {
         let arguments: String = self.params.iter().map(|p| format!(", {}", p.argument)).collect();
         let function = match form {

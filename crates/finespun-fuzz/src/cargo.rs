@@ -1,4 +1,4 @@
-//! Starting cargo and the programs that it builds, and reading what they say.
+//! Starts cargo and the programs that it builds, and reads their output.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// The process groups that are running.
 static GROUPS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Address space that a program of bodies may use, in KiB.
+/// The address space that a program of bodies may use, in KiB.
 const MEMORY: u64 = 6_000_000;
 
 /// Makes an interrupt end all processes that this program has started, and then this program.
@@ -32,17 +32,17 @@ fn kill(group: u32) {
     let _ = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).stderr(Stdio::null()).status();
 }
 
-/// What a process said before it ended.
+/// The output of a process that has ended.
 pub struct Ended {
     /// Its standard output.
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
-    /// How it ended, if not with success.
+    /// The reason for its end, if it failed.
     pub failure: Option<String>,
 }
 
-/// Runs a command in a process group of its own to its end.
+/// Runs a command in its own process group until it ends.
 fn run(mut command: Command) -> Result<Ended, Failure> {
     let text = format!("{command:?}");
     let fail = |error: std::io::Error| Failure::Start(format!("{text} cannot be run: {error}"));
@@ -72,10 +72,10 @@ fn listen(child: &mut Child) -> std::io::Result<(String, String)> {
     Ok((read(text), read(errors)))
 }
 
-/// How a note begins that says where the code of an error behind it was needed.
+/// The beginning of the note that locates the instantiation for the error before the note.
 const INSTANTIATED: &str = "the above error was encountered while instantiating";
 
-/// What the compiler says of the bodies' files: the first error of each, by the file's path below `bodies`.
+/// The compiler's messages about the bodies' files: the first error of each file, by its path below `bodies`.
 pub type Errors = BTreeMap<String, String>;
 
 /// Runs `cargo check` or `cargo build` on all programs of a package.
@@ -94,7 +94,8 @@ pub fn compile(package: &Path, target: &Path, verb: &str, jobs: usize) -> Result
         let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
         let message = &message["message"];
         let text = message["message"].as_str().unwrap_or_default();
-        // An assertion of the library's in a constant is an error without a place in a body: a note behind it has the place.
+        // A failed assertion of the library in a constant is an error without a location in a body: the following note
+        // has the location.
         if message["level"] == "note" && text.starts_with(INSTANTIATED) {
             if let Some(file) = file(message) {
                 errors.entry(file).or_insert_with(|| unplaced.clone());
@@ -122,7 +123,7 @@ pub fn compile(package: &Path, target: &Path, verb: &str, jobs: usize) -> Result
     }
 }
 
-/// Returns the body's file that a message is about.
+/// Returns the body file that a message is about.
 fn file(message: &Value) -> Option<String> {
     fn of_span(span: &Value) -> Option<String> {
         let name = span["file_name"].as_str().unwrap_or_default();
@@ -135,7 +136,7 @@ fn file(message: &Value) -> Option<String> {
     own.or_else(|| message["children"].as_array().into_iter().flatten().find_map(file))
 }
 
-/// Runs a program of bodies with a limit of time and memory.
+/// Runs a program of bodies with limits on time and memory.
 pub fn start(program: &Path, seconds: u64, names: &[String]) -> Result<Ended, Failure> {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("ulimit -v {MEMORY}; ulimit -c 0; exec \"$0\" \"$@\""));

@@ -1,4 +1,4 @@
-//! What can go wrong with the fuzzer itself, each as one line, and the exit code that goes with it.
+//! Failures of the fuzzer itself, each as one line, and their exit codes.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Why the fuzzer ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command line asks for something impossible; the text names the argument and what it takes.
+    /// The command line asks for something impossible; the text names the argument and its valid values.
     #[error("{0}")]
     Usage(String),
     /// A file of the scratch package or of the report cannot be written.
@@ -44,20 +44,20 @@ pub enum Failure {
     /// The standard output cannot be written.
     #[error("the standard output cannot be written: {0}")]
     Output(io::Error),
-    /// The bodies that are wanted do not come.
+    /// Too few bodies are accepted.
     #[error("rustc accepts only {accepted} of {generated} bodies as plain `async fn`, and {wanted} are wanted")]
     Rejected {
         /// Bodies generated.
         generated: usize,
-        /// Of these, bodies accepted.
+        /// The number of accepted bodies.
         accepted: usize,
-        /// Accepted bodies that the plan wants.
+        /// The number of accepted bodies that the plan wants.
         wanted: usize,
     },
     /// A process cannot be started.
     #[error("{0}")]
     Start(String),
-    /// The scratch package does not compile, and no body is to blame.
+    /// The scratch package does not compile, and the error is in no body.
     #[error("the scratch package does not compile: {0}")]
     Compile(String),
 }

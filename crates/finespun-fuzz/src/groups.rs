@@ -1,4 +1,4 @@
-//! Failures that look alike after shrinking.
+//! Groups failures that look alike after shrinking.
 
 use crate::shrink::{Failing, Way};
 

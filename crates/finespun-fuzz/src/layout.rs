@@ -1,8 +1,8 @@
-//! How the text of a body is laid out: at random, or one statement to a line.
+//! The layout of a body's text: random, or one statement per line.
 
 use crate::rng::Rng;
 
-/// Replaces each space by random white space, or by none where two tokens stay apart without it.
+/// Replaces each space by random white space, or by none where two tokens stay separate without it.
 pub fn scatter(text: &str, rng: &mut Rng) -> String {
     let chars: Vec<char> = text.trim().chars().collect();
     let mut out = String::new();
@@ -29,7 +29,7 @@ pub fn scatter(text: &str, rng: &mut Rng) -> String {
     out
 }
 
-/// Lays the text out with one statement to a line.
+/// Lays the text out with one statement per line.
 pub fn lines(text: &str) -> String {
     let chars: Vec<char> = text.trim().chars().collect();
     let mut out = String::new();

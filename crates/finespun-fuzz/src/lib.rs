@@ -1,4 +1,4 @@
-//! Random bodies of tasks, to find where a task does something else than the plain `async fn`.
+//! Random bodies of tasks, to find tasks that behave differently from the plain `async fn`.
 //!
 //! ```text
 //! generate   a seed and a number      -> a body: a tree of text with typed holes

@@ -45,7 +45,7 @@ fn act() -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    // Before the work, not after it.
+    // Before the run: an unwritable report file must not waste the run's work.
     let json = args.json.map(Json::at).transpose()?;
     cargo::end_children_on_interrupt()?;
     let plan = Plan {
@@ -70,15 +70,15 @@ fn act() -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(report.code()))
 }
 
-/// The file of the report. It has the old text until the new one is complete.
+/// The file of the report. It keeps the old text until the new text is complete.
 struct Json {
     path: PathBuf,
-    /// The file that is written first.
+    /// The temporary file, which is written first.
     new: PathBuf,
 }
 
 impl Json {
-    /// Finds out whether the file can be written.
+    /// Checks that the file can be written.
     fn at(path: PathBuf) -> Result<Json, Failure> {
         let mut new = path.clone().into_os_string();
         new.push(".tmp");
@@ -101,7 +101,7 @@ impl Json {
     }
 }
 
-/// Writes to the standard output; returns false if its reader has gone, which is no error.
+/// Writes to the standard output; returns false if its reader has closed it, which is no error.
 fn print(text: &str) -> Result<bool, Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

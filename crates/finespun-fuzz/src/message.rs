@@ -1,4 +1,4 @@
-//! One line out of the argument parser's error: which argument, what was given, what it takes.
+//! Formats an error of the argument parser as one line: the argument, the given value, the valid values.
 
 use std::error::Error as _;
 

@@ -1,4 +1,4 @@
-//! Messages without the names of one body, so that equal reasons count as one.
+//! Messages without the names of one body, so that equal reasons are counted as one.
 
 /// Replaces the names of locals and all numbers in a message.
 pub fn normal(message: &str) -> String {
@@ -18,7 +18,7 @@ pub fn normal(message: &str) -> String {
     out
 }
 
-/// Returns true for what generated locals are called, and for paths into them.
+/// Returns true for the names of generated locals, and for paths into them.
 fn is_local(text: &str) -> bool {
     const ITEMS: [&str; 18] = [
         "D", "Owner", "Held", "Section", "Duo", "Parts", "Point", "Shape", "G", "T", "Send", "Sync", "Copy", "Drop",

@@ -1,8 +1,8 @@
-//! The scratch package: what is written where.
+//! The scratch package and its files.
 //!
 //! ```text
-//! DIR/Cargo.toml, Cargo.lock   path dependency on finespun, under another name, the versions of the workspace and its toolchain
-//! DIR/src/lib.rs, ..           what bodies use (the folder `scratch` of this crate)
+//! DIR/Cargo.toml, Cargo.lock   path dependency on finespun, renamed; the workspace's versions and its toolchain
+//! DIR/src/lib.rs, ..           support library of the bodies (the folder `scratch` of this crate)
 //! DIR/src/bodies/B/FORM.rs     one body in one form
 //! DIR/src/bin/cK.rs            a program of some bodies
 //! DIR/target                   kept between runs, so that finespun is compiled once
@@ -28,7 +28,7 @@ const SUPPORT: [(&str, &str); 7] = [
 #[derive(Debug)]
 pub struct Package {
     dir: PathBuf,
-    /// Locked while the package is in use.
+    /// The lock on the package while it is in use.
     _lock: Option<fs::File>,
 }
 
@@ -55,13 +55,13 @@ impl Package {
         }
         package._lock = Some(held);
         package.write("Cargo.toml", &manifest)?;
-        // Cargo adds the scratch package to its copy, so what was copied is kept beside it.
+        // Cargo adds the scratch package to its copy, so a copy of the original is kept beside it.
         let path = workspace.join("Cargo.lock");
         let lock = fs::read_to_string(&path).map_err(|source| Failure::Read { path, source })?;
         if package.write("workspace.lock", &lock)? || !package.dir.join("Cargo.lock").exists() {
             package.write("Cargo.lock", &lock)?;
         }
-        // The folder need not be in the workspace, and the toolchain must be the workspace's.
+        // The folder may be outside the workspace, and the toolchain must be the workspace's.
         let toolchain = workspace.join("rust-toolchain.toml");
         if let Ok(text) = fs::read_to_string(&toolchain) {
             package.write("rust-toolchain.toml", &text)?;
@@ -77,7 +77,7 @@ impl Package {
         &self.dir
     }
 
-    /// Returns the folder of what is compiled.
+    /// Returns the folder of compiled files.
     pub fn target(&self) -> PathBuf {
         self.dir.join("target")
     }
@@ -87,7 +87,7 @@ impl Package {
         self.target().join(format!("debug/c{chunk}"))
     }
 
-    /// Forgets all bodies.
+    /// Removes all bodies.
     pub fn clear(&self) -> Result<(), Failure> {
         for folder in ["src/bin", "src/bodies"] {
             let path = self.dir.join(folder);
@@ -98,7 +98,7 @@ impl Package {
         Ok(())
     }
 
-    /// Writes a program of bodies, each with its forms; without forms, of the plain form only.
+    /// Writes a program of bodies, each in its forms; a body without forms in the plain form only.
     pub fn program_of(&self, chunk: usize, bodies: &[(String, &Body, Vec<Form>)], run: bool) -> Result<(), Failure> {
         let mut text = "#![allow(warnings, unconditional_panic, arithmetic_overflow, clippy::all)]\n\
                         use finespun_fuzz_scratch::compare::{Case, go, show};\n"
@@ -138,7 +138,7 @@ impl Package {
         self.write(&format!("src/bin/c{chunk}.rs"), &text).map(drop)
     }
 
-    /// Writes a file unless it holds that text already; returns true if it did not.
+    /// Writes a file unless it has that text already; returns true if it did not.
     fn write(&self, name: &str, text: &str) -> Result<bool, Failure> {
         let path = self.dir.join(name);
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {

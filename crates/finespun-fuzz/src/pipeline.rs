@@ -1,4 +1,4 @@
-//! From bodies to verdicts: compile the plain forms, compile all forms, run and compare.
+//! The pipeline from bodies to outcomes: compile the plain forms, compile all forms, run and compare.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -9,10 +9,10 @@ use crate::failure::Failure;
 use crate::package::Package;
 use crate::programs;
 
-/// How a body's forms differ from the plain one.
+/// A way in which a body's forms differ from the plain form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wrong {
-    /// A form's trace is another one.
+    /// A form's trace differs.
     Differ {
         /// The form.
         form: String,
@@ -33,12 +33,12 @@ pub enum Wrong {
     Frames(String),
 }
 
-/// What became of a body.
+/// The outcome of a body.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// The error of the plain form: the body is not Rust.
+    /// The error of the plain form: the body is not valid Rust.
     pub rejected: Option<String>,
-    /// The forms that were refused, with the message.
+    /// The forms that are refused, with the message.
     pub refused: Vec<(Form, String)>,
     /// The differences, at most one for each form.
     pub wrong: Vec<Wrong>,
@@ -53,24 +53,24 @@ impl Outcome {
 
 /// Compiles and runs bodies.
 pub struct Pipeline {
-    /// Where.
+    /// The scratch package.
     pub package: Package,
-    /// Processes at once.
+    /// The number of parallel processes.
     pub jobs: usize,
-    /// What the runtimes of two workers have counted.
+    /// The counters of the runtimes with two workers.
     pub counted: Mutex<BTreeMap<String, u64>>,
 }
 
-/// Bodies of one program, at most.
+/// The maximum number of bodies in one program.
 const CHUNK: usize = 24;
 
 type Named<'a> = (String, &'a Body, Vec<Form>);
 
 impl Pipeline {
-    /// Returns what becomes of each body.
+    /// Returns the outcome of each body.
     ///
     /// # Errors
-    /// If the scratch package cannot be written or compiled for a reason that is in no body.
+    /// If the scratch package cannot be written, or does not compile because of an error outside the bodies.
     pub fn outcomes(&self, bodies: &[Body]) -> Result<Vec<Outcome>, Failure> {
         self.package.clear()?;
         let mut outcomes = vec![Outcome::default(); bodies.len()];
@@ -103,7 +103,7 @@ impl Pipeline {
         Ok(left)
     }
 
-    /// Compiles all forms, without those that are refused, until the rest compiles; returns the programs.
+    /// Compiles all forms, without the refused ones, until the rest compiles; returns the programs.
     fn build(&self, bodies: &[Body], accepted: &[usize], outcomes: &mut [Outcome]) -> Result<Vec<Vec<usize>>, Failure> {
         let size = CHUNK.min(accepted.len().div_ceil(self.jobs)).max(1);
         let chunks: Vec<Vec<usize>> = accepted.chunks(size).map(<[usize]>::to_vec).collect();
@@ -142,7 +142,7 @@ pub fn name(index: usize) -> String {
     format!("b{index}")
 }
 
-/// Returns the body of a name.
+/// Returns the index of the body with this name.
 pub fn index(name: &str) -> Option<usize> {
     name.strip_prefix('b')?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Running the compiled programs, and finding the body to blame when one crashes.
+//! Runs the compiled programs, and finds the responsible body when one crashes.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -8,24 +8,24 @@ use crate::cargo;
 use crate::failure::Failure;
 use crate::pipeline::{Outcome, Pipeline, Wrong, index, name};
 
-/// What a program reported.
+/// The report of a program.
 #[derive(Debug, Default)]
 struct Said {
     /// Differences, by body.
     wrong: Vec<(usize, Wrong)>,
-    /// Bodies that had begun and not ended.
+    /// Bodies that have begun and not ended.
     open: BTreeSet<usize>,
-    /// Frames were left, and no body is named.
+    /// Frames were left over, and the report names no body.
     frames: bool,
-    /// The time was up.
+    /// The program exceeded its time limit.
     late: bool,
-    /// It came to its end.
+    /// The program ran to its end.
     done: bool,
-    /// What the runtimes have counted.
+    /// The counters of the runtimes.
     counted: Vec<(String, u64)>,
 }
 
-/// Runs all programs, and notes what they find.
+/// Runs all programs, and records their findings.
 pub fn run_all(
     pipeline: &Pipeline,
     programs: &[Vec<usize>],
@@ -63,7 +63,7 @@ pub fn run_all(
 }
 
 /// Runs one program by `start`, which takes the bodies to run and a limit in seconds. Bodies that crash the program are
-/// run alone and left out.
+/// run alone and left out afterwards.
 fn run(
     bodies: &[usize],
     mut start: impl FnMut(&[usize], u64) -> Result<(Said, String), Failure>,
@@ -91,7 +91,7 @@ fn run(
             }
         }
         if guilty.is_empty() {
-            // No suspect fails when it runs alone: report the first one.
+            // No suspect fails when it runs alone: blame the first one.
             let blame = match (said.done, said.late) {
                 (true, _) => Wrong::Frames("only together".to_string()),
                 (_, true) => Wrong::Hang,
@@ -109,7 +109,7 @@ fn run(
     Ok(wrong)
 }
 
-/// Keeps the first difference of each form of each body: a program that is run again reports it again.
+/// Keeps the first difference of each form of each body: a program that runs again reports it again.
 fn once_for_each_form(wrong: &mut Vec<(usize, Wrong)>) {
     let mut seen = BTreeSet::new();
     wrong.retain(|(body, wrong)| match wrong {

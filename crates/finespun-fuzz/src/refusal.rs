@@ -1,4 +1,4 @@
-//! What the task compiler says of a body without rustc: refusals, and the schema.
+//! The task compiler's results for a body, without rustc: refusals, and the schema.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
@@ -26,7 +26,7 @@ pub fn by_the_compiler(body: &Body) -> Vec<(Form, String)> {
     refused
 }
 
-/// Returns the schema that the task compiler chooses, as its documentation of the task says.
+/// Returns the schema that the task compiler chooses, according to the documentation that it writes.
 pub fn schema(body: &Body) -> Option<String> {
     let output = compile("", &body.marked()).ok()?.to_string();
     let (_, note) = output.split_once("*Task schema: ")?;
@@ -48,11 +48,11 @@ fn compile(arguments: &str, item: &str) -> Result<TokenStream, String> {
 }
 
 thread_local! {
-    /// Panics of this thread are not printed.
+    /// Suppresses the output of this thread's panics.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes the panic hook spare the threads that are quiet.
+/// Makes the panic hook ignore the threads that are quiet.
 fn silence_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

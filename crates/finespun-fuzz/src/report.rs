@@ -1,4 +1,4 @@
-//! What a run has found: counts, and the failures with their smallest bodies.
+//! The findings of a run: counts, and the failures with their smallest bodies.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use crate::pipeline::{Outcome, Wrong};
 use crate::refusal;
 use crate::shrink::{Failing, Way};
 
-/// The share of accepted bodies that may be refused by the task compiler: more is a failure.
+/// The share of accepted bodies that the task compiler may refuse: a larger share is a failure.
 pub const REFUSED_LIMIT: f64 = 0.005;
 
 /// The findings of a run.
@@ -26,32 +26,32 @@ pub struct Report {
     pub rejected: BTreeMap<String, usize>,
     /// Bodies all of whose forms agree.
     pub agreed: usize,
-    /// Bodies of which a form is refused.
+    /// Bodies with a refused form.
     pub refused: usize,
-    /// Of these, the bodies of which `#[task(pinned)]` is accepted.
+    /// Bodies with a refused form for which `#[task(pinned)]` is accepted.
     pub cured: usize,
-    /// Bodies of which a form is refused, by message.
+    /// Bodies with a refused form, by message.
     pub messages: BTreeMap<String, usize>,
-    /// Bodies of which a form disagrees.
+    /// Bodies with a form that disagrees.
     pub disagreed: usize,
     /// The schemas chosen.
     pub schemas: BTreeMap<String, usize>,
     /// How often each form was compiled.
     pub forms: BTreeMap<&'static str, usize>,
-    /// What the runtimes have counted on two workers, and the runs of plain bodies in which a destructor has panicked.
+    /// The counters of the runtimes with two workers, and the runs of plain bodies in which a destructor has panicked.
     pub counted: BTreeMap<String, u64>,
     /// Failing bodies.
     pub failing: Vec<(Body, Outcome)>,
-    /// Failing bodies, made smaller.
+    /// Failing bodies after shrinking.
     pub shrunk: Vec<Failing>,
-    /// Why the run, or the shrinker, ended early.
+    /// The failure that ended the run, or the shrinker, early.
     pub failure: Option<Failure>,
     /// The time it took.
     pub time: Duration,
 }
 
 impl Report {
-    /// Notes the outcome of a body.
+    /// Adds the outcome of a body.
     pub fn add(&mut self, body: &Body, outcome: &Outcome) {
         self.generated += 1;
         if let Some(message) = &outcome.rejected {
@@ -62,7 +62,7 @@ impl Report {
             *self.forms.entry(form.name()).or_default() += 1;
         }
         if let Some(schema) = refusal::schema(body) {
-            // Whether all callees are straight is not known here, nor whether a type has a destructor.
+            // Here it is unknown whether all callees are straight, and whether a type has a destructor.
             let schema = schema.trim_start_matches("straight if all that it awaits is; else ");
             let schema = match schema.split_once("; pinned if") {
                 Some((schema, _)) => format!("{schema}, if some types have no destructor"),
@@ -93,12 +93,12 @@ impl Report {
         self.generated - self.rejected.values().sum::<usize>()
     }
 
-    /// Returns true if the run came to its end, nothing disagreed and hardly anything was refused.
+    /// Returns true if the run came to its end, no body disagreed and almost none was refused.
     pub fn is_good(&self) -> bool {
         self.failure.is_none() && self.bodies_are_good()
     }
 
-    /// Returns the exit code: 0 for a good report, 1 if bodies fail, that of the failure if the run ended early.
+    /// Returns the exit code: 0 for a good report, 1 if bodies fail, the failure's code if the run ended early.
     pub fn code(&self) -> u8 {
         self.failure.as_ref().map_or(u8::from(!self.bodies_are_good()), Failure::code)
     }
@@ -107,7 +107,7 @@ impl Report {
         self.disagreed == 0 && self.refused as f64 <= REFUSED_LIMIT * self.accepted() as f64
     }
 
-    /// Returns the failures that are worth being made smaller: one of each message, then disagreements, `limit` in all.
+    /// Returns the failures that should be shrunk: one of each message, then disagreements, `limit` in all.
     pub fn worth_shrinking(&self, limit: usize) -> Vec<Failing> {
         let mut chosen: Vec<Failing> = Vec::new();
         let mut seen: Vec<String> = Vec::new();
@@ -129,13 +129,13 @@ impl Report {
                 }
             }
         }
-        // Differences of automatic forms alone, and without the patterns of parameters, are rarer.
+        // Differences of automatic forms only, and without patterns of parameters, are rarer.
         disagreements.sort_by_key(|Failing { body, outcome, .. }| {
             let pinned = Way::of(outcome).contains(&Way::Differ(crate::body::Form::Pinned));
             let patterns = body.params.iter().filter(|p| p.pat.contains(['(', '{', '[', '_'])).count();
             (pinned, patterns)
         });
-        // Half of the room is for each kind, if both need it.
+        // Each kind gets half of the limit, if both need it.
         let refusals = chosen.len().min(limit - disagreements.len().min(limit / 2));
         chosen.truncate(refusals);
         disagreements.truncate(limit - refusals);
@@ -227,7 +227,7 @@ impl Report {
     }
 }
 
-/// The count of runs of plain bodies in which a destructor has panicked.
+/// The name of the counter for runs of plain bodies in which a destructor has panicked.
 pub const PANICS: &str = "panics_in_destructors";
 
 fn counts(out: &mut String, counts: &BTreeMap<String, usize>, limit: usize) {

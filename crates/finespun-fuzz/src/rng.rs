@@ -1,4 +1,4 @@
-//! The random numbers: SplitMix64, so that a seed means the same bodies on every machine.
+//! Random numbers: SplitMix64, so that a seed gives the same bodies on every machine.
 
 /// A source of random numbers.
 #[derive(Clone, Debug)]
@@ -27,22 +27,22 @@ impl Rng {
         (self.draw() % bound as u64) as usize
     }
 
-    /// Returns true in `percent` of 100 calls.
+    /// Returns true with a probability of `percent` %.
     pub fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// Returns one of `items`, which are not empty.
+    /// Returns one of `items`, which must not be empty.
     pub fn pick<'a, I>(&mut self, items: &'a [I]) -> &'a I {
         &items[self.below(items.len())]
     }
 
-    /// Returns one of some texts.
+    /// Returns one of `words`.
     pub fn word(&mut self, words: &[&'static str]) -> &'static str {
         words[self.below(words.len())]
     }
 
-    /// Returns the index of one of `weights`, each as often as its weight says.
+    /// Returns a random index of `weights`, with probabilities proportional to the weights.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         let total: u32 = weights.iter().sum();
         let mut at = self.below(total as usize) as u32;

@@ -12,47 +12,47 @@ use crate::pipeline::{Outcome, Pipeline};
 use crate::report::Report;
 use crate::shrink;
 
-/// A run: its bodies, its scratch package, its shrinking.
+/// The plan of a run: its bodies, its scratch package, its shrinking.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The seed.
     pub seed: u64,
-    /// The first body's number.
+    /// The number of the first body.
     pub from: u64,
     /// The number of bodies.
     pub count: Count,
     /// The folder of the scratch package.
     pub dir: PathBuf,
-    /// Processes at once.
+    /// The number of parallel processes.
     pub jobs: usize,
-    /// Failures that are made smaller.
+    /// The number of failures to shrink.
     pub shrink: usize,
-    /// No new round of making failures smaller begins after this time.
+    /// No new round of shrinking begins after this time.
     pub limit: Duration,
-    /// Tells how it goes on standard error.
+    /// Reports the progress on standard error.
     pub progress: bool,
 }
 
-/// The number of bodies of a run.
+/// The length of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
-    /// After so many bodies.
+    /// Ends after this number of generated bodies.
     Generated(u64),
-    /// After so many bodies that rustc accepts as plain `async fn`.
+    /// Ends after this number of bodies that rustc accepts as plain `async fn`.
     Accepted(usize),
 }
 
-/// Bodies compiled at once.
+/// The number of bodies compiled at once.
 const BATCH: u64 = 200;
 
-/// Returns the folder of the scratch package beside the other compiled things of the workspace.
+/// Returns the folder of the scratch package, in the workspace's target directory.
 pub fn default_dir() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
     target.join("finespun-fuzz")
 }
 
-/// Runs a plan. The report notes a failure after the beginning, with what was found before.
+/// Runs a plan. A failure after the start is recorded in the report, with the earlier findings.
 ///
 /// # Errors
 /// If the scratch package cannot be written.
@@ -88,7 +88,7 @@ fn batches(
     loop {
         let left = match plan.count {
             Count::Generated(count) => count - (next - plan.from),
-            // A few more than are needed, since some will be refused.
+            // A few more than needed, since rustc will reject some.
             Count::Accepted(count) => (count.saturating_sub(report.accepted()) as u64).next_multiple_of(10),
         };
         if left == 0 {

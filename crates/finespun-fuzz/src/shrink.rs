@@ -1,7 +1,7 @@
 //! Smaller bodies that fail in the same way.
 //!
-//! Each round compiles many candidates at once, each with one edit; the next round tries the successful edits together
-//! as well, so the number of rounds depends little on the size of the body.
+//! Each round compiles many candidates at once, each with one edit; the next round also tries the successful edits
+//! together, so the number of rounds depends little on the size of the body.
 
 use std::time::{Duration, Instant};
 
@@ -22,12 +22,12 @@ pub enum Way {
     Crash,
     /// The program does not end.
     Hang,
-    /// Frames are left.
+    /// Frames are left over.
     Frames,
 }
 
 impl Way {
-    /// Returns the ways in which a body failed; none for one that agrees.
+    /// Returns the ways in which a body failed; none for a body that agrees.
     pub fn of(outcome: &Outcome) -> Vec<Way> {
         let refused = outcome.refused.iter().map(|(form, message)| Way::Refused(*form, normal(message)));
         let wrong = outcome.wrong.iter().map(|wrong| match wrong {
@@ -39,7 +39,7 @@ impl Way {
         refused.chain(wrong).collect()
     }
 
-    /// Returns the forms that are needed to see it.
+    /// Returns the forms that are needed to reproduce the failure.
     fn forms(&self, body: &Body) -> Vec<Form> {
         match self {
             Way::Refused(form, _) | Way::Differ(form) => vec![*form],
@@ -53,7 +53,7 @@ impl Way {
 enum Edit {
     /// Leaves out an item of a list.
     Remove(Vec<usize>),
-    /// Puts the items of an inner list in the place of an item.
+    /// Replaces an item by the items of an inner list.
     Unwrap(Vec<usize>, Vec<usize>),
     /// Replaces an expression by a simple one.
     Simplify(Vec<usize>),
@@ -65,7 +65,7 @@ enum Edit {
     Parameter(usize),
     /// Replaces a parameter's pattern by a name.
     Name(usize),
-    /// One statement to a line.
+    /// Lays the text out with one statement per line.
     Lines,
 }
 
@@ -131,10 +131,10 @@ fn split(path: &[usize]) -> (usize, &[usize]) {
     (*last, list)
 }
 
-/// Returns the body with some edits, none of which collide.
+/// Returns the body after some edits, none of which collide.
 fn edited(body: &Body, edits: &[Edit]) -> Body {
     let mut edits = edits.to_vec();
-    // From the end, so that the places of the others stay.
+    // From the end, so that the paths of the other edits stay valid.
     edits.sort_by(|a, b| b.path().cmp(&a.path()).then(b.parameter().cmp(&a.parameter())));
     let mut body = body.clone();
     edits.iter().for_each(|edit| edit.apply(&mut body));
@@ -190,7 +190,7 @@ fn edits(body: &Body) -> Vec<Edit> {
     edits.into_iter().map(|(_, edit)| edit).collect()
 }
 
-/// Returns those of the edits that go together, earlier ones first.
+/// Returns the edits that do not collide, with earlier ones preferred.
 fn together(edits: &[Edit]) -> Vec<Edit> {
     let mut chosen: Vec<Edit> = Vec::new();
     for edit in edits {
@@ -201,21 +201,21 @@ fn together(edits: &[Edit]) -> Vec<Edit> {
     chosen
 }
 
-/// A body on its way to become smaller.
+/// A body that is being shrunk.
 struct Job {
     body: Body,
     outcome: Outcome,
     way: Way,
-    /// Edits that have worked, alone, on the body as it is.
+    /// Edits that have worked individually on the current body.
     good: Vec<Edit>,
-    /// The place in the list of edits where the next round begins.
+    /// The index in the list of edits where the next round begins.
     at: usize,
     done: bool,
 }
 
-/// Rounds of compilation, at most.
+/// The maximum number of compilation rounds.
 const ROUNDS: usize = 24;
-/// Candidates of all bodies in one round, about.
+/// The approximate number of candidates of all bodies in one round.
 const CANDIDATES: usize = 144;
 
 /// A body that fails.
@@ -225,15 +225,15 @@ pub struct Failing {
     pub body: Body,
     /// Its outcome.
     pub outcome: Outcome,
-    /// The way in which it fails that is of interest.
+    /// The failure that the shrinker preserves.
     pub way: Way,
 }
 
-/// Makes failing bodies smaller, for `limit` at most; returns each with its outcome then. `outcomes` tells what becomes
-/// of the candidates of a round.
+/// Shrinks failing bodies, for `limit` at most; returns each with its last outcome. `outcomes` returns the outcomes of
+/// a round's candidates.
 ///
 /// # Errors
-/// Those of `outcomes`.
+/// Returns the errors of `outcomes`.
 pub fn shrink(
     mut outcomes: impl FnMut(&[Body]) -> Result<Vec<Outcome>, Failure>,
     failing: Vec<Failing>,
@@ -267,7 +267,7 @@ pub fn shrink(
             let total = edits(&job.body).len();
             match best {
                 Some(((_, chosen, body), outcome)) => {
-                    // Edits of a smaller body have other places: only those that were tried on this one count.
+                    // Edits of a smaller body have other paths: only edits that were tried on this body count.
                     let single = worked.iter().filter(|((_, edits, _), _)| edits.len() == 1);
                     let single: Vec<Edit> = single.map(|((_, edits, _), _)| edits[0].clone()).collect();
                     if chosen.len() == 1 && single.len() > 1 && job.good.is_empty() {
@@ -290,12 +290,12 @@ pub fn shrink(
     Ok(jobs.into_iter().map(|job| Failing { body: job.body, outcome: job.outcome, way: job.way }).collect())
 }
 
-/// What a round tries for a body.
+/// Returns the sets of edits that a round tries for a body.
 fn candidates(job: &Job, share: usize) -> Vec<Vec<Edit>> {
     if !job.good.is_empty() {
         let all = together(&job.good);
         let mut tries = vec![all.clone()];
-        // If they do not work together, half of them may.
+        // If they do not work together, one half may.
         let mut half = all.len() / 2;
         while half > 0 {
             tries.push(all[..half].to_vec());
@@ -308,7 +308,7 @@ fn candidates(job: &Job, share: usize) -> Vec<Vec<Edit>> {
     edits(&job.body).into_iter().skip(job.at).take(share).map(|edit| vec![edit]).collect()
 }
 
-/// Returns the number of parts that can be taken out of a tree, for tests.
+/// Returns the number of removable parts of a tree, for tests.
 pub fn size(node: &Node) -> usize {
     node.parts.iter().map(|part| if let Part::Node(child) = part { 1 + size(child) } else { 0 }).sum()
 }
@@ -333,8 +333,8 @@ mod tests {
     }
 
     #[test]
-    fn only_what_fails_is_left() {
-        // As if every task that drops something were refused.
+    fn shrinking_keeps_only_the_failing_part() {
+        // Simulates a compiler that refuses every task that contains a `drop`.
         let refused = |body: &Body| {
             let mut outcome = Outcome::default();
             if body.block().contains("drop(") {
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_that_go_together_do() {
+    fn edits_that_do_not_collide_are_combined() {
         for index in 0..40 {
             let body = generate::body(8, index);
             let all = together(&edits(&body));

@@ -1,11 +1,11 @@
 //! Bodies as trees: text with typed holes.
 //!
-//! A [`Node`] knows its role, which is what the shrinker needs: statements may be left out, an expression may be
-//! replaced by another one of its type. All the rest of the grammar is text between the children.
+//! A [`Node`] records its role for the shrinker: statements may be left out, an expression may be replaced by another
+//! one of its type. The rest of the grammar is text between the children.
 
 use crate::types::Ty;
 
-/// What a node stands for.
+/// The role of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Role {
     /// A list whose items may be left out: statements, arms.
@@ -23,7 +23,7 @@ pub enum Role {
 /// A piece of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it stands for.
+    /// The role.
     pub role: Role,
     /// Text and children in order.
     pub parts: Vec<Part>,
@@ -32,7 +32,7 @@ pub struct Node {
 /// Text or a child.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    /// Tokens; a space is where the layout may vary.
+    /// Tokens; the layout may vary at each space.
     Text(String),
     /// A child.
     Node(Node),
@@ -75,7 +75,7 @@ impl Node {
         Node::new(Role::Pat, template, children)
     }
 
-    /// Makes a node that the shrinker leaves alone.
+    /// Makes a node that the shrinker does not change.
     pub fn other(template: &str, children: Vec<Node>) -> Node {
         Node::new(Role::Other, template, children)
     }
@@ -117,7 +117,7 @@ impl Node {
         })
     }
 
-    /// As [`at`](Node::at), to change it.
+    /// Like [`at`](Node::at), for changes.
     pub fn at_mut(&mut self, path: &[usize]) -> &mut Node {
         path.iter().fold(self, |node, &index| match &mut node.parts[index] {
             Part::Node(child) => child,

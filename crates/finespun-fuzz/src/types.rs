@@ -13,9 +13,9 @@ pub enum Ty {
     Text,
     /// A value with a destructor whose fields are `Copy`.
     D,
-    /// The same with named fields.
+    /// A `D` with named fields.
     Owner,
-    /// A value with a destructor and a part with one.
+    /// A value with a destructor and a field with a destructor.
     Held,
     /// Like the guard of a lock.
     Section,
@@ -75,7 +75,7 @@ impl Ty {
         }
     }
 
-    /// Returns true for types whose values are copied.
+    /// Returns true for types that are `Copy`.
     pub fn is_copy(&self) -> bool {
         match self {
             Ty::Num | Ty::Bool | Ty::Unit | Ty::Point | Ty::Ref(_) => true,
@@ -85,7 +85,7 @@ impl Ty {
         }
     }
 
-    /// Returns true for types that have a reference in them.
+    /// Returns true for types that contain a reference.
     pub fn borrows(&self) -> bool {
         match self {
             Ty::Ref(_) | Ty::Mut(_) => true,
@@ -95,7 +95,7 @@ impl Ty {
         }
     }
 
-    /// Returns the fields that can be moved out of a value, as written behind it.
+    /// Returns the fields that can be moved out of a value, as text after the value.
     pub fn fields(&self) -> Vec<(&'static str, Ty)> {
         match self {
             Ty::Pair(a, b) => vec![(".0", (**a).clone()), (".1", (**b).clone())],
@@ -106,7 +106,7 @@ impl Ty {
         }
     }
 
-    /// Returns the number that can be read out of a value, as written behind it.
+    /// Returns the number that can be read out of a value, as text after the value.
     pub fn number(&self) -> Option<&'static str> {
         match self {
             Ty::D | Ty::Section => Some(".0"),
@@ -116,7 +116,7 @@ impl Ty {
         }
     }
 
-    /// Returns an expression that makes a value, without an await and without names but `t`; `k` varies it.
+    /// Returns an expression that makes a value, without an await and without names except `t`; `k` varies it.
     pub fn fresh(&self, k: u64) -> String {
         match self {
             Ty::Num => format!("{k}u64"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use finespun_fuzz::cargo;
 use finespun_fuzz::session::{self, Count, Plan};
 
-/// One scratch package at a time.
+/// The tests share one scratch package, one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn variable(name: &str, default: u64) -> u64 {
@@ -22,7 +22,7 @@ fn plan(count: Count) -> Plan {
         seed: variable("FINESPUN_FUZZ_SEED", 1),
         from: 0,
         count,
-        // The folder of the command, where finespun is compiled already if the command has run.
+        // The folder that the `finespun-fuzz` command uses, where finespun is already compiled if the command has run.
         dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("../finespun-fuzz"),
         jobs: 2,
         shrink: 3,
@@ -39,9 +39,9 @@ fn tasks_do_what_plain_functions_do() {
     let report = session::run(&plan(Count::Accepted(count))).unwrap_or_else(|failure| panic!("{failure}"));
     assert!(report.is_good(), "{}", report.text());
     assert!(report.accepted() * 10 >= report.generated * 6, "{}", report.text());
-    // About a fifth of the bodies of most seeds.
+    // About a fifth of the bodies have the stack schema for most seeds.
     let stack = report.schemas.iter().filter(|(schema, _)| schema.starts_with("stack")).map(|(_, count)| count);
     assert!(stack.sum::<usize>() * 10 >= report.accepted(), "{}", report.text());
-    // One for each of four inputs; a few bodies drop nothing.
+    // One panic for each of four inputs; a few bodies drop nothing.
     assert!(report.counted[finespun_fuzz::report::PANICS] as usize >= report.accepted() * 2, "{}", report.text());
 }

@@ -1,4 +1,4 @@
-//! `finespun doctor`: what this machine has, what is missing, and the cure.
+//! `finespun doctor`: the machine's resources and tools, and the cure for missing ones.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::machine::{cgroup, cores, memory, read, stack_limit, tools};
 use crate::show;
 
-/// Carries out `finespun doctor`. Missing things are told, and are no failure.
+/// Carries out `finespun doctor`. Missing things are reported, but are not an error.
 ///
 /// # Errors
 ///
@@ -23,11 +23,11 @@ pub fn doctor() -> Result<(), Failure> {
     show::print(&text)
 }
 
-/// How well something is.
+/// The state of a resource or tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Ok,
-    /// It works, and less well than it could.
+    /// It works, but less well than it could.
     Note,
     Missing,
 }
@@ -38,7 +38,7 @@ struct Finding {
     state: State,
     what: &'static str,
     detail: String,
-    /// What to do about it.
+    /// The remedy, if one is needed.
     cure: Option<String>,
 }
 
@@ -202,7 +202,7 @@ mod tests {
     use super::{State, findings, pinning, stack, tool};
 
     #[test]
-    fn what_is_missing_has_a_cure() {
+    fn everything_missing_has_a_cure() {
         let absent = tool("no-such-program-anywhere", "tests", "apt-get install it");
         assert_eq!(
             absent.to_string(),

@@ -1,4 +1,4 @@
-//! What can go wrong, each as one line that names the thing and the cure, and the exit code that goes with it.
+//! Failures of the commands, each as one line that names the thing and the cure, and their exit codes.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use finespun::{Error, RunError};
 
 use crate::show;
 
-/// Why the command ended early.
+/// The reason why the command ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command line asks for something that cannot be; the text names the argument and what it takes.
+    /// The command line asks for something impossible; the text names the argument and the values that it takes.
     #[error("{0}")]
     Usage(String),
     /// A file named on the command line cannot be written.
@@ -21,7 +21,7 @@ pub enum Failure {
         option: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The runtime could not be started.
@@ -32,20 +32,20 @@ pub enum Failure {
     Run {
         /// The application.
         app: &'static str,
-        /// What the library said.
+        /// The library's error.
         source: RunError,
     },
-    /// Two runs of the same problem gave different answers: a bug of the application or of the library.
+    /// Two runs of the same problem gave different answers: a bug in the application or in the library.
     #[error("{app}: two runs gave different answers, {first} and {second}: please report this as a bug")]
     Disagreement {
         /// The application.
         app: &'static str,
-        /// The one answer.
+        /// The first answer.
         first: String,
-        /// The other.
+        /// The second answer.
         second: String,
     },
-    /// A bench that was asked to check found something wrong.
+    /// A bench with `--check` found a violation.
     #[error("{0}")]
     Unmet(String),
     /// The benches could not be started.
@@ -57,13 +57,14 @@ pub enum Failure {
     /// The standard output refused the answer.
     #[error("the standard output cannot be written: {0}")]
     Output(io::Error),
-    /// Nobody reads the standard output any more. This is how `| head -1` ends, and no error.
+    /// The reader of the standard output has closed it. `| head -1` ends this way, so it is not an error.
     #[error("nobody reads the standard output")]
     ClosedPipe,
 }
 
 impl Failure {
-    /// Tells the user, and gives the exit code: 2 for what the command line asks, 1 for what went wrong later.
+    /// Reports the failure to the user, and returns the exit code: 2 for an error in the command line, 1 for later
+    /// errors, and success for [`Failure::ClosedPipe`].
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::ClosedPipe => ExitCode::SUCCESS,

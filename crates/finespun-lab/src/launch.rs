@@ -1,8 +1,9 @@
-//! `finespun bench`: compiles `finespun-bench` with the profile for measurements, if need be, and becomes it.
+//! `finespun bench`: compiles `finespun-bench` with the profile for measurements, if necessary, and replaces itself by
+//! it.
 //!
-//! The benches and their profile (one codegen unit, link-time optimization) take minutes to compile, which `finespun run`
-//! should not wait for. In a checkout, cargo decides whether the program is up to date. An installed `finespun` has no sources
-//! beside it and looks for an installed `finespun-bench`.
+//! The benches and their profile (one codegen unit, link-time optimization) take minutes to compile, which `finespun
+//! run` should not wait for. In a checkout, cargo decides whether the program is up to date. An installed `finespun`
+//! has no sources beside it and looks for an installed `finespun-bench`.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,16 +17,17 @@ use crate::failure::Failure;
 use crate::machine::tools;
 use crate::show;
 
-/// The program.
+/// The name of the program.
 const PROGRAM: &str = "finespun-bench";
-/// The profile that limits and figures hold for.
+/// The profile for which limits and figures hold.
 pub const PROFILE: &str = "measure";
 
-/// Starts the benches with `words`, from which `bench` has been read.
+/// Starts the benches with `words`, the words after `bench`.
 ///
 /// # Errors
 ///
-/// [`Failure::Usage`] without the name of a bench; [`Failure::Launch`] if the program cannot be found, compiled or started.
+/// [`Failure::Usage`] without the name of a bench; [`Failure::Launch`] if the program cannot be found, compiled or
+/// started.
 pub fn bench(bench: &Bench, words: impl Iterator<Item = OsString>) -> Result<ExitCode, Failure> {
     if bench.list {
         return show::print(&list()).map(|()| ExitCode::SUCCESS);
@@ -41,7 +43,7 @@ pub fn bench(bench: &Bench, words: impl Iterator<Item = OsString>) -> Result<Exi
         .map_err(|source| launch(format!("{} cannot be started: {source}", program.display())))
 }
 
-/// The error of a line that names no bench.
+/// Returns the error of a command line that names no bench.
 pub fn no_name() -> Failure {
     let names: Vec<_> = crate::args::bench::Name::all().map(|name| name.name()).collect();
     Failure::Usage(format!("no bench given: use one of {}, or --list", names.join(", ")))
@@ -51,13 +53,13 @@ fn launch(what: String) -> Failure {
     Failure::Launch(what)
 }
 
-/// The checkout that this command was compiled from, if it is still there.
+/// Returns the checkout from which this command was compiled, if it still exists.
 fn workspace() -> Option<PathBuf> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
     workspace.join("crates").join(PROGRAM).join("Cargo.toml").is_file().then(|| workspace.to_owned())
 }
 
-/// The program where an installation has put it: beside this one, or on the search path.
+/// Returns the path of the installed program: beside this one, or on the search path.
 fn installed() -> Result<PathBuf, Failure> {
     let beside = env::current_exe().ok().map(|exe| exe.with_file_name(PROGRAM)).filter(|program| program.is_file());
     beside.or_else(|| tools::find(PROGRAM)).ok_or_else(|| {
@@ -67,7 +69,7 @@ fn installed() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Lets cargo compile the program, and returns where it is.
+/// Compiles the program with cargo, and returns its path.
 fn compile(workspace: &Path) -> Result<PathBuf, Failure> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(workspace).args(["build", "--locked", "--profile", PROFILE, "--package", PROGRAM]);
@@ -91,13 +93,13 @@ fn compile(workspace: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Whether no program from an earlier compilation stands where cargo usually puts it.
+/// Returns true if the usual place for cargo's output has no program from an earlier compilation.
 fn first_time() -> bool {
     let target = env::current_exe().ok().and_then(|exe| Some(exe.parent()?.parent()?.to_owned()));
     !target.is_some_and(|target| target.join(PROFILE).join(PROGRAM).is_file())
 }
 
-/// The program, if this message of cargo's says that it has been made or is up to date.
+/// Returns the path of the program, if this message from cargo says that it has been made or is up to date.
 fn executable(message: &str) -> Option<PathBuf> {
     let message: serde_json::Value = serde_json::from_str(message).ok()?;
     let ours = message["reason"] == "compiler-artifact" && message["target"]["name"] == PROGRAM;

@@ -1,4 +1,4 @@
-//! The `finespun` command: runs the applications, starts the benches, and looks at the machine.
+//! The `finespun` command: runs the applications, starts the benches, and inspects the machine.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ fn act() -> Result<ExitCode, Failure> {
     match args::parse(std::env::args_os())? {
         Request::Show(text) => show::print(&text)?,
         Request::Do(Command::Run(run)) => run::run(run)?,
-        // The benches read the words behind `bench` once more.
+        // The benches parse the words after `bench` once more.
         Request::Do(Command::Bench(bench)) => return launch::bench(&bench, std::env::args_os().skip(2)),
         Request::Do(Command::Doctor) => doctor::doctor()?,
     }

@@ -1,6 +1,6 @@
-//! The times of one variant: the least and the median.
+//! The measured times of one variant, with the least and the median.
 
-/// The times of one variant in seconds, at least one.
+/// The times of one variant in seconds; at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// As measured.
@@ -23,12 +23,12 @@ impl FromIterator<f64> for Sample {
 }
 
 impl Sample {
-    /// The least time: what the work costs when nothing disturbs it.
+    /// Returns the least time: the cost of the work without disturbances.
     pub fn least(&self) -> f64 {
         self.sorted[0]
     }
 
-    /// The median time; of an even number of times the mean of the two in the middle.
+    /// Returns the median time; for an even number of times, the mean of the two in the middle.
     pub fn median(&self) -> f64 {
         let middle = self.sorted.len() / 2;
         match self.sorted.len() % 2 {
@@ -37,7 +37,7 @@ impl Sample {
         }
     }
 
-    /// All times, in the order in which they were measured.
+    /// Returns all times, in the order of measurement.
     pub fn all(&self) -> &[f64] {
         &self.times
     }

@@ -21,7 +21,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// The standard output of a line that works.
+/// Returns the standard output of a successful command.
 fn output(line: &str) -> String {
     let output = finespun(line);
     assert!(output.status.success(), "{line}: {output:?}");
@@ -29,14 +29,14 @@ fn output(line: &str) -> String {
     text(&output.stdout)
 }
 
-/// The one object of a line with `--json`.
+/// Returns the JSON object of a command with `--json`.
 fn json(line: &str) -> Value {
     let output = output(&format!("{line} --json"));
     assert_eq!(output.lines().count(), 1, "{output}");
     serde_json::from_str(&output).expect(&output)
 }
 
-/// The complaint about a line that asks for something that cannot be: one line, exit code 2, nothing else.
+/// Returns the error about an impossible command line: one line, exit code 2, and no other output.
 fn refused(line: &str) -> String {
     let output = finespun(line);
     let complaint = text(&output.stderr);
@@ -47,7 +47,7 @@ fn refused(line: &str) -> String {
     complaint
 }
 
-/// An empty folder for one test.
+/// Creates an empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -61,7 +61,7 @@ const SEQUENCE: &str = "HPHHPPHHHHPHHHPPHHPPHPHHHPH";
 const VERSIONS: [&str; 2] = ["--workers 2", "--plain"];
 
 #[test]
-fn json_has_the_promised_members() {
+fn json_has_the_documented_members() {
     let object = json("run fib 20 --workers 2");
     let names: Vec<_> = object.as_object().expect("an object").keys().map(String::as_str).collect();
     assert_eq!(names, ["app", "parameters", "answer", "seconds", "workers", "stats"]);
@@ -74,7 +74,7 @@ fn json_has_the_promised_members() {
 }
 
 #[test]
-fn small_applications_know_their_answers() {
+fn small_applications_return_known_answers() {
     for version in VERSIONS {
         let answer = |line: &str| json(&format!("run {line} {version}"))["answer"].clone();
         assert_eq!(answer("fib 20")["value"], 6765);
@@ -96,9 +96,9 @@ fn small_applications_know_their_answers() {
     }
 }
 
-/// The answers of another program, in every form and on several nodes.
+/// The expected values come from another program; every form and several numbers of nodes give them.
 #[test]
-fn waves_on_a_graph() {
+fn em3d_agrees_with_another_program() {
     let line = "run em3d --size 1000 --degree 10 --iterations 10 --seed 1";
     for how in ["--plain", "--form pull", "--form push --nodes 5", "--form forward --workers 2 --nodes 8"] {
         let answer = json(&format!("{line} {how}"))["answer"].clone();
@@ -115,9 +115,9 @@ fn waves_on_a_graph() {
     assert!((at("invariant_start") / at("invariant_end") - 1.0).abs() < 1e-9, "{stable}");
 }
 
-/// The checksum of another program.
+/// The checksum comes from another program.
 #[test]
-fn threads_that_read_and_compute() {
+fn microkernel_agrees_with_another_program() {
     let line = "run microkernel --places 8 --threads 50 --destinations hotspot4 --grain 100 --variance 0.5 --seed 1";
     for how in [
         "--plain",
@@ -135,7 +135,7 @@ fn threads_that_read_and_compute() {
 }
 
 #[test]
-fn foldings_and_their_energies() {
+fn protein_counts_foldings_by_energy() {
     for version in VERSIONS {
         let object = json(&format!("run protein --lattice 3x3x3 --sequence {SEQUENCE} {version}"));
         assert_eq!(object["parameters"]["lattice"], "3x3x3");
@@ -150,7 +150,7 @@ fn foldings_and_their_energies() {
 }
 
 #[test]
-fn programs_of_closures() {
+fn closure_versions_return_the_same_answers() {
     for version in VERSIONS {
         let answer = |line: &str| json(&format!("{line} {version}"))["answer"].clone();
         assert_eq!(answer("run fib 20 --closures"), serde_json::json!({"value": 6765}));
@@ -161,7 +161,7 @@ fn programs_of_closures() {
 }
 
 #[test]
-fn pictures_and_their_files() {
+fn raytrace_writes_its_pictures() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let (picture, work) = (folder.join("picture.png"), folder.join("work.png"));
     for version in VERSIONS {
@@ -172,7 +172,7 @@ fn pictures_and_their_files() {
         assert!(own["tests"].as_u64() > Some(64 * 400), "{own}");
         let files = format!("--png {} --work-png {}", picture.display(), work.display());
         let show = json(&format!("run raytrace --levels 2 --size 64 --closures {files} {version}"))["answer"].clone();
-        // As the application's own tests know it.
+        // The same values as in the application's own tests.
         assert_eq!((&show["checksum"], &show["tests"]), (&1_574_413.into(), &257_940.into()));
         let traced = show["traced"].as_array().expect("a share for each worker");
         assert_eq!(traced.iter().map(|pixels| pixels.as_u64().expect("a count")).sum::<u64>(), 64 * 64);
@@ -184,7 +184,7 @@ fn pictures_and_their_files() {
 }
 
 #[test]
-fn trees_by_name_and_by_letters() {
+fn uts_takes_names_and_option_letters() {
     let counts = |line: &str| {
         let answer = json(line)["answer"].clone();
         ["nodes", "depth", "leaves"].map(|name| answer[name].as_u64().expect(name))
@@ -201,7 +201,7 @@ fn trees_by_name_and_by_letters() {
 }
 
 #[test]
-fn forces_between_atoms() {
+fn mdforce_layouts_agree_and_system_files_are_read() {
     let pairs = |object: &Value| ["pairs", "pairs_1-4"].map(|name| object["answer"][name].as_u64().expect(name));
     let plain = json("run mdforce --cutoff 0.4 --iterations 1 --plain");
     assert_eq!(plain["parameters"]["atoms"], 2603);
@@ -217,7 +217,7 @@ fn forces_between_atoms() {
         remote
     });
     assert!(same[1] < same[0], "{same:?}");
-    // A system of one's own.
+    // A system from a file.
     let file = folder("mdforce").join("two.mdsys");
     let atom = |index: u32, charge: f64, x: f64| format!("{index} NA NA 1 23.0 {charge} 0.3 0.5 {x} 0 0\n");
     let text = format!("atoms 2\n{}{}exceptions 0\n", atom(0, 1.0, 0.0), atom(1, -1.0, 0.5));
@@ -232,7 +232,7 @@ fn forces_between_atoms() {
 }
 
 #[test]
-fn sparse_matrices() {
+fn sparse_matrix_applications_agree_with_known_answers() {
     let file = folder("sparsemm").join("small.mtx");
     let text = "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 1.0\n2 1 -2.0\n2 2 0.5\n3 2 4.0\n";
     fs::write(&file, text).expect("a file");
@@ -261,14 +261,14 @@ fn sparse_matrices() {
 /// Four million hashes: some seconds without optimisation.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "slow without optimisation")]
-fn a_published_tree() {
+fn a_published_tree_has_its_published_size() {
     let object = json("run uts --tree t1 --workers 2");
     assert_eq!(object["parameters"]["tree"], "T1");
     assert_eq!(object["answer"], serde_json::json!({"nodes": 4_130_071, "depth": 10, "leaves": 3_305_118}));
 }
 
 #[test]
-fn text_for_people() {
+fn text_output_is_for_people() {
     let text = output(&format!("run protein --lattice 3x3x3 --sequence {SEQUENCE} --workers 1 --stats"));
     assert!(text.contains("foldings         103,346\n"), "{text}");
     assert!(text.contains(" -11    25,296  ##################################################\n"), "{text}");
@@ -279,14 +279,14 @@ fn text_for_people() {
 }
 
 #[test]
-fn options_stand_before_and_behind_the_application() {
+fn options_may_precede_or_follow_the_application() {
     assert_eq!(json("run --workers 3 fib 5")["workers"], 3);
     assert_eq!(json("run fib --workers 3 5 --block-every 2")["answer"]["value"], 5);
 }
 
-/// Each of the 177 calls of `fib 10` is a frame, or none is.
+/// Each of the 177 calls of `fib 10` has a frame with `--schema heap`; almost none has one otherwise.
 #[test]
-fn calls_in_frames_and_on_the_stack() {
+fn the_schema_decides_between_frames_and_the_stack() {
     let frames =
         |how: &str| json(&format!("run fib 10 --workers 1 {how}"))["stats"]["frames"].as_u64().expect("a number");
     let (neither, auto, heap) = (frames(""), frames("--schema auto"), frames("--schema heap"));
@@ -296,7 +296,7 @@ fn calls_in_frames_and_on_the_stack() {
 }
 
 #[test]
-fn wrong_input_is_one_line() {
+fn wrong_input_is_reported_in_one_line() {
     for (line, parts) in [
         ("", &["no command given", "run, bench, doctor"][..]),
         ("fly", &["unknown command `fly`", "run, bench, doctor"]),
@@ -420,7 +420,7 @@ fn control_characters_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn a_problem_that_does_not_fit_the_memory_is_refused() {
+fn a_problem_that_exceeds_the_memory_is_refused() {
     if cfg!(target_os = "linux") {
         let complaint = refused("run qsort 10_000_000_000 --plain");
         assert!(complaint.contains("memory") && complaint.contains("GiB"), "{complaint}");
@@ -437,9 +437,9 @@ fn plots_are_written() {
     assert!(svg.contains("energy") && svg.contains("foldings") && svg.contains("-16"), "{svg}");
 }
 
-/// The lattice would take years: the complaint must come before the work.
+/// The run would take years, so the error must come before the work.
 #[test]
-fn plots_that_cannot_be_written_are_refused_at_once() {
+fn unwritable_plots_are_refused_before_the_work() {
     let sequence = "H".repeat(64);
     let folder = folder("unwritable");
     for file in [folder.join("no such folder/x.svg"), folder.clone()] {
@@ -457,7 +457,7 @@ fn plots_that_cannot_be_written_are_refused_at_once() {
 }
 
 #[test]
-fn help_teaches() {
+fn help_has_examples_for_every_application() {
     let help = output("run --help");
     for app in [
         "fib",
@@ -490,7 +490,7 @@ fn help_teaches() {
     assert!(output("--version").starts_with("finespun "));
 }
 
-/// What needs no measuring needs no compiling of the benches.
+/// Listing and help work without compiling the benches.
 #[test]
 fn benches_are_listed_and_explained() {
     let list = output("bench --list");
@@ -500,7 +500,7 @@ fn benches_are_listed_and_explained() {
 }
 
 #[test]
-fn the_doctor_tells() {
+fn the_doctor_reports_every_resource_and_tool() {
     let report = output("doctor");
     for what in ["cores", "affinity", "quota", "workers", "stack", "pinning", "valgrind", "gcc"] {
         let line = report.lines().find(|line| line.split_whitespace().nth(1) == Some(what)).expect(what);
@@ -509,7 +509,7 @@ fn the_doctor_tells() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let mut child = command("run protein --lattice 3x3x3 --plain --json");
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
     drop(child.stdout.take());
@@ -521,7 +521,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[cfg(unix)]
 #[test]
-fn words_that_are_no_text_are_one_line() {
+fn non_unicode_arguments_are_reported_in_one_line() {
     use std::os::unix::ffi::OsStringExt;
     let word = std::ffi::OsString::from_vec(vec![b'3', 0xff]);
     let output = command("run fib").arg(word).output().expect("the command starts");
@@ -531,7 +531,7 @@ fn words_that_are_no_text_are_one_line() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_one_line() {
+fn a_full_disk_is_reported_in_one_line() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("the full device");
     let output = command("run fib 5 --plain").stdout(full).output().expect("the command starts");
     assert_eq!(output.status.code(), Some(1));

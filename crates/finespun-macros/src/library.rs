@@ -1,9 +1,10 @@
-//! The name of the library in the crate that is compiled: its manifest may have renamed the dependency.
+//! The name of the library in the crate that is being compiled: the manifest may have renamed the dependency.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Ident, Span, TokenStream};
 
-/// Generated code under the name that the library has here. A crate that has it from elsewhere says `crate = path`.
+/// Renames the library in generated code to its name in this crate. A crate that uses it through another crate gives
+/// `crate = path`.
 pub(crate) fn found(tokens: TokenStream) -> proc_macro::TokenStream {
     match crate_name("finespun") {
         Ok(FoundCrate::Name(name)) if name != "finespun" => {

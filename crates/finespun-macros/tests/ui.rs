@@ -1,9 +1,10 @@
-//! What the compiler of tasks refuses, with the place and the cure, and what it must not complain about.
+//! Tests the code that the task compiler rejects, with location and cure, and the code that must compile without
+//! warnings.
 //!
-//! `TRYBUILD=overwrite cargo test -p finespun-macros --test ui` writes the expected messages anew.
+//! `TRYBUILD=overwrite cargo test -p finespun-macros --test ui` rewrites the expected messages.
 
 #[test]
-fn messages() {
+fn expected_errors_are_reported() {
     let cases = trybuild::TestCases::new();
     cases.pass("tests/ui/pass_*.rs");
     for name in [

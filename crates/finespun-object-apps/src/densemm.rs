@@ -1,28 +1,29 @@
 //! Dense matrix multiplication, row by column, of matrices that are spread over the nodes by rows.
 //!
-//! The first benchmark of the I-structure software cache (i-structure-software-cache, section 3.2, tables 2 and 4). Each node
-//! computes the rows of the product that it owns (*owner computes*): of the n^3 / P multiplications of a node, each reads one
-//! element of its own rows, and one of the other matrix, of which (P - 1) / P are elsewhere. Three forms, as there:
+//! The first benchmark of the I-structure software cache (i-structure-software-cache, section 3.2, tables 2 and 4).
+//! Each node computes the rows of the product that it owns (*owner computes*). Each of a node's n^3 / P multiplications
+//! reads one element of the node's own rows and one element of the other matrix; a fraction (P - 1) / P of the latter
+//! are remote. The three forms follow the paper:
 //!
-//! - *split*: every read is a request to the object that has the rows, and its answer; nobody multiplies before all rows are
-//!   there.
-//! - *istructure*: the matrices are write-once arrays; who reads an element that is not there yet waits for it.
+//! - *split*: each read is a call of the object that owns the row: a request and an answer if it is remote. No task
+//!   multiplies before all rows are computed.
+//! - *istructure*: the matrices are write-once arrays; a read of an element that is not written yet waits for it.
 //! - *cached*: the same with a cache of blocks.
 //!
-//! Answers: with the integer matrices of [`a`] and [`b`] all sums are exact: n = 512 has sum 94, trace 112 and sum of squares
-//! 490,331,390; n = 1024 has -154, 107 and 3,614,277,906 (computed independently in 64-bit integers).
+//! Answers: with the integer matrices of [`a`] and [`b`] all sums are exact: n = 512 has sum 94, trace 112 and sum of
+//! squares 490,331,390; n = 1024 has -154, 107 and 3,614,277,906 (computed independently in 64-bit integers).
 
 use finespun::istructure::{Cache, Counts, IArray};
 use finespun::prelude::*;
 use finespun::{Replicated, layout};
 use serde::{Deserialize, Serialize};
 
-/// Element (i, j) of the left matrix.
+/// Returns element (i, j) of the left matrix.
 pub fn a(i: usize, j: usize) -> f64 {
     ((7 * i + 3 * j) % 11) as f64 - 5.0
 }
 
-/// Element (i, j) of the right matrix.
+/// Returns element (i, j) of the right matrix.
 pub fn b(i: usize, j: usize) -> f64 {
     ((5 * i + 13 * j) % 17) as f64 - 8.0
 }
@@ -30,13 +31,13 @@ pub fn b(i: usize, j: usize) -> f64 {
 /// How elements of other nodes are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Form {
-    /// By a request and its answer.
+    /// By a request and an answer.
     Split,
     /// From write-once arrays, with this cache.
     Arrays(Cache),
 }
 
-/// What is told of the product, or of some of its rows.
+/// Checksums of the product, or of some of its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
     /// The sum of the elements.
@@ -63,7 +64,7 @@ impl Sums {
     }
 }
 
-/// The product by three nested loops.
+/// Computes the product by three nested loops.
 pub fn plain(n: usize) -> Sums {
     let matrix = |element: fn(usize, usize) -> f64| (0..n * n).map(|k| element(k / n, k % n)).collect::<Vec<f64>>();
     let (a, b) = (matrix(a), matrix(b));
@@ -75,7 +76,7 @@ pub fn plain(n: usize) -> Sums {
     Sums::of(product, n)
 }
 
-/// The rows that a node owns, and how it reads those of others.
+/// The rows that a node owns, and its access to the rows of other nodes.
 #[derive(Serialize, Deserialize)]
 pub struct Owner {
     n: usize,
@@ -84,15 +85,15 @@ pub struct Owner {
     /// The row behind the last one.
     end: usize,
     arrays: Option<[IArray<f64>; 3]>,
-    /// The own rows of both factors, where there are no arrays.
+    /// The own rows of both factors; empty if there are arrays.
     rows: [Vec<f64>; 2],
-    /// Those of the product.
+    /// The own rows of the product; empty if there are arrays.
     product: Vec<f64>,
 }
 
 #[object]
 impl Owner {
-    /// Computes the own rows of the factors.
+    /// Computes the own rows of the factors, and clears the own rows of the product.
     fn make(&mut self) {
         for (rows, element) in self.rows.iter_mut().zip([a, b]) {
             let indices = (self.first..self.end).flat_map(|i| (0..self.n).map(move |j| (i, j)));
@@ -101,7 +102,7 @@ impl Owner {
         self.product = vec![0.0; (self.end - self.first) * self.n];
     }
 
-    /// An element of the own rows of the left factor (0) or the right one (1).
+    /// Returns an element of the own rows of the left factor (0) or the right factor (1).
     fn read(&self, factor: usize, index: usize) -> f64 {
         self.rows[factor][index - self.first * self.n]
     }
@@ -114,7 +115,7 @@ impl Owner {
         (self.n, self.first, self.end, self.arrays)
     }
 
-    /// An element of the product by requests to the objects that have the rows.
+    /// Computes an element of the product by requests to the owners of the rows.
     #[task(stack)]
     async fn element_by_requests(this: Ref<Self>, owners: Replicated<Vec<Ref<Owner>>>, n: usize, index: usize) {
         let (row, column): (usize, usize) = (index / n * n, index % n);
@@ -128,14 +129,14 @@ impl Owner {
         this.set(index, sum).await;
     }
 
-    /// All own elements, as long as others are waited for.
+    /// Computes all own elements; while one waits for an answer, others proceed.
     async fn multiply_by_requests(this: Ref<Self>, owners: Replicated<Vec<Ref<Owner>>>) {
         let (n, first, end, _) = this.parts().await;
         let elements = first * n..end * n;
         join_all(elements.map(|index| this.element_by_requests(owners.clone(), n, index))).await;
     }
 
-    /// An element of the product.
+    /// Computes an element of the product from the arrays.
     #[task(stack)]
     async fn element(_this: Ref<Self>, a: IArray<f64>, b: IArray<f64>, c: IArray<f64>, n: usize, index: usize) {
         let (row, column): (usize, usize) = (index / n * n, index % n);
@@ -148,7 +149,7 @@ impl Owner {
         c.put(index, sum).await;
     }
 
-    /// Writes the own rows of the factors, and computes those of the product.
+    /// Writes the own rows of the factors, and computes the own rows of the product.
     async fn multiply(this: Ref<Self>) {
         let (n, first, end, arrays) = this.parts().await;
         let Some([left, right, c]) = arrays else { return };
@@ -157,7 +158,7 @@ impl Owner {
         join_all((first * n..end * n).map(|index| this.element(left, right, c, n, index))).await;
     }
 
-    /// What is told of the own rows of the product.
+    /// Returns the checksums of the own rows of the product.
     fn sums(&self) -> Sums {
         let own = self.first * self.n..self.end * self.n;
         match self.arrays {
@@ -173,7 +174,7 @@ pub struct Matrices {
     arrays: Option<[IArray<f64>; 3]>,
 }
 
-/// Makes room for the matrices: by rows, as evenly as it goes.
+/// Creates the matrices, distributed by rows in blocks of nearly equal size.
 #[task]
 pub async fn create(n: usize, form: Form, counted: bool) -> Matrices {
     let rows = layout::block(n, nodes());
@@ -204,7 +205,7 @@ async fn spread(n: usize, cache: Cache, counted: bool) -> IArray<f64> {
     if counted { array.counted().await } else { array.await }
 }
 
-/// Writes the factors and multiplies them.
+/// Computes the factors and multiplies them.
 #[task]
 pub async fn multiply(matrices: &Matrices) {
     let owners = &matrices.owners;
@@ -217,13 +218,13 @@ pub async fn multiply(matrices: &Matrices) {
     join_all(owners.iter().map(|owner| owner.multiply_by_requests(all.clone()))).await;
 }
 
-/// What is told of the product.
+/// Returns the checksums of the product.
 #[task]
 pub async fn sums(matrices: &Matrices) -> Sums {
     reduce(matrices.owners.iter().map(|owner| owner.sums()), Sums::default(), Sums::with).await
 }
 
-/// What each node has read of the factors, if that is counted.
+/// Returns each node's counts of reads of the factors: zeros if the arrays are not counted.
 #[task]
 pub async fn counts(matrices: &Matrices) -> Vec<Counts> {
     let mut all = vec![Counts::default(); nodes()];
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(debug_assertions, ignore = "5 s without a release build")]
-    fn the_sums_are_those_that_are_known() {
+    fn sums_match_the_known_answers() {
         assert_eq!(plain(512), Sums { sum: 94.0, trace: 112.0, squares: 490_331_390.0 });
         let runtime = Runtime::builder().workers(2).nodes(4).build().expect("a runtime");
         let (sums, _) = runtime.run(product(512, Form::Arrays(Cache::On { block: 8, capacity: 100_000 })));
@@ -301,12 +302,13 @@ mod tests {
 
     /// The paper's problem: 128 x 128 on 16 nodes.
     #[test]
-    fn reads_are_as_many_as_in_the_paper() {
+    fn read_counts_match_the_paper() {
         let runtime = Runtime::builder().workers(1).nodes(16).build().expect("a runtime");
         let (_, counts) = runtime.run(product(128, Form::Arrays(Cache::On { block: 8, capacity: 4096 })));
-        // Per node 2^17 of the own rows and a 16th of as many of the other matrix; the paper counts 2^10 more of that.
+        // Local reads per node: 2^17 of the own rows, and of the other matrix 1/16 of 2^17; the paper counts 2^10 more
+        // of the latter.
         assert_eq!((counts.local / 16, counts.remote / 16), ((1 << 17) + (1 << 13), 15 << 13));
-        // Each node needs the other nodes' rows, a block at a time, and asks for none of them twice.
+        // Each node needs all rows of the other nodes, and requests each block once.
         assert_eq!(counts.requests / 16, 15 * 8 * 128 / 8);
         assert!((counts.hit_ratio() - 0.9835).abs() < 0.02, "{}", counts.hit_ratio());
     }

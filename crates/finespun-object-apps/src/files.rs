@@ -7,13 +7,13 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-/// The most bytes that are read of a file, packed or not.
+/// The maximum number of bytes that are read from a file, packed or not.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Why a file cannot be read as text.
+/// An error in reading a file as text.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system refuses the file.
+    /// The system cannot open or read the file.
     #[error("{file} cannot be read ({source}): name a file that exists and may be read")]
     Unreadable {
         /// The file.
@@ -21,7 +21,7 @@ pub enum FileError {
         /// The system's error.
         source: io::Error,
     },
-    /// The packing is damaged.
+    /// The gzip data is damaged.
     #[error("{file}: it is packed by gzip, and cannot be unpacked ({reason}): fetch it again")]
     Packing {
         /// The file.
@@ -46,7 +46,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// Reads a file, and unpacks it if it begins as gzip does.
+    /// Reads a file, and unpacks it if it begins with the gzip signature.
     pub fn open(path: &Path) -> Result<Text<'_>, FileError> {
         let file = named(path);
         let mut bytes = Vec::new();
@@ -57,7 +57,7 @@ impl Text<'_> {
         }
     }
 
-    /// The same from bytes; `file` is the name for messages.
+    /// Makes a text from the bytes of a file; `file` is the name for messages.
     pub fn unpack(file: Cow<'_, str>, bytes: Vec<u8>) -> Result<Text<'_>, FileError> {
         let packed = bytes.starts_with(&[0x1f, 0x8b]);
         let mut unpacked = bytes;
@@ -69,13 +69,13 @@ impl Text<'_> {
         if unpacked.len() as u64 > MOST_BYTES {
             return Err(FileError::Large { file: file.into_owned() });
         }
-        // Names may be in any encoding. A reader that expects a number refuses anything else.
+        // Names may be in any encoding. A reader that expects a number rejects anything else.
         let text = String::from_utf8(unpacked).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into());
         Ok(Text { file, text })
     }
 }
 
-/// A file's name as a message may show it.
+/// Returns a file's name as a message may show it: without control characters.
 fn named(path: &Path) -> Cow<'_, str> {
     let name = path.to_string_lossy();
     match name.chars().any(char::is_control) {
@@ -84,7 +84,7 @@ fn named(path: &Path) -> Cow<'_, str> {
     }
 }
 
-/// A word of a file as a message may show it: not too long, and nothing that moves the cursor.
+/// Returns a word of a file as a message may show it: at most 40 characters, with control characters escaped.
 pub(crate) fn shown(word: &str) -> String {
     let mut short = String::new();
     for c in word.trim().chars().take(40) {

@@ -1,15 +1,16 @@
 //! A Hopfield network that recalls patterns, its neurons spread over the nodes.
 //!
-//! The third benchmark of the I-structure software cache (i-structure-software-cache, section 3.2, tables 2 and 4). A neuron is 1
-//! or -1, as the sum of all others says, each weighted by how often the two agree in the patterns; a sweep looks at all neurons.
-//! The weights of a neuron are where it is; the states are read from everywhere. Each sweep writes a new array of states: so
-//! neurons may look at each other one after the other, in the order of their indices ([`Update::Sequential`]), and nobody says when
-//! whose turn is: who needs a state that is not there yet waits for it. Or all look at the states of the last sweep
-//! ([`Update::Synchronous`]), as in the paper. The three forms are those of [`densemm`](crate::densemm).
+//! The third benchmark of the I-structure software cache (i-structure-software-cache, section 3.2, tables 2 and 4). A
+//! neuron's state is 1 or -1, the sign of the sum over all other states, each weighted by the agreement of the two
+//! neurons in the patterns. A sweep updates all neurons. Each node owns the weights of its neurons; the states are read
+//! from all nodes. Each sweep writes a new array of states. So the neurons of a sweep can be updated in the order of
+//! their indices ([`Update::Sequential`]) without explicit synchronization: a read of a state that has not been written
+//! yet waits for it. Or all updates read the states of the last sweep ([`Update::Synchronous`]), as in the paper. The
+//! three forms are the same as in [`densemm`](crate::densemm).
 //!
-//! Answers, sequential, by a program of its own in another language: 256 neurons, 16 patterns, seed 1, 32 drawn sites turned: all 16
-//! recalled, 33 sweeps, 462 changes, energies -528,988 in sum; 1024 neurons, 64 patterns, seed 2, 128 sites: 63 recalled, mean overlap
-//! 0.999969, 141 sweeps, 7,241 changes, -33,533,308.
+//! Answers, sequential, by an independent program in another language: 256 neurons, 16 patterns, seed 1, 32 drawn sites
+//! flipped: all 16 recalled, 33 sweeps, 462 changes, energies -528,988 in sum; 1024 neurons, 64 patterns, seed 2, 128
+//! sites: 63 recalled, mean overlap 0.999969, 141 sweeps, 7,241 changes, -33,533,308.
 
 use finespun::istructure::{Counts, IArray};
 use finespun::prelude::*;
@@ -18,48 +19,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::densemm::Form;
 
-/// Whose states a neuron looks at.
+/// The order of updates in a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Update {
-    /// Those of this sweep of all neurons before it, and those of the last sweep of the others.
+    /// A neuron reads the states of this sweep for lower indices, and of the last sweep for the others.
     Sequential,
-    /// Those of the last sweep.
+    /// A neuron reads the states of the last sweep.
     Synchronous,
 }
 
-/// A network, and how it is used.
+/// The parameters of a network and its recalls.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem {
-    /// Neurons.
+    /// Number of neurons.
     pub neurons: usize,
-    /// Patterns to be recalled.
+    /// Number of patterns to recall.
     pub patterns: usize,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u32,
-    /// Sites that are drawn, and turned, of a pattern, before it is recalled.
+    /// Number of random sites, possibly repeated, that are flipped in a pattern before its recall.
     pub turned: usize,
-    /// Whose states a neuron looks at.
+    /// The order of updates in a sweep.
     pub update: Update,
-    /// After so many sweeps a pattern is given up; two neurons may turn each other for ever if they are synchronous.
+    /// Maximum number of sweeps for a pattern. With synchronous updates two neurons can flip each other for ever.
     pub sweeps: u32,
 }
 
-/// What has been found.
+/// The results of all recalls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Found {
-    /// Patterns that have been recalled exactly.
+    /// Number of patterns that have been recalled exactly.
     pub recalled: u64,
-    /// Sweeps, those that have changed nothing included.
+    /// Number of sweeps, including those that changed no state.
     pub sweeps: u64,
-    /// Neurons that a sweep has changed.
+    /// Number of state changes in all sweeps.
     pub changes: u64,
     /// The sum of the energies of the patterns.
     pub energy: i64,
-    /// How much of the patterns has been recalled: the mean of the overlaps, 0 to 1.
+    /// The mean overlap of the recalled states with their patterns, 0 to 1.
     pub overlap: f64,
 }
 
-/// The patterns, and where their recall begins.
+/// The patterns, and the initial states of their recalls.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Net {
     patterns: Vec<Vec<i8>>,
@@ -67,7 +68,8 @@ pub struct Net {
 }
 
 impl Net {
-    /// Draws them: the numbers are those of `lrand48`, the top bit of its state is a neuron of a pattern.
+    /// Draws the patterns and initial states with the generator of `lrand48`; the top bit of its state is one neuron of
+    /// a pattern.
     pub fn draw(problem: &Problem) -> Net {
         let mut state = (u64::from(problem.seed) << 16) + 0x330E;
         let mut next = || {
@@ -88,21 +90,21 @@ impl Net {
         Net { patterns, starts }
     }
 
-    /// The weights of a neuron's sum.
+    /// Returns the weights of a neuron's sum.
     fn row(&self, i: usize) -> Vec<i32> {
         let neurons = self.patterns.first().map_or(0, Vec::len);
         let weight = |j: usize| self.patterns.iter().map(|x| i32::from(x[i]) * i32::from(x[j])).sum();
         (0..neurons).map(|j| if i == j { 0 } else { weight(j) }).collect()
     }
 
-    /// Twice what a neuron has of the energies of all patterns.
+    /// Returns twice the contribution of neuron `i` to the energies of all patterns.
     fn energy(&self, i: usize, row: &[i32]) -> i64 {
         let of =
             |x: &Vec<i8>| i64::from(x[i]) * row.iter().zip(x).map(|(w, &x)| i64::from(*w) * i64::from(x)).sum::<i64>();
         -self.patterns.iter().map(of).sum::<i64>()
     }
 
-    /// How a recall has ended.
+    /// Adds the result of one recall to `found`.
     fn tell(&self, found: &mut Found, pattern: usize, state: &[i8]) {
         let x = &self.patterns[pattern];
         let overlap: i64 = x.iter().zip(state).map(|(a, b)| i64::from(a * b)).sum();
@@ -111,7 +113,7 @@ impl Net {
     }
 }
 
-/// The state that a sum tells; the old one if it tells nothing.
+/// Returns the sign of the sum, or the old state if the sum is 0.
 fn turned(sum: i32, old: i8) -> i8 {
     match sum {
         1.. => 1,
@@ -120,7 +122,7 @@ fn turned(sum: i32, old: i8) -> i8 {
     }
 }
 
-/// All recalls, by loops.
+/// Performs all recalls by loops.
 pub fn plain(problem: &Problem) -> Found {
     let net = Net::draw(problem);
     let rows: Vec<Vec<i32>> = (0..problem.neurons).map(|i| net.row(i)).collect();
@@ -156,14 +158,14 @@ pub struct Owner {
     end: usize,
     update: Update,
     rows: Vec<Replicated<Vec<i32>>>,
-    /// The states, where there are no arrays; and those that the sweep writes.
+    /// The current states, and the states that the sweep writes; empty if there are arrays.
     state: Vec<i8>,
     next: Vec<i8>,
 }
 
 #[object]
 impl Owner {
-    /// Computes the weights, and twice the own part of the energies.
+    /// Computes the weights. Returns twice the own neurons' contribution to the energies.
     fn make(&mut self, net: Replicated<Net>) -> i64 {
         self.rows = (self.first..self.end).map(|i| Replicated::new(net.row(i))).collect();
         self.rows.iter().zip(self.first..).map(|(row, i)| net.energy(i, row)).sum()
@@ -177,7 +179,7 @@ impl Owner {
         (self.first, self.end, self.update)
     }
 
-    /// The states at the start of a recall.
+    /// Sets the initial states of a recall.
     fn begin(&mut self, net: Replicated<Net>, pattern: usize) {
         self.state = net.starts[pattern][self.first..self.end].to_vec();
         self.next = self.state.clone();
@@ -198,12 +200,12 @@ impl Owner {
         }
     }
 
-    /// The states of the sweep are those of the next one's start.
+    /// Makes the states that the sweep has written the current ones.
     fn end_sweep(&mut self) {
         self.state.clone_from(&self.next);
     }
 
-    /// Looks at a neuron by requests; whether it changes.
+    /// Updates a neuron, by requests. Returns whether its state has changed.
     #[task(stack)]
     async fn look_by_requests(this: Ref<Self>, owners: Replicated<Vec<Ref<Owner>>>, i: usize) -> bool {
         let row: Replicated<Vec<i32>> = this.row(i).await;
@@ -220,7 +222,7 @@ impl Owner {
         new != old
     }
 
-    /// One after the other; how many change.
+    /// Updates the own neurons one after the other. Returns the number of changes.
     async fn sweep_by_requests(this: Ref<Self>, owners: Replicated<Vec<Ref<Owner>>>) -> u64 {
         let (first, end, _) = this.own().await;
         let mut changes: u64 = 0;
@@ -231,13 +233,13 @@ impl Owner {
         changes
     }
 
-    /// Writes the own states at the start of a recall.
+    /// Writes the own initial states of a recall.
     async fn fill(this: Ref<Self>, states: IArray<i8>, net: Replicated<Net>, pattern: usize) {
         let _ = this;
         states.fill(|i| net.starts[pattern][i]).await;
     }
 
-    /// Looks at a neuron, whenever all are there that it needs; whether it changes.
+    /// Updates a neuron; waits for states that have not been written yet. Returns whether its state has changed.
     #[task(stack)]
     async fn look(this: Ref<Self>, last: IArray<i8>, next: IArray<i8>, i: usize, update: Update) -> bool {
         let row: Replicated<Vec<i32>> = this.row(i).await;
@@ -254,7 +256,7 @@ impl Owner {
         new != old
     }
 
-    /// All own neurons; how many change.
+    /// Updates all own neurons. Returns the number of changes.
     async fn sweep(this: Ref<Self>, last: IArray<i8>, next: IArray<i8>) -> u64 {
         let (first, end, update) = this.own().await;
         let changed = join_all((first..end).map(|i| this.look(last, next, i, update))).await;
@@ -262,7 +264,7 @@ impl Owner {
     }
 }
 
-/// Makes an array of states.
+/// Creates an array of states.
 #[task]
 async fn states(neurons: usize, form: Form, counted: bool) -> IArray<i8> {
     let Form::Arrays(cache) = form else { unreachable!("asked for arrays only") };
@@ -270,7 +272,7 @@ async fn states(neurons: usize, form: Form, counted: bool) -> IArray<i8> {
     if counted { array.counted().await } else { array.await }
 }
 
-/// All recalls; and what each node has read, if that is counted.
+/// Performs all recalls. Returns the results, and each node's counts of reads: zeros if the arrays are not counted.
 #[task]
 pub async fn recall(problem: &Problem, form: Form, counted: bool) -> (Found, Vec<Counts>) {
     let (n, count) = (problem.neurons, nodes().min(problem.neurons));
@@ -378,7 +380,7 @@ mod tests {
         Problem { neurons: 256, patterns: 16, seed: 1, turned: 32, update: Update::Sequential, sweeps: 100 };
 
     #[test]
-    fn the_answers_are_those_that_are_known() {
+    fn answers_match_the_known_ones() {
         let known = Found { recalled: 16, sweeps: 33, changes: 462, energy: -528_988, overlap: 1.0 };
         assert_eq!(plain(&SMALL), known);
     }
@@ -412,17 +414,18 @@ mod tests {
         }
     }
 
-    /// 256 neurons on 16 nodes, two synchronous sweeps: the paper's 512 local and 7680 remote reads of a node, of which it counts
-    /// 99.22 % as hits: all but 60.
+    /// 256 neurons on 16 nodes, two synchronous sweeps. The paper reports 512 local and 7680 remote reads of a node,
+    /// and 99.22 % of the latter as hits: all but 60.
     #[test]
-    fn reads_are_as_many_as_in_the_paper() {
+    fn read_counts_match_the_paper() {
         let problem = Problem { patterns: 1, update: Update::Synchronous, sweeps: 2, ..SMALL };
         let runtime = Runtime::builder().workers(1).nodes(16).build().expect("a runtime");
         let form = Form::Arrays(Cache::On { block: 8, capacity: 1000 });
         let (found, counts) = runtime.run(recall(&problem, form, true));
         assert_eq!(found.sweeps, 2);
         for counts in counts {
-            // And the neuron's own state, which the paper seems to keep elsewhere: 16 neurons, twice.
+            // The reads of the neuron's own state come on top (16 neurons, twice); the paper seems to keep that state
+            // outside the array.
             assert_eq!((counts.local, counts.remote), (512 + 32, 7680));
             assert_eq!((counts.requests, counts.hits), (60, 7620));
         }

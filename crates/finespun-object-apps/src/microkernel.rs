@@ -1,95 +1,97 @@
 //! Threads that gather and then compute: the communicate-compute microkernel.
 //!
-//! The running example of the Concert papers (concert-runtime-mechanisms, section 3, figure 3; experiments in section 5.1,
-//! table 6): on each of many places there are many threads; each reads three values of one object, all three at once, and
-//! computes with them. Four parameters say how irregular that is:
+//! The running example of the Concert papers (concert-runtime-mechanisms, section 3, figure 3; experiments in section
+//! 5.1, table 6): each of many places has many threads; each thread reads three values of one object concurrently, and
+//! computes with them. Four parameters control the irregularity:
 //!
 //! | parameter | in the paper | here |
 //! |---|---|---|
 //! | share of accesses to other places | 0 to 100 % | `remote` |
-//! | which places these go to | all-to-all, random, hotspot (4x, 16x) | [`Destinations`] |
+//! | destinations of remote accesses | all-to-all, random, hotspot (4x, 16x) | [`Destinations`] |
 //! | compute grain, in time | 10 to 5000 us | `grain`, in rounds of [`compute`] |
 //! | its standard deviation over its mean | 0, 0.5, 1 | `variance` |
 //!
-//! The paper says neither how a hot spot is hot nor how grains are distributed. Here, the hot place is so many times as
-//! likely as each of the others; and a grain is (1 - V) times the mean, and V times the mean times a number that is
-//! exponentially distributed with mean 1, so that its standard deviation is V times the mean.
+//! The paper defines neither the weight of a hot spot nor the distribution of grains. Here, the hot place is N times as
+//! likely as each other place, for [`Hotspot(N)`](Destinations::Hotspot). A grain is (1 - V) times the mean, plus V
+//! times the mean times an exponentially distributed number with mean 1, so that its standard deviation is V times the
+//! mean.
 //!
-//! A *place* is a processor of the paper's machine. Places are dealt to the nodes of the runtime, so the answer depends on
-//! the places and not on the nodes; if there are as many nodes, each place is one.
+//! A *place* is a processor of the paper's machine. The places are distributed over the nodes of the runtime, so the
+//! answer depends on the places and not on the nodes; with as many nodes as places, each place is a node.
 //!
-//! Answer, by a program of its own in another language: 8 places with 50 threads, half of the accesses remote, to a hot spot
-//! of 4, grain 100, variance 0.5, seed 1: 208 threads read elsewhere, 38,729 rounds, checksum 16,321,917,139,484,510,171.
+//! Answer, by an independent program in another language: 8 places with 50 threads, half of the accesses remote, to a
+//! hot spot of 4, grain 100, variance 0.5, seed 1: 208 threads with remote reads, 38,729 rounds, checksum
+//! 16,321,917,139,484,510,171.
 
 use finespun::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Objects of each place.
+/// Number of objects of each place.
 pub const OBJECTS: usize = 64;
 
-/// Which places those accesses go to that leave their own.
+/// The distribution of the destinations of accesses to other places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destinations {
-    /// To all others in turn, beginning with the next: the load is balanced.
+    /// All other places in turn, beginning with the next: the load is balanced.
     AllToAll,
-    /// To any other, with the same probability.
+    /// Any other place, with equal probability.
     Random,
-    /// To any other, but so many times as often to the first place.
+    /// Any other place; the first place is this many times as likely as each of the others.
     Hotspot(u32),
 }
 
-/// How many threads do what.
+/// The parameters of the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem {
-    /// The processors of the program.
+    /// Number of places: the processors of the paper.
     pub places: usize,
-    /// Threads of each place.
+    /// Number of threads of each place.
     pub threads: usize,
     /// The probability that a thread reads an object of another place.
     pub remote: f64,
-    /// Which place that is.
+    /// The distribution of the other places.
     pub destinations: Destinations,
     /// The mean number of rounds that a thread computes.
     pub grain: u32,
-    /// The standard deviation of that number over its mean: 0 to 1.
+    /// The standard deviation of the number of rounds over its mean: 0 to 1.
     pub variance: f64,
-    /// Where the generator begins.
+    /// The seed of the generator.
     pub seed: u64,
 }
 
 impl Problem {
-    /// The node of a place, if there are so many nodes.
+    /// Returns the node of `place` on a runtime with `nodes` nodes.
     pub fn node(&self, place: usize, nodes: usize) -> usize {
         place * nodes / self.places
     }
 }
 
-/// What a thread does.
+/// The work of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The object that it reads; each place has [`OBJECTS`], those of one place after those of another.
+    /// Index of the object that the thread reads; each place has [`OBJECTS`] consecutive indices.
     pub object: usize,
-    /// The rounds that it computes.
+    /// The number of rounds that the thread computes.
     pub grain: u64,
 }
 
-/// What is there at the start, drawn by a seed.
+/// The initial values and the jobs, drawn from a seed.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// From what it was drawn.
+    /// The parameters.
     pub problem: Problem,
     /// The values of each object.
     pub values: Vec<[u64; 3]>,
-    /// What each thread does, those of one place after those of another.
+    /// The job of each thread; the threads of a place are consecutive.
     pub jobs: Vec<Job>,
 }
 
 impl Plan {
-    /// Draws the values of all objects; then, for each thread, whether it reads elsewhere, the place if that is drawn, the
-    /// object, and the grain if it varies.
+    /// Draws the values of all objects; then, for each thread, whether it reads from another place, the place if it is
+    /// random, the object, and the grain if it varies.
     ///
     /// # Panics
-    /// If there is no place, or if accesses are to leave the only one.
+    /// Panics if the problem has no place, or one place and a `remote` other than 0.
     pub fn draw(problem: Problem) -> Plan {
         let Problem { places, threads, remote, destinations, grain, variance, seed } = problem;
         assert!(places > 1 || places == 1 && remote == 0.0, "{places} places, of which accesses are to leave {remote}");
@@ -110,12 +112,13 @@ impl Plan {
         Plan { problem, values, jobs }
     }
 
-    /// The place of a thread.
+    /// Returns the place of a thread.
     pub fn place(&self, thread: usize) -> usize {
         thread / self.problem.threads
     }
 
-    /// Threads that read an object of their node, and that do not, if there are so many nodes.
+    /// Returns the number of threads that read an object of their own node and of threads that read from another node,
+    /// on a runtime with `nodes` nodes.
     pub fn threads(&self, nodes: usize) -> (u64, u64) {
         let node = |place| self.problem.node(place, nodes);
         let away = |&(thread, job): &(usize, &Job)| node(self.place(thread)) != node(job.object / OBJECTS);
@@ -123,16 +126,17 @@ impl Plan {
         ((self.jobs.len() - remote) as u64, remote as u64)
     }
 
-    /// Rounds that all threads compute.
+    /// Returns the number of rounds of all threads together.
     pub fn rounds(&self) -> u64 {
         self.jobs.iter().map(|job| job.grain).sum()
     }
 }
 
 impl Destinations {
-    /// Where a message goes from `place`, one of at least two, from which so many have gone before.
+    /// Returns the destination of the next remote access from `place`, which has sent `left` remote accesses before.
+    /// Requires at least two places.
     pub fn pick(self, places: usize, place: usize, left: usize, draw: &mut Draw) -> usize {
-        // Counted without the own place, or also without the first.
+        // Maps an index that does not count `skipped` to a place.
         let without = |skipped: usize, k: usize| k + usize::from(k >= skipped);
         match self {
             Destinations::AllToAll => (place + 1 + left % (places - 1)) % places,
@@ -150,7 +154,7 @@ impl Destinations {
 pub struct Draw(u64);
 
 impl Draw {
-    /// The generator that begins there.
+    /// Makes the generator with the given seed.
     pub fn new(seed: u64) -> Draw {
         Draw(seed)
     }
@@ -166,13 +170,13 @@ impl Draw {
         (self.next() % n as u64) as usize
     }
 
-    /// From 0 to below 1.
+    /// Returns a number in `[0, 1)`.
     fn real(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Exponentially distributed with mean 1, by comparisons alone (von Neumann): the same on every machine, which a
-    /// logarithm is not.
+    /// Returns an exponentially distributed number with mean 1, by comparisons alone (von Neumann): the result is the
+    /// same on every machine, unlike a logarithm's.
     pub fn exponential(&mut self) -> f64 {
         let mut whole = 0.0;
         loop {
@@ -193,8 +197,9 @@ impl Draw {
     }
 }
 
-/// The work of a thread: each round is a shift, an exclusive or, a multiplication and an addition, all of which wait for
-/// the round before. That is the unit of the grain: about six cycles of a processor on which a multiplication takes three.
+/// Performs the work of a thread. Each round is a shift, an exclusive or, a multiplication and an addition, and depends
+/// on the round before. A round is the unit of the grain: about six cycles on a processor with a multiplication latency
+/// of three.
 pub fn compute([x, y, z]: [u64; 3], rounds: u64) -> u64 {
     (0..rounds).fold(x, |state, _| (state ^ state >> 29).wrapping_mul(y | 1).wrapping_add(z))
 }
@@ -203,20 +208,20 @@ fn checksum(results: impl Iterator<Item = u64>) -> u64 {
     results.fold(0, |sum: u64, result| sum.rotate_left(1).wrapping_add(result))
 }
 
-/// One thread after the other, over objects that are known by index.
+/// The sequential version, over objects that are known by index.
 pub struct Plain {
     objects: Vec<Object>,
     jobs: Vec<Job>,
 }
 
 impl Plain {
-    /// Objects and threads at the start.
+    /// Makes the objects and threads of a plan.
     pub fn new(plan: &Plan) -> Plain {
         let objects = plan.values.iter().map(|&values| Object { values, accesses: 0 }).collect();
         Plain { objects, jobs: plan.jobs.clone() }
     }
 
-    /// Runs all threads and delivers the checksum.
+    /// Runs all threads and returns the checksum.
     pub fn run(&mut self) -> u64 {
         checksum(self.jobs.iter().map(|job| {
             let object = &mut self.objects[job.object];
@@ -225,13 +230,13 @@ impl Plain {
         }))
     }
 
-    /// How often a value of each object has been read.
+    /// Returns the number of reads of each object's values.
     pub fn accesses(&self) -> Vec<u64> {
         self.objects.iter().map(|object| object.accesses).collect()
     }
 }
 
-/// What threads read.
+/// An object with three values, which threads read.
 #[derive(Serialize, Deserialize)]
 pub struct Object {
     values: [u64; 3],
@@ -240,19 +245,19 @@ pub struct Object {
 
 #[object]
 impl Object {
-    /// The first value. Counted, so it excludes others.
+    /// Returns the first value. Counts the access, so it needs exclusive access.
     pub fn x(&mut self) -> u64 {
         self.accesses += 1;
         self.values[0]
     }
 
-    /// The second value.
+    /// Returns the second value.
     pub fn y(&mut self) -> u64 {
         self.accesses += 1;
         self.values[1]
     }
 
-    /// The third value.
+    /// Returns the third value.
     pub fn z(&mut self) -> u64 {
         self.accesses += 1;
         self.values[2]
@@ -267,7 +272,7 @@ impl Object {
     }
 }
 
-/// A thread, before it is started: an object, since it belongs to a place.
+/// A thread that has not been started: an object, since it belongs to a place.
 #[derive(Serialize, Deserialize)]
 pub struct Thread {
     job: Option<(Ref<Object>, u64)>,
@@ -283,7 +288,7 @@ impl Thread {
         self.job
     }
 
-    /// The paper's `WorkThread`: gathers, then computes.
+    /// Runs the paper's `WorkThread`: gathers, then computes.
     #[task(stack)]
     async fn work(this: Ref<Self>) -> u64 {
         let job: Option<(Ref<Object>, u64)> = this.job().await;
@@ -301,7 +306,7 @@ pub struct Places {
     threads: Array<Thread>,
 }
 
-/// Makes them.
+/// Creates the objects and threads of `plan`.
 #[task]
 pub async fn create(plan: &Plan) -> Places {
     let (problem, nodes) = (plan.problem, nodes());
@@ -316,20 +321,20 @@ pub async fn create(plan: &Plan) -> Places {
     Places { objects, threads }
 }
 
-/// Runs all threads, each at its place, and delivers the checksum: the paper's `main`.
+/// Runs all threads, each at its place, and returns the checksum: the paper's `main`.
 #[task]
 pub async fn run(places: &Places) -> u64 {
     let results: Vec<u64> = places.threads.each(|thread| thread.work()).await;
     checksum(results.into_iter())
 }
 
-/// How often a value of each object has been read.
+/// Returns the number of reads of each object's values.
 #[task]
 pub async fn accesses(places: &Places) -> Vec<u64> {
     places.objects.each(|object| object.accesses()).await
 }
 
-/// Drops objects and threads.
+/// Frees the objects and threads.
 #[task]
 pub async fn free(places: &Places) {
     join!(places.objects.free(), places.threads.free());
@@ -345,9 +350,9 @@ mod tests {
         Problem { places, threads, remote, destinations, grain: 20, variance: 1.0, seed: 3 }
     }
 
-    /// By a program of its own, which shares nothing with this one but the text above.
+    /// The expected values are from an independent program, which shares only the module documentation with this one.
     #[test]
-    fn the_definition() {
+    fn plans_match_an_independent_program() {
         let hot = problem(8, 50, 0.5, Destinations::Hotspot(4));
         for (problem, remote, rounds, checksum) in [
             (Problem { grain: 100, variance: 0.5, seed: 1, ..hot }, 208, 38_729, 16_321_917_139_484_510_171),
@@ -366,7 +371,7 @@ mod tests {
         }
     }
 
-    /// Accesses by place.
+    /// Returns the number of accesses to each place.
     fn load(problem: Problem) -> Vec<u64> {
         let mut plain = Plain::new(&Plan::draw(Problem { grain: 1, ..problem }));
         plain.run();
@@ -374,12 +379,13 @@ mod tests {
     }
 
     #[test]
-    fn accesses_go_where_they_should() {
+    fn accesses_follow_the_distribution() {
         assert!(load(problem(6, 100, 0.0, Destinations::Hotspot(9))).iter().all(|&load| load == 300));
         assert!(load(problem(6, 100, 1.0, Destinations::AllToAll)).iter().all(|&load| load == 300));
         let plan = Plan::draw(problem(6, 100, 1.0, Destinations::Random));
         assert_eq!(plan.threads(6), (0, 600));
-        // Of the others' threads, each of three places gets 1 / (times + 3) and the hot one the rest; its own are dealt evenly.
+        // Each of the four other places sends 1 / (times + 3) of its accesses to each of three places and the rest to
+        // the hot place, whose own accesses are spread evenly.
         for times in [1, 4, 16] {
             let load = load(problem(5, 10_000, 1.0, Destinations::Hotspot(times)));
             let share = 1.0 / f64::from(times + 3);
@@ -407,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_agree_with_plain_structs_anywhere() {
+    fn objects_agree_with_plain_structs_on_every_runtime() {
         for destinations in [Destinations::AllToAll, Destinations::Random, Destinations::Hotspot(4)] {
             let plan = Plan::draw(problem(4, 12, 0.6, destinations));
             let mut plain = Plain::new(&plan);
@@ -428,10 +434,10 @@ mod tests {
         }
     }
 
-    /// A thread that reads an object of its place stays on the stack; another becomes one frame, and is resumed once, when
-    /// the three values have come.
+    /// A thread that reads an object of its node stays on the stack. A thread with a remote read becomes one frame,
+    /// which is resumed once, when all three values have arrived.
     #[test]
-    fn frames_are_made_for_threads_that_read_elsewhere_only() {
+    fn only_threads_with_remote_reads_become_frames() {
         for remote in [0.0, 0.5, 1.0] {
             let plan = Plan::draw(problem(4, 100, remote, Destinations::Random));
             let runtime = Runtime::builder().workers(1).nodes(4).quantum(Duration::from_secs(60)).build();
@@ -441,7 +447,8 @@ mod tests {
             runtime.run(run(&places));
             let after = runtime.stats();
             let (_, remote) = plan.threads(4);
-            // Three more: the run, its call of the array, and that one's loop over the nodes, each of which has a message.
+            // Three more fallbacks: the run, its call of the array, and the array's loop over the nodes. Each of the
+            // three other nodes gets one message.
             assert_eq!(after.fallbacks - before.fallbacks, remote + 3);
             assert_eq!(after.messages_own - before.messages_own, 3 * remote + 3);
             let resumptions = after.resumptions - before.resumptions;

@@ -1,4 +1,4 @@
-//! The rows of a sparse square matrix on their nodes, multiplied by a vector that is spread in the same way.
+//! The rows of a sparse square matrix, distributed over the nodes, multiplied by a vector with the same distribution.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sparse::{Sparse, shares};
 
-/// The rows of a node, and its elements of the vector where that is read by requests.
+/// The rows of a node, and its elements of the vector if they are read by requests.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Rows {
     first: usize,
@@ -32,7 +32,8 @@ impl Rows {
         self.vector[index - self.first]
     }
 
-    /// Returns the product of an own row and the vector, added up `times` times, by requests to the owners of the elements.
+    /// Returns the product of an own row and the vector, added up `times` times, by requests to the owners of the
+    /// elements.
     #[task(stack)]
     async fn row_by_requests(
         _this: Ref<Self>,
@@ -54,7 +55,7 @@ impl Rows {
         sum
     }
 
-    /// Returns the products of all own rows; a row that waits for an answer lets the others go on.
+    /// Returns the products of all own rows; while one row waits for an answer, others proceed.
     pub(crate) async fn multiply_by_requests(
         this: Ref<Self>,
         owners: Replicated<Vec<Ref<Rows>>>,
@@ -65,7 +66,8 @@ impl Rows {
         join_all(products).await
     }
 
-    /// Returns the product of an own row and the vector, added up `times` times; waits for elements that are not written yet.
+    /// Returns the product of an own row and the vector, added up `times` times; waits for elements that are not
+    /// written yet.
     #[task(stack)]
     async fn row(_this: Ref<Self>, vector: IArray<f64>, rows: Replicated<Sparse>, row: usize, times: u32) -> f64 {
         let entries: Range<usize> = Sparse::entries(&rows, row);
@@ -88,7 +90,7 @@ impl Rows {
     }
 }
 
-/// Spreads the rows of a matrix over all nodes, as evenly as it goes.
+/// Distributes the rows of a matrix over all nodes in blocks of nearly equal size.
 #[task]
 pub(crate) async fn spread(matrix: &Sparse) -> Vec<Ref<Rows>> {
     let mut owners = Vec::new();

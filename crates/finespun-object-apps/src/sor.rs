@@ -1,32 +1,34 @@
 //! Successive over-relaxation on a square grid, every point an object.
 //!
-//! The regular code of the hybrid execution model (hybrid-execution-model, section 4.3.1, table 4): a point reads its four
-//! neighbours wherever they are. Two forms. In the paper's, every point first computes its new value, then all are updated.
-//! In the *red-black* one, the points whose indices sum to an even number are relaxed in place, then the others, each from
-//! the values of the other colour.
+//! The regular code of the hybrid execution model (hybrid-execution-model, section 4.3.1, table 4): a point reads its
+//! four neighbours, local or remote. It has two forms. In the paper's form, every point first computes its new value,
+//! then all points are updated. In the *red-black* form, the points with an even sum of indices are relaxed in place,
+//! then the others; each colour reads only values of the other colour.
 //!
-//! The points are spread by blocks, block-cyclically, over a grid of nodes as square as their number allows. Within a block
-//! a point's calls are local; only those along its edges leave the node, and only such points become frames (figure 9).
+//! The points are distributed in blocks, block-cyclically, over a grid of nodes as square as their number allows.
+//! Within a block a point's calls are local; only calls along its edges are remote, and only points with remote calls
+//! become frames (figure 9).
 //!
-//! Answers: red-black, 100 sweeps, relaxation 1.25, values of `java.util.Random` as in the Java Grande benchmark: the sum of
-//! the interior is 0.498574406322512 for 1000 points a side (published there), 0.5226397543532223 for 1024.
+//! Answers: red-black, 100 sweeps, relaxation 1.25, initial values by `java.util.Random` as in the Java Grande
+//! benchmark: the sum of the interior is 0.498574406322512 for 1000 points a side (published there), 0.5226397543532223
+//! for 1024.
 
 use finespun::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// How far a point moves towards the mean of its neighbours, and beyond.
+/// The relaxation factor: above 1, so a point moves beyond the mean of its neighbours.
 pub const OMEGA: f64 = 1.25;
 
-/// In which order points are relaxed.
+/// The order in which points are relaxed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// All compute, then all are updated.
+    /// All points compute, then all are updated.
     TwoPhase,
-    /// Those with an even sum of indices, then the others.
+    /// The points with an even sum of indices, then the others.
     RedBlack,
 }
 
-/// A grid, and how it is spread over the nodes.
+/// The size of a grid, and its distribution over the nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Points along a side, boundary included.
@@ -36,12 +38,13 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout with one block for each node, as far as that goes.
+    /// Returns the layout with the largest blocks that use every column of the node grid: one block for each node if
+    /// the grid is square.
     pub fn whole(side: usize, nodes: usize) -> Layout {
         Layout { side, block: side.div_ceil(nodes / rows_of_nodes(nodes)).max(1) }
     }
 
-    /// The node of a point, if there are so many nodes.
+    /// Returns the node of a point on a runtime with `nodes` nodes.
     pub fn node(&self, index: usize, nodes: usize) -> usize {
         let (row, column) = (index / self.side, index % self.side);
         let rows = rows_of_nodes(nodes);
@@ -49,7 +52,7 @@ impl Layout {
         (row / self.block % rows) * columns + column / self.block % columns
     }
 
-    /// Reads of neighbours in one sweep: those that stay on their node, and those that do not.
+    /// Returns the numbers of local and remote reads of neighbours in one sweep.
     pub fn reads(&self, nodes: usize) -> (u64, u64) {
         let (mut local, mut remote) = (0, 0);
         for index in 0..self.side * self.side {
@@ -63,7 +66,7 @@ impl Layout {
         (local, remote)
     }
 
-    /// Interior points with a neighbour on another node: those that become frames when they are computed.
+    /// Returns the number of interior points with a neighbour on another node, which become frames when they compute.
     pub fn perimeter(&self, nodes: usize) -> u64 {
         let away = |index: usize| {
             let others = neighbours(self.side, index).into_iter().flatten();
@@ -73,19 +76,19 @@ impl Layout {
     }
 }
 
-/// The largest divisor of a number of nodes that is not above its square root.
+/// Returns the largest divisor of `nodes` that is at most its square root.
 fn rows_of_nodes(nodes: usize) -> usize {
     (1..=nodes).take_while(|rows| rows * rows <= nodes).filter(|rows| nodes.is_multiple_of(*rows)).last().unwrap_or(1)
 }
 
-/// The neighbours of an interior point.
+/// Returns the neighbours of an interior point; `None` for a point of the boundary.
 fn neighbours(side: usize, index: usize) -> Option<[usize; 4]> {
     let (row, column) = (index / side, index % side);
     let inside = |k: usize| k > 0 && k + 1 < side;
     (inside(row) && inside(column)).then(|| [index - side, index + side, index - 1, index + 1])
 }
 
-/// The values at the start, row by row: those of `java.util.Random` with seed 10101010, times 1e-6.
+/// Returns the initial values, row by row: numbers from `java.util.Random` with seed 10101010, times 1e-6.
 pub fn start(side: usize) -> Vec<f64> {
     let mut state: u64 = (10_101_010 ^ 0x5_DEEC_E66D) & ((1 << 48) - 1);
     let mut next = |bits: u32| {
@@ -96,18 +99,18 @@ pub fn start(side: usize) -> Vec<f64> {
     (0..side * side).map(|_| double() * 1e-6).collect()
 }
 
-/// The sum of the interior, in a fixed order.
+/// Returns the sum of the interior, in a fixed order.
 pub fn interior(side: usize, values: &[f64]) -> f64 {
     let rows = values.chunks(side).skip(1).take(side.saturating_sub(2));
     rows.flat_map(|row| &row[1..side - 1]).sum()
 }
 
-/// The mean of the neighbours and the own value, over-relaxed.
+/// Returns the over-relaxed value of a point from its own value and its neighbours' values.
 fn relaxed(own: f64, [up, down, left, right]: [f64; 4]) -> f64 {
     OMEGA * 0.25 * (up + down + left + right) + (1.0 - OMEGA) * own
 }
 
-/// The points as plain structs that know each other by index.
+/// The sequential version: plain structs that refer to each other by index.
 #[derive(Clone, Debug)]
 pub struct Plain {
     side: usize,
@@ -123,7 +126,7 @@ struct PlainPoint {
 }
 
 impl Plain {
-    /// The grid at the start.
+    /// Makes the grid with the initial values.
     pub fn new(side: usize) -> Plain {
         let point = |(index, value)| PlainPoint {
             value,
@@ -134,7 +137,7 @@ impl Plain {
         Plain { side, points: start(side).into_iter().enumerate().map(point).collect() }
     }
 
-    /// So many sweeps.
+    /// Performs `sweeps` sweeps.
     pub fn sweep(&mut self, form: Form, sweeps: u32) {
         for _ in 0..sweeps {
             match form {
@@ -168,7 +171,7 @@ impl Plain {
         }
     }
 
-    /// The sum of the interior.
+    /// Returns the sum of the interior.
     pub fn sum(&self) -> f64 {
         let values: Vec<f64> = self.points.iter().map(|point| point.value).collect();
         interior(self.side, &values)
@@ -180,7 +183,7 @@ impl Plain {
 pub struct Point {
     value: f64,
     next: f64,
-    /// Up, down, left, right; a point of the boundary has none, and stays what it is.
+    /// Up, down, left, right. A point of the boundary has none, and keeps its value.
     neighbours: Option<[Ref<Point>; 4]>,
     even: bool,
 }
@@ -191,7 +194,7 @@ impl Point {
         self.neighbours = neighbours;
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> f64 {
         self.value
     }
@@ -218,7 +221,7 @@ impl Point {
         self.value = value;
     }
 
-    /// The first half of the two-phase form.
+    /// Performs the first phase of the two-phase form.
     #[task(stack)]
     async fn compute(this: Ref<Self>) {
         let (own, neighbours): (f64, Option<[Ref<Point>; 4]>) = this.look().await;
@@ -228,7 +231,7 @@ impl Point {
         this.prepare(relaxed(own, [up, down, left, right])).await;
     }
 
-    /// One colour of the red-black form.
+    /// Relaxes the point if it has the given colour.
     #[task(stack)]
     async fn relax(this: Ref<Self>, even: bool) {
         let (own, neighbours): (f64, Option<[Ref<Point>; 4]>) = this.look_if(even).await;
@@ -246,7 +249,7 @@ pub struct Objects {
     points: Array<Point>,
 }
 
-/// Makes the grid at the start.
+/// Creates the grid with the initial values.
 #[task]
 pub async fn create(layout: Layout) -> Objects {
     let (side, nodes) = (layout.side, nodes());
@@ -264,7 +267,7 @@ pub async fn create(layout: Layout) -> Objects {
     Objects { side, points }
 }
 
-/// So many sweeps over the grid.
+/// Performs `sweeps` sweeps over the grid.
 #[task]
 pub async fn sweep(grid: &Objects, form: Form, sweeps: u32) {
     for _ in 0..sweeps {
@@ -281,14 +284,14 @@ pub async fn sweep(grid: &Objects, form: Form, sweeps: u32) {
     }
 }
 
-/// The sum of the interior.
+/// Returns the sum of the interior.
 #[task]
 pub async fn sum(grid: &Objects) -> f64 {
     let values: Vec<f64> = grid.points.each(|point| point.value()).await;
     interior(grid.side, &values)
 }
 
-/// Drops the points.
+/// Frees the points.
 #[task]
 pub async fn free(grid: &Objects) {
     grid.points.free().await;
@@ -300,7 +303,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(debug_assertions, ignore = "10 s without a release build")]
-    fn published_and_reproduced_sums() {
+    fn sums_match_the_published_and_reproduced_values() {
         for (side, known) in [(1000, 0.498_574_406_322_512), (1024, 0.522_639_754_353_222_3)] {
             let mut grid = Plain::new(side);
             grid.sweep(Form::RedBlack, 100);
@@ -333,7 +336,7 @@ mod tests {
 
     /// Figure 9 of the paper: only the points along the edges of a node's blocks become frames.
     #[test]
-    fn frames_are_made_for_the_perimeter_only() {
+    fn only_perimeter_points_become_frames() {
         let layout = Layout { side: 34, block: 8 };
         let runtime = Runtime::builder().workers(1).nodes(4).build().expect("a runtime");
         let grid = runtime.run(create(layout));
@@ -345,7 +348,7 @@ mod tests {
         let fallbacks = half(&runtime);
         let perimeter = layout.perimeter(4);
         assert!(perimeter > 100 && perimeter < 34 * 34 / 2);
-        // Three more: the driver, its call of the array, and that one's loop over the nodes.
+        // Three more fallbacks: the driver, its call of the array, and the array's loop over the nodes.
         assert_eq!(fallbacks, perimeter + 3);
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sparse {
     columns: usize,
-    /// Index of the first entry of each row, and behind them the number of entries.
+    /// Index of the first entry of each row, followed by the number of entries.
     starts: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f64>,
@@ -27,51 +27,51 @@ impl Sparse {
         matrix
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn nonzeros(&self) -> usize {
         self.values.len()
     }
 
-    /// The index of the first entry of `row`. For the row behind the last one, the number of entries.
+    /// Returns the index of the first entry of `row`. For the row after the last one, this is the number of entries.
     #[inline(always)]
     pub fn start(&self, row: usize) -> usize {
         self.starts[row]
     }
 
-    /// The indices of the entries of `row`.
+    /// Returns the indices of the entries of `row`.
     #[inline(always)]
     pub fn entries(&self, row: usize) -> Range<usize> {
         self.starts[row]..self.starts[row + 1]
     }
 
-    /// The column of the entry at `index`.
+    /// Returns the column of the entry at `index`.
     #[inline(always)]
     pub fn column(&self, index: usize) -> usize {
         self.indices[index] as usize
     }
 
-    /// The value of the entry at `index`.
+    /// Returns the value of the entry at `index`.
     #[inline(always)]
     pub fn value(&self, index: usize) -> f64 {
         self.values[index]
     }
 
-    /// The product of `row` and a vector.
+    /// Returns the product of `row` and a vector.
     pub fn dot(&self, row: usize, x: &[f64]) -> f64 {
         self.entries(row).fold(0.0, |sum, at| sum + x[self.column(at)] * self.value(at))
     }
 
-    /// Copies some rows.
+    /// Copies a range of rows.
     pub fn cut(&self, rows: Range<usize>) -> Sparse {
         let entries = self.starts[rows.start]..self.starts[rows.end];
         Sparse {
@@ -121,8 +121,9 @@ pub(crate) fn shares(len: usize, nodes: usize) -> Vec<Range<usize>> {
     (0..nodes).map(share).collect()
 }
 
-/// Computes each node's reads of a vector with the layout of the rows, by blocks of 8: own elements, remote elements, misses (blocks
-/// with a needed remote element), and requests. A block whose elements are on two other nodes takes two requests.
+/// Computes each node's reads of a vector with the layout of the rows, in blocks of 8: own elements, remote elements,
+/// misses (blocks with a needed remote element), and requests. A block whose elements are on two other nodes takes two
+/// requests.
 #[cfg(test)]
 pub(crate) fn expected_reads(matrix: &Sparse, nodes: usize) -> Vec<[u64; 4]> {
     let home = layout::block(matrix.columns(), nodes);

@@ -1,4 +1,4 @@
-//! The applications of objects: the same answer whatever they run on, and the known ones.
+//! Applications of objects: known answers, which are the same on every runtime.
 
 use finespun::Transport;
 use finespun::istructure::Cache;
@@ -12,7 +12,8 @@ mod pairwise;
 const NODES: [usize; 4] = [8, 1, 2, 4];
 const FORMS: [em3d::Form; 3] = [em3d::Form::Pull, em3d::Form::Push, em3d::Form::Forward];
 
-/// Nodes, workers, transports, messages as bytes or not, and every n-th blocking primitive; see `pairwise`.
+/// Checks on runtimes with several nodes, workers and transports, with and without encoded messages, and with every
+/// n-th primitive blocking; the combinations are chosen by `pairwise`.
 fn every_runtime(check: impl Fn(&Runtime, &str)) {
     const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
     const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
@@ -44,7 +45,7 @@ fn graph(runtime: &Runtime, graph: &em3d::Graph, form: em3d::Form, steps: u32) -
 }
 
 #[test]
-fn nothing_that_they_run_on_changes_a_bit_of_a_grid() {
+fn grids_are_bitwise_equal_on_every_runtime() {
     for form in [sor::Form::TwoPhase, sor::Form::RedBlack] {
         let mut plain = sor::Plain::new(14);
         plain.sweep(form, 2);
@@ -56,7 +57,7 @@ fn nothing_that_they_run_on_changes_a_bit_of_a_grid() {
 }
 
 #[test]
-fn nothing_that_they_run_on_changes_a_bit_of_a_graph() {
+fn graphs_are_bitwise_equal_on_every_runtime() {
     let problem = em3d::Problem { variant: em3d::Variant::Canonical, size: 24, degree: 3, locality: 0.0, seed: 3 };
     let drawn = em3d::Graph::draw(problem);
     let mut plain = em3d::Plain::new(&drawn);
@@ -68,9 +69,10 @@ fn nothing_that_they_run_on_changes_a_bit_of_a_graph() {
     });
 }
 
-/// Forces of other nodes are added node by node, so the bits are those of the number of nodes and the layout.
+/// Contributions from other nodes are added node by node, so the bits depend on the number of nodes and on the layout
+/// only.
 #[test]
-fn nothing_that_they_run_on_changes_a_bit_of_a_protein() {
+fn forces_depend_only_on_layout_and_node_count() {
     let system = mdforce::t4().first(30);
     let pairs = mdforce::Pairs::new(&system, 0.5);
     let mut plain = mdforce::Plain::new(&system, &pairs);
@@ -100,7 +102,7 @@ const READS: [Form; 4] = [
 ];
 
 #[test]
-fn nothing_that_they_run_on_changes_a_bit_of_an_eigenvalue() {
+fn eigenvalues_are_bitwise_equal_on_every_runtime() {
     let problem = cg::Problem { rows: 24, nonzeros: 2, shift: 5.0, iterations: 1 };
     let matrix = problem.matrix();
     let plain = cg::plain(&problem, &matrix);
@@ -114,7 +116,7 @@ fn nothing_that_they_run_on_changes_a_bit_of_an_eigenvalue() {
 }
 
 #[test]
-fn nothing_that_they_run_on_changes_a_bit_of_a_sparse_product() {
+fn sparse_products_are_bitwise_equal_on_every_runtime() {
     let drawn = sparsemm::Drawn::draw(&sparsemm::Problem { rows: 20, nonzeros: 60, times: 2 });
     let repeated = sparsemm::plain_repeat(&drawn, 2);
     let (left, right): (&Sparse, Sparse) = (&drawn.matrix, drawn.matrix.transpose());
@@ -132,10 +134,11 @@ fn nothing_that_they_run_on_changes_a_bit_of_a_sparse_product() {
     });
 }
 
-/// Arrays on up to 16 nodes, over everything, with any cache: every pair of settings, also where all combinations are asked for.
+/// Arrays on up to 16 nodes, in every form and with several caches. Covers each pair of settings; unlike
+/// `every_runtime`, never all combinations.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "minutes without a release build")]
-fn the_answers_of_arrays_are_the_known_ones() {
+fn array_answers_match_the_known_values() {
     const NODES: [usize; 5] = [16, 1, 2, 4, 8];
     const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
     const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
@@ -167,7 +170,7 @@ fn the_answers_of_arrays_are_the_known_ones() {
     }
 }
 
-/// Two workers, as many nodes as are asked for, and something else about each number of them.
+/// Makes a runtime with two workers and `nodes` nodes; the transport depends on the number of nodes.
 fn two_workers(nodes: usize) -> Runtime {
     let transport = match nodes {
         1 | 2 => Transport::Adaptive,
@@ -180,7 +183,7 @@ fn two_workers(nodes: usize) -> Runtime {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "minutes without a release build")]
-fn the_sum_of_a_large_grid_is_the_known_one() {
+fn large_grid_sum_matches_the_known_value() {
     let layout = sor::Layout::whole(1024, 8);
     let sums = NODES.map(|nodes| grid(&two_workers(nodes), layout, sor::Form::RedBlack, 100));
     assert!((sums[0] - 0.522_639_754_353_222_3).abs() < 1e-12, "{}", sums[0]);
@@ -189,7 +192,7 @@ fn the_sum_of_a_large_grid_is_the_known_one() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "minutes without a release build")]
-fn the_values_of_large_graphs_are_the_known_ones() {
+fn large_graph_values_match_the_known_values() {
     use em3d::Form::{Forward, Pull, Push};
     for (variant, electric, magnetic, runs) in [
         (em3d::Variant::Canonical, -6.029_713_859_878_87e23, 7.724_631_146_417_57e23, [(1, Pull), (8, Forward)]),

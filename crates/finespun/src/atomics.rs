@@ -1,17 +1,16 @@
-//! The seam between the lock-free code and what it runs on.
+//! The layer between the lock-free code and its primitives.
 //!
-//! Every protocol file takes its atomics, locks, cells and threads from here.
-//! An ordinary build gets std's; a build under `--cfg loom` gets loom's, which
-//! explore every interleaving and every value that a weak memory may return.
+//! Every protocol file takes its atomics, locks, cells and threads from here. An ordinary build gets std's; a build
+//! under `--cfg loom` gets loom's, which explore every interleaving and every value that a weak memory model may
+//! return.
 //!
-//! Three things that loom does differently shape the code on this side:
+//! Three differences of loom shape the code on this side:
 //!
-//! - it explores a SeqCst load or store as Acquire/Release, so a Dekker pattern
-//!   is written with `fence(SeqCst)`, which it does model;
-//! - its constructors are not `const`, so a protocol type must not sit in a
-//!   `static` of the library;
-//! - its `Condvar::wait_timeout` never times out, so a model of a timed wait
-//!   shows that nothing *depends* on the timeout.
+//! - loom explores a SeqCst load or store as Acquire/Release, so a Dekker pattern is written with `fence(SeqCst)`,
+//!   which loom does model;
+//! - loom's constructors are not `const`, so a protocol type must not be in a `static` of the library;
+//! - loom's `Condvar::wait_timeout` never times out, so a model of a timed wait shows that nothing *depends* on the
+//!   timeout.
 
 #![allow(unused_imports, reason = "the seam is a fixed set of names; no build uses all of them")]
 
@@ -36,7 +35,7 @@ pub(crate) use std::{
     thread,
 };
 
-/// A cell whose accesses loom tells apart: shared ones and exclusive ones.
+/// A cell that lets loom distinguish shared from exclusive accesses.
 #[cfg(not(loom))]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -57,7 +56,7 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// A function that is `const`, but not under loom, whose constructors are not.
+/// Defines a function that is `const` except under loom, whose constructors are not.
 macro_rules! const_fn {
     ($(#[$attribute:meta])* $seen:vis fn $($rest:tt)*) => {
         #[cfg(not(loom))]
@@ -70,15 +69,13 @@ macro_rules! const_fn {
 }
 pub(crate) use const_fn;
 
-/// How often [`lock`] tries before it blocks.
+/// Number of attempts of [`lock`] before it blocks.
 const TRIES: usize = 1000;
 
-/// Locks `mutex`, which is only ever held for a moment, and whose data is
-/// consistent even if a holder panicked.
+/// Locks `mutex`, which is only ever held for a moment, and whose data is consistent even if a holder panicked.
 ///
-/// Tries first. The holder is done sooner than a thread can be put to sleep; and
-/// ThreadSanitizer, for which std is a closed book, follows `try_lock`, which is
-/// inlined, but not the blocking path.
+/// Spins on `try_lock` first. The holder usually finishes before a thread could be put to sleep. And ThreadSanitizer,
+/// which does not instrument std, follows `try_lock`, which is inlined, but not the blocking path.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     #[cfg(not(loom))]
     return lock_std(mutex);
@@ -86,14 +83,14 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// As [`lock`], for what is not modelled: std's mutex in every build.
+/// Locks a mutex that loom does not model: std's mutex in every build. Otherwise like [`lock`].
 pub(crate) fn lock_std<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     use std::sync::TryLockError;
     for attempt in 0..TRIES {
         match mutex.try_lock() {
             Ok(guard) => return guard,
             Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-            // The holder may be waiting for this very processor.
+            // The holder may need this core.
             Err(TryLockError::WouldBlock) if attempt % 32 == 31 => std::thread::yield_now(),
             Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
         }

@@ -1,4 +1,4 @@
-//! The bare parts, for benches: what no task that uses them can be cheaper than.
+//! The bare data structures, for benchmarks: lower bounds for the cost of tasks that use them.
 
 use std::alloc::Layout;
 use std::hint::black_box;
@@ -7,10 +7,10 @@ use std::ptr::NonNull;
 use crate::sched::deque::Deque;
 use crate::task::pool::{self, Class, Pool};
 
-/// Pushes and pops one pointer so many times on a deque that nobody else knows.
+/// Pushes and pops one pointer `times` times on a deque that no other thread knows.
 pub fn push_and_pop(times: usize) {
     let deque = Deque::<u64>::new();
-    // SAFETY: no other owner's end is made.
+    // SAFETY: this is the only owner token of the deque.
     let owner = unsafe { deque.owner() };
     for _ in 0..times {
         owner.push(black_box(NonNull::dangling()));
@@ -18,7 +18,7 @@ pub fn push_and_pop(times: usize) {
     }
 }
 
-/// Takes memory for a frame of so many bytes from this thread's pool and gives it back, so many times. Not for a
+/// Allocates memory for a frame of `bytes` bytes from this thread's pool and frees it, `times` times. Not for a
 /// worker's thread, which has a pool.
 pub fn take_and_give_back(times: usize, bytes: usize) {
     let Ok(layout) = Layout::from_size_align(bytes.max(1), 8) else { return };
@@ -27,7 +27,7 @@ pub fn take_and_give_back(times: usize, bytes: usize) {
     pool.own();
     for _ in 0..times {
         let block = black_box(pool.allocate(class));
-        // SAFETY: just allocated with this class.
+        // SAFETY: `allocate` has just returned the block for this class.
         unsafe { pool::free(block.cast(), class) };
     }
     pool.disown();

@@ -36,24 +36,24 @@
 //! }
 //! ```
 //!
-//! # What there is
+//! # Overview
 //!
 //! * [`task`]: compiles an `async fn` to a task; inside it, `.await` calls another task and [`join!`] several.
 //! * [`Runtime`]: workers that run tasks. [`Runtime::run`] borrows; [`Runtime::spawn`] gives a std future.
 //! * [`join_all`], [`reduce`]: tasks from an iterator. [`spawn`], [`scope`]: tasks that outlive the expression.
 //! * [`object`]: makes a type's methods callable through a [`Ref`], wherever the object lives; [`on`] makes objects on a
 //!   node, [`Array`] spreads them over all.
-//! * [`suspend`]: a wait for whoever holds the [`Continuation`]; from it, [`mod@sync`], and whatever you build.
+//! * [`suspend`]: waits until some code resolves a [`Continuation`]; [`mod@sync`] is built on it, and so can your own constructs be.
 //! * [`parfor`], [`parblock!`], [`lparfor`], [`mapped`]: groups of activities that begin, meet ([`sync()`]) and end together;
-//!   one of them can end the others, or an outer [`level`].
+//!   an activity can end the others, or an outer [`level`].
 //! * [`closure`]: threads and closures by hand, for continuation-passing programs.
 //! * [`foreign`], [`blocking`]: std futures, and calls that block their thread. [`yield_now`], [`checkpoint`].
 //!
 //! # Objects
 //!
-//! Data that is too irregular to be split, or that belongs somewhere, is written as objects with methods. An object lives
-//! on a *node*, which is one worker's; a [`Ref`] names it from everywhere. A call runs where the object is: on this stack
-//! if that is here, else by a message, while the caller waits as a frame.
+//! Irregular data, and data with a home, is written as objects with methods. An object lives on a *node*, which belongs to one
+//! worker; a [`Ref`] names it from every node. A call runs at the object's node: on this stack if the object is local, else by a
+//! message, while the caller waits as a frame.
 //!
 //! ```
 //! use finespun::prelude::*;
@@ -83,7 +83,7 @@
 //!         enough
 //!     }
 //!
-//!     /// Holds no lock: a method that talks to others should not, or two of them may wait for each other.
+//!     /// Takes no lock: a method that calls other objects should not, or two methods may wait for each other.
 //!     async fn transfer(this: Ref<Self>, to: Ref<Account>, amount: u64) -> bool {
 //!         if !this.withdraw(amount).await {
 //!             return false;
@@ -109,11 +109,11 @@
 //!
 //! * The same answer on any number of workers: values are combined in program order.
 //! * No overflow: recursion deeper than the stack goes on in the heap.
-//! * No deadlock of its own making: what waits is a frame, never a stack with a stranger's work on top, so locks may
+//! * No deadlock of its own making: a waiting task is a frame, never a stack with unrelated work on top, so locks may
 //!   be held across awaits. A true cycle of waits ends in a report ([`RunError::Deadlock`]).
 //! * A panic in any task reaches the caller of `run`, after every task that borrows has ended.
 //!
-//! `ARCHITECTURE.md` in the repository tells how it works, and on which papers it rests.
+//! `ARCHITECTURE.md` in the repository explains how it works and names the papers it builds on.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod atomics;
@@ -156,10 +156,10 @@ pub use task::spawn::{Handle, Scope, Scoped, scope, spawn};
 pub use task::suspend::{Continuation, External, Suspend, suspend};
 pub use task::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
 
-/// Runs two to twelve tasks and delivers their values as a tuple; inside a [`task`] only.
+/// Runs two to twelve tasks and returns their values as a tuple; only inside a [`task`].
 ///
-/// The branches run in order on the stack; the later ones are open to thieves. When one suspends, the rest are begun
-/// before the worker goes on to something else, so that all their waits are under way at once.
+/// The branches run in order on the stack; thieves may take the later ones. When a branch suspends, the worker begins all
+/// remaining branches before it continues elsewhere, so that their waits overlap.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -176,7 +176,7 @@ pub use task::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
 /// ```
 ///
 /// # Panics
-/// With the first branch's panic, in order, after all that were begun have ended.
+/// With the panic of the first branch that panicked, in order, after all begun branches have ended.
 #[macro_export]
 macro_rules! join {
     ($($branch:tt)*) => {
@@ -184,11 +184,11 @@ macro_rules! join {
     };
 }
 
-/// Runs one to twelve tasks as the activities of one group, and waits for all of them: ParC's `parblock`; inside a
-/// [`task`] only.
+/// Runs one to twelve tasks as the activities of one group and waits for all (ParC's `parblock`); only inside a
+/// [`task`].
 ///
-/// As [`parfor`] does for many of a kind: the tasks deliver all `()`, or all a `ControlFlow`, a `Result` or an `Option`, of
-/// which the first to break ends the others.
+/// Like [`parfor`] for different tasks: all return `()`, or all return a `ControlFlow`, a `Result` or an `Option`, and the first
+/// to break ends the others.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -216,7 +216,7 @@ macro_rules! join {
 /// ```
 ///
 /// # Panics
-/// With the first panic of a task, which ends the others as well.
+/// With the first panic of a task, which also ends the others.
 #[macro_export]
 macro_rules! parblock {
     ($($branch:tt)*) => {
@@ -224,7 +224,7 @@ macro_rules! parblock {
     };
 }
 
-/// What a program that uses tasks imports.
+/// The names that most programs import.
 pub mod prelude {
     pub use crate::{
         Array, Continuation, Handle, Ref, Runtime, Scope, Task, blocking, checkpoint, foreign, here, join, join_all,
@@ -232,7 +232,7 @@ pub mod prelude {
     };
 }
 
-/// What generated code calls. No part of it may be used by hand: everything in it is `unsafe` for a reason.
+/// Functions and types that generated code uses. Not for direct use.
 #[doc(hidden)]
 pub mod __rt {
     pub use crate::group::construct::OfConstruct;
@@ -263,7 +263,7 @@ pub mod __rt {
     pub use crate::task::schema::*;
 }
 
-/// Floors under the prices of tasks, for benches.
+/// Lower bounds for the cost of tasks, for benches.
 #[doc(hidden)]
 pub mod __floors {
     pub use crate::floors::{push_and_pop, take_and_give_back};

@@ -1,8 +1,8 @@
-//! What all runtimes of the process share, behind locks that a fork does not find held.
+//! State that all runtimes of the process share, behind locks that are free at every fork.
 //!
-//! A fork copies the memory of the process, and of its threads only the one that forks: a lock that another thread has held is
-//! held for ever in the child. So a fork waits until no thread holds a [`ProcessMutex`], and keeps threads from locking one until
-//! the memory has been copied.
+//! A fork copies the process's memory, but only the thread that forks: in the child, a lock that another thread held
+//! stays locked for ever. So a fork waits until no thread holds a [`ProcessMutex`], and keeps threads from locking one
+//! until the memory has been copied.
 //!
 //! ```text
 //!                 (1) enter: a thread's first lock              (3) close: a fork
@@ -11,16 +11,16 @@
 //!                                                                   +--------- (4) open: parent and child --------+
 //! ```
 //!
-//! A thread that holds one lock and takes another enters once: it never waits for a fork that waits for it. A thread that forks
-//! while it holds one itself (in a destructor, say) closes nothing. Of two threads that fork, one finds the gate closed, and waits
-//! until the other has opened it.
+//! A thread that holds one lock and takes another enters once: it never waits for a fork that waits for it. A thread
+//! that forks while it holds a lock itself (in a destructor, say) closes nothing. If two threads fork, one finds the
+//! gate closed, and waits until the other has opened it.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 
 use crate::atomics::{AtomicUsize, Ordering, const_fn, lock_std, thread};
 
-/// The state of the gate: threads within, and whether a fork has closed it.
+/// The state of the gate: the number of threads within, and whether a fork has closed it.
 struct Gate(AtomicUsize);
 
 const CLOSED: usize = 1 << (usize::BITS - 1);
@@ -32,7 +32,7 @@ impl Gate {
         }
     }
 
-    /// Transition 1. Waits while a fork is under way.
+    /// Transition 1. Waits during a fork.
     fn enter(&self) {
         // Relaxed: the exchange decides.
         let mut state = self.0.load(Ordering::Relaxed);
@@ -42,7 +42,8 @@ impl Gate {
                 state = self.0.load(Ordering::Relaxed);
                 continue;
             }
-            // Acquire: pairs with the Release of `open`, so what the fork's thread has done is seen.
+            // Acquire: pairs with the Release of `open`, so this thread sees everything that the forking thread has
+            // done.
             match self.0.compare_exchange_weak(state, state + 1, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => state = now,
@@ -68,7 +69,7 @@ impl Gate {
         }
     }
 
-    /// Transition 4. `within` is how many threads are within: none, unless the forking one is.
+    /// Transition 4. `within` is the number of threads within: zero, unless the forking thread is within.
     fn open(&self, within: usize) {
         // Release: pairs with the Acquires of `enter` and `close`.
         self.0.store(within, Ordering::Release);
@@ -76,14 +77,14 @@ impl Gate {
 }
 
 thread_local! {
-    /// How many locks this thread holds.
+    /// Number of locks that this thread holds.
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
 #[cfg(not(loom))]
 static GATE: Gate = Gate::new();
 
-/// Has forks wait for the locks of this module, from now on.
+/// Makes forks wait for the locks of this module, from now on.
 pub(crate) fn watch_forks() {
     #[cfg(all(unix, not(loom)))]
     {
@@ -104,20 +105,20 @@ pub(crate) fn watch_forks() {
                 GATE.open(0);
             }
         }
-        // The child has none of the other threads, also where the gate was not closed.
+        // The child has none of the other threads, even if this fork did not close the gate.
         unsafe extern "C" fn child() {
             GATE.open(usize::from(HELD.get() > 0));
         }
         static WATCHED: std::sync::Once = std::sync::Once::new();
         WATCHED.call_once(|| {
-            // SAFETY: the functions may be called at any time, and are there for as long as the program is.
+            // SAFETY: the functions may be called at any time, and live as long as the program.
             let refused = unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) };
             debug_assert_eq!(refused, 0, "there is memory for three addresses");
         });
     }
 }
 
-/// As long as there is one on this thread, no other thread forks.
+/// While a thread has one of these, no other thread forks.
 struct Within(());
 
 impl Within {
@@ -141,13 +142,13 @@ impl Drop for Within {
     }
 }
 
-/// Calls `compute`, whose result all runtimes use, and during which no other thread forks.
+/// Calls `compute`, whose result all runtimes use. No other thread forks during the call.
 pub(crate) fn unforked<R>(compute: impl FnOnce() -> R) -> R {
     let _within = Within::enter();
     compute()
 }
 
-/// A lock in a static of the library. It is only ever held for a moment, and what it guards is consistent even if a holder
+/// A lock in a static of the library. It is only ever held for a moment, and its data is consistent even if a holder
 /// panicked.
 pub(crate) struct ProcessMutex<T>(std::sync::Mutex<T>);
 
@@ -162,9 +163,9 @@ impl<T> ProcessMutex<T> {
     }
 }
 
-/// What is guarded, locked until this is dropped.
+/// Access to the locked data; unlocks on drop.
 pub(crate) struct Guard<'a, T> {
-    // Unlocked before the gate is left.
+    // Declared first: unlocks before `_within` leaves the gate.
     guard: std::sync::MutexGuard<'a, T>,
     _within: Within,
 }
@@ -190,7 +191,7 @@ mod models {
 
     use super::*;
 
-    /// A thread that locks, and one that forks and locks then: while the gate is closed, no thread is within.
+    /// One thread locks; another forks and then locks: while the gate is closed, no thread is within.
     #[test]
     fn a_fork_finds_no_thread_within() {
         loom::model(|| {

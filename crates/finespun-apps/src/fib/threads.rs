@@ -1,22 +1,23 @@
-//! Fibonacci numbers by closures: Figure 3 of the continuation-passing-threads paper, and its section 2.4 with a tail call.
+//! Fibonacci numbers by closures: Figure 3 of the continuation-passing-threads paper, and its section 2.4 with a tail
+//! call.
 //!
-//! Every call with n >= 2 is two threads, one that forks and one that adds: fib(n) makes 3 fib(n + 1) - 2 closures by `fork`
-//! alone, of which `tail` saves a third.
+//! Each call with n >= 2 is two threads, one that forks and one that adds: fib(n) makes 3 fib(n + 1) - 2 closures with
+//! `fork` alone; `tail` saves a third of these.
 
 use finespun::Task;
 use finespun::closure::{Cont, make_closure, post, send_argument, tail_call, thread, top};
 
-/// The n-th Fibonacci number; both halves are posted.
+/// Returns the n-th Fibonacci number; both halves are posted.
 pub fn forked(n: u64) -> impl Task<Output = u64> + Send {
     top(move |k| post(make_closure!(fork, k, n)))
 }
 
-/// The n-th Fibonacci number; the second half is a tail call.
+/// Returns the n-th Fibonacci number; the second half is a tail call.
 pub fn tailed(n: u64) -> impl Task<Output = u64> + Send {
     top(move |k| post(make_closure!(tail, k, n)))
 }
 
-/// The paper's `fib_fork`.
+/// Implements the paper's `fib_fork`.
 #[thread]
 pub fn fork(parent: Cont<u64>, n: u64) {
     if n < 2 {
@@ -30,7 +31,7 @@ pub fn fork(parent: Cont<u64>, n: u64) {
     }
 }
 
-/// The same with a tail call.
+/// Implements `fib_fork` with a tail call.
 #[thread]
 pub fn tail(parent: Cont<u64>, n: u64) {
     if n < 2 {
@@ -43,7 +44,7 @@ pub fn tail(parent: Cont<u64>, n: u64) {
     }
 }
 
-/// The paper's `fib_sum`.
+/// Implements the paper's `fib_sum`.
 #[thread]
 pub fn sum(parent: Cont<u64>, x: u64, y: u64) {
     send_argument(x + y, parent);

@@ -1,7 +1,7 @@
-//! The same count with the classical state: an array of queens' columns, copied into each child.
+//! The same count with the classical state: an array of the queens' columns, copied into each child.
 //!
-//! This is the form in which other runtimes' benchmarks have it (there the array is often allocated for each child; here it is
-//! a value of 24 bytes). It tests a candidate square against every earlier row.
+//! Benchmarks of other runtimes use this form (they often allocate the array for each child; here it is a value of 24
+//! bytes). It tests a candidate square against every earlier row.
 
 use finespun::prelude::*;
 
@@ -17,23 +17,23 @@ pub struct Board {
 }
 
 impl Board {
-    /// The empty board with `n` columns.
+    /// Makes the empty board with `n` columns.
     ///
     /// # Panics
     ///
-    /// If `n` is above [`MAX_QUEENS`].
+    /// Panics if `n` is above [`MAX_QUEENS`].
     pub fn empty(n: u32) -> Self {
         assert!(n <= MAX_QUEENS, "{n} queens: the board by value has at most {MAX_QUEENS} columns");
         Board { queens: [0; 16], rows: 0, size: n }
     }
 
-    /// Whether every row has its queen.
+    /// Returns whether every row has its queen.
     #[inline]
     pub fn complete(&self) -> bool {
         self.rows == self.size
     }
 
-    /// Whether a queen in the next row at `column` is attacked by none of the earlier ones.
+    /// Returns whether no earlier queen attacks the square in the next row at `column`.
     #[inline]
     pub fn safe(&self, column: u32) -> bool {
         let mut distance = self.rows;
@@ -47,7 +47,7 @@ impl Board {
         true
     }
 
-    /// The board after a queen in the next row at `column`.
+    /// Returns the board with another queen, in the next row at `column`.
     #[inline]
     #[must_use]
     pub fn place(mut self, column: u32) -> Self {
@@ -57,11 +57,11 @@ impl Board {
     }
 }
 
-/// The number of solutions for `n` queens, sequentially.
+/// Returns the number of solutions for `n` queens, sequentially.
 ///
 /// # Panics
 ///
-/// If `n` is above [`MAX_QUEENS`].
+/// Panics if `n` is above [`MAX_QUEENS`].
 pub fn plain(n: u32) -> u64 {
     fn count(board: Board) -> u64 {
         if board.complete() {
@@ -78,17 +78,17 @@ pub fn plain(n: u32) -> u64 {
     count(Board::empty(n))
 }
 
-/// The number of solutions for `n` queens, one task per queen placed.
+/// Returns the number of solutions for `n` queens, with one task per placed queen.
 ///
 /// # Panics
 ///
-/// If `n` is above [`MAX_QUEENS`].
+/// Panics if `n` is above [`MAX_QUEENS`].
 #[task]
 pub async fn nqueens(n: u32) -> u64 {
     count(Board::empty(n)).await
 }
 
-/// The number of ways to complete `board`.
+/// Returns the number of ways to complete `board`.
 #[task]
 pub async fn count(board: Board) -> u64 {
     if board.complete() {

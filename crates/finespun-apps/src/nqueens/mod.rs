@@ -1,7 +1,8 @@
 //! The number of ways to place n queens on an n x n board so that none attacks another.
 //!
-//! The state is three words of bits, by value: which columns and which diagonals are taken. A child is made from it by three
-//! shifts; no heap is touched. [`board`] is the other classical form, with the board as an array that is copied into each child; [`threads`] is this one, with closures by hand.
+//! The state is three words of bits, by value: the occupied columns and diagonals. A child's state takes three shifts
+//! and no heap allocation. [`board`] is the other classical form, with the board as an array that is copied into each
+//! child; [`threads`] has this form with explicit closures.
 //!
 //! Answers: OEIS A000170: 8 queens 92, 10: 724, 12: 14,200, 13: 73,712, 14: 365,596, 15: 2,279,184, 16: 14,772,512.
 
@@ -15,7 +16,7 @@ use crate::bits::Bits;
 /// The largest board: one bit per column of a 32-bit word.
 pub const MAX_QUEENS: u32 = 32;
 
-/// The rows placed so far, as the next row sees them: one bit per column.
+/// The occupied columns and diagonals, as seen from the next row: one bit per column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
     all: u32,
@@ -25,30 +26,30 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The empty board with `n` columns.
+    /// Makes the empty board with `n` columns.
     ///
     /// # Panics
     ///
-    /// If `n` is above [`MAX_QUEENS`].
+    /// Panics if `n` is above [`MAX_QUEENS`].
     pub fn empty(n: u32) -> Self {
         assert!(n <= MAX_QUEENS, "{n} queens: the board has at most {MAX_QUEENS} columns");
         let all = ((1u64 << n) - 1) as u32;
         Rows { all, columns: 0, left: 0, right: 0 }
     }
 
-    /// Whether every row has its queen.
+    /// Returns whether every row has its queen.
     #[inline]
     pub fn complete(self) -> bool {
         self.columns == self.all
     }
 
-    /// The columns of the next row that no queen attacks.
+    /// Returns the columns of the next row that no queen attacks.
     #[inline]
     pub fn safe(self) -> u32 {
         self.all & !(self.columns | self.left | self.right)
     }
 
-    /// The board after a queen in the next row, in the column whose bit is `queen`.
+    /// Returns the board with another queen in the next row, in the column with the bit `queen`.
     #[inline]
     #[must_use]
     pub fn place(self, queen: u32) -> Self {
@@ -61,11 +62,11 @@ impl Rows {
     }
 }
 
-/// The number of solutions for `n` queens, sequentially; 1 for the empty board.
+/// Returns the number of solutions for `n` queens, sequentially; 1 for the empty board.
 ///
 /// # Panics
 ///
-/// If `n` is above [`MAX_QUEENS`].
+/// Panics if `n` is above [`MAX_QUEENS`].
 pub fn plain(n: u32) -> u64 {
     fn count(rows: Rows) -> u64 {
         if rows.complete() {
@@ -83,17 +84,17 @@ pub fn plain(n: u32) -> u64 {
     count(Rows::empty(n))
 }
 
-/// The number of solutions for `n` queens, one task per queen placed.
+/// Returns the number of solutions for `n` queens, with one task per placed queen.
 ///
 /// # Panics
 ///
-/// If `n` is above [`MAX_QUEENS`].
+/// Panics if `n` is above [`MAX_QUEENS`].
 #[task]
 pub async fn nqueens(n: u32) -> u64 {
     count(Rows::empty(n)).await
 }
 
-/// The number of ways to complete `rows`.
+/// Returns the number of ways to complete `rows`.
 #[task]
 pub async fn count(rows: Rows) -> u64 {
     if rows.complete() {
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "at most 32 columns")]
-    fn refuses_a_board_that_is_too_wide() {
+    fn a_board_that_is_too_wide_panics() {
         super::plain(33);
     }
 }

@@ -1,4 +1,5 @@
-//! The queens by closures: a thread for each placed queen, and one that adds up for each board with several ways on.
+//! The queens by closures: a thread for each placed queen, and a thread that adds up for each board with several safe
+//! columns.
 
 use finespun::Task;
 use finespun::closure::{Cont, Vector, make_closure, post, send_argument, tail_call, thread, top};
@@ -6,17 +7,17 @@ use finespun::closure::{Cont, Vector, make_closure, post, send_argument, tail_ca
 use super::Rows;
 use crate::bits::Bits;
 
-/// The number of solutions for `n` queens.
+/// Returns the number of solutions for `n` queens.
 ///
 /// # Panics
 ///
-/// If `n` is above [`MAX_QUEENS`](super::MAX_QUEENS).
+/// Panics if `n` is above [`MAX_QUEENS`](super::MAX_QUEENS).
 pub fn nqueens(n: u32) -> impl Task<Output = u64> + Send {
     let rows = Rows::empty(n);
     top(move |k| post(make_closure!(count, k, rows)))
 }
 
-/// The number of ways to complete `rows`.
+/// Sends the number of ways to complete `rows`.
 #[thread]
 pub fn count(parent: Cont<u64>, rows: Rows) {
     if rows.complete() {
@@ -37,7 +38,7 @@ pub fn count(parent: Cont<u64>, rows: Rows) {
     }
 }
 
-/// Adds up.
+/// Sends the sum of the values.
 #[thread]
 pub fn sum(parent: Cont<u64>, values: Vector<u64>) {
     send_argument(values.iter().sum(), parent);

@@ -1,4 +1,4 @@
-//! Counters by energy that many workers add to at once.
+//! Counters by energy, which many workers increment concurrently.
 
 use std::array;
 use std::cell::Cell;
@@ -11,13 +11,13 @@ pub(super) const MAX_CONTACTS: usize = 96;
 /// Foldings by number of H-H contacts, for each of `K` sequences.
 pub(super) type Tally<const K: usize> = [[u64; MAX_CONTACTS]; K];
 
-/// Copies of the counters, so that workers seldom write to the same cache line.
+/// Number of copies of the counters, so that workers seldom write to the same cache line.
 const SHARDS: usize = 16;
 
 /// A [`Tally`] that is shared by all workers of a run.
 ///
-/// Additions commute, so the totals do not depend on who added what when. Totals are read after the run has ended, which
-/// orders them behind all additions; so every access is relaxed.
+/// Additions commute, so the totals do not depend on their order or on the workers. Totals are read after the run has
+/// ended, which orders them after all additions; so every access is relaxed.
 #[derive(Debug)]
 pub(super) struct Histogram<const K: usize> {
     shards: Box<[Shard<K>]>,
@@ -33,7 +33,7 @@ impl<const K: usize> Histogram<K> {
         Histogram { shards: (0..SHARDS).map(shard).collect() }
     }
 
-    /// One more folding of sequence `k` with so many contacts.
+    /// Counts one folding of sequence `k` with `contacts` contacts.
     #[inline]
     pub(super) fn record(&self, k: usize, contacts: u32) {
         self.shards[shard()].0[k][contacts as usize].fetch_add(1, Relaxed);
@@ -48,7 +48,7 @@ impl<const K: usize> Histogram<K> {
         }
     }
 
-    /// The sums over all shards.
+    /// Returns the sums over all shards.
     pub(super) fn totals(&self) -> Tally<K> {
         array::from_fn(|k| {
             array::from_fn(|contacts| self.shards.iter().map(|shard| shard.0[k][contacts].load(Relaxed)).sum())
@@ -56,7 +56,7 @@ impl<const K: usize> Histogram<K> {
     }
 }
 
-/// The shard of the calling thread: threads are numbered as they first ask.
+/// Returns the shard of the calling thread. Threads are numbered in the order of their first call.
 #[inline]
 fn shard() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);

@@ -1,9 +1,9 @@
-//! The box and its neighbourhoods.
+//! The box and the neighbours of its sites.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The largest box: one bit per site of a 64-bit word.
+/// The maximum number of sites of a box: one bit per site of a 64-bit word.
 pub const MAX_SITES: usize = 64;
 
 /// A box of a x b x c sites on the cubic lattice; a square lattice is a box with c = 1.
@@ -12,23 +12,23 @@ pub struct Lattice {
     dims: [u8; 3],
 }
 
-/// Why a text or three numbers are no box.
+/// An error in the description of a box.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LatticeError {
     /// Not of the form AxBxC or AxB.
     #[error("`{text}` is no box: write AxBxC or AxB with whole numbers from 1 up, for example 3x3x4")]
     Form {
-        /// What was given.
+        /// The invalid text.
         text: String,
     },
-    /// A side of no sites.
+    /// A side has no sites.
     #[error("box {text} has an empty side: every side needs at least 1 site")]
     Empty {
         /// The box as given.
         text: String,
     },
-    /// More sites than the search can represent.
+    /// The box has more sites than the search can represent.
     #[error("box {text} has {sites} sites: at most {MAX_SITES} are possible, for example 4x4x4")]
     TooLarge {
         /// The box as given.
@@ -39,11 +39,11 @@ pub enum LatticeError {
 }
 
 impl Lattice {
-    /// The box of a x b x c sites.
+    /// Makes the box of a x b x c sites.
     ///
     /// # Errors
     ///
-    /// If a side is zero or there are more than [`MAX_SITES`] sites.
+    /// Fails if a side is zero or the box has more than [`MAX_SITES`] sites.
     pub fn new(a: u32, b: u32, c: u32) -> Result<Self, LatticeError> {
         let text = || format!("{a}x{b}x{c}");
         let sites = u64::from(a).saturating_mul(u64::from(b)).saturating_mul(u64::from(c));
@@ -54,11 +54,11 @@ impl Lattice {
         }
     }
 
-    /// A box from text such as `3x3x4` or `6x6`.
+    /// Parses a box from text such as `3x3x4` or `6x6`.
     ///
     /// # Errors
     ///
-    /// If the text has another form, a side is zero, or there are more than [`MAX_SITES`] sites.
+    /// Fails if the text has another form, a side is zero, or the box has more than [`MAX_SITES`] sites.
     ///
     /// # Example
     ///
@@ -85,29 +85,30 @@ impl Lattice {
         Self::new(sides[0], sides[1], sides[2])
     }
 
-    /// The sides.
+    /// Returns the sides.
     pub fn sides(self) -> [usize; 3] {
         self.dims.map(usize::from)
     }
 
-    /// The number of sites, and of monomers in a chain that fills the box.
+    /// Returns the number of sites, which is the number of monomers in a chain that fills the box.
     pub fn sites(self) -> usize {
         self.sides().iter().product()
     }
 
-    /// The number of neighbouring pairs that are not bonded, the same for every folding: minus the energy of a chain of H only.
+    /// Returns the number of neighbouring pairs that are not bonded, equal for all foldings: minus the energy of a
+    /// chain of H only.
     pub fn contacts(self) -> usize {
         let [a, b, c] = self.sides();
         (a - 1) * b * c + a * (b - 1) * c + a * b * (c - 1) + 1 - self.sites()
     }
 
-    /// The site at these coordinates.
+    /// Returns the site at these coordinates.
     pub(super) fn site(self, [x, y, z]: [usize; 3]) -> usize {
         let [a, b, _] = self.sides();
         x + a * (y + b * z)
     }
 
-    /// The coordinates of a site.
+    /// Returns the coordinates of a site.
     pub(super) fn coordinates(self, site: usize) -> [usize; 3] {
         let [a, b, _] = self.sides();
         [site % a, site / a % b, site / (a * b)]
@@ -129,16 +130,16 @@ impl fmt::Display for Lattice {
     }
 }
 
-/// A lattice as words of bits, one bit per site.
+/// A lattice as bit sets, one bit per site.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     /// All sites.
     pub full: u64,
-    /// The sites whose coordinates have an odd sum: every step of a path changes sides.
+    /// The sites whose coordinates have an odd sum: each step of a path changes the parity.
     pub odd: u64,
     /// The neighbours of each site.
     pub near: [u64; MAX_SITES],
-    /// For each axis: how far apart neighbours are in the word, and the sites that have a successor along the axis.
+    /// For each axis: the distance of neighbours in the word, and the sites with a successor and with a predecessor.
     axes: [Axis; 3],
 }
 
@@ -181,7 +182,7 @@ impl Grid {
         grid
     }
 
-    /// For each axis and direction, the sites whose neighbour there is in `set`.
+    /// Returns, for each axis and direction, the sites whose neighbour in that direction is in `set`.
     #[inline(always)]
     fn shifted(&self, set: u64) -> [u64; 6] {
         let [x, y, z] = &self.axes;
@@ -195,14 +196,14 @@ impl Grid {
         ]
     }
 
-    /// The sites next to a site of `set`.
+    /// Returns the sites next to a site of `set`.
     #[inline(always)]
     pub(super) fn around(&self, set: u64) -> u64 {
         let [a, b, c, d, e, f] = self.shifted(set);
         a | b | c | d | e | f
     }
 
-    /// The sites with at least one, and those with at least two, neighbours in `set`.
+    /// Returns the sites with at least one, and the sites with at least two, neighbours in `set`.
     #[inline(always)]
     pub(super) fn one_and_two(&self, set: u64) -> (u64, u64) {
         let [a, b, c, d, e, f] = self.shifted(set);
@@ -211,7 +212,7 @@ impl Grid {
         (ab | cd | ef, pairs | (ab & cd) | ((ab | cd) & ef))
     }
 
-    /// The number of neighbouring pairs inside `set`.
+    /// Returns the number of neighbouring pairs inside `set`.
     #[inline(always)]
     pub(super) fn pairs(&self, set: u64) -> u32 {
         self.axes.iter().map(|axis| (set & (set >> axis.stride) & axis.lower).count_ones()).sum()
@@ -224,7 +225,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn contacts_of_full_boxes() {
+    fn full_boxes_have_the_known_contacts() {
         for (text, contacts) in [("3x3x3", 28), ("3x3x4", 40), ("2x2", 1), ("1x1x1", 0), ("1x9", 0)] {
             assert_eq!(Lattice::parse(text).expect(text).contacts(), contacts, "{text}");
         }

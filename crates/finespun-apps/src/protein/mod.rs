@@ -1,26 +1,26 @@
-//! Lattice protein folding: every way in which a chain can fill a box, and the energies of those foldings.
+//! Lattice protein folding: all ways in which a chain can fill a box, and the energies of these foldings.
 //!
-//! A protein is a chain of monomers, one per site of an a x b x c box. A *folding* is a path that visits every site once and
-//! steps between neighbours; two foldings are the same if a rotation or reflection of the box turns one into the other (the
-//! direction of the chain matters). In the HP model each monomer is hydrophobic (H) or polar (P), and the *energy* of a folding
-//! is minus the number of neighbouring H-H pairs that are not bonded by the chain. The result is the number of foldings and,
-//! for each sequence, how many foldings have which energy.
+//! A protein is a chain of monomers, one per site of an a x b x c box. A *folding* is a path that visits every site
+//! once and steps between neighbours; two foldings are the same if a rotation or reflection of the box maps one to the
+//! other (the direction of the chain matters). In the HP model each monomer is hydrophobic (H) or polar (P), and the
+//! *energy* of a folding is minus the number of neighbouring H-H pairs that are not bonded by the chain. The result is
+//! the number of foldings and, for each sequence, the number of foldings with each energy.
 //!
-//! This is the program of section 4.2 of *Programming with continuation-passing threads* (PCM, the ancestor of Cilk): starting
-//! paths that exclude duplicates, then a search that adds one site at a time, gives up where no complete path is possible,
-//! and goes straight on where only one neighbour is left.
+//! This is the program of section 4.2 of *Programming with continuation-passing threads* (PCM, the ancestor of Cilk):
+//! starting paths that exclude duplicates, then a search that adds one site at a time, prunes paths that cannot be
+//! completed, and continues in a loop while a path has only one free neighbour.
 //!
-//! - [`lattice`](Lattice): the box, and which sites are neighbours, as words of bits
-//! - [`sequence`](Sequence): which monomers are H
-//! - `symmetry`: starting paths, one of each kind
-//! - `prune`: which partial paths cannot be completed
+//! - [`lattice`](Lattice): the box, and the neighbours of each site, as bit sets
+//! - [`sequence`](Sequence): the H monomers of a chain
+//! - `symmetry`: starting paths, one for each class of equivalent paths
+//! - `prune`: detection of partial paths that cannot be completed
 //! - `search`: one step of the search, used by both versions
-//! - `histogram`: counters that many workers add to at once
-//! - [`threads`]: the search as the paper writes it, with closures by hand
+//! - `histogram`: counters that many workers increment concurrently
+//! - [`threads`]: the search as in the paper, with explicit closures
 //!
-//! Answers: 3x3x3 has 103,346 foldings (OEIS A193346) and 3x3x4 has 84,731,192 (two independent programs: a frontier dynamic
-//! program and an enumeration; the paper says "over 48 million"). Squares: 5x5 1,081;
-//! 6x6 57,337 (A096969 divided by 8). Histograms for known sequences are in the tests.
+//! Answers: 3x3x3 has 103,346 foldings (OEIS A193346) and 3x3x4 has 84,731,192 (two independent programs: a frontier
+//! dynamic program and an enumeration; the paper says "over 48 million"). Squares: 5x5 1,081; 6x6 57,337 (A096969
+//! divided by 8). Histograms for known sequences are in the tests.
 
 mod histogram;
 mod lattice;
@@ -42,10 +42,10 @@ use crate::bits::Bits;
 use crate::progress::Progress;
 use symmetry::Start;
 
-/// How many sequences one pass of the search carries at most.
+/// Maximum number of sequences in one pass of the search.
 const BATCH: usize = 8;
 
-/// A box, and the sequences whose energies are wanted.
+/// A box, and the sequences to fold.
 #[derive(Clone, Debug)]
 pub struct Problem {
     lattice: Lattice,
@@ -74,19 +74,19 @@ pub struct LengthError {
 pub struct Folding {
     /// The number of foldings, unique up to the symmetries of the box.
     pub paths: u64,
-    /// For each sequence, in the order given: how many foldings have which energy. Energies without a folding are absent; the
-    /// counts of each histogram add up to `paths`.
+    /// For each sequence, in the order given: the number of foldings with each energy. Energies without a folding are
+    /// absent; the counts of each histogram add up to `paths`.
     pub histograms: Vec<BTreeMap<i32, u64>>,
 }
 
 impl Problem {
-    /// The problem of folding each of `sequences` in `lattice`; with no sequence the foldings are only counted.
+    /// Makes the problem of folding each of `sequences` in `lattice`; without sequences the foldings are only counted.
     ///
     /// One pass of the search serves up to eight sequences. Finding the starting paths takes milliseconds.
     ///
     /// # Errors
     ///
-    /// [`LengthError`] if a sequence does not have one monomer per site.
+    /// Returns [`LengthError`] if a sequence does not have one monomer per site.
     pub fn new(lattice: Lattice, sequences: &[Sequence]) -> Result<Self, LengthError> {
         for &sequence in sequences {
             if sequence.len() != lattice.sites() {
@@ -96,22 +96,23 @@ impl Problem {
         Ok(Problem { lattice, sequences: sequences.to_vec(), starts: symmetry::starts(lattice) })
     }
 
-    /// The box.
+    /// Returns the box.
     pub fn lattice(&self) -> Lattice {
         self.lattice
     }
 
-    /// The sequences.
+    /// Returns the sequences.
     pub fn sequences(&self) -> &[Sequence] {
         &self.sequences
     }
 
-    /// The number of starting paths, which is the unit of [`Progress`]; each pass over a batch of sequences takes them all.
+    /// Returns the number of starting paths, the unit of [`Progress`]; each pass over a batch of sequences explores
+    /// every one.
     pub fn starting_paths(&self) -> usize {
         self.starts.len()
     }
 
-    /// The sequences in portions that one pass can carry; one empty portion if there are none.
+    /// Returns the sequences in batches that one pass can process; one empty batch if there are no sequences.
     fn batches(&self) -> impl Iterator<Item = &[Sequence]> {
         let nothing = self.sequences.is_empty().then_some(&[][..]);
         nothing.into_iter().chain(self.sequences.chunks(BATCH))
@@ -119,7 +120,7 @@ impl Problem {
 }
 
 impl Folding {
-    /// Takes over what a further pass found; every pass finds the same number of paths.
+    /// Adds the result of a further pass; every pass finds the same number of paths.
     fn add(&mut self, pass: Folding) {
         self.paths = pass.paths;
         self.histograms.extend(pass.histograms);
@@ -128,8 +129,8 @@ impl Folding {
 
 /// Finds all foldings sequentially.
 ///
-/// `progress` counts starting paths. Cost: about 90 ns per folding; 3x3x4 takes 7
-/// to 8 s, and 4x4x4 (10^15 foldings) is out of reach.
+/// `progress` counts starting paths. Cost: about 90 ns per folding; 3x3x4 takes 7 to 8 s, and 4x4x4 (10^15 foldings) is
+/// not feasible.
 pub fn plain(problem: &Problem, progress: &Progress) -> Folding {
     fn pass<const K: usize>(problem: &Problem, sequences: &[Sequence], progress: &Progress) -> Folding {
         let search = Search::<K>::new(problem, sequences);
@@ -156,9 +157,9 @@ pub fn plain(problem: &Problem, progress: &Progress) -> Folding {
     folding
 }
 
-/// Finds all foldings; every branching of the search is a task of its own.
+/// Finds all foldings; each branch of the search is a task.
 ///
-/// `progress` counts starting paths. The answer is that of [`plain`] for any number of workers.
+/// `progress` counts starting paths. The answer is the same as the answer of [`plain`], for any number of workers.
 #[task]
 pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
     let mut folding = Folding::default();
@@ -175,10 +176,10 @@ pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
     folding
 }
 
-/// One pass of the search for up to `K` sequences.
+/// Performs one pass of the search for up to `K` sequences.
 ///
-/// It keeps what its children borrow among its own locals, so the compiler lets it live in a frame from the start; there are few
-/// of them. [`explore`](fn@explore), of which there are very many, lends nothing of its own.
+/// The children borrow from this task's own locals, so the compiler places the task in a frame from the start; a run
+/// has few passes. [`explore`](fn@explore), which runs very often, lends none of its own locals.
 #[task]
 async fn pass<const K: usize>(problem: &Problem, sequences: &[Sequence], progress: &Progress) -> Folding {
     let search: Search<K> = Search::new(problem, sequences);
@@ -202,10 +203,10 @@ pub async fn explore_start<const K: usize>(search: &Search<K>, start: usize, pro
     paths
 }
 
-/// The number of ways to complete a path; their energies go to the search's counters.
+/// Returns the number of ways to complete a path; their energies go to the search's counters.
 ///
-/// The paper's `Count_Entries`: steps that are forced are made in a loop (the paper's tail call to the only neighbour), and
-/// each remaining neighbour becomes a task.
+/// The paper's `Count_Entries`: a loop makes the forced steps (the paper's tail call to the only neighbour), and each
+/// remaining neighbour becomes a task.
 #[task]
 pub async fn explore<const K: usize>(search: &Search<K>, state: State<K>) -> u64 {
     let (state, next): (State<K>, u64) = search.advance(state);

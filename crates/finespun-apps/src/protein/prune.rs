@@ -1,19 +1,19 @@
-//! Giving up early: which partial paths cannot be completed.
+//! Pruning: detection of partial paths that cannot be completed.
 
 use super::lattice::{Grid, MAX_SITES};
 
 impl Grid {
-    /// The neighbours of `head` to which a path may go that has the `left` sites of `free` still before it; none if it
-    /// certainly cannot be completed.
+    /// Returns the neighbours of `head` that can be the next site of a path with the `left` sites of `free` still to
+    /// visit; none if the path certainly cannot be completed.
     ///
-    /// A free site with one free neighbour, or none, can be entered but not left: it must be the end of the path, unless the
-    /// head stands next to it and goes there now. The end lies on a known side of the chessboard. And all free sites must be
-    /// within reach.
+    /// A free site with at most one free neighbour can be entered but not left: it must be the end of the path, unless
+    /// it is a neighbour of the head and becomes the next site. The parity of the end is known. All free sites must be
+    /// reachable.
     #[inline(always)]
     pub(super) fn next(&self, free: u64, head: u32, left: u32) -> u64 {
         let near = self.near[(head as usize) % MAX_SITES] & free;
         if near & near.wrapping_sub(1) == 0 {
-            // Only a neighbour of the head can have become a dead end, and that one is where the path goes.
+            // Only a neighbour of the head can have become a dead end, and the path moves to this neighbour.
             return near;
         }
         let (one, two) = self.one_and_two(free);
@@ -32,7 +32,7 @@ impl Grid {
             }
             if now_or_last != 0 {
                 let others = now_or_last & now_or_last.wrapping_sub(1);
-                // Not the last: either the end is elsewhere, or it lies on the other side.
+                // This site is not the last: either the end is elsewhere, or the end has the other parity.
                 if ends != 0 || left & 1 == 0 {
                     if others != 0 {
                         return 0;
@@ -49,10 +49,10 @@ impl Grid {
         if self.connected(free, near) { next } else { 0 }
     }
 
-    /// Whether the sites of `near` are connected through `free`.
+    /// Returns whether the sites of `near` are connected through `free`.
     ///
-    /// The free sites were connected before the head was taken from them, so each part of them touches the head: reaching
-    /// all its neighbours is reaching everything.
+    /// The free sites were connected before the head was removed from them, so each component touches the head: if all
+    /// neighbours of the head are reachable, all free sites are.
     #[inline(always)]
     fn connected(&self, free: u64, near: u64) -> bool {
         let first = near.trailing_zeros() as usize;

@@ -7,22 +7,22 @@ use super::symmetry::Start;
 use super::{Folding, Problem};
 use crate::bits::Bits;
 
-/// A search for the foldings of one box, which classifies them for `K` sequences at once.
+/// A search for the foldings of one box, which classifies them for `K` sequences in one pass.
 #[derive(Debug)]
 pub struct Search<const K: usize> {
     grid: Grid,
     sites: u32,
     starts: Vec<Start>,
-    /// By place in the chain: all ones for each sequence whose monomer there is H, else zero.
+    /// For each position in the chain and each sequence: all ones if the monomer is H, else zero.
     hydrophobic: [[u64; K]; MAX_SITES],
-    /// H-H pairs that the chain itself bonds, for each sequence.
+    /// Number of H-H pairs that are bonded by the chain, for each sequence.
     bonds: [u32; K],
     histogram: Histogram<K>,
 }
 
-/// A partial path, by value: what a call of the search needs of the sites visited so far.
+/// A partial path, by value: the part of its state that a call of the search needs.
 ///
-/// The order of the visited sites does not matter for what follows, except for where the H monomers lie.
+/// The order of the visited sites does not affect the rest of the path; only the positions of the H monomers do.
 #[derive(Clone, Copy, Debug)]
 pub struct State<const K: usize> {
     /// Sites not yet visited.
@@ -54,18 +54,18 @@ impl<const K: usize> Search<K> {
         search
     }
 
-    /// The number of starting paths.
+    /// Returns the number of starting paths.
     pub(super) fn starts(&self) -> usize {
         self.starts.len()
     }
 
-    /// The state after the starting path number `index`.
+    /// Returns the state after the starting path number `index`.
     pub(super) fn start(&self, index: usize) -> State<K> {
         let empty = State { free: self.grid.full, head: 0, left: self.sites, hydrophobic: [0; K] };
         self.starts[index].sites.iter().fold(empty, |state, &site| self.extend(state, u32::from(site)))
     }
 
-    /// The state after one more step, to the free site `site`.
+    /// Returns the state after one more step, to the free site `site`.
     #[inline(always)]
     pub(super) fn extend(&self, state: State<K>, site: u32) -> State<K> {
         let bit = 1 << site;
@@ -77,14 +77,14 @@ impl<const K: usize> Search<K> {
         State { free: state.free & !bit, head: site, left: state.left - 1, hydrophobic }
     }
 
-    /// Where the path can go next: nowhere if it is complete or cannot be completed.
+    /// Returns the possible next sites; none if the path is complete or cannot be completed.
     #[inline(always)]
     pub(super) fn next(&self, state: &State<K>) -> u64 {
         self.grid.next(state.free, state.head, state.left)
     }
 
-    /// Makes all steps that are forced, and returns where the path can go next: to several sites, or, if the path is complete
-    /// or cannot be completed, to none.
+    /// Makes all forced steps. Returns the new state and the possible next sites: several, or none if the path is
+    /// complete or cannot be completed.
     #[inline(always)]
     pub(super) fn advance(&self, mut state: State<K>) -> (State<K>, u64) {
         loop {
@@ -96,13 +96,13 @@ impl<const K: usize> Search<K> {
         }
     }
 
-    /// The number of H-H contacts of a complete path, for sequence `k`.
+    /// Returns the number of H-H contacts of a complete path, for sequence `k`.
     #[inline(always)]
     fn contacts(&self, state: &State<K>, k: usize) -> u32 {
         self.grid.pairs(state.hydrophobic[k]) - self.bonds[k]
     }
 
-    /// Takes note of a path that goes no further: returns 1 and records its energies if it is complete, else 0.
+    /// Processes a path without a next site: returns 1 and records its energies if it is complete, else 0.
     #[inline]
     pub(super) fn finish(&self, state: &State<K>) -> u64 {
         if state.left != 0 {
@@ -114,7 +114,7 @@ impl<const K: usize> Search<K> {
         1
     }
 
-    /// The number of ways to complete the path, sequentially; their energies go to `tally`.
+    /// Returns the number of ways to complete the path, sequentially; their energies go to `tally`.
     pub(super) fn explore_plain(&self, state: State<K>, tally: &mut Tally<K>) -> u64 {
         let (state, next) = self.advance(state);
         if next == 0 {
@@ -129,7 +129,7 @@ impl<const K: usize> Search<K> {
         Bits(next).map(|site| self.explore_plain(self.extend(state, site), tally)).sum()
     }
 
-    /// An empty tally.
+    /// Returns an empty tally.
     pub(super) fn tally(&self) -> Tally<K> {
         [[0; MAX_CONTACTS]; K]
     }
@@ -139,7 +139,7 @@ impl<const K: usize> Search<K> {
         self.histogram.merge(tally);
     }
 
-    /// The result of a pass that found so many `paths`: the histograms of its first `sequences`.
+    /// Returns the result of a pass that found `paths` paths, with the histograms of its first `sequences` sequences.
     pub(super) fn folding(&self, paths: u64, sequences: usize) -> Folding {
         let by_energy = |tally: [u64; MAX_CONTACTS]| {
             let energies = (0..).map(|contacts: i32| -contacts);

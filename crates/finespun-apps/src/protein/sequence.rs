@@ -1,4 +1,4 @@
-//! Which monomers of a chain are hydrophobic.
+//! Sequences of hydrophobic and polar monomers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,35 +12,35 @@ pub struct Sequence {
     monomers: u8,
 }
 
-/// Why a text is no sequence.
+/// An error in the text of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SequenceError {
-    /// No letter.
+    /// The text has no letter.
     #[error("the sequence is empty: give one letter H or P per site of the box")]
     Empty,
     /// A letter other than H and P.
     #[error("letter `{letter}` at place {place} of the sequence: only H (hydrophobic) and P (polar) are allowed")]
     Letter {
-        /// What was found.
+        /// The invalid letter.
         letter: char,
-        /// Where, counted from 1.
+        /// Its position, counted from 1.
         place: usize,
     },
     /// More letters than any box has sites.
     #[error("the sequence has {monomers} letters: at most {MAX_SITES} are possible, one per site of the box")]
     TooLong {
-        /// How many letters were given.
+        /// The number of letters.
         monomers: usize,
     },
 }
 
 impl Sequence {
-    /// A sequence from its letters, upper or lower case, for example `HPHHP`.
+    /// Parses a sequence from its letters, upper or lower case, for example `HPHHP`.
     ///
     /// # Errors
     ///
-    /// If there is no letter, another letter, or more than [`MAX_SITES`].
+    /// Fails if the text is empty, has another letter, or has more than [`MAX_SITES`] letters.
     pub fn parse(text: &str) -> Result<Self, SequenceError> {
         let text = text.trim();
         let mut hydrophobic = 0;
@@ -65,18 +65,18 @@ impl Sequence {
         }
     }
 
-    /// The number of monomers; never zero.
+    /// Returns the number of monomers; never zero.
     #[expect(clippy::len_without_is_empty, reason = "no sequence is empty")]
     pub fn len(self) -> usize {
         usize::from(self.monomers)
     }
 
-    /// Whether the monomer at `place`, counted from 0, is hydrophobic.
+    /// Returns whether the monomer at `place`, counted from 0, is hydrophobic.
     pub fn is_hydrophobic(self, place: usize) -> bool {
         place < self.len() && self.hydrophobic >> place & 1 == 1
     }
 
-    /// The number of H-H pairs that the chain itself bonds.
+    /// Returns the number of H-H pairs that are bonded by the chain.
     pub(super) fn bonds(self) -> u32 {
         (self.hydrophobic & (self.hydrophobic >> 1)).count_ones()
     }
@@ -124,12 +124,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn letters_come_back(text in "[HP]{1,64}") {
+        fn parsed_letters_are_printed_unchanged(text in "[HP]{1,64}") {
             prop_assert_eq!(Sequence::parse(&text).expect("valid").to_string(), text);
         }
 
         #[test]
-        fn other_text_is_refused(text in "[HP]{0,70}[^HhPp\\s][HP]{0,3}") {
+        fn other_text_is_rejected(text in "[HP]{0,70}[^HhPp\\s][HP]{0,3}") {
             prop_assert!(Sequence::parse(&text).is_err());
         }
     }

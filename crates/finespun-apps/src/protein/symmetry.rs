@@ -1,28 +1,29 @@
 //! Starting paths that exclude duplicates.
 //!
-//! A rotation or reflection of the box permutes its sites. A path is extended site by site together with the *stabiliser* of
-//! the path: the symmetries that leave all its sites in place. Extensions that the stabiliser turns into one another lead to
-//! duplicates, so only the first of each orbit is followed. Once the stabiliser is the identity alone, every way of going on
-//! is unique, and the search needs no further test. So each folding is found exactly once, whatever the box.
+//! A rotation or reflection of the box permutes its sites. A path is extended site by site together with its
+//! *stabiliser*: the symmetries that leave all its sites in place. Extensions that the stabiliser maps to one another
+//! lead to duplicates, so only the first of each orbit is followed. Once the stabiliser is the identity alone, every
+//! extension is unique, and the search needs no further test. So each folding is found exactly once, for any box.
 
 use super::lattice::{Grid, Lattice};
 use crate::bits::Bits;
 
-/// How many starting paths to make at least, if there are so many: enough to show progress evenly.
+/// Minimum number of starting paths, if that many exist: enough to show progress evenly.
 const ENOUGH: usize = 500;
 
-/// A symmetry of the box: where each site goes.
+/// A symmetry of the box: the image of each site.
 type Symmetry = Vec<u8>;
 
-/// A path to start from, in the order in which it visits its sites.
+/// A starting path: its sites in the order of the visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Start {
     pub sites: Vec<u8>,
 }
 
-/// The starting paths of `lattice`: every folding continues exactly one of them.
+/// Returns the starting paths of `lattice`: every folding continues exactly one.
 ///
-/// Paths that cannot be completed are left out as far as the search itself would notice; it treats the images of a path alike.
+/// Paths that cannot be completed are omitted if the search itself would detect them; the search treats the images of a
+/// path equally.
 pub(super) fn starts(lattice: Lattice) -> Vec<Start> {
     let grid = Grid::new(lattice);
     let group = group(lattice);
@@ -40,7 +41,7 @@ pub(super) fn starts(lattice: Lattice) -> Vec<Start> {
             representatives(start.next(&grid), &stabiliser).map(|site| (start.then(site), fixing(&stabiliser, site))),
         );
     }
-    // Enough of them, to show progress evenly.
+    // Extends the paths until they are numerous enough to show progress evenly.
     let complete = |start: &Start| start.sites.len() == lattice.sites();
     while unique.len() < ENOUGH && !unique.iter().all(complete) {
         let longer = |start: &Start| -> Vec<Start> {
@@ -55,30 +56,31 @@ pub(super) fn starts(lattice: Lattice) -> Vec<Start> {
 }
 
 impl Start {
-    /// The sites of the path.
+    /// Returns the sites of the path as a bit set.
     fn visited(&self) -> u64 {
         self.sites.iter().fold(0, |set, &site| set | 1 << site)
     }
 
-    /// Where the path can go next.
+    /// Returns the possible next sites of the path.
     fn next(&self, grid: &Grid) -> u64 {
         let free = grid.full & !self.visited();
         let head = self.sites[self.sites.len() - 1];
         grid.next(free, u32::from(head), free.count_ones())
     }
 
-    /// The path with one more site.
+    /// Returns the path with one more site.
     fn then(&self, site: u8) -> Start {
         Start { sites: self.sites.iter().copied().chain([site]).collect() }
     }
 }
 
-/// Where a path can begin: in a box with an odd number of sites, on the larger side of the chessboard.
+/// Returns the possible first sites of a path: in a box with an odd number of sites, those with the more frequent
+/// parity; else all.
 fn allowed_ends(grid: &Grid) -> u64 {
     if grid.full.count_ones() % 2 == 1 { !grid.odd } else { !0 }
 }
 
-/// The symmetries of the box as permutations of its sites, each once.
+/// Returns the symmetries of the box as permutations of its sites, each once.
 fn group(lattice: Lattice) -> Vec<Symmetry> {
     const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let sides = lattice.sides();
@@ -101,13 +103,13 @@ fn group(lattice: Lattice) -> Vec<Symmetry> {
             all.push((0..lattice.sites()).map(image).collect());
         }
     }
-    // In a flat box several reflections permute the sites alike.
+    // In a flat box several reflections are the same permutation of the sites.
     all.sort_unstable();
     all.dedup();
     all
 }
 
-/// The first site of each orbit of `symmetries` in `set`.
+/// Returns the first site of each orbit of `symmetries` in `set`.
 fn representatives(set: u64, symmetries: &[&Symmetry]) -> impl Iterator<Item = u8> {
     let mut seen = 0u64;
     Bits(set).map(|site| site as u8).filter(move |&site| {
@@ -117,7 +119,7 @@ fn representatives(set: u64, symmetries: &[&Symmetry]) -> impl Iterator<Item = u
     })
 }
 
-/// The symmetries that leave `site` in place.
+/// Returns the symmetries that leave `site` in place.
 fn fixing<'s>(symmetries: &[&'s Symmetry], site: u8) -> Vec<&'s Symmetry> {
     symmetries.iter().copied().filter(|symmetry| symmetry[usize::from(site)] == site).collect()
 }
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_of_the_groups() {
+    fn symmetry_groups_have_the_known_orders() {
         for (text, order) in [
             ("3x3x3", 48),
             ("2x2x2", 48),
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn no_start_is_the_image_of_another_or_begins_it() {
+    fn no_start_is_an_image_or_a_prefix_of_another() {
         for text in ["3x3", "4x4", "2x2x2", "3x3x3", "3x3x4", "2x3x3"] {
             let (starts, group) = (starts(lattice(text)), group(lattice(text)));
             for (i, a) in starts.iter().enumerate() {

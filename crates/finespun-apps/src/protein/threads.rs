@@ -1,8 +1,8 @@
 //! The search by closures, transcribed from Figure 12 of the continuation-passing-threads paper (section 4.2).
 //!
-//! As there: a path that cannot go on sends 0 or 1; a single way on is taken at once; of
-//! several, all but the last are posted, and their results come together in a closure with as many empty slots. What all threads
-//! read, the box, the chain and the counters of energies, they share; the state is an argument.
+//! As in the paper, a path without a next site sends 0 or 1, and a single next site is followed at once. Of several
+//! next sites, all but the last are posted, and a closure with one empty slot for each site collects the results. All
+//! threads share the box, the chain and the energy counters, which they read or add to; the state is an argument.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{BATCH, Folding, Problem, Sequence};
 use crate::bits::Bits;
 use crate::progress::Progress;
 
-/// Finds all foldings, with the answer of [`plain`](super::plain).
+/// Finds all foldings, with the same answer as [`plain`](super::plain).
 ///
 /// `progress` counts starting paths.
 #[task]
@@ -34,13 +34,13 @@ pub async fn fold(problem: &Problem, progress: &Progress) -> Folding {
     folding
 }
 
-/// What the threads of a pass share.
+/// The data that the threads of a pass share.
 struct Pass<const K: usize> {
     search: Search<K>,
     progress: Progress,
 }
 
-/// One pass of the search for up to `K` sequences.
+/// Performs one pass of the search for up to `K` sequences.
 #[task]
 async fn pass<const K: usize>(problem: &Problem, sequences: &[Sequence], progress: &Progress) -> Folding {
     let pass: Arc<Pass<K>> = Arc::new(Pass { search: Search::new(problem, sequences), progress: progress.clone() });
@@ -68,16 +68,17 @@ fn begin<const K: usize>(#[shared] pass: &Pass<K>, parent: Cont<u64>, start: usi
     tail_call!(count_entries::<K>, done.paths, pass.search.start(start));
 }
 
-/// A starting path has been explored.
+/// Counts a starting path as explored, and passes on its number of foldings.
 #[thread]
 fn advance<const K: usize>(#[shared] pass: &Pass<K>, parent: Cont<u64>, paths: u64) {
     pass.progress.advance(1);
     send_argument(paths, parent);
 }
 
-/// The paper's `Count_Entries`: the number of ways to complete a path.
+/// Implements the paper's `Count_Entries`: sends the number of ways to complete a path.
 ///
-/// Its case 1, a tail call to the only neighbour, is the loop in [`Search::advance`], as such a call compiles to in C.
+/// Its case 1, a tail call to the only neighbour, is the loop in [`Search::advance`]: a C compiler turns this call into
+/// the same loop.
 #[thread]
 fn count_entries<const K: usize>(#[shared] pass: &Pass<K>, parent: Cont<u64>, state: State<K>) {
     let search = &pass.search;
@@ -94,7 +95,7 @@ fn count_entries<const K: usize>(#[shared] pass: &Pass<K>, parent: Cont<u64>, st
     }
 }
 
-/// The paper's `sum`.
+/// Implements the paper's `sum`.
 #[thread]
 fn sum(parent: Cont<u64>, values: Vector<u64>) {
     send_argument(values.iter().sum(), parent);

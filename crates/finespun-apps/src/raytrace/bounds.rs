@@ -1,8 +1,8 @@
-//! Axis-parallel boxes around shapes, and how a ray meets them.
+//! Axis-parallel boxes around shapes, and their intersection with rays.
 
 use super::vec3::{Ray, Vec3, vec3};
 
-/// A reciprocal that stands in for those of directions too near to zero.
+/// A finite reciprocal for components of a direction that are too near to zero.
 const STEEP: f64 = 1e300;
 
 /// An axis-parallel box: all points between two corners.
@@ -25,7 +25,7 @@ impl Slabs {
     /// Prepares `ray` for box tests.
     #[inline]
     pub fn of(ray: &Ray) -> Self {
-        // A finite stand-in for 1/0 keeps 0 times infinity, which is no number, out of the box test.
+        // A finite replacement for 1/0 avoids 0 times infinity, which is NaN, in the box test.
         let reciprocal = |d: f64| if d.abs() * STEEP > 1.0 { 1.0 / d } else { STEEP.copysign(d) };
         let Vec3 { x, y, z } = ray.direction;
         Slabs { origin: ray.origin, reciprocal: vec3(reciprocal(x), reciprocal(y), reciprocal(z)) }
@@ -33,22 +33,23 @@ impl Slabs {
 }
 
 impl Bounds {
-    /// The box around nothing, which adds nothing to a union.
+    /// The empty box, the neutral element of the union.
     pub const NONE: Bounds = Bounds {
         low: vec3(f64::INFINITY, f64::INFINITY, f64::INFINITY),
         high: vec3(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
     };
 
-    /// The smallest box around both.
+    /// Returns the smallest box that contains both.
     #[inline]
     #[must_use]
     pub fn union(&self, other: &Bounds) -> Bounds {
         Bounds { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// A box that is a little larger on all sides: by 1e-9 of the largest coordinate, or of 1 if all are smaller.
+    /// Returns a box that is a little larger on all sides: by 1e-9 of the largest coordinate, or of 1 if all are
+    /// smaller.
     ///
-    /// That is a million times the rounding errors of a shape test in a scene of ordinary proportions.
+    /// The margin is a million times the rounding errors of a shape test in a scene of ordinary proportions.
     #[must_use]
     pub fn padded(&self) -> Bounds {
         let largest = |a: Vec3| a.to_array().into_iter().fold(1.0, |m: f64, c| m.max(c.abs()));
@@ -57,18 +58,19 @@ impl Bounds {
         Bounds { low: self.low - margin, high: self.high + margin }
     }
 
-    /// Twice the centre.
+    /// Returns twice the centre.
     pub(super) fn middle(&self) -> Vec3 {
         self.low + self.high
     }
 
-    /// Half of the surface's area; zero for the box around nothing.
+    /// Returns half of the surface area; zero for the empty box.
     pub(super) fn half_area(&self) -> f64 {
         let side = self.high - self.low;
         if side.x < 0.0 { 0.0 } else { side.x * side.y + side.y * side.z + side.z * side.x }
     }
 
-    /// Where the ray enters and leaves the box, backwards from its origin too; the first is the larger if it misses.
+    /// Returns the distances at which the ray enters and leaves the box; they may be negative. If the ray misses, the
+    /// first is the larger.
     #[inline]
     pub(super) fn crossing(&self, slabs: &Slabs) -> (f64, f64) {
         let along = |low: f64, high: f64, origin: f64, reciprocal: f64| {
@@ -82,11 +84,11 @@ impl Bounds {
         (later(later(x0, y0), z0), sooner(sooner(x1, y1), z1))
     }
 
-    /// The distance at which the ray enters the box, 0 if it starts inside; `None` if it misses.
+    /// Returns the distance at which the ray enters the box, 0 if it starts inside; `None` if it misses.
     ///
     /// Rounding never makes a box less visible than a box within it: each step (a difference, a product with the same
-    /// reciprocal, a minimum or maximum) is monotone in the corners, rounded or not. So the ray that meets a box meets
-    /// every box around it, and enters that at the same distance or sooner, bit for bit.
+    /// reciprocal, a minimum or maximum) is monotone in the corners, rounded or not. So a ray that meets a box meets
+    /// every box around it, and enters the outer box at the same distance or sooner, bit for bit.
     #[inline]
     pub fn entry(&self, slabs: &Slabs) -> Option<f64> {
         let (enter, leave) = self.crossing(slabs);
@@ -95,7 +97,7 @@ impl Bounds {
     }
 }
 
-// One instruction each, where the library's `max` and `min` also look after numbers that are none.
+// One instruction each; the library's `max` and `min` also handle NaN.
 #[inline]
 fn later(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
@@ -125,7 +127,7 @@ mod tests {
         assert_eq!(entry(vec3(0.5, 1.0, 7.0), vec3(0.0, 0.0, -1.0)), Some(4.0));
     }
 
-    /// A ray in the plane of a face belongs to the box.
+    /// A ray in the plane of a face meets the box.
     #[test]
     fn a_ray_along_a_face_meets_the_box() {
         assert_eq!(entry(vec3(0.0, 1.0, -1.0), vec3(0.0, 0.0, 1.0)), Some(1.0));

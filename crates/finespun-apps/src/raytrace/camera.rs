@@ -1,4 +1,4 @@
-//! From pixels to rays.
+//! The camera, which maps pixels to rays.
 
 use super::picture::Size;
 use super::vec3::{Ray, Vec3};
@@ -8,22 +8,23 @@ use super::world::SceneError;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camera {
     from: Vec3,
-    /// To the centre of the picture's plane.
+    /// The direction to the centre of the picture's plane.
     forward: Vec3,
-    /// From there to its upper edge, of length 1.
+    /// The direction from the centre to the upper edge, of length 1.
     up: Vec3,
     right: Vec3,
 }
 
 impl Camera {
-    /// A camera at `from` that looks at `at`, with `up` above it.
+    /// Makes a camera at `from` that looks at `at`, with `up` above it.
     ///
     /// `focal` is the distance of the picture's plane in halves of the picture's height: 1 sees 90 degrees from top to
-    /// bottom, 2 sees 53. To the right in the picture is up times forward (x, if y is up and z is forward).
+    /// bottom, 2 sees 53. The picture's right is the direction up times forward (x, if y is up and z is forward).
     ///
     /// # Errors
     ///
-    /// [`SceneError::Camera`] if `at` or `up` gives no direction, `focal` is not positive, or a number is not finite.
+    /// Returns [`SceneError::Camera`] if `at` or `up` gives no direction, `focal` is not positive, or a number is not
+    /// finite.
     pub fn new(from: Vec3, at: Vec3, up: Vec3, focal: f64) -> Result<Self, SceneError> {
         let forward = (at - from).normalized();
         let right = up.cross(forward).normalized();
@@ -34,8 +35,8 @@ impl Camera {
         Ok(Camera { from, forward: forward * focal, up: forward.cross(right), right })
     }
 
-    /// The ray through a point of a picture, in pixels from its upper left corner; the centre of a pixel is at one
-    /// half.
+    /// Returns the ray through a point of a picture, in pixels from its upper left corner; the centre of a pixel is at
+    /// one half.
     #[inline]
     pub fn ray(&self, size: Size, x: f64, y: f64) -> Ray {
         let (width, height) = (f64::from(size.width()), f64::from(size.height()));

@@ -1,19 +1,19 @@
-//! Shapes in a hierarchy of boxes, so that a ray is tested against few of them.
+//! Shapes in a hierarchy of boxes, so that a ray is tested against few shapes.
 
 use super::bounds::{Bounds, Slabs};
 use super::shape::Shape;
 use super::vec3::{Ray, Vec3};
 
-/// Below this depth groups are halved by number, whatever their surfaces.
+/// From this depth on, groups are split into halves by number, whatever their surfaces.
 const MEDIAN_DEPTH: usize = 40;
 
-/// No hierarchy of up to 2^32 shapes is deeper.
+/// Upper bound of the depth of a hierarchy of up to 2^32 shapes.
 const MAX_DEPTH: usize = MEDIAN_DEPTH + 33;
 
 /// Candidate splits along each axis, plus one.
 const BINS: usize = 16;
 
-/// How a scene finds out what a ray meets.
+/// The method by which a scene finds the shapes that a ray meets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Search {
     /// Only the shapes in the boxes that the ray passes through.
@@ -23,32 +23,33 @@ pub enum Search {
     Exhaustive,
 }
 
-/// Where a ray first meets something.
+/// The nearest intersection of a ray with a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// How far along the ray, in units of the scene.
+    /// The distance along the ray, in units of the scene.
     pub distance: f64,
-    /// Which shape, counted from 0 in the order in which they were given.
+    /// The index of the shape, in the order in which the shapes were given.
     pub shape: usize,
 }
 
 /// A bounding-volume hierarchy: a binary tree of boxes, with one shape at each leaf.
 ///
-/// Planes fit in no box and are kept apart; every ray is tested against all of them.
+/// Planes have no bounding box and are stored separately; every ray is tested against all planes.
 ///
 /// A ray meets a shape if it meets the shape's [own box](Shape::bounds), and then [the shape](Shape::hit) no sooner
-/// than the box. (The first follows from the second but for rounding.) Boxes higher up contain that box, and [rounding
-/// respects this](Bounds::entry), so passing over a box never passes over a hit: both kinds of [search](Search) give
-/// the same answer to the last bit, in any scene. Of hits at the same distance the one with the lowest number counts.
+/// than the box. (Without rounding the second condition would imply the first.) Boxes at higher levels contain that
+/// box, and [rounding preserves this](Bounds::entry), so skipping a box never skips a hit: both kinds of
+/// [search](Search) give the same answer, bit for bit, in any scene. Of hits at the same distance the one with the
+/// lowest index counts.
 ///
 /// A hierarchy of n shapes takes 56 bytes for each of 2n - 1 nodes, and n log n time to build (1 to 2 microseconds per
 /// shape for thousands of them).
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
     shapes: Vec<Shape>,
-    /// The numbers of the shapes without a box.
+    /// The indices of the shapes without a box.
     unbounded: Vec<u32>,
-    /// The root first; empty if no shape has a box.
+    /// The nodes, root first; empty if no shape has a box.
     nodes: Vec<Node>,
 }
 
@@ -60,24 +61,24 @@ struct Node {
 
 #[derive(Clone, Copy, Debug)]
 enum Content {
-    /// The number of a shape.
+    /// The index of a shape.
     Leaf(u32),
-    /// Two nodes: this one and the next.
+    /// The index of the first of two adjacent nodes.
     Pair(u32),
 }
 
-/// A shape's number, its box, and twice the centre of that.
+/// A shape's index, its box, and twice the box's centre.
 type Boxed = (u32, Bounds, Vec3);
 
 impl Hierarchy {
     /// Builds the hierarchy of `shapes`, which keep their order.
     ///
     /// Splits are chosen by the surface-area heuristic among 15 candidates along each axis: the cost of a part is its
-    /// number of shapes times its box's area. The result depends on nothing but the shapes.
+    /// number of shapes times its box's area. The result depends on the shapes only.
     ///
     /// # Panics
     ///
-    /// If there are 2^31 shapes or more.
+    /// Panics if the number of shapes is 2^31 or more.
     pub fn new(shapes: Vec<Shape>) -> Self {
         assert!(shapes.len() < 1 << 31, "a hierarchy holds fewer than 2^31 shapes");
         let mut boxed = Vec::new();
@@ -97,14 +98,14 @@ impl Hierarchy {
         Hierarchy { shapes, unbounded, nodes }
     }
 
-    /// The shapes, in the order given.
+    /// Returns the shapes, in the order given.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
 
-    /// The nearest hit of `ray`; of equals the shape with the lowest number.
+    /// Returns the nearest hit of `ray`; of hits at the same distance, the shape with the lowest index.
     ///
-    /// Adds to `work` the tests made: one for each box and each shape.
+    /// Adds the number of tests to `work`: one for each box and each shape.
     pub fn nearest(&self, ray: &Ray, search: Search, work: &mut u64) -> Option<Hit> {
         let mut best: Option<Hit> = None;
         self.visit(ray, search, work, f64::INFINITY, |hit| {
@@ -116,9 +117,9 @@ impl Hierarchy {
         best
     }
 
-    /// Whether `ray` meets anything nearer than `before`.
+    /// Returns whether `ray` meets a shape nearer than `before`.
     ///
-    /// Adds to `work` as [`nearest`](Self::nearest) does; it stops at the first such hit, whichever that is.
+    /// Adds to `work` as [`nearest`](Self::nearest) does; it stops at the first hit found that is near enough.
     pub fn blocked(&self, ray: &Ray, before: f64, search: Search, work: &mut u64) -> bool {
         let mut blocked = false;
         self.visit(ray, search, work, before, |hit| {
@@ -128,7 +129,7 @@ impl Hierarchy {
         blocked
     }
 
-    /// Shows hits to `see`, which answers beyond which distance it wants no more, or `None` to end the visit.
+    /// Passes hits to `see`, which returns the new limit of the distance, or `None` to end the visit.
     #[inline]
     fn visit(
         &self,
@@ -151,7 +152,7 @@ impl Hierarchy {
         }
     }
 
-    /// The part of a visit that concerns shapes with a box: nearer boxes first, and none that begins beyond the limit.
+    /// Visits the shapes with a box: nearer boxes first, and no box that begins beyond the limit.
     #[inline]
     fn descend(&self, ray: &Ray, work: &mut u64, mut limit: f64, mut see: impl FnMut(Hit) -> Option<f64>) {
         let slabs = Slabs::of(ray);
@@ -162,7 +163,7 @@ impl Hierarchy {
         let mut waiting = 0;
         let (mut entry, mut content) = (entry, root.content);
         loop {
-            // A box that begins at the limit may hold a hit there with a lower number.
+            // A box that begins at the limit may contain a hit at that distance with a lower index.
             if entry <= limit {
                 match content {
                     Content::Leaf(number) => {
@@ -203,7 +204,7 @@ impl Hierarchy {
         }
     }
 
-    /// As [`descend`](Self::descend), for every shape with a box.
+    /// Does the same as [`descend`](Self::descend), for every shape with a box.
     fn all_boxed(&self, ray: &Ray, work: &mut u64, mut see: impl FnMut(Hit) -> Option<f64>) {
         let slabs = Slabs::of(ray);
         for (number, shape) in self.shapes.iter().enumerate() {
@@ -238,7 +239,7 @@ fn fill(nodes: &mut Vec<Node>, at: usize, boxed: &mut [Boxed], depth: usize) {
     fill(nodes, first + 1, right, depth + 1);
 }
 
-/// Sorts `boxed` into two parts by the cheapest split and returns where the second begins; both have members.
+/// Sorts `boxed` into two non-empty parts by the cheapest split. Returns the index at which the second part begins.
 fn partition(boxed: &mut [Boxed]) -> usize {
     let low = boxed.iter().fold(Bounds::NONE.low, |low, (.., middle)| low.min(*middle)).to_array();
     let high = boxed.iter().fold(Bounds::NONE.high, |high, (.., middle)| high.max(*middle)).to_array();
@@ -255,7 +256,7 @@ fn partition(boxed: &mut [Boxed]) -> usize {
             *count += 1;
             *all = all.union(bounds);
         }
-        // What the parts after each split cost, and then, from the other side, what those before it do.
+        // Computes the cost of the part after each split, and then, from the other side, of the part before it.
         let mut after = [0.0; BINS];
         let mut part = (0, Bounds::NONE);
         for split in (1..BINS).rev() {
@@ -269,14 +270,14 @@ fn partition(boxed: &mut [Boxed]) -> usize {
             }
         }
     }
-    // All centres coincide (or the areas overflow): any two halves will do.
+    // All centres coincide (or the areas overflow): any split into halves is as good.
     let Some((axis, split)) = cheapest else { return boxed.len() / 2 };
     boxed.sort_by_key(|(_, _, middle)| bin(axis, *middle) >= split);
     let second = boxed.partition_point(|(_, _, middle)| bin(axis, *middle) < split);
     second.clamp(1, boxed.len() - 1)
 }
 
-/// The cost of a part that takes in another: its number of shapes times its area.
+/// Adds a group to a part, and returns the part's cost: its number of shapes times its area.
 fn cost(part: &mut (u32, Bounds), (count, bounds): &(u32, Bounds)) -> f64 {
     *part = (part.0 + count, part.1.union(bounds));
     f64::from(part.0) * part.1.half_area()

@@ -1,24 +1,25 @@
 //! The ray tracer of the Java Grande Forum benchmarks: 64 balls, all of which reflect and transmit.
 //!
-//! The scene: balls of radius 3 on a 4 x 4 x 4 grid from -10 to 10, from black to blue, seen from (0, 20, -30) by five
-//! lamps. The shading: for each lamp not behind the surface and not hidden, a diffuse part and a white highlight; then
-//! half of what the reflected ray brings, and half of what the ray straight through brings, down to level 6. A ball
-//! hides a lamp even from beyond it. A ball lets no light through to what it shades. What rays meet nothing is black.
+//! The scene: balls of radius 3 on a 4 x 4 x 4 grid from -10 to 10, from black to blue, seen from (0, 20, -30) and lit
+//! by five lamps. The shading: for each lamp not behind the surface and not hidden, a diffuse part and a white
+//! highlight; then half of the reflected ray's colour, and half of the colour of the ray straight through, down to
+//! level 6. A ball hides a lamp even if it is farther away than the lamp. A ball lets no light of the lamps through. A
+//! ray that meets no ball is black.
 //!
 //! Each operation is made in the benchmark's order, in double precision, so the *checksum* (the sum of all bytes of the
 //! picture) can be compared: the benchmark accepts 2,676,692 for 150 x 150 pixels and 29,827,635 for 500 x 500.
 //!
 //! # The shared ray
 //!
-//! Those two numbers come from a slip. The original keeps one ray for temporary use. Shading puts its starting point
-//! into that ray, follows the reflected ray, and then changes only the direction before it follows the transmitted ray;
-//! but all of the reflected ray's own subtree has used the same object meanwhile. So the transmitted ray starts where
-//! the last surface in that subtree was shaded ([`Rays::Shared`]). If every ray starts at its own surface
+//! These two numbers are the result of a bug. The original has one temporary ray object. Shading stores its starting
+//! point in that ray, follows the reflected ray, and then changes only the direction before it follows the transmitted
+//! ray; but the reflected ray's whole subtree has used the same object in between. So the transmitted ray starts at the
+//! last surface that was shaded in that subtree ([`Rays::Shared`]). If every ray starts at its own surface
 //! ([`Rays::Clean`]) the checksums are 2,788,957 and 31,033,217.
 //!
-//! The rays for shadows use the same object, but set both of its parts first, and so do no harm. Nor does anything pass
-//! from one pixel to the next: the first surface that a pixel shades sets the shared starting point before anything
-//! reads it. So here that point is a local variable of each pixel, and pixels may be computed in any order.
+//! Shadow rays use the same object, but set both of its parts first, and so have no effect on other rays. No state
+//! passes from one pixel to the next either: the first surface that a pixel shades sets the shared starting point
+//! before any read. So here that point is a local variable of each pixel, and pixels may be computed in any order.
 
 use super::Traced;
 use super::hierarchy::{Hierarchy, Search};
@@ -27,7 +28,7 @@ use super::shape::{Shape, Sphere};
 use super::vec3::{Ray, Vec3, power, vec3};
 use super::world::Light;
 
-/// Balls along each side of the grid.
+/// Number of balls along each side of the grid.
 const SIDE: u32 = 4;
 /// The exponent of highlights.
 const SHINE: u32 = 15;
@@ -39,21 +40,21 @@ const TRANSMITTED: f64 = 0.5;
 const LEAST_SHARE: f64 = 1e-3;
 /// The last level of recursion.
 const DEPTH: u32 = 6;
-/// Nothing is seen beyond.
+/// Distance beyond which a ray meets no ball.
 const HORIZON: f64 = 1e9;
-/// Fainter highlights are left out.
+/// Fainter highlights are omitted.
 const FAINT: f64 = 1e-6;
 
-/// Where transmitted rays start.
+/// The starting point of transmitted rays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rays {
-    /// Each at its own surface.
+    /// Each ray starts at its own surface.
     Clean,
-    /// Where the reflected ray's subtree last shaded a surface, as in the benchmark.
+    /// A ray starts where the reflected ray's subtree last shaded a surface, as in the benchmark.
     Shared,
 }
 
-/// The benchmark's scene. It does not change, and no ray leaves a trace in it.
+/// The benchmark's scene. Tracing does not change it.
 #[derive(Clone, Debug)]
 pub struct JavaGrande {
     balls: Vec<Ball>,
@@ -73,17 +74,17 @@ struct Ball {
     color: Vec3,
 }
 
-/// What is kept while one pixel is computed.
+/// The state of one pixel's computation.
 #[derive(Debug, Default)]
 struct Pixel {
-    /// The starting point that the shared ray was left with.
+    /// The last starting point of the shared ray.
     shared: Vec3,
     work: u64,
 }
 
 impl JavaGrande {
-    /// The scene, by [exhaustive search](Search::Exhaustive) as in the benchmark: every ray is tested against all 64
-    /// balls.
+    /// Makes the scene, with [exhaustive search](Search::Exhaustive) as in the benchmark: every ray is tested against
+    /// all 64 balls.
     pub fn new(rays: Rays) -> Self {
         let mut balls = Vec::new();
         let place = |index: u32| 20.0 / f64::from(SIDE - 1) * f64::from(index) - 10.0;
@@ -118,15 +119,15 @@ impl JavaGrande {
         }
     }
 
-    /// The same scene by another way of searching; pictures are the same, the work differs.
+    /// Returns the same scene with another search method; pictures are equal, the work differs.
     #[must_use]
     pub fn searched(self, search: Search) -> Self {
         JavaGrande { search, ..self }
     }
 
-    /// The pixel in column `x` and row `y`, counted from the upper left corner.
+    /// Returns the pixel in column `x` and row `y`, counted from the upper left corner.
     ///
-    /// The benchmark's pictures are square. In others the width alone sets the scale, as its arithmetic has it.
+    /// The benchmark's pictures are square. For others the width alone sets the scale, as in its arithmetic.
     pub fn pixel(&self, size: Size, x: u32, y: u32) -> Traced {
         let width = f64::from(size.width());
         let (across, downwards) = (2.0 * f64::from(x) / width - 1.0, 2.0 * f64::from(y) / width - 1.0);
@@ -136,7 +137,7 @@ impl JavaGrande {
         Traced { rgb: color.to_bytes(), work: pixel.work }
     }
 
-    /// The colour that comes by `ray`, which has this `share` in its pixel. Recursion is 7 levels deep.
+    /// Returns the colour of `ray`, which contributes `share` of its pixel. The recursion is up to 7 levels deep.
     fn trace(&self, level: u32, share: f64, ray: &Ray, pixel: &mut Pixel) -> Vec3 {
         if level > DEPTH {
             return Vec3::ZERO;
@@ -164,7 +165,7 @@ impl JavaGrande {
         color
     }
 
-    /// What the lamps show of a ball.
+    /// Returns the colour of a ball in the light of the lamps.
     fn lit(&self, ball: &Ball, point: Vec3, normal: Vec3, mirror: Vec3, pixel: &mut Pixel) -> Vec3 {
         let mut color = Vec3::ZERO;
         for light in &self.lights {
@@ -186,7 +187,7 @@ impl JavaGrande {
         color
     }
 
-    /// The nearest ball and its distance; of equals the first.
+    /// Returns the nearest ball and its distance; of balls at the same distance, the first.
     fn nearest(&self, ray: &Ray, work: &mut u64) -> Option<(f64, &Ball)> {
         if self.search == Search::Hierarchy {
             let hit = self.hierarchy.nearest(ray, self.search, work)?;
@@ -203,7 +204,7 @@ impl JavaGrande {
         nearest
     }
 
-    /// Whether anything lies in the ray's way, at whatever distance.
+    /// Returns whether the ray meets a ball, at any distance below the horizon.
     fn hidden(&self, ray: &Ray, work: &mut u64) -> bool {
         match self.search {
             Search::Hierarchy => self.hierarchy.blocked(ray, HORIZON, self.search, work),
@@ -216,15 +217,16 @@ impl JavaGrande {
 #[expect(clippy::approx_constant, reason = "the last digits matter to the checksum")]
 const PI: f64 = 3.14159265;
 
-/// The direction of the reflected ray, computed as in the benchmark.
+/// Returns the direction of the reflected ray, computed as in the benchmark.
 fn reflected(direction: Vec3, normal: Vec3) -> Vec3 {
     (direction * (1.0 / direction.dot(normal).abs()) + normal * 2.0).normalized()
 }
 
-/// The direction of the transmitted ray: straight on but for rounding, by Snell's law with a refractive index of 1.
+/// Returns the direction of the transmitted ray: straight on but for rounding, by Snell's law with a refractive index
+/// of 1.
 fn transmitted(direction: Vec3, normal: Vec3) -> Vec3 {
     let cosine = -direction.dot(normal);
-    // At least 0, rounded or not: the square of a cosine is.
+    // The square of a cosine is at least 0, rounded or not.
     let square = 1.0 - (1.0 - cosine * cosine);
     (direction + normal * (cosine - square.sqrt())).normalized()
 }

@@ -1,8 +1,8 @@
-//! What surfaces look like.
+//! Optical properties of surfaces.
 
 use super::vec3::{Ray, Vec3};
 
-/// How a surface answers light. Every part is a share from 0 to 1; for a natural look the shares add up to about 1.
+/// The optical properties of a surface. Every share is from 0 to 1; for a natural look the shares add up to about 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
     /// The colour of the paint.
@@ -13,24 +13,24 @@ pub struct Material {
     pub specular: f64,
     /// Phong's exponent: the larger, the smaller the highlights.
     pub shininess: u32,
-    /// The share of a pixel's light that comes by the reflected ray.
+    /// The share of a pixel's light that the reflected ray contributes.
     pub reflectivity: f64,
-    /// The share of a pixel's light that comes by the ray through the surface.
+    /// The share of a pixel's light that the ray through the surface contributes.
     pub transmission: f64,
-    /// The refractive index behind the surface; 1 lets rays go straight on, glass has about 1.5.
+    /// The refractive index behind the surface; with 1 rays pass straight through, glass has about 1.5.
     pub index: f64,
 }
 
-/// The colour of a surface, from place to place.
+/// The colour of a surface, which may depend on the position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Paint {
     /// The same everywhere.
     Plain(Vec3),
-    /// A chessboard seen from above: upright square columns in two colours in turn.
+    /// A chessboard pattern: vertical square columns in two alternating colours.
     Checker {
-        /// The colour of the column that begins at the origin, towards larger x and z.
+        /// The colour of the column that begins at the origin and extends to larger x and z.
         even: Vec3,
-        /// The colour of its neighbours.
+        /// The colour of the adjacent columns.
         odd: Vec3,
         /// The width of a column, in units of the scene.
         side: f64,
@@ -38,7 +38,7 @@ pub enum Paint {
 }
 
 impl Material {
-    /// Dull paint of one colour.
+    /// Makes a dull material of one colour.
     pub const fn dull(color: Vec3) -> Self {
         Material {
             paint: Paint::Plain(color),
@@ -53,7 +53,7 @@ impl Material {
 }
 
 impl Paint {
-    /// The colour at a point.
+    /// Returns the colour at a point.
     #[inline]
     pub fn at(&self, point: Vec3) -> Vec3 {
         match self {
@@ -66,14 +66,14 @@ impl Paint {
     }
 }
 
-/// The direction of the reflected ray, for a `normal` on the side from which the ray comes. Both have length 1.
+/// Returns the direction of the reflected ray, for a `normal` on the side from which the ray comes. Both have length 1.
 #[inline]
 pub(super) fn reflected(direction: Vec3, normal: Vec3) -> Vec3 {
     (direction - normal * (2.0 * direction.dot(normal))).normalized()
 }
 
-/// The direction of the ray behind the surface by Snell's law, given the refractive index on this side divided by that
-/// on the other; `None` if all light is reflected.
+/// Returns the direction of the ray behind the surface by Snell's law. `ratio` is the refractive index on this side
+/// divided by the index on the other. Returns `None` if all light is reflected.
 #[inline]
 pub(super) fn refracted(ray: &Ray, normal: Vec3, ratio: f64) -> Option<Vec3> {
     let cosine = -ray.direction.dot(normal);

@@ -1,22 +1,23 @@
-//! Ray tracing: a picture whose pixels cost very different amounts of work.
+//! Ray tracing: a picture whose pixels differ widely in cost.
 //!
-//! A ray goes from the camera through each pixel to the nearest surface. There every lamp that is not hidden adds its
-//! light, and mirrors and glass send further rays on, which do the same. Pixels do not depend on each other, and
-//! nothing tells beforehand whether one takes two tests (sky) or a thousand (a mirror that sees mirrors). Each pixel
-//! therefore comes with its work: the number of tests of a ray against a box or a shape.
+//! A ray leads from the camera through each pixel to the nearest surface. There every lamp that is not hidden adds its
+//! light, and mirrors and glass emit further rays, which do the same. Pixels are independent, and their cost is not
+//! known in advance: a pixel takes two tests (sky) or a thousand (a mirror that sees mirrors). Each pixel is therefore
+//! returned with its work: the number of tests of a ray against a box or a shape.
 //!
-//! - [`Vec3`], [`Ray`]: the geometry's alphabet
-//! - [`Shape`]: spheres, planes, boxes and triangles, and where a ray meets them
-//! - [`Bounds`], [`Hierarchy`]: boxes around shapes, and a tree of them that spares most tests but changes no bit
+//! - [`Vec3`], [`Ray`]: the basic geometry
+//! - [`Shape`]: spheres, planes, boxes and triangles, and their intersection with rays
+//! - [`Bounds`], [`Hierarchy`]: boxes around shapes, and a tree of boxes that avoids most tests but changes no bit
 //! - [`Material`], [`Light`], [`Camera`], [`World`], [`Builder`]: scenes put together in code
 //! - [`JavaGrande`]: the scene and shading of a benchmark, number for number
-//! - [`Picture`], [`WorkMap`]: what comes out, and PNG files of it
-//! - [`plain`], [`render`](fn@render), [`threads`]: the picture row by row; by tasks; by closures, as the
-//!   continuation-passing-threads paper does it
+//! - [`Picture`], [`WorkMap`]: the results, and PNG files with their contents
+//! - [`plain`], [`render`](fn@render), [`threads`]: the picture row by row; by tasks; by closures, as in the
+//!   continuation-passing-threads paper
 //!
 //! Answers: the Java Grande benchmark's pictures have the published checksums 2,676,692 (150 x 150 pixels) and
-//! 29,827,635 (500 x 500), see [`Rays`]. Pictures of a [`World`] use nothing but the four operations and square roots,
-//! which every machine rounds alike; the tests hold checksums of the show scene as this program computed them.
+//! 29,827,635 (500 x 500), see [`Rays`]. Pictures of a [`World`] use only the four basic operations and square roots,
+//! which every machine rounds in the same way; the tests contain checksums of the show scene as this program computed
+//! them.
 
 mod bounds;
 mod camera;
@@ -49,28 +50,28 @@ use finespun::prelude::*;
 
 use crate::progress::Progress;
 
-/// One pixel, and what it took.
+/// A pixel and its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traced {
     /// Red, green and blue.
     pub rgb: [u8; 3],
-    /// Tests of a ray against a box or a shape.
+    /// The number of tests of a ray against a box or a shape.
     pub work: u64,
 }
 
-/// Anything of which a picture can be made.
+/// A scene from which pictures can be made.
 ///
-/// It never changes, so any number of threads may ask for pixels, in any order.
+/// A scene is immutable, so any number of threads may request pixels, in any order.
 #[derive(Clone, Debug)]
 pub enum Scene {
     /// Shapes and materials of all kinds.
     World(World),
-    /// The benchmark's.
+    /// The benchmark's scene.
     JavaGrande(JavaGrande),
 }
 
 impl Scene {
-    /// A flake of mirroring spheres on a chessboard, with a sponge of boxes, a pyramid of triangles and a ball of
+    /// Makes a flake of mirroring spheres on a chessboard, with a sponge of boxes, a pyramid of triangles and a ball of
     /// glass.
     ///
     /// Each of up to [`MAX_LEVELS`] `levels` multiplies the spheres by 9 and the triangles by 4, every second one the
@@ -80,17 +81,17 @@ impl Scene {
     ///
     /// # Errors
     ///
-    /// [`SceneError::Levels`] if there are too many.
+    /// Returns [`SceneError::Levels`] if `levels` is above [`MAX_LEVELS`].
     pub fn show(levels: u32) -> Result<Scene, SceneError> {
         World::show(levels).map(Scene::World)
     }
 
-    /// The scene of the Java Grande benchmark; with [`Rays::Shared`] it has the benchmark's checksums.
+    /// Makes the scene of the Java Grande benchmark; with [`Rays::Shared`] it has the benchmark's checksums.
     pub fn java_grande(rays: Rays) -> Scene {
         Scene::JavaGrande(JavaGrande::new(rays))
     }
 
-    /// The same scene by another way of searching; pictures are the same, the work differs.
+    /// Returns the same scene with another search method; pictures are equal, the work differs.
     #[must_use]
     pub fn searched(self, search: Search) -> Scene {
         match self {
@@ -99,9 +100,9 @@ impl Scene {
         }
     }
 
-    /// The pixel in column `x` and row `y` of a picture of this `size`, counted from the upper left corner.
+    /// Returns the pixel in column `x` and row `y` of a picture of this `size`, counted from the upper left corner.
     ///
-    /// Pixels outside the picture show what is there. Cost: 3 to 13 ns for each test that the pixel's work counts.
+    /// Pixels outside the picture show the scene there. Cost: 3 to 13 ns for each test that the pixel's work counts.
     pub fn pixel(&self, size: Size, x: u32, y: u32) -> Traced {
         match self {
             Scene::World(world) => world.pixel(size, x, y),
@@ -122,10 +123,10 @@ impl From<JavaGrande> for Scene {
     }
 }
 
-/// Makes the picture sequentially, row by row.
+/// Makes the picture sequentially, row by row. Returns it with the work of each pixel.
 ///
-/// `progress` counts rows. Besides the picture comes the work of each pixel. The benchmark's 500 x 500 pixels take
-/// 3 to 4 s, the show scene with 4 levels at 512 x 512 takes 0.3 s.
+/// `progress` counts rows. The benchmark's 500 x 500 pixels take 3 to 4 s, the show scene with 4 levels at 512 x 512
+/// takes 0.3 s.
 ///
 /// # Example
 ///
@@ -156,7 +157,7 @@ pub fn plain(scene: &Scene, size: Size, progress: &Progress) -> (Picture, WorkMa
     (Picture::new(size, pixels).expect(complete), WorkMap::new(size, work).expect(complete))
 }
 
-/// Makes the picture, a task for each row; the answer is that of [`plain`].
+/// Makes the picture with a task for each row; the answer is the same as for [`plain`].
 #[task]
 pub async fn render(scene: &Scene, size: Size, progress: &Progress) -> (Picture, WorkMap) {
     progress.expect(u64::from(size.height()));

@@ -1,8 +1,8 @@
-//! Pictures, maps of the work that they took, and files of both.
+//! Pictures, maps of their work, and files of both.
 
 use std::io::Write;
 
-/// The longest side of a picture, in pixels.
+/// The maximum side of a picture, in pixels.
 pub const MAX_SIDE: u32 = 65_535;
 
 /// The width and height of a picture, in pixels.
@@ -12,19 +12,19 @@ pub struct Size {
     height: u32,
 }
 
-/// Why there is no such picture or file.
+/// An error in a picture or its file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PictureError {
     /// A side is empty or too long.
     #[error("a picture of {width}x{height} pixels is impossible: give sides from 1 to {MAX_SIDE}")]
     Size {
-        /// The width asked for.
+        /// The requested width.
         width: u32,
-        /// The height asked for.
+        /// The requested height.
         height: u32,
     },
-    /// The list of pixels has another length than the size says.
+    /// The number of pixels does not match the size.
     #[error("a picture of {width}x{height} pixels was given {found} of them: give one for each, row by row")]
     Length {
         /// The picture's width.
@@ -40,11 +40,11 @@ pub enum PictureError {
 }
 
 impl Size {
-    /// So many pixels.
+    /// Makes a size of `width` x `height` pixels.
     ///
     /// # Errors
     ///
-    /// [`PictureError::Size`] if a side is 0 or above [`MAX_SIDE`].
+    /// Returns [`PictureError::Size`] if a side is 0 or above [`MAX_SIDE`].
     pub fn new(width: u32, height: u32) -> Result<Self, PictureError> {
         let possible = 1..=MAX_SIDE;
         if possible.contains(&width) && possible.contains(&height) {
@@ -54,19 +54,19 @@ impl Size {
         }
     }
 
-    /// Pixels in a row.
+    /// Returns the number of pixels in a row.
     #[inline]
     pub fn width(self) -> u32 {
         self.width
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[inline]
     pub fn height(self) -> u32 {
         self.height
     }
 
-    /// The number of pixels.
+    /// Returns the number of pixels.
     #[inline]
     pub fn pixels(self) -> usize {
         self.width as usize * self.height as usize
@@ -95,27 +95,27 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The picture of these pixels, row by row from the top, each row from the left.
+    /// Makes the picture with these pixels, row by row from the top, each row from the left.
     ///
     /// # Errors
     ///
-    /// [`PictureError::Length`] if there is not one for each pixel.
+    /// Returns [`PictureError::Length`] if the number of pixels does not match the size.
     pub fn new(size: Size, pixels: Vec<[u8; 3]>) -> Result<Self, PictureError> {
         size.check(pixels.len())?;
         Ok(Picture { size, pixels })
     }
 
-    /// The width and height.
+    /// Returns the width and height.
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// The pixels, row by row.
+    /// Returns the pixels, row by row.
     pub fn pixels(&self) -> &[[u8; 3]] {
         &self.pixels
     }
 
-    /// The sum of all bytes, the checksum of the Java Grande benchmark.
+    /// Returns the sum of all bytes, the checksum of the Java Grande benchmark.
     pub fn checksum(&self) -> u64 {
         self.pixels.as_flattened().iter().map(|&byte| u64::from(byte)).sum()
     }
@@ -124,13 +124,13 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// [`PictureError::Png`] if `out` fails.
+    /// Returns [`PictureError::Png`] if `out` fails.
     pub fn write_png(&self, out: impl Write) -> Result<(), PictureError> {
         self.size.write_png(out, png::ColorType::Rgb, self.pixels.as_flattened())
     }
 }
 
-/// The work that each pixel took, in tests of a ray against a box or a shape.
+/// The work of each pixel, in tests of a ray against a box or a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkMap {
     size: Size,
@@ -138,33 +138,33 @@ pub struct WorkMap {
 }
 
 impl WorkMap {
-    /// The map of these counts, row by row from the top, each row from the left.
+    /// Makes the map with these counts, row by row from the top, each row from the left.
     ///
     /// # Errors
     ///
-    /// [`PictureError::Length`] if there is not one for each pixel.
+    /// Returns [`PictureError::Length`] if the number of counts does not match the size.
     pub fn new(size: Size, work: Vec<u64>) -> Result<Self, PictureError> {
         size.check(work.len())?;
         Ok(WorkMap { size, work })
     }
 
-    /// The width and height.
+    /// Returns the width and height.
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// The counts, row by row.
+    /// Returns the counts, row by row.
     pub fn counts(&self) -> &[u64] {
         &self.work
     }
 
-    /// The sum of all counts.
+    /// Returns the sum of all counts.
     pub fn total(&self) -> u64 {
         self.work.iter().sum()
     }
 
-    /// A grey for each pixel: black for the least work, white for the most, and between them by the logarithm, so that
-    /// equal steps of grey are equal factors. A map without differences is black.
+    /// Returns a grey for each pixel: black for the least work, white for the most, on a logarithmic scale: equal steps
+    /// of grey are equal factors. A map without differences is black.
     pub fn greys(&self) -> Vec<u8> {
         let logarithm = |work: u64| (work.max(1) as f64).ln();
         let least = logarithm(self.work.iter().copied().min().unwrap_or(0));
@@ -177,7 +177,7 @@ impl WorkMap {
     ///
     /// # Errors
     ///
-    /// [`PictureError::Png`] if `out` fails.
+    /// Returns [`PictureError::Png`] if `out` fails.
     pub fn write_png(&self, out: impl Write) -> Result<(), PictureError> {
         self.size.write_png(out, png::ColorType::Grayscale, &self.greys())
     }

@@ -1,4 +1,4 @@
-//! The colour that a ray brings from a [`World`].
+//! The colour of a ray in a [`World`].
 
 use super::Traced;
 use super::hierarchy::Hit;
@@ -8,11 +8,11 @@ use super::shape::EPSILON;
 use super::vec3::{Ray, Vec3, power};
 use super::world::World;
 
-/// Rays with a smaller share in a pixel are not followed: less than half a step of its bytes.
+/// Rays that contribute a smaller share of a pixel are not followed: less than half a step of its bytes.
 const LEAST_SHARE: f64 = 1.0 / 512.0;
 
 impl World {
-    /// The pixel in column `x` and row `y`, counted from the upper left corner.
+    /// Returns the pixel in column `x` and row `y`, counted from the upper left corner.
     pub fn pixel(&self, size: Size, x: u32, y: u32) -> Traced {
         let mut work = 0;
         let side = f64::from(self.samples);
@@ -27,9 +27,10 @@ impl World {
         Traced { rgb: (color * (1.0 / (side * side))).to_bytes(), work }
     }
 
-    /// The colour that comes by `ray`, which `level` surfaces sent on and which has this `share` in its pixel.
+    /// Returns the colour of `ray`, which is the result of `level` reflections or refractions and contributes `share`
+    /// of its pixel.
     ///
-    /// Recursion is as deep as the world's depth.
+    /// The recursion is as deep as the world's depth.
     fn color(&self, ray: &Ray, level: u32, share: f64, work: &mut u64) -> Vec3 {
         let Some(hit) = self.hierarchy.nearest(ray, self.search, work) else { return self.sky(ray.direction) };
         let point = ray.at(hit.distance);
@@ -60,7 +61,7 @@ impl World {
         color
     }
 
-    /// What the lamps and the ambient light show of a surface.
+    /// Returns the colour of a surface in the light of the lamps and the ambient light.
     fn lit(&self, ray: &Ray, point: Vec3, normal: Vec3, material: &Material, work: &mut u64) -> Vec3 {
         let paint = material.paint.at(point);
         let mirror = reflected(ray.direction, normal);

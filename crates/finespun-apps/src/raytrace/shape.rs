@@ -1,9 +1,9 @@
-//! Shapes, and where a ray meets them.
+//! Shapes, and their intersection with rays.
 
 use super::bounds::{Bounds, Slabs};
 use super::vec3::{Ray, Vec3, vec3};
 
-/// Nearer than this a ray meets nothing, so that a ray that starts on a surface leaves it.
+/// The minimum distance of a hit, so that a ray that starts on a surface leaves it.
 pub const EPSILON: f64 = 1e-6;
 
 /// A surface in space.
@@ -41,26 +41,26 @@ pub struct Triangle {
     second: Vec3,
 }
 
-/// Numbers that describe no shape.
+/// An error in the numbers that describe a shape.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// A coordinate is infinite or no number.
+    /// A coordinate is infinite or NaN.
     #[error("a {shape} has a coordinate that is infinite or no number: give finite ones")]
     NotFinite {
-        /// What was to be made.
+        /// The kind of shape.
         shape: &'static str,
     },
-    /// A radius of zero or less.
+    /// The radius is zero or negative.
     #[error("a sphere has radius {radius}: give a positive one")]
     Radius {
         /// The radius given.
         radius: f64,
     },
-    /// A box without inside, a triangle without area, or a plane whose normal is the zero vector.
+    /// A box has no volume, a triangle no area, or a plane the zero vector as its normal.
     #[error("a {shape} is degenerate: give a box sides, a triangle an area, and a plane a normal that is not zero")]
     Degenerate {
-        /// What was to be made.
+        /// The kind of shape.
         shape: &'static str,
     },
 }
@@ -70,11 +70,11 @@ fn finite(shape: &'static str, points: &[Vec3]) -> Result<(), ShapeError> {
 }
 
 impl Shape {
-    /// The sphere around `center`.
+    /// Makes the sphere around `center`.
     ///
     /// # Errors
     ///
-    /// If a number is not finite or the radius not positive.
+    /// Fails if a number is not finite or the radius not positive.
     pub fn sphere(center: Vec3, radius: f64) -> Result<Shape, ShapeError> {
         finite("sphere", &[center, vec3(radius, 0.0, 0.0)])?;
         if radius <= 0.0 {
@@ -83,12 +83,12 @@ impl Shape {
         Ok(Shape::Sphere(Sphere::new(center, radius)))
     }
 
-    /// The plane through `point`, perpendicular to `normal`, which may have any length and points to the plane's
+    /// Makes the plane through `point`, perpendicular to `normal`, which may have any length and points to the plane's
     /// outside.
     ///
     /// # Errors
     ///
-    /// If a number is not finite or the normal zero.
+    /// Fails if a number is not finite or the normal zero.
     pub fn plane(point: Vec3, normal: Vec3) -> Result<Shape, ShapeError> {
         finite("plane", &[point, normal])?;
         let normal = normal.normalized();
@@ -98,11 +98,11 @@ impl Shape {
         Ok(Shape::Plane(Plane { point, normal }))
     }
 
-    /// The surface of the box between two opposite corners, given in any order.
+    /// Makes the surface of the box between two opposite corners, given in any order.
     ///
     /// # Errors
     ///
-    /// If a number is not finite or a side has no length.
+    /// Fails if a number is not finite or a side has no length.
     pub fn block(corner: Vec3, opposite: Vec3) -> Result<Shape, ShapeError> {
         finite("box", &[corner, opposite])?;
         let bounds = Bounds { low: corner.min(opposite), high: corner.max(opposite) };
@@ -112,11 +112,11 @@ impl Shape {
         Ok(Shape::Block(bounds))
     }
 
-    /// The triangle with these corners; its outside is where the vector product of `b - a` and `c - a` points.
+    /// Makes the triangle with these corners; the vector product of `b - a` and `c - a` points to its outside.
     ///
     /// # Errors
     ///
-    /// If a number is not finite or the corners lie on a line.
+    /// Fails if a number is not finite or the corners are collinear.
     pub fn triangle(a: Vec3, b: Vec3, c: Vec3) -> Result<Shape, ShapeError> {
         finite("triangle", &[a, b, c])?;
         let (first, second) = (b - a, c - a);
@@ -126,7 +126,7 @@ impl Shape {
         Ok(Shape::Triangle(Triangle { corner: a, first, second }))
     }
 
-    /// The distance at which `ray` first meets the surface, from either side, not nearer than [`EPSILON`].
+    /// Returns the distance at which `ray` first meets the surface, from either side, not nearer than [`EPSILON`].
     #[inline]
     pub fn hit(&self, ray: &Ray) -> Option<f64> {
         match self {
@@ -140,7 +140,7 @@ impl Shape {
         }
     }
 
-    /// The direction of length 1 that points away from the surface, outwards, at a point on it.
+    /// Returns the outward normal, of length 1, at a point of the surface.
     #[inline]
     pub fn normal(&self, point: Vec3) -> Vec3 {
         match self {
@@ -151,7 +151,7 @@ impl Shape {
         }
     }
 
-    /// A box around the shape, a little larger than necessary; `None` for a plane, which no box holds.
+    /// Returns a box around the shape, a little larger than necessary; `None` for a plane, which is unbounded.
     pub fn bounds(&self) -> Option<Bounds> {
         let exact = match self {
             Shape::Sphere(Sphere { center, radius }) => {
@@ -170,12 +170,12 @@ impl Shape {
 }
 
 impl Sphere {
-    /// A sphere whose radius is known to be positive.
+    /// Makes a sphere; the caller guarantees that the radius is positive.
     pub(super) fn new(center: Vec3, radius: f64) -> Self {
         Sphere { center, radius }
     }
 
-    /// See [`Shape::hit`]. The order of operations is that of the Java Grande benchmark.
+    /// See [`Shape::hit`]. The order of operations is the same as in the Java Grande benchmark.
     #[inline]
     pub(super) fn hit(&self, ray: &Ray) -> Option<f64> {
         let to_center = self.center - ray.origin;
@@ -199,13 +199,13 @@ impl Plane {
     #[inline]
     fn hit(&self, ray: &Ray) -> Option<f64> {
         let distance = (self.point - ray.origin).dot(self.normal) / ray.direction.dot(self.normal);
-        // Also false for a ray within the plane, where the quotient is no number.
+        // Also false for a ray within the plane, for which the quotient is NaN.
         (EPSILON..f64::INFINITY).contains(&distance).then_some(distance)
     }
 }
 
 impl Triangle {
-    /// The test of Möller and Trumbore (1997): the point of the triangle's plane, as steps along its two edges.
+    /// Applies the test of Möller and Trumbore (1997): the point of the triangle's plane, as steps along its two edges.
     #[inline]
     fn hit(&self, ray: &Ray) -> Option<f64> {
         let across = ray.direction.cross(self.second);
@@ -228,14 +228,15 @@ impl Triangle {
     }
 }
 
-/// The smaller of two distances, or the larger where the smaller is behind the ray, or none.
+/// Returns the smaller of two distances, or the larger if the smaller is nearer than [`EPSILON`], or `None`.
 #[inline]
 fn first_of(near: f64, far: f64) -> Option<f64> {
     let distance = if near < EPSILON { far } else { near };
     (distance >= EPSILON).then_some(distance)
 }
 
-/// The outward normal of the face that the point is nearest to, in proportion to the sides; the first of equals.
+/// Returns the outward normal of the face nearest to the point, in proportion to the sides; of equally near faces, the
+/// first.
 fn face(bounds: &Bounds, point: Vec3) -> Vec3 {
     let (side, offset) = (bounds.high - bounds.low, point + point - bounds.middle());
     let [x, y, z] = [offset.x / side.x, offset.y / side.y, offset.z / side.z];

@@ -1,4 +1,4 @@
-//! A picture to look at, with work that differs much from pixel to pixel.
+//! A demonstration scene, with work that differs widely from pixel to pixel.
 
 use super::camera::Camera;
 use super::material::{Material, Paint};
@@ -6,13 +6,13 @@ use super::shape::Shape;
 use super::vec3::{Vec3, vec3};
 use super::world::{Builder, Light, MaterialId, SceneError, World};
 
-/// The most levels of a show scene: 597,871 spheres in the flake and 24,386 other shapes.
+/// The maximum number of levels of a show scene: 597,871 spheres in the flake and 24,386 other shapes.
 pub const MAX_LEVELS: u32 = 6;
 
 /// The cosine of 30 degrees.
 const COS_30: f64 = 0.866_025_403_784_438_6;
 
-/// The scene of [`Scene::show`](super::Scene::show).
+/// Makes the scene of [`Scene::show`](super::Scene::show).
 pub(super) fn world(levels: u32) -> Result<World, SceneError> {
     if levels > MAX_LEVELS {
         return Err(SceneError::Levels { levels, most: MAX_LEVELS });
@@ -62,7 +62,7 @@ fn metal(color: Vec3) -> Material {
     Material { diffuse: 0.45, specular: 0.6, shininess: 60, reflectivity: 0.5, ..Material::dull(color) }
 }
 
-/// A sphere with nine of a third of its size on it (six around its equator, three above), and so on.
+/// Adds a sphere with nine spheres of a third of its size on it (six around its equator, three above), recursively.
 fn flake(
     builder: &mut Builder,
     metals: &[MaterialId; 3],
@@ -90,7 +90,8 @@ fn flake(
     Ok(())
 }
 
-/// A cube of 27 parts without the seven in the middles of its faces and of itself, and so on (Menger's sponge).
+/// Adds a cube of 27 parts without the seven at the centres of its faces and of the cube, recursively (Menger's
+/// sponge).
 fn sponge(builder: &mut Builder, material: MaterialId, levels: u32, corner: Vec3, side: f64) -> Result<(), SceneError> {
     if levels == 0 {
         builder.shape(Shape::block(corner, corner + vec3(side, side, side))?, material);
@@ -107,7 +108,7 @@ fn sponge(builder: &mut Builder, material: MaterialId, levels: u32, corner: Vec3
     Ok(())
 }
 
-/// A tetrahedron of four of half its size, one at each corner, and so on (Sierpinski's).
+/// Adds a tetrahedron of four tetrahedra of half its size, one at each corner, recursively (Sierpinski's).
 fn pyramid(builder: &mut Builder, material: MaterialId, levels: u32, corners: [Vec3; 4]) -> Result<(), SceneError> {
     let [a, b, c, top] = corners;
     if levels == 0 {

@@ -1,4 +1,4 @@
-//! Shapes against known answers, searches against each other, and pictures against checksums.
+//! Shapes against known answers, search methods against each other, and pictures against checksums.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn sphere(center: Vec3, radius: f64) -> Shape {
 }
 
 #[test]
-fn hits_of_a_sphere() {
+fn sphere_hits_match_known_distances() {
     let ball = sphere(vec3(0.0, 0.0, 5.0), 2.0);
     assert_eq!(ball.hit(&ray(Vec3::ZERO, AHEAD)), Some(3.0));
     assert_eq!(ball.hit(&ray(vec3(0.0, 0.0, 5.0), AHEAD)), Some(2.0), "from inside");
@@ -34,7 +34,7 @@ fn hits_of_a_sphere() {
 }
 
 #[test]
-fn hits_of_a_plane() {
+fn plane_hits_match_known_distances() {
     let floor = Shape::plane(vec3(7.0, -2.0, 7.0), UP * 5.0).expect("a plane");
     assert_eq!(floor.hit(&ray(Vec3::ZERO, -UP)), Some(2.0));
     assert_eq!(floor.hit(&ray(vec3(0.0, -5.0, 0.0), UP)), Some(3.0), "from below");
@@ -45,7 +45,7 @@ fn hits_of_a_plane() {
 }
 
 #[test]
-fn hits_of_a_box() {
+fn box_hits_match_known_distances() {
     let block = Shape::block(vec3(1.0, 2.0, 3.0), vec3(-1.0, -2.0, 1.0)).expect("a box");
     assert_eq!(block.hit(&ray(Vec3::ZERO, AHEAD)), Some(1.0));
     assert_eq!(block.hit(&ray(vec3(0.0, 0.0, 2.0), AHEAD)), Some(1.0), "from inside");
@@ -57,7 +57,7 @@ fn hits_of_a_box() {
 }
 
 #[test]
-fn hits_of_a_triangle() {
+fn triangle_hits_match_known_distances() {
     let sail = Shape::triangle(vec3(0.0, 0.0, 2.0), vec3(0.0, 4.0, 2.0), vec3(4.0, 0.0, 2.0)).expect("a triangle");
     assert_eq!(sail.hit(&ray(vec3(1.0, 1.0, 0.0), AHEAD)), Some(2.0));
     assert_eq!(sail.hit(&ray(vec3(1.0, 1.0, 5.0), -AHEAD)), Some(3.0), "from the other side");
@@ -70,7 +70,7 @@ fn hits_of_a_triangle() {
 }
 
 #[test]
-fn impossible_shapes() {
+fn invalid_shapes_are_errors() {
     let error = Shape::sphere(Vec3::ZERO, 0.0).expect_err("a point");
     assert_eq!(error.to_string(), "a sphere has radius 0: give a positive one");
     assert_eq!(Shape::sphere(Vec3::ZERO, f64::NAN), Err(ShapeError::NotFinite { shape: "sphere" }));
@@ -81,7 +81,7 @@ fn impossible_shapes() {
     assert_eq!(error.to_string(), "the show scene has no 7 levels: ask for at most 6, which make 622,257 shapes");
 }
 
-/// Random numbers of few values, so that shapes touch, coincide and are met at the same distance.
+/// A generator of shapes from few distinct coordinates, so that shapes touch, coincide and are met at equal distances.
 struct Dice(u64);
 
 impl Dice {
@@ -112,7 +112,7 @@ impl Dice {
         shapes
     }
 
-    /// Half of the rays are parallel to an axis or a plane of two.
+    /// Returns a random ray; half of the rays are parallel to an axis or to a plane of two axes.
     fn ray(&mut self) -> Ray {
         let flat = self.below(2) == 0;
         let mut part = || if flat { self.below(3) as f64 - 1.0 } else { self.below(1 << 30) as f64 - (1 << 29) as f64 };
@@ -123,7 +123,7 @@ impl Dice {
 
 proptest! {
     #[test]
-    fn both_searches_find_the_same(seed: u64) {
+    fn both_searches_find_equal_hits(seed: u64) {
         let mut dice = Dice(seed);
         let hierarchy = Hierarchy::new(dice.shapes());
         for _ in 0..40 {
@@ -140,9 +140,9 @@ proptest! {
     }
 }
 
-/// Boxes reject no hit of the shapes themselves, in scenes of ordinary proportions.
+/// In scenes of ordinary proportions, boxes reject no hit of the shapes themselves.
 #[test]
-fn searches_find_what_the_shapes_say() {
+fn searches_agree_with_the_shape_tests() {
     for seed in 0..200 {
         let mut dice = Dice(seed);
         let hierarchy = Hierarchy::new(dice.shapes());
@@ -176,7 +176,7 @@ fn builder() -> Builder {
     Builder::new(Camera::new(Vec3::ZERO, AHEAD, UP, 1.0).expect("a camera"))
 }
 
-/// Two mirrors that face each other, each half as bright as the one before it: 1/4, 3/8, 7/16 ...
+/// Two mirrors that face each other; each further reflection contributes half as much: 1/4, 3/8, 7/16 ...
 #[test]
 fn reflections_end_at_the_depth() {
     for (depth, brightness) in [(0, 0.25), (1, 0.375), (2, 0.4375), (3, 0.46875)] {
@@ -199,7 +199,7 @@ fn shadows_reach_up_to_the_lamp() {
         builder.shape(Shape::plane(AHEAD * 4.0, AHEAD).expect("a plane"), white);
         builder.shape(sphere(AHEAD * obstacle, 0.3), white);
         builder.light(Light { position: AHEAD, brightness: 1.0 });
-        // The lamp is between the camera and the plane; a pixel's width beside the middle is all but perpendicular.
+        // The lamp is between the camera and the plane; one pixel beside the centre, light is nearly perpendicular.
         Scene::from(builder.build()).pixel(square(101), 60, 50).rgb
     };
     assert_eq!(lit(2.0), [0; 3], "between lamp and plane");
@@ -245,26 +245,26 @@ fn java_grande(rays: Rays, side: u32, search: Search) -> u64 {
     plain(&Scene::java_grande(rays).searched(search), square(side), &Progress::new()).0.checksum()
 }
 
-/// The smaller published checksum, and that without the shared ray.
+/// The smaller published checksum, and the checksum without the shared ray.
 #[test]
-fn java_grande_150() {
+fn java_grande_150_matches_the_published_checksum() {
     assert_eq!(java_grande(Rays::Shared, 150, Search::Exhaustive), 2_676_692);
     assert_eq!(java_grande(Rays::Clean, 150, Search::Hierarchy), 2_788_957);
 }
 
-/// The larger published checksum, and that without the shared ray.
+/// The larger published checksum, and the checksum without the shared ray.
 #[test]
 #[ignore = "takes seconds, and minutes without optimization"]
-fn java_grande_500() {
+fn java_grande_500_matches_the_published_checksum() {
     for search in [Search::Exhaustive, Search::Hierarchy] {
         assert_eq!(java_grande(Rays::Shared, 500, search), 29_827_635);
         assert_eq!(java_grande(Rays::Clean, 500, search), 31_033_217);
     }
 }
 
-/// As this program computed them; any machine should.
+/// The expected values were computed by this program, and are the same on every machine.
 #[test]
-fn the_show_scene_stays_the_same() {
+fn show_scene_matches_stored_checksums() {
     for (levels, checksum, tests) in [(0, 1_629_322, 95_297), (2, 1_574_413, 257_940), (4, 1_532_211, 463_562)] {
         let (picture, work) = plain(&Scene::show(levels).expect("few levels"), square(64), &Progress::new());
         assert_eq!((picture.checksum(), work.total()), (checksum, tests), "{levels} levels");

@@ -1,10 +1,12 @@
-//! The picture by closures: Figure 8 of the continuation-passing-threads paper (section 4.1), and whose work it was.
+//! The picture by closures: Figure 8 of the continuation-passing-threads paper (section 4.1), with the worker of each
+//! pixel.
 //!
-//! `trace` splits its window in quarters until a single pixel is left; no thread has a result, so a tree of closures, four
-//! signals to each, says when all pixels are there. What the paper's threads write into a buffer is written into atomic
-//! words here, each once. Windows need not be square: one that is a single column or row is split in two.
+//! `trace` splits its window in quarters down to single pixels. No thread has a result, so a tree of closures, with up
+//! to four signals to each, signals the completion of all pixels. The paper's threads write into a buffer; here each
+//! pixel is written once into atomic words. Windows need not be square: a window of one column or row is split in two.
 //!
-//! [`by_blocks`] is the paper's static distribution, in which each worker gets the same number of rays: as many whole rows.
+//! [`by_blocks`] is the paper's static distribution, in which each worker gets the same number of rays: as many whole
+//! rows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -15,30 +17,30 @@ use finespun::prelude::*;
 use super::{Picture, Scene, Size, WorkMap};
 use crate::progress::Progress;
 
-/// A picture that is being made.
+/// A picture under construction.
 #[derive(Debug)]
 pub struct Canvas {
     scene: Scene,
     size: Size,
-    /// By pixel: red, green and blue from the lowest byte, and the node of the worker that traced it above.
+    /// For each pixel: red, green and blue from the lowest byte, then the node of the worker that traced it.
     pixels: Vec<AtomicU32>,
     work: Vec<AtomicU64>,
     progress: Progress,
 }
 
-/// A picture, and how it was made.
+/// A picture with its work and the distribution of pixels over workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
     /// The picture.
     pub picture: Picture,
     /// The work of each pixel.
     pub work: WorkMap,
-    /// How many pixels each worker has traced.
+    /// The number of pixels that each worker has traced.
     pub traced: Vec<usize>,
 }
 
 impl Canvas {
-    /// An empty one. `progress` counts rows.
+    /// Makes an empty canvas. `progress` counts a row when its last pixel is traced.
     pub fn new(scene: Scene, size: Size, progress: &Progress) -> Canvas {
         progress.expect(u64::from(size.height()));
         let pixels = (0..size.pixels()).map(|_| AtomicU32::new(0)).collect();
@@ -52,7 +54,7 @@ impl Canvas {
         let [red, green, blue] = traced.rgb;
         let index = y as usize * self.size.width() as usize + x as usize;
         let word = u32::from_le_bytes([red, green, blue, here().min(255) as u8]);
-        // Relaxed, both: read when all have ended.
+        // Relaxed is enough for both: they are read after all threads have ended.
         self.pixels[index].store(word, Relaxed);
         self.work[index].store(traced.work, Relaxed);
         if x + 1 == self.size.width() {
@@ -60,7 +62,7 @@ impl Canvas {
         }
     }
 
-    /// What has been made, once all pixels have been traced by so many workers, of at most 256.
+    /// Returns the results, once `workers` workers, at most 256, have traced all pixels.
     fn finish(&self, workers: usize) -> Rendered {
         let mut traced = vec![0; workers.max(1)];
         let mut colours = Vec::with_capacity(self.pixels.len());
@@ -94,14 +96,14 @@ pub fn quarter(canvas: Arc<Canvas>) -> impl Task<Output = Vec<()>> + Send {
     top_of(1, move |ends| ends.for_each(|end| post(make_closure!(trace, end, 0, right, 0, bottom)))).sharing(canvas)
 }
 
-/// The paper's `Join`: a node of the signal tree.
+/// Implements the paper's `Join`: a node of the signal tree.
 #[thread]
 pub fn join(parent: Cont<()>, signals: Vector<()>) {
     drop(signals);
     send_argument((), parent);
 }
 
-/// The paper's `Trace`: a window, from column `sx` to `ex` and from row `sy` to `ey`.
+/// Implements the paper's `Trace` for a window, from column `sx` to `ex` and from row `sy` to `ey`.
 #[thread]
 pub fn trace(#[shared] canvas: &Canvas, parent: Cont<()>, sx: u32, ex: u32, sy: u32, ey: u32) {
     if sx == ex && sy == ey {
@@ -128,13 +130,13 @@ pub fn trace(#[shared] canvas: &Canvas, parent: Cont<()>, sx: u32, ex: u32, sy: 
     }
 }
 
-/// The rows of worker `worker` of so many, if each gets the same number, but for a remainder.
+/// Returns the rows of worker `worker` of `workers`, if all get the same number except for a remainder.
 pub fn rows(size: Size, worker: usize, workers: usize) -> std::ops::Range<u32> {
     let first = |worker: usize| (u64::from(size.height()) * worker as u64 / workers.max(1) as u64) as u32;
     first(worker)..first(worker + 1)
 }
 
-/// Makes the rows of one worker of the static distribution, one after the other.
+/// Traces the rows of one worker of the static distribution, one after the other.
 pub fn by_blocks(scene: &Scene, size: Size, worker: usize, workers: usize) -> Vec<[u8; 3]> {
     let pixels = rows(size, worker, workers).flat_map(|y| (0..size.width()).map(move |x| (x, y)));
     pixels.map(|(x, y)| scene.pixel(size, x, y).rgb).collect()

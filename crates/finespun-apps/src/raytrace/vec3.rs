@@ -5,7 +5,7 @@ use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
 /// A point, a direction or a colour: three numbers of double precision.
 ///
-/// A colour's numbers are its red, green and blue parts, where 1 is the brightest that a picture can show.
+/// As a colour, the numbers are its red, green and blue parts, where 1 is the brightest that a picture can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vec3 {
     /// To the right in the scenes here; red.
@@ -16,7 +16,7 @@ pub struct Vec3 {
     pub z: f64,
 }
 
-/// The vector of these three numbers.
+/// Makes a vector from three numbers.
 pub const fn vec3(x: f64, y: f64, z: f64) -> Vec3 {
     Vec3 { x, y, z }
 }
@@ -25,13 +25,13 @@ impl Vec3 {
     /// The origin; black.
     pub const ZERO: Vec3 = vec3(0.0, 0.0, 0.0);
 
-    /// The scalar product, added up from x to z.
+    /// Returns the scalar product, added up from x to z.
     #[inline]
     pub fn dot(self, other: Vec3) -> f64 {
         self.x * other.x + self.y * other.y + self.z * other.z
     }
 
-    /// The vector product.
+    /// Returns the vector product.
     #[inline]
     pub fn cross(self, other: Vec3) -> Vec3 {
         vec3(
@@ -41,43 +41,43 @@ impl Vec3 {
         )
     }
 
-    /// The Euclidean length.
+    /// Returns the Euclidean length.
     #[inline]
     pub fn length(self) -> f64 {
         self.dot(self).sqrt()
     }
 
-    /// The vector of length 1 in the same direction; the zero vector stays itself.
+    /// Returns the vector of length 1 in the same direction; the zero vector is returned unchanged.
     #[inline]
     pub fn normalized(self) -> Vec3 {
         let length = self.length();
         if length > 0.0 { vec3(self.x / length, self.y / length, self.z / length) } else { self }
     }
 
-    /// The smaller of each pair of numbers.
+    /// Returns the smaller of each pair of numbers.
     #[inline]
     pub fn min(self, other: Vec3) -> Vec3 {
         vec3(self.x.min(other.x), self.y.min(other.y), self.z.min(other.z))
     }
 
-    /// The larger of each pair of numbers.
+    /// Returns the larger of each pair of numbers.
     #[inline]
     pub fn max(self, other: Vec3) -> Vec3 {
         vec3(self.x.max(other.x), self.y.max(other.y), self.z.max(other.z))
     }
 
-    /// The three numbers.
+    /// Returns the three numbers.
     #[inline]
     pub fn to_array(self) -> [f64; 3] {
         [self.x, self.y, self.z]
     }
 
-    /// Whether none of the numbers is infinite or not a number.
+    /// Returns whether none of the numbers is infinite or NaN.
     pub fn is_finite(self) -> bool {
         self.to_array().into_iter().all(f64::is_finite)
     }
 
-    /// The colour in bytes: 255 times each part, truncated and clipped to 0..=255.
+    /// Returns the colour in bytes: 255 times each part, truncated and clipped to 0..=255.
     #[inline]
     pub fn to_bytes(self) -> [u8; 3] {
         // The conversion truncates and saturates.
@@ -128,29 +128,30 @@ impl Neg for Vec3 {
     }
 }
 
-/// A half line: where it starts, and a direction of length 1.
+/// A half line: its starting point, and a direction of length 1.
 ///
-/// Distances along it are in units of the scene. A direction of another length stretches them, and spheres are then
-/// missed.
+/// Distances along a ray are in units of the scene. A direction of another length scales them, and then the test of
+/// spheres is wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray {
-    /// Where it starts.
+    /// The starting point.
     pub origin: Vec3,
-    /// Where it goes, of length 1.
+    /// The direction, of length 1.
     pub direction: Vec3,
 }
 
 impl Ray {
-    /// The point so far along the ray.
+    /// Returns the point at `distance` along the ray.
     #[inline]
     pub fn at(&self, distance: f64) -> Vec3 {
         self.origin + self.direction * distance
     }
 }
 
-/// `base` to a whole power, by multiplications only.
+/// Returns `base` to a whole power, by multiplications only.
 ///
-/// The library's `powi` and `powf` may round differently on another machine; this gives the same bits everywhere.
+/// The library's `powi` and `powf` may round differently on another machine; this function gives the same bits
+/// everywhere.
 #[inline]
 pub(super) fn power(mut base: f64, mut exponent: u32) -> f64 {
     let mut product = 1.0;

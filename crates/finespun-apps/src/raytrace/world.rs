@@ -1,4 +1,4 @@
-//! Scenes of any shapes and materials, put together in code.
+//! Scenes of any shapes and materials, built in code.
 
 use super::camera::Camera;
 use super::hierarchy::{Hierarchy, Search};
@@ -7,25 +7,25 @@ use super::shape::{Shape, ShapeError};
 use super::show;
 use super::vec3::{Vec3, vec3};
 
-/// The largest depth of reflection.
+/// The maximum depth of reflection.
 pub const MAX_DEPTH: u32 = 64;
 
-/// A lamp: a point that shines equally in all directions and at all distances.
+/// A lamp: a point light of equal brightness in all directions and at all distances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {
-    /// Where it is.
+    /// The position.
     pub position: Vec3,
-    /// How bright; 1 shows a surface that faces it in its own colour.
+    /// The brightness; 1 shows a surface that faces the lamp in its own colour.
     pub brightness: f64,
 }
 
-/// Shapes, what they look like, lamps and a camera. It does not change once built, and no ray leaves a trace in it.
+/// Shapes with materials, lamps and a camera. A world is immutable once built; tracing does not change it.
 #[derive(Clone, Debug)]
 pub struct World {
     pub(super) camera: Camera,
     pub(super) hierarchy: Hierarchy,
     pub(super) materials: Vec<Material>,
-    /// The material's number for each shape.
+    /// The index of each shape's material.
     pub(super) coats: Vec<u32>,
     pub(super) lights: Vec<Light>,
     pub(super) ambient: f64,
@@ -36,33 +36,33 @@ pub struct World {
     pub(super) search: Search,
 }
 
-/// Why there is no such scene.
+/// An error in the description of a scene.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SceneError {
-    /// A shape cannot exist.
+    /// A shape is invalid.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// The camera does not know where to look.
+    /// The camera has no valid direction.
     #[error(
         "the camera has no direction: look at another point than its own, not along `up`, with a positive focal length"
     )]
     Camera,
-    /// More levels than fit into memory.
+    /// The number of levels is above the maximum.
     #[error("the show scene has no {levels} levels: ask for at most {most}, which make 622,257 shapes")]
     Levels {
-        /// The levels asked for.
+        /// The requested levels.
         levels: u32,
-        /// The most that are possible.
+        /// The maximum.
         most: u32,
     },
 }
 
-/// A material that a [`Builder`] knows.
+/// A handle to a material of a [`Builder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaterialId(u32);
 
-/// A [`World`] in the making.
+/// A [`World`] under construction.
 ///
 /// # Example
 ///
@@ -87,7 +87,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// An empty world: no lamps, a grey sky, no ambient light, depth 6, one sample for each pixel.
+    /// Makes an empty world: no lamps, a grey sky, no ambient light, depth 6, one sample for each pixel.
     pub fn new(camera: Camera) -> Self {
         let grey = vec3(0.5, 0.5, 0.5);
         let world = World {
@@ -106,7 +106,7 @@ impl Builder {
         Builder { world, shapes: Vec::new() }
     }
 
-    /// Makes a material known.
+    /// Adds a material.
     pub fn material(&mut self, material: Material) -> MaterialId {
         self.world.materials.push(material);
         MaterialId((self.world.materials.len() - 1) as u32)
@@ -116,7 +116,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// If this builder has no such material.
+    /// Panics if this builder has no material with this number.
     pub fn shape(&mut self, shape: Shape, MaterialId(material): MaterialId) -> &mut Self {
         assert!((material as usize) < self.world.materials.len(), "the material is another builder's");
         self.shapes.push(shape);
@@ -130,66 +130,68 @@ impl Builder {
         self
     }
 
-    /// Sets the light that is everywhere, shadows included, as a share of each surface's colour.
+    /// Sets the ambient light, which reaches shadows as well, as a share of each surface's colour.
     pub fn ambient(&mut self, share: f64) -> &mut Self {
         self.world.ambient = share;
         self
     }
 
-    /// Sets what rays see that meet nothing: a colour at the horizon and below, one straight above, and those between.
+    /// Sets the colours of rays that meet no shape: at the horizon and below, and straight above, interpolated in
+    /// between.
     pub fn sky(&mut self, horizon: Vec3, zenith: Vec3) -> &mut Self {
         (self.world.horizon, self.world.zenith) = (horizon, zenith);
         self
     }
 
-    /// Sets how many surfaces light may be reflected by, or pass through, on its way; with 0 there is only paint.
+    /// Sets the maximum number of surfaces at which light is reflected or refracted on its way; with 0 only paint is
+    /// visible.
     ///
-    /// Where all surfaces do both, a pixel takes up to 2^(depth + 1) - 1 rays and as many again for each lamp.
+    /// If all surfaces reflect and refract, a pixel takes up to 2^(depth + 1) - 1 rays and as many again for each lamp.
     ///
     /// # Panics
     ///
-    /// If the depth is above [`MAX_DEPTH`].
+    /// Panics if the depth is above [`MAX_DEPTH`].
     pub fn depth(&mut self, depth: u32) -> &mut Self {
         assert!(depth <= MAX_DEPTH, "a depth of {depth} is more than {MAX_DEPTH}");
         self.world.depth = depth;
         self
     }
 
-    /// The world, ready to be looked at. Cost: that of [`Hierarchy::new`].
+    /// Builds the world. Cost: the cost of [`Hierarchy::new`].
     pub fn build(self) -> World {
         World { hierarchy: Hierarchy::new(self.shapes), ..self.world }
     }
 }
 
 impl World {
-    /// The world of [`Scene::show`](super::Scene::show).
+    /// Makes the world of [`Scene::show`](super::Scene::show).
     ///
     /// # Errors
     ///
-    /// [`SceneError::Levels`] if there are more than [`MAX_LEVELS`](super::MAX_LEVELS) levels.
+    /// Returns [`SceneError::Levels`] if `levels` is above [`MAX_LEVELS`](super::MAX_LEVELS).
     pub fn show(levels: u32) -> Result<World, SceneError> {
         show::world(levels)
     }
 
-    /// The same world, looked at by another way of searching; pictures are the same, the work differs.
+    /// Returns the same world with another search method; pictures are equal, the work differs.
     #[must_use]
     pub fn searched(self, search: Search) -> Self {
         World { search, ..self }
     }
 
-    /// The same world with so many rays along each side of a pixel: 2 makes every pixel the mean of 4 rays, at 4 times
-    /// the work.
+    /// Returns the same world with `side` rays along each side of a pixel: 2 makes every pixel the mean of 4 rays, at 4
+    /// times the work.
     ///
     /// # Panics
     ///
-    /// If the number is 0.
+    /// Panics if `side` is 0.
     #[must_use]
     pub fn sampled(self, side: u32) -> Self {
         assert!(side > 0, "a pixel needs a sample");
         World { samples: side, ..self }
     }
 
-    /// The shapes in their hierarchy.
+    /// Returns the shapes in their hierarchy.
     pub fn hierarchy(&self) -> &Hierarchy {
         &self.hierarchy
     }

@@ -7,25 +7,25 @@ pub(super) type State = [u32; 5];
 
 const INITIAL: State = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 
-/// The root's state: the digest of 16 zero bytes and the seed.
+/// Returns the root's state: the digest of 16 zero bytes and the seed.
 pub(super) fn root(seed: u32) -> State {
     digest([0, 0, 0, 0, seed])
 }
 
-/// The state of the child number `child`: the digest of the parent's state and the number.
+/// Returns the state of the child number `child`: the digest of the parent's state and the number.
 #[inline]
 pub(super) fn child(parent: State, child: u32) -> State {
     let [a, b, c, d, e] = parent;
     digest([a, b, c, d, e, child])
 }
 
-/// A state as a number from 0 to 2^31 - 1.
+/// Converts a state to a number from 0 to 2^31 - 1.
 #[inline]
 pub(super) fn random(state: State) -> u32 {
     state[4] & 0x7fff_ffff
 }
 
-/// The digest of a few words in big-endian order: they, the end mark and the length fit one block.
+/// Returns the digest of a few words in big-endian order: the words, the end mark and the length fit one block.
 #[inline]
 fn digest<const WORDS: usize>(message: [u32; WORDS]) -> State {
     const { assert!(WORDS <= 13) };
@@ -44,7 +44,7 @@ fn digest<const WORDS: usize>(message: [u32; WORDS]) -> State {
 mod tests {
     use super::digest;
 
-    /// FIPS 180's example "abc" is no whole number of words, so: SHA-1 of "abcd" and of 20 zero bytes.
+    /// FIPS 180's example "abc" is not a whole number of words; the tests use SHA-1 of "abcd" and of 20 zero bytes.
     #[test]
     fn is_sha1() {
         assert_eq!(

@@ -1,15 +1,15 @@
-//! Unbalanced Tree Search: count the nodes of a tree that unfolds as it is searched.
+//! Unbalanced Tree Search: counts the nodes of a tree that is generated during the search.
 //!
-//! A node is 20 bytes of SHA-1; it decides by its hash how many children it has, and a child is the hash of its parent and
-//! its number. Nothing about a subtree is known before it has been visited, so no static split balances the work: with the
-//! binomial trees nearly all nodes hang under a few of the root's 2,000 children. The benchmark is due to Olivier, Huan, Liu,
-//! Prins, Dinan, Sadayappan and Tseng (LCPC 2006); [`Tree`] follows the original's generators number for number.
+//! A node is 20 bytes of SHA-1; its hash determines the number of its children, and a child is the hash of its parent
+//! and its number. No property of a subtree is known before a visit, so no static split balances the work: in the
+//! binomial trees a few of the root's 2,000 children have nearly all nodes. The benchmark is due to Olivier, Huan, Liu,
+//! Prins, Dinan, Sadayappan and Tseng (LCPC 2006); [`Tree`] reproduces the original's generators exactly.
 //!
-//! Answers: the published sizes, depths and numbers of leaves of the [named trees](Tree::named), for example T1: 4,130,071
-//! nodes, depth 10, 3,305,118 leaves; T3L: 111,345,631 nodes, depth 17,844.
+//! Answers: the published sizes, depths and numbers of leaves of the [named trees](Tree::named), for example T1:
+//! 4,130,071 nodes, depth 10, 3,305,118 leaves; T3L: 111,345,631 nodes, depth 17,844.
 //!
-//! Both versions use the same hash function: the `sha1` crate's compression of one block, which uses the processor's SHA
-//! instructions where it has them.
+//! Both versions use the same hash function: the `sha1` crate's compression of one block, which uses the processor's
+//! SHA instructions where available.
 
 mod hash;
 mod options;
@@ -20,7 +20,7 @@ pub use tree::{Kind, Node, Shape, Tree};
 
 use finespun::prelude::*;
 
-/// What a search finds.
+/// The results of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// Number of nodes, the root included.
@@ -32,13 +32,13 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The counts of `node` alone, given how many `children` it has.
+    /// Returns the counts of `node` alone, which has `children` children.
     #[inline]
     fn of(node: Node, children: u32) -> Self {
         Counts { nodes: 1, depth: u64::from(node.depth()), leaves: u64::from(children == 0) }
     }
 
-    /// The counts of two disjoint parts of a tree together.
+    /// Returns the counts of two disjoint parts of a tree together.
     #[inline]
     #[must_use]
     pub fn and(self, other: Counts) -> Self {
@@ -50,7 +50,7 @@ impl Counts {
     }
 }
 
-/// Searches `tree` sequentially, with a list of the nodes that are still to be visited.
+/// Searches `tree` sequentially, with a stack of unvisited nodes.
 ///
 /// Any depth works: the list holds at most depth times the number of children, 24 bytes each.
 pub fn plain(tree: &Tree) -> Counts {

@@ -2,8 +2,8 @@
 
 use super::tree::{Kind, Shape, Tree};
 
-/// The sample trees of the original, by name: about 4 million nodes without a suffix, 100 million with L, 2 to 10 thousand
-/// million with XL and XXL, 150 to 300 thousand million with WL.
+/// The sample trees of the original, by name: about 4 million nodes without a suffix, 100 million with L, 2 to 10
+/// thousand million with XL and XXL, 150 to 300 thousand million with WL.
 pub const NAMES: &[(&str, &str)] = &[
     ("T1", "-t 1 -a 3 -d 10 -b 4 -r 19"),
     ("T5", "-t 1 -a 0 -d 20 -b 4 -r 34"),
@@ -22,7 +22,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("T3WL", "-t 0 -b 2000 -q 0.4999995 -m 2 -r 559"),
 ];
 
-/// Why a text does not describe a tree.
+/// An error in the description of a tree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
@@ -32,13 +32,13 @@ pub enum TreeError {
         names()
     )]
     Name {
-        /// What was asked for.
+        /// The unknown name.
         name: String,
     },
     /// An option letter that does not exist.
     #[error("`{option}` is no tree option: use -t -a -b -d -r -q -m -f -g, each followed by its value")]
     Option {
-        /// What was found in place of a letter.
+        /// The unknown option.
         option: String,
     },
     /// An option letter at the end of the text.
@@ -46,17 +46,17 @@ pub enum TreeError {
     Missing {
         /// The option.
         option: String,
-        /// What it takes.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// A value that the option does not take.
+    /// A value that the option does not accept.
     #[error("option `{option}` cannot be `{value}`: it takes {allowed}")]
     Value {
         /// The option.
         option: String,
-        /// The refused value.
+        /// The rejected value.
         value: String,
-        /// What it takes.
+        /// The allowed values.
         allowed: &'static str,
     },
     /// A tree that cannot end.
@@ -69,11 +69,11 @@ fn names() -> String {
 }
 
 impl Tree {
-    /// A tree of the original's samples: `T1`, ..., `T3WL` (see [`NAMES`]).
+    /// Returns one of the original's sample trees: `T1`, ..., `T3WL` (see [`NAMES`]).
     ///
     /// # Errors
     ///
-    /// [`TreeError::Name`], which lists the names, if there is no such tree.
+    /// Returns [`TreeError::Name`], which lists the names, if no tree has this name.
     pub fn named(name: &str) -> Result<Self, TreeError> {
         match NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
             Some((_, options)) => Self::parse(options),
@@ -81,7 +81,7 @@ impl Tree {
         }
     }
 
-    /// A tree by the original's option letters, separated by spaces; what is not mentioned has the default value.
+    /// Parses the original's option letters, separated by spaces; omitted options have their default values.
     ///
     /// - `-t` type: 0 binomial, 1 geometric, 2 hybrid, 3 balanced
     /// - `-a` shape of a geometric tree: 0 linear, 1 exponential, 2 cyclic, 3 fixed
@@ -89,15 +89,15 @@ impl Tree {
     /// - `-d` depth of a geometric or balanced tree (with `-a 2` the period)
     /// - `-r` seed, below 2^31
     /// - `-q`, `-m` binomial: probability of having children, and their number
-    /// - `-f` hybrid: where it turns binomial, as a fraction of `-d`
+    /// - `-f` hybrid: depth at which the tree becomes binomial, as a fraction of `-d`
     /// - `-g` hashes computed per child, to make the work coarser
     ///
-    /// A binomial tree with q m above 1 is infinite with some probability, which depends on the seed; T3L is one with 1.00007
-    /// that ends. Only trees that certainly do not end are refused.
+    /// A binomial tree with q m above 1 is infinite with some probability, which depends on the seed; T3L has q m =
+    /// 1.00007 and ends. Only trees that certainly do not end are rejected.
     ///
     /// # Errors
     ///
-    /// A [`TreeError`] that names the option and what it takes.
+    /// Returns a [`TreeError`] that names the option and its allowed values.
     ///
     /// # Example
     ///
@@ -134,7 +134,7 @@ impl Tree {
         Ok(tree.tabulate())
     }
 
-    /// Sets one option; `None` if it does not take `value`.
+    /// Sets one option. Returns `None` if the option does not accept `value`.
     fn set(&mut self, option: &str, value: &str) -> Option<()> {
         match option {
             "-t" => {
@@ -168,7 +168,7 @@ impl Tree {
     }
 }
 
-/// What the value of an option may be; `None` if there is no such option.
+/// Describes the allowed values of an option; `None` if the option does not exist.
 fn allowed(option: &str) -> Option<&'static str> {
     Some(match option {
         "-t" => "0 (binomial), 1 (geometric), 2 (hybrid) or 3 (balanced)",
@@ -223,7 +223,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_out_of_range_are_refused(seed in 1u64 << 31..) {
+        fn numbers_out_of_range_are_rejected(seed in 1u64 << 31..) {
             let options = format!("-r {seed}");
             let refused = matches!(Tree::parse(&options), Err(TreeError::Value { .. }));
             prop_assert!(refused);

@@ -1,8 +1,8 @@
-//! How a tree unfolds.
+//! The generation of a tree.
 
 use super::hash::{self, State};
 
-/// A node on its way: everything a visit needs, by value in 24 bytes.
+/// A node: all data that a visit needs, by value in 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     state: State,
@@ -10,13 +10,13 @@ pub struct Node {
 }
 
 impl Node {
-    /// Distance from the root.
+    /// Returns the distance from the root.
     pub fn depth(self) -> u32 {
         self.depth
     }
 }
 
-/// Which rule gives a node's number of children.
+/// The rule for a node's number of children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `-t 0`: the root has a fixed number of children; any other node has `m` with probability `q`, else none.
@@ -25,11 +25,11 @@ pub enum Kind {
     Geometric,
     /// `-t 2`: geometric above the depth `f * d`, binomial below.
     Hybrid,
-    /// `-t 3`: the same number everywhere above depth `d`.
+    /// `-t 3`: the same number for all nodes above depth `d`.
     Balanced,
 }
 
-/// How the expected number of children of a geometric tree falls with the depth.
+/// The decrease of the expected number of children of a geometric tree with the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// `-a 0`: linearly, to zero at depth `d`.
@@ -38,13 +38,14 @@ pub enum Shape {
     Exponential,
     /// `-a 2`: up and down with period `d`, for five periods.
     Cyclic,
-    /// `-a 3`: not at all, but nothing grows below depth `d`.
+    /// `-a 3`: constant, but zero from depth `d` on.
     Fixed,
 }
 
 /// The parameters of a tree; see [`Tree::parse`] and [`Tree::named`].
 ///
-/// The defaults are the original's: a geometric tree of linear shape with `-b 4 -d 6 -r 0 -q 0.234375 -m 4 -f 0.5 -g 1`.
+/// The defaults are the original's: a geometric tree of linear shape with `-b 4 -d 6 -r 0 -q 0.234375 -m 4 -f 0.5 -g
+/// 1`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     pub(super) kind: Kind,
@@ -56,14 +57,14 @@ pub struct Tree {
     pub(super) inner_children: u32,
     pub(super) shift: f64,
     pub(super) granularity: u32,
-    /// ln(1 - p) of the geometric distribution by depth, as far as it has been tabulated.
+    /// ln(1 - p) of the geometric distribution by depth, for the tabulated depths.
     log_failure: Vec<f64>,
 }
 
-/// No node but a binomial or a balanced tree's has more children than this.
+/// Maximum number of children of a node; does not apply to balanced trees and the root of a binomial tree.
 const MAX_CHILDREN: u32 = 100;
 
-/// Depths for which the geometric distribution is tabulated at most.
+/// Maximum number of depths for which the geometric distribution is tabulated, not counting depth 0.
 const MAX_TABLE: u32 = 1 << 12;
 
 impl Default for Tree {
@@ -96,17 +97,17 @@ impl Tree {
         self
     }
 
-    /// Which rule gives the number of children.
+    /// Returns the rule for the number of children.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The root.
+    /// Returns the root.
     pub fn root(&self) -> Node {
         Node { state: hash::root(self.seed), depth: 0 }
     }
 
-    /// The child number `number` of `parent`: one hash, or as many as `-g` asks.
+    /// Returns the child number `number` of `parent`. Cost: one hash, or the number of hashes that `-g` sets.
     #[inline]
     pub fn child(&self, parent: Node, number: u32) -> Node {
         for _ in 1..self.granularity {
@@ -115,7 +116,7 @@ impl Tree {
         Node { state: hash::child(parent.state, number), depth: parent.depth + 1 }
     }
 
-    /// How many children `node` has.
+    /// Returns the number of children of `node`.
     #[inline]
     pub fn children(&self, node: Node) -> u32 {
         match self.kind {
@@ -136,18 +137,18 @@ impl Tree {
         if uniform(node) < self.probability { self.inner_children } else { 0 }
     }
 
-    /// Inverts the cumulative distribution: the number of failures before the first success.
+    /// Inverts the cumulative distribution: returns the number of failures before the first success.
     #[inline]
     fn geometric(&self, node: Node) -> u32 {
         let log_failure = match self.log_failure.get(node.depth as usize) {
             Some(&tabulated) => tabulated,
             None => self.log_failure_at(node.depth),
         };
-        // Conversions saturate: a negative number or "not a number" is no child.
+        // The conversion saturates: a negative number or NaN gives no child.
         ((1.0 - uniform(node)).ln() / log_failure).floor() as u32
     }
 
-    /// ln(1 - p), where p makes the expected number of children that of the shape at this depth.
+    /// Returns ln(1 - p), where p gives the shape's expected number of children at this depth.
     #[cold]
     fn log_failure_at(&self, depth: u32) -> f64 {
         let expected = self.expected_children(depth);
@@ -171,7 +172,7 @@ impl Tree {
     }
 }
 
-/// The node's own random number, at least 0 and below 1.
+/// Returns the node's own random number, in `[0, 1)`.
 #[inline]
 fn uniform(node: Node) -> f64 {
     f64::from(hash::random(node.state)) / 2_147_483_648.0
@@ -203,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn the_table_changes_no_number() {
+    fn tabulation_does_not_change_the_counts() {
         let tree = Tree::parse("-a 2 -d 5 -b 3 -r 8").expect("valid");
         let bare = Tree { log_failure: Vec::new(), ..tree.clone() };
         assert_eq!(plain(&tree), plain(&bare));
     }
 
     #[test]
-    fn granularity_changes_no_number() {
+    fn granularity_does_not_change_the_counts() {
         let tree = Tree::parse("-d 6 -r 3").expect("valid");
         assert_eq!(plain(&tree), plain(&Tree { granularity: 3, ..tree.clone() }));
     }

@@ -1,4 +1,4 @@
-//! The side that counts: this command, run again under callgrind.
+//! The measuring side: runs this command again under callgrind.
 
 use std::collections::HashMap;
 use std::env;
@@ -8,49 +8,50 @@ use std::process::{Command, ExitStatus, Stdio};
 use super::{Count, Program};
 use finespun_lab::machine::tools;
 
-/// Why there is no count.
+/// The reason why counting failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
-    /// There is no valgrind.
+    /// valgrind is not installed.
     #[error("instructions cannot be counted without valgrind: install it, for example by `apt-get install valgrind`")]
     NoValgrind,
-    /// It could not be started.
+    /// valgrind could not be started.
     #[error("valgrind could not be started to count {program}: {source}")]
     Start {
-        /// What was to be counted.
+        /// The program to count.
         program: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It delivered no count.
+    /// valgrind delivered no count.
     #[error("{program} under valgrind ended with {status} and no count; its last words: {last}")]
     NoCount {
-        /// What was to be counted.
+        /// The program to count.
         program: &'static str,
-        /// How it ended.
+        /// valgrind's exit status.
         status: ExitStatus,
-        /// The last line that it wrote.
+        /// The last line on valgrind's standard error.
         last: String,
     },
 }
 
-/// Counts programs, each once.
+/// Counts programs, and caches each count.
 #[derive(Debug, Default)]
 pub struct Callgrind {
     known: HashMap<&'static str, f64>,
 }
 
 impl Callgrind {
-    /// A counter without counts.
+    /// Creates a counter with an empty cache.
     ///
     /// # Errors
     ///
-    /// [`ChildError::NoValgrind`] with the cure.
+    /// [`ChildError::NoValgrind`], whose text names the cure.
     pub fn new() -> Result<Self, ChildError> {
         tools::find("valgrind").map(|_| Callgrind::default()).ok_or(ChildError::NoValgrind)
     }
 
-    /// Instructions per call of `program`, to a tenth: beyond that, counts tell who came first at the start of a runtime.
+    /// Returns the instructions per call of `program`, rounded to a tenth. Smaller differences only show the order in
+    /// which the threads of a runtime happen to start.
     ///
     /// # Errors
     ///
@@ -68,7 +69,8 @@ impl Callgrind {
     }
 }
 
-/// All instructions of a process that runs `program` once, or those within its function.
+/// Returns all instructions of a process that runs `program` once, or only those inside the function that `program` is
+/// restricted to.
 fn total(program: &Program, size: u64) -> Result<u64, ChildError> {
     let start = |source| ChildError::Start { program: program.name, source };
     let mut command = Command::new("valgrind");
@@ -86,7 +88,7 @@ fn total(program: &Program, size: u64) -> Result<u64, ChildError> {
     })
 }
 
-/// The figure of callgrind's line `==123== Collected : 456`.
+/// Returns the number in callgrind's line `==123== Collected : 456`.
 fn collected(report: &str) -> Option<u64> {
     report.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
 }
@@ -96,7 +98,7 @@ mod tests {
     use super::collected;
 
     #[test]
-    fn reads_the_report() {
+    fn the_total_is_read_from_callgrinds_report() {
         assert_eq!(collected("==7== Events    : Ir\n==7== Collected : 1234\n"), Some(1234));
         assert_eq!(collected("==7== Events    : Ir\n"), None);
     }

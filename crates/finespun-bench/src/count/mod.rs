@@ -1,12 +1,12 @@
 //! Instruction counts: programs of two sizes, run under valgrind's callgrind.
 //!
-//! A count does not care how busy the machine is, and comes out the same again but for the last digit shown. The command
-//! runs *itself* under callgrind, once with a small and once with a large size; start-up and shut-down drop out of the
-//! difference, and what is left is divided by the number of calls.
+//! A count does not depend on the load of the machine, and is reproducible except for the last digit shown. The command
+//! runs *itself* under callgrind, once with a small and once with a large size. Start-up and shut-down cancel in the
+//! difference of the two totals, which is divided by the difference in the number of calls.
 //!
-//! - [`Program`]: what can be counted; the benches own the lists
-//! - `callgrind`: the side that counts
-//! - [`Count`]: the side that is counted, a bench that no list shows
+//! - [`Program`]: a program that can be counted; the benches own the lists
+//! - `callgrind`: the measuring side
+//! - [`Count`]: the measured side, a bench that no list shows
 
 mod callgrind;
 
@@ -21,45 +21,45 @@ use finespun_lab::failure::Failure;
 
 pub use callgrind::{Callgrind, ChildError};
 
-/// Something whose instructions per call can be counted.
+/// A program whose instructions per call can be counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// Its name, unique among all programs.
+    /// The name, unique among all programs.
     pub name: &'static str,
-    /// The small and the large size, 1 to 10,000.
+    /// The small and the large size, each from 1 to 10,000.
     pub sizes: (u64, u64),
-    /// How many calls a run of this size makes.
+    /// Returns the number of calls that a run of this size makes.
     pub calls: fn(u64) -> u64,
-    /// A run of this size. Tasks bring a runtime of their own.
+    /// Performs a run of this size. Programs of tasks build their own runtime.
     pub run: fn(u64) -> u64,
-    /// The function to which the count is confined, with what it calls; the whole process if absent.
+    /// The function to which the count is restricted, callees included; `None` counts the whole process.
     pub within: Option<&'static str>,
 }
 
 impl Program {
-    /// A program of which everything counts.
+    /// Creates a program whose whole process is counted.
     pub const fn new(name: &'static str, sizes: (u64, u64), calls: fn(u64) -> u64, run: fn(u64) -> u64) -> Self {
         Program { name, sizes, calls, run, within: None }
     }
 
-    /// Counts only what happens inside `function`, which is never inlined and whose name occurs nowhere else.
+    /// Restricts the count to `function`, which must not be inlined and whose name must be unique in the program.
     pub const fn within(mut self, function: &'static str) -> Self {
         self.within = Some(function);
         self
     }
 }
 
-/// All programs of all benches.
+/// Returns all programs of all benches.
 fn programs() -> impl Iterator<Item = &'static Program> {
     instructions::programs().chain(overheads::programs())
 }
 
-/// One worker that is never interrupted: no thief, and no end of a quantum.
+/// Returns the builder of a runtime with one worker that is never interrupted: no thief, and no quantum that ends.
 pub fn undisturbed() -> Builder {
     Runtime::builder().workers(1).quantum(Duration::from_secs(1000))
 }
 
-/// Runs `task` on a runtime of its own, with one worker that is never interrupted.
+/// Runs `task` on its own runtime, with one worker that is never interrupted.
 pub fn on_one_worker<T>(task: T) -> T::Output
 where
     T: Task + Send,
@@ -68,12 +68,13 @@ where
     undisturbed().build().expect("one worker starts").run(task)
 }
 
-/// The side that is counted: runs one program once.
+/// The measured side: runs one program once.
 #[derive(Debug)]
 pub struct Count;
 
 impl Count {
-    /// How the command is told to run `program` once with size `size`; [`Bench::run`] below understands it.
+    /// Returns the arguments that make this command run `program` once with size `size`. [`Bench::run`] below reads
+    /// them.
     fn line(program: &Program, size: u64) -> [String; 5] {
         let words = [&Name::Count.name(), "--only", program.name, "--rounds", &size.to_string()];
         words.map(str::to_owned)
@@ -100,7 +101,7 @@ mod tests {
     use super::programs;
 
     #[test]
-    fn programs_have_names_of_their_own_and_grow() {
+    fn program_names_are_unique_and_larger_sizes_make_more_calls() {
         let mut names = HashSet::new();
         for program in programs() {
             let (small, large) = program.sizes;

@@ -1,4 +1,4 @@
-//! Accesses to write-once arrays, beside those to a slice.
+//! Accesses to write-once arrays, compared with accesses to a slice.
 
 use std::hint::black_box;
 
@@ -10,13 +10,13 @@ use finespun_object_apps::densemm;
 use super::programs::{LOOP, turns};
 use crate::count::{Program, on_one_worker, undisturbed};
 
-/// The elements that are read in turn.
+/// The number of elements that a loop reads in turn.
 const ELEMENTS: u64 = 64;
 
-/// Rows and columns.
+/// The number of rows and columns of the matrices.
 const PRODUCT: (u64, u64) = (128, 256);
 
-/// All of them.
+/// All programs of this module.
 pub const PROGRAMS: &[Program] = &[
     Program::new("slice-get", LOOP, turns, |n| {
         let values: Vec<u64> = (0..2 * ELEMENTS).collect();
@@ -59,7 +59,7 @@ fn on_two_nodes<K: Task<Output = u64> + Send>(task: K) -> u64 {
     undisturbed().nodes(2).build().expect("one worker starts").run(task)
 }
 
-/// Reads elements of node 1 on node 0, without a cache: each by a request and its answer.
+/// Reads elements of node 1 on node 0 without a cache: one request and one reply per element.
 #[task]
 async fn sum_away(times: u64) -> u64 {
     let len = (2 * ELEMENTS) as usize;
@@ -70,7 +70,7 @@ async fn sum_away(times: u64) -> u64 {
     sum_each(black_box(values), ELEMENTS, times).await
 }
 
-/// Reads the elements from `first` on, which have been read before, on node 0.
+/// Reads, on node 0, the elements from `first` on, all of which have been read before.
 #[task]
 async fn sum_array(first: u64, times: u64) -> u64 {
     let cache = Cache::On { block: 8, capacity: 8 };

@@ -1,4 +1,4 @@
-//! Instructions per call: what a task costs beside the plain function, and limits that it must keep.
+//! Instructions per call: the overhead of a task over the plain function, and the limits on this overhead.
 
 mod arrays;
 mod objects;
@@ -11,20 +11,20 @@ use super::{Bench, Extra, Report, wanted};
 use finespun_lab::args::BenchOptions;
 use finespun_lab::failure::Failure;
 
-/// All that is counted here.
+/// Returns all programs that this bench counts.
 pub fn programs() -> impl Iterator<Item = &'static Program> {
     programs::PROGRAMS.iter().chain(objects::PROGRAMS).chain(arrays::PROGRAMS)
 }
 
-/// A row: a program, what it is measured against, and how much more it may cost.
+/// A row: a program, its baseline, and the allowed difference.
 struct Row {
     name: &'static str,
     what: &'static str,
-    /// The plain version; without one the limit is on the program itself.
+    /// The plain version; without one, the limit applies to the program itself.
     plain: Option<&'static str>,
     task: &'static str,
-    /// Instructions per call that the task may cost more than the plain version: the project's own bar where it has set
-    /// one, else a little above what was measured when the row was written, to catch what gets worse.
+    /// The allowed overhead over the plain version, in instructions per call: the project's own target where it has set
+    /// one, otherwise slightly more than was measured when the row was written, to catch regressions.
     limit: f64,
 }
 
@@ -40,7 +40,7 @@ const fn row(
 
 /// The table.
 const ROWS: &[Row] = &[
-    // The bars.
+    // The project's targets.
     row("fib-join", "fib, two calls in a join!", Some("fib-plain"), "fib-join", 8.0),
     row("fib-sequence", "fib, two awaits in sequence", Some("fib-plain"), "fib-sequence", 4.0),
     row("tak", "tak, three awaits in sequence and a tail await", Some("tak-plain"), "tak-tasks", 4.0),
@@ -48,7 +48,7 @@ const ROWS: &[Row] = &[
     row("list", "list traversal, per node", Some("list-plain"), "list-tasks", 4.0),
     row("object-get", "a shared method of an object that is here", Some("get-plain"), "get-object", 11.0),
     row("object-add", "an exclusive method of an object that is here", Some("add-plain"), "add-object", 11.0),
-    // Measured, and a little more.
+    // Slightly more than measured.
     row("array-get", "an element of a write-once array that is here", Some("slice-get"), "array-get", 10.0),
     row("array-hit", "another node's element in the cache", Some("slice-get"), "array-hit", 17.0),
     row("array-away", "another node's element, on one worker, without a cache", None, "array-away", 1500.0),
@@ -72,7 +72,7 @@ const ROWS: &[Row] = &[
     row("every-call-a-frame", "fib with block_every(1)", Some("fib-plain"), "fib-every-call-a-frame", 720.0),
 ];
 
-/// What was found for a row.
+/// The counts of a row.
 struct Found {
     row: &'static Row,
     plain: Option<f64>,
@@ -80,7 +80,7 @@ struct Found {
 }
 
 impl Found {
-    /// To a tenth, as the counts are.
+    /// Returns the difference, rounded to a tenth like the counts.
     fn difference(&self) -> f64 {
         ((self.task - self.plain.unwrap_or(0.0)) * 10.0).round() / 10.0
     }
@@ -118,7 +118,7 @@ impl Found {
     }
 }
 
-/// The bench.
+/// The `instructions` bench.
 #[derive(Debug)]
 pub struct Instructions;
 
@@ -163,7 +163,7 @@ fn measure(row: &'static Row, callgrind: &mut Callgrind) -> Result<Found, super:
     Ok(Found { row, plain, task: callgrind.per_call(program(row.task))? })
 }
 
-/// The program of that name; the tests see to it that there is one.
+/// Returns the program named `name`. The tests check that every row's programs exist.
 fn program(name: &str) -> &'static Program {
     programs().find(|program| program.name == name).unwrap_or_else(|| panic!("there is no program {name}"))
 }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_over_its_limit_says_so() {
+    fn a_row_over_its_limit_is_reported_by_name() {
         let found = |task| Found { row: &ROWS[0], plain: Some(10.0), task };
         assert!(!found(10.0 + ROWS[0].limit).over());
         assert!(found(10.5 + ROWS[0].limit).over());

@@ -1,4 +1,5 @@
-//! Calls of objects on their own node, beside the plain method. The methods are not inlined, so that both really call.
+//! Calls of objects on their own node, compared with plain methods. The methods are not inlined, so both are real
+//! calls.
 
 use std::hint::black_box;
 
@@ -8,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::programs::{LOOP, turns};
 use crate::count::{Program, on_one_worker};
 
-/// Objects that are called in turn.
+/// The number of objects that a loop calls in turn.
 const OBJECTS: u64 = 64;
 
-/// All of them.
+/// All programs of this module.
 pub const PROGRAMS: &[Program] = &[
     Program::new("get-plain", LOOP, turns, |n| {
         let counters: Vec<Box<Counter>> = (0..OBJECTS).map(|value| Box::new(Counter { value })).collect();
@@ -50,7 +51,7 @@ impl Counter {
         self.value
     }
 
-    /// As one that might suspend.
+    /// The same as `add`, in the schema of a method that may block, which locks the object.
     #[task(may_block)]
     #[inline(never)]
     async fn add_held(&mut self, amount: u64) -> u64 {

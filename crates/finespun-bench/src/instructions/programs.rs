@@ -1,8 +1,8 @@
-//! What is counted: small recursions and loops, as plain functions and as tasks.
+//! The counted programs: small recursions and loops, as plain functions and as tasks.
 //!
-//! Where an application has both versions, they are the application's own. The list is traversed by an *alternating* sum
-//! (value minus the sum of the rest): the optimiser makes a loop of the recursive sum of a list, but not of this, so that the
-//! plain version really makes a call per node.
+//! Where an application has both versions, this module uses the application's own. The list is traversed by an
+//! *alternating* sum (value minus the sum of the rest): the optimiser turns the recursive sum of a list into a loop,
+//! but not this one, so the plain version really makes a call per node.
 
 use std::hint::black_box;
 
@@ -15,18 +15,18 @@ use finespun_apps::{fib, nqueens, tak};
 
 use crate::count::{Program, on_one_worker, undisturbed};
 
-/// Nodes of the list, which is built once and traversed as often as the size says.
+/// The nodes of the list, which is built once and traversed `size` times.
 const NODES: usize = 1000;
-/// Levels of the binary tree, which is built once and summed as often as the size says.
+/// The levels of the binary tree, which is built once and summed `size` times.
 const LEVELS: u32 = 10;
 
-/// Turns of a loop for each unit of size.
+/// Loop iterations per unit of size.
 const TURNS: u64 = 10;
-/// Levels of the recursion that blocks at the bottom, which is made as often as the size says.
+/// The levels of the recursion that blocks at the bottom, which is repeated `size` times.
 const DEPTH: u64 = 100;
 
-// Starting and ending a runtime takes a thousand instructions more or less, whoever comes first: so that this does not show,
-// the large sizes make a hundred thousand calls where a call is short.
+// Starting and ending a runtime varies by a thousand instructions with the order in which its threads start. The large
+// sizes make a hundred thousand calls where a call is short, so that this variation does not show.
 const FIB: (u64, u64) = (20, 27);
 const TAK: (u64, u64) = (4, 7);
 const QUEENS: (u64, u64) = (6, 11);
@@ -35,7 +35,7 @@ const REPEATS: (u64, u64) = (5, 405);
 pub(super) const LOOP: (u64, u64) = (100, 10_000);
 const DESCENTS: (u64, u64) = (10, 510);
 
-/// All of them.
+/// All programs of this module.
 pub const PROGRAMS: &[Program] = &[
     Program::new("fib-plain", FIB, fib_calls, fib::plain),
     Program::new("fib-join", FIB, fib_calls, |n| on_one_worker(fib::fib(n))),
@@ -121,7 +121,7 @@ fn tak_calls(n: u64) -> u64 {
     calls(3 * n as i64, 2 * n as i64, n as i64).1
 }
 
-/// Boards that the search for `n` queens visits.
+/// Returns the number of boards that the search for `n` queens visits.
 fn boards(n: u64) -> u64 {
     fn visit(rows: Rows) -> u64 {
         if rows.complete() {
@@ -182,7 +182,7 @@ async fn alternate_often(list: &List, times: u64) -> u64 {
     sum
 }
 
-/// As `alternate`, with the sum carried along: every await stands in tail position.
+/// The same as `alternate`, with the sum as an accumulator: every await is in tail position.
 #[task]
 async fn forward(node: Option<&Node>, sum: u64) -> u64 {
     match node {
@@ -209,7 +209,7 @@ struct Binary {
 }
 
 impl Binary {
-    /// A full tree of so many levels.
+    /// Builds a full tree with `levels` levels.
     fn build(levels: u32) -> Option<Box<Binary>> {
         let below = levels.checked_sub(1)?;
         Some(Box::new(Binary { left: Self::build(below), right: Self::build(below), value: u64::from(levels) }))
@@ -260,7 +260,7 @@ async fn half(n: u64) -> u64 {
     half_plain(&n)
 }
 
-/// Straight, since what it awaits is.
+/// Straight, because the tasks that it awaits are straight.
 #[task]
 async fn mix(n: u64) -> u64 {
     let a: u64 = half(n).await;
@@ -283,7 +283,7 @@ async fn half_lent(n: &u64) -> u64 {
     half_plain(n)
 }
 
-/// The same, though it lends a local: it would be pinned if it were not straight.
+/// The same as `mix`, but lends a local: the schema would be pinned if the task were not straight.
 #[task]
 async fn mix_lent(n: u64) -> u64 {
     let m = n ^ 5;
@@ -344,7 +344,7 @@ async fn yield_often(times: u64) -> u64 {
     times
 }
 
-/// Calls itself so many levels deep, and comes back through all of them.
+/// Recurses `levels` deep and returns through all levels.
 #[inline(never)]
 fn descend_plain(levels: u64) -> u64 {
     match levels {
@@ -353,7 +353,7 @@ fn descend_plain(levels: u64) -> u64 {
     }
 }
 
-/// The same; at the bottom it suspends, so that every level becomes a frame, is resumed and freed.
+/// The same as a task. It suspends at the bottom, so every level becomes a frame, is resumed and is freed.
 #[task]
 async fn descend(levels: u64) -> u64 {
     if levels == 0 {

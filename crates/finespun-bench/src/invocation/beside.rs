@@ -1,4 +1,4 @@
-//! Our figures beside the papers', and as a picture.
+//! Our figures beside the papers', as a table and as a picture.
 
 use finespun::Schema;
 
@@ -10,7 +10,8 @@ use crate::paper::hybrid::{HYBRID_TABLE_2_CALL, HYBRID_TABLE_2_FALLBACK};
 use finespun_lab::failure::Failure;
 use finespun_lab::show;
 
-/// What we call it, and which of ours it is without which; whether the papers' is a fallback, and its caller and callee there.
+/// The name of the row; our measurement and the baseline to subtract; whether the papers' figure is a fallback; the
+/// papers' caller and callee.
 const BESIDE: &[(&str, &str, &str, bool, &str, &str)] = &[
     ("call, non-blocking", "straight", "plain", false, "may block", "non-blocking"),
     ("call, may block", "may-block", "plain", false, "may block", "may block"),
@@ -22,7 +23,7 @@ fn figure(table: Table, caller: &str, callee: &str, unit: &str) -> String {
     table.figure(caller, callee).map_or_else(|| "-".to_owned(), |figure| format!("{figure} {unit}"))
 }
 
-/// The table, of what was measured.
+/// Returns the table of the rows whose figures were measured.
 pub fn table(found: &[Found]) -> Option<String> {
     let least = |name: &str| found.iter().find(|found| found.way.name == name).map(|found| found.sample.least());
     let line = |&(what, ours, without, fallback, caller, callee): &(&str, &str, &str, bool, &str, &str)| {
@@ -40,10 +41,10 @@ pub fn table(found: &[Found]) -> Option<String> {
     (!lines.is_empty()).then(|| show::table(&head, &lines))
 }
 
-/// Calls by kind and distance, on the stack and in frames.
+/// Plots calls by kind and distance, on the stack and in frames.
 ///
 /// # Errors
-/// [`Failure::Plot`] if the drawing library gives up.
+/// [`Failure::Plot`] if the drawing library fails.
 pub fn plot(found: &[Found], about: &str) -> Result<String, Failure> {
     let kinds: Vec<_> = KINDS.iter().filter(|kind| kind.part == Part::Call).collect();
     let series: Vec<_> = (HEAD[1..].iter().enumerate())

@@ -1,6 +1,6 @@
-//! What is called, in every schema, and who calls it in a loop.
+//! The called methods, one for each schema, and the loops that call them.
 //!
-//! Every method does as little as it can, and the same; what a call costs more than the plain method is its overhead.
+//! All methods do the same minimal work. The overhead of a call is its cost minus the plain method's.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -28,21 +28,21 @@ impl Counter {
         self.value
     }
 
-    /// Awaits nothing, and holds nothing.
+    /// Awaits nothing, and locks nothing.
     #[task(straight)]
     #[inline(never)]
     pub async fn straight(_this: Ref<Self>, salt: u64) -> u64 {
         salt.rotate_left(5) ^ 3
     }
 
-    /// The same, as one that might suspend.
+    /// The same, in the schema of a method that may block.
     #[task(may_block)]
     #[inline(never)]
     pub async fn may_block(_this: Ref<Self>, salt: u64) -> u64 {
         salt.rotate_left(5) ^ 3
     }
 
-    /// Calls another method of its object on its way.
+    /// Calls another method of its object, and goes on with the value.
     #[task(stack)]
     #[inline(never)]
     pub async fn stack(this: Ref<Self>, salt: u64) -> u64 {
@@ -50,7 +50,7 @@ impl Counter {
         value ^ 1
     }
 
-    /// Ends in that call.
+    /// Calls the same method in tail position.
     #[task(stack)]
     #[inline(never)]
     pub async fn forward(this: Ref<Self>, salt: u64) -> u64 {
@@ -83,14 +83,14 @@ impl Counter {
         self.value
     }
 
-    /// Resolves a continuation that came as an argument, instead of delivering the value.
+    /// Resolves the continuation `k` instead of returning the value.
     pub fn resolve(&mut self, amount: u64, k: Continuation<u64>) {
         self.value = self.value.wrapping_add(amount);
         k.resolve(self.value);
     }
 }
 
-/// The floor: a method, called as Rust calls it.
+/// Returns the seconds of the floor: calls of a plain Rust method.
 pub fn plain(times: u64) -> f64 {
     let counter = black_box(Box::new(Counter { value: 3 }));
     let start = Instant::now();
@@ -98,11 +98,11 @@ pub fn plain(times: u64) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Who calls: an object as well, since other tasks may be stolen by the worker that they call.
+/// The caller. It is an object because the worker whose object is called might steal a floating task.
 #[derive(Serialize, Deserialize)]
 struct Caller;
 
-/// Declares the loop around each method of a counter, and the function that runs it.
+/// Declares, for each method of a counter, the loop around it and the function that runs the loop.
 macro_rules! loops {
     ($($name:ident)*) => {
         #[object]

@@ -1,4 +1,4 @@
-//! Making objects and freeing them, each alone: what the other takes is neither timed nor sent one by one.
+//! Creation and freeing of objects, each measured alone: the other one is not timed, and its messages are batched.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::calls::Counter;
 use super::ways::{BATCH, Distance};
 
-/// Lives where the objects do, and frees them there.
+/// An object on the node of the measured objects, which frees them there.
 #[derive(Serialize, Deserialize)]
 struct Sweeper;
 
@@ -26,7 +26,7 @@ struct Maker;
 
 #[object]
 impl Maker {
-    /// Makes one after the other, and has them freed together.
+    /// Creates objects one by one, timed, and has each batch freed on its node by one call.
     #[task(stack)]
     async fn create(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
         let node: usize = distance.node();
@@ -46,7 +46,7 @@ impl Maker {
         seconds
     }
 
-    /// Has them made together, and frees one after the other.
+    /// Creates each batch by one call, and frees its objects one by one, timed.
     #[task(stack)]
     async fn free(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
         let node: usize = distance.node();
@@ -66,7 +66,7 @@ impl Maker {
     }
 }
 
-/// The seconds since then, which becomes now.
+/// Returns the seconds since `clock`, and sets `clock` to now.
 fn lap(clock: &mut Instant) -> f64 {
     let now = Instant::now();
     now.duration_since(std::mem::replace(clock, now)).as_secs_f64()

@@ -1,15 +1,15 @@
-//! What a call of an object costs: by the schema of the method, on the object's own node, on another node of the worker, on
-//! another worker; and making objects, waiting, and answering.
+//! The cost of calling an object: by the schema of the method; on the object's own node, on another node of the same
+//! worker, or on another worker; also creation, waiting and replies.
 //!
-//! Beside them the floors: a plain method, and one cache line that goes back and forth between the two cores, measured in the
-//! same rounds, for the host moves them.
+//! The floors are measured in the same rounds, because they vary with the host: a plain method, and one cache line that
+//! travels back and forth between the two cores.
 //!
-//! - `ways`: all that is measured, by name
+//! - `ways`: all measurements by name
 //! - `beside`: the papers' figures, and the picture
 //! - `calls`: methods in every schema, and the loops that call them
 //! - `lives`: creating and freeing
 //! - `waits`: calls that have to wait
-//! - `replies`: calls without an answer, or with an answer to somebody else
+//! - `replies`: one-way calls, and calls that reply to a given continuation
 
 mod beside;
 mod calls;
@@ -34,7 +34,7 @@ use finespun_lab::show;
 /// The table's head: three distances on the stack, and three in frames.
 const HEAD: [&str; 7] = ["", "here", "worker", "remote", "heap here", "heap worker", "heap remote"];
 
-/// What one figure minus another says.
+/// Costs that are differences of two figures: the name, and the two measurements.
 const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("a fallback and its resumption", "fallback", "no-fallback"),
     ("waiting in line for a held object", "in-line", "fallback-held"),
@@ -43,14 +43,14 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("the same, waited for each time", "remote-exclusive", "remote-oneway"),
 ];
 
-/// The bench.
+/// The `invocation` bench.
 #[derive(Debug)]
 pub struct Invocation;
 
-/// What was found of one way.
+/// The results of one measurement.
 struct Found {
     way: Way,
-    /// Nanoseconds.
+    /// In nanoseconds.
     sample: Sample,
     counts: Option<Counts>,
 }
@@ -132,7 +132,7 @@ fn text(found: &[Found], rounds: usize) -> String {
     )
 }
 
-/// The table's lines of the parts that are shown; those of which nothing was measured are left out.
+/// Returns the table's lines for the parts that `shown` accepts; lines without a measurement are left out.
 fn cells(found: &[Found], shown: fn(Part) -> bool, cell: impl Fn(&Found) -> Option<String>) -> Vec<Vec<String>> {
     let mut lines = Vec::new();
     for kind in KINDS.iter().filter(|kind| shown(kind.part)) {
@@ -155,7 +155,7 @@ fn cells(found: &[Found], shown: fn(Part) -> bool, cell: impl Fn(&Found) -> Opti
     lines
 }
 
-/// Those of which both sides were measured.
+/// Returns the differences for which both sides were measured.
 fn differences(found: &[Found]) -> Vec<Vec<String>> {
     let least = |name: &str| found.iter().find(|found| found.way.name == name).map(|found| found.sample.least());
     let line = |&(what, whole, part): &(&str, &str, &str)| {
@@ -165,7 +165,7 @@ fn differences(found: &[Found]) -> Vec<Vec<String>> {
     DIFFERENCES.iter().filter_map(line).collect()
 }
 
-/// Counts of a call. Few are no whole numbers: what thieves and a busy receiver change.
+/// Formats the counts of a call. Some are not whole numbers: thieves and a busy receiver change them.
 fn counted(counts: Counts) -> String {
     let short = |count: f64| {
         let text = format!("{:.1}", count.abs());

@@ -1,5 +1,5 @@
-//! What an answer adds to a call: calls without one, calls whose answers are not waited for one by one, and calls whose answers
-//! go to a given continuation.
+//! The cost that a reply adds to a call: one-way calls, calls with several replies in flight, and calls that reply to a
+//! given continuation.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::calls::Counter;
 use super::ways::Distance;
 
-/// Calls that are under way at once.
+/// Calls in flight at the same time.
 const IN_FLIGHT: u64 = 10;
 type Ten = (u64, u64, u64, u64, u64, u64, u64, u64, u64, u64);
 
@@ -20,7 +20,7 @@ struct Asker;
 
 #[object]
 impl Asker {
-    /// Ends with an ordinary call: messages to a node keep their order, so all have been carried out by then.
+    /// Ends with an ordinary call: messages to a node keep their order, so its reply shows that all calls have run.
     #[task(stack)]
     async fn oneway(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
         let counter = on(distance.node()).create(Counter { value: 0 }).await;
@@ -34,8 +34,8 @@ impl Asker {
         seconds
     }
 
-    /// Ten calls are under way at once, and all are answered. Branches of a join, since a thief may take those of a `reduce`
-    /// to the object.
+    /// Keeps ten calls in flight and awaits all replies. They are branches of a `join!`, because a thief may move the
+    /// branches of a `reduce` to the object's worker.
     #[task(stack)]
     async fn in_flight(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
         let counter = on(distance.node()).create(Counter { value: 0 }).await;
@@ -58,7 +58,7 @@ impl Asker {
         start.elapsed().as_secs_f64()
     }
 
-    /// The caller's continuation is the call's reply destination.
+    /// Makes the caller's continuation the reply destination of the call.
     #[task(stack)]
     async fn given(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
         let counter = on(distance.node()).create(Counter { value: 0 }).await;
@@ -70,7 +70,7 @@ impl Asker {
         start.elapsed().as_secs_f64()
     }
 
-    /// The caller's continuation is an argument of a one-way call.
+    /// Passes the caller's continuation as an argument of a one-way call.
     #[task(stack)]
     async fn carried(_this: Ref<Self>, distance: Distance, times: u64) -> f64 {
         let counter = on(distance.node()).create(Counter { value: 0 }).await;
@@ -83,7 +83,7 @@ impl Asker {
     }
 }
 
-/// Declares the functions that run them.
+/// Declares the functions that run these methods.
 macro_rules! roots {
     ($($name:ident)*) => {
         $(

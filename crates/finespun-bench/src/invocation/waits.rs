@@ -1,7 +1,7 @@
-//! Calls that have to wait, and are resumed on the same worker.
+//! Calls that have to wait and are resumed on the same worker.
 //!
-//! Each stands beside the same calls that wait for nothing, or for less: the difference is what the wait costs. The caller has
-//! left the stack in its first turn, and its frame serves for all.
+//! Each is compared with the same calls that do not wait, or wait less: the difference is the cost of the wait. The
+//! caller has left the stack before the loop begins, so one frame of the caller serves all iterations.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use finespun::suspend_with;
 
 use super::ways::Distance;
 
-/// Keeps a continuation until somebody opens it.
+/// Stores a continuation until a call of `open` resolves it.
 struct Gate {
     waiting: Option<Continuation<u64>>,
 }
@@ -24,7 +24,7 @@ impl Gate {
 
 #[object]
 impl Gate {
-    /// Keeps the continuation, or resolves it at once.
+    /// Stores the continuation, or resolves it at once if `open` is set.
     fn leave(&mut self, open: bool, k: Continuation<u64>) {
         if open {
             k.resolve(1);
@@ -40,14 +40,14 @@ impl Gate {
         2
     }
 
-    /// Waits at this gate, unless that is open.
+    /// Waits at this gate, unless `open` is set.
     #[task(stack)]
     async fn pass(this: Ref<Self>, open: bool) -> u64 {
         let value: u64 = suspend_with(move |k: Continuation<u64>| this.leave(open, k)).await;
         value ^ 4
     }
 
-    /// Waits at another gate, and holds this one meanwhile.
+    /// Waits at another gate while holding the lock of this one.
     #[task(stack)]
     async fn hold(&mut self, other: Ref<Gate>) -> u64 {
         let value: u64 = suspend_with(move |k: Continuation<u64>| other.leave(false, k)).await;
@@ -59,7 +59,7 @@ impl Gate {
     }
 }
 
-/// Who calls.
+/// The caller.
 struct Caller;
 
 impl Caller {

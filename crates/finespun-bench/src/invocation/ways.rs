@@ -1,4 +1,4 @@
-//! What is measured: kinds of calls, each at some distances, some of them with every call in a frame as well.
+//! The measurements: kinds of calls, each at some distances, some also with every call in a frame.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 use super::{calls, lives, replies, waits};
 use crate::transports::round_trips_of_a_line;
 
-/// Calls of what takes nanoseconds, and of what takes hundreds.
+/// The number of calls per round: `SHORT` for calls of a few nanoseconds, `LONG` for calls of hundreds.
 pub const SHORT: u64 = 10_000_000;
 pub const LONG: u64 = 200_000;
-/// Of both, with `--quick`.
+/// The same for both, with `--quick`.
 const QUICK: u64 = 1000;
-/// Objects that are made or freed in a row; divides all of the above.
+/// The number of objects created or freed in a row; divides all of the above.
 pub const BATCH: u64 = 100;
-/// Of two runs, whose difference is counted.
+/// The calls of the two runs whose counters are subtracted.
 const COUNTED: [u64; 2] = [1000, 2000];
 
-/// Where the object is.
+/// The distance from the caller to the object.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Distance {
     /// On the caller's node.
@@ -32,11 +32,11 @@ pub enum Distance {
 
 use Distance::{Here, Remote, Worker};
 
-/// From near to far.
+/// All distances, from near to far.
 const DISTANCES: [Distance; 3] = [Here, Worker, Remote];
 
 impl Distance {
-    /// A node that is as far from this one.
+    /// Returns a node at this distance from the current one.
     pub fn node(self) -> usize {
         let steps = match self {
             Here => 0,
@@ -55,12 +55,12 @@ impl Distance {
     }
 }
 
-/// What a kind of call shows.
+/// The aspect that a kind of call measures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What no call can be faster than, and at which distance.
+    /// A lower bound on the time of every call at this distance.
     Floor(Distance),
-    /// A call that somebody waits for.
+    /// A call whose caller waits for the reply.
     Call,
     Create,
     /// A call that has to wait.
@@ -80,7 +80,7 @@ impl Part {
     }
 }
 
-/// The seconds that so many calls take.
+/// A function that performs `n` calls and returns their seconds: without a runtime, or as tasks.
 enum Run {
     Alone(fn(u64) -> f64),
     Tasks(fn(&Runtime, Distance, u64) -> f64),
@@ -91,7 +91,7 @@ pub struct Kind {
     pub name: &'static str,
     pub what: &'static str,
     pub part: Part,
-    /// Calls of an object of the caller's node.
+    /// The calls per round for an object on the caller's node.
     times: u64,
     run: Run,
 }
@@ -102,7 +102,7 @@ const fn kind(part: Part, times: u64, name: &'static str, what: &'static str, ru
     Kind { name, what, part, times, run: Run::Tasks(run) }
 }
 
-/// All lines, in their order.
+/// All lines, in order.
 pub const KINDS: &[Kind] = &[
     Kind {
         name: "plain",
@@ -142,14 +142,14 @@ pub const KINDS: &[Kind] = &[
 
 /// A cell of the table.
 pub struct Way {
-    /// Its name for `--only`.
+    /// The name for `--only`.
     pub name: String,
     pub kind: &'static Kind,
     pub distance: Distance,
     pub schema: Schema,
 }
 
-/// All cells.
+/// Returns all cells.
 pub fn ways() -> Vec<Way> {
     let way = |kind: &'static Kind, distance: Distance, schema| {
         let heap = (schema == Schema::Heap).then_some("heap");
@@ -172,10 +172,10 @@ pub fn ways() -> Vec<Way> {
     ways
 }
 
-/// What else `--only` can name.
+/// The additional names that `--only` takes.
 pub const COLUMNS: [&str; 4] = ["here", "worker", "remote", "heap"];
 
-/// What a call does, beside computing.
+/// Counters per call.
 #[derive(Clone, Copy, Serialize)]
 pub struct Counts {
     pub frames: f64,
@@ -185,12 +185,12 @@ pub struct Counts {
 }
 
 impl Way {
-    /// All ways of the same column, for `--only`.
+    /// Returns the name of the cell's column for `--only`.
     pub fn column(&self) -> &'static str {
         if self.schema == Schema::Heap { "heap" } else { self.distance.name() }
     }
 
-    /// How often it is called in one round.
+    /// Returns the number of calls in one round.
     pub fn times(&self, quick: bool) -> u64 {
         match (quick, self.distance, self.schema) {
             (true, ..) => QUICK,
@@ -199,7 +199,7 @@ impl Way {
         }
     }
 
-    /// The seconds that so many calls take.
+    /// Returns the seconds that `times` calls take.
     pub fn seconds(&self, times: u64) -> f64 {
         match self.kind.run {
             Run::Alone(run) => run(times),
@@ -207,7 +207,7 @@ impl Way {
         }
     }
 
-    /// Counted over two runs of different length, so that what is done once drops out.
+    /// Counts over two runs of different lengths: one-time work cancels in the difference.
     pub fn counts(&self) -> Option<Counts> {
         let Run::Tasks(run) = self.kind.run else { return None };
         let runtime = self.runtime();
@@ -226,9 +226,10 @@ impl Way {
         })
     }
 
-    /// Four nodes; two workers, each on a core of its own if there are two, if the object is another worker's.
+    /// Builds the runtime: four nodes, on two workers if the object belongs to another worker. Two workers are pinned
+    /// to a core each, where two cores exist.
     ///
-    /// No quantum ends in a round: the caller would go on as a frame.
+    /// The quantum never ends in a round: the caller would go on as a frame.
     fn runtime(&self) -> Runtime {
         let workers = if self.distance == Remote { 2 } else { 1 };
         let builder = Runtime::builder().workers(workers).nodes(4).schema(self.schema);

@@ -1,4 +1,4 @@
-//! What `Cache::Auto` makes of it: the applications without a cache, with one, and with one that decides for itself.
+//! The effect of `Cache::Auto`: the applications without a cache, with one, and with one that decides by itself.
 
 use finespun_lab::failure::Failure;
 use finespun_lab::show;
@@ -7,10 +7,10 @@ use serde_json::json;
 use super::{APPLICATIONS, AUTO, CACHED, OFF, Report, Way};
 use crate::measure::alternate;
 
-/// Microseconds that each message costs more on both sides.
+/// Extra microseconds that each message costs on both sides.
 const OVERHEADS: [f64; 6] = [0.0, 1.0, 5.0, 10.0, 20.0, 50.0];
 
-/// Where the cache is off and slower by this, it is not measured with more overhead: the gap grows.
+/// If the run without a cache is slower by this factor, it is not measured with more overhead: the gap grows.
 const FAR: f64 = 3.0;
 
 pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Table 4: the overhead of a message from which on the cache pays.
+//! Table 4: the message overhead above which the cache pays.
 
 use finespun::istructure::cost::MANNA;
 use finespun_lab::failure::Failure;
@@ -7,10 +7,10 @@ use serde_json::json;
 use super::{APPLICATIONS, CACHED, Report, SPLIT, Way, counted, figure, operations};
 use crate::measure::alternate;
 
-/// Added overheads in microseconds. Both times are straight lines in them, which cross at the critical point.
+/// Added overheads in microseconds. Both times are linear in the overhead, and the lines cross at the critical point.
 const OVERHEADS: [f64; 3] = [0.0, 0.5, 1.0];
 
-/// The straight line through points: its value at 0, and its slope.
+/// Fits a straight line to points: returns its value at 0, and its slope.
 fn fit(points: &[(f64, f64)]) -> (f64, f64) {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
@@ -73,7 +73,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn lines_are_fitted() {
+    fn a_straight_line_is_fitted() {
         let (at_0, slope) = super::fit(&[(0.0, 3.0), (1.0, 5.0), (2.0, 7.0)]);
         assert!((at_0 - 3.0).abs() < 1e-12 && (slope - 2.0).abs() < 1e-12);
     }

@@ -1,10 +1,11 @@
 //! Write-once arrays: the tables and figures of i-structure-software-cache, beside the paper's own.
 //!
-//! - `operations`: Tables 1 and 3: what gets, hits, misses and deferred reads cost, and the parameters of the cost model that follow
+//! - `operations`: Tables 1 and 3: the costs of gets, hits, misses and deferred reads, and the derived parameters of
+//!   the cost model
 //! - `rows`: the dense product by rows, of slices and of `local()`
-//! - `reads`: Table 2: what four applications read on 16 nodes, and how much of it hits
-//! - `critical`: Table 4: the overhead of a message from which on the cache pays, measured and derived
-//! - `auto`: the applications without a cache, with one, and with one that decides for itself, by overhead
+//! - `reads`: Table 2: the reads of four applications on 16 nodes, and their hit ratios
+//! - `critical`: Table 4: the message overhead above which the cache pays, measured and derived
+//! - `auto`: the applications without a cache, with one, and with one that decides by itself, by overhead
 //! - `predictions`: Figures 1 to 3: equation 1 with the paper's parameters and with ours
 
 mod auto;
@@ -26,13 +27,13 @@ use finespun_lab::failure::Failure;
 use super::sections::{self, Sections};
 use super::{Bench, Extra, Report};
 
-/// The nodes of the paper's machine.
+/// The number of nodes of the paper's machine.
 const NODES: usize = 16;
 
-/// An application, and what the paper found.
+/// An application, and the paper's results.
 struct Application {
     name: &'static str,
-    /// The command line without the form, in full and with `--quick`.
+    /// The command line without the form, full size and with `--quick`.
     line: &'static str,
     quick: &'static str,
     /// Table 2, for one node.
@@ -76,19 +77,19 @@ const APPLICATIONS: &[Application] = &[
     },
 ];
 
-/// How it is measured.
+/// The options of a measurement.
 struct Way {
     rounds: usize,
     quick: bool,
 }
 
 impl Way {
-    /// The command line of an application in a form.
+    /// Returns the command line of `application` in `form`.
     fn line(&self, application: &Application, form: &str) -> String {
         format!("{} {form}", if self.quick { application.quick } else { application.line })
     }
 
-    /// Runs an application once, on [`NODES`] nodes of one worker.
+    /// Runs an application once, on [`NODES`] nodes of one worker, with `overhead` microseconds added to each message.
     fn run(&self, line: &str, overhead: f64) -> Result<Timed<app::Answer>, Failure> {
         let runtime = Runtime::builder().workers(1).nodes(NODES).overhead(Duration::from_secs_f64(overhead * 1e-6));
         let executor = Executor::Tasks(runtime.build()?);
@@ -97,13 +98,13 @@ impl Way {
     }
 }
 
-/// The forms, as options: requests to objects, arrays without a cache, with one, and with one that decides for itself.
+/// The forms, as options: requests to objects; arrays without a cache, with one, and with one that decides by itself.
 const SPLIT: &str = "--form split";
 const OFF: &str = "--form istructure";
 const CACHED: &str = "--form cached --cache-block 8";
 const AUTO: &str = "--form auto";
 
-/// What an application reads on each node, on average.
+/// Counts the reads of an application, averaged over the nodes.
 fn counted(way: &Way, application: &Application) -> Result<Reads, Failure> {
     let answer = way.run(&way.line(application, &format!("{CACHED} --count")), 0.0)?.value;
     let count = |name: &str| answer.layout[name].as_f64().unwrap_or(0.0) / NODES as f64;
@@ -112,7 +113,7 @@ fn counted(way: &Way, application: &Application) -> Result<Reads, Failure> {
     Ok(reads(local, remote, ratio(hits, remote), ratio(deferred, hits)))
 }
 
-/// The bench.
+/// The `istructure` bench.
 #[derive(Debug)]
 pub struct Istructure;
 
@@ -137,7 +138,7 @@ impl Bench for Istructure {
     }
 }
 
-/// A number with as many digits as it needs.
+/// Formats a number with two decimals below 10, one below 100, and none from 100 on.
 fn figure(number: f64) -> String {
     match number.abs() {
         100.0.. => format!("{number:.0}"),

@@ -1,4 +1,4 @@
-//! Tables 1 and 3: what single operations cost, and the parameters of the cost model that follow from them.
+//! Tables 1 and 3: the costs of single operations, and the parameters of the cost model derived from them.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,13 +14,13 @@ use serde_json::json;
 use super::{NODES, Report, Way, figure};
 use crate::pcm::cycle;
 
-/// Elements of each node.
+/// Elements per node.
 const ELEMENTS: usize = 1 << 12;
 
-/// Elements of a block.
+/// Elements per block.
 const BLOCK: usize = 8;
 
-/// Tasks of each node that read at the same time.
+/// Tasks per node that read at the same time.
 const TASKS: usize = 64;
 
 /// Nanoseconds of each operation.
@@ -35,8 +35,8 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// The parameters of the cost model, in microseconds. As in section 2.2, what a remote read takes more than a local one is four
-    /// ends of messages.
+    /// Returns the parameters of the cost model, in microseconds. As in section 2.2, the extra cost of a remote read
+    /// over a local one is four message overheads: each of the two messages has two ends.
     pub(super) fn platform(&self) -> Platform {
         let [here, away] = self.method;
         let message = (away - here) / 4.0;
@@ -65,12 +65,12 @@ impl Memory {
     }
 }
 
-/// The node whose elements this node reads: itself, or the next one.
+/// Returns the node whose elements this node reads: itself, or the next one.
 fn home(away: bool) -> usize {
     (here() + usize::from(away)) % nodes()
 }
 
-/// Reads the `task`th of [`TASKS`] parts.
+/// Reads the `task`-th of [`TASKS`] parts.
 #[task(stack)]
 async fn read_part(memory: Ref<Memory>, task: usize) -> u64 {
     let mut sum: u64 = 0;
@@ -120,7 +120,7 @@ async fn call_away(count: usize) -> u64 {
     sum(join_all((0..TASKS).map(move |_| call_part(node, count / TASKS))).await)
 }
 
-/// Reads every `step`th element of so many from `first` on.
+/// Reads every `step`-th of `count` elements, from `first` on.
 #[task(stack)]
 async fn get_part(all: IArray<u64>, first: usize, count: usize, step: usize) -> u64 {
     let mut sum: u64 = 0;
@@ -133,14 +133,15 @@ async fn get_part(all: IArray<u64>, first: usize, count: usize, step: usize) -> 
     sum
 }
 
-/// Reads every `step`th element of a node's.
+/// Reads every `step`-th element of a node.
 #[task]
 async fn get_all((all, away, step): (IArray<u64>, bool, usize)) -> u64 {
     let (first, count) = (home(away) * ELEMENTS, ELEMENTS / TASKS);
     sum(join_all((0..TASKS).map(move |task| get_part(all, first + task * count, count, step))).await)
 }
 
-/// Reads the blocks of the `task`th part, each element of a block by a task of its own: the first misses, the others are deferred.
+/// Reads the blocks of the `task`-th part, each element of a block by its own task: the first misses, the others are
+/// deferred.
 #[task]
 async fn get_blocks_of(all: IArray<u64>, first: usize, task: usize) -> u64 {
     let count = ELEMENTS / TASKS;
@@ -186,7 +187,7 @@ async fn forget(memories: Vec<Ref<Memory>>) {
     }
 }
 
-/// Nanoseconds of each of `count` operations of every node, least of `rounds` runs.
+/// Returns the nanoseconds of one of `count` operations per node, the least of `rounds` runs.
 fn time<K: Task<Output = Vec<u64>> + Send>(
     runtime: &Runtime,
     rounds: usize,
@@ -201,7 +202,7 @@ fn time<K: Task<Output = Vec<u64>> + Send>(
     (0..rounds).map(each).fold(f64::INFINITY, f64::min)
 }
 
-/// Measures, on as many nodes of one worker as the applications have, which all do the same at the same time.
+/// Measures on as many nodes of one worker as the applications use, with all nodes doing the same at the same time.
 pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
     let runtime = Runtime::builder().workers(1).nodes(NODES).build()?;
     let rounds = if way.quick { 1 } else { 10 * way.rounds };
@@ -220,7 +221,7 @@ pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
     let off = runtime.run(array(Cache::Off));
     let get = [gets(off, false, 1), gets(off, true, 1)];
     runtime.run(off.free());
-    // A cache with room for one block: every first read of a block misses.
+    // A cache with room for one block: the first read of each block misses.
     let small = runtime.run(array(Cache::On { block: BLOCK, capacity: 1 }));
     let miss = gets(small, true, BLOCK);
     let block = time(&runtime, rounds, ELEMENTS / BLOCK, || everywhere(get_blocks, small));

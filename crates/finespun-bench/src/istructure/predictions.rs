@@ -1,4 +1,4 @@
-//! Figures 1 to 3: the overhead of a message from which on the cache pays, by equation 1.
+//! Figures 1 to 3: the message overhead above which the cache pays, by equation 1.
 
 use finespun::istructure::cost::{MANNA, Platform};
 use finespun_lab::failure::Failure;
@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::{Report, Way, operations, reads};
 
-/// Curves of a figure, for a platform.
+/// Computes the curves of a figure for a platform.
 type Curves = fn(&Platform) -> Vec<(String, Vec<(f64, f64)>)>;
 
-/// By the hit ratio, for shares of deferred hits; half of the reads are remote.
+/// Returns the curves over the hit ratio, one per share of deferred hits; half of the reads are remote.
 fn locality(platform: &Platform) -> Vec<(String, Vec<(f64, f64)>)> {
     let curve = |deferred: f64| {
         let point = |hits: u32| {
@@ -22,7 +22,7 @@ fn locality(platform: &Platform) -> Vec<(String, Vec<(f64, f64)>)> {
     [0.0, 0.25, 0.5, 0.75, 1.0].map(curve).into()
 }
 
-/// By the share of remote reads, for hit ratios; half of the hits are deferred.
+/// Returns the curves over the share of remote reads, one per hit ratio; half of the hits are deferred.
 fn remote_share(platform: &Platform) -> Vec<(String, Vec<(f64, f64)>)> {
     let curve = |hits: f64| {
         let point = |remote: u32| {
@@ -34,7 +34,8 @@ fn remote_share(platform: &Platform) -> Vec<(String, Vec<(f64, f64)>)> {
     [0.5, 0.8, 0.9, 0.99].map(curve).into()
 }
 
-/// By the speed of the processor; half of the reads are remote, 80 % of these hit, half of the hits are deferred.
+/// Returns the curve over the speed of the processor: half of the reads are remote, 80 % of these hit, and half of the
+/// hits are deferred.
 fn technology(platform: &Platform) -> Vec<(String, Vec<(f64, f64)>)> {
     let point = |times: u32| {
         let times = f64::from(times) / 4.0;
@@ -56,7 +57,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
         let mut panels = Vec::new();
         for (name, platform) in &platforms {
             let mut curves = curves(platform);
-            // Where the cache always pays there is nothing to be drawn.
+            // Omits points where the cache always pays: the critical overhead there is not positive.
             curves.iter_mut().for_each(|(_, points)| points.retain(|point| point.1 > 0.0));
             report.rows(curves.iter().map(|(curve, points)| {
                 json!({"section": "predictions", "figure": title, "platform": name, "curve": curve, "points": points})

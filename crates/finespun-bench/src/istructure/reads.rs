@@ -1,4 +1,4 @@
-//! Table 2: what the applications read on 16 nodes.
+//! Table 2: the reads of the applications on 16 nodes.
 
 use finespun::istructure::cost::Reads;
 use finespun_lab::failure::Failure;

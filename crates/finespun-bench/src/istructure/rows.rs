@@ -1,4 +1,5 @@
-//! The dense product by rows: what a node has of an array is a slice, so it costs what slices cost, vector instructions included.
+//! The dense product by rows: a node's own part of an array is a slice, so it costs the same as slices, vector
+//! instructions included.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,7 +15,8 @@ use serde_json::json;
 use super::{Report, Way};
 use crate::measure::alternate;
 
-/// Adds a row of the product up: the rows of the right factor, each times an element of the left one's row.
+/// Computes a row of the product: the sum of the right factor's rows, each multiplied by an element of the left
+/// factor's row.
 #[inline(never)]
 fn add_row(sum: &mut [f64], left: &[f64], right: &[f64]) {
     let n = sum.len();
@@ -36,7 +38,7 @@ fn by_slices(n: usize, left: &[f64], right: &[f64]) -> Vec<f64> {
     product
 }
 
-/// The factors, on the only node.
+/// Creates the factors on the only node.
 #[task]
 async fn factors(n: usize) -> [IArray<f64>; 2] {
     let left = IArray::create(n * n, layout::block(n * n, 1)).await;

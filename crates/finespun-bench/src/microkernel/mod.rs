@@ -1,12 +1,13 @@
 //! Threads that gather and compute, by stack or frames and by transport: the concert paper's section 5.1.
 //!
-//! What is measured is efficiency: the time that the computing alone takes, dealt evenly to all workers, over the time that
-//! the program takes. Four versions of the runtime are the paper's, of which each adds something to the first; the fifth is
-//! what a program gets that asks for nothing.
+//! The figure is efficiency: the time of the computing alone, divided evenly among all workers, over the time of the
+//! program. Four versions of the runtime are the paper's: a base, and additions to it; the fifth is the default of this
+//! library.
 //!
-//! - *impact*: by the share of accesses that are local, for several grains (figure 11)
-//! - *contention*: by where remote accesses go, and by how much grains vary (figure 12)
-//! - *region*: from which grain on a version is efficient, by the local share; of the same runs as *impact* (figure 13)
+//! - *impact*: by the share of local accesses, for several grains (figure 11)
+//! - *contention*: by the destinations of remote accesses, and by the variance of grains (figure 12)
+//! - *region*: the least grain at which a version is efficient, by the local share; from the same runs as *impact*
+//!   (figure 13)
 
 mod region;
 
@@ -45,20 +46,20 @@ const VERSIONS: [Version; 5] = [
     version("adaptive", Schema::Auto, Transport::Adaptive),
 ];
 
-/// Those that figure 12 compares, and ours.
+/// The versions that figure 12 compares, and ours.
 const CONTENDING: [usize; 3] = [1, 3, 4];
 
-/// The processors of the paper's machine.
+/// The number of processors of the paper's machine.
 const PLACES: usize = 32;
 
-/// Shares of remote accesses: the paper's.
+/// Shares of remote accesses, as in the paper.
 const REMOTE: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
-/// Mean grains in rounds of about 2 ns: the paper's 10 to 5000 us on a machine of 150 MHz are in proportion to its overheads,
-/// and so are these to ours.
+/// Mean grains in rounds of about 2 ns. The paper's 10 to 5000 us on a machine of 150 MHz are in proportion to its
+/// overheads, as these are to ours.
 const GRAINS: [u32; 6] = [50, 200, 1000, 5000, 20_000, 100_000];
 const FEW_GRAINS: [u32; 3] = [200, 1000, 20_000];
 const QUICK_GRAINS: [u32; 2] = [10, 100];
-/// The paper's deviations over the mean.
+/// The standard deviation of the grain over its mean, as in the paper.
 const VARIANCES: [f64; 3] = [0.0, 0.5, 1.0];
 const DESTINATIONS: [(&str, Destinations); 4] = [
     ("all-to-all", Destinations::AllToAll),
@@ -67,13 +68,13 @@ const DESTINATIONS: [(&str, Destinations); 4] = [
     ("hotspot16", Destinations::Hotspot(16)),
 ];
 
-/// Rounds of a run, as far as the numbers of threads below allow.
+/// Rounds per run, within the numbers of threads below.
 const ROUNDS: usize = 10_000_000;
-/// Threads of a place: at least and at most; and with `--quick`.
+/// Threads per place: minimum and maximum; and with `--quick`.
 const THREADS: (usize, usize) = (8, 500);
 const QUICK_THREADS: usize = 4;
 
-/// What stays the same throughout.
+/// The settings that are the same for all points.
 struct Setting<'a> {
     runtimes: Vec<Runtime>,
     workers: usize,
@@ -81,7 +82,7 @@ struct Setting<'a> {
     options: &'a BenchOptions,
 }
 
-/// Parameters of the program.
+/// The parameters of the program.
 #[derive(Clone, Copy)]
 struct Point {
     remote: f64,
@@ -90,26 +91,26 @@ struct Point {
     variance: f64,
 }
 
-/// Who computes.
+/// The side that computes.
 enum Runner {
-    /// Nobody but the one who measures: the computing alone.
+    /// Only the measuring thread: the computing alone.
     Ideal,
-    /// A version, with the program as it is there.
+    /// A version of the runtime, with the program that it has created.
     Version(usize, Places),
 }
 
-/// What was found at a point.
+/// The results at a point.
 struct Found {
     point: Point,
-    /// Threads of all places.
+    /// The threads of all places together.
     threads: usize,
-    /// The computing alone, dealt evenly to all workers.
+    /// The computing alone, divided evenly among all workers.
     ideal: Sample,
-    /// By version, those that were left out aside.
+    /// The times by version, without versions that were not measured.
     times: Vec<(usize, Sample)>,
 }
 
-/// The bench.
+/// The `microkernel` bench.
 #[derive(Debug)]
 pub struct Microkernel;
 
@@ -167,7 +168,7 @@ impl Setting<'_> {
         if self.options.quick { &QUICK_GRAINS[..1] } else { &FEW_GRAINS }
     }
 
-    /// Figures 11 and 13.
+    /// Measures figures 11 and 13.
     fn impact(&self, report: &mut Report) -> Result<Vec<Panel>, Failure> {
         let all: Vec<usize> = (0..VERSIONS.len()).collect();
         let mut by_grain: Vec<Vec<Found>> = Vec::new();
@@ -194,7 +195,7 @@ impl Setting<'_> {
         Ok(by_share(&by_grain, self.workers))
     }
 
-    /// Figure 12.
+    /// Measures figure 12.
     fn contention(&self, report: &mut Report) -> Result<Vec<Panel>, Failure> {
         report.say("Efficiency in %, 80 % of the accesses remote, by where they go; V: deviation of grains over their mean (figure 12)\n\n")?;
         let mut by_grain = Vec::new();
@@ -226,7 +227,8 @@ impl Setting<'_> {
         Problem { places: self.places, threads, remote, destinations, grain, variance, seed: 1 }
     }
 
-    /// Times the computing alone and some versions in turn; these must agree with the plain version.
+    /// Times the computing alone and some versions in turn. Fails if a version's result differs from the plain
+    /// version's.
     fn measure(&self, point: Point, versions: &[usize], report: &Report) -> Result<Found, Failure> {
         let Point { remote, destinations, grain, variance } = point;
         report.step(&format!("grain {grain}, {:.0} % remote to {}, V {variance:.1}", 100.0 * remote, destinations.0));
@@ -274,7 +276,7 @@ impl Setting<'_> {
     }
 }
 
-/// The seconds that the computing of all threads takes.
+/// Returns the seconds of the computing of all threads.
 fn alone(plan: &Plan) -> f64 {
     let start = Instant::now();
     for job in &plan.jobs {
@@ -296,7 +298,7 @@ impl Found {
         1.0 - self.point.remote
     }
 
-    /// The mean grain in seconds.
+    /// Returns the mean grain in seconds.
     fn seconds(&self, workers: usize) -> f64 {
         self.ideal.least() * workers as f64 / self.threads as f64
     }
@@ -306,7 +308,7 @@ impl Found {
         Some(self.ideal.least() / time.least())
     }
 
-    /// The efficiency of each version, in per cent.
+    /// Returns the efficiency of each version, in per cent.
     fn cells(&self) -> Vec<String> {
         let shown = |per_cent: f64| if per_cent < 9.95 { format!("{per_cent:.1}") } else { format!("{per_cent:.0}") };
         self.times.iter().map(|(_, time)| shown(100.0 * self.ideal.least() / time.least())).collect()
@@ -330,12 +332,12 @@ impl Found {
     }
 }
 
-/// The mean grain of what was found at one, in seconds.
+/// Returns the mean grain in seconds, from the results at one grain.
 fn grain(found: &[Found], workers: usize) -> f64 {
     found.iter().map(|found| found.seconds(workers)).fold(f64::INFINITY, f64::min)
 }
 
-/// The same for people.
+/// Formats the same grain in rounds and in seconds.
 fn grain_text(found: &[Found], workers: usize) -> String {
     let rounds = show::thousands(found[0].point.grain.into());
     format!("{rounds} rounds = {}", show::seconds(grain(found, workers)))
@@ -347,7 +349,8 @@ fn table(first: &str, versions: &[usize], report: &Report) -> Result<Table, Fail
     report.table(21, &head)
 }
 
-/// Figure 11, and where its curves cross 70 % figure 13: for each local share the efficiency of each version by the grain.
+/// Plots figure 11, and figure 13 where the curves cross 70 %: for each local share, the efficiency of each version by
+/// the grain.
 fn by_share(by_grain: &[Vec<Found>], workers: usize) -> Vec<Panel> {
     let panel = |(place, found): (usize, &Found)| {
         let curve = |(at, version): (usize, &Version)| {
@@ -362,7 +365,7 @@ fn by_share(by_grain: &[Vec<Found>], workers: usize) -> Vec<Panel> {
     by_grain[0].iter().enumerate().map(panel).collect()
 }
 
-/// Figure 12: for each variance and each version the efficiency by the grain, where accesses go somewhere.
+/// Plots figure 12: for each variance and version, the efficiency by the grain, one curve per destination.
 fn by_variance(by_grain: &[Vec<Found>], workers: usize) -> Vec<Panel> {
     let panel = |variance: f64, version: usize| {
         let curve = |(name, _): (&'static str, Destinations)| {

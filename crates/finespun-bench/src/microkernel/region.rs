@@ -1,4 +1,4 @@
-//! From which grain on a version is efficient: the concert paper's figure 13.
+//! The least grain at which a version is efficient: the concert paper's figure 13.
 
 use serde_json::{Value, json};
 
@@ -6,17 +6,18 @@ use super::{Found, VERSIONS, grain};
 use crate::paper::concert::CONCERT_FIGURE_13;
 use finespun_lab::show;
 
-/// What the paper asks for.
+/// The efficiency that the paper requires.
 const ENOUGH: f64 = 0.7;
 
-/// The least grain, in microseconds, that is efficient and above which all are; `None` if there is none. By grain: how long
-/// it takes, and the efficiency.
+/// Returns the least grain, in microseconds, such that this and all larger grains are efficient, or `None`. `by_grain`
+/// has the duration of each grain and its efficiency, from the shortest.
 fn least_grain(by_grain: &[(f64, f64)]) -> Option<f64> {
     let efficient = by_grain.iter().rev().take_while(|(_, efficiency)| *efficiency >= ENOUGH);
     efficient.last().map(|(grain, _)| *grain)
 }
 
-/// The region of each version, and the same as rows; of what was found for each grain, from the shortest, and local share.
+/// Returns the region of each version as a table and as rows. `by_grain` has the results for each grain, from the
+/// shortest, and each local share.
 pub(super) fn region(by_grain: &[Vec<Found>], workers: usize) -> (String, Vec<Value>) {
     let shares: Vec<String> = by_grain[0].iter().map(|found| format!("{:.0} % local", 100.0 * found.local())).collect();
     let (mut lines, mut rows) = (Vec::new(), Vec::new());
@@ -49,7 +50,7 @@ mod tests {
     use super::{CONCERT_FIGURE_13, VERSIONS, least_grain};
 
     #[test]
-    fn the_least_grain_has_no_inefficient_one_above_it() {
+    fn all_grains_above_the_least_grain_are_efficient() {
         for (efficiencies, least) in [
             ([0.7, 0.8, 0.9], Some(1.0)),
             ([0.1, 0.7, 0.9], Some(2.0)),
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_versions_of_the_paper_are_ours() {
+    fn every_version_of_the_paper_is_one_of_ours() {
         assert!(CONCERT_FIGURE_13.rows.iter().all(|row| VERSIONS.iter().any(|version| version.name == row.name)));
     }
 }

@@ -10,7 +10,7 @@ use crate::paper::concert::{CONCERT_TABLE_4_CALL, CONCERT_TABLE_4_FALLBACK};
 use crate::paper::hybrid::{HYBRID_TABLE_2_CALL, HYBRID_TABLE_2_FALLBACK};
 use finespun_lab::show;
 
-/// Our callers, and what the papers call them.
+/// Our callers, and the papers' names for them.
 const CALLERS: [(&str, Option<&str>); 5] = [
     ("straight", Some("non-blocking")),
     ("stack", Some("may block")),
@@ -19,7 +19,7 @@ const CALLERS: [(&str, Option<&str>); 5] = [
     ("heap", Some("parallel")),
 ];
 
-/// Our callees. A callee in the continuation-passing schema is one that takes its continuation: `suspend`.
+/// Our callees. A callee in the continuation-passing schema takes its continuation: `suspend`.
 const CALLEES: [(&str, Option<&str>); 5] = [
     ("straight", Some("non-blocking")),
     ("stack", Some("may block")),
@@ -28,11 +28,11 @@ const CALLEES: [(&str, Option<&str>); 5] = [
     ("heap", Some("parallel")),
 ];
 
-/// What may leave the stack beneath a caller: the wait alone, or a task that waits.
+/// The operation beneath a caller that may leave the stack: the wait alone, or a task that waits.
 const WAITERS: [(&str, Option<&str>); 3] =
     [("the wait", Some("continuation passing")), ("stack", Some("may block")), ("pinned", None)];
 
-/// Measures and prints both halves.
+/// Measures and prints both halves of the tables.
 ///
 /// # Errors
 ///
@@ -73,7 +73,7 @@ pub fn calls(callgrind: &mut Callgrind, report: &Report) -> Result<(), Trouble> 
             let mut leaves = |chain: &str| -> Result<f64, ChildError> {
                 Ok(count(&format!("heap {chain}: blocks"))? - count(&format!("heap {chain}: stays"))? - wait)
             };
-            // What the caller adds to what the callee costs alone; a wait alone costs nothing but itself.
+            // The caller's cost in addition to the callee's own. The wait alone has no callee cost besides `wait`.
             let cell = match (*caller, callee) {
                 ("forward", "the wait") => leaves("forward>wait")?,
                 (caller, "the wait") => leaves(caller)?,

@@ -1,9 +1,9 @@
 //! The papers' tables of sequential costs, measured anew, each figure beside the paper's own.
 //!
-//! - `calls`: what a call costs by the schemas of caller and callee, and what a fallback costs on top; `schemas` are the
-//!   callers and callees
+//! - `calls`: the cost of a call by the schemas of caller and callee, and the extra cost of a fallback; `schemas` has
+//!   the callers and callees
 //! - `primitives`: creating, queueing, touching, resolving
-//! - `sequential`: five programs by several conventions; `programs` are their versions, `native` those in C
+//! - `sequential`: five programs by several conventions; `programs` has their versions, `native` the versions in C
 
 mod calls;
 mod native;
@@ -18,12 +18,12 @@ use finespun_lab::args::BenchOptions;
 use finespun_lab::failure::Failure;
 use native::NativeError;
 
-/// All programs whose instructions these tables count.
+/// Returns all programs whose instructions these tables count.
 pub fn programs() -> impl Iterator<Item = &'static Program> {
     schemas::PROGRAMS.iter().chain(primitives::PROGRAMS)
 }
 
-/// The bench.
+/// The `overheads` bench.
 #[derive(Debug)]
 pub struct Overheads;
 
@@ -44,7 +44,7 @@ impl Bench for Overheads {
     }
 }
 
-/// Why there are no figures.
+/// The reason why figures are missing.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
@@ -77,11 +77,11 @@ fn measure(options: &BenchOptions, report: &mut Report) -> Result<(), Trouble> {
 }
 
 fn one_decimal(number: f64) -> String {
-    // No minus before a zero.
+    // Adding 0.0 turns a negative zero into a positive one.
     format!("{:.1}", (number * 10.0).round() / 10.0 + 0.0)
 }
 
-/// Our figure and, in brackets, the papers'.
+/// Formats our figure with the papers' in brackets.
 fn beside(ours: Option<String>, theirs: &[Option<f64>]) -> String {
     let known = theirs.iter().any(Option::is_some);
     let list = theirs.iter().map(|figure| figure.map_or_else(|| "-".to_owned(), |figure| figure.to_string()));
@@ -97,7 +97,7 @@ mod tests {
     use super::{beside, one_decimal};
 
     #[test]
-    fn figures_side_by_side() {
+    fn figures_are_formatted_side_by_side() {
         assert_eq!(beside(Some("7.4".to_owned()), &[Some(6.0), None]), "7.4 [6, -]");
         assert_eq!(beside(Some("7.4".to_owned()), &[None, None]), "7.4");
         assert_eq!(beside(None, &[Some(1.5)]), "[1.5]");

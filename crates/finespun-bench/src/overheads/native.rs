@@ -1,4 +1,4 @@
-//! The programs in C, compiled by gcc when they are wanted.
+//! The programs in C, compiled by gcc on demand.
 
 use std::env;
 use std::fs;
@@ -10,42 +10,42 @@ use finespun_lab::machine::tools;
 
 const SOURCE: &str = include_str!("table3.c");
 
-/// Why there are no C programs.
+/// The reason why the C programs are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum NativeError {
-    /// There is no compiler.
+    /// gcc is not installed.
     #[error("gcc is missing: install it, for example by `apt-get install gcc`")]
     NoCompiler,
     /// The compiler or the program could not be run.
     #[error("{what} could not be run: {source}")]
     Start {
-        /// Which of them.
+        /// The name of the compiler or program.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// One of them failed.
+    /// The compiler or the program failed.
     #[error("{what} failed: {said}")]
     Failed {
-        /// Which of them.
+        /// The name of the compiler or program.
         what: &'static str,
-        /// The last line that it wrote.
+        /// The last line of its output.
         said: String,
     },
 }
 
-/// The compiled programs, in a folder that goes when this goes.
+/// The compiled programs, in a folder that is removed on drop.
 #[derive(Debug)]
 pub struct Native {
     folder: PathBuf,
 }
 
 impl Native {
-    /// Compiles them by `gcc -O2`.
+    /// Compiles the programs by `gcc -O2`.
     ///
     /// # Errors
     ///
-    /// If there is no gcc, or it cannot do it.
+    /// If gcc is missing, or fails.
     pub fn compile() -> Result<Self, NativeError> {
         tools::find("gcc").ok_or(NativeError::NoCompiler)?;
         let folder = env::temp_dir().join(format!("finespun-overheads-{}", process::id()));
@@ -62,11 +62,11 @@ impl Native {
         self.folder.join("table3")
     }
 
-    /// Runs `program` so many times; its result, and the seconds of one run.
+    /// Runs `program` `times` times, and returns its result and the seconds of one run.
     ///
     /// # Errors
     ///
-    /// If it does not tell.
+    /// If the program fails, or prints no result.
     pub fn run(&self, program: &str, times: u64) -> Result<(u64, f64), NativeError> {
         const WHAT: &str = "the C program";
         let output = output(WHAT, Command::new(self.program()).args([program, &times.to_string()]))?;

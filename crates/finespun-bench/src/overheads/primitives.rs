@@ -1,7 +1,7 @@
 //! The primitives of threads and futures: the concert paper's table 1.
 //!
-//! The library does not show its primitives one by one. What can be told apart from outside is a phase: a plain function, called
-//! on a worker, that does one thing many times. The phases are the same for the clock and for the count.
+//! The library does not expose its primitives one by one. A phase can be measured from outside: a plain function,
+//! called on a worker, that does one thing many times. The clock and the counter measure the same phases.
 
 use std::hint::black_box;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,10 +31,10 @@ const RESOLVED: Program = phase("futures: resolved", |n| on_one_worker(resolved(
 const RESOLVE: Program = phase("futures: resolve", |n| on_one_worker(waiters(n, &Mutex::default(), &Mutex::default())))
     .within("phase_resolve");
 
-/// What is counted.
+/// The programs whose instructions are counted.
 pub const PROGRAMS: &[Program] = &[SPAWN, TOUCH, TAKE, THREADS, RESOLVED, RESOLVE];
 
-/// A row: what it is, which of the paper's primitives it comprises, and where our figures come from.
+/// A row: a description, the paper's primitives that it comprises, and its time.
 struct Row {
     what: &'static str,
     theirs: &'static [&'static str],
@@ -81,7 +81,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Nanoseconds of each of `n` since `start`.
+/// Returns the nanoseconds of one of `n` operations since `start`.
 fn each(start: Instant, n: u64) -> f64 {
     start.elapsed().as_nanos() as f64 / n as f64
 }
@@ -110,9 +110,9 @@ fn phase_take(handles: Vec<Handle<'static, u64>>) -> u64 {
     handles.into_iter().filter_map(|handle| handle.try_get().ok()).sum()
 }
 
-/// Spawns `n` empty tasks, lets all of them run, asks whether they have ended, and takes their values.
+/// Spawns `n` empty tasks, lets all tasks run, checks that they have ended, and takes their values.
 ///
-/// A worker runs its youngest task first, so that all have ended when the oldest has.
+/// A worker runs its youngest task first, so all tasks have ended when the oldest has.
 #[task]
 async fn threads(n: u64, times: &Mutex<Times>) -> u64 {
     let oldest: Handle<'static, u64> = spawn(empty(0));
@@ -131,7 +131,7 @@ async fn threads(n: u64, times: &Mutex<Times>) -> u64 {
     sum
 }
 
-/// `n` waits for a continuation that is resolved at once.
+/// Waits `n` times for a continuation that is resolved at once.
 #[task]
 async fn resolved(n: u64, times: &Mutex<Times>) -> u64 {
     let start: Instant = Instant::now();
@@ -171,14 +171,14 @@ async fn resolve_all(n: u64, waiting: &Continuations, times: &Mutex<Times>) {
     lock(times).resolve = each(start, n);
 }
 
-/// `n` tasks wait; then somebody resolves all their continuations.
+/// Lets `n` tasks wait, then resolves all their continuations.
 #[task]
 async fn waiters(n: u64, waiting: &Continuations, times: &Mutex<Times>) -> u64 {
     let (sum, ()) = join!(all_wait(n, waiting), resolve_all(n, waiting, times));
     sum
 }
 
-/// The times of one round.
+/// Returns the times of one round.
 fn time(n: u64) -> Times {
     let times = Mutex::default();
     on_one_worker(threads(n, &times));
@@ -231,7 +231,7 @@ pub fn primitives(
     Ok(report.say(&(text + "\n\n"))?)
 }
 
-/// Instructions of each row.
+/// Returns the instructions of each row.
 fn counts(callgrind: &mut Callgrind) -> Result<[f64; 6], ChildError> {
     let mut count = |program| callgrind.per_call(program);
     let (spawn, touch, take) = (count(&SPAWN)?, count(&TOUCH)?, count(&TAKE)?);

@@ -1,7 +1,7 @@
-//! The five programs of the hybrid paper's table 3: plain, in the schemas that the compiler chooses, all pinned, and without
-//! guard checks.
+//! The five programs of the hybrid paper's table 3: plain, in the schemas that the compiler chooses, all pinned, and
+//! without guard checks.
 //!
-//! Each is a loop of runs within one task, so that starting a run is no part of the time.
+//! Each program repeats its runs within one task, so the time excludes starting a run.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use finespun_apps::list::{List, Node};
 use finespun_apps::nqueens::Rows;
 use finespun_apps::qsort::input;
 
-/// What the programs work on.
+/// The input of the programs.
 pub struct Data {
     unsorted: Vec<u64>,
     list: List,
@@ -20,12 +20,12 @@ const FIB: u64 = 29;
 const QUEENS: u32 = 8;
 
 impl Data {
-    /// The paper's sizes; each program is to run so many times.
+    /// Creates inputs of the paper's sizes. Each program performs `times` runs.
     pub fn new(times: u64) -> Self {
         Data { unsorted: input(10_000, 1), list: List::build(128), times }
     }
 
-    /// What stands in the middle when the input is sorted.
+    /// Returns the middle element of the sorted input.
     pub fn middle(&self) -> u64 {
         let mut sorted = self.unsorted.clone();
         sorted.sort_unstable();
@@ -46,7 +46,7 @@ impl Iterator for Columns {
     }
 }
 
-/// Puts the middle element in its place; what is less comes before it, and the rest behind it.
+/// Partitions `v` around its middle element: less elements before it, all others behind it.
 #[inline]
 fn split(v: &mut [u64]) -> (&mut [u64], &mut [u64]) {
     let last = v.len() - 1;
@@ -91,7 +91,7 @@ pub mod plain {
         node.map_or(0, |node| node.value() + list(node.next()))
     }
 
-    /// Runs `once` as often as asked; the last result.
+    /// Runs `once` `times` times, and returns the last result.
     fn often(times: u64, mut once: impl FnMut() -> u64) -> u64 {
         (0..times).fold(0, |_, _| black_box(once()))
     }
@@ -122,7 +122,7 @@ pub mod plain {
     }
 }
 
-/// The task versions. `$schema` is in force for the recursions, `$leaf` for what they await that awaits nothing; the loops
+/// Declares the task versions. `$schema` applies to the recursions, `$leaf` to the tasks that await nothing; the loops
 /// around them are left to the compiler.
 macro_rules! versions {
     ($(#[$doc:meta])* $name:ident, #[$($schema:tt)*], #[$($leaf:tt)*]) => {

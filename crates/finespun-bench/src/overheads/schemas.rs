@@ -1,8 +1,8 @@
 //! Callers and callees of every schema, calling each other in a loop.
 //!
-//! Each callee takes a number and whether it is to block; blocking means `yield_now`, the cheapest wait that there is. A loop
-//! of each caller's schema calls it; the plain loop calls the plain callee, and what a call costs more than there is its
-//! overhead. Forwarding callers stand between a loop in the stack schema and the callee.
+//! Each callee takes a number and a flag that makes it block by `yield_now`, the cheapest wait. A loop of each caller's
+//! schema calls it. The plain loop calls the plain callee, and the overhead of a call is its cost minus a plain call's.
+//! Forwarding callers are called by a loop in the stack schema, and call the callee.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ use finespun::prelude::*;
 
 use crate::count::{Program, on_one_worker};
 
-/// Sizes of all loops, and turns for each unit of size.
+/// Sizes of all loops, and iterations per unit of size.
 const SIZES: (u64, u64) = (100, 10_000);
 const TURNS: u64 = 5;
 
@@ -18,7 +18,7 @@ const fn looping(name: &'static str, run: fn(u64) -> u64) -> Program {
     Program::new(name, SIZES, |n| n * TURNS, run)
 }
 
-// What is called.
+// The callees.
 
 #[inline(never)]
 fn plain(n: u64, block: bool) -> u64 {
@@ -34,7 +34,7 @@ fn plain_forward(n: u64, block: bool) -> u64 {
     plain(n ^ 2, block)
 }
 
-/// The straight callee: the plain function, as a task.
+/// The straight callee: the plain function as a task.
 #[task]
 async fn straight(n: u64, block: bool) -> u64 {
     plain(n, block)
@@ -56,7 +56,7 @@ async fn pinned(n: u64, block: bool) -> u64 {
     n ^ 1
 }
 
-/// Declares a caller that awaits `$callee` on its way, one for each schema.
+/// Declares callers of several schemas that await `$call` and go on with its value.
 macro_rules! callers {
     ($($schema:ident $name:ident($n:ident, $block:ident) $call:expr;)*) => {
         $(
@@ -109,14 +109,14 @@ async fn forward_to_wait(_n: u64, block: bool) {
     }
 }
 
-// Who calls.
+// The callers.
 
 fn plain_loop(turns: u64, callee: fn(u64, bool) -> u64) -> u64 {
     let callee = black_box(callee);
     (0..turns).fold(0, |sum, n| sum ^ callee(n, false))
 }
 
-/// Declares a loop of a schema; `heap` is a task that has left the stack before the loop begins.
+/// Declares loops of several schemas. A `heap` loop is a task that has left the stack before the loop begins.
 macro_rules! loops {
     ($(heap $name:ident($n:ident, $block:ident) $call:expr;)*) => {
         $(
@@ -183,7 +183,8 @@ loops! {
     heap heap_calls_pinned_to_pinned(n, block) pinned_to_pinned(n, block);
 }
 
-/// The heap caller that waits itself, and the one that calls what ends in a wait; what stays is a check that finds nothing.
+/// The heap caller that waits itself, or calls a task that ends in the wait. If it stays on the stack, it only does a
+/// checkpoint that finds nothing.
 #[task]
 async fn heap_waits(turns: u64, forward: bool, block: bool) -> u64 {
     yield_now().await;
@@ -201,7 +202,7 @@ async fn heap_waits(turns: u64, forward: bool, block: bool) -> u64 {
 
 macro_rules! programs {
     ($($name:literal $loops:ident;)*) => {
-        /// All loops, each with callees that end on the stack, and those of heap callers also with callees that block.
+        /// All loops: each with callees that end on the stack, and again with callees that block.
         pub const PROGRAMS: &[Program] = &[
             looping("call plain", |n| plain_loop(n * TURNS, plain)),
             looping("call plain forward", |n| plain_loop(n * TURNS, plain_forward)),

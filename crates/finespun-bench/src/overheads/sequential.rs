@@ -16,7 +16,7 @@ use finespun_lab::failure::Failure;
 use finespun_lab::sample::Sample;
 use finespun_lab::show;
 
-/// The conventions, as columns; what the paper calls them stands in its own line.
+/// The conventions, as columns, each with the paper's name for it.
 const COLUMNS: [(&str, Option<&str>); 7] = [
     ("heap only", Some("parallel")),
     ("pinned only", Some("1 interface")),
@@ -27,12 +27,12 @@ const COLUMNS: [(&str, Option<&str>); 7] = [
     ("C", Some("C")),
 ];
 
-/// What a program computes in each version; `None` where there is no such version.
+/// A program, with a function for each version; `None` if the version does not exist.
 struct Program {
     name: &'static str,
     /// The row of the paper's table.
     theirs: &'static str,
-    /// How the C programs know it.
+    /// The name in the C program.
     native: Option<&'static str>,
     answer: fn(&Data) -> u64,
     /// Runs per measurement; the heap-only version makes a hundredth.
@@ -123,7 +123,7 @@ fn run<T: Task<Output = u64> + Send>(runtime: &Runtime, task: T) -> u64 {
     runtime.run(task)
 }
 
-/// Who runs a program.
+/// The convention by which a program runs.
 enum Convention<'a> {
     Heap(&'a Runtime),
     Pinned(&'a Runtime),
@@ -135,7 +135,7 @@ enum Convention<'a> {
 }
 
 impl Convention<'_> {
-    /// The seconds of one run.
+    /// Returns the seconds of one run.
     fn time(&self, program: &Program, times: u64) -> Result<f64, Trouble> {
         let times = if matches!(self, Convention::Heap(_)) { times.div_ceil(100) } else { times };
         let data = Data::new(times);
@@ -168,7 +168,7 @@ impl Convention<'_> {
     }
 }
 
-/// Every version must give the program's answer.
+/// Checks that a version has returned the program's answer.
 fn check(program: &Program, data: &Data, answer: u64) -> Result<(), Trouble> {
     let expected = (program.answer)(data);
     if answer == expected {
@@ -185,7 +185,7 @@ type Samples = [Option<Sample>; COLUMNS.len()];
 ///
 /// # Errors
 ///
-/// If a version cannot be run, or gives another answer.
+/// If a version cannot be run, or returns another answer.
 pub fn sequential(options: &BenchOptions, report: &Report) -> Result<(), Trouble> {
     let native = Native::compile();
     let (runtime, heap) = (undisturbed().build().map_err(Failure::Start)?, undisturbed().block_every(1));

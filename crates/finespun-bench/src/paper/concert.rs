@@ -24,7 +24,7 @@ pub const CONCERT_TABLE_1: Table = Table {
 
 const SIZES: &[&str] = &["figure", "16", "32", "64", "128", "256", "512", "1024"];
 
-/// Table 2: what a message costs, by its size.
+/// Table 2: the cost of a message by its size.
 pub const CONCERT_TABLE_2: Table = Table {
     source: "concert runtime mechanisms, table 2",
     title: "Latency and software overheads of Concert communication primitives on the T3D for various message sizes. The vendor \
@@ -68,7 +68,7 @@ pub const CONCERT_TABLE_5: Table = Table {
     note: "columns are bytes",
 };
 
-/// Figure 10, as far as the text says it in numbers: source overheads of 1024 bytes under contention.
+/// Figure 10, where the text gives numbers: source overheads of 1024 bytes under contention.
 pub const CONCERT_FIGURE_10: Table = Table {
     source: "concert runtime mechanisms, section 4.3.1 (figure 10)",
     title: "Source overheads for push (left) and pull (right) versions of messaging on the T3D for four message sizes.",
@@ -99,7 +99,7 @@ pub const CONCERT_TABLE_4_CALL: Table = Table {
     note: "columns are the callee's schema; a C function call costs 25 to 40 instructions on an Alpha; 320 instructions are 2.1 us",
 };
 
-/// Table 4, right half: what a call costs on top when it must be unwound into the heap.
+/// Table 4, right half: the extra cost of a call that must be unwound into the heap.
 pub const CONCERT_TABLE_4_FALLBACK: Table = Table {
     source: "concert runtime mechanisms, table 4 (fallback overhead)",
     title: CAPTION_4,
@@ -115,7 +115,7 @@ pub const CONCERT_TABLE_4_FALLBACK: Table = Table {
            table lost its lines",
 };
 
-/// Figure 13, as far as the text says it in numbers: from which grain on the microkernel is efficient.
+/// Figure 13, where the text gives numbers: the least grain at which the microkernel is efficient.
 pub const CONCERT_FIGURE_13: Table = Table {
     source: "concert runtime mechanisms, section 5.1.3 (figure 13)",
     title: "Regions of the compute granularity and fraction of local accesses parameter space where the microkernel achieves at \

@@ -22,7 +22,7 @@ pub const HYBRID_TABLE_2_CALL: Table = Table {
     note: "columns are the callee's schema; a C function call costs 5 instructions on a SPARC with register windows, 10 to 15 elsewhere",
 };
 
-/// Table 2, right half: what a call costs on top when it must be unwound into the heap.
+/// Table 2, right half: the extra cost of a call that must be unwound into the heap.
 pub const HYBRID_TABLE_2_FALLBACK: Table = Table {
     source: "hybrid execution model, table 2 (right)",
     title: CAPTION_2,

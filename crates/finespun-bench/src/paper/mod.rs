@@ -1,7 +1,7 @@
 //! Figures from the papers, exactly as printed.
 //!
-//! They are what our own figures will stand beside: measured in 1995 and 1996 on a SPARC, a CM-5 and a T3D, so that only ratios
-//! and orders of magnitude compare.
+//! Our own figures are compared with these: measured in 1995 and 1996 on a SPARC, a CM-5 and a T3D, so only ratios and
+//! orders of magnitude compare.
 
 pub mod concert;
 pub mod hybrid;
@@ -9,31 +9,32 @@ pub mod hybrid;
 /// A table of a paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Table {
-    /// Which paper and which table.
+    /// The paper and the number of the table.
     pub source: &'static str,
-    /// The table's caption in the paper; where a table has two halves, the heading of the half first.
+    /// The table's caption in the paper; for a table with two halves, the heading of the half first.
     pub title: &'static str,
     /// The unit of all figures, unless a column says otherwise.
     pub unit: &'static str,
-    /// The heading of the column of names, then those of the figures.
+    /// The heading of the column of names, then the headings of the figures.
     pub head: &'static [&'static str],
     /// The rows.
     pub rows: &'static [Row],
-    /// What the paper says below the table, and how we read what it prints.
+    /// The paper's text below the table, and our reading of its print.
     pub note: &'static str,
 }
 
 /// A row of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// What the figures are about.
+    /// The name of the row.
     pub name: &'static str,
-    /// The figures, in the order of the columns; `None` where the paper has a dash or nothing.
+    /// The figures, in the order of the columns; `None` if the paper has a dash or nothing.
     pub figures: &'static [Option<f64>],
 }
 
 impl Table {
-    /// The figure in the row `name`, column `column`; `None` if there is no such place or the paper leaves it empty.
+    /// Returns the figure in the row `name`, column `column`, or `None` if this place does not exist or the paper
+    /// leaves it empty.
     pub fn figure(&self, name: &str, column: &str) -> Option<f64> {
         let place = self.head.iter().skip(1).position(|head| *head == column)?;
         let row = self.rows.iter().find(|row| row.name == name)?;
@@ -69,7 +70,7 @@ mod tests {
     ];
 
     #[test]
-    fn tables_are_rectangular_and_their_rows_have_names_of_their_own() {
+    fn tables_are_rectangular_with_unique_row_names() {
         for table in ALL {
             for (place, row) in table.rows.iter().enumerate() {
                 assert_eq!(row.figures.len() + 1, table.head.len(), "{}: {}", table.source, row.name);
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_by_name() {
+    fn figures_are_found_by_name() {
         assert_eq!(HYBRID_TABLE_3.figure("fib(29)", "3 interfaces"), Some(0.70));
         assert_eq!(HYBRID_TABLE_2_FALLBACK.figure("continuation passing", "may block"), Some(140.0));
         assert_eq!(CONCERT_TABLE_1.figure("thread_create", "cycles"), Some(150.0));
@@ -96,9 +97,9 @@ mod tests {
         assert_eq!(CONCERT_FIGURE_13.figure("base", "80 % local"), Some(300.0));
     }
 
-    /// The papers divided before they rounded; and one ratio is not that of its times.
+    /// The papers divided before they rounded; and one printed ratio does not match its times.
     #[test]
-    fn ratios_are_those_of_the_times_but_for_one() {
+    fn all_ratios_but_one_match_their_times() {
         let mut others = Vec::new();
         for table in [HYBRID_TABLE_4, HYBRID_TABLE_5, HYBRID_TABLE_6] {
             for (row, machine) in table.rows.iter().flat_map(|row| [(row, "CM-5"), (row, "T3D")]) {

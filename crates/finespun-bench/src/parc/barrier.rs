@@ -1,4 +1,4 @@
-//! A barrier by the number of activities, with and without beginning them: Figure 6.
+//! A barrier by the number of activities, with and without the cost of beginning them: Figure 6.
 
 use finespun::prelude::*;
 use finespun::sync;
@@ -22,7 +22,7 @@ async fn all(n: u64, rounds: u64) {
     parfor(0..n, move |_| syncs(rounds)).await;
 }
 
-/// More than one, to see what one costs beside the beginning.
+/// Additional barriers, whose time gives the cost of one barrier without the cost of beginning the activities.
 const MORE: u64 = 10;
 
 pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {

@@ -1,4 +1,5 @@
-//! What an activity costs that does next to nothing, what one in a hundred costs that waits, and what else there is to lose.
+//! The costs of minimal activities, of such activities when one in a hundred waits, of work in activities, and of a
+//! barrier.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -14,7 +15,7 @@ use finespun_lab::failure::Failure;
 use finespun_lab::show;
 
 thread_local! {
-    /// What activities add to: one for each worker.
+    /// The counter of each worker, to which activities add.
     static COUNTER: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -50,7 +51,7 @@ async fn light(n: u64) {
     lparfor(0..n, count).await;
 }
 
-/// Some nanoseconds for each step.
+/// Computes for a few nanoseconds per step.
 pub(super) fn compute(steps: u64) {
     let mut x = 1u64;
     for _ in 0..steps {
@@ -133,7 +134,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
     barriers(way, &many, report)
 }
 
-/// What a barrier costs each activity: many of them, less one.
+/// Measures the cost of a barrier per activity: the time of many barriers minus one barrier's.
 fn barriers(way: &Way, runtime: &Runtime, report: &Report) -> Result<(), Failure> {
     let table = report.table(10, &["activities", "ns per activity and sync"])?;
     for n in [100, 1000, 10_000, 100_000] {
@@ -148,7 +149,7 @@ fn barriers(way: &Way, runtime: &Runtime, report: &Report) -> Result<(), Failure
     Ok(())
 }
 
-/// Seconds.
+/// Returns the seconds that `run` takes.
 pub(super) fn timed(run: &dyn Fn()) -> f64 {
     let start = Instant::now();
     run();

@@ -1,11 +1,11 @@
-//! Groups of activities: the figures and tables of maxi-parc-runtime, and what ending a group costs.
+//! Groups of activities: the figures and tables of maxi-parc-runtime, and the cost of terminating a group.
 //!
-//! - `cost`: what an activity costs that does next to nothing, and a barrier
-//! - `spread`: Figure 4 and Table 2: how activities come to the workers, by policy
+//! - `cost`: the cost of a minimal activity, and of a barrier
+//! - `spread`: Figure 4 and Table 2: the distribution of activities to workers, by policy
 //! - `barrier`: Figure 6: a barrier by the number of activities, with and without beginning them
-//! - `trees`: Table 3: ending trees of activities, by how the members are found
-//! - `search`: Figure 7: a search with and without an end
-//! - `stop`: how long activities go on after their group has been ended
+//! - `trees`: Table 3: termination of trees of activities, by the method that finds the members
+//! - `search`: Figure 7: a search with and without termination
+//! - `stop`: the time that activities go on after their group has been terminated
 
 mod barrier;
 mod cost;
@@ -24,11 +24,11 @@ use finespun_lab::failure::Failure;
 use finespun_lab::machine::cores;
 use finespun_lab::show::{self, Up};
 
-/// The bench.
+/// The `parc` bench.
 #[derive(Debug)]
 pub struct Parc;
 
-/// How it is measured.
+/// The options of a measurement.
 struct Way {
     rounds: usize,
     workers: usize,
@@ -40,13 +40,13 @@ impl Way {
         Ok(Runtime::builder().workers(self.workers).policy(policy).members(members).build()?)
     }
 
-    /// As by default.
+    /// Builds a runtime with the default policy and member search.
     fn usual(&self) -> Result<Runtime, Failure> {
         self.runtime(Policy::default(), Members::default())
     }
 }
 
-/// Something to run, and its name.
+/// A named function to run.
 type Code<'a> = (&'a str, &'a dyn Fn(&Runtime));
 
 const SECTIONS: &Sections<Way> = &[
@@ -86,7 +86,7 @@ impl Bench for Parc {
     }
 }
 
-/// Milliseconds, for tables.
+/// Formats seconds as milliseconds, for tables.
 fn milliseconds(seconds: f64) -> String {
     format!("{:.3}", seconds * 1e3)
 }

@@ -1,4 +1,4 @@
-//! A search in a large array, sequential, without and with an end: Figure 7.
+//! A search in a large array: sequential, without and with termination: Figure 7.
 
 use finespun::Runtime;
 use finespun_apps::search;

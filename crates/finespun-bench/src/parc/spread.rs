@@ -1,4 +1,4 @@
-//! How activities come to the workers: Figure 4 and Table 2.
+//! The distribution of activities to workers: Figure 4 and Table 2.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,11 +15,11 @@ use crate::measure::take_turns;
 use finespun_lab::failure::Failure;
 use finespun_lab::show::{self, Panel};
 
-/// Seconds of Figure 4, as far as the text tells them: section 4.1. On ten processors of 4 MIPS.
+/// Seconds of Figure 4, where the text of section 4.1 gives them: on ten processors of 4 MIPS.
 const THEIRS: [(u64, &str); 5] =
     [(100, "about 100 s, 10 % each"), (1000, ""), (10_000, "about 85 s"), (100_000, ""), (1_000_000, "far more")];
 
-/// What ran where.
+/// The number of activities that ran on each worker, by its node.
 type Shares = [CachePadded<AtomicU64>];
 
 #[task]
@@ -122,7 +122,7 @@ async fn parfor_parfor_sync(n: u64) {
     parfor(0..n, move |_: u64| parfor_sync(n)).await;
 }
 
-/// Its rows, in seconds, on five processors: default, envelopes, representatives.
+/// The paper's Table 2: seconds on five processors, for the policies default, envelopes, representatives.
 const TABLE_2: [[f64; 3]; 4] = [[4.02, 3.36, 2.02], [2.02, 2.02, 2.02], [4.95, 5.12, 5.02], [7.50, 2.85, 2.50]];
 
 pub(super) fn table2(way: &Way, report: &mut Report) -> Result<(), Failure> {

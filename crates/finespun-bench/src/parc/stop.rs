@@ -1,8 +1,8 @@
-//! How long activities go on after their group has been ended.
+//! The time that activities go on after their group has been terminated.
 //!
-//! Activities compute, and look at the guard every ten microseconds, beneath three nested groups; each notes when it was last
-//! alive. One ends the outermost. A sample in which somebody has lost the processor meanwhile is not counted: that shows as a
-//! gap in what it notes.
+//! Activities compute beneath three nested groups, and check the guard every ten microseconds; each notes the time of
+//! its latest check. One activity terminates the outermost group. A sample does not count if an activity lost its
+//! processor after the request, which shows as a gap between its checks.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,17 +19,17 @@ use crate::measure::alternate;
 use finespun_lab::failure::Failure;
 use finespun_lab::show;
 
-/// Nanoseconds between two looks.
+/// Nanoseconds between two checks.
 const LOOK: u64 = 10_000;
-/// A gap that says that the thread did not run.
+/// A gap that shows that the thread did not run.
 const GAP: u64 = 3 * LOOK;
 
-/// What the activities note.
+/// The records of the activities.
 struct Notes {
     start: Instant,
-    /// When each was last alive.
+    /// The time of the latest check, by activity.
     alive: Vec<CachePadded<AtomicU64>>,
-    /// When the end was asked for.
+    /// The time at which termination was requested.
     asked: AtomicU64,
     preempted: AtomicBool,
 }
@@ -40,7 +40,8 @@ impl Notes {
     }
 }
 
-/// Computes for ever, unless it is the one that ends all, when all others have been alive for a while.
+/// Computes until terminated. Activity 0 terminates the whole after one millisecond, by which time the others have been
+/// running for a while.
 #[task]
 async fn computes(notes: &Notes, k: usize, whole: Level<()>) {
     let mut before = notes.now();
@@ -83,8 +84,8 @@ async fn ended(notes: &Notes) {
     level(|whole| first(notes, whole)).await;
 }
 
-/// A loop of activities of some 10 ns: that ends its group when it finds something, which it does not; the same that cannot; and
-/// calls in no group at all.
+/// Computes for some 10 ns. Three loops call it: activities that could terminate their group but never find the value,
+/// activities that cannot, and calls outside any group.
 #[inline(always)]
 fn look(k: u64) -> u64 {
     compute(10);
@@ -151,7 +152,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
     let [median, most_of, most] = [0.5, 0.99, 1.0].map(at);
     let n = if way.quick { 10_000 } else { 1_000_000 };
     let one = Runtime::builder().workers(1).build()?;
-    // What no activity finds.
+    // A value that no activity finds.
     let wanted = std::hint::black_box(u64::MAX);
     let variants: [&dyn Fn() -> bool; 3] =
         [&|| one.run(that_may_end(n, wanted)), &|| one.run(that_goes_through(n, wanted)), &|| {

@@ -1,7 +1,7 @@
-//! Ending trees of activities, by how the members are found: Table 3.
+//! Termination of trees of activities, by the method that finds the members: Table 3.
 //!
-//! All activities of a tree of some 4000 wait; then the last ends the whole. What a group costs to begin is compared with the
-//! same tree of joins, which has no groups.
+//! All activities of a tree of some 4000 wait; then the last one terminates the whole. The baseline for the cost of
+//! beginning a group is the same tree of joins, which has no groups.
 
 use std::cell::Cell;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -19,7 +19,7 @@ use crate::measure::take_turns;
 use finespun_lab::failure::Failure;
 use finespun_lab::show;
 
-/// A tree: so many children for each activity, so many levels.
+/// The shape of a tree: children per activity, and levels.
 #[derive(Clone, Copy)]
 struct Shape {
     name: &'static str,
@@ -40,19 +40,19 @@ impl Shape {
         self.width.pow(self.depth)
     }
 
-    /// All activities.
+    /// Returns the number of activities.
     fn activities(self) -> u64 {
         (1..=self.depth).map(|level| self.width.pow(level)).sum()
     }
 }
 
-/// What the activities of a tree share.
+/// The data that the activities of a tree share.
 struct Tree {
     width: u64,
     leaves: u64,
     waiting: AtomicU64,
     never: Semaphore,
-    /// When all leaves but one waited.
+    /// The time at which all leaves but one were waiting.
     turn: Mutex<Option<Instant>>,
 }
 
@@ -62,7 +62,7 @@ impl Tree {
         Tree { width, leaves, waiting: AtomicU64::new(0), never: Semaphore::new(0), turn: Mutex::new(None) }
     }
 
-    /// Whether this leaf is the last.
+    /// Counts this leaf. Returns true, and notes the time, if it is the last.
     fn last(&self) -> bool {
         let last = self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.leaves;
         if last {
@@ -84,7 +84,7 @@ async fn grouped(tree: &Tree, depth: u32) -> ControlFlow<()> {
     Continue(())
 }
 
-/// The break goes up by itself: each level hands on what its group delivers.
+/// The break propagates by itself: each level returns its group's result.
 #[task]
 async fn ended(tree: &Tree, depth: u32) -> bool {
     parfor(0..tree.width, |_: u64| grouped(tree, depth - 1)).await.is_break()
@@ -101,14 +101,14 @@ async fn joined(tree: &Tree, depth: u32) {
     }
 }
 
-/// How the tree is made.
+/// The way in which a tree is made.
 #[derive(Clone, Copy, PartialEq)]
 enum Made {
     Joins,
     Groups(Members),
 }
 
-/// Nanoseconds per activity to begin them all and to end them all, and steps to find a member.
+/// Nanoseconds per activity for beginning and for terminating the tree, and steps to find a member.
 #[derive(Clone, Copy)]
 struct Cost {
     begin: f64,
@@ -130,7 +130,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
     ];
     let table = report.table(12, &head)?;
     let variants = [Made::Joins, Made::Groups(Members::RangeCodes), Made::Groups(Members::BottomUp)];
-    // One worker: what is counted is work.
+    // One worker, because the figures are amounts of work.
     let one = |members| Runtime::builder().workers(1).policy(Policy::Steal).members(members).build();
     for shape in SHAPES {
         if way.quick && shape.depth > 2 {
@@ -174,7 +174,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
     )
 }
 
-/// Makes a tree and ends it.
+/// Makes a tree and terminates it.
 fn once(runtime: &Runtime, shape: Shape, made: Made) -> Cost {
     let tree = Tree::new(shape);
     let before = runtime.stats();

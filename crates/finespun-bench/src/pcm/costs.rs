@@ -1,4 +1,4 @@
-//! Section 3 of the paper: what each step in the life of a closure costs.
+//! Section 3 of the paper: the cost of each step in the life of a closure.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -12,31 +12,31 @@ use serde_json::json;
 use super::{Report, Way};
 use finespun_lab::failure::Failure;
 
-/// How many closures are made, posted and run in one go: as many as stay in the cache.
+/// Closures that are made, posted and run in one go: as many as stay in the cache.
 const BATCH: usize = 200;
-/// How many are there to be taken over by another worker.
+/// Closures that are posted for another worker to take over.
 const MANY: usize = 2000;
 
-/// Nanoseconds, by the paper's names.
+/// Nanoseconds, with the paper's names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     /// Make a closure: M_c.
     pub(super) make: f64,
     /// Send one argument of several to a closure here: S_l.
     pub(super) send: f64,
-    /// Send the only argument: with the post.
+    /// Send the only argument, which posts the closure.
     send_last: f64,
     /// Post: P_c.
     pub(super) post: f64,
-    /// Schedule: to a thread and back: S_c.
+    /// Schedule, from posted to running and back: S_c.
     pub(super) schedule: f64,
-    /// What a send to a closure that another worker made costs more: T_a. Nothing on one worker.
+    /// The extra cost of a send to a closure that another worker made: T_a. 0 on one worker.
     pub(super) transfer: f64,
-    /// What a closure costs more that another worker takes over: T_c. Nothing on one worker.
+    /// The extra cost of a closure that another worker takes over: T_c. 0 on one worker.
     pub(super) migrate: f64,
 }
 
-/// When things happened.
+/// Times of events.
 #[derive(Debug)]
 struct Stamps {
     start: Instant,
@@ -53,7 +53,7 @@ impl Stamps {
         self.at[index].store(self.start.elapsed().as_nanos() as u64, Relaxed);
     }
 
-    /// Nanoseconds for each of `count` between two stamps.
+    /// Returns the nanoseconds of one of `count` operations between two stamps.
     fn each(&self, from: usize, to: usize, count: usize) -> f64 {
         let [from, to] = [from, to].map(|index| self.at[index].load(Relaxed));
         to.saturating_sub(from) as f64 / count as f64
@@ -87,14 +87,14 @@ fn several(end: Cont<()>, values: Vector<u64>) {
     send_argument((), end);
 }
 
-/// Ends when both have.
+/// Ends the computation when it has both arguments.
 #[thread]
 fn both(end: Cont<()>, first: (), second: ()) {
     black_box((first, second));
     send_argument((), end);
 }
 
-/// Makes, posts and runs closures: the stamps 0 and 1 around making, 1 and 2 around posting, 3 and 0 again around running.
+/// Makes, posts and runs closures: the stamps 0 and 1 enclose making, 1 and 2 posting, and a new 0 and 3 running.
 fn make_and_run(runtime: &Runtime) -> [f64; 3] {
     let stamps = Stamps::new();
     let clock = Arc::clone(&stamps);
@@ -102,7 +102,7 @@ fn make_and_run(runtime: &Runtime) -> [f64; 3] {
     runtime.run(
         top(|end| {
             let ends = make_closure!(both, end, _, _);
-            // It runs last.
+            // This closure runs last.
             post(make_closure!(stamp, ends.first, 3));
             let mut closures: Vec<Closure<nothing>> = Vec::with_capacity(BATCH);
             clock.stamp(0);
@@ -113,7 +113,7 @@ fn make_and_run(runtime: &Runtime) -> [f64; 3] {
             closures.into_iter().for_each(post);
             clock.stamp(2);
             found = [clock.each(0, 1, BATCH), clock.each(1, 2, BATCH)];
-            // It runs first.
+            // This closure runs first.
             post(make_closure!(stamp, ends.second, 0));
         })
         .sharing(Arc::clone(&stamps)),
@@ -137,7 +137,7 @@ fn send(runtime: &Runtime) -> [f64; 2] {
         only.into_iter().zip(0..).for_each(|(to, k)| send_argument(k, to));
         clock.stamp(2);
         found = [clock.each(0, 1, BATCH), clock.each(1, 2, BATCH)];
-        // The last, whose number of holes is not one of those above.
+        // One more hole than those measured: the last send posts the closure, and is not timed.
         to.for_each(|to| send_argument(0, to));
     }));
     found
@@ -155,7 +155,8 @@ fn send_far(#[shared] stamps: &Stamps, end: Cont<()>, to: Vec<Cont<u64>>) {
     send_argument((), end);
 }
 
-/// Posts something now and then, by which others come to see what there is, until somebody has counted as much.
+/// Posts a closure from time to time until `stamps.count` reaches `count`: each post lets other workers see posted
+/// closures.
 fn until(stamps: &Stamps, count: usize) {
     while stamps.count.load(Relaxed) < count {
         post(make_closure!(nothing, 0, 0));
@@ -174,7 +175,7 @@ fn send_global(runtime: &Runtime) -> f64 {
                 far.push(closure.x);
                 near.push(closure.y);
             }
-            // In no order that a cache could guess: 37 and the batch have no common factor.
+            // In an order that no prefetcher can guess: 37 and the batch have no common factor.
             let mut order: Vec<(usize, Cont<u64>)> = far.into_iter().enumerate().collect();
             order.sort_by_key(|(index, _)| index * 37 % BATCH);
             let far: Vec<Cont<u64>> = order.into_iter().map(|(_, to)| to).collect();
@@ -187,7 +188,7 @@ fn send_global(runtime: &Runtime) -> f64 {
     stamps.each(0, 1, BATCH)
 }
 
-/// One of many that another worker takes over.
+/// One of many closures that another worker takes over.
 #[thread]
 fn taken(#[shared] stamps: &Stamps) {
     // The first few are taken while the other worker still posts.
@@ -212,7 +213,8 @@ fn migrate(runtime: &Runtime) -> f64 {
     stamps.each(0, 1, 400)
 }
 
-/// So many steps of four cycles each: a multiplication, beside a shift, and what joins them, which waits for both.
+/// Computes `steps` steps of four cycles each: a multiplication in parallel with a shift, and an exclusive or that
+/// waits for both.
 #[inline(always)]
 pub(super) fn compute(steps: u64) {
     let mut x = black_box(1_u64);
@@ -222,7 +224,7 @@ pub(super) fn compute(steps: u64) {
     black_box(x);
 }
 
-/// Nanoseconds of a processor cycle.
+/// Returns the nanoseconds of a processor cycle.
 pub(crate) fn cycle() -> f64 {
     let steps = 1_000_000;
     let times = (0..5).map(|_| {
@@ -233,7 +235,7 @@ pub(crate) fn cycle() -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// The least of so many measurements of each.
+/// Returns the least of `times` measurements, for each figure.
 fn least<const N: usize>(times: usize, measure: impl Fn() -> [f64; N]) -> [f64; N] {
     (0..times).fold([f64::INFINITY; N], |least, _| {
         let found = measure();
@@ -241,7 +243,7 @@ fn least<const N: usize>(times: usize, measure: impl Fn() -> [f64; N]) -> [f64; 
     })
 }
 
-/// Measures.
+/// Measures all costs.
 pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
     let times = if way.quick { 5 } else { 200 * way.rounds };
     let one = way.runtime(1)?;
@@ -251,7 +253,7 @@ pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
     if way.workers > 1 {
         let many = way.runtime(way.workers)?;
         let times = if way.quick { 1 } else { 20 * way.rounds };
-        // The median: the least is of a line that happened to be there already.
+        // The median: the least would be a cache line that happened to be local already.
         let median = |measure: &dyn Fn(&Runtime) -> f64| {
             let mut found: Vec<f64> = (0..times).map(|_| measure(&many)).collect();
             found.sort_by(f64::total_cmp);

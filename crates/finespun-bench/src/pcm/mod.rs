@@ -1,7 +1,8 @@
 //! Closures by hand: the costs, the model and the programs of pcm-continuation-passing-threads.
 //!
-//! - `costs`: section 3: what making, sending, posting and scheduling cost
-//! - `programs`: what a tail call gains on fib, and the programs against their plain versions; how many closures migrate
+//! - `costs`: section 3: the costs of making, sending, posting and scheduling
+//! - `programs`: the gain of a tail call on fib, and the programs against their plain versions; the share of closures
+//!   that migrate
 //! - `model`: equations 1 and 2 with the measured costs, beside measured efficiency
 //! - `table1`: Table 1: a picture by static and by dynamic distribution
 
@@ -22,11 +23,11 @@ use finespun_lab::failure::Failure;
 use finespun_lab::machine::cores;
 use finespun_lab::show::{self, Up};
 
-/// The bench.
+/// The `pcm` bench.
 #[derive(Debug)]
 pub struct Pcm;
 
-/// How it is measured.
+/// The options of a measurement.
 struct Way {
     rounds: usize,
     workers: usize,
@@ -38,7 +39,7 @@ impl Way {
         Ok(Runtime::builder().workers(workers).build()?)
     }
 
-    /// One worker, and all of them, if that is more.
+    /// Returns 1, and the number of all workers if it is larger.
     fn sizes(&self) -> Vec<usize> {
         if self.workers > 1 { vec![1, self.workers] } else { vec![1] }
     }

@@ -1,8 +1,9 @@
-//! Equations 1 and 2: the efficiency that the measured costs let expect, beside the measured one, by the run length of a thread.
+//! Equations 1 and 2: the efficiency predicted from the measured costs, beside the measured one, by the run length of a
+//! thread.
 //!
-//! The program is a binary tree: a thread for each vertex, and one for each inner vertex that adds up; all of them compute for
-//! as long. With L leaves that are 3 L - 2 threads and 2 L - 1 sends. With tail calls, one of two children is called: L - 1 of
-//! the threads are.
+//! The program is a binary tree: a thread for each vertex, and for each inner vertex another one that adds up; all of
+//! them compute for the same time. L leaves make 3 L - 2 threads and 2 L - 1 sends. With tail calls, one of two
+//! children is called: L - 1 threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -17,12 +18,12 @@ use crate::measure::alternate;
 use finespun_lab::failure::Failure;
 use finespun_lab::show::Panel;
 
-/// What the threads of a tree share.
+/// The data that the threads of a tree share.
 #[derive(Debug)]
 struct Tree {
-    /// How long each computes.
+    /// Steps that each thread computes.
     steps: u64,
-    /// Sends to closures that another worker has made.
+    /// The number of sends to closures that another worker has made.
     global: AtomicU64,
 }
 
@@ -89,16 +90,16 @@ enum Version {
     Tailed,
 }
 
-/// What the equations say.
+/// The parameters of the equations.
 struct Model<'a> {
     costs: &'a Costs,
-    /// Sends for each thread.
+    /// Sends per thread.
     sends: f64,
-    /// Of the threads, those that are not called by a tail call.
+    /// The share of threads that are not called by a tail call.
     posted: f64,
-    /// Of the sends, those to another worker's closure.
+    /// The share of sends to another worker's closure.
     global: f64,
-    /// Of the closures, those that migrate.
+    /// The share of closures that migrate.
     migrated: f64,
 }
 
@@ -111,12 +112,14 @@ impl Model<'_> {
         self.costs.post + self.migrated * self.costs.migrate
     }
 
-    /// Equation 1 as it is printed: posting and scheduling for every thread, sending for those that are not called.
+    /// Returns the efficiency by equation 1 as printed: it charges posting and scheduling to every thread, and sending
+    /// only to threads that are not called.
     fn printed(&self, run: f64) -> f64 {
         run / (self.posted * (self.costs.make + self.send()) + self.post() + self.costs.schedule + run)
     }
 
-    /// A tail call spares what the closure would cost, but no send. Without tail calls both are equation 2.
+    /// Returns the efficiency by the corrected equation: a tail call avoids the cost of the closure, but no send.
+    /// Without tail calls both equations are equation 2.
     fn mended(&self, run: f64) -> f64 {
         run / (self.posted * (self.costs.make + self.post() + self.costs.schedule) + self.send() + run)
     }

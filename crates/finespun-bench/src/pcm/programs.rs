@@ -1,4 +1,5 @@
-//! The programs: what a tail call gains, what closures cost beside plain calls and tasks, and how many of them migrate.
+//! The programs: the gain of a tail call, the cost of closures compared with plain calls and tasks, and the share of
+//! closures that migrate.
 
 use finespun::Runtime;
 use finespun_apps::protein::{Lattice, Problem, Sequence};
@@ -13,7 +14,7 @@ use finespun_lab::show;
 /// A chain of 27 for the box of 3 x 3 x 3.
 const CHAIN: &str = "HPHHPPHHHHPHHHPPHHPPHPHHHPH";
 
-/// What can be run, and what it must deliver.
+/// A named version of a program, which returns the program's result.
 type Variant<'a> = (&'a str, &'a dyn Fn(&Runtime) -> u64);
 
 pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
@@ -63,7 +64,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
     ))
 }
 
-/// One program in all versions; what its tail call gains, in per cent, if it has one.
+/// Measures all versions of one program. Returns the gain of its tail call in per cent, if it has one.
 fn one(
     way: &Way,
     program: &str,

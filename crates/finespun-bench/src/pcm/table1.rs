@@ -1,8 +1,8 @@
 //! Table 1: a picture by static and by dynamic distribution.
 //!
-//! The static shares are rows one below the other, as many for each worker. What each takes is the sum of its rows' times, which
-//! are measured one by one: shares do not disturb each other, so that holds for any number of workers. The dynamic
-//! distribution is the program of Figure 8, and runs on as many workers as there are.
+//! The static shares are blocks of consecutive rows, equally many for each worker. The time of a share is the sum of
+//! its rows' times, which are measured one by one: shares do not disturb each other, so the sum holds for any number of
+//! workers. The dynamic distribution is the program of Figure 8, and runs on at most the available workers.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,8 +15,8 @@ use serde_json::json;
 use super::{Report, Way};
 use finespun_lab::failure::Failure;
 
-/// The paper's: nodes; least and greatest time of the static shares; time of the dynamic distribution; the most and the fewest
-/// pixels that a node has traced; on a CM-5, 512 x 512 pixels.
+/// The paper's values: nodes; least and greatest time of the static shares; time of the dynamic distribution; the most
+/// and the fewest pixels that a node has traced; on a CM-5, 512 x 512 pixels.
 const THEIRS: [(usize, f64, f64, f64, u64, u64); 7] = [
     (1, 1590.0, 1590.0, 1590.0, 262_144, 262_144),
     (2, 602.0, 988.0, 795.0, 135_312, 126_832),
@@ -27,7 +27,7 @@ const THEIRS: [(usize, f64, f64, f64, u64, u64); 7] = [
     (64, 10.0, 36.0, 23.0, 7_210, 2_595),
 ];
 
-/// How much longer the slowest of the static shares takes.
+/// Formats the extra time of the slowest static share over the dynamic distribution, in per cent.
 fn better(most: f64, dynamic: f64) -> String {
     format!("{:.0} %", 100.0 * (most / dynamic - 1.0))
 }

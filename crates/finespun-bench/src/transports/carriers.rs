@@ -1,7 +1,8 @@
-//! How many messages per second go from one thread to another, and how long one takes there and back.
+//! Messages per second from one thread to another, and the time of a round trip.
 //!
-//! Our transports, push and pull, beside the channels that programs use instead, and beside the floor: one cache line that
-//! goes back and forth between the two cores. Nobody blocks: who finds no room or no message tries again, ours and theirs.
+//! Our transports, push and pull, are compared with the channels that programs use instead, and with the floor: one
+//! cache line that travels back and forth between the two cores. Neither side ever blocks: a sender without room and a
+//! receiver without a message try again, in our transports and in the channels.
 
 use std::sync::mpsc;
 
@@ -19,17 +20,17 @@ use finespun_lab::show;
 /// 16 bytes.
 const WORDS: usize = 2;
 
-/// Messages that may be under way.
+/// Messages in flight where a carrier is bounded.
 const ROOM: usize = 256;
 
 const STREAM: u64 = 5_000_000;
 const BOUNCES: u64 = 200_000;
-/// Of both, with `--quick`.
+/// The number for both, with `--quick`.
 const QUICK: u64 = 1000;
 
-/// One of two who send each other messages of so many words. Neither of the two ever waits.
+/// One of two ends that send each other messages of `W` words. No operation blocks.
 pub(super) trait End<const W: usize>: Send {
-    /// Whether there was room.
+    /// Sends `message`. Returns true if there was room for it.
     fn send(&mut self, message: [u64; W]) -> bool;
     fn receive(&mut self) -> Option<[u64; W]>;
 }
@@ -97,35 +98,35 @@ impl<const W: usize> End<W> for (flume::Sender<[u64; W]>, flume::Receiver<[u64; 
     }
 }
 
-/// The two ends of a pair of channels.
+/// Returns the two ends of a pair of channels.
 fn crossed<S, R>(channel: impl Fn() -> (S, R)) -> [(S, R); 2] {
     let ((to_b, from_a), (to_a, from_b)) = (channel(), channel());
     [(to_b, from_b), (to_a, from_a)]
 }
 
-/// The two nodes of a net, with whom each sends to.
+/// Returns the two nodes of a net, each with the number of the node that it sends to.
 pub(super) fn facing<N>(nodes: Vec<N>) -> [(usize, N); 2] {
     let mut others = [1, 0].into_iter().zip(nodes);
     [(); 2].map(|()| others.next().expect("the net has two nodes"))
 }
 
-/// What is measured of a carrier.
+/// The measurements of a carrier.
 #[derive(Clone, Copy)]
 pub(super) enum Traffic {
-    /// So many messages one way.
+    /// The number of messages one way.
     Stream(u64),
-    /// One message, so often back and forth.
+    /// The number of round trips of one message.
     Bounce(u64),
 }
 
-/// Something that carries messages.
+/// A carrier of messages.
 pub(super) struct Carrier {
-    /// Its name for `--only`.
+    /// The name for `--only`.
     pub(super) name: &'static str,
     what: &'static str,
-    /// Whether it can carry one way what is not answered.
+    /// Whether the carrier can carry one-way messages.
     streams: bool,
-    /// The seconds that it takes.
+    /// Returns the seconds that the traffic takes.
     time: fn(Traffic) -> f64,
 }
 
@@ -156,7 +157,7 @@ fn deliver<const W: usize>(end: &mut impl End<W>, message: [u64; W]) {
     until(|| end.send(message).then_some(()));
 }
 
-/// The seconds that it takes.
+/// Returns the seconds that the traffic takes.
 ///
 /// # Panics
 /// If a message is lost, changed or overtaken.
@@ -192,19 +193,19 @@ fn line(traffic: Traffic) -> f64 {
     round_trips_of_a_line(n)
 }
 
-/// What was found of a carrier, in nanoseconds.
+/// The results of a carrier, in nanoseconds.
 struct Found {
     carrier: &'static Carrier,
     stream: Option<Sample>,
     trip: Sample,
 }
 
-/// How many steps [`part`] has.
+/// Returns the number of steps of [`part`].
 pub(super) fn steps(options: &BenchOptions) -> usize {
     if CARRIERS.iter().any(|carrier| wanted(options, carrier.name)) { 2 } else { 0 }
 }
 
-/// The carriers that are asked for, as a table and as rows.
+/// Measures the selected carriers, and prints them as a table and as rows.
 pub(super) fn part(options: &BenchOptions, report: &Report) -> Result<(), Failure> {
     let (messages, bounces) = if options.quick { (QUICK, QUICK) } else { (STREAM, BOUNCES) };
     let carriers: Vec<_> = CARRIERS.iter().filter(|carrier| wanted(options, carrier.name)).collect();
@@ -244,7 +245,7 @@ pub(super) fn part(options: &BenchOptions, report: &Report) -> Result<(), Failur
     Ok(())
 }
 
-/// The nanoseconds of each of so many, of times in seconds.
+/// Converts samples of the seconds for `of` messages to nanoseconds per message.
 pub(super) fn each(sample: &Sample, of: u64) -> Sample {
     sample.all().iter().map(|seconds| seconds * 1e9 / of as f64).collect()
 }

@@ -1,18 +1,18 @@
-//! A clock for what is about as short as reading a clock.
+//! A clock for events that are about as short as reading a clock.
 
 use std::hint;
 use std::time::Instant;
 
-/// Pairs of readings that the price of a reading is the median of.
+/// Pairs of readings whose median is the cost of a reading.
 const PAIRS: usize = 2001;
 
-/// Nanoseconds by which a thread that stays on its core is not late.
+/// A delay, in nanoseconds, that a thread which stays on its core does not exceed.
 const DISTURBED: u64 = 5000;
 
 /// Nanoseconds since a start that all threads share.
 pub(super) struct Clock {
     start: Instant,
-    /// What lies between two readings with nothing between them.
+    /// The difference of two consecutive readings.
     price: u64,
 }
 
@@ -35,19 +35,19 @@ impl Clock {
         self.start.elapsed().as_nanos() as u64
     }
 
-    /// What happened between two readings took so long, without the reading; a reading that was quicker than most makes
-    /// it negative, so that means are not too high.
+    /// Returns the time between two readings, without the cost of a reading. The result may be negative, if a reading
+    /// was faster than most: clamping it at 0 would make means too high.
     pub(super) fn between(&self, before: u64, after: u64) -> i64 {
         after as i64 - before as i64 - self.price as i64
     }
 
-    /// What a reading costs.
+    /// Returns the cost of a reading.
     pub(super) fn price(&self) -> u64 {
         self.price
     }
 
-    /// Computes for so long; delivers how long the thread has been off its core at the end. By the clock and not by rounds:
-    /// what disturbs the machine makes it no longer than it must.
+    /// Computes for `nanoseconds`. Returns the time that the thread was off its core at the end. The duration is by the
+    /// clock, not by rounds, so a disturbance lengthens it no more than necessary.
     pub(super) fn compute(&self, nanoseconds: u64) -> u64 {
         let end = self.now() + nanoseconds;
         loop {
@@ -59,7 +59,7 @@ impl Clock {
         }
     }
 
-    /// So long a thread has been off its core that is late by that.
+    /// Returns the time that a thread was off its core, given its delay: 0 for a delay that is not a disturbance.
     pub(super) fn late(&self, nanoseconds: u64) -> u64 {
         if nanoseconds > DISTURBED { nanoseconds } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! What a message costs by where messages go: the concert paper's figure 10.
+//! The cost of a message by traffic pattern: the concert paper's figure 10.
 
 use serde_json::{Value, json};
 
@@ -13,18 +13,18 @@ use finespun_lab::args::BenchOptions;
 use finespun_lab::failure::Failure;
 use finespun_lab::show::{self, Panel};
 
-/// Nodes, and workers that they are dealt to.
+/// The number of nodes, and of the workers that run them.
 pub(super) type Setting = (usize, usize);
 
 const SETTINGS: [Setting; 2] = [(8, 2), (2, 2)];
 
-/// The part of the time off their cores from which on threads have been disturbed too much.
+/// The share of the time off their cores above which threads count as disturbed too much.
 const BUSY: f64 = 0.01;
 
-/// Places of the paper's four among the sizes.
+/// Indices of the paper's four sizes in `SIZES`.
 const FEW_SIZES: [usize; 4] = [0, 2, 4, 6];
 
-/// What was found of a transport, a pattern and a size.
+/// The results for a transport, a pattern and a size.
 pub(super) struct Cell {
     pub(super) setting: Setting,
     pub(super) transport: &'static str,
@@ -33,12 +33,12 @@ pub(super) struct Cell {
     pub(super) costs: Samples,
 }
 
-/// The patterns that differ: of two nodes, each has one other, whatever the spread.
+/// Returns the patterns that differ: with two nodes, each has only one other node, whatever the distribution.
 fn patterns((nodes, _): Setting) -> impl Iterator<Item = (&'static str, Pattern)> {
     PATTERNS.into_iter().filter(move |(name, _)| nodes > 2 || !(name.starts_with("hotspot") || *name == "random"))
 }
 
-/// How many steps [`part`] has.
+/// Returns the number of steps of [`part`].
 pub(super) fn steps(options: &BenchOptions) -> usize {
     (runs(options) + 1) * FEW_SIZES.len() * SETTINGS.len()
 }
@@ -69,7 +69,7 @@ pub(super) fn part(clock: &Clock, options: &BenchOptions, report: &mut Report) -
     Ok(())
 }
 
-/// All patterns and transports of a size.
+/// Measures all patterns and transports for one size.
 fn group(
     clock: &Clock,
     setting: Setting,
@@ -91,7 +91,7 @@ fn group(
     })
 }
 
-/// A transport's, by size and pattern.
+/// Formats the table of a transport, by size and pattern.
 fn table(cells: &[Cell], setting: Setting, transport: &str) -> String {
     let (nodes, workers) = setting;
     let names: Vec<_> = patterns(setting).map(|(name, _)| name).collect();
@@ -119,7 +119,7 @@ fn table(cells: &[Cell], setting: Setting, transport: &str) -> String {
     )
 }
 
-/// Least and median.
+/// Formats the least and the median.
 fn both(sample: &Sample) -> String {
     format!("{} ({})", whole(sample.least()), whole(sample.median()))
 }
@@ -128,7 +128,7 @@ fn whole(figure: f64) -> String {
     show::thousands(figure.round() as u64)
 }
 
-/// The part of the time that threads were off their cores, where that is worst.
+/// Returns the share of the time that threads were off their cores, for the worst cell.
 fn lost(cells: &[Cell]) -> f64 {
     cells.iter().map(|cell| cell.costs.lost.median()).fold(0.0, f64::max)
 }
@@ -154,7 +154,7 @@ fn notes(clock: &Clock, cells: &[Cell], options: &BenchOptions) -> String {
 }
 
 impl Cell {
-    /// The source overhead that the paper's text names, in us.
+    /// Returns the source overhead that the paper's text gives, in us.
     fn theirs(&self) -> Option<f64> {
         CONCERT_FIGURE_10.figure(self.transport, self.pattern).filter(|_| self.bytes == 1024 && self.setting.0 > 2)
     }
@@ -170,7 +170,7 @@ impl Cell {
     }
 }
 
-/// Source overheads by size, a panel for each setting and transport, a curve for each pattern.
+/// Plots source overheads by size: a panel for each setting and transport, a curve for each pattern.
 fn plot(cells: &[Cell], about: &str) -> Result<String, Failure> {
     let panel = |setting: Setting, transport: &str| {
         let of = |pattern: &str| {

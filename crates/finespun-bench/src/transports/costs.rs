@@ -1,7 +1,7 @@
-//! What a message costs by its size, without contention: the concert paper's tables 2 and 5.
+//! The cost of a message by its size, without contention: the concert paper's tables 2 and 5.
 //!
-//! Source and destination: one node sends and computes, another does nothing but receive, as in the first column of figure
-//! 10. Latency: half of a round trip between two who wait for nothing else, beside that of a bare cache line.
+//! Source and destination: one node sends and computes, another only receives, as in the first column of figure 10.
+//! Latency: half of a round trip between two nodes that do nothing else, beside the latency of a bare cache line.
 
 use finespun::__transports::adaptive::Ways;
 use serde_json::json;
@@ -22,7 +22,7 @@ use finespun_lab::show;
 const BOUNCES: u64 = 20_000;
 const QUICK: u64 = 100;
 
-/// The seconds that so many round trips of a message take.
+/// Returns the seconds that `times` round trips of a message take.
 pub(super) fn bounce<const W: usize>(ways: Ways, times: u64) -> f64 {
     go::<W, _>(Traffic::Bounce(times), facing(net(2, ways)))
 }
@@ -30,20 +30,20 @@ pub(super) fn bounce<const W: usize>(ways: Ways, times: u64) -> f64 {
 /// A transport and a size.
 type Way = (&'static str, Ways, &'static Size);
 
-/// Who bounces.
+/// The object that travels back and forth.
 enum Bouncer {
     Line,
     Message(Way),
 }
 
-/// What was found, latencies in nanoseconds.
+/// The results, with latencies in nanoseconds.
 struct Found {
     way: Way,
     costs: Samples,
     latency: Sample,
 }
 
-/// How many steps [`part`] has.
+/// Returns the number of steps of [`part`].
 pub(super) fn steps(options: &BenchOptions) -> usize {
     runs(options) + 2
 }
@@ -104,7 +104,7 @@ fn text(found: &[Found], line: &Sample, clock: &Clock, options: &BenchOptions, b
 }
 
 impl Found {
-    /// What the paper has in its table 5 for one side, and in its table 2 for the latency.
+    /// Returns the paper's figures: both sides in its table 5, and the latency in its table 2.
     fn theirs(&self) -> [Option<f64>; 3] {
         let (name, _, size) = self.way;
         let bytes = size.bytes.to_string();

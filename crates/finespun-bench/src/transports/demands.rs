@@ -1,7 +1,7 @@
-//! What our transports are to keep under contention, and whether they do.
+//! Demands on our transports under contention, and the check that they are met.
 //!
-//! By the median of the ratios of a round: machines change between rounds, and the least cost of a message is that of a run
-//! whose receiver was not there to take the lines away.
+//! A demand compares the median of the ratios of each round: machines change between rounds, and the least cost of a
+//! message comes from a run in which the receiver was not running and did not take the cache lines away.
 
 use serde_json::{Value, json};
 
@@ -10,22 +10,22 @@ use super::contention::{Cell, Setting};
 use finespun_lab::sample::Sample;
 use finespun_lab::show;
 
-/// All-to-one over all-to-all, for pull and adaptive at most; what push is to exceed to be said to degrade.
+/// The limit for all-to-one over all-to-all: pull and adaptive must not exceed it; push must, to count as degraded.
 const ROBUST: f64 = 1.15;
-/// Adaptive over the better of push and pull, at most.
+/// The limit for adaptive over the better of push and pull.
 const CHOICE: f64 = 1.1;
 
-/// One of them, at its worst place.
+/// A demand, with its worst case.
 #[derive(Debug)]
 pub(super) struct Demand {
     what: String,
-    /// Where it is worst.
+    /// The worst case.
     at: String,
-    /// The median of the ratios of a round, and the ratio of the least.
+    /// The median of the ratios of a round, and the ratio of the least times.
     ratio: f64,
     of_least: f64,
     limit: f64,
-    /// The limit is to be exceeded.
+    /// Whether the ratio must exceed the limit.
     above: bool,
 }
 
@@ -54,7 +54,7 @@ impl Demand {
     }
 }
 
-/// A place where a ratio was taken: its name, the median of the ratios of each round, the ratio of the least.
+/// A case of a ratio: its name, the median of the ratios of each round, and the ratio of the least times.
 type Place = (String, f64, f64);
 
 fn ratio(at: String, above: &Sample, below: &Sample) -> Place {
@@ -62,7 +62,7 @@ fn ratio(at: String, above: &Sample, below: &Sample) -> Place {
     (at, rounds.collect::<Sample>().median(), above.least() / below.least())
 }
 
-/// All of them.
+/// Returns all demands.
 pub(super) fn demands(cells: &[Cell], settings: &[Setting]) -> Vec<Demand> {
     let source = |setting, transport, pattern, bytes| {
         let here = |cell: &&Cell| {
@@ -75,7 +75,7 @@ pub(super) fn demands(cells: &[Cell], settings: &[Setting]) -> Vec<Demand> {
     let mut demands = Vec::new();
     for &setting in settings {
         let nodes = format!("{} nodes on {} workers", setting.0, setting.1);
-        // Between two nodes, nobody gets more than it takes.
+        // With two nodes, a node never gets more messages than it receives per turn, so push does not degrade.
         for (transport, _) in TRANSPORTS.into_iter().filter(|(name, _)| setting.0 > 2 || *name != "push") {
             let one = of(setting, transport).filter(|cell| cell.pattern == "all-to-one");
             let place = |cell: &Cell| {
@@ -96,7 +96,7 @@ pub(super) fn demands(cells: &[Cell], settings: &[Setting]) -> Vec<Demand> {
     demands
 }
 
-/// The demand that a ratio keeps the limit everywhere.
+/// Returns the demand that a ratio keeps the limit in every case.
 fn worst(what: String, places: impl Iterator<Item = Place>, limit: f64, above: bool) -> Demand {
     let order = |place: &Place| if above { -place.1 } else { place.1 };
     let worst = places.max_by(|a, b| order(a).total_cmp(&order(b)));
@@ -104,14 +104,14 @@ fn worst(what: String, places: impl Iterator<Item = Place>, limit: f64, above: b
     Demand { what, at, ratio, of_least, limit, above }
 }
 
-/// For people.
+/// Formats the demands as a table.
 pub(super) fn text(demands: &[Demand]) -> String {
     let head = ["demand: source overhead", "limit", "", "found", "(least)", "worst at", ""];
     let lines: Vec<_> = demands.iter().map(Demand::cells).collect();
     format!("{}\n", show::table(&head, &lines))
 }
 
-/// What is missed, in one line.
+/// Describes the missed demands in one line, or returns `None` if all are met.
 pub(super) fn complaint(demands: &[Demand]) -> Option<String> {
     let missed: Vec<_> = demands.iter().filter(|demand| !demand.met()).collect();
     let name = |demand: &&Demand| format!("{} ({:.2} for {:.2})", demand.what, demand.ratio, demand.limit);
@@ -124,7 +124,7 @@ mod tests {
     use super::super::Samples;
     use super::{Cell, complaint, demands};
 
-    /// A cell where all but the source is of no interest.
+    /// A cell in which only the source overhead matters.
     fn cell(transport: &'static str, pattern: &'static str, bytes: usize, source: f64) -> Cell {
         let sample = |figure: f64| [figure, 2.0 * figure].into_iter().collect();
         let costs = Samples {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_judged_at_its_worst_place() {
+    fn each_demand_is_judged_by_its_worst_case() {
         let mut cells = Vec::new();
         for (bytes, push, pull, adaptive) in [(16, 900.0, 60.0, 62.0), (64, 80.0, 69.0, 70.0)] {
             cells.extend(

@@ -1,22 +1,23 @@
-//! The paper's kernel: each node sends a message, receives, and computes for a while; again and again.
+//! The paper's kernel: each node repeatedly sends a message, receives, and computes for a while.
 //!
 //! ```text
 //!   worker 0   | node 0: send, receive, compute | node 2: send, receive, compute | node 4: ..
 //!   worker 1   | node 1: send, receive, compute | node 3: ..
 //! ```
 //!
-//! The paper's text says "a send, a receive, and a computation part". A node that receives one message in each turn, and gets
-//! one on average, never catches up with what a disturbance leaves behind: its queue is a random walk, and so is what push
-//! costs. So it receives two here, if they are there. Traffic that is balanced then leaves no queue; a node that gets
-//! more than two for each that it sends falls behind, which is what a hot spot is. No transport can keep that up: with every
-//! turn more is under way. Push ends it at the credit, pull when the senders' own buffers are out. Both are as large
-//! here as in the library's mailboxes, and a run ends before a sender's own buffers are out.
+//! The paper's text says "a send, a receive, and a computation part". A node that receives one message in each turn,
+//! and gets one on average, never catches up after a disturbance: its queue is a random walk, and so is the cost of
+//! push. Therefore a node receives up to two messages per turn here. Balanced traffic then leaves no queue. A node that
+//! gets more than two messages for each one that it sends falls behind: this is a hot spot. No transport can sustain
+//! it, because every turn adds messages in flight. Push stops at the credit, pull when the senders' own buffers are
+//! used up. Both are as large here as in the library's mailboxes, and a run ends before a sender's own buffers are used
+//! up.
 //!
-//! What a message costs its source is the time from the first attempt to the end of the one that succeeds, that is, the time
-//! that the sender computes at sending and the time that it is stalled. A node that is stalled goes on receiving and does not
-//! compute; those beside it on the worker have their turns meanwhile.
+//! The source cost of a message is the time from the first attempt to the end of the successful one: the time that the
+//! sender spends on sending, and the time that it is stalled. A stalled node keeps receiving and does not compute; the
+//! other nodes of its worker take their turns.
 //!
-//! Times are read around each attempt, so that computing is not part of them, and the price of a reading is taken off.
+//! The clock is read around each attempt, so the times exclude computing, and the cost of a reading is subtracted.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,78 +29,81 @@ use super::clock::Clock;
 use super::patterns::Pattern;
 use super::threads::together;
 
-/// Messages that one node may have under way to another in its ring, and to all in its own memory: as in the mailboxes.
+/// The limits on a node's messages in flight, as in the mailboxes: `SHARE` to one other node in its ring, `QUOTA` to
+/// all nodes in its own memory.
 const SHARE: u32 = 32;
 const QUOTA: u32 = 1024;
 
-/// Messages that a node receives in a turn, at most.
+/// The most messages that a node receives in a turn.
 pub(super) const TAKES: usize = 2;
 
-/// What a node computes on average between two messages, in nanoseconds; distributed exponentially. The paper's; it says
-/// "a stochastic variable delay", and not which.
+/// The mean computing time of a node between two messages, in nanoseconds; exponentially distributed. The value is the
+/// paper's, which says "a stochastic variable delay", but not the distribution.
 pub(super) const GRAIN: f64 = 13_200.0;
 
-/// The two words that every message has: when it was sent, and how many its sender had sent to that node before.
+/// The two words at the head of every message: its time of sending, and the number of earlier messages from its sender
+/// to its receiver.
 const HEAD: usize = 2;
 
-/// The nodes of a net that is sent over.
+/// The nodes of a net.
 pub(super) type Nodes<const W: usize> = Vec<adaptive::Node<[u64; W]>>;
 
-/// A net of so many nodes with as much room as the library's.
+/// Creates a net of `nodes` nodes, with as much room as in the library.
 pub(super) fn net<const W: usize>(nodes: usize, ways: Ways) -> Nodes<W> {
     adaptive::net_of(nodes, ways, SHARE, QUOTA)
 }
 
-/// What is run.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub(super) ways: Ways,
     pub(super) pattern: Pattern,
     pub(super) nodes: usize,
     pub(super) workers: usize,
-    /// Messages of each sender, first those that are not counted.
+    /// Messages per sender: `warm` uncounted ones, then `counted` ones.
     pub(super) warm: usize,
     pub(super) counted: usize,
 }
 
-/// For the first messages to be no part of what is measured: with twice the credit, push has met its bound.
+/// Warm-up messages per sender: with twice the credit, push has reached its limit before the count begins.
 const WARM: usize = 2 * SHARE as usize;
-/// Messages that are counted, of all nodes together.
+/// The number of counted messages of all nodes together.
 const COUNTED: usize = 1536;
 
 impl Load {
-    /// Short, so that some of many runs are undisturbed; and so that a sender keeps some of its buffers.
+    /// The usual load. It is short, so that some of many runs are undisturbed, and so that a sender does not use up its
+    /// buffers.
     pub(super) fn usual(ways: Ways, pattern: Pattern, (nodes, workers): (usize, usize)) -> Load {
         Load { ways, pattern, nodes, workers, warm: WARM, counted: COUNTED / pattern.nodes(nodes) }
     }
 
-    /// With few messages, of which nothing can be said.
+    /// Returns the load with few messages, whose results mean nothing.
     pub(super) fn quick(self) -> Load {
         Load { warm: 0, counted: 8, ..self }
     }
 }
 
-/// What a message costs on average, in nanoseconds.
+/// The average costs of a message, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
-    /// Its sender, stalled time included: the harmonic mean over all senders.
+    /// Of the sender, stalled time included: the harmonic mean over all senders.
     pub(super) source: f64,
-    /// Of that, the time between the first attempt and the last, if there was more than one: the plain mean.
+    /// The stalled part of `source`, from the first attempt to the last if there are several: the arithmetic mean.
     pub(super) stalled: f64,
-    /// Its receiver.
+    /// Of the receiver.
     pub(super) destination: f64,
-    /// From the first attempt to the end of the receiving; the longer the queue, the longer.
+    /// From the first attempt to the end of receiving; it grows with the queue.
     pub(super) latency: f64,
-    /// Of the time of all workers, the part that they were off their cores.
+    /// The share of all workers' time that they were off their cores.
     pub(super) lost: f64,
 }
 
-/// The harmonic mean, in which a few large numbers count for little.
+/// Returns the harmonic mean, in which a few large numbers have little weight.
 pub(super) fn harmonic_mean(figures: &[f64]) -> f64 {
     figures.len() as f64 / figures.iter().map(|figure| figure.recip()).sum::<f64>()
 }
 
-/// A sum with the number of what was added.
+/// A sum and the number of its terms.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     sum: i64,
@@ -112,7 +116,8 @@ impl Tally {
         self.count += 1;
     }
 
-    /// At least a nanosecond, the clock's own unit: less has not been measured, and harmonic means need more than nothing.
+    /// Returns the mean, but at least one nanosecond, the clock's unit: smaller values are not measurable, and harmonic
+    /// means need positive numbers.
     fn mean(self) -> f64 {
         (self.sum as f64 / self.count.max(1) as f64).max(1.0)
     }
@@ -124,37 +129,37 @@ impl std::iter::Sum for Tally {
     }
 }
 
-/// A node at its work.
+/// The state of a node in a run.
 struct Station<'a, const W: usize> {
     clock: &'a Clock,
     load: Load,
     node: &'a mut adaptive::Node<[u64; W]>,
     computes: bool,
-    /// Where its messages go.
+    /// The destinations of its messages.
     to: Vec<usize>,
-    /// How long it computes after each of them.
+    /// The computing times after each message.
     grains: Vec<u64>,
     turns: usize,
     sent: usize,
-    /// When the message was first tried that is to be sent now.
+    /// The time of the first attempt to send the current message, if an attempt has failed.
     tried: Option<u64>,
     message: [u64; W],
-    /// By receiver and by sender: messages so far.
+    /// Messages so far: `numbers` by receiver, `expected` by sender.
     numbers: Vec<u64>,
     expected: Vec<u64>,
-    /// When it last looked for a message.
+    /// The time of the latest attempt to receive.
     looked: u64,
     found: Found,
 }
 
-/// What a node found.
+/// The results of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     source: Tally,
     stalled: Tally,
     destination: Tally,
     latency: Tally,
-    /// Nanoseconds that the thread was off its core while it should have computed, or looked for messages all the time.
+    /// Nanoseconds that the thread was off its core while it should have computed, or polled for messages.
     lost: u64,
 }
 
@@ -193,7 +198,7 @@ impl<'a, const W: usize> Station<'a, W> {
         }
     }
 
-    /// Sends what is to be sent next; whether there was room for it.
+    /// Sends the next message. Returns false if there was no room for it.
     fn send(&mut self, unsent: &AtomicUsize) -> bool {
         let Some(&to) = self.to.get(self.sent) else { return true };
         let first = self.tried.unwrap_or_else(|| self.clock.now());
@@ -213,16 +218,16 @@ impl<'a, const W: usize> Station<'a, W> {
         self.numbers[to] += 1;
         self.sent += 1;
         if self.sent == self.to.len() {
-            // Relaxed: it only ends the measuring.
+            // Relaxed: the counter only ends the measurement.
             unsent.fetch_sub(1, Ordering::Relaxed);
         }
         true
     }
 
-    /// Receives one message, if there is one.
+    /// Receives one message. Returns false if none has arrived.
     ///
     /// # Panics
-    /// If it is not the next of its sender's.
+    /// If the message is not its sender's next one.
     fn receive(&mut self) -> bool {
         let before = self.clock.now();
         if !self.computes {
@@ -248,13 +253,14 @@ impl<'a, const W: usize> Station<'a, W> {
     }
 }
 
-/// A run of that load at each call, over the same net: senders have used their buffers before, as they have in a program.
+/// Returns a function that runs `load` once per call, always on the same net: senders have already used their buffers,
+/// as in a program.
 pub(super) fn runner<const W: usize>(clock: &Clock, load: Load) -> Box<dyn FnMut() -> Costs + '_> {
     let mut nodes = net(load.nodes, load.ways);
     Box::new(move || run::<W>(clock, load, &mut nodes))
 }
 
-/// Has all nodes do their work.
+/// Runs all nodes.
 fn run<const W: usize>(clock: &Clock, load: Load, nodes: &mut Nodes<W>) -> Costs {
     let taking_part = load.pattern.nodes(load.nodes);
     let mut workers: Vec<Vec<Station<'_, W>>> = (0..load.workers).map(|_| Vec::new()).collect();
@@ -282,14 +288,15 @@ fn run<const W: usize>(clock: &Clock, load: Load, nodes: &mut Nodes<W>) -> Costs
     }
 }
 
-/// Gives each station its turns until all has been sent; then receives what is left. What was found until then.
+/// Gives each station its turns until all messages have been sent, then receives the remaining ones. Returns the
+/// results up to the last sending.
 fn work<const W: usize>(
     mut stations: Vec<Station<'_, W>>,
     unsent: &AtomicUsize,
     under_way: &AtomicUsize,
 ) -> Vec<Found> {
     stations.iter_mut().for_each(|station| station.looked = station.clock.now());
-    // Relaxed: nothing is read after it that another thread has written.
+    // Relaxed: no access to data of other threads relies on this load.
     while unsent.load(Ordering::Relaxed) > 0 {
         stations.iter_mut().for_each(|station| station.turn(unsent));
     }
@@ -313,13 +320,14 @@ mod tests {
     use super::{Clock, Load, Ways, harmonic_mean, runner};
 
     #[test]
-    fn harmonic_means() {
+    fn harmonic_mean_gives_little_weight_to_outliers() {
         assert_eq!(harmonic_mean(&[5.0]), 5.0);
         assert!((harmonic_mean(&[1.0, 2.0, 4.0]) - 12.0 / 7.0).abs() < 1e-12);
         assert!(harmonic_mean(&[1.0, 1e9]) < 2.001, "a node that is disturbed counts for little");
     }
 
-    /// In order, unchanged and once, which receiving asserts; on fewer threads than nodes, with less credit than messages.
+    /// Receiving asserts that messages arrive in order, unchanged and once; on fewer threads than nodes, with less
+    /// credit than messages.
     #[test]
     fn every_message_arrives_whatever_the_pattern() {
         let clock = Clock::new();

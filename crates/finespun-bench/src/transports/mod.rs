@@ -1,17 +1,18 @@
-//! Messages between nodes: what they cost who sends and who receives, how long they take, and what a hot spot does to that.
+//! Messages between nodes: the costs for sender and receiver, the latency, and the effect of a hot spot on these.
 //!
-//! What is measured are the transports themselves, as the mailboxes of the library use them, and not one-way calls of objects.
-//! A mailbox receives all that there is whenever its worker looks, and keeps in its outbox what there is no room for; so of
-//! the two properties that the papers compare, what a message costs and whether a slow receiver stalls its senders, the
-//! first would drown in what a call costs anyway, and the second would only show as a longer outbox. Here each node has an end
-//! of its own in the net, workers have several of them, and a receiver is as slow as the paper's kernel makes it.
+//! The bench measures the transports themselves, as the library's mailboxes use them, and not one-way calls of objects.
+//! A mailbox receives all available messages whenever its worker polls, and keeps messages without room in its outbox.
+//! Of the two properties that the papers compare, the cost of a message would therefore be hidden by the cost of a
+//! call, and a slow receiver's stalling of its senders would only show as a longer outbox. Here each node has its own
+//! end in the net, workers run several nodes, and a receiver is as slow as the paper's kernel makes it.
 //!
 //! - `carriers`: rate and round trip of 16 bytes, beside the channels that programs use instead
 //! - `costs`: source, destination and one-way latency by size, without contention (the paper's tables 2 and 5)
-//! - `contention`: the same by traffic pattern, with computing between messages (figure 10), on so many nodes and workers
-//! - `demands`: what our transports are to keep under contention, and whether they do
-//! - `kernel`: the program that is measured, and how
-//! - `patterns`: who sends to whom
+//! - `contention`: the same by traffic pattern, with computing between messages (figure 10), for several numbers of
+//!   nodes and workers
+//! - `demands`: the demands on our transports under contention, and the check that they are met
+//! - `kernel`: the measured program, and the measurement
+//! - `patterns`: the traffic patterns
 //! - `clock`, `threads`: readings of nanoseconds; threads that start together
 
 mod carriers;
@@ -38,14 +39,14 @@ use kernel::{Costs, Load};
 use patterns::Pattern;
 pub use threads::round_trips_of_a_line;
 
-/// The paper's two, and the one that chooses.
+/// The paper's two transports, and the adaptive one that chooses between them.
 const TRANSPORTS: [(&str, Ways); 3] = [("push", Ways::Push), ("pull", Ways::Pull), ("adaptive", Ways::Both)];
 
-/// A size of messages, with the program for it.
+/// A message size, with the program for it.
 struct Size {
     bytes: usize,
     runner: for<'a> fn(&'a Clock, Load) -> Box<dyn FnMut() -> Costs + 'a>,
-    /// The seconds that so many round trips take.
+    /// Returns the seconds that this number of round trips takes.
     bounce: fn(Ways, u64) -> f64,
 }
 
@@ -53,14 +54,14 @@ const fn size<const W: usize>() -> Size {
     Size { bytes: 8 * W, runner: kernel::runner::<W>, bounce: costs::bounce::<W> }
 }
 
-/// The paper's.
+/// The paper's sizes.
 const SIZES: [Size; 7] =
     [size::<2>(), size::<4>(), size::<8>(), size::<16>(), size::<32>(), size::<64>(), size::<128>()];
 
-/// Runs for each round: they are short, and some of them are undisturbed.
+/// Runs per round: they are short, and some are undisturbed.
 const RUNS: usize = 4;
 
-/// What was found in the half of all rounds of runs that was disturbed least.
+/// The results of the half of all runs that was disturbed least.
 struct Samples {
     source: Sample,
     stalled: Sample,
@@ -82,7 +83,7 @@ impl Samples {
     }
 }
 
-/// Runs what is to be compared in turn, so that all meet the same disturbances.
+/// Runs the variants in turn, so that all meet the same disturbances.
 fn measure<'a>(
     clock: &'a Clock,
     variants: impl Iterator<Item = (&'static Size, Ways, Pattern, Setting)>,
@@ -107,7 +108,7 @@ fn measure<'a>(
     found.iter().map(|runs| Samples::new(&quiet.iter().map(|&round| runs[round]).collect::<Vec<_>>())).collect()
 }
 
-/// The half of all rounds in which threads were off their cores least.
+/// Returns the half of all runs in which threads were off their cores least.
 fn quiet(found: &[Vec<Costs>]) -> Vec<usize> {
     let lost = |round: usize| found.iter().map(|runs| runs[round].lost).sum::<f64>();
     let mut rounds: Vec<_> = (0..found[0].len()).map(|round| (lost(round), round)).collect();
@@ -116,12 +117,13 @@ fn quiet(found: &[Vec<Costs>]) -> Vec<usize> {
     rounds.into_iter().map(|(_, round)| round).collect()
 }
 
-/// How often [`measure`] runs each variant, not counting the first time; one less than its steps.
+/// Returns the number of times that [`measure`] runs each variant, without the uncounted first time. `measure` has one
+/// more step.
 fn runs(options: &BenchOptions) -> usize {
     if options.quick { options.rounds } else { options.rounds * RUNS }
 }
 
-/// The bench.
+/// The `transports` bench.
 #[derive(Debug)]
 pub struct Transports;
 

@@ -1,19 +1,19 @@
-//! Who sends to whom: the concert paper's section 4.3.1.
+//! The traffic patterns: the concert paper's section 4.3.1.
 
 use finespun_object_apps::microkernel::{Destinations, Draw};
 
 /// A traffic pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {
-    /// One node sends to another, which does nothing but receive.
+    /// One node sends to another, which only receives.
     PointToPoint,
-    /// Each sends to others; the hot one of a hot spot is node 0.
+    /// Each node sends to others; the hot node of a hot spot is node 0.
     Spread(Destinations),
-    /// All others send to node 0.
+    /// All other nodes send to node 0.
     AllToOne,
 }
 
-/// With their names, in the paper's order.
+/// All patterns by name, in the paper's order.
 pub(super) const PATTERNS: [(&str, Pattern); 6] = [
     ("point-to-point", Pattern::PointToPoint),
     ("all-to-all", Pattern::Spread(Destinations::AllToAll)),
@@ -24,17 +24,17 @@ pub(super) const PATTERNS: [(&str, Pattern); 6] = [
 ];
 
 impl Pattern {
-    /// The nodes that take part.
+    /// Returns the number of nodes that take part.
     pub(super) fn nodes(self, nodes: usize) -> usize {
         if self == Pattern::PointToPoint { 2 } else { nodes }
     }
 
-    /// Whether a node computes between its messages.
+    /// Returns true if `node` computes between its messages.
     pub(super) fn computes(self, node: usize) -> bool {
         self != Pattern::PointToPoint || node != 0
     }
 
-    /// Where so many messages of a node go, of which there are at least two.
+    /// Returns the destinations of `messages` messages of `node`. `nodes` is at least two.
     pub(super) fn destinations(self, nodes: usize, node: usize, messages: usize) -> Vec<usize> {
         let mut draw = Draw::new(node as u64);
         match self {
@@ -53,7 +53,7 @@ mod tests {
 
     const MESSAGES: usize = 70_000;
 
-    /// What each of eight nodes gets, as a multiple of what each of them sends on average.
+    /// Returns the number of messages that each of eight nodes gets, as a multiple of the number that a node sends.
     fn shares(pattern: Pattern) -> Vec<f64> {
         let mut got = vec![0; 8];
         for node in 0..8 {
@@ -66,23 +66,23 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_those_of_the_pattern() {
+    fn every_node_gets_its_share_of_the_pattern() {
         let near = |found: &[f64], wanted: f64| found.iter().all(|found| (found / wanted - 1.0).abs() < 0.05);
         assert!(shares(Pattern::Spread(Destinations::AllToAll)).iter().all(|&share| share == 1.0));
         assert!(near(&shares(Pattern::Spread(Destinations::Random)), 1.0));
         for times in [4, 16] {
             let shares = shares(Pattern::Spread(Destinations::Hotspot(times)));
-            // Of what the seven others send, so many times as much as each of the six others of a sender gets.
+            // The hot node gets the fraction `times / (times + 6)` of the messages of each of the seven others.
             let other = 1.0 / (f64::from(times) + 6.0);
             assert!(near(&shares[..1], 7.0 * f64::from(times) * other), "{shares:?}");
-            // Each other one gets that of six, and a seventh of what the hot one sends.
+            // Each other node gets the share `other` of six senders, and a seventh of the hot node's messages.
             assert!(near(&shares[1..], 6.0 * other + 1.0 / 7.0), "{shares:?}");
         }
         assert_eq!(shares(Pattern::AllToOne), [7.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]
-    fn point_to_point_is_between_two() {
+    fn only_two_nodes_take_part_in_point_to_point() {
         let point = Pattern::PointToPoint;
         assert_eq!([point.nodes(8), Pattern::AllToOne.nodes(8)], [2, 8]);
         assert_eq!([point.destinations(8, 0, 3), point.destinations(8, 1, 3)], [vec![], vec![0, 0, 0]]);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn all_to_all_is_a_permutation_at_any_time() {
+    fn all_to_all_is_a_permutation_in_every_turn() {
         let (_, pattern) = PATTERNS[1];
         let to: Vec<_> = (0..8).map(|node| pattern.destinations(8, node, 100)).collect();
         for left in 0..100 {

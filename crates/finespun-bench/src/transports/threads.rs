@@ -1,4 +1,4 @@
-//! Threads that start together, each on a core of its own if there are enough; and the bare line between two of them.
+//! Threads that start together, each on its own core if there are enough; and the bare cache line between two threads.
 
 use std::hint;
 use std::panic::resume_unwind;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-/// Tries until it works, and lets others run if it takes long: they may be on this core.
+/// Repeats `attempt` until it succeeds. Yields to other threads if this takes long: they may need this core.
 pub(super) fn until<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     loop {
         for _ in 0..10_000 {
@@ -20,7 +20,8 @@ pub(super) fn until<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// What each job delivers, with the seconds between the start of the first and the end of all.
+/// Runs all jobs in parallel. Returns their results, and the seconds from the start of the first job in the list to the
+/// end of the last to finish.
 pub(super) fn together<'a, R: Send>(jobs: Vec<Box<dyn FnOnce() -> R + Send + 'a>>) -> (f64, Vec<R>) {
     let barrier = Barrier::new(jobs.len());
     let cores = core_affinity::get_core_ids().unwrap_or_default();
@@ -44,12 +45,12 @@ pub(super) fn together<'a, R: Send>(jobs: Vec<Box<dyn FnOnce() -> R + Send + 'a>
     (seconds, ended.into_iter().map(|(_, _, result)| result).collect())
 }
 
-/// The seconds that two take side by side.
+/// Returns the seconds that two jobs take in parallel.
 pub(super) fn timed(a: impl FnOnce() + Send, b: impl FnOnce() + Send) -> f64 {
     together(vec![Box::new(a) as Box<dyn FnOnce() + Send>, Box::new(b)]).0
 }
 
-/// The seconds that so many round trips of a cache line take, to which both sides write in turn.
+/// Returns the seconds that `times` round trips of a cache line take, to which both sides write in turn.
 pub fn round_trips_of_a_line(times: u64) -> f64 {
     #[repr(align(128))]
     struct Line(AtomicU64);

@@ -1,4 +1,5 @@
-//! What rustc is asked once it knows types and names: whether what the task compiler has taken for granted holds.
+//! Checks that rustc makes for the task compiler, once it knows types and names: whether the compiler's assumptions
+//! hold.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ use crate::normalise::beside::has_index;
 use crate::normalise::temporaries;
 use crate::scan;
 
-/// The demands that a forced stack schema makes, once types are known.
+/// Asserts the demands of a forced stack schema, once types are known.
 pub(super) fn undropped(demands: &[Demand]) -> TokenStream {
     let each = demands.iter().map(|demand| {
         let (shown, broken) = (demand.ty.to_token_stream(), demand.broken());
@@ -29,7 +30,7 @@ pub(super) fn undropped(demands: &[Demand]) -> TokenStream {
     each.collect()
 }
 
-/// The demand that types have no destructor; `{}` in the message is the type.
+/// Asserts that types have no destructor; `{}` in the message is the type.
 pub(crate) fn assertions(types: &[Type], message: &str) -> TokenStream {
     let site = Span::mixed_site();
     let each = types.iter().map(|ty| {
@@ -40,7 +41,7 @@ pub(crate) fn assertions(types: &[Type], message: &str) -> TokenStream {
     each.collect()
 }
 
-/// Has rustc look at what methods are called on, where the name of a method says that the call leaves nothing behind to drop.
+/// Makes rustc check the receivers of methods whose name suggests that the call leaves nothing behind to drop.
 pub(super) fn receivers(expr: &mut Expr) {
     if scan::known(expr).is_some() {
         return;
@@ -61,7 +62,7 @@ pub(super) fn receivers(expr: &mut Expr) {
             let site = Span::mixed_site();
             let takers: Vec<Ident> = methods::takers(&e.method).map(|name| Ident::new(name, site)).collect();
             let (func, check) = match takers[..] {
-                // By way of a trait that holds for all types.
+                // `into` takes `self` by value through a trait that is implemented for all types.
                 _ if e.method == "into" => return,
                 [] => (syn::parse_quote_spanned!(span=> ::finespun::__rt::left_behind), None),
                 _ => (
@@ -108,7 +109,7 @@ pub(super) fn receivers(expr: &mut Expr) {
         Expr::Return(syn::ExprReturn { expr, .. }) | Expr::Break(syn::ExprBreak { expr, .. }) => {
             expr.iter_mut().for_each(|value| receivers(value));
         }
-        // What its head leaves behind lives as long as the value; what its arms leave does not.
+        // Temporaries of the head live as long as the value; temporaries of the arms do not.
         Expr::Match(e) => receivers(&mut e.expr),
         Expr::Macro(e) => {
             if let Some((macros::Style::Value, mut arguments)) = macros::parse(&e.mac) {
@@ -120,7 +121,8 @@ pub(super) fn receivers(expr: &mut Expr) {
     }
 }
 
-/// Has rustc say that an assignment like `v[i] += awaited` is of numbers: only then is its left side found after the right one.
+/// Makes rustc check that an assignment like `v[i] += awaited` is of numbers: only then does Rust evaluate its left
+/// side after the right one.
 pub(super) struct Assignments<'a>(pub(super) &'a dyn Fn(&Ident) -> bool);
 
 impl VisitMut for Assignments<'_> {
@@ -142,7 +144,8 @@ impl VisitMut for Assignments<'_> {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
-/// The same of what is borrowed, or of which a part is used: if a method gives it, it is left behind.
+/// Checks a value that is borrowed, or of which a part is used, as `receivers` does: if a method returns the value, it
+/// is left behind as a temporary.
 fn looked_into(expr: &mut Expr) {
     let constant = temporaries::promoted(expr);
     receivers(expr);
@@ -156,13 +159,13 @@ fn looked_into(expr: &mut Expr) {
     *expr = left_behind(span, expr.clone());
 }
 
-/// A value that rustc is to say of that it has no destructor.
+/// Wraps a value, so that rustc checks that it has no destructor.
 fn left_behind(span: Span, value: Expr) -> Expr {
     let span = span.resolved_at(Span::mixed_site());
     syn::parse_quote_spanned!(span=> ::finespun::__rt::left_behind(#value))
 }
 
-/// The same for the `let`s of a condition.
+/// Checks the `let`s of a condition as `receivers` does.
 pub(super) fn receivers_of_lets(cond: &mut Expr) {
     match cond {
         Expr::Let(e) => receivers(&mut e.expr),
@@ -175,8 +178,9 @@ pub(super) fn receivers_of_lets(cond: &mut Expr) {
     }
 }
 
-/// Shows rustc that the names of std's macros and variants which a body uses are std's: where they are not, the code is
-/// refused. A macro that returns although it is taken for a panic would otherwise run into code that nothing leads to.
+/// Makes rustc check that the names of std's macros and variants in a body are std's; otherwise the code does not
+/// compile. Without the check, a macro that returns although the compiler takes it for a panic would run into
+/// unreachable code.
 pub(crate) fn of_std(block: &Block) -> TokenStream {
     let mut used = Used::default();
     used.visit_block(block);
@@ -207,7 +211,7 @@ pub(crate) fn of_std(block: &Block) -> TokenStream {
     }
 }
 
-/// The names of std that mean something to the task compiler, where they are written without a path.
+/// The names of std that the task compiler interprets, where they are written without a path.
 #[derive(Default)]
 struct Used {
     macros: BTreeSet<String>,

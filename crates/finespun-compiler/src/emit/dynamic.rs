@@ -1,30 +1,29 @@
 //! Traits that can be `dyn` types: a method returns a nominal task instead of an opaque one.
 //!
-//! `finespun::MethodTask` keeps the receiver without its type and a pointer to the code of the implementation, so
-//! that the trait's own `fn visit(&self) -> MethodTask<..>` serves sized types and `dyn` ones alike, and default
-//! bodies call it like anybody. Where the implementation is known, the optimiser follows the pointer. Nothing is
-//! boxed.
+//! `finespun::MethodTask` holds the type-erased receiver and a pointer to the implementation's code, so the trait's own
+//! `fn visit(&self) -> MethodTask<..>` serves sized types and `dyn` types alike, and default bodies call it like any
+//! other caller. Where the implementation is known, the optimiser resolves the pointer. Nothing is boxed.
 //!
-//! This needs a receiver that is a reference, and a signature without type parameters and `Self`. A trait with
-//! another task has opaque tasks throughout, which exist for sized types only: it could not be a `dyn` type anyway.
+//! This requires a receiver that is a reference, and a signature without type parameters and `Self`. If a trait has any
+//! other task, all its tasks are opaque, which exist for sized types only: the trait could not be a `dyn` type anyway.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Generics, Lifetime, ReceiverKind, Signature, Type};
 
-/// How the tasks of a marked trait are made: are all of them, but those for sized types only, nominal?
+/// Returns whether the tasks of a marked trait are nominal: every task is erasable or for sized types only.
 pub(crate) fn nominal<'a>(tasks: impl IntoIterator<Item = &'a Signature>) -> bool {
     tasks.into_iter().all(|sig| for_sized(sig) || erasable(sig))
 }
 
-/// Does the signature itself say that the method is for sized types only?
+/// Returns whether the signature itself restricts the method to sized types.
 pub(crate) fn for_sized(sig: &Signature) -> bool {
     let clause = sig.generics.where_clause.to_token_stream().to_string();
     clause.contains("Self : Sized") || clause.contains("Self : :: core :: marker :: Sized")
 }
 
-/// Can the method's task have a nominal type?
+/// Returns whether the method's task can have a nominal type.
 fn erasable(sig: &Signature) -> bool {
     let plain = sig.generics.params.iter().all(|p| matches!(p, GenericParam::Lifetime(_)));
     let by_reference = sig.receiver().is_some_and(|r| matches!(r.kind, ReceiverKind::Reference(..)));
@@ -43,7 +42,7 @@ fn opaque(ty: &TokenStream) -> bool {
     crate::macros::mentions(ty, &|i| i == "impl")
 }
 
-/// Does a type name `Self`, other than for one of its associated types?
+/// Returns whether a type names `Self`, other than for one of its associated types.
 fn names_self(ty: &TokenStream) -> bool {
     let text = ty.to_string();
     text.replace("Self ::", "").split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "Self")
@@ -56,7 +55,8 @@ pub(super) struct Nominal {
     pub(super) output: TokenStream,
 }
 
-/// Every lifetime of an argument gets a name: in the type of the task an elided one would mean the receiver's.
+/// Returns the signature of a nominal task. Every lifetime of an argument gets a name: in the type of the task, an
+/// elided lifetime would mean the receiver's.
 pub(super) fn signature(generics: &Generics, receiver: &syn::Receiver, types: &[&Type], ret: &Type) -> Nominal {
     struct Names(Vec<Lifetime>);
     impl VisitMut for Names {
@@ -72,7 +72,7 @@ pub(super) fn signature(generics: &Generics, receiver: &syn::Receiver, types: &[
                 self.0.push(lifetime.clone());
             }
         }
-        // Theirs are their own.
+        // Function pointers and `Fn(..)` bounds scope their own elided lifetimes.
         fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
         fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut syn::ParenthesizedGenericArguments) {}
     }

@@ -1,5 +1,4 @@
-//! `return`, `?`, `break` and `continue` where the code around them has changed
-//! its meaning.
+//! Rewrites `return`, `?`, `break` and `continue` where the generated code around them changes their meaning.
 
 use std::collections::HashSet;
 
@@ -12,7 +11,7 @@ use syn::{Expr, ExprClosure, Ident, Item, Lifetime, Macro, Type};
 
 use crate::macros;
 
-/// What an exit becomes; `None` leaves it as it is.
+/// The replacement of each exit; `None` keeps the exit unchanged.
 pub(crate) trait Exits {
     fn leave(&mut self, _value: Option<&Expr>, _span: Span) -> Option<TokenStream> {
         None
@@ -20,9 +19,9 @@ pub(crate) trait Exits {
     fn question(&mut self, _value: &Expr, _span: Span) -> Option<TokenStream> {
         None
     }
-    /// A closure; its own exits stay as they are.
+    /// A closure; its own exits stay unchanged.
     fn closure(&mut self, _closure: &mut ExprClosure) {}
-    /// `break` (`out`) or `continue`, from no loop inside the expression.
+    /// A `break` (`out`) or `continue` whose loop is not inside the expression.
     fn jump(
         &mut self,
         _out: bool,
@@ -87,7 +86,7 @@ impl VisitMut for Rewrite<'_> {
                 return self.inside(label.as_ref(), |me| me.visit_block_mut(&mut e.body));
             }
             Expr::Block(e) if e.label.is_some() => {
-                // A labelled block catches its own label only.
+                // A labelled block is the target of its own label only.
                 let name = e.label.as_ref().map(|l| l.name.ident.to_string());
                 let new = name.clone().is_some_and(|n| self.labels.insert(n));
                 visit_mut::visit_expr_block_mut(self, e);
@@ -129,7 +128,7 @@ impl VisitMut for Rewrite<'_> {
     }
 }
 
-/// A copy of a syntax tree with its exits rewritten, as tokens.
+/// Returns a copy of a syntax tree with its exits rewritten, as tokens.
 pub(crate) fn rewritten<T: Clone + ToTokens>(
     tree: &T,
     exits: &mut dyn Exits,
@@ -140,7 +139,7 @@ pub(crate) fn rewritten<T: Clone + ToTokens>(
     tree.to_token_stream()
 }
 
-/// Does a closure's body return before its end?
+/// Returns whether a closure's body may return before its end.
 fn exits_early(body: &Expr) -> bool {
     struct Early(bool);
     impl<'a> Visit<'a> for Early {
@@ -161,7 +160,7 @@ fn exits_early(body: &Expr) -> bool {
     early.0
 }
 
-/// Does an expression end in a panic, whatever comes before?
+/// Returns whether an expression ends in a panic, whatever precedes it.
 fn never_ends(body: &Expr) -> bool {
     match crate::scan::peel(body) {
         Expr::Macro(m) => macros::diverges(&m.mac),
@@ -174,7 +173,7 @@ fn never_ends(body: &Expr) -> bool {
 pub(crate) struct Outcomes<'a>(pub(crate) &'a Type);
 
 impl Outcomes<'_> {
-    /// Statements that return `value` as the result of the task.
+    /// Returns statements that return `value` as the result of the task.
     pub(crate) fn done(&self, value: TokenStream, span: Span) -> TokenStream {
         let ty = self.0;
         let span = span.resolved_at(Span::mixed_site());
@@ -186,8 +185,9 @@ impl Outcomes<'_> {
 }
 
 impl Exits for Outcomes<'_> {
-    /// While another task runs, this one's note rests. A closure handed to that task is this one's own code, and has a
-    /// note of its own, in debug builds: LLVM moves what a call returns in memory once more if there is a landing pad.
+    /// Gives a closure a note of its own, in debug builds: while another task runs, this task's note is suspended, but
+    /// a closure passed to that task is this task's own code. Release builds have no such note: with a landing pad,
+    /// LLVM copies a result in memory once more.
     fn closure(&mut self, closure: &mut ExprClosure) {
         if closure.asyncness.is_none() && !exits_early(&closure.body) {
             let (site, body) = (Span::mixed_site(), &closure.body);
@@ -204,7 +204,7 @@ impl Exits for Outcomes<'_> {
             };
             *closure.body = Expr::Verbatim(match never_ends(body) {
                 true => quote_spanned!(site=> { #note #body }),
-                // Named, and not handed through a function: the value is made where the closure returns it.
+                // The result is a named local, not a function's argument: the closure builds it in its return place.
                 false => quote_spanned! {site=> {
                     #note
                     #[allow(clippy::let_and_return, clippy::let_unit_value, clippy::unit_arg)]
@@ -223,7 +223,7 @@ impl Exits for Outcomes<'_> {
             None => quote_spanned!(span=> ()),
         };
         let ty = self.0;
-        // Without a semicolon: the type is that of `return`.
+        // Without a semicolon, so that the block has the type of `return`.
         Some(quote_spanned! {span=> {
             let __r: #ty = #value;
             return unsafe { ::finespun::__rt::Note::done(__note, __r) }
@@ -231,7 +231,7 @@ impl Exits for Outcomes<'_> {
     }
 
     fn question(&mut self, value: &Expr, span: Span) -> Option<TokenStream> {
-        // Where `From::from` is called from: the question mark.
+        // The span of `From::from` is the question mark.
         let left = Ident::new("__b", Span::mixed_site());
         let residual = quote_spanned!(span=> ::finespun::__rt::FromResidualLike::from_residual(#left));
         let span = span.resolved_at(Span::mixed_site());

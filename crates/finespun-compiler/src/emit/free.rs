@@ -1,4 +1,4 @@
-//! Free functions: the body's function is nested inside.
+//! Writes free functions: the body's function is nested inside.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -55,7 +55,7 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                 (TokenStream::new(), quote_spanned!(site=> { #assert #call }))
             } else {
                 let (nested, task) = pinned();
-                // What never blocks never leaves the stack, whatever drops.
+                // A task that never blocks never leaves the stack, whatever its types drop.
                 let blocks =
                     code.listed.then(|| quote_spanned!(site=> !<__Task as ::finespun::__rt::Schema>::STRAIGHT_3 &&));
                 let broken = demands.iter().map(Demand::broken);

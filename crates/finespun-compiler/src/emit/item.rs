@@ -1,8 +1,7 @@
-//! Signatures: the function the user calls, which makes an inert description of
-//! the call, and the function that holds the body.
+//! Signatures: the user-visible function, which makes an inert description of the call, and the function that holds the
+//! body.
 //!
-//! A body with a head has two functions: the head, which callers inline, calls
-//! the rest, which they do not.
+//! A body with a head has two functions: the head, which is inlined into callers, calls the rest, which is not.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -19,11 +18,11 @@ use crate::kinds::{self, Kind};
 use crate::macros::Worded;
 use crate::parse::Options;
 
-/// Where a function stands.
+/// The item that contains a function.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Home {
     Free,
-    /// An `impl` block; whether of a trait is not known.
+    /// An `impl` block, which may be a trait's.
     Method,
     /// An `impl` block of a trait.
     TraitImpl,
@@ -41,13 +40,13 @@ pub(crate) struct Function {
     pub(crate) sig: Signature,
     pub(crate) block: Option<Block>,
     pub(crate) home: Home,
-    /// The trait that the function is one of, if it is known.
+    /// The trait that the function belongs to, if it is known.
     pub(crate) of: Option<TokenStream>,
 }
 
 impl Function {
-    /// What its siblings are called through. Through `Self` alone another function
-    /// of the same name could be meant: an inherent one, or another trait's.
+    /// Returns the path prefix for calls of the sibling functions. Through `Self` alone, the name could resolve to
+    /// another function: an inherent one, or another trait's.
     pub(super) fn through(&self) -> TokenStream {
         let site = Span::mixed_site();
         match &self.of {
@@ -57,17 +56,17 @@ impl Function {
     }
 }
 
-/// The parts of a signature that both functions are made of.
+/// The parts of a signature that both functions share.
 pub(super) struct Parts {
     pub(super) generics: Generics,
     pub(super) receiver: Option<syn::Receiver>,
-    /// Name for the user, type.
+    /// The user-visible name and the type of each parameter.
     pub(super) inputs: Vec<(Ident, Type)>,
     pub(super) params: Vec<Param>,
     pub(super) ret: Type,
 }
 
-/// Writes a marked function. One with a parameter under a condition is written with the parameter and without it.
+/// Writes a marked function. A function with a `#[cfg]` parameter is written twice: with the parameter and without it.
 pub(crate) fn write(function: Function, options: &Options) -> syn::Result<TokenStream> {
     let mut function = function;
     if let Some((place, condition)) = conditional(&mut function.sig) {
@@ -95,7 +94,7 @@ pub(crate) fn write(function: Function, options: &Options) -> syn::Result<TokenS
     super::method::method(&function, &parts, options)
 }
 
-/// Takes the condition from the first parameter that has one.
+/// Removes the condition of the first parameter that has one, and returns the parameter's index with the condition.
 fn conditional(sig: &mut Signature) -> Option<(usize, TokenStream)> {
     sig.inputs.iter_mut().enumerate().find_map(|(place, input)| {
         let attrs = match input {
@@ -111,7 +110,7 @@ fn conditional(sig: &mut Signature) -> Option<(usize, TokenStream)> {
     })
 }
 
-/// `cfg_attr(a, cfg(b))` is `cfg(any(not(a), b))`.
+/// Rewrites `cfg_attr(a, cfg(b))` as `cfg(any(not(a), b))`.
 fn unfold(attr: &mut syn::Attribute) {
     type Metas = syn::punctuated::Punctuated<syn::Meta, syn::Token![,]>;
     let Ok(metas) = attr.parse_args_with(Metas::parse_terminated) else { return };
@@ -170,7 +169,7 @@ pub(super) fn parts(sig: &mut Signature) -> Parts {
     Parts { generics, receiver, inputs, params, ret }
 }
 
-/// The local that stands for `self`.
+/// Returns the local that replaces `self`.
 pub(super) fn this() -> Ident {
     Ident::new("__this", Span::mixed_site())
 }
@@ -208,14 +207,14 @@ impl VisitMut for Named<'_> {
     }
 }
 
-/// `::<T, N>`, without lifetimes.
+/// Returns `::<T, N>`, without lifetimes.
 pub(super) fn turbofish(generics: &Generics) -> TokenStream {
     let names: Vec<TokenStream> = generics
         .params
         .iter()
         .filter_map(|p| match p {
             GenericParam::Type(TypeParam { ident, .. }) => Some(quote!(#ident)),
-            // Not as a type's name, which it may be as well.
+            // In braces: without them, the name could be a type's.
             GenericParam::Const(ConstParam { ident, .. }) => Some(quote!({ #ident })),
             GenericParam::Lifetime(_) => None,
         })
@@ -223,7 +222,7 @@ pub(super) fn turbofish(generics: &Generics) -> TokenStream {
     if names.is_empty() { TokenStream::new() } else { quote!(::<#(#names),*>) }
 }
 
-/// What the documentation says about the choice.
+/// Returns the line that the documentation has about the chosen schema.
 pub(super) fn note(choice: &Choice) -> String {
     match choice {
         Choice::Straight => "*Task schema: straight.*".to_string(),
@@ -249,7 +248,7 @@ pub(super) fn inline(attrs: &[Attribute]) -> Option<TokenStream> {
     (!given).then(|| quote!(#[inline]))
 }
 
-/// What the function says of itself to a call by itself.
+/// Returns the properties of the function that a recursive call reveals.
 pub(super) fn own(function: &Function, parts: &Parts, free: bool) -> Own {
     let name = &function.sig.ident;
     Own {
@@ -261,7 +260,7 @@ pub(super) fn own(function: &Function, parts: &Parts, free: bool) -> Own {
     }
 }
 
-/// Does an item in the body give the function's name another meaning?
+/// Returns whether an item in the body may shadow the function's name.
 fn shadowed(name: &Ident, body: &syn::Block) -> bool {
     struct Items<'n>(&'n Ident, bool);
     impl<'a> syn::visit::Visit<'a> for Items<'_> {
@@ -274,16 +273,15 @@ fn shadowed(name: &Ident, body: &syn::Block) -> bool {
     items.1
 }
 
-/// How the function of a whole body is inlined: its descriptor is, and the function
-/// itself if it only hands on the outcome of another. With a loop over tasks inside,
-/// which has closures, it would be the descriptor that recurs, and find its
-/// arguments in memory.
+/// Returns the inlining attribute for the function of a whole body. Its descriptor is always inlined; the function
+/// itself is inlined only if it just forwards the outcome of another task. A loop over tasks contains closures: with
+/// it, the descriptor would recurse and read its arguments from memory.
 pub(super) fn inlined(code: &Code) -> TokenStream {
     if code.inlined { quote!(#[inline]) } else { quote!(#[inline(never)]) }
 }
 
-/// The call of what stands behind a head, kept apart from the head's own values:
-/// see `behind` in the library. Forwarding wants a tail call, which this would prevent.
+/// Writes the call of the rest behind a head, kept apart from the head's own values: see `behind` in the library. A
+/// forwarding rest needs a tail call, which `behind` would prevent.
 pub(super) fn opened(code: &Code, rest: TokenStream) -> TokenStream {
     let site = Span::mixed_site();
     match code.forwards {
@@ -293,7 +291,7 @@ pub(super) fn opened(code: &Code, rest: TokenStream) -> TokenStream {
     }
 }
 
-/// What the type of a task says of its schema, as one more bound.
+/// Returns the bound by which the type of a task shows its schema.
 pub(super) fn known(choice: &Choice) -> Option<TokenStream> {
     let site = Span::mixed_site();
     match choice {
@@ -305,17 +303,17 @@ pub(super) fn known(choice: &Choice) -> Option<TokenStream> {
     }
 }
 
-/// The name of the function that holds a method's body.
+/// Returns the name of the function that holds a method's body.
 pub(super) fn sibling(name: &Ident) -> Ident {
     format_ident!("__task_{}", name.to_string().trim_start_matches("r#"), span = name.span())
 }
 
-/// The name of the function that holds a method's body behind its head.
+/// Returns the name of the function that holds the rest of a method's body, behind its head.
 pub(super) fn behind(name: &Ident) -> Ident {
     format_ident!("__rest_{}", name.to_string().trim_start_matches("r#"), span = name.span())
 }
 
-/// Do all arguments of a task travel in registers, as far as their types tell?
+/// Returns whether all arguments of a task travel in registers, as far as their types tell.
 pub(super) fn scalars<'a>(mut types: impl Iterator<Item = &'a Type>) -> bool {
     types.all(kinds::scalar)
 }

@@ -1,22 +1,22 @@
-//! The list of the schemas of a body's callees, from which its own is inferred: see
-//! `schema` in the library, which has the types.
+//! Writes the list of the schemas of a body's callees, from which the body's own schema is inferred. The library's
+//! `schema` module has the types.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::{GenericParam, Generics, Ident};
 
-/// May the schemas of its callees make such a function straight? Not if it is generic:
-/// to a caller, its schema would then contain the caller's types, and their lifetimes.
+/// Returns whether the schemas of its callees may make a function straight. Generic functions are excluded: to a
+/// caller, their schema would contain the caller's types and lifetimes.
 pub(super) fn listable(generics: &Generics, parameters: usize) -> bool {
     generics.params.iter().all(|p| matches!(p, GenericParam::Lifetime(_))) && parameters <= 12
 }
 
-/// What a function returns along with its result.
+/// Returns the type that a function returns along with its result.
 pub(super) fn bound() -> TokenStream {
     quote_spanned!(Span::mixed_site()=> impl ::finespun::__rt::Schema + use<>)
 }
 
-/// The list, as evidence of what the function returns: its first statements.
+/// Writes the list as evidence of the function's return type: the first statements of the function.
 pub(super) fn list(callees: usize) -> TokenStream {
     let site = Span::mixed_site();
     let each: Vec<_> = (0..callees).map(callee).collect();
@@ -44,7 +44,7 @@ fn callee(index: usize) -> Ident {
     format_ident!("__callee{index}", span = Span::mixed_site())
 }
 
-/// The schema of the task whose `function` has so many parameters and returns the list.
+/// Returns the schema of the task whose `function` has `parameters` parameters and returns the list.
 pub(super) fn inferred(function: &str, parameters: usize) -> TokenStream {
     let site = Span::mixed_site();
     let callees = format_ident!("callees{parameters}", span = site);

@@ -1,16 +1,14 @@
-//! Methods. Nested functions know no `Self`, so the body's function is a sibling
-//! `__task_NAME`, which is also what makes trait methods callable through `dyn`:
-//! it returns an outcome, not an opaque type. A straight inherent method's returns
-//! the value itself: nobody who calls it by that name takes a task that may suspend
-//! for a straight one.
+//! Writes methods. Nested functions cannot name `Self`, so the body's function is a sibling `__task_NAME`. The sibling
+//! also makes trait methods callable through `dyn`: it returns an outcome, not an opaque type. The sibling of a
+//! straight inherent method returns the value itself: a caller that uses this name cannot mistake a task that may
+//! suspend for a straight one.
 //!
-//! Single methods are marked in inherent blocks only: the siblings of others are
-//! called through `Self as Trait`, and of a single method no trait is known. So its
-//! siblings have a visibility of their own even if it has none, which rustc allows
-//! neither in a trait nor in an implementation of one.
+//! Single methods are marked in inherent blocks only: other siblings are called through `Self as Trait`, and the trait
+//! of a single method is unknown. The siblings of a private single method have an explicit visibility, which rustc
+//! accepts neither in a trait nor in a trait's implementation.
 //!
-//! The rest behind a head is another sibling, `__rest_NAME`; a trait declares
-//! one for each of its tasks, since an implementation may add none.
+//! The rest behind a head is another sibling, `__rest_NAME`. A trait declares one for each of its tasks, since an
+//! implementation cannot add functions.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -241,7 +239,8 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
     })
 }
 
-/// The bounds under which a trait's own method is a task that may travel; an opaque one is for `sized` types only.
+/// Returns the bounds under which a trait's own method is a task that may move between threads; an opaque task exists
+/// for `sized` types only.
 fn bounded(clause: Option<&syn::WhereClause>, receiver: Option<&syn::Receiver>, sized: bool) -> TokenStream {
     let sized = sized.then(|| quote!(::core::marker::Sized+));
     let bound = match receiver.map(|r| &r.kind) {
@@ -252,7 +251,7 @@ fn bounded(clause: Option<&syn::WhereClause>, receiver: Option<&syn::Receiver>, 
     with(clause, &quote!(Self: #sized #bound))
 }
 
-/// A clause with one more predicate.
+/// Returns a clause with one more predicate.
 fn with(clause: Option<&syn::WhereClause>, bound: &TokenStream) -> TokenStream {
     let given = clause.map(|c| {
         let given = &c.predicates;

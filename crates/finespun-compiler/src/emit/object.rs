@@ -1,8 +1,7 @@
-//! What stands beside the `impl` block of an object: what its references offer,
-//! and a type for each method.
+//! Writes the items beside the `impl` block of an object: the methods of its references, and a type for each method.
 //!
-//! References are the library's, so their methods stand on a type of this crate
-//! that they dereference to: nothing has to be imported.
+//! References are types of the library, so their methods are methods of a local type that they dereference to: nothing
+//! needs to be imported.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -11,7 +10,7 @@ use syn::{Attribute, Ident, ItemImpl, Type, Visibility};
 
 use super::argument;
 
-/// How a method uses its object.
+/// The access of a method to its object.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Access {
     /// `&self`
@@ -20,23 +19,23 @@ pub(crate) enum Access {
     Exclusive,
     /// `this: Ref<Self>`
     None,
-    /// `&self`, called once, when the object is made.
+    /// `&self`, called once, when the object is created.
     Constant,
 }
 
-/// A method.
+/// A method of an object.
 pub(crate) struct Method {
     pub(crate) cfg: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
     pub(crate) access: Access,
-    /// It is a task, and no plain function.
+    /// The method is a task, not a plain function.
     pub(crate) task: bool,
     pub(crate) args: Vec<Type>,
     pub(crate) output: Type,
 }
 
-/// Writes the block and what stands beside it.
+/// Writes the block and the items beside it.
 pub(crate) fn write(block: &ItemImpl, methods: &[Method], readers_first: bool) -> TokenStream {
     let site = Span::mixed_site();
     let own = &block.self_ty;
@@ -76,7 +75,7 @@ pub(crate) fn write(block: &ItemImpl, methods: &[Method], readers_first: bool) -
     }
 }
 
-/// A type's name, as its author would say it.
+/// Returns a type's name for display: of a path, the last segment.
 fn shown(ty: &Type) -> String {
     match ty {
         Type::Path(path) => path.path.segments.last().map(|s| s.ident.unraw().to_string()).unwrap_or_default(),
@@ -84,13 +83,13 @@ fn shown(ty: &Type) -> String {
     }
 }
 
-/// The type that stands for a method.
+/// Returns the name of the type that represents a method.
 fn kind_name(method: &Method) -> Ident {
     format_ident!("__method_{}", method.name.unraw(), span = Span::mixed_site())
 }
 
-/// That type, whole. It is as visible as all types that it names: less would be too little for callers in other
-/// modules, and more would show what is private.
+/// Returns the type that represents a method, with its arguments. It is as visible as all types that it names: a lower
+/// visibility would hide it from callers in other modules, a higher one would leak private types.
 fn kind_type(method: &Method, own: &Type) -> TokenStream {
     let (kind, Method { args, output, .. }) = (kind_name(method), method);
     quote!(#kind<#own, (#(#args,)*), #output>)

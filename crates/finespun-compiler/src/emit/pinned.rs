@@ -1,5 +1,5 @@
-//! The pinned schema: the body as an ordinary `async` state machine. Exactly
-//! Rust's own semantics; only `.await` and `join!` are translated.
+//! Writes the pinned schema: the body as an ordinary `async` state machine, with exactly Rust's own semantics. Only
+//! `.await` and `join!` are translated.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -9,7 +9,7 @@ use syn::{Block, Expr, Item, Stmt, Type};
 use crate::choose::Param;
 use crate::{macros, scan};
 
-/// The body's future.
+/// Writes the body's future.
 pub(crate) fn write(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
     let site = Span::mixed_site();
     let mut block = block.clone();
@@ -89,7 +89,7 @@ impl VisitMut for Awaits<'_> {
         if let Expr::Await(e) = expr {
             let span = e.await_token.span.resolved_at(Span::mixed_site());
             let base = &e.base;
-            // The head of a `match` cannot begin with the literal of a struct.
+            // The head of a `match` cannot begin with a struct literal.
             let base = if begins_with_struct(base) { quote!((#base)) } else { base.to_token_stream() };
             let (attrs, call) = (&e.attrs, (self.0)(vec![base], false, span));
             *expr = Expr::Verbatim(quote!(#(#attrs)* #call));

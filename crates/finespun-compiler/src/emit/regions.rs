@@ -1,12 +1,10 @@
-//! Regions of the resumable code: what runs from one place (after an await, at
-//! the head of a loop, after a compound statement) until control has to go to
-//! another place.
+//! Writes the regions of the resumable code. A region is the code that runs from one location (after an await, at the
+//! head of a loop, after a compound statement) until control reaches another location.
 //!
-//! A region is written in the text's own structure. Where control reaches an
-//! await, a loop with awaits in it, or the end of such a statement, the region
-//! leaves the scopes that end there, stores the locals that live at that place
-//! and goes there. So every statement of the body is written at most once, and
-//! only if it can still run after the task has left the stack.
+//! A region keeps the structure of the source. Where control reaches an await, a loop with awaits, or the end of a
+//! compound statement, the region leaves the scopes that end there, stores the locals that are live at that location,
+//! and jumps there. So every statement of the body is written at most once, and only if it can still run after the task
+//! has left the stack.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -22,35 +20,35 @@ use crate::flow::event::Place;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
 use crate::macros::uses;
 
-/// What has been found out about the machine while writing its regions.
+/// The state of the writer, with its findings about the machine so far.
 pub(super) struct Regions<'a> {
     pub(super) ready: &'a Ready,
-    /// Locals that live in every state: they stay where they are.
+    /// Locals that are live in every state: they never move to a slot.
     pub(super) permanent: BTreeSet<usize>,
-    /// Places that some region goes to.
+    /// Locations that some region jumps to.
     pub(super) entered: HashSet<Place>,
     /// Numbers of the states; empty on the first pass.
     pub(super) numbers: Vec<Place>,
-    /// Places that code leaves its scopes for, in the part that is being written.
+    /// Locations for which the part that is being written leaves its scopes.
     pub(super) left_for: HashSet<Place>,
 }
 
-/// The slot of a local between two regions.
+/// Returns the slot of a local between two regions.
 pub(super) fn slot(key: &Ident) -> Ident {
     Ident::new(&format!("__h_{}", key.to_string().trim_start_matches("r#")), Span::mixed_site())
 }
 
-/// The slot of the pending call of a point.
+/// Returns the slot of the pending call of an await point.
 pub(super) fn pending(point: PointId) -> Ident {
     Ident::new(&format!("__p{point}"), Span::mixed_site())
 }
 
-/// The slot of the value of a compound statement.
+/// Returns the slot of the value of a compound statement.
 pub(super) fn result(block: BlockId, node: usize) -> Ident {
     Ident::new(&format!("__r{block}_{node}"), Span::mixed_site())
 }
 
-/// The block that is left for a place.
+/// Returns the label of the block that is left for a location.
 fn label(place: Place, span: Span) -> Lifetime {
     let name = match place {
         Place::Head(block, index) => format!("'__head{block}_{index}"),
@@ -61,22 +59,22 @@ fn label(place: Place, span: Span) -> Lifetime {
 }
 
 impl Regions<'_> {
-    /// The locals that a place gets from its slots.
+    /// Returns the locals that a location takes from their slots.
     pub(super) fn stored(&self, place: Place) -> Vec<usize> {
         let live = self.ready.flow.live.get(&place).map_or(&[][..], Vec::as_slice);
         live.iter().copied().filter(|v| !self.permanent.contains(v)).collect()
     }
 
-    /// The node at a place.
+    /// Returns the node at a location.
     pub(super) fn node(&self, block: BlockId, index: usize) -> &Node {
         &self.ready.body.blocks[block].nodes[index]
     }
 
-    /// Stores the locals that live at a place, and goes there. No scope may be left on the way: what a destructor that
-    /// panics finds in a slot is leaked.
+    /// Stores the locals that are live at a location and jumps there. The caller must have left all scopes before: if a
+    /// destructor panicked on the way, a value in a slot would be leaked.
     fn enter(&mut self, place: Place, span: Span) -> TokenStream {
         if !self.ready.flow.live.contains_key(&place) {
-            // Control never comes here.
+            // This location is unreachable.
             return TokenStream::new();
         }
         self.entered.insert(place);
@@ -90,7 +88,7 @@ impl Regions<'_> {
         quote_spanned!(span=> #out __k = #number; continue '__machine;)
     }
 
-    /// The local that a value is in before the scopes are left that end there.
+    /// Returns the local that holds a value before the scopes that end at the location are left.
     fn early(&self, place: Place) -> Option<Ident> {
         match place {
             Place::After(block, index) if self.node(block, index).early() => {
@@ -100,7 +98,7 @@ impl Regions<'_> {
         }
     }
 
-    /// Leaves all scopes up to a place, where [`Regions::left`] goes on.
+    /// Leaves all scopes up to a location, where [`Regions::left`] continues.
     fn leave_for(&mut self, place: Place, value: Option<TokenStream>, span: Span) -> TokenStream {
         if !self.ready.flow.live.contains_key(&place) {
             return match value {
@@ -116,7 +114,7 @@ impl Regions<'_> {
         }
     }
 
-    /// Code that may leave its scopes for `place`, and then goes there.
+    /// Writes code that may leave its scopes for `place`, followed by the jump there.
     pub(super) fn left(&mut self, place: Place, code: TokenStream) -> TokenStream {
         if !self.left_for.remove(&place) {
             return code;
@@ -144,7 +142,7 @@ impl Regions<'_> {
         }
     }
 
-    /// Everything in a block from node `from` on, and what follows the block.
+    /// Writes everything in a block from node `from` on, and the code that follows the block.
     pub(super) fn rest(&mut self, block: BlockId, from: usize) -> TokenStream {
         let site = Span::mixed_site();
         let ready = self.ready;
@@ -153,7 +151,7 @@ impl Regions<'_> {
         let mut out = self.uses(block);
         for index in from..content.nodes.len() {
             if unreached(index) {
-                // What comes before is no value.
+                // The code before is a statement, not a value.
                 return quote_spanned!(site=> #out;);
             }
             match &content.nodes[index] {
@@ -219,7 +217,7 @@ impl Regions<'_> {
         out
     }
 
-    /// The `use` items of a block: they hold in all of it.
+    /// Returns the `use` items of a block, which apply to the whole block.
     fn uses(&self, block: BlockId) -> TokenStream {
         let item = |node: &Node| match node {
             Node::Plain(Stmt::Item(item)) => Some(item.to_token_stream()),
@@ -228,7 +226,7 @@ impl Regions<'_> {
         self.ready.body.blocks[block].nodes.iter().filter_map(item).collect()
     }
 
-    /// Code of a block, with what the blocks around it use.
+    /// Returns code of a block, with the `use` items of the blocks around it.
     pub(super) fn within(&self, block: BlockId, mut code: TokenStream) -> TokenStream {
         let mut inner = block;
         while let Some((outer, _)) = self.ready.body.blocks[inner].parent {
@@ -241,7 +239,7 @@ impl Regions<'_> {
         code
     }
 
-    /// The declaration of what gets its value later, if that may be in the code `after` it.
+    /// Declares the locals of a `let` without a value, if they may occur in the code `after` it.
     fn deferred(&self, local: &syn::Local, after: &TokenStream) -> TokenStream {
         let ready = self.ready;
         let binders = crate::names::binders(&local.pat);
@@ -250,7 +248,7 @@ impl Regions<'_> {
         used.map(|var| self.unset(var)).collect()
     }
 
-    /// Declares a local that has no value yet. Its type is the written one, or that of its slot.
+    /// Declares a local that has no value yet. Its type is the written one, or its slot's.
     pub(super) fn unset(&self, var: usize) -> TokenStream {
         let site = Span::mixed_site();
         let key = &self.ready.names.vars[var].key;
@@ -271,7 +269,7 @@ impl Regions<'_> {
         out
     }
 
-    /// What follows the end of a block that has this value.
+    /// Writes the code that follows the end of a block with this value.
     fn end(&mut self, block: BlockId, value: Option<TokenStream>, span: Span) -> TokenStream {
         let Some((outer, index)) = self.ready.body.blocks[block].parent else {
             return match value {
@@ -287,7 +285,7 @@ impl Regions<'_> {
         self.leave(outer, index, value, span)
     }
 
-    /// The result of the task.
+    /// Returns the result of the task.
     fn finish(&self, value: TokenStream, span: Span) -> TokenStream {
         let ty: &Type = &self.ready.ret;
         quote_spanned! {span=>
@@ -339,7 +337,7 @@ impl Regions<'_> {
         rewritten(tree, &mut Jumps { regions: self, block }, visit)
     }
 
-    /// An await that is reached by running on, not by resuming.
+    /// Writes an await that running code reaches, not one that a resumed frame starts at.
     fn call(&mut self, block: BlockId, id: PointId) -> TokenStream {
         let ready = self.ready;
         let point = &ready.body.points[id];
@@ -380,7 +378,7 @@ impl Regions<'_> {
                 #enter
             };
         }
-        // Its type differs from that of the hot version's call: wait here.
+        // The call's type differs from the type of the hot version's call, so it cannot share the slot: wait here.
         let now = match &point.call {
             Call::One(_) => quote_spanned! {span=>
                 match #now {
@@ -411,7 +409,7 @@ impl Regions<'_> {
         }
     }
 
-    /// The value of a point whose pending call is `pending`, an expression.
+    /// Returns the value of an await point whose pending call is `pending`, an expression.
     pub(super) fn awaited(&self, id: PointId, pending: TokenStream) -> TokenStream {
         let point = &self.ready.body.points[id];
         let span = point.span.resolved_at(Span::mixed_site());
@@ -434,10 +432,10 @@ impl Regions<'_> {
     }
 }
 
-/// `break` and `continue` of loops that are made of regions.
+/// The `break` and `continue` of loops that are made of regions.
 struct Jumps<'a, 'b> {
     regions: &'a mut Regions<'b>,
-    /// The block in which the statement stands.
+    /// The block that contains the statement.
     block: BlockId,
 }
 

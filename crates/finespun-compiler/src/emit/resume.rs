@@ -1,5 +1,5 @@
-//! The cold version of a stack task: one `async` body that is entered at the
-//! await that suspended, with the locals that live there.
+//! Writes the cold version of a stack task: one `async` body, entered at the await that suspended, with the locals that
+//! are live there.
 //!
 //! ```text
 //! match enter.take() { P0 => (state, locals ..) .. }     which await, and its locals
@@ -8,9 +8,8 @@
 //! } }
 //! ```
 //!
-//! With one place only, loop and slots vanish. Locals that live at every place
-//! never move to a slot. After each wait all slots are emptied, so that none of
-//! them is kept in the frame.
+//! With one location only, the loop and the slots disappear. Locals that are live at every location never move to a
+//! slot. After each wait all slots are emptied, so that the frame does not store them.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -25,7 +24,7 @@ use crate::flow::event::Place;
 use crate::ir::{Call, Dest, Node, PointId};
 use crate::macros;
 
-/// The statements that build the frame from `__en` and return it.
+/// Writes the statements that build the frame from `__en` and return it.
 pub(super) fn write(ready: &Ready) -> TokenStream {
     let site = Span::mixed_site();
     let mut regions = Regions {
@@ -35,7 +34,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         numbers: Vec::new(),
         left_for: HashSet::new(),
     };
-    // First pass: which places are there? They stay in the order in which they are found: an arm that fills a slot comes before
+    // First pass: find the locations. They stay in the order in which they are found: an arm that fills a slot precedes
     // the arms that use it, so rustc knows the slot's type there.
     let mut places: Vec<Place> = ready.entries().into_iter().map(Place::Point).collect();
     let mut at = 0;
@@ -95,9 +94,9 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
     }
 }
 
-/// The locals that live at every place. A local that drops stays put only if
-/// none that drops and moves was declared before it: drops come in reverse
-/// order of declaration.
+/// Returns the locals that are live at every location. A local with a destructor stays out of the slots only if no
+/// other local that has a destructor and moves to a slot was declared before it: drops run in reverse order of
+/// declaration.
 fn permanent(ready: &Ready, places: &[Place]) -> BTreeSet<usize> {
     let live = |p: &Place| ready.flow.live.get(p).cloned().unwrap_or_default();
     let Some(first) = places.first() else { return BTreeSet::new() };
@@ -110,7 +109,7 @@ fn permanent(ready: &Ready, places: &[Place]) -> BTreeSet<usize> {
     loop {
         let misplaced = places.iter().find_map(|p| {
             let (live, mut moved) = (live(p), false);
-            // What gets its value later is declared where the others come from their slots.
+            // A local that gets its value later is declared where the others are taken from their slots.
             let declared = |v: &usize| live.contains(v) || ready.flow.assigned[*v];
             ready.flow.scope[p].iter().copied().filter(declared).find(|v| {
                 moved |= drops(*v) && !all.contains(v);
@@ -124,7 +123,7 @@ fn permanent(ready: &Ready, places: &[Place]) -> BTreeSet<usize> {
     }
 }
 
-/// The code from one place on.
+/// Writes the code from one location on.
 fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
     let site = Span::mixed_site();
     let ready = regions.ready;
@@ -179,7 +178,8 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
             regions.within(block, quote_spanned!(site=> #bind #(#taken = ::finespun::__rt::Held::empty();)* #rest))
         }
     };
-    // In the order of declaration, with those that have no value here and get one below: drops come in the reverse order.
+    // The locals in the order of declaration, with those that have no value here and get one below: drops run in the
+    // reverse order.
     let mut locals = Vec::new();
     for &var in &ready.flow.scope[&place] {
         let key = &ready.names.vars[var].key;
@@ -190,7 +190,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
             locals.push((var, regions.unset(var)));
         }
     }
-    // What encloses this place is left with the locals that are declared in it.
+    // A scope around this location ends with the locals that are declared in it.
     let mut code = rest;
     for target in around(ready, place) {
         if !regions.left_for.contains(&target) {
@@ -206,7 +206,7 @@ fn region(regions: &mut Regions<'_>, place: Place) -> TokenStream {
     quote_spanned!(site=> #(#locals)* #code)
 }
 
-/// The places that the code at a place may leave its scopes for, from the inside out.
+/// Returns the locations for which the code at a location may leave its scopes, innermost first.
 fn around(ready: &Ready, place: Place) -> Vec<Place> {
     let mut out = Vec::new();
     let mut inner = match place {
@@ -221,7 +221,7 @@ fn around(ready: &Ready, place: Place) -> Vec<Place> {
     out
 }
 
-/// Where a point stands.
+/// Returns the block and the index of an await point.
 fn position(ready: &Ready, id: PointId) -> (usize, usize) {
     for (b, block) in ready.body.blocks.iter().enumerate() {
         for (i, node) in block.nodes.iter().enumerate() {
@@ -233,7 +233,7 @@ fn position(ready: &Ready, id: PointId) -> (usize, usize) {
     unreachable!("every point stands in a block")
 }
 
-/// The slots of locals that some place gets from its slot.
+/// Returns the slots from which some location takes a local.
 fn local_slots(regions: &Regions<'_>, places: &[Place]) -> Vec<(usize, Ident)> {
     let mut vars: Vec<usize> = places.iter().flat_map(|p| regions.stored(*p)).collect();
     vars.sort_unstable();
@@ -242,7 +242,7 @@ fn local_slots(regions: &Regions<'_>, places: &[Place]) -> Vec<(usize, Ident)> {
     vars.into_iter().map(|v| (v, slot(&names.vars[v].key))).collect()
 }
 
-/// With what tells the type, where that is needed.
+/// Returns the slots of results, with the tie that fixes the type where it is needed.
 fn result_slots(regions: &Regions<'_>, places: &[Place]) -> Vec<(Ident, Option<Ident>)> {
     let mut slots = Vec::new();
     for place in places {
@@ -263,7 +263,7 @@ fn all_slots(regions: &Regions<'_>) -> Vec<Ident> {
     locals.chain(pendings).chain(results).collect()
 }
 
-/// Takes the entry apart: into slots, and locals that stay put.
+/// Takes the entry apart into slots and permanent locals.
 fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream {
     let site = Span::mixed_site();
     let ready = regions.ready;
@@ -315,7 +315,7 @@ fn enter(regions: &Regions<'_>, places: &[Place], machine: bool) -> TokenStream 
     }
 }
 
-/// The pending call as the machine holds it.
+/// Returns the pending call in the form that the machine stores.
 fn first_pending(regions: &Regions<'_>, point: PointId) -> TokenStream {
     let site = Span::mixed_site();
     let entered = regions.entered.contains(&Place::Point(point));

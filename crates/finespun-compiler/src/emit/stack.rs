@@ -1,4 +1,4 @@
-//! The hot version of a stack task: its awaits are calls followed by one check.
+//! Writes the hot version of a stack task: its awaits are calls followed by one check.
 //!
 //! ```text
 //! let called = '__forward0: {                  one per forwarded tail await
@@ -8,11 +8,11 @@
 //!     };
 //!     return fallback(en, the cold version)
 //! };
-//! return called.into_outcome();                value or child: nobody asks
+//! return called.into_outcome();                value or child: no check
 //! ```
 //!
-//! Parameters are bound inside the blocks, so a suspended callee that borrows a
-//! local cannot leave them: rustc refuses it.
+//! Parameters are bound inside the blocks, so a suspended callee that borrows a local cannot leave them: rustc rejects
+//! it.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -25,7 +25,7 @@ use crate::choose::Head;
 use crate::ir::{BlockId, Call, Dest, Node, PointId};
 use crate::macros::mentions;
 
-/// The statements of the stack function.
+/// Writes the statements of the stack function.
 pub(super) fn write(ready: &Ready) -> TokenStream {
     let site = Span::mixed_site();
     let mut writer = Writer { ready, guarded: false };
@@ -34,7 +34,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
         let head = &ready.head;
         let used = crate::head::binder(pat).is_some_and(|p| mentions(&quote!(#(#head)*), &|i| *i == p.ident));
         if used {
-            // It need not be used again.
+            // The rest need not use the parameter again.
             body.extend(quote_spanned!(site=> #[allow(unused_variables, unused_mut)]));
         }
         let checks = writer.bound(pat);
@@ -69,7 +69,7 @@ pub(super) fn write(ready: &Ready) -> TokenStream {
     quote!(#(#items)* #callees #begin #body)
 }
 
-/// The head, if there is one.
+/// Writes the head, if the body has one.
 pub(super) fn head(ready: &Ready) -> Option<Head> {
     if ready.head.is_empty() {
         return None;
@@ -95,18 +95,18 @@ fn forward(point: PointId) -> Lifetime {
 
 struct Writer<'a> {
     ready: &'a Ready,
-    /// Has every path to here passed the guard?
+    /// Whether every path to this point has passed the guard.
     guarded: bool,
 }
 
 impl Writer<'_> {
-    /// The statements of a block; tells whether control may leave at its end.
-    /// With `tail`, the value of the block is the result of the task.
+    /// Writes the statements of a block, and returns whether control may reach its end. With `tail`, the value of the
+    /// block is the result of the task.
     fn block(&mut self, id: BlockId, tail: bool) -> (TokenStream, bool) {
         self.block_into(None, id, tail)
     }
 
-    /// A block whose value is assigned to `into`.
+    /// Writes a block whose value is assigned to `into`.
     fn block_into(&mut self, into: Option<&Ident>, id: BlockId, tail: bool) -> (TokenStream, bool) {
         let site = Span::mixed_site();
         let assigned = |code: TokenStream| match into {
@@ -124,7 +124,7 @@ impl Writer<'_> {
             out.extend(if valued { assigned(code) } else { code });
         }
         match (&block.value, tail) {
-            // What comes behind it would be unreachable.
+            // Code after the macro would be unreachable.
             (Some(Expr::Macro(m)), true) if crate::macros::diverges(&m.mac) => {
                 let value = self.expr(&Expr::Macro(m.clone()));
                 out.extend(quote!(#value;));
@@ -142,7 +142,7 @@ impl Writer<'_> {
         (out, falls && !tail)
     }
 
-    /// Is this a local of the compiler's own?
+    /// Returns whether the compiler made this local.
     fn made(&self, name: &Ident) -> bool {
         let names = &self.ready.names;
         names.find(name).is_some_and(|var| names.vars[var].made)
@@ -154,7 +154,7 @@ impl Writer<'_> {
         rewritten(&expr, &mut Outcomes(&self.ready.ret), |r, e| r.visit_expr_mut(e))
     }
 
-    /// A statement, with checks of what a local of the compiler's own is made from.
+    /// Returns a statement with checks of the initialiser, if the compiler made the local.
     fn looked_at(&self, stmt: &Stmt) -> Stmt {
         let mut stmt = stmt.clone();
         if let Stmt::Local(Local { pat, init: Some(init), .. }) = &mut stmt
@@ -166,7 +166,7 @@ impl Writer<'_> {
         stmt
     }
 
-    /// One node; the value of a compound one passes through the `tie`.
+    /// Writes one node; the value of a compound node passes through the `tie`.
     fn node(&mut self, node: &Node, tie: Option<&Ident>, falls: &mut bool) -> TokenStream {
         let site = Span::mixed_site();
         match node {
@@ -225,7 +225,7 @@ impl Writer<'_> {
                     after &= self.guarded || !ends;
                     any |= ends;
                     let checks = self.bound(pat);
-                    // Its guard may leave, too.
+                    // The guard may contain exits, too.
                     let pat = rewritten(pat, &mut Outcomes(&self.ready.ret), |r, p| r.visit_pat_mut(p));
                     code.extend(quote_spanned!(site=> #pat => { #checks #body }));
                 }
@@ -280,8 +280,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What a pattern binds and the compiler guesses to have no destructor has none; what the cold version needs to know of
-    /// the types.
+    /// Checks that binders have no destructor, where the compiler guesses so, and fixes the types that the cold version
+    /// needs.
     fn bound(&self, pat: &Pat) -> TokenStream {
         let names = &self.ready.names;
         let vars = crate::names::binders(pat).into_iter().filter_map(|name| names.find(&name));
@@ -302,14 +302,14 @@ impl Writer<'_> {
         each.collect()
     }
 
-    /// The type of a local that gets its value later.
+    /// Fixes the types of a pattern's locals that get their values later.
     fn unset(&self, pat: &Pat) -> TokenStream {
         let names = &self.ready.names;
         let vars = crate::names::binders(pat).into_iter().filter_map(|name| names.find(&name));
         vars.filter(|_| !self.ready.entries().is_empty()).filter_map(|var| self.ready.told(var)).collect()
     }
 
-    /// The same for the `let`s of a condition.
+    /// Checks the `let`s of a condition as `bound` does.
     fn bound_in(&self, cond: &Expr) -> TokenStream {
         match crate::scan::peel(cond) {
             Expr::Let(e) => self.bound(&e.pat),
@@ -410,7 +410,7 @@ impl Writer<'_> {
     }
 }
 
-/// Does control never come behind this statement?
+/// Returns whether control never passes this statement.
 pub(super) fn diverges(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Expr(e, _) => {
@@ -422,7 +422,7 @@ pub(super) fn diverges(stmt: &Stmt) -> bool {
     }
 }
 
-/// Is this the type `()`?
+/// Returns whether this is the type `()`.
 pub(super) fn is_unit(ty: &syn::Type) -> bool {
     match ty {
         syn::Type::Tuple(t) => t.elems.is_empty(),

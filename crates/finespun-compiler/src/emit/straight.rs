@@ -1,6 +1,5 @@
-//! The straight schema: a plain function. Awaits, if there are any, are calls
-//! of tasks that are straight themselves, which is checked when the types are
-//! known.
+//! Writes the straight schema: a plain function. Its awaits, if any, are calls of tasks that are straight themselves,
+//! which is checked once the types are known.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -11,7 +10,7 @@ use super::listed;
 use super::pinned::Awaits;
 use crate::choose::{self, Param};
 
-/// The body, its awaits translated.
+/// Returns the body with its awaits translated.
 pub(crate) fn body(block: &Block) -> Block {
     let mut block = block.clone();
     Awaits(&mut straight_call).visit_block_mut(&mut block);
@@ -28,12 +27,12 @@ fn straight_call(operands: Vec<TokenStream>, join: bool, span: Span) -> TokenStr
     }
 }
 
-/// The statements of a function that returns an `Outcome`.
+/// Writes the statements of a function that returns an `Outcome`.
 pub(crate) fn outcome(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
     statements(params, ret, body(block))
 }
 
-/// The same, which is run only if all callees are straight, and lists their schemas.
+/// Writes the statements of a function that runs only if all callees are straight, and that lists their schemas.
 pub(super) fn listed(params: &[Param], ret: &Type, block: &Block) -> TokenStream {
     let mut block = block.clone();
     let mut callees = 0;
@@ -49,7 +48,8 @@ pub(super) fn listed(params: &[Param], ret: &Type, block: &Block) -> TokenStream
     quote_spanned!(Span::mixed_site()=> #list #code)
 }
 
-/// What is returned to whoever: a closure of its own gives `return` and `?`, also those in macros, their meaning.
+/// Writes the statements around a body. The body is a closure, so that `return` and `?` keep their meaning, also in
+/// macros.
 fn statements(params: &[Param], ret: &Type, block: Block) -> TokenStream {
     let (lets, stmts) = (lets(params), &block.stmts);
     let begin = super::own_begins();
@@ -71,7 +71,7 @@ pub(super) fn lets(params: &[Param]) -> TokenStream {
     lets.collect()
 }
 
-/// The task that makes the `call` of a plain function, `located` or not.
+/// Writes the task that makes the `call` of a plain function, `located` or not.
 pub(super) fn task(call: TokenStream, located: bool) -> TokenStream {
     let (begin, end) = (super::own_begins(), super::own_ends());
     let task = Ident::new(if located { "straight_task_here" } else { "straight_task" }, Span::mixed_site());

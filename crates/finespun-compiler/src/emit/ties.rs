@@ -1,11 +1,13 @@
-//! Types that the hot version of a body tells the cold one.
+//! Passes types from the hot version of a body to the cold one.
 //!
-//! The cold version has only what can still run after the task has left the stack. So an alternative that fixes a type may be
-//! missing there: of `let x = if c { 1u8 } else { wait().await; !0 };` only the `!0` is left. So the value passes through a *tie*
-//! in the hot version, whose type the slot has in the cold one. The same holds for a local that lives at no await and is assigned
-//! anew behind one: of `let mut n = 1u8; show(n); wait().await; n = !0;` only the `!0` is left.
+//! The cold version contains only the code that can still run after the task has left the stack, so it may lack the
+//! alternative that fixes a type: of `let x = if c { 1u8 } else { wait().await; !0 };` only the `!0` remains. In the
+//! hot version, the value therefore passes through a *tie*, and the slot in the cold version has the tie's type. The
+//! same applies to a local that is live at no await and is assigned after one: of
+//! `let mut n = 1u8; show(n); wait().await; n = !0;` only the `!0` remains.
 //!
-//! What borrows from a local has no tie, which would make the borrow outlive the stack; unless its type is plainly told elsewhere.
+//! A value that borrows from a local has no tie, which would make the borrow outlive the stack, unless the type of one
+//! alternative depends on another alternative.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -20,7 +22,7 @@ use crate::names;
 use crate::scan;
 
 impl Ready {
-    /// The tie of a compound node.
+    /// Returns the tie of a compound node.
     pub(super) fn tie(&self, block: BlockId, index: usize) -> Option<Ident> {
         let node = &self.body.blocks[block].nodes[index];
         if matches!(node, Node::Plain(_) | Node::Await(_)) {
@@ -35,12 +37,12 @@ impl Ready {
         tied.then(|| format_ident!("__tie{block}_{index}", span = Span::mixed_site()))
     }
 
-    /// The tie of a local.
+    /// Returns the tie of a local.
     pub(super) fn tie_of(&self, var: usize) -> Option<Ident> {
         self.flow.tied.contains(&var).then(|| format_ident!("__tie_{var}", span = Span::mixed_site()))
     }
 
-    /// Tells the type of a local without a value.
+    /// Fixes the type of a local without a value.
     pub(super) fn told(&self, var: usize) -> Option<TokenStream> {
         let (tie, key) = (self.tie_of(var)?, &self.names.vars[var].key);
         Some(quote_spanned! {Span::mixed_site()=>
@@ -54,14 +56,14 @@ impl Ready {
         })
     }
 
-    /// All of them.
+    /// Returns all ties of the body.
     pub(super) fn ties(&self) -> Vec<Ident> {
         let blocks = self.body.blocks.iter().enumerate();
         let nodes = blocks.flat_map(|(b, block)| (0..block.nodes.len()).filter_map(move |n| self.tie(b, n)));
         nodes.chain(self.flow.tied.iter().filter_map(|&var| self.tie_of(var))).collect()
     }
 
-    /// May the type of an alternative be told by another one?
+    /// Returns whether the type of an alternative may depend on another alternative.
     fn vague(&self, node: &Node) -> bool {
         match node {
             Node::If { .. } | Node::Match { .. } => node.children().into_iter().any(|block| self.vague_block(block)),
@@ -71,7 +73,7 @@ impl Ready {
         }
     }
 
-    /// The same of what a `break` gives, of whatever loop.
+    /// Returns the same for the values of `break`s, of any loop.
     fn vague_breaks(&self, block: BlockId) -> bool {
         struct Breaks(bool);
         impl<'a> Visit<'a> for Breaks {
@@ -101,7 +103,7 @@ impl Ready {
     }
 }
 
-/// Is this a value whose type something else must tell?
+/// Returns whether the type of this value depends on another expression.
 fn vague(expr: &Expr) -> bool {
     let tail = |block: &syn::Block| match block.stmts.last() {
         Some(Stmt::Expr(e, None)) => vague(e),

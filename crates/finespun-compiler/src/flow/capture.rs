@@ -1,4 +1,4 @@
-//! What each state carries, and what speaks against the stack schema.
+//! Determines the locals that each state carries, and the reasons against the stack schema.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -18,44 +18,45 @@ use crate::reasons::Reasons;
 
 /// The result of the analysis.
 pub(crate) struct Flow {
-    /// The locals that live at each place, in order of declaration.
+    /// The locals that are live at each location, in order of declaration.
     pub(crate) live: HashMap<Place, Vec<usize>>,
-    /// The locals in scope at each place.
+    /// The locals in scope at each location.
     pub(crate) scope: HashMap<Place, Vec<usize>>,
-    /// Points whose outcome is handed to the caller as it is.
+    /// Await points whose outcome is forwarded to the caller.
     pub(crate) forwards: Vec<bool>,
-    /// Points whose operand has a type of its own at every place it is written.
+    /// Await points whose operand has a new type wherever it is written.
     pub(crate) closures: Vec<bool>,
     /// Locals whose drop runs nothing.
     pub(crate) inert: Vec<bool>,
     /// Locals that are given a value by assignment.
     pub(crate) assigned: Vec<bool>,
-    /// Those of them that live at no await, and whose type is not written: see `emit::ties`.
+    /// Assigned locals that are live at no await, and whose type is not written: see `emit::ties`.
     pub(crate) tied: BTreeSet<usize>,
     /// Locals that borrow from others, or whose type is new wherever they are bound.
     pub(crate) borrows: Vec<bool>,
-    /// The locals of which it matters that they have nothing to drop, as is guessed.
+    /// Locals that are guessed to have no destructor, where the guess matters.
     pub(crate) guessed: HashSet<usize>,
     /// The order of declaration of the locals.
     pub(crate) rank: Vec<usize>,
     /// The written types of the locals.
     pub(crate) types: Vec<Option<Type>>,
-    /// All is well if these hold.
+    /// The flow is valid if these hold.
     pub(crate) demands: Vec<Demand>,
-    /// Where control never comes: as in [`Graph`].
+    /// Unreachable parts of the body: as in [`Graph`].
     pub(crate) unreached: HashSet<(BlockId, usize)>,
 }
 
-/// What rustc has to say of a type before the code is known to be right.
+/// A condition on a type that rustc must confirm before the code is known to be valid.
 #[derive(Clone)]
 pub(crate) struct Demand {
     pub(crate) ty: Type,
-    /// The type itself must not implement `Drop`; its fields may. Otherwise, nothing of it may have a destructor.
+    /// Only the type itself must not implement `Drop`; its fields may. If false, nothing in the type may have a
+    /// destructor.
     pub(crate) own: bool,
 }
 
 impl Demand {
-    /// A constant that is true if the demand is not met.
+    /// Returns a constant expression that is true if the demand is not met.
     pub(crate) fn broken(&self) -> TokenStream {
         let ty = &self.ty;
         let site = Span::mixed_site();
@@ -68,8 +69,8 @@ impl Demand {
     }
 }
 
-/// Analyses a body. If the stack schema is `demanded`, fields that are read by value are taken to be copied: if one is
-/// moved, rustc says so where the local is named again.
+/// Analyses a body. If the stack schema is `demanded`, fields that are read by value are taken to be copied: if a field
+/// is moved, rustc reports an error where the local is named again.
 pub(crate) fn analyse(
     params: &[Bound],
     own: &Own,
@@ -92,7 +93,7 @@ pub(crate) fn analyse(
     }
     for event in &graph.events {
         if let Event::Use(var, Use::Declare(false), _) = event {
-            // Where it is bound it cannot be looked at.
+            // The value is not available where the local is declared, so no check there can confirm a guess.
             let kind = &mut graph.kinds[*var];
             (kind.drops, kind.guess) = (kind.drops || kind.guess, false);
         }
@@ -132,7 +133,7 @@ pub(crate) fn analyse(
                 parted.push(var);
             } else if alive.any[var] {
                 live.push(var);
-                // When it is dropped, beside others, rests on the guess, too.
+                // The time of its drop, relative to others, depends on the guess, too.
                 if graph.kinds[var].guess && !graph.kinds[var].drops && state & (TAKEN | EMPTY) == 0 {
                     flow.guessed.insert(var);
                 }
@@ -235,8 +236,8 @@ pub(crate) fn analyse(
     flow
 }
 
-/// May the result of a tail await become another type? `&mut T` becomes `&T`,
-/// `Box<T>` becomes `Box<dyn Trait>`; an outcome does not.
+/// Returns whether the result of a tail await may be coerced. `&mut T` becomes `&T`, `Box<T>` becomes `Box<dyn Trait>`;
+/// an outcome is not coerced.
 fn coerces(own: &Own) -> bool {
     let Some(ty) = &own.output else { return false };
     let text = ty.to_token_stream();
@@ -245,7 +246,8 @@ fn coerces(own: &Own) -> bool {
 }
 
 impl Flow {
-    /// rustc will say whether this type has a destructor. It has to be one that can be named outside the body.
+    /// Demands that the type has no destructor (or, with `own`, no `Drop` of its own). rustc checks this outside the
+    /// body, so the type must have a meaning there.
     fn demand(&mut self, ty: &Type, own: bool) {
         let text = ty.to_token_stream().to_string();
         if !self.demands.iter().any(|d| d.own == own && d.ty.to_token_stream().to_string() == text) {
@@ -254,7 +256,7 @@ impl Flow {
     }
 }
 
-/// A local of which nobody can say whether it still has something to drop.
+/// Adds the reason for a local of which no analysis can tell whether it still has something to drop.
 fn doubt(graph: &Graph, names: &Names, var: usize, state: u8, reasons: &mut Reasons) {
     let shown = &names.vars[var].shown;
     let (maybe, partly) = (state & MAYBE != 0, state & PARTLY != 0);
@@ -285,7 +287,7 @@ fn doubt(graph: &Graph, names: &Names, var: usize, state: u8, reasons: &mut Reas
 
 const CLOSURE_CURE: &str = "make the closure a plain function, or create it after the await";
 
-/// Borrows that cannot follow their local into the heap.
+/// Adds the reasons for borrows that cannot move to the heap with their local.
 fn loans(graph: &Graph, own: &Own, names: &Names, body: &Body, place: Place, live: &[usize], reasons: &mut Reasons) {
     let mut lent: Vec<((usize, bool), Option<usize>)> = Vec::new();
     let mut span = None;
@@ -300,7 +302,7 @@ fn loans(graph: &Graph, own: &Own, names: &Names, body: &Body, place: Place, liv
         let shown = &names.vars[root].shown;
         let span = span.unwrap_or_else(|| names.vars[root].key.span());
         if slot || graph.kinds[root].lends == Lend::Owned {
-            // What a closure names and the operand takes is copied, so the closure has lent it.
+            // A value that a closure names and the operand takes is copied, so the closure does borrow it.
             if let Place::Point(p) = place
                 && holder.is_none_or(|h| !graph.kinds[h].closure)
                 && given_away(graph, own, names, body.points[p].call.operands(), root)
@@ -326,15 +328,16 @@ fn loans(graph: &Graph, own: &Own, names: &Names, body: &Body, place: Place, liv
     }
 }
 
-/// Is a local that only methods of unknown name can have lent moved into the operands themselves? Then they have not
-/// lent it, or the move would be an error. A closure that is not `move` borrows what can be copied.
+/// Returns whether a local that only methods of unknown name can have borrowed is moved into the operands themselves.
+/// Then these methods did not borrow it, or the move would be an error. A closure that is not `move` borrows values
+/// that can be copied.
 fn given_away(graph: &Graph, own: &Own, names: &Names, operands: &[Expr], var: usize) -> bool {
     struct Moves<'a> {
         name: &'a Ident,
         moved: bool,
-        /// Its type may be `Copy`.
+        /// The local's type may be `Copy`.
         copies: bool,
-        /// What a method of it gives is looked into.
+        /// The result of one of its methods is matched or accessed.
         viewed: bool,
     }
     impl<'a> Visit<'a> for Moves<'_> {
@@ -365,7 +368,7 @@ fn given_away(graph: &Graph, own: &Own, names: &Names, operands: &[Expr], var: u
     if graph.events.iter().any(lent) {
         return false;
     }
-    // Of what is known to be copied, a closure takes a copy: see `closures`.
+    // A closure takes a copy of a local that is known to be `Copy`: see `closures`.
     let unknown = |ty| kinds::of_type(ty).is_none() && kinds::may_be_copied(ty, &own.generics);
     let copies = graph.types[var].as_ref().is_some_and(unknown);
     let mut moves = Moves { name: &names.vars[var].key, moved: false, copies, viewed: false };
@@ -373,7 +376,7 @@ fn given_away(graph: &Graph, own: &Own, names: &Names, operands: &[Expr], var: u
     moves.moved && !moves.viewed
 }
 
-/// Is a local declared where the resumable code may declare it again?
+/// Returns whether a local is declared where the resumable code may declare it again.
 fn renewed(graph: &Graph, resumable: &[bool], var: usize) -> bool {
     graph
         .events

@@ -1,4 +1,4 @@
-//! What a closure (or a nested `async` block) does to the locals it names.
+//! The effects of a closure (or a nested `async` block) on the locals it names.
 
 use syn::visit::{self, Visit};
 use syn::{Expr, Ident};
@@ -12,13 +12,13 @@ use crate::scan;
 
 #[derive(Default)]
 struct Mentions<'a> {
-    /// Named as such.
+    /// Named by itself.
     plain: Vec<&'a Ident>,
     /// Named as the root of an index, a dereference, a method call.
     through: Vec<&'a Ident>,
-    /// Named as the root of a field, which is this one if it is known.
+    /// Named as the root of a field access, with the expression if the field is known.
     parts: Vec<(&'a Ident, Option<&'a Expr>)>,
-    /// Matched by a pattern that takes something out of it.
+    /// Matched by a pattern that takes something out of the local.
     taken: Vec<&'a Ident>,
 }
 
@@ -32,7 +32,7 @@ enum Named<'a> {
 }
 
 impl<'a> Mentions<'a> {
-    /// A local, if it is one, is matched by patterns.
+    /// Records that a local, if `head` is one, is matched by patterns.
     fn matched(&mut self, head: &'a Expr, takes: bool) {
         let Some(name) = scan::name(head) else { return };
         if takes { self.taken.push(name) } else { self.parts.push((name, None)) }
@@ -44,7 +44,7 @@ impl<'a> Visit<'a> for Mentions<'a> {
         match expr {
             Expr::Path(_) => self.plain.extend(scan::name(expr)),
             Expr::Field(_) | Expr::Index(_) | Expr::Unary(_) if scan::is_place(expr) => {
-                // Of `s.v[i]` it captures `s.v`.
+                // Of `s.v[i]`, the closure captures `s.v`.
                 match scan::root(expr) {
                     Some((root, _)) if has_field(expr) => self.parts.push((root, Some(expr))),
                     root => self.through.extend(root.map(|(n, _)| n)),
@@ -60,7 +60,7 @@ impl<'a> Visit<'a> for Mentions<'a> {
                 }
                 m.args.iter().for_each(|a| self.visit_expr(a));
             }
-            // What a pattern takes apart is captured in part, or not at all.
+            // A value that a pattern destructures is captured in part, or not at all.
             Expr::Match(m) if scan::name(&m.expr).is_some() => {
                 self.matched(&m.expr, m.arms.iter().any(|arm| takes(&arm.pat)));
                 m.arms.iter().for_each(|arm| self.visit_arm(arm));
@@ -87,11 +87,11 @@ impl<'a> Visit<'a> for Mentions<'a> {
         }
     }
     fn visit_macro(&mut self, _: &'a syn::Macro) {
-        // Its tokens are not the body's: see `in_macros`.
+        // The tokens of a macro are not the body's: see `in_macros`.
     }
 }
 
-/// Is this place a field, or a part of one?
+/// Returns whether this place is a field, or a part of one.
 fn has_field(place: &Expr) -> bool {
     match scan::peel(place) {
         Expr::Field(_) => true,
@@ -102,16 +102,16 @@ fn has_field(place: &Expr) -> bool {
 }
 
 impl Builder<'_> {
-    /// Events and kind of a closure whose body is `body`.
+    /// Records the events of a closure whose body is `body`, and returns the closure's kind.
     pub(crate) fn closure(&mut self, body: &Expr, moves: bool, span: proc_macro2::Span) -> Kind {
         let mut mentions = Mentions::default();
         mentions.visit_expr(body);
-        // It has a destructor if something that it captures has.
+        // The closure has a destructor if one of its captures has.
         let mut kind = Kind::copy();
         kind.closure = true;
         for (var, matched) in self.in_macros(body) {
             kind.drops |= self.graph.kinds[var].drops;
-            // Perhaps a part of it alone, or only its name.
+            // The macro may use only a part of the local, or only its name.
             let part = self.graph.kinds[var].drops && self.graph.kinds[var].lends == Lend::Owned;
             let how = match moves || matched {
                 true if part => Use::TakePart(None),
@@ -163,7 +163,7 @@ impl Builder<'_> {
         kind
     }
 
-    /// The locals in scope that macros inside an expression name, and whether a pattern may take something out of them.
+    /// Returns the locals in scope that macros inside an expression name, and whether a pattern may move a part out.
     fn in_macros(&self, expr: &Expr) -> Vec<(usize, bool)> {
         struct Macros<'a>(Vec<&'a syn::Macro>);
         impl<'a> Visit<'a> for Macros<'a> {

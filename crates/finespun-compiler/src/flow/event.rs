@@ -1,4 +1,4 @@
-//! What happens to the locals of a body, event by event: the graph itself, which [`graph`](super::graph) builds.
+//! The events of a body's locals and the graph of events, which [`graph`](super::graph) builds.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use syn::{Pat, Type};
 use crate::ir::{BlockId, PointId};
 use crate::kinds::Kind;
 
-/// A place where the resumable code can be entered or joined.
+/// A location in the body where the resumable code can be entered, or where control paths meet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub(crate) enum Place {
     /// After an await.
@@ -22,35 +22,35 @@ pub(crate) enum Place {
 /// Index into [`Graph::fields`].
 pub(crate) type Field = usize;
 
-/// What happens to a local.
+/// An event of a local.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Use {
-    /// Bound, with or without a value.
+    /// Bound, with a value (true) or without.
     Declare(bool),
     /// Used by value: moved, or copied.
     Value,
-    /// Taken apart by a pattern: moved, unless it is `Copy`.
+    /// Destructured by a pattern: moved, unless it is `Copy`.
     Named,
-    /// Taken apart by a pattern that binds every field of its type: moved, unless the type has a destructor.
+    /// Destructured by a pattern that binds every field of its type: moved, unless the type has a destructor.
     Fields,
-    /// Looked at or changed in place.
+    /// Read or changed in place.
     Borrow,
-    /// A field of it, if it is known which, is looked at or changed in place.
+    /// A field, if it is known which, is read or changed in place.
     Part(Option<Field>),
-    /// A field of it is used by value: copied, or moved out of it.
+    /// A field is used by value: copied, or moved out.
     TakePart(Option<Field>),
-    /// A field of it is given a new value.
+    /// A field gets a new value.
     AssignPart(Field),
     /// Perhaps used by value: the receiver of an unknown method.
     Maybe,
-    /// Given a new value.
+    /// Assigned a new value.
     Assign,
 }
 
 pub(crate) enum Event {
     Nothing,
     Use(usize, Use, Span),
-    /// A place, with the locals in scope in order of declaration.
+    /// A location, with the locals in scope in order of declaration.
     Place(Place, Vec<usize>),
 }
 
@@ -58,24 +58,24 @@ pub(crate) enum Event {
 pub(crate) struct Graph {
     pub(crate) events: Vec<Event>,
     pub(crate) next: Vec<Vec<usize>>,
-    /// What is known of each local, by its index in [`Names`].
+    /// The kind of each local, by its index in [`Names`].
     pub(crate) kinds: Vec<Kind>,
-    /// What the operands of each point borrow from.
+    /// The kinds of the operands of each await point, with the locals that they borrow from.
     pub(crate) lent: Vec<Kind>,
-    /// References that go into a new local there.
+    /// References that a new local receives at each location.
     pub(crate) carried: HashMap<Place, Kind>,
     /// The type of each local, where it is written.
     pub(crate) types: Vec<Option<Type>>,
-    /// The fields of locals that are named: the local, and the path below it with a `.` behind each name.
+    /// The named fields of locals: the local, and the path below it with a `.` behind each name.
     pub(crate) fields: Vec<(usize, String)>,
-    /// What each local borrows from by what is stored in it after it has been bound.
+    /// The locals that each local borrows from through values stored in it after its binding.
     pub(crate) stored: Vec<BTreeSet<(usize, bool)>>,
-    /// Where control never comes: nodes of a block, behind the last one its value, and behind that its end.
+    /// Unreachable parts of a block: nodes by their index, then the block's value, then the block's end.
     pub(crate) unreached: HashSet<(BlockId, usize)>,
 }
 
 impl Graph {
-    /// The order in which the locals are declared: drops come in the reverse order.
+    /// Returns the order in which the locals are declared: drops run in the reverse order.
     pub(crate) fn rank(&self) -> Vec<usize> {
         let mut rank = vec![usize::MAX; self.kinds.len()];
         for (node, event) in self.events.iter().enumerate() {
@@ -94,15 +94,15 @@ pub(crate) struct Bound {
     pub(crate) ty: Option<Type>,
 }
 
-/// The function itself, as far as a call of it by itself tells something.
+/// The properties of the function itself that a recursive call reveals.
 #[derive(Default)]
 pub(crate) struct Own {
     pub(crate) name: Option<syn::Ident>,
-    /// It is no method.
+    /// The function is not a method.
     pub(crate) free: bool,
-    /// The types of its parameters, without the receiver.
+    /// The types of the parameters, without the receiver.
     pub(crate) inputs: Vec<Type>,
     pub(crate) output: Option<Type>,
-    /// Its type parameters.
+    /// The type parameters.
     pub(crate) generics: Vec<syn::Ident>,
 }

@@ -1,4 +1,4 @@
-//! Events of expressions that await nothing, and what is known of their value.
+//! Records the events of expressions without awaits, and returns the kind of their values.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ impl<'a> Builder<'a> {
                 self.touch(var, Use::Value, e.span());
                 let kind = self.graph.kinds[var].clone();
                 match kind.lends {
-                    // Reborrowed, not moved: what comes out borrows from it.
+                    // Reborrowed, not moved: the result borrows from the local.
                     Lend::Mut => kind.borrowing([(var, false)]),
                     _ => kind,
                 }
@@ -48,19 +48,19 @@ impl<'a> Builder<'a> {
                 let kind = self.value(&e.args[0]);
                 let var = scan::name(&e.args[0]).and_then(|n| self.names.find(n));
                 match var.and_then(|var| self.graph.types[var].as_ref()) {
-                    // What a reference to something else gives may be owned.
+                    // Iterating over a reference to any other type may yield owned values.
                     Some(syn::Type::Reference(ty)) if !kinds::is_collection(&ty.elem) => {
                         Kind::unknown().borrowing(kind.from)
                     }
                     _ if matches!(scan::peel(&e.args[0]), Expr::Range(_)) => kind,
-                    // An iterator of the program's own may have a destructor.
+                    // A user-defined iterator may have a destructor.
                     _ => Kind { guess: kind.guess || !kind.drops, ..kind },
                 }
             }
             Expr::Call(e) => {
                 let mut kind = Kind::unknown();
                 let func = match scan::name(&e.func).and_then(|n| self.names.find(n)) {
-                    // To call a closure may consume it, or not.
+                    // A call of a closure may consume the closure.
                     Some(var) => {
                         let known = self.graph.kinds[var].clone();
                         self.touch(var, if known.drops { Use::Maybe } else { Use::Borrow }, e.func.span());
@@ -84,7 +84,7 @@ impl<'a> Builder<'a> {
                     kind.closure |= known.closure;
                 }
                 self.futures = outer;
-                // What is lent to be changed may keep what the call is given besides.
+                // A value behind a `&mut` argument may store the other arguments of the call.
                 for arg in &e.args {
                     if let Expr::Reference(r) = scan::peel(arg)
                         && r.mutability.is_some()
@@ -150,7 +150,7 @@ impl<'a> Builder<'a> {
             Expr::Array(e) => Kind { primitive: false, ..self.aggregate(e.elems.iter()) },
             Expr::Struct(e) => {
                 let mut kind = self.aggregate(e.fields.iter().map(|f| &f.expr));
-                // Of a type of its own, whose operators may give anything.
+                // A user-defined type, whose operators may return anything.
                 (kind.drops, kind.primitive, kind.guess) = (true, false, false);
                 if kind.lends == Lend::Shared {
                     kind.lends = Lend::Owned;
@@ -175,7 +175,7 @@ impl<'a> Builder<'a> {
                 Kind { primitive: false, ..self.value(&e.expr) }
             }
             Expr::Range(e) => {
-                // What ranges go over are numbers.
+                // Ranges are taken to be of numbers.
                 let ends = self.aggregate(e.start.as_deref().into_iter().chain(e.end.as_deref()));
                 let kind =
                     if ends.primitive { Kind { guess: ends.guess, ..Kind::primitive() } } else { Kind::guessed() };
@@ -188,7 +188,7 @@ impl<'a> Builder<'a> {
                 let kind = self.stmts(&e.block.stmts);
                 if let Some(leave) = leave {
                     self.leave(leave, true);
-                    // What a `break` brings is of unknown kind.
+                    // The kind of a `break`'s value is unknown.
                     return Kind { drops: true, primitive: false, ..kind }.borrowing(self.brought.clone());
                 }
                 kind
@@ -252,7 +252,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// If the expression calls the function itself: the types it takes.
+    /// Returns the types of the function's parameters, if the expression calls the function itself.
     pub(crate) fn own_inputs(&self, expr: &Expr) -> Option<&'a [syn::Type]> {
         let own = self.own;
         let name = own.name.as_ref()?;
@@ -270,7 +270,7 @@ impl<'a> Builder<'a> {
         (called == name && self.names.find(called).is_none()).then_some(&own.inputs)
     }
 
-    /// A local that is handed over by value has the type that is taken.
+    /// Learns the type of a local that is passed by value: the type of the parameter.
     fn learn(&mut self, arg: &Expr, ty: &syn::Type) {
         if let Some(var) = scan::name(arg).and_then(|n| self.names.find(n))
             && self.graph.types[var].is_none()
@@ -306,7 +306,7 @@ impl<'a> Builder<'a> {
             match name {
                 Some(var) => {
                     let known = self.graph.kinds[var].clone();
-                    // Even a name like `unwrap` may be a method of the user's own that takes `&self`.
+                    // Even a name like `unwrap` may belong to a user-defined method that takes `&self`.
                     let how = if !known.drops || methods::by_reference(e) { Use::Borrow } else { Use::Maybe };
                     self.touch(var, how, span);
                     match known.lends {
@@ -357,14 +357,14 @@ impl<'a> Builder<'a> {
                 Some(syn::GenericArgument::Type(ty)) => kinds::of_type(ty),
                 _ => None,
             });
-            // A method of the user's may have another meaning for its type.
+            // A user-defined method of the type may have another meaning.
             return ty.map_or_else(Kind::unknown, |kind| Kind { guess: !kind.drops, ..kind });
         }
-        // A view into what a reference points to is made of references.
+        // A view into the referent of a reference consists of references.
         let rooted = before.iter().all(|(_, slot)| !slot);
         let views = methods::view(&e.method) || (methods::through(&e.method) && receiver.lends == Lend::Shared);
         let lends = if views && rooted { Lend::Shared } else { Lend::Owned };
-        // What a number gives is a number, if the method is one of arithmetic.
+        // The result of a number's method is a number, if the method is arithmetic.
         let drops = !(receiver.primitive && methods::by_value(&e.method));
         let counted = e.method == "enumerate" || (receiver.counted && e.method == "rev");
         let closure = closure || receiver.closure;
@@ -468,7 +468,7 @@ impl<'a> Builder<'a> {
         kind.unwrap_or_else(Kind::primitive)
     }
 
-    /// The arguments of a macro of std.
+    /// Evaluates the arguments of a macro of std.
     pub(crate) fn mac(&mut self, mac: &syn::Macro) -> Kind {
         let Some((style, arguments)) = macros::parse(mac) else { return Kind::unknown() };
         let mut kind = Kind::unknown();
@@ -500,7 +500,7 @@ impl<'a> Builder<'a> {
                         me.value(guard);
                     }
                 });
-                // What does not match is not taken.
+                // A value that does not match is not moved.
                 self.join(&[otherwise, self.at]);
                 return Kind::primitive();
             }
@@ -513,10 +513,10 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// May the left side of an assignment leave a part of the value where it is?
+/// Returns whether the left side of an assignment may leave a part of the value unmoved.
 fn leaves_parts(left: &Expr) -> bool {
     match scan::peel(left) {
-        // Of a type's own, which may have a destructor.
+        // A user-defined type may have a destructor.
         Expr::Struct(_) | Expr::Call(_) => true,
         Expr::Infer(_) | Expr::Range(_) => true,
         Expr::Tuple(e) => e.elems.iter().any(leaves_parts),
@@ -525,7 +525,7 @@ fn leaves_parts(left: &Expr) -> bool {
     }
 }
 
-/// What the first of a chain of methods is called on.
+/// Returns the receiver of the first method in a chain.
 fn called_on(expr: &Expr) -> &Expr {
     match scan::peel(expr) {
         Expr::MethodCall(e) => called_on(&e.receiver),
@@ -533,7 +533,7 @@ fn called_on(expr: &Expr) -> &Expr {
     }
 }
 
-/// The head of a `for` loop as the normaliser writes it.
+/// Returns whether this is the head of a `for` loop in the normaliser's form.
 fn is_into_iter(call: &syn::ExprCall) -> bool {
     let path = quote::ToTokens::to_token_stream(&call.func).to_string();
     call.args.len() == 1 && path.ends_with("IntoIterator :: into_iter")

@@ -1,4 +1,4 @@
-//! The graph of events of a body: how it is built, node by node.
+//! Builds the graph of events of a body, node by node.
 
 use std::collections::BTreeSet;
 
@@ -13,39 +13,39 @@ use crate::names::Names;
 
 struct Target {
     label: Option<String>,
-    /// A labelled block: reached by `break 'label` only.
+    /// A labelled block: the target of `break 'label` only.
     block: bool,
     head: usize,
     leave: usize,
 }
 
-/// Walks a body and writes its graph.
+/// Walks a body and builds its graph.
 pub(crate) struct Builder<'a> {
     pub(crate) graph: Graph,
-    /// The event that control has just passed; `None` if it cannot be here.
+    /// The event that control has just passed; `None` if this point is unreachable.
     pub(crate) at: Option<usize>,
-    /// The event that it has passed last in this statement.
+    /// The last event that control has passed in this statement.
     passed: Option<usize>,
     pub(crate) scope: Vec<usize>,
     pub(crate) names: &'a Names,
     pub(crate) body: &'a Body,
     pub(crate) own: &'a Own,
     targets: Vec<Target>,
-    /// Methods make futures here, which borrow what they are called on, whatever their names.
+    /// Methods here create futures, which borrow their receivers, whatever the methods' names.
     pub(crate) futures: bool,
-    /// The next method makes what is awaited: it borrows what it is called on, whatever its name.
+    /// The next method creates the awaited future: it borrows its receiver, whatever its name.
     pub(crate) awaited: bool,
-    /// What the values that some `break` has brought so far borrow from.
+    /// The locals that the values of `break`s so far borrow from.
     pub(crate) brought: BTreeSet<(usize, bool)>,
-    /// What is known of the value of a node that is the value of its block.
+    /// The kind of the node whose value is the value of its block.
     last: Kind,
 }
 
-/// The graph of a body whose parameters are bound by `params`.
+/// Returns the graph of a body whose parameters are bound by `params`.
 pub(crate) fn build(params: &[Bound], own: &Own, body: &Body, names: &Names) -> Graph {
     let mut stored = vec![BTreeSet::new(); names.vars.len()];
     loop {
-        // A loop may store in a local what an earlier statement then finds in it.
+        // A loop may store a borrow in a local that an earlier statement then reads.
         let graph = once(params, own, body, names, stored.clone());
         if graph.stored == stored {
             return graph;
@@ -98,7 +98,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Appends an event where control is.
+    /// Appends an event, if control can reach this point.
     pub(crate) fn event(&mut self, event: Event) {
         if self.at.is_some() {
             let node = self.node(event);
@@ -108,7 +108,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The local and the index of its field, or of what is in a box, if a place is one, at any depth.
+    /// If `expr` is a field of a local or the content of a box, at any depth, returns the local and the field's index.
     pub(crate) fn field(&mut self, expr: &Expr) -> Option<(usize, Field)> {
         let mut path = String::new();
         let mut behind = false;
@@ -128,7 +128,7 @@ impl Builder<'_> {
             };
         }
         let var = self.names.find(crate::scan::name(place)?)?;
-        // What lies behind a reference is no part of the local; what lies in a box is.
+        // The referent of a reference is not part of the local; the content of a box is.
         let kind = &self.graph.kinds[var];
         if path.is_empty() || (behind && !(kind.drops && kind.lends == kinds::Lend::Owned)) {
             return None;
@@ -143,7 +143,7 @@ impl Builder<'_> {
         Some((var, index))
     }
 
-    /// Something that borrows `from` these is stored in a local that has been bound already.
+    /// Records that a value that borrows `from` these is stored in a local after its binding.
     pub(crate) fn store(&mut self, var: usize, from: &BTreeSet<(usize, bool)>) {
         let owns = self.graph.types[var].as_ref().is_some_and(|ty| kinds::owns_all(ty, &self.own.generics));
         if owns || self.graph.kinds[var].primitive {
@@ -157,14 +157,14 @@ impl Builder<'_> {
     pub(crate) fn touch(&mut self, var: usize, how: Use, span: Span) {
         let event = Event::Use(var, how, span);
         if self.at.is_none() && self.passed.is_some() {
-            // What the rest of a statement names must be there, although control leaves in the middle.
+            // The locals that the rest of a statement names must exist, although control leaves in the middle.
             let node = self.node(event);
             return self.edge(self.passed, node);
         }
         self.event(event);
     }
 
-    /// Joins control from several places.
+    /// Joins control from several points.
     pub(crate) fn join(&mut self, from: &[Option<usize>]) {
         if from.iter().all(Option::is_none) {
             self.at = None;
@@ -175,7 +175,7 @@ impl Builder<'_> {
         self.at = Some(node);
     }
 
-    /// Runs `run` and ends the scope of what it bound.
+    /// Runs `run` and ends the scope of the locals that it bound.
     pub(crate) fn scoped<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
         let depth = self.scope.len();
         let result = run(self);
@@ -195,8 +195,8 @@ impl Builder<'_> {
         (head, leave)
     }
 
-    /// Ends a loop or labelled block: control goes on after it if some `break`
-    /// (or, with `falls`, its own end) leads there.
+    /// Ends a loop or labelled block: control continues after it if some `break` (or, with `falls`, its own end) leads
+    /// there.
     pub(crate) fn leave(&mut self, leave: usize, falls: bool) {
         self.targets.pop();
         if falls {
@@ -241,7 +241,7 @@ impl Builder<'_> {
         kind
     }
 
-    /// Notes whether control comes to a part of a block.
+    /// Records a part of a block that control does not reach.
     fn comes(&mut self, id: BlockId, part: usize) {
         if self.at.is_none() {
             self.passed = None;
@@ -307,7 +307,7 @@ impl Builder<'_> {
         }
     }
 
-    /// One of several blocks; those that end elsewhere have no say in the kind.
+    /// Evaluates one of several blocks; blocks that end elsewhere do not contribute to the kind.
     fn alternative(&mut self, id: BlockId, kind: &mut Option<Kind>) {
         let this = self.block(id);
         if self.at.is_some() {
@@ -323,7 +323,7 @@ impl Builder<'_> {
             self.last = kind.clone();
             return;
         }
-        // Behind a compound statement that is the result of the task nothing follows.
+        // No code follows a compound statement that is the result of the task.
         if !matches!((place, out), (Place::After(..), Dest::Tail)) {
             if let (Place::After(..), Dest::Let(..)) = (place, out)
                 && kind.lends != kinds::Lend::Owned
@@ -358,7 +358,7 @@ impl Builder<'_> {
         for operand in point.call.operands() {
             self.awaited = match crate::scan::peel(operand) {
                 Expr::MethodCall(_) => true,
-                // In a box.
+                // The awaited future is in a box.
                 Expr::Call(e) => e.func.to_token_stream().to_string() == "Box :: pin",
                 _ => false,
             };
@@ -371,13 +371,13 @@ impl Builder<'_> {
             && self.own_inputs(operand).is_some()
             && let Some(output) = &self.own.output
         {
-            // Another function may be called so here.
+            // The name may refer to another function here.
             result = kinds::of_type(output).map_or(result, |kind| Kind { guess: !kind.drops, ..kind });
         }
         if let crate::ir::Call::One(operand) = &point.call
             && crate::scan::known(operand) == Some(crate::scan::Known::Creation)
         {
-            // Neither what makes an object nor its name borrows anything.
+            // Neither the creation of an object nor the object's name borrows anything.
             lent.from.clear();
             result = Kind::reference(kinds::Lend::Shared);
         }
@@ -387,7 +387,7 @@ impl Builder<'_> {
         self.after(Place::Point(id), scope, &point.out, &result);
     }
 
-    /// Remembers the written type of a plain binder, if it means the same outside the body.
+    /// Records the written type of a plain binder, if it has the same meaning outside the body.
     fn typed(&mut self, pat: &Pat, ty: Option<&Type>) {
         if let (Pat::Ident(p), Some(ty)) = (pat, ty)
             && (matches!(ty, Type::Reference(_)) || !self.body.names_in(ty))
@@ -433,7 +433,7 @@ impl Builder<'_> {
         if init.diverge.is_some() {
             self.event(Event::Nothing);
         }
-        // What does not match is not taken.
+        // A value that does not match is not moved.
         let otherwise = self.at;
         if !simple {
             kind = self.taken(pat, expr, &kind);
@@ -454,7 +454,7 @@ impl Builder<'_> {
     }
 }
 
-/// What is known of a value that is one or the other.
+/// Returns the kind of a value that is one or the other.
 pub(crate) fn both(a: Kind, b: Kind) -> Kind {
     Kind {
         drops: a.drops || b.drops,
@@ -468,7 +468,7 @@ pub(crate) fn both(a: Kind, b: Kind) -> Kind {
     }
 }
 
-/// The iterator, if this is the head of a `for` loop as the normaliser writes it.
+/// Returns the iterator, if this is the head of a `for` loop in the normaliser's form.
 fn next_of(expr: &Expr) -> Option<&syn::Ident> {
     let Expr::Match(m) = expr else { return None };
     let Expr::Call(call) = &*m.expr else { return None };

@@ -1,7 +1,7 @@
-//! What names of std's methods tell. A user's method of the same name may
-//! behave otherwise; then rustc, not the program's behaviour, says so.
+//! Knowledge about methods of std by their names. A user's method of the same name may behave differently; then rustc
+//! reports an error, and the program's behaviour does not change.
 
-/// Take `self` by reference: the receiver is still there afterwards.
+/// Methods that take `self` by reference: the receiver still exists afterwards.
 const BY_REFERENCE: &[&str] = &[
     "len",
     "is_empty",
@@ -81,7 +81,7 @@ const BY_REFERENCE: &[&str] = &[
     "copy_from_slice",
 ];
 
-/// Take `self` by value, unless it is `Copy`: nothing is left to drop.
+/// Methods that take `self` by value, unless it is `Copy`: nothing is left to drop.
 const BY_VALUE: &[&str] = &[
     "into_iter",
     "unwrap",
@@ -124,7 +124,7 @@ const NUMBERS: &[&str] = &[
     "is_power_of_two",
 ];
 
-/// Give a number, a `bool` or the like.
+/// Methods that return a number, a `bool` or similar.
 const PRIMITIVE: &[&str] = &[
     "len",
     "is_empty",
@@ -150,7 +150,7 @@ const PRIMITIVE: &[&str] = &[
     "is_nan",
 ];
 
-/// Give a value of its own, whatever the receiver was.
+/// Methods that return an independent value, whatever the receiver is.
 const OWNED: &[&str] = &[
     "clone",
     "to_vec",
@@ -168,8 +168,8 @@ const OWNED: &[&str] = &[
     "elapsed",
 ];
 
-/// Give something that was in the receiver: it borrows what the receiver
-/// borrows, but not the receiver.
+/// Methods that return a value out of the receiver: it borrows from the same locals as the receiver, but not from the
+/// receiver.
 const DETACHED: &[&str] = &[
     "pop",
     "pop_front",
@@ -186,7 +186,7 @@ const DETACHED: &[&str] = &[
     "push",
 ];
 
-/// Give a reference, or things made of references, into the receiver.
+/// Methods that return a reference, or a value made of references, into the receiver.
 const VIEWS: &[&str] = &[
     "iter",
     "get",
@@ -212,7 +212,7 @@ const VIEWS: &[&str] = &[
     "chars",
 ];
 
-/// Keep what they are called on: references stay references.
+/// Methods that keep the kind of their receiver: references stay references.
 const THROUGH: &[&str] = &[
     "unwrap",
     "expect",
@@ -237,7 +237,7 @@ const THROUGH: &[&str] = &[
     "last",
 ];
 
-/// Keep what they are given.
+/// Methods that store their arguments in the receiver.
 const STORES: &[&str] = &[
     "push",
     "push_back",
@@ -252,8 +252,8 @@ const STORES: &[&str] = &[
     "resize",
 ];
 
-/// Methods that take `self` by value, by the types that have them: the names of the traits in the library which say that a type
-/// is one of these.
+/// Methods that take `self` by value, by the types that have them. Each type is given by the name of the trait in the
+/// library that marks it.
 const TAKERS: &[(&str, &[&str])] = &[
     (
         "OfOption",
@@ -338,7 +338,7 @@ const TAKERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The traits that say that a type has a method of that name which takes it.
+/// Returns the traits that mark types whose method of that name takes `self` by value.
 pub(crate) fn takers(name: &syn::Ident) -> impl Iterator<Item = &'static str> {
     TAKERS.iter().filter(move |(_, methods)| among(methods, name)).map(|(taker, _)| *taker)
 }
@@ -347,7 +347,8 @@ fn among(list: &[&str], name: &syn::Ident) -> bool {
     list.iter().any(|m| name == m)
 }
 
-/// Iterators and entries of maps have methods of the same names that take them.
+/// Returns whether a method takes its receiver by reference. Iterators and entries of maps have methods of the same
+/// names that take `self` by value.
 pub(crate) fn by_reference(call: &syn::ExprMethodCall) -> bool {
     let takes = match &*call.method.to_string() {
         "take" => !call.args.is_empty(),

@@ -1,4 +1,4 @@
-//! Patterns: what they bind and what they leave behind.
+//! Patterns: their binders, and the parts of the value that they leave behind.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -11,23 +11,23 @@ use crate::kinds::{self, Kind, Lend};
 use crate::names::is_constant;
 use crate::scan;
 
-/// What a pattern does to the value that it matches.
+/// The effect of a pattern on the value that it matches.
 #[derive(Clone, Copy, PartialEq)]
 enum Effect {
     /// Moves nothing: the value is intact.
     Looks,
-    /// The value is a number, a string or a reference: nothing moves, and there is nothing to drop.
+    /// The value is a number, a string or a reference: nothing moves, and nothing has to be dropped.
     Inert,
     /// Binds every part by value: nothing is left to drop.
     Takes,
     /// Binds every field of a type by value. Nothing is left to drop, unless the type itself has a destructor: then all
     /// fields are copied, and the value is intact.
     TakesFields,
-    /// Something in between.
+    /// Takes some parts, and may leave others.
     Part,
 }
 
-/// The effect of a pattern on a value whose parts are matched by `parts`.
+/// Returns the effect of a pattern on a value whose parts are matched by `parts`.
 fn combined<'a>(parts: impl Iterator<Item = &'a Pat>) -> Effect {
     let (mut looks, mut takes, mut part) = (false, false, false);
     for effect in parts.map(effect) {
@@ -35,7 +35,7 @@ fn combined<'a>(parts: impl Iterator<Item = &'a Pat>) -> Effect {
             Effect::Inert => {}
             Effect::Looks => looks = true,
             Effect::Takes => takes = true,
-            // A part with a destructor of its own may be left.
+            // The value may keep a part with a destructor.
             Effect::TakesFields | Effect::Part => part = true,
         }
     }
@@ -47,13 +47,14 @@ fn combined<'a>(parts: impl Iterator<Item = &'a Pat>) -> Effect {
     }
 }
 
-/// Is this a variant of std's, of a type that has no destructor of its own? Of names without a path, rustc is asked.
+/// Returns whether this is a variant of std's, whose type has no destructor of its own. For names without a path, rustc
+/// checks that.
 fn of_std(path: &syn::Path) -> bool {
     let known = |name: &syn::Ident| ["Some", "Ok", "Err"].iter().any(|known| name == known);
     path.get_ident().is_some_and(known)
 }
 
-/// The effect of a pattern that names a type or a variant.
+/// Returns the effect of a pattern that names a type or a variant.
 fn fields<'a>(path: &syn::Path, parts: impl Iterator<Item = &'a Pat>) -> Effect {
     match combined(parts) {
         effect if of_std(path) => effect,
@@ -91,12 +92,13 @@ fn effect(pat: &Pat) -> Effect {
     }
 }
 
-/// May a pattern take something out of what it matches?
+/// Returns whether a pattern may take something out of the matched value.
 pub(super) fn takes(pat: &Pat) -> bool {
     !matches!(effect(pat), Effect::Looks | Effect::Inert)
 }
 
-/// The parts of a tuple or struct that a pattern looks at, if it leaves out others.
+/// Returns the parts of a tuple or struct that a pattern looks at; `None` for other patterns, and if a `..` hides an
+/// index.
 fn elements(pat: &Pat) -> Option<Vec<(Member, &Pat)>> {
     match pat {
         Pat::Paren(p) => elements(&p.pat),
@@ -116,7 +118,7 @@ fn indexed(elems: &syn::punctuated::Punctuated<Pat, syn::Token![,]>) -> Option<V
     for (index, elem) in elems.iter().enumerate() {
         match elem {
             Pat::Wild(_) => {}
-            // Behind it, only the type tells the index.
+            // After a rest pattern, only the type determines the index.
             Pat::Rest(_) if index + 1 == elems.len() => {}
             Pat::Rest(_) => return None,
             elem => found.push((Member::from(index), elem)),
@@ -125,12 +127,12 @@ fn indexed(elems: &syn::punctuated::Punctuated<Pat, syn::Token![,]>) -> Option<V
     Some(found)
 }
 
-/// Does a pattern leave nothing to drop of whatever it matches?
+/// Returns whether a pattern leaves nothing to drop of any value it matches.
 pub(crate) fn takes_all(pat: &Pat) -> bool {
     matches!(effect(pat), Effect::Takes | Effect::Inert)
 }
 
-/// Does a pattern bind by `ref`?
+/// Returns whether a pattern binds by `ref`.
 pub(crate) fn by_ref(pat: &Pat) -> bool {
     struct Refs(bool);
     impl<'a> Visit<'a> for Refs {
@@ -146,7 +148,7 @@ pub(crate) fn by_ref(pat: &Pat) -> bool {
 }
 
 impl Builder<'_> {
-    /// Binds what a pattern binds; `kind` is that of the matched value.
+    /// Binds the binders of a pattern; `kind` is the kind of the matched value.
     pub(crate) fn bind(&mut self, pat: &Pat, kind: &Kind) {
         match pat {
             Pat::Ident(p) if is_constant(p) => {}
@@ -187,12 +189,12 @@ impl Builder<'_> {
         }
     }
 
-    /// A part of a value: through a reference, again a reference.
+    /// Returns the kind of a part of a value: through a reference, again a reference.
     fn part(&self, kind: &Kind) -> Kind {
         Kind { counted: false, ..kind.clone() }
     }
 
-    /// `let x;`, `let (x, y);`
+    /// Declares the locals of `let x;` and `let (x, y);`.
     pub(crate) fn declare(&mut self, pat: &Pat, known: Option<Kind>) {
         match pat {
             Pat::Ident(p) => {
@@ -210,15 +212,15 @@ impl Builder<'_> {
         }
     }
 
-    /// What matching `pat` against the place `expr` of this kind does to the local at its root. Returns the kind as the
-    /// pattern's binders see it.
+    /// Records the effect of matching `pat` against the place `expr` of this kind on the local at its root. Returns the
+    /// kind that the pattern's binders see.
     pub(crate) fn taken(&mut self, pat: &Pat, expr: &Expr, kind: &Kind) -> Kind {
         let mut kind = kind.clone();
         let Some((name, whole)) = scan::root(expr) else { return kind };
         let Some(var) = self.names.find(name) else { return kind };
         kind.place = self.lent(expr);
         if scan::name(expr).is_some() && self.graph.kinds[var].lends == Lend::Mut {
-            // What is bound inside borrows through the reference.
+            // The binders borrow through the reference.
             kind.from.insert((var, false));
         }
         if let Some(elements) = elements(pat)
@@ -226,7 +228,7 @@ impl Builder<'_> {
             && self.graph.kinds[var].lends == Lend::Owned
             && matches!(effect(pat), Effect::Looks | Effect::Part)
         {
-            // What it does not name may have been moved, or stays. The local itself is named.
+            // Parts that the pattern does not name may have been moved, or stay. The local itself is named.
             self.touch(var, Use::Part(None), name.span());
             self.elements_taken(var, expr, elements, name.span());
             return kind;
@@ -246,7 +248,7 @@ impl Builder<'_> {
         kind
     }
 
-    /// What patterns do to the parts of a local that they match.
+    /// Records the effects of patterns on the parts of a local that they match.
     fn elements_taken(&mut self, var: usize, expr: &Expr, matched: Vec<(Member, &Pat)>, span: Span) {
         for (member, part) in matched {
             let place: Expr = syn::parse_quote!(#expr.#member);
@@ -259,7 +261,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Enters an arm; returns where control is if the arm does not match.
+    /// Enters an arm; returns the point where control continues if the arm does not match.
     pub(crate) fn arm(&mut self, pat: &Pat, expr: &Expr, kind: &Kind) -> Option<usize> {
         self.event(Event::Nothing);
         let before = self.at;
@@ -268,12 +270,12 @@ impl Builder<'_> {
         let mut otherwise = vec![before];
         if let Pat::Guard(p) = pat {
             self.value(&p.guard);
-            // What a failed guard has looked at has not been taken; but it may have changed something.
+            // A failed guard has not moved the values that it read, but it may have changed something.
             if crate::scan::has_assignment(&p.guard) {
                 otherwise.push(self.at);
             }
         }
-        // Behind an arm that always matches nothing is reached; rustc checks moves there all the same.
+        // Code after an arm that always matches is unreachable; rustc checks moves there all the same.
         let here = self.at;
         self.join(&otherwise);
         let next = self.at;
@@ -281,7 +283,7 @@ impl Builder<'_> {
         next
     }
 
-    /// A condition; returns where control is if it does not hold.
+    /// Evaluates a condition; returns the point where control continues if the condition does not hold.
     pub(crate) fn condition(&mut self, cond: &Expr) -> Option<usize> {
         match scan::peel(cond) {
             Expr::Let(e) => {
@@ -309,17 +311,17 @@ impl Builder<'_> {
         }
     }
 
-    /// Where a `match` or `if let` looks: a place is not used by value yet.
+    /// Evaluates the scrutinee of a `match` or `if let`: a place is not used by value yet.
     pub(crate) fn subject(&mut self, expr: &Expr) -> Kind {
         match scan::name(expr).and_then(|n| self.names.find(n)) {
-            // What the patterns do with it is theirs to say.
+            // The patterns determine the local's use.
             Some(var) => self.graph.kinds[var].clone(),
             None if scan::is_place(expr) => self.place(expr, expr.span()),
             None => self.value(expr),
         }
     }
 
-    /// Looks at a place in place; the kind is that of what stands there.
+    /// Reads a place in place, and returns the kind of the value there.
     pub(crate) fn place(&mut self, expr: &Expr, span: Span) -> Kind {
         match scan::peel(expr) {
             Expr::Path(_) => match scan::name(expr).and_then(|n| self.names.find(n)) {
@@ -348,8 +350,8 @@ impl Builder<'_> {
 }
 
 impl Kind {
-    /// What stands in a place inside: its own type is unknown. What is read by
-    /// value through a reference is `Copy`.
+    /// Returns the kind of a place inside a value: its own type is unknown. A value that is read through a reference is
+    /// `Copy`.
     pub(crate) fn stand_in(self) -> Kind {
         let drops = self.drops || self.lends == Lend::Owned;
         Kind { drops, lends: Lend::Owned, guess: self.guess, from: self.from, ..Kind::unknown() }

@@ -1,4 +1,4 @@
-//! Places: read, borrowed, compared, assigned.
+//! Places that are read, borrowed, compared or assigned.
 
 use syn::spanned::Spanned;
 use syn::{Expr, Type};
@@ -9,7 +9,7 @@ use crate::kinds::{Kind, Lend};
 use crate::scan;
 
 impl Builder<'_> {
-    /// A place read by value: a copy, or a partial move.
+    /// Reads a place by value: a copy, or a partial move.
     pub(super) fn read(&mut self, expr: &Expr) -> Kind {
         let kind = self.place(expr, expr.span());
         match expr {
@@ -52,7 +52,7 @@ impl Builder<'_> {
         }
     }
 
-    /// `&place`, `&mut place`, `&value`.
+    /// Evaluates `&place`, `&mut place` or `&value`.
     pub(super) fn reference(&mut self, e: &syn::ExprReference) -> Kind {
         let lends = if e.mutability.is_some() { Lend::Mut } else { Lend::Shared };
         if !scan::is_place(&e.expr) {
@@ -63,7 +63,7 @@ impl Builder<'_> {
         Kind::reference(lends).borrowing(self.lent(&e.expr)).borrowing(kind.from)
     }
 
-    /// What a borrow of this place borrows from.
+    /// Returns the local that a borrow of this place borrows from.
     pub(crate) fn lent(&self, expr: &Expr) -> Option<(usize, bool)> {
         let (name, whole) = scan::root(expr)?;
         let var = self.names.find(name)?;
@@ -83,7 +83,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A place that is given a new value.
+    /// Records that a place is assigned a new value.
     pub(super) fn destination(&mut self, expr: &Expr) {
         if let Some(var) = scan::name(expr).and_then(|n| self.names.find(n)) {
             return self.touch(var, Use::Assign, expr.span());
@@ -106,7 +106,7 @@ impl Builder<'_> {
     }
 }
 
-/// Does a place lie behind an index, out of which nothing moves?
+/// Returns whether a place is an element behind an index, from which nothing can be moved.
 pub(super) fn behind(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Index(_) => true,

@@ -1,5 +1,5 @@
-//! The two data-flow analyses: what may have happened to each local before an
-//! event, and whether it may be looked at after.
+//! The two data-flow analyses: the possible states of each local before an event, and whether code after the event may
+//! read the local.
 
 use super::event::{Event, Graph, Place, Use};
 
@@ -11,12 +11,12 @@ pub(crate) const INTACT: u8 = 2;
 pub(crate) const TAKEN: u8 = 4;
 /// May have been used by value.
 pub(crate) const MAYBE: u8 = 8;
-/// A field of it may have been moved.
+/// A field may have been moved out.
 pub(crate) const PARTLY: u8 = 32;
 /// Was used by value, unless its type has a destructor of its own.
 pub(crate) const FIELDS: u8 = 16;
 
-/// Per event, per local: the union of what may hold when control comes there.
+/// Returns, for each event and local, the union of the states that may hold when control reaches the event.
 pub(crate) fn before(graph: &Graph, copied: &[bool]) -> Vec<Vec<u8>> {
     let vars = graph.kinds.len();
     let mut states = vec![vec![0u8; vars]; graph.events.len()];
@@ -32,10 +32,10 @@ pub(crate) fn before(graph: &Graph, copied: &[bool]) -> Vec<Vec<u8>> {
                 Use::Declare(true) | Use::Assign => INTACT,
                 Use::Value | Use::Named => TAKEN,
                 Use::Fields => FIELDS,
-                // It is named as a whole again, so it had not been moved.
+                // The local is named as a whole again, so it was not moved.
                 Use::Borrow if now != EMPTY => INTACT,
                 Use::TakePart(Some(field)) if copied[*field] => now,
-                // What had been moved has one field again.
+                // A moved local has one field again.
                 Use::AssignPart(_) if now & (TAKEN | FIELDS | MAYBE) != 0 => now | PARTLY,
                 Use::Borrow | Use::Part(_) | Use::AssignPart(_) => now,
                 Use::Maybe => MAYBE,
@@ -57,16 +57,16 @@ pub(crate) fn before(graph: &Graph, copied: &[bool]) -> Vec<Vec<u8>> {
     states
 }
 
-/// What may be looked at from an event on, before it gets a new value.
+/// The locals and fields that may be read after an event, before they get a new value.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Alive {
-    /// The locals, in whole or in part.
+    /// Locals that are read in whole or in part.
     pub(crate) any: Vec<bool>,
-    /// The locals as a whole.
+    /// Locals that are read as a whole.
     pub(crate) whole: Vec<bool>,
-    /// The locals, not only to assign a part of them.
+    /// Locals that are used for more than the assignment of a part.
     pub(crate) looked: Vec<bool>,
-    /// Their fields.
+    /// Fields that are read.
     fields: Vec<bool>,
 }
 
@@ -85,7 +85,7 @@ impl Alive {
         join(&mut self.fields, &other.fields);
     }
 
-    /// Goes back over a use of a local.
+    /// Steps back over a use of a local.
     fn before(&mut self, graph: &Graph, var: usize, how: Use) {
         let of_field = match how {
             Use::Part(field) | Use::TakePart(field) => field,
@@ -94,23 +94,23 @@ impl Alive {
         };
         let part = matches!(how, Use::Part(_) | Use::TakePart(_) | Use::AssignPart(_));
         let looks = !matches!(how, Use::Declare(_) | Use::Assign | Use::AssignPart(_));
-        // To assign a field, one needs the others.
+        // The assignment of a field needs the other fields.
         self.any[var] = looks || part;
         if !matches!(how, Use::AssignPart(_)) {
             self.looked[var] = looks;
         }
         if !part || matches!(how, Use::AssignPart(_)) {
-            // What is given a new field may have lost it.
+            // A local with a new field may have lost that field before.
             self.whole[var] = looks;
         }
         for (field, (of, path)) in graph.fields.iter().enumerate() {
             let touched = match of_field {
                 Some(f) => {
                     let touched = &graph.fields[f].1;
-                    // What is below a field goes with it; to look below it needs it.
+                    // A field includes the fields below it; reading below a field needs the field.
                     path.starts_with(touched.as_str()) || (looks && touched.starts_with(path.as_str()))
                 }
-                // Of an unknown part nothing follows.
+                // The use of an unknown part says nothing about the known fields.
                 None => !part,
             };
             if *of == var && touched {
@@ -120,7 +120,7 @@ impl Alive {
     }
 }
 
-/// Per event: what is alive there.
+/// Returns the live locals and fields at each event.
 pub(crate) fn alive(graph: &Graph) -> Vec<Alive> {
     let count = graph.events.len();
     let mut previous = vec![Vec::new(); count];
@@ -143,7 +143,7 @@ pub(crate) fn alive(graph: &Graph) -> Vec<Alive> {
     alive
 }
 
-/// The fields that are looked at again after they were used by value: their types are `Copy`.
+/// Returns the fields that are read again after they were used by value: their types are `Copy`.
 pub(crate) fn copied_fields(graph: &Graph, alive: &[Alive]) -> Vec<bool> {
     let mut copied = vec![false; graph.fields.len()];
     for (node, event) in graph.events.iter().enumerate() {
@@ -154,7 +154,7 @@ pub(crate) fn copied_fields(graph: &Graph, alive: &[Alive]) -> Vec<bool> {
     copied
 }
 
-/// The events that can be reached after leaving the stack at some point.
+/// Returns the events that can be reached after the task leaves the stack at some await point.
 pub(crate) fn resumable(graph: &Graph) -> Vec<bool> {
     let mut seen = vec![false; graph.events.len()];
     let mut work: Vec<usize> =
@@ -169,8 +169,7 @@ pub(crate) fn resumable(graph: &Graph) -> Vec<bool> {
     seen
 }
 
-/// The locals that are named again after they were used by value: their types
-/// are `Copy`.
+/// Returns the locals that are named again after they were used by value: their types are `Copy`.
 pub(crate) fn copies(graph: &Graph, alive: &[Alive]) -> Vec<usize> {
     let mut found = Vec::new();
     for (node, event) in graph.events.iter().enumerate() {

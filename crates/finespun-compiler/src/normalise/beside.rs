@@ -1,4 +1,4 @@
-//! What the expressions beside an await do to the locals that it is moved past.
+//! The effects of the expressions beside an await on the locals that the await is moved past.
 
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Ident, UnOp};
@@ -6,7 +6,7 @@ use syn::{BinOp, Expr, Ident, UnOp};
 use crate::flow::pattern::by_ref;
 use crate::scan;
 
-/// Does a place look something up?
+/// Returns whether a place contains an index.
 pub(crate) fn has_index(place: &Expr) -> bool {
     match scan::peel(place) {
         Expr::Index(_) => true,
@@ -16,13 +16,13 @@ pub(crate) fn has_index(place: &Expr) -> bool {
     }
 }
 
-/// Nothing can tell when this is evaluated; with the local it depends on.
+/// Returns `Some` if the time of this expression's evaluation is unobservable, with the local that it depends on.
 pub(super) fn inert<'e>(expr: &'e Expr, is_local: &dyn Fn(&Ident) -> bool) -> Option<Option<&'e Ident>> {
     match scan::peel(expr) {
         Expr::Lit(_) | Expr::Closure(_) => Some(None),
         Expr::Path(_) => Some(scan::name(expr)),
         Expr::Reference(r) => {
-            // A field of what is no local may lie behind a `Deref`.
+            // A field of an expression that is not a local may be behind a `Deref`.
             let base = scan::base(&r.expr);
             let whole = std::ptr::eq(base, scan::peel(&r.expr)) && !scan::is_unit(base);
             (matches!(base, Expr::Path(_)) && (whole || scan::name(base).is_some_and(is_local)))
@@ -67,8 +67,8 @@ impl<'a> Visit<'a> for Changes<'_> {
     }
 }
 
-/// Does evaluating this use a local, or a part of one, otherwise than to compute with it, to look at it, or to look something up?
-/// Then it may hand it on as the `&mut` reference that it is.
+/// Returns whether evaluating this uses a local, or a part of one, other than in an operator, a shared borrow, a cast
+/// or an index. Then the expression may pass the local on as a `&mut` reference.
 pub(super) fn gives(expr: &Expr, name: &Ident) -> bool {
     struct Given<'a>(&'a Ident, bool);
     impl Given<'_> {
@@ -102,14 +102,14 @@ pub(super) fn gives(expr: &Expr, name: &Ident) -> bool {
     given.1
 }
 
-/// May evaluating this give a local another value?
+/// Returns whether evaluating this may give a local another value.
 pub(super) fn changes(expr: &Expr, name: &Ident) -> bool {
     let mut seen = Changes(name, false);
     seen.visit_expr(expr);
     seen.1
 }
 
-/// Is the local `name` used up, by value, in this expression?
+/// Returns whether this expression uses up the local `name` by value.
 pub(super) fn uses_up(expr: &Expr, name: &Ident) -> bool {
     let up = |e: &Expr| uses_up(e, name);
     match scan::peel(expr) {

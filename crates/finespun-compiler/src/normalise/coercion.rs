@@ -1,6 +1,6 @@
-//! Coercions that a local of its own would prevent. Where a value is written inside another one, rustc knows from the place of
-//! the whole what each part has to become: a `Box` of a trait object, a slice, a function pointer. Hoisted into a local it is
-//! what it is.
+//! Finds coercions that hoisting would prevent. Where a value is written inside another one, rustc infers the target
+//! type of each part from the place of the whole: a `Box` of a trait object, a slice, a function pointer. A value that
+//! is hoisted into a local keeps its own type.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -14,12 +14,12 @@ use crate::scan;
 pub(super) struct Coercions<'a>(pub(super) &'a Names);
 
 impl Coercions<'_> {
-    /// A part of a value that may be coerced.
+    /// Returns a part of a value that may be coerced.
     pub(super) fn inside(&self, expr: &Expr) -> Option<Span> {
         let part = |part: &Expr| self.part(part);
         match scan::peel(expr) {
             Expr::Call(e) if constructs(&e.func) => e.args.iter().find_map(part),
-            // The type that is wanted of a generic function's value is that of what it is given.
+            // The expected type of a generic function's result determines the types of its arguments.
             Expr::Call(e) => e.args.iter().find(|given| is_pointer(given)).map(Spanned::span),
             Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Unsafe(_) => self.alternative(expr),
             Expr::Tuple(e) => e.elems.iter().find_map(part),
@@ -34,7 +34,7 @@ impl Coercions<'_> {
         }
     }
 
-    /// One of several alternatives, all of which get the type of their place.
+    /// Returns one of several alternatives, all of which get the type of their place.
     pub(super) fn alternative(&self, expr: &Expr) -> Option<Span> {
         let tails = tails(expr);
         let several = tails.len() > 1;
@@ -45,14 +45,14 @@ impl Coercions<'_> {
         })
     }
 
-    /// One of several alternatives that is a function or a closure: together they are a function pointer.
+    /// Returns one of several alternatives that is a function or a closure: together they become a function pointer.
     pub(super) fn function(&self, expr: &Expr) -> Option<Span> {
         let tails = tails(expr);
         let function = tails.iter().find(|tail| matches!(scan::peel(tail), Expr::Closure(_)) || self.is_function(tail));
         function.filter(|_| tails.len() > 1).map(|tail| tail.span())
     }
 
-    /// The same of a part of a value: anything but what is computed.
+    /// Returns a part of a value that may be coerced: anything but a computed value.
     fn part(&self, expr: &Expr) -> Option<Span> {
         let computed = match scan::peel(expr) {
             Expr::Lit(e) => !matches!(e.lit, Lit::ByteStr(_)),
@@ -78,7 +78,7 @@ impl Coercions<'_> {
         coerced.then(|| expr.span())
     }
 
-    /// A path that may be a function's: no local, and not spelled as a constant or a type.
+    /// Returns whether this path may be a function's: no local, and not spelled as a constant or a type.
     fn is_function(&self, expr: &Expr) -> bool {
         let Expr::Path(p) = scan::peel(expr) else { return false };
         let local = scan::name(expr).is_some_and(|name| self.0.find(name).is_some());
@@ -87,7 +87,7 @@ impl Coercions<'_> {
     }
 }
 
-/// The values that an expression with alternatives may have.
+/// Returns the values that an expression with alternatives may have.
 fn tails(expr: &Expr) -> Vec<&Expr> {
     fn last(block: &Block) -> Vec<&Expr> {
         match block.stmts.last() {
@@ -107,19 +107,19 @@ fn tails(expr: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// The path of a constructor, by its spelling.
+/// Returns whether this is the path of a constructor, by its spelling.
 fn constructs(func: &Expr) -> bool {
     let Expr::Path(p) = scan::peel(func) else { return false };
     p.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }
 
-/// A pointer of std that is made here, perhaps inside what another function makes of it.
+/// Returns whether an expression makes a pointer of std, perhaps inside the arguments of another function.
 fn is_pointer(expr: &Expr) -> bool {
     let Expr::Call(e) = scan::peel(expr) else { return false };
     points(&e.func) || e.args.iter().any(is_pointer)
 }
 
-/// A function that makes a pointer of std, which may become one to a trait object or a slice.
+/// Returns whether a function makes a pointer of std, which may be coerced to one to a trait object or a slice.
 fn points(func: &Expr) -> bool {
     let Expr::Path(p) = scan::peel(func) else { return false };
     let of = p.path.segments.iter().rev().nth(1);

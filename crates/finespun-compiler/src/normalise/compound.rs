@@ -1,4 +1,4 @@
-//! Control flow around awaits.
+//! Normalises control flow around awaits.
 
 use proc_macro2::Span;
 use quote::quote_spanned;
@@ -12,7 +12,7 @@ use crate::ir::{Block, BlockId, Dest, Node};
 use crate::scan;
 
 impl Norm<'_> {
-    /// Pushes the node of an expression that has one.
+    /// Pushes the node of an expression that has its own.
     pub(super) fn compound(&mut self, expr: Expr, out: Dest, nodes: &mut Vec<Node>) {
         match expr {
             Expr::Await(_) | Expr::Macro(_) => {
@@ -59,7 +59,7 @@ impl Norm<'_> {
         nodes.push(Node::If { cond, then, other, out });
     }
 
-    /// The `else` of an `if`.
+    /// Normalises the `else` of an `if`.
     fn other(&mut self, expr: Expr, mode: Mode) -> BlockId {
         match expr {
             Expr::Block(b) if b.label.is_none() => self.block(b.block.stmts, mode),
@@ -67,7 +67,7 @@ impl Norm<'_> {
         }
     }
 
-    /// The temporaries of the `let`s of a chain live as long as its branch.
+    /// Checks a chain of `let`s, whose temporaries live as long as its branch.
     fn chain(&mut self, cond: &Expr) {
         match scan::peel(cond) {
             Expr::Binary(e) => {
@@ -86,7 +86,7 @@ impl Norm<'_> {
         }
     }
 
-    /// A condition: its temporaries end before the branch is entered.
+    /// Normalises a condition: its temporaries end before the branch is entered.
     pub(super) fn condition(&mut self, cond: Expr, nodes: &mut Vec<Node>) -> Expr {
         if scan::has_let(&cond) {
             self.chain(&cond);
@@ -122,7 +122,7 @@ impl Norm<'_> {
             Some((_, other)) => {
                 let block = self.other(*other, mode);
                 if owned {
-                    // What did not match is dropped before the `else`.
+                    // A value that did not match is dropped before the `else`.
                     let name = self.names.temporary("rest");
                     rest = ident_pat(&name);
                     let drop = quote_spanned!(span=> ::core::mem::drop(#name););
@@ -139,9 +139,9 @@ impl Norm<'_> {
         self.scoped(inner, out, false, |out| Node::Match { expr: subject, arms, out }, nodes);
     }
 
-    /// What a `match` looks at: a place as it is, a value through a local, so
-    /// that it lives as long as the match. Tells whether it is such a local.
-    /// What it is made of is kept `to_the_end`, too, or ends before an `else`.
+    /// Normalises the scrutinee of a `match`: a place stays, a value is hoisted into a local, so that it lives as long
+    /// as the match. Returns whether it is a hoisted local. The operands of the value live `to_the_end`, too, or end
+    /// before an `else`.
     fn subject(&mut self, expr: Expr, to_the_end: bool, nodes: &mut Vec<Node>) -> (Expr, bool) {
         let expr = scan::peeled(expr);
         if scan::is_constant(&expr) {
@@ -180,7 +180,7 @@ impl Norm<'_> {
                 self.reasons.add(guard.guard.span(), "an await stands in the guard of an arm", BIND);
             }
             if let Pat::Guard(guard) = &arm.pat {
-                // What its `let`s leave behind lives as long as the arm.
+                // Temporaries of the guard's `let`s live as long as the arm.
                 self.chain(&guard.guard);
             }
             let body = match *arm.body {
@@ -195,7 +195,7 @@ impl Norm<'_> {
         self.scoped(inner, out, true, |out| Node::Match { expr: subject, arms, out }, nodes);
     }
 
-    /// A scope that holds `inner` and one last node, whose value is its own.
+    /// Pushes a scope that holds `inner` and one last node, whose value is the scope's value.
     fn scoped(
         &mut self,
         mut inner: Vec<Node>,
@@ -212,7 +212,7 @@ impl Norm<'_> {
         self.scope(inner, out, statement, nodes);
     }
 
-    /// A scope around nodes whose locals must end here.
+    /// Pushes a scope around nodes whose locals must end here.
     fn scope(&mut self, inner: Vec<Node>, out: Dest, statement: bool, nodes: &mut Vec<Node>) {
         let body = self.push(Block { nodes: inner, value: None, parent: None });
         nodes.push(Node::Scope { label: None, body, out, statement });
@@ -261,7 +261,7 @@ impl Norm<'_> {
             let mut #name = ::core::iter::IntoIterator::into_iter(#items);
         };
         outer.push(Node::Plain(syn::parse2(make).expect("a statement")));
-        // What the pattern leaves unbound lives until the end of the turn.
+        // The parts that the pattern leaves unbound live until the end of the iteration.
         let (item, binding) = match &*e.pat {
             pat if crate::head::binder(pat).is_some() => (pat.clone(), None),
             Pat::Wild(_) => (ident_pat(&self.names.temporary("item")), None),
@@ -289,8 +289,8 @@ impl Norm<'_> {
         self.scope(outer, out, false, nodes);
     }
 
-    /// Loops that cannot have a value are statements; as a result of the task
-    /// or of a `let` they are followed by `()`.
+    /// Returns the destination of a loop that cannot have a value, which is a statement; as the result of the task or
+    /// of a `let` it is followed by `()`.
     fn unit(&mut self, out: Dest) -> Dest {
         if let Dest::Let(pat, _) = &out {
             self.reasons.add(pat.span(), "a loop is bound to a local", "use it as a statement");

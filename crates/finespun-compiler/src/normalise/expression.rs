@@ -1,5 +1,4 @@
-//! Expressions: everything an await must be preceded by is hoisted, in
-//! evaluation order.
+//! Normalises expressions: everything that must be evaluated before an await is hoisted, in evaluation order.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -16,8 +15,7 @@ use crate::scan;
 pub(super) const BIND: &str = "bind it with `let` first";
 
 impl Norm<'_> {
-    /// Evaluates `expr`: pushes what awaits and returns an expression that
-    /// does not.
+    /// Evaluates `expr`: pushes the parts that await and returns an expression that does not.
     pub(super) fn value(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> Expr {
         if !scan::awaits(&expr) {
             return expr;
@@ -34,13 +32,13 @@ impl Norm<'_> {
                 syn::parse_quote!(())
             }
             Expr::Macro(ref m) if scan::is_join(&m.mac) => self.named(expr, nodes),
-            // A path to a function is no value that could have a destructor.
+            // A path to a function is not a value that could have a destructor.
             Expr::Call(mut e) if matches!(scan::peel(&e.func), Expr::Path(_)) => {
                 for argument in &e.args {
                     self.unchanged(&e.func, argument);
                 }
                 if let Some(name) = scan::name(&e.func).filter(|name| self.names.find(name).is_some()) {
-                    // It may be called by value.
+                    // The call may consume the local.
                     self.body.postponed.push((name.clone(), e.func.span()));
                 }
                 e.args = self.list(e.args.into_iter().collect(), nodes).into_iter().collect();
@@ -110,7 +108,7 @@ impl Norm<'_> {
                 Expr::Reference(e)
             }
             Expr::Index(mut e) => {
-                // The place itself, not a copy of it, may be borrowed or changed.
+                // The place itself, not a copy of its value, may be borrowed or changed.
                 self.reasons.add(e.span(), "an await stands in an index, or beside one", BIND);
                 e.index = Box::new(self.value(*e.index, nodes));
                 Expr::Index(e)
@@ -156,7 +154,7 @@ impl Norm<'_> {
                 if let Some(value) = e.expr.take() {
                     match self.tail(*value, nodes) {
                         Some(value) => e.expr = Some(Box::new(value)),
-                        // The node returned; what follows is not reached.
+                        // The node returns; the following code is unreachable.
                         None => return syn::parse_quote!(::core::unreachable!()),
                     }
                 }
@@ -177,7 +175,8 @@ impl Norm<'_> {
         }
     }
 
-    /// A place is looked at after the await in `beside` instead of before it: is it the same place, with the same value?
+    /// Checks that a place still has the same value and address if it is read after the await in `beside` instead of
+    /// before it.
     fn unchanged(&mut self, place: &Expr, beside: &Expr) {
         struct Names<'a>(Vec<&'a Ident>);
         impl<'a> Visit<'a> for Names<'a> {
@@ -193,17 +192,17 @@ impl Norm<'_> {
         }
     }
 
-    /// May evaluating this hand a local to a call as the `&mut` reference that it is?
+    /// Returns whether evaluating this may pass a local to a call as a `&mut` reference.
     fn reborrows(&self, expr: &Expr, name: &Ident) -> bool {
         self.mentions.reborrowed(name) && beside::gives(expr, name)
     }
 
-    /// Is this the name of a local?
+    /// Returns whether this is the name of a local.
     fn is_local(&self, expr: &Expr) -> bool {
         scan::name(expr).is_some_and(|name| self.names.find(name).is_some())
     }
 
-    /// A fresh local for an expression that has a node of its own.
+    /// Binds an expression that has its own node to a new local.
     fn named(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> Expr {
         if let Expr::Match(e) = &expr
             && let Some(span) = temporaries::left_behind(e)
@@ -226,7 +225,7 @@ impl Norm<'_> {
                 self.reasons.add(e.left.span(), "an await stands beside a computed place", BIND);
             }
             if has_index(&e.left) && matches!(scan::peel(&e.right), Expr::Reference(_)) {
-                // The operator is a trait's: the left side comes first.
+                // The operator is a trait's: the left side is evaluated first.
                 self.reasons.add(e.left.span(), "an await stands beside a computed place", BIND);
             }
             self.unchanged(&e.left, &e.right);
@@ -234,7 +233,7 @@ impl Norm<'_> {
             return Expr::Binary(e);
         }
         if matches!(e.op, BinOp::And(_) | BinOp::Or(_)) {
-            // What the left side leaves behind ends with it.
+            // The temporaries of the left side end with it.
             let left = self.condition(scan::peeled(*e.left), nodes);
             if !scan::awaits(&e.right) {
                 e.left = Box::new(left);
@@ -280,8 +279,8 @@ impl Norm<'_> {
         Expr::Binary(e)
     }
 
-    /// Values evaluated one after the other: those before the last await are
-    /// hoisted unless nothing can tell when they are evaluated.
+    /// Normalises values that are evaluated one after the other: values before the last await are hoisted unless the
+    /// time of their evaluation is unobservable.
     pub(super) fn list(&mut self, all: Vec<Expr>, nodes: &mut Vec<Node>) -> Vec<Expr> {
         let Some(last) = all.iter().rposition(scan::awaits) else { return all };
         let mut done = Vec::with_capacity(all.len());
@@ -328,7 +327,7 @@ impl Norm<'_> {
         done
     }
 
-    /// A fresh local for a value that is made before an await.
+    /// Hoists a value that is made before an await.
     fn early(&mut self, value: Expr, nodes: &mut Vec<Node>) -> Expr {
         if let Some(span) = temporaries::find(&value).or_else(|| temporaries::extending(&value)) {
             self.temporary(span, "a temporary stands before the await");
@@ -339,7 +338,7 @@ impl Norm<'_> {
         self.hoist("e", value, nodes)
     }
 
-    /// What is awaited: temporaries in it must end with it.
+    /// Checks the operand of an await: temporaries in it must end with it.
     pub(super) fn operand(&mut self, expr: &Expr) {
         if let Some(span) = temporaries::find(expr) {
             self.temporary(span, "a temporary in the operand may have a destructor");
@@ -353,7 +352,7 @@ impl Norm<'_> {
         self.reasons.add(span, what, BIND);
     }
 
-    /// Can evaluating this place be postponed?
+    /// Returns whether the evaluation of this place can be postponed.
     fn simple_place(&self, expr: &Expr) -> bool {
         match scan::peel(expr) {
             Expr::Path(_) => true,
@@ -367,14 +366,14 @@ impl Norm<'_> {
         }
     }
 
-    /// Are all locals made since `from` used up by value in these?
+    /// Returns whether `value` uses up, by value, all locals made since `from`.
     pub(super) fn consumed(&self, value: &Expr, from: usize) -> bool {
         self.names.vars[from..].iter().all(|var| !var.made || uses_up(value, &var.key))
     }
 }
 
 impl Norm<'_> {
-    /// The branches of an await.
+    /// Normalises the operands of an await.
     pub(super) fn call(&mut self, expr: Expr, nodes: &mut Vec<Node>) -> (Call, Span) {
         match expr {
             Expr::Await(e) => {

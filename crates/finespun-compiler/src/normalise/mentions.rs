@@ -1,4 +1,4 @@
-//! What a first look at a body tells of its locals.
+//! The facts about a body's locals that a first pass collects.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,8 +9,8 @@ use crate::flow::methods;
 use crate::kinds::{self, Lend};
 use crate::scan;
 
-/// How often each local is mentioned behind its declaration, and whether in a loop that does not declare it; which locals are
-/// certainly no `&mut` references.
+/// How often each local is mentioned after its declaration, and whether in a loop that does not declare it; also the
+/// locals that are certainly not `&mut` references.
 #[derive(Default)]
 pub(super) struct Mentions {
     owned: HashSet<String>,
@@ -20,14 +20,14 @@ pub(super) struct Mentions {
 }
 
 impl Mentions {
-    /// Those of a body, of which the parameters `owned` are no `&mut` references.
+    /// Returns the mentions of a body whose parameters `owned` are not `&mut` references.
     pub(super) fn of(block: &Block, owned: &[Ident]) -> Mentions {
         let mut mentions = Mentions { owned: owned.iter().map(Ident::to_string).collect(), ..Mentions::default() };
         mentions.visit_block(block);
         mentions
     }
 
-    /// May a local be a `&mut` reference?
+    /// Returns whether a local may be a `&mut` reference.
     pub(super) fn reborrowed(&self, name: &Ident) -> bool {
         !self.owned.contains(&name.to_string())
     }
@@ -46,7 +46,7 @@ impl Mentions {
         *inside |= outside;
     }
 
-    /// Is this the only mention of a local, so that what moves it there may do so at once?
+    /// Returns whether this is the only mention of a local, so that a move there may happen earlier.
     pub(super) fn only(&self, name: &Ident) -> bool {
         self.seen.get(&name.to_string()).is_some_and(|&(count, in_loop)| count == 1 && !in_loop)
     }
@@ -87,24 +87,24 @@ impl<'a> Visit<'a> for Mentions {
         });
     }
     fn visit_expr_closure(&mut self, e: &'a syn::ExprClosure) {
-        // What it names may be named each time that it is called.
+        // Each call of the closure may name its locals again.
         self.turn(|me| visit::visit_expr_closure(me, e));
     }
 }
 
-/// Is this the type of a number or of a shared reference?
+/// Returns whether this is the type of a number or of a shared reference.
 pub(crate) fn is_plain(ty: &Type) -> bool {
     kinds::of_type(ty).is_some_and(|kind| kind.primitive || kind.lends == Lend::Shared)
 }
 
-/// Is a value certainly no `&mut` reference, and holds none?
+/// Returns whether a value is certainly not a `&mut` reference, and holds none.
 fn is_owned(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Reference(e) => e.mutability.is_none(),
         Expr::MethodCall(e) => methods::primitive(e) || methods::of_number(&e.method),
         Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) | Expr::Closure(_) => true,
         Expr::Macro(e) => !["vec", "dbg"].iter().any(|name| e.mac.path.is_ident(name)),
-        // Neither is what they are made of.
+        // These hold none if their elements hold none.
         Expr::Array(e) => e.elems.iter().all(is_owned),
         Expr::Tuple(e) => e.elems.iter().all(is_owned),
         Expr::Struct(e) => e.rest.is_none() && e.fields.iter().all(|field| is_owned(&field.expr)),

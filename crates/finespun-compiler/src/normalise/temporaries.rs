@@ -1,6 +1,5 @@
-//! Temporaries: values without a name that Rust keeps until the end of the
-//! statement. The stack schema does not keep them across an await, so an
-//! expression that may leave one with a destructor is a reason against it.
+//! Temporaries: unnamed values that Rust keeps until the end of the statement. The stack schema does not keep them
+//! across an await, so an expression that may leave one with a destructor is a reason against it.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -11,9 +10,8 @@ use crate::flow::pattern::{by_ref, takes_all};
 use crate::macros::{self, Arguments, Style};
 use crate::scan;
 
-/// Methods that take `self` by value wherever they are usual, or whose
-/// receiver has no destructor: nothing is left behind by calling them on a
-/// temporary.
+/// Methods that usually take `self` by value, or whose receiver has no destructor: a call on a temporary leaves nothing
+/// behind.
 const CONSUMING: &[&str] = &[
     "sum",
     "product",
@@ -40,12 +38,12 @@ const CONSUMING: &[&str] = &[
     "into_boxed_slice",
 ];
 
-/// Methods that take `self` by value where it is an iterator or a number, but may find it behind a guard, or take it by
-/// reference: they leave nothing behind where they are called on what has no destructor.
+/// Methods that take `self` by value where it is an iterator or a number, but may reach it through a guard, or take it
+/// by reference: they leave nothing behind if the receiver has no destructor.
 const LIGHT: &[&str] =
     &["iter", "take", "last", "min", "max", "count", "chars", "bytes", "lines", "windows", "chunks", "clamp"];
 
-/// Methods that give guards: what stands behind one is copied out of it, not moved.
+/// Methods that return guards: a value behind a guard is copied out, not moved.
 const GUARDS: &[&str] = &["lock", "try_lock", "read", "write", "try_read", "try_write", "borrow", "borrow_mut"];
 
 /// Methods that make iterators out of iterators.
@@ -71,8 +69,7 @@ const ADAPTORS: &[&str] = &[
     "into_iter",
 ];
 
-/// Methods whose result borrows the receiver or is a plain value: used on such
-/// a result, they leave no destructor behind.
+/// Methods whose result borrows the receiver or is a plain value: a call on this result leaves no destructor behind.
 const VIEWS: &[&str] = &[
     "iter",
     "iter_mut",
@@ -98,20 +95,19 @@ const VIEWS: &[&str] = &[
     "trim",
 ];
 
-/// The first temporary in a value that may have a destructor and would live on
-/// in the statement around it.
+/// Returns the first temporary in a value that may have a destructor and would live on in the enclosing statement.
 pub(crate) fn find(expr: &Expr) -> Option<Span> {
     match scan::peel(expr) {
         Expr::Path(_) | Expr::Lit(_) | Expr::Closure(_) | Expr::Async(_) => None,
         Expr::Macro(e) => of_macro(&e.mac),
-        // What it awaits is looked at where it is awaited.
+        // The operand of an await is checked where the await is normalised.
         Expr::Await(_) => None,
         // These drop their own temporaries.
         Expr::Block(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_) | Expr::Const(_) => None,
         Expr::If(_) => None,
         Expr::Match(e) => left_behind(e),
         Expr::Call(e) => {
-            // What is called, if it is a value, is a temporary itself.
+            // A called value is a temporary itself.
             let func = if scan::is_place(&e.func) { inside(&e.func) } else { Some(e.func.span()) };
             func.or_else(|| e.args.iter().find_map(find))
         }
@@ -121,7 +117,8 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
             let owned = by_value && !is_guard(&e.receiver);
             let light = among(LIGHT) && is_light(&e.receiver) && !owned_by_name(&e.receiver, &e.method);
             let consumed = owned || light || scan::known(expr).is_some();
-            // A constant is a value, a static is not: what is a method of std's is one of a static, or of a number.
+            // A constant is a new value, a static is a place. If the method is std's, the receiver is a static or a
+            // number.
             let of_std = methods::by_reference(e) || methods::view(&e.method) || methods::owned(&e.method);
             let place = scan::is_place(&e.receiver) && (!scan::is_constant(&e.receiver) || of_std);
             let view = is_view(&e.receiver) && !owned_by_name(&e.receiver, &e.method);
@@ -164,14 +161,14 @@ pub(crate) fn find(expr: &Expr) -> Option<Span> {
     }
 }
 
-/// The same for what `match`, `if let` and `for` look at: their own value is
-/// bound to a local, so only what stands inside counts.
+/// Returns the same for the scrutinee of `match`, `if let` and `for`: its own value is bound to a local, so only
+/// temporaries inside it count.
 pub(crate) fn scrutinee(expr: &Expr) -> Option<Span> {
     if scan::is_place(expr) { inside(expr) } else { find(expr) }
 }
 
-/// What a `match` looks at, where it is a part of an expression, is kept until the statement ends, unless the patterns take
-/// it all.
+/// Returns the scrutinee of a `match` that is part of an expression, if it lives until the statement ends. It does
+/// unless the patterns take the whole value.
 pub(crate) fn left_behind(e: &syn::ExprMatch) -> Option<Span> {
     let number = |pat: &Pat| matches!(first_case(pat), Pat::Lit(_) | Pat::Range(_));
     if let Some(span) = scrutinee(&e.expr) {
@@ -179,7 +176,7 @@ pub(crate) fn left_behind(e: &syn::ExprMatch) -> Option<Span> {
     }
     let inert = matches!(scan::peel(&e.expr), Expr::Lit(_) | Expr::Cast(_) | Expr::Reference(_));
     let none = scan::is_place(&e.expr) || inert || e.arms.iter().any(|arm| number(&arm.pat));
-    // Beside a `Some`, there is nothing in a `None`.
+    // If an arm matches `Some`, a `None` in another arm is empty.
     let named = |pat: &Pat, name: &str| match first_case(pat) {
         Pat::Ident(p) => p.ident == name,
         Pat::TupleStruct(p) => p.path.is_ident(name),
@@ -201,7 +198,7 @@ pub(crate) fn left_behind(e: &syn::ExprMatch) -> Option<Span> {
     }
 }
 
-/// The pattern itself, or the first of several.
+/// Returns the pattern itself, or the first alternative of an or-pattern.
 fn first_case(pat: &Pat) -> &Pat {
     match pat {
         Pat::Paren(p) => first_case(&p.pat),
@@ -211,7 +208,7 @@ fn first_case(pat: &Pat) -> &Pat {
     }
 }
 
-/// The first temporary that an awaited call borrows, unless it is a constant.
+/// Returns the first temporary that an awaited call borrows, unless it is a constant.
 pub(crate) fn lent(expr: &Expr) -> Option<Span> {
     match scan::peel(expr) {
         Expr::Call(e) => e.args.iter().find_map(extending),
@@ -220,7 +217,8 @@ pub(crate) fn lent(expr: &Expr) -> Option<Span> {
     }
 }
 
-/// The first temporary that a `let` keeps as long as its binders: rustc extends the life of what they borrow.
+/// Returns the first temporary that a `let` keeps as long as its binders: rustc extends the lifetime of borrowed
+/// temporaries.
 pub(crate) fn extended(pat: &Pat, init: &Expr) -> Option<Span> {
     if by_ref(pat) && !scan::is_place(init) {
         return Some(init.span());
@@ -228,7 +226,7 @@ pub(crate) fn extended(pat: &Pat, init: &Expr) -> Option<Span> {
     extending(init)
 }
 
-/// The same for an expression whose borrowed temporaries are kept.
+/// Returns the first temporary of an expression whose borrowed temporaries are kept.
 pub(crate) fn extending(expr: &Expr) -> Option<Span> {
     let tail = |block: &syn::Block| match block.stmts.last() {
         Some(syn::Stmt::Expr(e, None)) => extending(e),
@@ -236,7 +234,7 @@ pub(crate) fn extending(expr: &Expr) -> Option<Span> {
     };
     match scan::peel(expr) {
         Expr::Reference(e) => borrowed(&e.expr),
-        // It borrows its arguments.
+        // `format_args!` borrows its arguments.
         Expr::Macro(e) if e.mac.path.segments.last().is_some_and(|s| s.ident == "format_args") => {
             match macros::parse(&e.mac) {
                 Some((_, Arguments::List(list))) => list.iter().find_map(|a| borrowed(&a.expr)),
@@ -251,7 +249,7 @@ pub(crate) fn extending(expr: &Expr) -> Option<Span> {
         Expr::Unsafe(e) => tail(&e.block),
         Expr::If(e) => tail(&e.then_branch).or_else(|| e.else_branch.as_ref().and_then(|(_, other)| extending(other))),
         Expr::Match(e) => e.arms.iter().find_map(|arm| extending(&arm.body)),
-        // The constructor of a tuple struct or variant keeps them, a function does not.
+        // The constructor of a tuple struct or variant keeps borrowed temporaries, a function does not.
         Expr::Call(e) => match &*e.func {
             Expr::Path(p)
                 if p.path.segments.last().is_some_and(|s| s.ident.to_string().starts_with(char::is_uppercase)) =>
@@ -264,7 +262,7 @@ pub(crate) fn extending(expr: &Expr) -> Option<Span> {
     }
 }
 
-/// The same for what is borrowed.
+/// Returns the same for a borrowed expression.
 fn borrowed(expr: &Expr) -> Option<Span> {
     let mut base = scan::peel(expr);
     loop {
@@ -279,7 +277,7 @@ fn borrowed(expr: &Expr) -> Option<Span> {
     if kept || promoted(base) { None } else { Some(base.span()) }
 }
 
-/// Is a borrow of this value a borrow of a constant?
+/// Returns whether a borrow of this value is a borrow of a constant.
 pub(crate) fn promoted(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Lit(_) => true,
@@ -292,7 +290,7 @@ pub(crate) fn promoted(expr: &Expr) -> bool {
     }
 }
 
-/// A place: what it is built on is kept if it is a value.
+/// Returns the first temporary that a place keeps: its base, if the base is a value.
 fn place(expr: &Expr) -> Option<Span> {
     match scan::peel(expr) {
         Expr::Path(_) => None,
@@ -300,7 +298,7 @@ fn place(expr: &Expr) -> Option<Span> {
         Expr::Index(e) => place(&e.expr).or_else(|| find(&e.index)),
         Expr::Unary(e) if matches!(e.op, UnOp::Deref(_)) => place(&e.expr),
         Expr::Lit(_) => None,
-        // Of what is not made here, rustc says whether the array has a destructor.
+        // For elements made elsewhere, rustc checks whether the array has a destructor.
         Expr::Array(e) => e.elems.iter().find_map(|element| match scan::peel(element) {
             Expr::Lit(_) | Expr::Cast(_) | Expr::Reference(_) | Expr::Path(_) | Expr::Field(_) | Expr::Index(_) => {
                 find(element)
@@ -328,11 +326,11 @@ fn compared(expr: &Expr) -> Option<Span> {
     }
 }
 
-/// A view of a place, a range, a number, or an iterator made of such.
+/// Returns whether this is a view of a place, a range, a number, or an iterator made of these.
 fn is_light(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::Range(_) | Expr::Lit(_) | Expr::Reference(_) => true,
-        // The library's constructs are made step by step.
+        // The library's constructs are built step by step.
         Expr::Call(e) => matches!(&*e.func, Expr::Path(p) if p.path.segments.last().is_some_and(|s| {
             ["parfor", "lparfor"].iter().any(|name| s.ident == name)
         })),
@@ -344,8 +342,8 @@ fn is_light(expr: &Expr) -> bool {
     }
 }
 
-/// Does the name of the method that is called on the result of another tell that this is no iterator, and no view: a
-/// collection or an option of its own?
+/// Returns whether the name of the method called on another method's result shows that the result is neither an
+/// iterator nor a view, but an owned collection or option.
 fn owned_by_name(receiver: &Expr, method: &Ident) -> bool {
     const OF_SLICES: &[&str] = &["iter", "chars", "bytes", "lines", "windows", "chunks"];
     let Expr::MethodCall(e) = scan::peel(receiver) else { return false };
@@ -353,7 +351,7 @@ fn owned_by_name(receiver: &Expr, method: &Ident) -> bool {
     OF_SLICES.iter().any(|name| method == name) && (iterates || (e.method == "take" && e.args.is_empty()))
 }
 
-/// A call of a method whose result has no destructor, on a place or on such a call.
+/// Returns whether this calls a method whose result has no destructor, on a place or on another such call.
 fn is_view(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::MethodCall(e) => {
@@ -364,7 +362,7 @@ fn is_view(expr: &Expr) -> bool {
     }
 }
 
-/// May this be a guard, by the name of the method that gives it?
+/// Returns whether this may be a guard, by the name of the method that returns it.
 fn is_guard(expr: &Expr) -> bool {
     match scan::peel(expr) {
         Expr::MethodCall(e) => {
@@ -377,8 +375,8 @@ fn is_guard(expr: &Expr) -> bool {
     }
 }
 
-/// The first temporary among the arguments of a macro that is kept until the statement around it ends. The macros that
-/// format end their own.
+/// Returns the first temporary among the arguments of a macro that lives until the enclosing statement ends. Formatting
+/// macros drop their own temporaries.
 fn of_macro(mac: &syn::Macro) -> Option<Span> {
     let (style, arguments) = macros::parse(mac)?;
     match &arguments {
@@ -392,7 +390,7 @@ fn of_macro(mac: &syn::Macro) -> Option<Span> {
     }
 }
 
-/// A value that a macro borrows until the statement ends.
+/// Returns a value that a macro borrows until the statement ends.
 fn written(expr: &Expr) -> Option<Span> {
     let plain = scan::is_place(expr) || matches!(scan::peel(expr), Expr::Lit(_) | Expr::Cast(_) | Expr::Reference(_));
     (!plain).then(|| expr.span())

@@ -1,4 +1,4 @@
-//! What no schema can compile: refused with place and cure.
+//! Rejects code that no schema can compile, with its location and a cure.
 
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -44,7 +44,7 @@ pub(super) fn signature(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// Where a function says `unsafe`.
+/// Returns the span of a function's `unsafe`.
 pub(super) fn unsafety(sig: &Signature) -> Option<proc_macro2::Span> {
     match &sig.safety {
         Safety::Unsafe(token) => Some(token.span),
@@ -56,7 +56,7 @@ pub(super) fn body(block: &Block, errors: &mut Errors) {
     Checker { errors, closure: false, foreign: false }.visit_block(block);
 }
 
-/// Must the code stand beside the method, because it names `self` or `Self`?
+/// Returns whether the code must be beside the method, because it names `self` or `Self`.
 pub(super) fn needs_self(sig: &Signature, block: &Block) -> bool {
     /// Items have a `Self` of their own.
     struct NoItems;
@@ -76,7 +76,7 @@ struct Checker<'a> {
     errors: &'a mut Errors,
     /// Inside a closure that is not `async`.
     closure: bool,
-    /// Inside an `async` block or closure: its awaits are its own business.
+    /// Inside an `async` block or closure: its awaits are not the task's.
     foreign: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `parblock!`: a call that is written as a macro, so that its branches look like what they are.
+//! `parblock!`: a call in the form of a macro, so that its branches look like branches.
 
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
@@ -8,14 +8,14 @@ use super::branches;
 use crate::error::Errors;
 use crate::macros;
 
-/// Puts the calls in the macros' places, in this function (not in a closure or an `async` block inside).
+/// Replaces the macros by calls, in this function (not in a closure or an `async` block inside).
 pub(super) fn expand(block: &mut Block, errors: &mut Errors) {
     Expand(errors).visit_block_mut(block);
 }
 
 struct Expand<'a>(&'a mut Errors);
 
-/// The most tasks of one `parblock!`.
+/// The maximum number of tasks in one `parblock!`.
 const MOST: usize = 12;
 
 impl Expand<'_> {
@@ -50,7 +50,7 @@ impl VisitMut for Expand<'_> {
                 *statement = Stmt::Expr(call, semicolon);
             }
         }
-        // At the end, a macro in braces is a value, too.
+        // At the end of a block, a macro in braces is a value, too.
         if let Some(Stmt::Macro(written)) = block.stmts.last()
             && written.semi_token.is_none()
             && macros::parse(&written.mac).is_some()

@@ -68,7 +68,7 @@ pub(crate) fn object(arguments: TokenStream, tokens: TokenStream) -> syn::Result
     Ok(object::write(&block, &methods, readers_first))
 }
 
-/// How a method uses its object; `None` for a function that is no method.
+/// Returns a method's access to its object; `None` for an associated function.
 fn access(f: &ImplItemFn, errors: &mut Errors) -> Option<Access> {
     match f.sig.inputs.first() {
         Some(FnArg::Receiver(receiver)) => match &receiver.kind {
@@ -79,7 +79,7 @@ fn access(f: &ImplItemFn, errors: &mut Errors) -> Option<Access> {
         },
         Some(FnArg::Typed(first)) if is_this(&first.pat) => match &*first.ty {
             Type::Path(_) => return Some(Access::None),
-            // What a plain function of that name would take.
+            // `this` has a type that only a plain function's parameter may have.
             other => errors.at(other, RECEIVER),
         },
         _ if f.sig.asyncness.is_some() => errors.at(&f.sig.ident, RECEIVER),
@@ -126,7 +126,7 @@ fn method(f: &ImplItemFn, access: Access, own: &Type, errors: &mut Errors) -> Me
     Method { cfg, vis: f.vis.clone(), name: f.sig.ident.clone(), access, task: f.sig.asyncness.is_some(), args, output }
 }
 
-/// A method may say `#[task(..)]` of itself.
+/// Removes a method's own `#[task(..)]` and returns its options, or the default ones.
 fn options(f: &mut ImplItemFn) -> syn::Result<Options> {
     let mut options = Options { wish: Wish::Any, located: true };
     let mut said = Vec::new();
@@ -147,7 +147,7 @@ fn options(f: &mut ImplItemFn) -> syn::Result<Options> {
     Ok(options)
 }
 
-/// Refuses what borrows.
+/// Rejects types that borrow.
 struct Owned<'a>(&'a mut Errors);
 
 impl<'a> Visit<'a> for Owned<'_> {
@@ -167,7 +167,7 @@ impl<'a> Visit<'a> for Owned<'_> {
     }
 }
 
-/// Writes out `Self`.
+/// Replaces `Self` by the type.
 struct Own<'a>(&'a Type);
 
 impl VisitMut for Own<'_> {

@@ -3,25 +3,23 @@
 use proc_macro2::TokenStream;
 use syn::{Ident, parse::Parser};
 
-/// What the user asks for.
+/// The schema that the user requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Wish {
     /// The compiler chooses.
     Any,
     Stack,
-    /// The stack schema without guard checks, to measure what they cost. It is
-    /// no schema for programs: nothing stops such a recursion at the end of the
-    /// stack, and nobody steals from it.
+    /// The stack schema without guard checks, to measure their cost. Not for programs: the end of the stack does not
+    /// stop a recursion in this mode, and thieves cannot steal from the task.
     Unchecked,
-    /// The stack schema even of what awaits nothing, to measure what the straight one
-    /// saves.
+    /// The stack schema even for a body that awaits nothing, to measure the saving of the straight schema.
     MayBlock,
     Pinned,
     Straight,
 }
 
 impl Wish {
-    /// Is the stack schema demanded?
+    /// Returns whether the user requests the stack schema.
     pub(crate) fn is_stack(self) -> bool {
         matches!(self, Wish::Stack | Wish::Unchecked | Wish::MayBlock)
     }
@@ -29,7 +27,7 @@ impl Wish {
 
 pub(crate) struct Options {
     pub(crate) wish: Wish,
-    /// A method of an object.
+    /// The function is a method of an object.
     pub(crate) located: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Statements that make references and closures.
+//! Generates statements that make references and closures.
 
 use super::Gen;
 use super::places::Use;
@@ -7,7 +7,7 @@ use crate::tree::Node;
 use crate::types::Ty;
 
 impl Gen {
-    /// A local that borrows.
+    /// Returns a local that borrows.
     pub(super) fn borrow(&mut self) -> Node {
         let good = |ty: &Ty| {
             matches!(ty, Ty::D | Ty::Owner | Ty::Held | Ty::Duo | Ty::Parts | Ty::List(_) | Ty::Num | Ty::Opt(_))
@@ -25,7 +25,7 @@ impl Gen {
                 Node::item(&format!("let {name} = &mut {};", place.text), vec![])
             }
             2 => self.extended(&name),
-            // Stored by a later assignment.
+            // The reference is stored by a later assignment.
             3 => {
                 let Some(place) = self.place(Use::Read, good) else { return self.extended(&name) };
                 let owner = self.vars[place.var].name.clone();
@@ -58,7 +58,7 @@ impl Gen {
                 let template = format!("let {first} = #; let mut {name} = &{first}; {name} = &{};", place.text);
                 Node::item(&template, vec![other])
             }
-            // The last use ends a loan.
+            // The last use of a reference ends the loan.
             4 => {
                 let refs: Vec<usize> = (0..self.vars.len()).filter(|&at| !self.vars[at].borrows.is_empty()).collect();
                 if refs.is_empty() {
@@ -104,7 +104,7 @@ impl Gen {
         self.lend(owner, exclusive, var);
     }
 
-    /// A reference to a temporary that lives as long as the local.
+    /// Returns a reference to a temporary that lives as long as the local.
     fn extended(&mut self, name: &str) -> Node {
         let ty = self.rng.pick(&[Ty::D, Ty::D, Ty::Parts, Ty::Owner, Ty::List(Box::new(Ty::D))]).clone();
         let value = self.expr(&ty, 1);
@@ -132,7 +132,7 @@ impl Gen {
         }
     }
 
-    /// A closure, by reference, by move, or to be called once.
+    /// Returns a closure: by reference, by move, or `FnOnce`.
     pub(super) fn closure(&mut self) -> Node {
         let name = format!("f{}", self.fresh_number());
         let mut var = Var::new(&name, Ty::Num, false);
@@ -189,7 +189,7 @@ impl Gen {
                 )
             }
             _ if self.rng.percent(50) => {
-                // A parameter that is taken apart.
+                // A parameter that is destructured.
                 let ty = self.droppable(1);
                 let (pat, bound) = self.pattern(&ty, true, &super::From::Value, 2);
                 let first = self.expr(&ty, 1);

@@ -1,4 +1,4 @@
-//! Statements with branches, and the ways out.
+//! Generates statements with branches, and exits.
 
 use super::From;
 use super::Gen;
@@ -8,7 +8,7 @@ use crate::tree::Node;
 use crate::types::Ty;
 
 impl Gen {
-    /// `{ statements }`, which may end early.
+    /// Returns `{ statements }`, which may end early.
     pub(super) fn block(&mut self, count: usize, depth: usize) -> Node {
         self.scoped(|g| {
             let items = g.items(count, depth.saturating_sub(1));
@@ -20,7 +20,7 @@ impl Gen {
         1 + self.rng.weighted(&[4, 4, 2, 1])
     }
 
-    /// A block that does not get to its end.
+    /// Returns a block whose end is unreachable.
     pub(super) fn exit_block(&mut self, count: usize) -> Node {
         let target = self.target();
         let floor = self.leave_floor(&target);
@@ -66,7 +66,7 @@ impl Gen {
             }
             Exit::Break(at) | Exit::Continue(at) => {
                 let jump = self.jumps[*at].clone();
-                // Inside a labelled block, every label must be said.
+                // Inside a labelled block, every jump needs a label.
                 let innermost = self.jumps.len() - 1 == *at;
                 let plain = innermost && jump.is_loop && (jump.label.is_none() || self.rng.percent(50));
                 let label = match (&jump.label, plain) {
@@ -98,7 +98,7 @@ impl Gen {
         node
     }
 
-    /// A way out, as an expression.
+    /// Returns an exit as an expression.
     pub(super) fn exit_expression(&mut self) -> Node {
         let target = self.target();
         let floor = self.leave_floor(&target);
@@ -107,7 +107,7 @@ impl Gen {
         node
     }
 
-    /// Allows to move what is outside of the loop that is left; returns the floor as it was.
+    /// Allows moves of variables outside the loop that is left; returns the previous floor.
     fn leave_floor(&mut self, target: &Exit) -> usize {
         let floor = match target {
             Exit::Return => 0,
@@ -117,7 +117,7 @@ impl Gen {
         std::mem::replace(&mut self.floor, floor)
     }
 
-    /// `if condition { exit }`.
+    /// Returns `if condition { exit }`.
     pub(super) fn leaving(&mut self) -> Node {
         let condition = self.scoped(|g| g.condition(1));
         let start = self.flow();
@@ -206,7 +206,7 @@ impl Gen {
                     Some(Node::other("&& let # = (#)", vec![pat, value]))
                 }
             };
-            // What the chain has moved is gone even where it does not hold.
+            // The chain has moved its operands even where it does not hold.
             let mut missed = g.flow();
             missed.truncate(outside);
             (pat, chain, missed, g.block(count, depth))
@@ -235,7 +235,7 @@ impl Gen {
         Node::item(&format!("{template} else #"), children)
     }
 
-    /// What an `if let` looks at.
+    /// Returns the scrutinee of an `if let`.
     fn tested(&mut self) -> (Ty, Node, From) {
         let good = |ty: &Ty| matches!(ty, Ty::Opt(_) | Ty::Res(..) | Ty::Shape);
         match self.rng.below(4) {
@@ -304,7 +304,7 @@ impl Gen {
     }
 }
 
-/// How a block is left.
+/// The way in which a block is left.
 enum Exit {
     Return,
     Panic,

@@ -1,4 +1,4 @@
-//! Expressions with branches, blocks and loops inside.
+//! Generates expressions with branches, blocks and loops inside.
 
 use super::Gen;
 use super::places::Use;
@@ -6,7 +6,7 @@ use crate::tree::Node;
 use crate::types::Ty;
 
 impl Gen {
-    /// An expression of a type that has control flow inside.
+    /// Returns an expression of a type that contains control flow.
     pub(super) fn controlled(&mut self, ty: &Ty, depth: usize) -> Node {
         match self.rng.weighted(&[10, 6, 8, 5, 4, 3, 3]) {
             0 => self.either(ty, depth),
@@ -19,7 +19,7 @@ impl Gen {
         }
     }
 
-    /// `{ statements value }` with a scope of its own.
+    /// Returns `{ statements value }` with its own scope.
     pub(super) fn block_of(&mut self, ty: &Ty, depth: usize) -> Node {
         let count = self.rng.weighted(&[5, 3, 2]);
         self.scoped(|g| {
@@ -41,7 +41,7 @@ impl Gen {
     fn block_value(&mut self, ty: &Ty, depth: usize) -> Node {
         let dead = self.dead;
         let block = self.block_of(ty, depth);
-        // An expression whose inside never ends has no successor that the generator follows.
+        // Code after an expression that never ends is unreachable, but the generator goes on as before.
         self.dead = dead;
         Node::expr(ty, "#", vec![block])
     }
@@ -96,13 +96,13 @@ impl Gen {
         Node::expr(ty, "match # { # }", vec![head, arms])
     }
 
-    /// A `return`, `break` or `continue` as the whole of an arm.
+    /// Returns a `return`, `break` or `continue` as the whole of an arm.
     fn bare_exit(&mut self) -> Node {
         let exit = self.exit_expression();
         Node::other(self.rng.word(&["#,", "#,", "{ # }", "{ #; }"]), vec![exit])
     }
 
-    /// The scrutinee and the arms of a `match`; `arm` generates what is right of the arrow, with its comma.
+    /// Returns the scrutinee and the arms of a `match`; `arm` generates the right side of the arrow, with its comma.
     pub(super) fn arms(&mut self, depth: usize, mut arm: impl FnMut(&mut Gen) -> Node) -> (Node, Node) {
         let temps = self.temps.len();
         let (head, ty, from) = self.scrutinee(depth);
@@ -161,7 +161,7 @@ impl Gen {
             )
         };
         match self.rng.below(8) {
-            // A place, which the arms may take apart.
+            // A place, which the arms may destructure.
             0 | 1 => {
                 if let Some(place) = self.place(Use::Move, good) {
                     let from = super::From::Place(place.var, place.part.clone());
@@ -201,7 +201,7 @@ impl Gen {
             _ => self.droppable(1),
         };
         let head = self.expr(&ty, next);
-        // What looks like a block of its own would end the expression.
+        // Without parentheses, a head that looks like a block would end the expression.
         let head = Node::other("(#)", vec![head]);
         (head, Scrutinee::Of(ty), super::From::Value)
     }
@@ -216,7 +216,7 @@ impl Gen {
         Node::expr(ty, &format!("{label}: #"), vec![block])
     }
 
-    /// A `loop` with a value, left in its first or second turn.
+    /// Returns a `loop` with a value that ends in its first or second iteration.
     fn loop_value(&mut self, ty: &Ty, depth: usize) -> Node {
         let label = if self.rng.percent(30) { Some(format!("'l{}", self.fresh_number())) } else { None };
         let before = label.as_ref().map_or(String::new(), |label| format!("{label}: "));
@@ -245,7 +245,7 @@ impl Gen {
         }
     }
 
-    /// A match with an exit in an arm.
+    /// Returns a match with an exit in an arm.
     fn tried(&mut self, ty: &Ty, depth: usize) -> Node {
         let option = self.expr(&Ty::Opt(Box::new(ty.clone())), depth - 1);
         let start = self.flow();
@@ -258,7 +258,7 @@ impl Gen {
     }
 }
 
-/// The operand of a `break`: a label of its own needs parentheses.
+/// Returns the operand of a `break`: an operand with its own label needs parentheses.
 pub(super) fn bare(value: Node) -> Node {
     match value.text().starts_with('\'') {
         true => Node::other("(#)", vec![value]),
@@ -266,10 +266,10 @@ pub(super) fn bare(value: Node) -> Node {
     }
 }
 
-/// What is matched.
+/// The matched value.
 pub(super) enum Scrutinee {
     /// A value of a type.
     Of(Ty),
-    /// A slice of items, in a variable.
+    /// A slice of items, perhaps of a variable.
     Slice(Ty, Option<usize>),
 }

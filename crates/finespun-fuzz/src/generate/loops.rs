@@ -1,4 +1,4 @@
-//! Loops of all kinds.
+//! Generates loops of all kinds.
 
 use super::From;
 use super::Gen;
@@ -32,7 +32,7 @@ impl Gen {
         }
     }
 
-    /// Generates what is repeated, with a label or without; `outside` are variables that the head brings in.
+    /// Generates the repeated block, with a label or without; `bound` are the variables that the head binds.
     fn repeated(&mut self, bound: Vec<Var>, before: Node, depth: usize) -> (String, Node) {
         let label = if self.rng.percent(30) { Some(format!("'l{}", self.fresh_number())) } else { None };
         let prefix = label.as_ref().map_or(String::new(), |label| format!("{label}: "));
@@ -50,7 +50,7 @@ impl Gen {
         (prefix, block)
     }
 
-    /// Forbids to move what is outside of a loop; returns the floor as it was.
+    /// Forbids moves of variables outside a loop; returns the previous floor.
     fn raise_floor(&mut self) -> usize {
         let floor = self.vars.len().max(self.floor);
         std::mem::replace(&mut self.floor, floor)
@@ -92,7 +92,7 @@ impl Gen {
         self.for_each(item, From::Behind(owner, exclusive), &template, vec![], depth)
     }
 
-    /// An iterator of tuples, of which the pattern may take a part.
+    /// Returns a loop over an iterator of tuples, of which the pattern may take a part.
     fn for_pairs(&mut self, depth: usize) -> Node {
         let pair = |a: Ty, b: Ty| Ty::Pair(Box::new(a), Box::new(b));
         match self.rng.below(3) {
@@ -121,7 +121,7 @@ impl Gen {
             let template = format!("let mut row{k} = t.row(#); {label}while let Some(#) = {head} #");
             return Node::item(&template, vec![end, pat, block]);
         };
-        // In the loop nothing may be put into the list.
+        // The loop must not push to the list.
         self.lend_here(place.var, false);
         let option = Ty::Opt(Box::new(Ty::D));
         let head = match self.rng.below(4) {
@@ -137,14 +137,14 @@ impl Gen {
         Node::item(&format!("{label}while let # = {head}{chain} #"), vec![pat, block])
     }
 
-    /// A pattern that ends the loop at the latest with `None`.
+    /// Returns a pattern that ends the loop at the latest with `None`.
     fn some_pattern(&mut self, option: &Ty) -> (Node, Vec<Var>) {
         let Ty::Opt(item) = option else { unreachable!("an option") };
         let (pat, bound) = self.pattern(item, false, &From::Value, 2);
         (Node::pat("Some(#)", vec![pat]), bound)
     }
 
-    /// `while` with a counter that nothing else assigns.
+    /// Returns a `while` with a counter that no other statement assigns.
     fn while_counted(&mut self, depth: usize) -> Node {
         let w = format!("w{}", self.fresh_number());
         let count = 1 + self.rng.below(3);
@@ -169,7 +169,7 @@ impl Gen {
         Node::item(&format!("let mut {w} = 0u64; {label}loop #"), vec![block])
     }
 
-    /// A local that each turn of a loop moves out of and fills again.
+    /// Returns a loop each of whose iterations moves out of a local and fills it again.
     pub(super) fn moved_and_renewed(&mut self, depth: usize) -> Node {
         let place = self
             .place(Use::Assign, |ty| matches!(ty, Ty::D | Ty::Owner | Ty::Duo | Ty::Opt(_) | Ty::Held | Ty::Pair(..)));
@@ -178,7 +178,7 @@ impl Gen {
         let turns = 1 + self.rng.below(3);
         let used = if self.may_await() { "eat(leaf(#).await);" } else { "eat(#);" };
         let used = Node::item(used, vec![Node::expr(&place.ty, &place.text, vec![])]);
-        // Between the two it is not there.
+        // Between the move and the assignment the local has no value.
         self.mark_moved(place.var, &place.part);
         let floor = self.raise_floor();
         let between = self.scoped(|g| {
@@ -208,7 +208,7 @@ impl Gen {
         let jumps = std::mem::take(&mut self.jumps);
         let items = self.items(count, 0);
         self.jumps = jumps;
-        // A `return` in the middle is no end that goes on.
+        // The generator treats the code after a `return` among these items as reachable.
         self.dead = false;
         items
     }

@@ -1,11 +1,11 @@
-//! The generator of bodies: a seed and a number decide everything.
+//! The generator of bodies: a seed and a number determine the body.
 //!
-//! It follows types, moves and borrows closely enough that rustc accepts most bodies, and errs now and then on the loose
-//! side, where rustc sorts out.
+//! It tracks types, moves and borrows closely enough that rustc accepts most bodies. Now and then it is too permissive,
+//! and rustc rejects the body.
 //!
-//! - [`scope`]: the variables, what is moved and lent, branches of control flow
-//! - `places`: what can be read, moved, lent or assigned
-//! - `patterns`: patterns of all forms, and what they bind
+//! - [`scope`]: the variables, their moves and loans, branches of control flow
+//! - `places`: the places that can be read, moved, borrowed or assigned
+//! - `patterns`: patterns of all forms, and their binders
 //! - `numbers`, `values`: expressions of numbers and of values with destructors
 //! - `parts`: closures, macros and assignments that take a part of a local
 //! - `control`: expressions and blocks with branches inside
@@ -32,30 +32,30 @@ use crate::types::Ty;
 use patterns::From;
 use scope::{Flow, Jump, Var};
 
-/// A generator in the middle of a body.
+/// The state of the generator inside a body.
 pub struct Gen {
     rng: Rng,
     vars: Vec<Var>,
     jumps: Vec<Jump>,
     ret: Ty,
-    /// Awaits that may still be generated.
+    /// The number of awaits that may still be generated.
     awaits: usize,
-    /// Statements that may still be generated.
+    /// The number of statements that may still be generated.
     statements: usize,
-    /// Not zero where no await may stand.
+    /// Positive where awaits are forbidden.
     quiet: usize,
     unique: u64,
-    /// Variables below this index must not be moved: a loop comes by again.
+    /// Variables below this index must not be moved: a loop may move them again.
     floor: usize,
-    /// Variables that are lent until the end of the statement.
+    /// Variables that are borrowed until the end of the statement, each mutably or not.
     temps: Vec<(usize, bool)>,
-    /// The next statement cannot be reached.
+    /// The next statement is unreachable.
     dead: bool,
-    /// Parameters are being made: their names differ.
+    /// Parameters are being generated: their names must differ.
     parameters: bool,
-    /// Mostly nothing is borrowed across an await, as the stack schema wants it.
+    /// Hardly any value is borrowed across an await, as the stack schema requires.
     owned: bool,
-    /// Loans do not count.
+    /// Loans are ignored.
     loose: bool,
 }
 
@@ -91,7 +91,7 @@ pub fn body(seed: u64, index: u64) -> Body {
     Body { index, params, ret: g.ret, root, functions, layout, forms }
 }
 
-/// The forms of a body: the two functions always, and one or two more.
+/// Returns the forms of a body: the two functions always, and one or two others.
 fn forms(rng: &mut Rng) -> Vec<Form> {
     let mut forms = vec![Form::Pinned, Form::Auto];
     for _ in 0..1 + rng.below(2) {
@@ -150,7 +150,7 @@ impl Gen {
         params
     }
 
-    /// The statements of the body and its value.
+    /// Returns the statements of the body and its value.
     fn root(&mut self) -> Node {
         let count = self.statements;
         let depth = 3;
@@ -182,19 +182,19 @@ impl Gen {
         self.expr(ret, 3)
     }
 
-    /// A number that is not used elsewhere in the body.
+    /// Returns a number that the body does not use elsewhere.
     fn fresh_number(&mut self) -> u64 {
         self.unique += 1;
         self.unique
     }
 
-    /// A value made from nothing.
+    /// Returns a value without operands.
     fn fresh(&mut self, ty: &Ty) -> Node {
         let k = self.fresh_number();
         Node::expr(ty, &ty.fresh(k * 3), vec![])
     }
 
-    /// A type with a destructor.
+    /// Returns a type with a destructor.
     fn droppable(&mut self, depth: usize) -> Ty {
         if depth == 0 {
             return self.rng.pick(&[Ty::D, Ty::D, Ty::D, Ty::Owner, Ty::Section, Ty::Held]).clone();
@@ -221,7 +221,7 @@ impl Gen {
         }
     }
 
-    /// Any type that a local may have.
+    /// Returns any type that a local may have.
     fn any_type(&mut self) -> Ty {
         match self.rng.weighted(&[55, 25, 3, 5, 5, 2]) {
             0 => self.droppable(2),
@@ -233,7 +233,7 @@ impl Gen {
         }
     }
 
-    /// Takes an await from the budget, if one may stand here.
+    /// Takes an await from the budget, if an await is possible here.
     fn may_await(&mut self) -> bool {
         let may = self.quiet == 0 && self.awaits > 0;
         if may {
@@ -242,7 +242,7 @@ impl Gen {
         may
     }
 
-    /// Returns true if something may be borrowed across an await here.
+    /// Returns true if a value may be borrowed across an await here.
     fn may_borrow(&mut self) -> bool {
         !self.owned || self.rng.percent(2)
     }
@@ -255,7 +255,7 @@ impl Gen {
         result
     }
 
-    /// Generates where an await makes the stack schema impossible: in an owned body mostly without.
+    /// Generates a part in which an await would exclude the stack schema: in an owned body mostly without awaits.
     fn pinning<R>(&mut self, run: impl FnOnce(&mut Gen) -> R) -> R {
         if self.owned && self.rng.percent(85) { self.quietly(run) } else { run(self) }
     }

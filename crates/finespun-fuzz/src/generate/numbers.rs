@@ -1,4 +1,4 @@
-//! Expressions of numbers and conditions, with awaits anywhere.
+//! Generates expressions of numbers and conditions, with awaits anywhere.
 
 use super::Gen;
 use super::places::Use;
@@ -6,13 +6,13 @@ use super::scope::Closure;
 use crate::tree::Node;
 use crate::types::Ty;
 
-/// Returns true for types that a leaf may look at.
+/// Returns true for types that a leaf can read.
 fn seen(ty: &Ty) -> bool {
     !matches!(ty, Ty::Ref(_) | Ty::Mut(_) | Ty::Unit)
 }
 
 impl Gen {
-    /// A number.
+    /// Returns an expression of a number.
     pub(super) fn number(&mut self, depth: usize) -> Node {
         if depth == 0 {
             return self.small_number();
@@ -86,7 +86,7 @@ impl Gen {
         Node::expr(&Ty::Num, &format!("(matches!({place}, {pat}) as u64)"), vec![])
     }
 
-    /// A literal, or a number at hand.
+    /// Returns a literal, or a number in scope.
     pub(super) fn small_number(&mut self) -> Node {
         if self.rng.percent(65)
             && let Some(place) = self.place(Use::Read, |ty| *ty == Ty::Num)
@@ -147,8 +147,8 @@ impl Gen {
         }
     }
 
-    /// An argument of a branch: no await, since the branches log in no order, and no temporary with a destructor, since
-    /// nothing says how long it lives.
+    /// Returns an argument of a branch: no await, since the branches log in no fixed order, and no temporary with a
+    /// destructor, since its lifetime is unspecified.
     fn joined_argument(&mut self, depth: usize) -> Node {
         let value = self.small_number();
         if depth == 0 || self.rng.percent(50) {
@@ -158,7 +158,7 @@ impl Gen {
         Node::expr(&Ty::Num, "((# + #) % 95)", vec![value, other])
     }
 
-    /// A leaf or a function that borrows a place.
+    /// Returns a call of a leaf or function that borrows a place.
     fn look(&mut self, depth: usize) -> Node {
         let num = &Ty::Num;
         if self.owned && self.rng.percent(75) {
@@ -188,7 +188,7 @@ impl Gen {
         Node::expr(num, &template, vec![])
     }
 
-    /// A number out of a temporary with a destructor.
+    /// Returns a number out of a temporary with a destructor.
     fn temporary_number(&mut self, depth: usize) -> Node {
         let num = &Ty::Num;
         if !self.may_borrow() {
@@ -219,7 +219,7 @@ impl Gen {
         Node::expr(num, template, vec![value])
     }
 
-    /// A number by way of values that nothing borrows.
+    /// Returns a number computed through values that are not borrowed.
     fn owned_number(&mut self, depth: usize) -> Node {
         let value = self.number(depth);
         let k = self.fresh_number();
@@ -234,7 +234,7 @@ impl Gen {
         Node::expr(&Ty::Num, &template, vec![value])
     }
 
-    /// A call of a closure.
+    /// Returns a call of a closure.
     fn called(&mut self, depth: usize) -> Option<Node> {
         let at = (0..self.vars.len()).find(|&at| {
             let var = &self.vars[at];
@@ -245,7 +245,7 @@ impl Gen {
         Some(Node::expr(&Ty::Num, &format!("{name}(#)"), vec![value]))
     }
 
-    /// A number by a change of a value.
+    /// Returns the number that a change of a value returns.
     fn changed(&mut self) -> Node {
         match self.place(Use::Change, |ty| matches!(ty, Ty::D | Ty::List(_))) {
             Some(place) if place.ty == Ty::D => match self.may_borrow() && self.may_await() {
@@ -257,7 +257,7 @@ impl Gen {
         }
     }
 
-    /// A number that may panic.
+    /// Returns a number whose evaluation may panic.
     fn falling(&mut self, depth: usize) -> Node {
         let value = self.number(depth);
         if self.rng.percent(50) {
@@ -271,7 +271,7 @@ impl Gen {
         Node::expr(&Ty::Num, template, vec![value])
     }
 
-    /// A condition.
+    /// Returns a condition.
     pub(super) fn condition(&mut self, depth: usize) -> Node {
         let ty = &Ty::Bool;
         if depth == 0 {
@@ -302,7 +302,7 @@ impl Gen {
             2 => {
                 let op = self.rng.word(&["&&", "||"]);
                 let a = self.condition(next);
-                // The second operand is not always evaluated: what it moves is moved perhaps.
+                // The second operand may not be evaluated: the values that it moves may have been moved.
                 let before = self.flow();
                 let b = self.condition(next);
                 let after = self.flow();

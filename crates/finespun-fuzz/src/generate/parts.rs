@@ -1,4 +1,4 @@
-//! Uses of a local of which the name alone does not tell what they do to it: in closures, in macros, of a part.
+//! Generates uses of a local whose effect the local's name alone does not show: in closures, in macros, of a part.
 
 use super::places::{Place, Use};
 use super::{From, Gen};
@@ -6,7 +6,7 @@ use crate::tree::Node;
 use crate::types::Ty;
 
 impl Gen {
-    /// A number for which all of a place, a part of it, or nothing is moved.
+    /// Returns a number whose evaluation moves all of a place, a part, or nothing.
     pub(super) fn taken_part(&mut self) -> Option<Node> {
         let good = |ty: &Ty| !ty.borrows() && !matches!(ty, Ty::Free | Ty::Unit | Ty::Bool | Ty::Num);
         let place = self.place(Use::Move, good)?;
@@ -31,7 +31,7 @@ impl Gen {
                 self.captured(&place);
                 Node::expr(num, &format!("once({captured}# as u64)"), vec![matched])
             }
-            // What nothing is done with is not captured.
+            // A closure does not capture a value that it does not use.
             4 => Node::expr(num, &format!("once({captured}{{ let _ = {text}; 4 }})"), vec![]),
             5 => {
                 let (pat, read) = self.read_by(&place);
@@ -48,7 +48,7 @@ impl Gen {
                 Node::expr(num, &format!("(once({captured}format!(\"{{{text}:?}}\")).len() as u64)"), vec![])
             }
             _ if place.ty == Ty::Parts => {
-                // `x` and `k` go.
+                // `x` and `k` are moved.
                 self.mark_moved(place.var, &format!("{}.x", place.part));
                 let y = self.fresh(&Ty::D);
                 Node::expr(num, &format!("see(&Parts {{ y: #, ..{text} }})"), vec![y])
@@ -60,7 +60,7 @@ impl Gen {
         })
     }
 
-    /// `let x; (x, _) = place;`: what is not named stays where it is.
+    /// Returns `let x; (x, _) = place;`: the parts that the pattern does not name stay.
     pub(super) fn unpacked(&mut self) -> Option<Node> {
         let apart = |ty: &Ty| {
             matches!(ty, Ty::Pair(..) | Ty::Duo | Ty::Parts | Ty::D | Ty::Section | Ty::Owner | Ty::Held | Ty::Two(_))
@@ -79,13 +79,13 @@ impl Gen {
             (Ty::Section, _) => (format!("Section({name}, ..)"), ".0", Ty::Num),
             (Ty::Owner, _) => (format!("Owner {{ k: {name}, .. }}"), ".k", Ty::Num),
             (Ty::Held, _) => (format!("Held {{ k: {name}, .. }}"), ".k", Ty::Num),
-            // The rest of an array that may be partly moved is dropped in an order of rustc's own.
+            // rustc decides the drop order of the rest of an array that may be partly moved.
             (Ty::Two(a), _) if a.is_copy() => (format!("[{name}, _]"), "", (**a).clone()),
             _ => return None,
         };
         let mut text = place.text.clone();
         if self.rng.percent(25) {
-            // As the value of a block, all of it goes.
+            // As the value of a block, the whole value moves.
             self.captured(&place);
             text = format!("{{ {text} }}");
         } else if !ty.is_copy() {
@@ -95,7 +95,7 @@ impl Gen {
         Some(Node::item(&format!("let {name}; {left} = {text};"), vec![]))
     }
 
-    /// `matches!(place, pattern)`, perhaps with a guard.
+    /// Returns `matches!(place, pattern)`, perhaps with a guard.
     fn asked(&mut self, place: &Place) -> Node {
         let from = From::Place(place.var, place.part.clone());
         let guarded = self.rng.percent(40);
@@ -112,7 +112,7 @@ impl Gen {
         })
     }
 
-    /// A pattern that takes a place apart, and a number that may come from what it binds.
+    /// Returns a pattern that destructures a place, and a number that may come from its binders.
     fn read_by(&mut self, place: &Place) -> (Node, Node) {
         let from = From::Place(place.var, place.part.clone());
         self.scoped(|g| {
@@ -122,7 +122,7 @@ impl Gen {
         })
     }
 
-    /// Notes that a closure has taken a place: what lies behind a pointer is taken with the pointer.
+    /// Records that a closure has captured a place: a referent is captured with its pointer.
     fn captured(&mut self, place: &Place) {
         match place.text.contains(['*', '[']) {
             true => self.mark_moved(place.var, ""),

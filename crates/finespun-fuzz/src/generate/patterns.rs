@@ -1,18 +1,18 @@
-//! Patterns of all forms, and what they bind.
+//! Generates patterns of all forms, with their binders.
 
 use super::Gen;
 use super::scope::Var;
 use crate::tree::Node;
 use crate::types::Ty;
 
-/// Where the matched value is.
+/// The location of the matched value.
 #[derive(Clone, Debug)]
 pub(super) enum From {
-    /// A value of the pattern's own: whatever it does not bind is dropped or stays a temporary.
+    /// A value of its own: the parts that the pattern does not bind are dropped or stay a temporary.
     Value,
     /// A part of a variable.
     Place(usize, String),
-    /// Behind a reference of the variable, if it is one's.
+    /// Behind a reference, which may be a variable's.
     Behind(Option<usize>, bool),
 }
 
@@ -65,7 +65,7 @@ impl Gen {
         }
     }
 
-    /// Binds a name by value; returns it as written.
+    /// Binds a name by value; returns the binder's text.
     fn bind(&mut self, ty: &Ty, from: &From, bound: &mut Vec<Var>) -> String {
         let name = self.unbound(bound);
         let mutable = self.rng.percent(35) && !matches!(from, From::Behind(..));
@@ -150,7 +150,7 @@ impl Gen {
         }
     }
 
-    /// A pattern that looks into the value.
+    /// Returns a pattern that matches parts of the value.
     fn taken_apart(&mut self, ty: &Ty, sure: bool, from: &From, depth: usize, bound: &mut Vec<Var>) -> Option<Node> {
         let inner = depth - 1;
         let pat = match ty {
@@ -180,7 +180,7 @@ impl Gen {
                 let k = self.sub(&Ty::Num, sure, &from.part(".k"), 0, bound);
                 Node::pat("Parts { y: #, x: #, k: # }", vec![second, first, k])
             }
-            // What has a destructor is taken apart by copying.
+            // A value with a destructor is destructured by copying.
             Ty::D => Node::pat("D(#, _)", vec![self.number_pattern(sure, from, bound)]),
             Ty::Section => Node::pat("Section(#, _)", vec![self.number_pattern(sure, from, bound)]),
             Ty::Owner => {
@@ -213,7 +213,7 @@ impl Gen {
                     let rest = format!("_r{}", self.fresh_number());
                     Node::pat(&format!("[#, {rest} @ ..]"), vec![self.sub(a, sure, from, inner, bound)])
                 }
-                // Parts of arrays are moved with all of it.
+                // A move of a part counts as a move of the whole array.
                 0 => Node::pat("[#, ..]", vec![self.sub(a, sure, from, inner, bound)]),
                 1 => Node::pat("[.., #]", vec![self.sub(a, sure, from, inner, bound)]),
                 _ => {
@@ -285,7 +285,7 @@ impl Gen {
         Some(pat)
     }
 
-    /// A pattern of a number in a value that has a destructor: bound by copy.
+    /// Returns a pattern of a number in a value that has a destructor: bound by copy.
     fn number_pattern(&mut self, sure: bool, from: &From, bound: &mut Vec<Var>) -> Node {
         match self.rng.below(if sure { 6 } else { 9 }) {
             0 => Node::other("_", vec![]),
@@ -305,7 +305,7 @@ impl Gen {
         }
     }
 
-    /// A pattern of a sequence behind a reference, and what it binds.
+    /// Returns a pattern of a sequence behind a reference, and its binders.
     pub(super) fn slice(&mut self, item: &Ty, owner: Option<usize>) -> (Node, Vec<Var>) {
         let from = From::Behind(owner, false);
         let mut bound = Vec::new();

@@ -1,16 +1,16 @@
-//! What can be read, moved, lent or assigned at a point.
+//! The places that can be read, moved, borrowed or assigned at a point of the body.
 
 use super::Gen;
 use crate::types::Ty;
 
-/// What is to be done with a place.
+/// The intended use of a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Use {
-    /// Read or lent shared.
+    /// Read or borrowed shared.
     Read,
     /// Moved out of, or copied.
     Move,
-    /// Lent mutably.
+    /// Borrowed mutably.
     Change,
     /// Assigned to.
     Assign,
@@ -19,18 +19,18 @@ pub(super) enum Use {
 /// A variable or a part of one.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// As written.
+    /// The text.
     pub(super) text: String,
     /// The variable.
     pub(super) var: usize,
-    /// What stands behind its name.
+    /// The text after the variable's name.
     pub(super) part: String,
-    /// Its type.
+    /// The type.
     pub(super) ty: Ty,
 }
 
 impl Gen {
-    /// Returns the places whose type is as wanted.
+    /// Returns the places that `how` permits and whose type `want` accepts.
     pub(super) fn places(&self, how: Use, want: impl Fn(&Ty) -> bool) -> Vec<Place> {
         let mut places = Vec::new();
         for var in 0..self.vars.len() {
@@ -95,7 +95,7 @@ impl Gen {
         }
     }
 
-    /// Returns true if a part of a variable may be used so.
+    /// Returns true if a part of a variable may be used as `how` says.
     fn allowed(&self, var: usize, part: &str, ty: &Ty, how: Use, through: bool) -> bool {
         let mut v = self.vars[var].clone();
         if self.loose && !v.state.uninit {
@@ -117,7 +117,7 @@ impl Gen {
                 (v.mutable || fresh) && v.exclusive == 0 && v.shared == 0
             }
             Use::Assign => {
-                // A part may be given back, but not to what has gone as a whole.
+                // A moved part may get a new value, but not if a larger part that contains it was moved.
                 let above = v.state.moved.iter().any(|moved| part.starts_with(moved.as_str()) && moved != part);
                 let mutable = through || v.mutable;
                 !v.state.uninit && !above && mutable && v.exclusive == 0 && v.shared == 0
@@ -125,15 +125,15 @@ impl Gen {
         }
     }
 
-    /// Returns one of the places, if there is any.
+    /// Returns one of the places, if any.
     pub(super) fn place(&mut self, how: Use, want: impl Fn(&Ty) -> bool) -> Option<Place> {
-        // Loans often end before the generator thinks so, and rustc knows better.
+        // Loans often end before the generator ends them; rustc decides.
         self.loose = self.rng.percent(12);
         let places = self.places(how, want);
         if places.is_empty() {
             return None;
         }
-        // Later variables are more likely, so that there is something to do for early ones at the end, too.
+        // Later variables are more likely, so that early ones are still unmoved near the end.
         let at = if self.rng.percent(50) {
             self.rng.below(places.len())
         } else {
@@ -142,14 +142,14 @@ impl Gen {
         Some(places[at].clone())
     }
 
-    /// Notes that a place has been moved, unless it is copied.
+    /// Records that a place has been moved, unless its type is `Copy`.
     pub(super) fn take(&mut self, place: &Place) {
         if !place.ty.is_copy() {
             self.mark_moved(place.var, &place.part);
         }
     }
 
-    /// Notes that a place has got a value.
+    /// Records that a place has got a value.
     pub(super) fn refill(&mut self, place: &Place) {
         let state = &mut self.vars[place.var].state;
         state.moved.retain(|moved| !moved.starts_with(place.part.as_str()));

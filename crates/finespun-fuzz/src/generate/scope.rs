@@ -1,4 +1,4 @@
-//! Variables, and what is known of them along the flow of control.
+//! Variables, and their states along the control flow.
 
 use super::Gen;
 use crate::types::Ty;
@@ -6,21 +6,21 @@ use crate::types::Ty;
 /// A variable.
 #[derive(Clone, Debug)]
 pub struct Var {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type; for a closure, that of its result.
+    /// The type; for a closure, the type of its result.
     pub ty: Ty,
-    /// It is `mut`.
+    /// The variable is `mut`.
     pub mutable: bool,
-    /// Whether it holds something.
+    /// The state of its value.
     pub state: State,
-    /// How often it is lent shared.
+    /// The number of its shared loans.
     pub shared: usize,
-    /// How often it is lent mutably.
+    /// The number of its mutable loans.
     pub exclusive: usize,
     /// The variables it borrows, each mutably or not.
     pub borrows: Vec<(usize, bool)>,
-    /// If it is a closure, how it may be called.
+    /// For a closure: how it may be called.
     pub closure: Option<Closure>,
 }
 
@@ -33,41 +33,41 @@ pub enum Closure {
     Once,
 }
 
-/// What is left of a variable.
+/// The state of a variable's value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// The parts that may have been moved out, as written behind the name; empty text for the whole.
+    /// The parts that may have been moved out, as text after the name; the empty text is the whole.
     pub moved: Vec<String>,
     /// Not initialised yet on any path.
     pub uninit: bool,
 }
 
-/// The states of all variables at one point.
+/// The states of all variables at one point of the control flow.
 #[derive(Clone, Debug)]
 pub struct Flow {
     states: Vec<State>,
     dead: bool,
 }
 
-/// What `break` or `continue` may name.
+/// A target of `break` or `continue`.
 #[derive(Clone, Debug)]
 pub struct Jump {
-    /// Its label.
+    /// The label.
     pub label: Option<String>,
-    /// It is a loop, not a block.
+    /// The target is a loop, not a block.
     pub is_loop: bool,
-    /// The floor outside.
+    /// The enclosing floor.
     pub floor: usize,
-    /// The number of variables outside.
+    /// The number of enclosing variables.
     pub vars: usize,
-    /// The points where it is broken out of.
+    /// The flow at each `break` out of the target.
     pub breaks: Vec<Flow>,
     /// The type of its value.
     pub value: Option<Ty>,
 }
 
 impl Var {
-    /// Returns a variable that holds something.
+    /// Returns a variable that has a value.
     pub fn new(name: &str, ty: Ty, mutable: bool) -> Var {
         Var {
             name: name.to_string(),
@@ -88,7 +88,7 @@ impl Flow {
         Flow { states: vars.iter().map(|var| var.state.clone()).collect(), dead }
     }
 
-    /// Forgets the variables of inner scopes.
+    /// Drops the states of inner scopes' variables.
     pub(super) fn truncate(&mut self, vars: usize) {
         self.states.truncate(vars);
     }
@@ -101,14 +101,15 @@ impl Gen {
         self.jumps.push(Jump { label, is_loop, floor, vars, breaks: Vec::new(), value });
     }
 
-    /// Ends the innermost labelled block or loop: control goes on from its breaks, and from `end` if it gets there.
+    /// Ends the innermost labelled block or loop: control continues from its breaks, and from `end` if that is
+    /// reachable.
     pub(super) fn leave(&mut self, end: Option<Flow>) {
         let mut flows = self.jumps.pop().map(|jump| jump.breaks).unwrap_or_default();
         flows.extend(end);
         self.meet(&flows);
     }
 
-    /// Goes back to a point.
+    /// Returns to an earlier point of the control flow.
     pub(super) fn resume(&mut self, flow: &Flow) {
         for (var, state) in self.vars.iter_mut().zip(&flow.states) {
             var.state = state.clone();
@@ -116,7 +117,7 @@ impl Gen {
         self.dead = flow.dead;
     }
 
-    /// Goes on where several paths meet.
+    /// Continues where several paths meet.
     pub(super) fn meet(&mut self, flows: &[Flow]) {
         let live: Vec<&Flow> = flows.iter().filter(|flow| !flow.dead).collect();
         let Some((first, rest)) = live.split_first() else {
@@ -136,7 +137,7 @@ impl Gen {
         }
     }
 
-    /// Generates inside a scope of its own.
+    /// Generates inside its own scope.
     pub(super) fn scoped<R>(&mut self, run: impl FnOnce(&mut Gen) -> R) -> R {
         let (vars, temps) = (self.vars.len(), self.temps.len());
         let result = run(self);
@@ -149,7 +150,7 @@ impl Gen {
         result
     }
 
-    /// Gives back what `var` borrows.
+    /// Ends the loans that `var` holds.
     pub(super) fn unborrow(&mut self, var: usize) {
         for (owner, exclusive) in std::mem::take(&mut self.vars[var].borrows) {
             self.give_back(owner, exclusive);
@@ -192,17 +193,17 @@ impl Gen {
         }
     }
 
-    /// Returns true if the name of a variable still means it.
+    /// Returns true if the name of a variable still refers to it.
     pub(super) fn visible(&self, var: usize) -> bool {
         self.vars[var + 1..].iter().all(|later| later.name != self.vars[var].name)
     }
 
-    /// Returns a name; it may shadow another variable's.
+    /// Returns a name; it may shadow another variable.
     pub(super) fn name(&mut self) -> String {
         const LOWER: [&str; 14] = ["a", "b", "c", "d", "e", "f", "g", "p", "q", "r", "x", "y", "z", "value"];
         const UPPER: [&str; 4] = ["N", "K", "Z", "ONE"];
         match self.rng.below(200) {
-            // Rare: such a body is pinned, whatever else is in it.
+            // Rare: a name in capitals always makes the body pinned.
             0 if self.rng.percent(50) => self.rng.pick(&UPPER).to_string(),
             0..92 => self.rng.pick(&LOWER).to_string(),
             92..96 => "r\u{1}gen".to_string(),

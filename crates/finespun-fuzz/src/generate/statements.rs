@@ -1,4 +1,4 @@
-//! Statements: bindings, assignments, calls.
+//! Generates statements: bindings, assignments, calls.
 
 use super::From;
 use super::Gen;
@@ -8,7 +8,7 @@ use crate::tree::Node;
 use crate::types::Ty;
 
 impl Gen {
-    /// Up to `count` statements; fewer if control never gets to their end.
+    /// Returns up to `count` statements; fewer if control cannot reach their end.
     pub(super) fn items(&mut self, count: usize, depth: usize) -> Vec<Node> {
         let mut items = Vec::new();
         for _ in 0..count {
@@ -64,7 +64,7 @@ impl Gen {
         }
     }
 
-    /// `let pattern = value;`
+    /// Returns `let pattern = value;`.
     fn binding(&mut self, depth: usize) -> Node {
         let ty = self.any_type();
         let depth = depth.clamp(1, 2);
@@ -72,7 +72,7 @@ impl Gen {
             && let Some(place) =
                 self.place(Use::Move, |other| !other.is_copy() && !other.borrows() && *other != Ty::Text)
         {
-            // The pattern may take a part only, and leave the rest where it is.
+            // The pattern may take a part only, and leave the rest in place.
             let from = From::Place(place.var, place.part.clone());
             let (pat, bound) = self.pattern(&place.ty, true, &from, 2);
             self.vars.extend(bound);
@@ -91,7 +91,7 @@ impl Gen {
         Node::item("let # = #;", vec![pat, value])
     }
 
-    /// A local that gets its value later.
+    /// Returns a local that gets its value later.
     fn deferred(&mut self, depth: usize) -> Node {
         let (name, mutable) = (self.name(), self.rng.percent(30));
         let form = if mutable { "mut " } else { "" };
@@ -100,7 +100,7 @@ impl Gen {
         var.state.uninit = true;
         match self.rng.below(5) {
             0 => {
-                // Two at once.
+                // Two locals at once.
                 let other = self.name();
                 if other == name {
                     self.vars.push(var);
@@ -136,7 +136,7 @@ impl Gen {
                 let index = self.vars.len();
                 self.unready(var);
                 let list = self.items(1, 0);
-                // Perhaps the name means another variable by now.
+                // The name may refer to another variable by now.
                 if !self.visible(index) || self.dead {
                     self.vars[index].exclusive = 0;
                     return Node::item(&format!("let {form}{name}: {}; #", ty.text()), vec![Node::list(list)]);
@@ -150,7 +150,7 @@ impl Gen {
         }
     }
 
-    /// Declares a variable that only its own statement gives a value.
+    /// Declares a variable that only its own statement may assign.
     fn unready(&mut self, mut var: Var) {
         var.state.uninit = true;
         var.exclusive = 1;
@@ -162,7 +162,7 @@ impl Gen {
         self.vars[at].state.uninit = false;
     }
 
-    /// A task that is made here and awaited later.
+    /// Returns a task that is made here and awaited later.
     fn stored(&mut self) -> Node {
         let k = self.fresh_number();
         let ty = if self.rng.percent(30) { Ty::Num } else { self.droppable(1) };
@@ -208,12 +208,12 @@ impl Gen {
         Node::item(template, vec![pat, value, exit])
     }
 
-    /// An await in the `else` of a `let` is rare.
+    /// Generates mostly without awaits, for the `else` of a `let`.
     fn quietly_perhaps<R>(&mut self, run: impl FnOnce(&mut Gen) -> R) -> R {
         if self.owned || self.rng.percent(70) { self.quietly(run) } else { run(self) }
     }
 
-    /// `place = value;`
+    /// Returns `place = value;`.
     fn assignment(&mut self) -> Node {
         if self.rng.percent(15)
             && let Some((first, second)) = self.two_assignable()
@@ -266,14 +266,14 @@ impl Gen {
             ]);
             return Node::item(&template.replace('K', &k.to_string()), vec![index, value]);
         }
-        // The place stays, the value comes first.
+        // The place must stay unchanged: the value is evaluated first.
         self.lend_here(place.var, false);
         let value = self.number(2);
         let op = self.rng.word(&["+=", "^=", "|=", "+="]);
         Node::item(&format!("{} {op} # % 50;", place.text), vec![value])
     }
 
-    /// A value goes into a function or a task.
+    /// Returns a call of a function or task that consumes a value.
     fn consumed(&mut self) -> Node {
         let place = self.place(Use::Move, |ty| !ty.is_copy());
         let (text, ty) = match place {
@@ -334,14 +334,14 @@ impl Gen {
         }
     }
 
-    /// A value that nothing binds.
+    /// Returns a value that no local binds.
     fn discarded(&mut self) -> Node {
         let ty = self.droppable(1);
         let template = match self.rng.below(6) {
             0 => "_ = #;",
             1 => "let _ = #;",
             2 => "(#);",
-            // Only what is bound is moved.
+            // A wildcard does not move the value.
             3 => {
                 if let Some(place) = self.place(Use::Read, |ty| !ty.borrows()) {
                     let left = self.rng.word(&["let _", "_"]);
@@ -356,7 +356,7 @@ impl Gen {
         Node::item(template, vec![value])
     }
 
-    /// Items in the body.
+    /// Returns an item in the body.
     fn nested_item(&mut self) -> Node {
         let k = self.fresh_number();
         let (name, value) = (self.name(), self.number(1));

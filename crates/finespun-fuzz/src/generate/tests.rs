@@ -1,4 +1,4 @@
-//! What the generator promises: the same bodies each time, in every form of the grammar.
+//! Tests the generator's guarantees: the same bodies each time, in every form of the grammar.
 
 use super::*;
 
@@ -164,7 +164,7 @@ fn all_of_the_grammar_appears() {
     assert!(missing.is_empty(), "never generated: {missing:?}");
 }
 
-/// Returns where the bracket closes that has been opened in front of the text.
+/// Returns the index of the bracket that closes the one opened before the text.
 fn matching(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 1;
     text.char_indices().find_map(|(at, c)| {

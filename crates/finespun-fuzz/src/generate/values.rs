@@ -1,4 +1,4 @@
-//! Expressions of values with destructors.
+//! Generates expressions of values with destructors.
 
 use super::Gen;
 use super::places::Use;
@@ -7,7 +7,7 @@ use crate::tree::Node;
 use crate::types::Ty;
 
 impl Gen {
-    /// An expression of a type.
+    /// Returns an expression of a type.
     pub(super) fn expr(&mut self, ty: &Ty, depth: usize) -> Node {
         match ty {
             Ty::Num => return self.number(depth),
@@ -46,14 +46,14 @@ impl Gen {
         }
     }
 
-    /// A value moved out of a place.
+    /// Returns a value moved out of a place.
     pub(super) fn moved(&mut self, ty: &Ty) -> Option<Node> {
         let place = self.place(Use::Move, |other| other == ty)?;
         self.take(&place);
         Some(Node::expr(ty, &place.text, vec![]))
     }
 
-    /// A value without awaits.
+    /// Returns a value without awaits.
     fn simple(&mut self, ty: &Ty) -> Node {
         if self.rng.percent(40)
             && let Some(node) = self.moved(ty)
@@ -67,7 +67,7 @@ impl Gen {
         }
     }
 
-    /// A value made of parts.
+    /// Returns a value made of parts.
     fn composed(&mut self, ty: &Ty, depth: usize) -> Node {
         match ty {
             Ty::D => {
@@ -212,7 +212,7 @@ impl Gen {
         }
     }
 
-    /// A value that is replaced by another one where it was.
+    /// Returns a value that is replaced by another one in its place.
     fn replaced(&mut self, ty: &Ty, depth: usize) -> Option<Node> {
         let place = self.place(Use::Change, |other| other == ty)?;
         if matches!(ty, Ty::Opt(_)) && self.rng.percent(60) {
@@ -223,7 +223,7 @@ impl Gen {
         Some(Node::expr(ty, &format!("std::mem::replace(&mut {}, #)", place.text), vec![value]))
     }
 
-    /// A value out of a larger one.
+    /// Returns a value out of a larger one.
     fn out_of(&mut self, ty: &Ty, depth: usize) -> Node {
         let inner = Box::new(ty.clone());
         match self.rng.below(7) {
@@ -261,7 +261,7 @@ impl Gen {
         }
     }
 
-    /// The value of a closure that is called once.
+    /// Returns the value of a closure that is called once.
     fn out_of_closure(&mut self, ty: &Ty) -> Option<Node> {
         let at = (self.floor..self.vars.len()).find(|&at| {
             let var = &self.vars[at];
@@ -303,7 +303,7 @@ impl Gen {
         }
     }
 
-    /// A value of the type parameter: there is no way to make one but to move it.
+    /// Returns a value of the type parameter: bodies can only move one, not make one.
     fn free(&mut self) -> Node {
         self.moved(&Ty::Free).unwrap_or_else(|| Node::expr(&Ty::Free, "unreachable!()", vec![]))
     }

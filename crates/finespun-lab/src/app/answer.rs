@@ -1,4 +1,4 @@
-//! What an application found.
+//! The answer of an application.
 
 use std::collections::BTreeMap;
 
@@ -7,42 +7,43 @@ use serde_json::{Map, Value};
 /// An answer: named values, and for some applications a histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Numbers and truths by name, in the order in which they are shown.
+    /// Numbers and booleans by name, in the order of output.
     pub values: Map<String, Value>,
-    /// What depends on how many nodes there are, shown after the values: two runs on different ones need not agree here.
+    /// Values that depend on the number of nodes, shown after the other values. Answers on different numbers of nodes
+    /// may differ here.
     pub layout: Map<String, Value>,
-    /// How many of what has which value.
+    /// A histogram, if the application has one.
     pub histogram: Option<Histogram>,
-    /// What goes into the files that the application was asked for, in their order.
+    /// The contents of the requested files, in the order of [`App::files`](super::App::files).
     pub files: Vec<Vec<u8>>,
 }
 
-/// Counts by a whole number.
+/// Counts by an integer key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
-    /// What the whole number is, for example `energy`.
+    /// The name of the key, for example `energy`.
     pub of: &'static str,
-    /// What is counted, for example `foldings`.
+    /// The name of the counted items, for example `foldings`.
     pub count: &'static str,
-    /// What it is about, for the title of a picture.
+    /// The subject, for the title of a picture.
     pub title: String,
     /// The counts.
     pub bins: BTreeMap<i32, u64>,
 }
 
 impl Answer {
-    /// An answer of named values.
+    /// Creates an answer from named values.
     pub fn new<const N: usize>(values: [(&str, Value); N]) -> Self {
         Answer { values: super::object(values), layout: Map::new(), histogram: None, files: Vec::new() }
     }
 
-    /// The same answer with what can be said of the layout.
+    /// Returns the same answer with values that depend on the layout.
     pub fn laid_out<const N: usize>(self, layout: [(&str, Value); N]) -> Self {
         Answer { layout: super::object(layout), ..self }
     }
 
-    /// Whether two answers to the same question, found by whomever, are the same: but for the layout, and for what a sum of
-    /// real numbers loses when it is added up in another order.
+    /// Returns true if two answers to the same question agree. The layout may differ, and so may rounding errors of
+    /// sums in a different order.
     pub fn agrees(&self, other: &Answer) -> bool {
         let real = |value: &Value| value.as_f64().filter(|_| value.is_f64());
         let close = |(one, another): (&Value, &Value)| match (real(one), real(another)) {
@@ -54,7 +55,7 @@ impl Answer {
             && self.histogram == other.histogram
     }
 
-    /// The answer as one JSON object; a histogram appears as an object by its whole number.
+    /// Returns the answer as one JSON object; a histogram is an object with its keys as names.
     pub fn to_json(&self) -> Value {
         let mut object = self.values.clone();
         object.extend(self.layout.clone());
@@ -71,7 +72,7 @@ mod tests {
     use super::{Answer, Histogram};
 
     #[test]
-    fn layouts_need_not_agree() {
+    fn layouts_may_differ_between_agreeing_answers() {
         let answer = |sum: f64, reads: u64| Answer::new([("sum", sum.into())]).laid_out([("reads", reads.into())]);
         assert!(answer(0.5, 1).agrees(&answer(0.5, 2)));
         assert!(!answer(0.5, 1).agrees(&answer(0.25, 1)));
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn json_keeps_the_order() {
+    fn json_keeps_the_order_of_the_values() {
         let mut answer = Answer::new([("foldings", 5.into()), ("b", true.into()), ("a", 1.into())]);
         answer.histogram =
             Some(Histogram { of: "energy", count: "foldings", title: String::new(), bins: [(-10, 2), (-9, 3)].into() });

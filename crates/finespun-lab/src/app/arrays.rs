@@ -10,17 +10,17 @@ use super::{Answer, App, Executor, Timed, object};
 use crate::args::values::number;
 use crate::failure::Failure;
 
-/// How elements of other nodes are read: the options that all these applications have.
+/// The options that all these applications share: how a node reads elements of other nodes.
 #[derive(Debug, clap::Args)]
 pub(super) struct Reading {
-    /// Read other nodes' elements by requests to objects, from write-once arrays, from such arrays with a cache, or with a cache
-    /// that decides by itself whether it pays (--stats tells what it has decided)
+    /// Read other nodes' elements by requests to objects, from write-once arrays, from such arrays with a cache, or
+    /// with a cache that decides by itself whether it pays (--stats shows its decisions)
     #[arg(long, value_enum, default_value = "cached")]
     form: Form,
     /// Elements in a block of the cache, a power of two, 1 to 65536 [default: 8]
     #[arg(long, value_name = "B", value_parser = number(1..=65_536usize))]
     cache_block: Option<usize>,
-    /// Blocks that each node keeps of an array, 1 to 1000000000 [default: as many as there are]
+    /// Blocks that each node keeps of an array, 1 to 1000000000 [default: all blocks]
     #[arg(long, value_name = "C", value_parser = number(1..=1_000_000_000usize))]
     cache_capacity: Option<usize>,
     /// Count local and remote reads, hits, and messages: this makes reads slower
@@ -49,7 +49,7 @@ impl Form {
 }
 
 impl Reading {
-    /// Refuses options that do not fit together.
+    /// Checks that the options fit together.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let given = [("--cache-block", self.cache_block), ("--cache-capacity", self.cache_capacity)];
         if let Some((option, _)) = given.iter().find(|(_, value)| value.is_some() && self.form != Form::Cached) {
@@ -71,7 +71,7 @@ impl Reading {
         }
     }
 
-    /// The form that the options ask for.
+    /// Returns the form that the options select.
     pub(super) fn form(&self) -> densemm::Form {
         let block = self.cache_block.unwrap_or(8);
         match self.form {
@@ -84,7 +84,7 @@ impl Reading {
         }
     }
 
-    /// The options by name.
+    /// Returns the options by name.
     pub(super) fn parameters(&self) -> [(&'static str, Value); 4] {
         [
             ("form", self.form.name().into()),
@@ -94,7 +94,7 @@ impl Reading {
         ]
     }
 
-    /// What has been counted, as a part of the answer.
+    /// Adds the counts to the answer, if they were requested.
     pub(super) fn counted(&self, answer: Answer, counts: &[Counts]) -> Answer {
         if !self.count {
             return answer;
@@ -131,18 +131,18 @@ pub struct Densemm {
 }
 
 impl Densemm {
-    /// The application, if its options fit together.
+    /// Returns the application, if its options fit together.
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`].
+    /// [`Failure::Usage`] if they do not.
     pub fn open(self) -> Result<Densemm, Failure> {
         self.reading.check()?;
         Ok(self)
     }
 }
 
-/// The product, as whoever computes has it.
+/// The product, for the plain version or for the tasks.
 enum Product {
     Plain(densemm::Sums),
     Matrices(densemm::Matrices),
@@ -239,10 +239,10 @@ pub struct Hopfield {
     /// Sites that are drawn and turned before a pattern is recalled, 0 to 16384
     #[arg(long, value_name = "K", default_value = "32", value_parser = number(0..=16_384usize))]
     turned: usize,
-    /// Of the random numbers, 0 to 4294967295
+    /// Seed of the random numbers, 0 to 4294967295
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = number(0..=u32::MAX))]
     seed: u32,
-    /// Whether a neuron sees what this sweep has changed before it
+    /// Whether a neuron sees the earlier changes of the same sweep
     #[arg(long, value_enum, default_value = "sequential")]
     update: Update,
     /// Sweeps after which a pattern is given up, 1 to 1000000
@@ -260,11 +260,11 @@ enum Update {
 }
 
 impl Hopfield {
-    /// The application, if its options fit together.
+    /// Returns the application, if its options fit together.
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`].
+    /// [`Failure::Usage`] if they do not.
     pub fn open(self) -> Result<Hopfield, Failure> {
         self.reading.check()?;
         Ok(self)

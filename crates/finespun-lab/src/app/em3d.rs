@@ -31,7 +31,7 @@ pub struct Em3d {
     /// How values get to the vertices that need them
     #[arg(long, value_enum, default_value = "pull")]
     form: Form,
-    /// Which graph
+    /// Variant of the graph
     #[arg(long, value_enum, default_value = "canonical")]
     variant: Variant,
     /// Vertices of each field, 1 to 1048576
@@ -43,10 +43,10 @@ pub struct Em3d {
     /// Steps
     #[arg(long, value_name = "K", default_value = "100", value_parser = number(0..=1_000_000u32))]
     iterations: u32,
-    /// Where the generator of the graph begins
+    /// Seed of the random generator of the graph
     #[arg(long, value_name = "S", default_value = "42", value_parser = number(0..=u32::MAX))]
     seed: u32,
-    /// The share of neighbours from the own district, 0 to 1
+    /// The share of neighbours from the vertex's own district, 0 to 1
     #[arg(long, value_name = "F", default_value = "0", value_parser = real("it takes a number from 0 to 1", |f| (0.0..=1.0).contains(&f)))]
     locality: f64,
 }
@@ -54,11 +54,11 @@ pub struct Em3d {
 /// The forms by name.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Form {
-    /// A vertex reads what it needs
+    /// A vertex reads the values that it needs
     Pull,
-    /// A vertex writes its value to all that need it
+    /// A vertex writes its value to all vertices that need it
     Push,
-    /// One message goes through all that need a value
+    /// One message visits all vertices that need a value
     Forward,
 }
 
@@ -90,7 +90,7 @@ impl Variant {
     }
 }
 
-/// The graph, as whoever computes has it.
+/// The graph, for the plain version or for the tasks.
 enum Vertices {
     Plain(em3d::Plain),
     Objects(em3d::Objects),
@@ -134,7 +134,7 @@ async fn free(vertices: Vertices) {
 }
 
 impl Em3d {
-    /// The application, if there are enough vertices.
+    /// Returns the application, if the graph has enough vertices.
     pub fn open(self) -> Result<Em3d, Failure> {
         if self.degree > self.size {
             return Err(Failure::Usage(format!(

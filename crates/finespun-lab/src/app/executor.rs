@@ -1,4 +1,4 @@
-//! Who computes: the plain version on this thread, or the tasks on a runtime.
+//! Executors: the plain version on the calling thread, or the tasks on a runtime.
 
 use std::time::{Duration, Instant};
 
@@ -6,27 +6,27 @@ use finespun::{CacheChoice, RunError, Runtime, Stats, Task};
 
 use crate::machine::cores::processor_time;
 
-/// A value, the time that it took, and what the runtime did for it.
+/// A value, the time of its computation, and the runtime's counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed<T> {
     /// The value.
     pub value: T,
     /// The wall-clock time.
     pub time: Duration,
-    /// The time that all threads of this process have had of a processor meanwhile; nothing where the system does not say.
+    /// The processor time of all threads of this process during the computation; 0 if the system does not report it.
     pub processor: Duration,
-    /// The runtime's counters, from the start to the end; nothing for the plain version.
+    /// The increments of the runtime's counters during the computation; 0 for the plain version.
     pub stats: Stats,
 }
 
 impl<T> Timed<T> {
-    /// The same time and counters for what `f` makes of the value.
+    /// Applies `f` to the value, and keeps times and counters.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Timed<U> {
         Timed { value: f(self.value), time: self.time, processor: self.processor, stats: self.stats }
     }
 }
 
-/// Who computes.
+/// The executor of an application.
 #[derive(Debug)]
 pub enum Executor {
     /// The plain sequential version, on the calling thread.
@@ -36,11 +36,11 @@ pub enum Executor {
 }
 
 impl Executor {
-    /// Computes from `data` by one of the two versions, and times it.
+    /// Computes from `data` by the version of this executor, and times it.
     ///
     /// # Errors
     ///
-    /// What the library says when the run delivers no value; the plain version cannot fail.
+    /// The library's error if the run delivers no value; the plain version cannot fail.
     pub fn compute<D, K>(
         &self,
         data: D,
@@ -66,7 +66,7 @@ impl Executor {
         Ok(Timed { value, time, processor, stats: counters() - before.0 })
     }
 
-    /// How many threads compute.
+    /// Returns the number of threads that compute.
     pub fn workers(&self) -> usize {
         match self {
             Executor::Plain => 1,
@@ -74,7 +74,7 @@ impl Executor {
         }
     }
 
-    /// How many nodes objects live on.
+    /// Returns the number of nodes for objects.
     pub fn nodes(&self) -> usize {
         match self {
             Executor::Plain => 1,
@@ -82,7 +82,7 @@ impl Executor {
         }
     }
 
-    /// The runtime's counters by name; none for the plain version.
+    /// Returns the runtime's counters by name; none for the plain version.
     pub fn stats(&self) -> Vec<(&'static str, u64)> {
         match self {
             Executor::Plain => Vec::new(),
@@ -90,7 +90,7 @@ impl Executor {
         }
     }
 
-    /// What the caches of write-once arrays have decided; nothing for the plain version.
+    /// Returns the decisions of the caches of write-once arrays; none for the plain version.
     pub fn cache_choices(&self) -> Vec<CacheChoice> {
         match self {
             Executor::Plain => Vec::new(),

@@ -68,7 +68,7 @@ impl Sor {
     }
 }
 
-/// The grid, as whoever computes has it.
+/// The grid, for the plain version or for the tasks.
 enum Grid {
     Plain(sor::Plain),
     Objects(sor::Objects),

@@ -23,7 +23,7 @@ pub struct Search {
     /// How many elements, 1 to 10_000_000_000
     #[arg(value_name = "N", value_parser = number(1..=10_000_000_000u64))]
     n: u64,
-    /// Where the element is, from 0 on; if that is not below N, nowhere [default: N / 2]
+    /// Position of the element, from 0 on; if it is N or more, the element is absent [default: N / 2]
     #[arg(long, value_name = "POSITION", value_parser = number(0..=u64::MAX))]
     at: Option<u64>,
     /// How many parts are searched at the same time
@@ -76,7 +76,7 @@ Answer: sum, which is N (N + 1) / 2, modulo 2^64.
 Example: finespun run sumto 1_000_000_000 --activities 10_000 --policy representatives"
 )]
 pub struct Sumto {
-    /// Up to which number, 0 to 1_000_000_000_000_000
+    /// The upper bound of the sum, 0 to 1_000_000_000_000_000
     #[arg(value_name = "N", value_parser = number(0..=1_000_000_000_000_000u64))]
     n: u64,
     /// How many activities share the work

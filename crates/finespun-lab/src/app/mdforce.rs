@@ -48,10 +48,10 @@ pub struct Mdforce {
     /// Pairs farther apart than this many nanometres do not act
     #[arg(long, value_name = "NM", default_value = "0.8", value_parser = real("it takes a number of nanometres above 0, at most 1e6", |nm| nm > 0.0 && nm <= 1e6))]
     cutoff: f64,
-    /// Atoms on nodes by lot, or cut into boxes of near ones
+    /// Distribute the atoms to the nodes at random, or by boxes of near atoms
     #[arg(long, value_enum, default_value = "spatial")]
     layout: LayoutName,
-    /// So many copies of the system side by side, 1 to 10000
+    /// Copies of the system side by side, 1 to 10000
     #[arg(long, value_name = "K", default_value = "1", value_parser = number(1..=10_000usize))]
     replicate: usize,
     /// How often the forces are computed
@@ -82,7 +82,7 @@ impl LayoutName {
     }
 }
 
-/// The forces to be computed.
+/// The forces to compute.
 #[derive(Debug)]
 pub struct Forces {
     arguments: Mdforce,
@@ -94,7 +94,7 @@ impl Mdforce {
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`] if a file cannot be read, and if the copies are too many.
+    /// [`Failure::Usage`] if a file cannot be read, or if the copies are too many.
     pub fn open(self) -> Result<Forces, Failure> {
         let one = match &self.system {
             None => mdforce::t4(),
@@ -113,13 +113,13 @@ impl Mdforce {
     }
 }
 
-/// What the objects are made of.
+/// The input from which the objects are created.
 struct Input {
     pairs: Pairs,
     homes: Vec<usize>,
 }
 
-/// The atoms, as whoever computes has them.
+/// The atoms, for the plain version or for the tasks.
 enum Atoms<'a> {
     Plain(Plain<'a>),
     Objects(Objects),

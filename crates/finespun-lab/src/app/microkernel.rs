@@ -48,7 +48,7 @@ pub struct Microkernel {
     /// Threads of each place
     #[arg(long, value_name = "T", default_value = "500", value_parser = number(1..=1_000_000usize))]
     threads: usize,
-    /// Where the generator begins
+    /// Seed of the random generator
     #[arg(long, value_name = "S", default_value = "1", value_parser = number(0..=u64::MAX))]
     seed: u64,
 }
@@ -57,7 +57,7 @@ fn share() -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'stat
     real("it takes a number from 0 to 1", |share| (0.0..=1.0).contains(&share))
 }
 
-/// Reads the name of a distribution.
+/// Parses the name of a distribution.
 fn destinations(text: &str) -> Result<Destinations, String> {
     let hot = text.strip_prefix("hotspot").and_then(|times| number(1..=1000)(times).ok());
     match (text, hot) {
@@ -68,7 +68,7 @@ fn destinations(text: &str) -> Result<Destinations, String> {
     }
 }
 
-/// Objects and threads, as whoever computes has them.
+/// Objects and threads, for the plain version or for the tasks.
 enum Kernel {
     Plain(Plain),
     Places(microkernel::Places),
@@ -113,7 +113,7 @@ async fn free(kernel: Kernel) {
 }
 
 impl Microkernel {
-    /// The application, if accesses have somewhere to go.
+    /// Returns the application, if remote accesses have a destination.
     pub fn open(self) -> Result<Microkernel, Failure> {
         if self.places == 1 && self.remote > 0.0 {
             return Err(Failure::Usage(

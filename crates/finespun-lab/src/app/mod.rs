@@ -1,8 +1,8 @@
 //! The applications as the command sees them.
 //!
-//! One file per application, or one for several small ones: the parameters as they are typed, how they appear in JSON, and the
-//! one place where the application's plain version and its task are named. [`Apps`] is the table. Whoever runs an application
-//! (`run`, `bench`) knows nothing but [`App`].
+//! One file per application, or one for several small ones. A file declares the parameters as typed and as JSON, and is
+//! the only place that names the application's plain version and its task. [`Apps`] is the table. `run` and `bench` use
+//! an application only through [`App`].
 
 mod answer;
 mod arrays;
@@ -33,36 +33,36 @@ pub use executor::{Executor, Timed};
 
 /// An application with its parameters, checked and ready to run.
 pub trait App {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     fn name(&self) -> &'static str;
 
-    /// Its parameters by name, as `--json` shows them.
+    /// Returns the parameters by name, as `--json` shows them.
     fn parameters(&self) -> Map<String, Value>;
 
-    /// Bytes of memory without which it cannot run; zero if the problem fits anywhere.
+    /// Returns the bytes of memory that the application needs at least; 0 if the problem fits anywhere.
     fn memory(&self) -> u64 {
         0
     }
 
-    /// Whether the answer has a histogram, or why not.
+    /// Checks that the answer has a histogram.
     ///
     /// # Errors
     ///
-    /// What would have to be asked for instead.
+    /// The options that would give a histogram.
     fn histogram(&self) -> Result<(), String> {
         Err("only protein with --sequence has a histogram to draw".to_owned())
     }
 
-    /// The files that the answer is to come with, and the options that named them.
+    /// Returns the files that the run must write, each with the option that named it.
     fn files(&self) -> Vec<(&'static str, &Path)> {
         Vec::new()
     }
 
-    /// Computes the answer on `executor`. The time excludes the making of the input and the checking of the output.
+    /// Computes the answer on `executor`. The time excludes the creation of the input and the check of the output.
     ///
     /// # Errors
     ///
-    /// What the library says when a run delivers no value.
+    /// The library's error if a run delivers no value.
     fn run(&self, executor: &Executor, progress: &Progress) -> Result<Timed<Answer>, RunError>;
 }
 
@@ -83,7 +83,7 @@ pub enum Apps {
     Skynet(recursion::Skynet),
     /// Multiply two N x N matrices by divide and conquer: few, large leaves
     Matmul(slices::Matmul),
-    /// Relax a grid of points, each an object on some node, by what their neighbours are
+    /// Relax a grid of points, each an object on some node, by the values of their neighbours
     Sor(grids::Sor),
     /// Waves on an irregular graph of two fields, every vertex an object that reads, writes or forwards
     Em3d(em3d::Em3d),
@@ -91,9 +91,10 @@ pub enum Apps {
     Microkernel(microkernel::Microkernel),
     /// The forces between the atoms of a protein, each an object on some node
     Mdforce(mdforce::Mdforce),
-    /// Multiply two matrices whose rows are spread over the nodes: write-once arrays, and a cache of what others have
+    /// Multiply two matrices whose rows are spread over the nodes: write-once arrays, and a cache of other nodes'
+    /// elements
     Densemm(arrays::Densemm),
-    /// Recall patterns by a network of neurons that look at each other: an array for each step
+    /// Recall patterns by a network of neurons that read each other's states: an array for each step
     Hopfield(arrays::Hopfield),
     /// An eigenvalue of a sparse matrix by conjugate gradients, from NAS: a write-once vector for each step
     Cg(sparse::Cg),
@@ -103,7 +104,7 @@ pub enum Apps {
     Integrate(recursion::Integrate),
     /// Search in a large array: the first activity that finds the element ends the others
     Search(groups::Search),
-    /// Add up 1 to N by so many assignments, divided among so many activities
+    /// Add up 1 to N by N assignments, divided among activities
     Sumto(groups::Sumto),
     /// Unbalanced Tree Search: count the nodes of a tree that unfolds as it is searched
     Uts(Box<uts::Uts>),
@@ -114,7 +115,7 @@ pub enum Apps {
 }
 
 impl Apps {
-    /// The application, after those checks that need more than one argument.
+    /// Returns the application, after the checks that need more than one argument.
     ///
     /// # Errors
     ///
@@ -146,7 +147,7 @@ impl Apps {
     }
 }
 
-/// An application line alone, as benches keep it.
+/// An application's command line alone, for the tables of the benches.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true)]
 struct Line {
@@ -154,7 +155,7 @@ struct Line {
     app: Apps,
 }
 
-/// The application that `line` describes, in the form in which it would be typed after `finespun run`.
+/// Returns the application that `line` describes, in the form typed after `finespun run`.
 ///
 /// # Panics
 ///
@@ -165,7 +166,7 @@ pub fn from_line(line: &str) -> Box<dyn App> {
     app.app.open().unwrap_or_else(|failure| panic!("the line `{line}` is wrong: {failure}"))
 }
 
-/// The names of all applications, in the order of the table.
+/// Returns the names of all applications, in the order of the table.
 pub fn names() -> Vec<String> {
     Line::command()
         .get_subcommands()
@@ -174,7 +175,7 @@ pub fn names() -> Vec<String> {
         .collect()
 }
 
-/// A JSON object of parameters: `object([("n", 3.into())])`.
+/// Returns a JSON object of parameters: `object([("n", 3.into())])`.
 fn object<const N: usize>(entries: [(&str, Value); N]) -> Map<String, Value> {
     entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

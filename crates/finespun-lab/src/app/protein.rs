@@ -29,7 +29,7 @@ pub struct Protein {
     closures: bool,
 }
 
-/// The foldings to be found.
+/// The foldings to find.
 #[derive(Debug)]
 pub struct Foldings {
     problem: Problem,
@@ -37,7 +37,7 @@ pub struct Foldings {
 }
 
 impl Protein {
-    /// Puts the sequence into the box.
+    /// Combines the sequence with the box.
     ///
     /// # Errors
     ///

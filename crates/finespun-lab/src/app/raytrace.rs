@@ -32,16 +32,16 @@ Answer: checksum, the sum of all colour bytes, and tests, how often a ray was te
 
 Example: finespun run raytrace --size 512 --closures --png picture.png --work-png work.png")]
 pub struct Raytrace {
-    /// What is in the picture
+    /// The scene to draw
     #[arg(long, value_enum, default_value = "show")]
     scene: Which,
-    /// Of --scene show: how often the flake is refined, each time nine times as many spheres
+    /// With --scene show: levels of refinement of the flake, each with nine times as many spheres
     #[arg(long, value_name = "N", default_value = "4", value_parser = number(0..=MAX_LEVELS))]
     levels: u32,
     /// Width and height in pixels
     #[arg(long, value_name = "PIXELS", default_value = "512", value_parser = number(1..=MAX_SIDE))]
     size: u32,
-    /// Of --scene java-grande: with the benchmark's shared ray
+    /// With --scene java-grande: use the benchmark's shared ray
     #[arg(long)]
     shared_ray: bool,
     /// By closures instead of tasks
@@ -50,12 +50,12 @@ pub struct Raytrace {
     /// Write the picture to this file
     #[arg(long, value_name = "FILE", value_parser = path())]
     png: Option<PathBuf>,
-    /// Write a picture of the work of each pixel to this file: bright is much
+    /// Write a picture of the work of each pixel to this file: brighter pixels took more work
     #[arg(long, value_name = "FILE", value_parser = path())]
     work_png: Option<PathBuf>,
 }
 
-/// The picture to be made.
+/// The picture to draw.
 #[derive(Debug)]
 pub struct Made {
     options: Raytrace,
@@ -68,7 +68,7 @@ impl Raytrace {
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`] for options that do not go together.
+    /// [`Failure::Usage`] if options do not fit together.
     pub fn open(self) -> Result<Made, Failure> {
         if self.shared_ray && self.scene != Which::JavaGrande {
             return Err(Failure::Usage("--shared-ray is the Java Grande scene's: add --scene java-grande".to_owned()));
@@ -123,7 +123,7 @@ impl App for Made {
     }
 
     fn memory(&self) -> u64 {
-        // Three bytes and a word in the picture, as much again while it is made.
+        // Three bytes and a word per pixel in the picture, and as much again while it is made.
         32 * self.size.pixels() as u64
     }
 

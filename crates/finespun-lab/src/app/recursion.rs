@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Answer, App, Executor, Timed, object};
 use crate::args::values::{number, real};
 
-/// How far from zero the arguments of tak may be: its recursion is about as deep as they lie apart.
+/// The bound on the absolute values of the arguments of tak: its recursion is about as deep as their distance.
 const TAK: i64 = 10_000;
 
 /// `fib N`.

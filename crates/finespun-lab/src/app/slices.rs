@@ -21,7 +21,7 @@ pub struct Qsort {
     /// How many numbers, 0 to 10_000_000_000
     #[arg(value_name = "N", value_parser = number(0..=10_000_000_000u64))]
     n: u64,
-    /// Which pseudo-random numbers
+    /// Seed of the pseudo-random numbers
     #[arg(long, default_value = "1", value_parser = number(0..=u64::MAX))]
     seed: u64,
 }
@@ -123,7 +123,7 @@ impl App for Matmul {
 
     fn run(&self, executor: &Executor, _: &Progress) -> Result<Timed<Answer>, RunError> {
         let n = self.n as usize;
-        // Written to, and not `zeros`: its pages would be made by the clock, which is the system's work and not the program's.
+        // Written to, instead of `zeros`: otherwise the system would map the pages during the timed run.
         let mut c = matmul::Matrix::from_fn(n, |_, _| 0.0);
         let (a, b) = (matmul::sample_a(n), matmul::sample_b(n));
         let product = executor.compute(

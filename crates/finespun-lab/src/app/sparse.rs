@@ -13,7 +13,7 @@ use super::{Answer, App, Executor, Timed, object};
 use crate::args::values::{number, path};
 use crate::failure::Failure;
 
-/// Objects that a runtime has made from the input; the plain version makes none.
+/// The objects that a runtime has made from the input; the plain version makes none.
 enum Made<T> {
     Plain,
     Spread(T),
@@ -71,11 +71,11 @@ enum Class {
 }
 
 impl Cg {
-    /// The application, if its options fit together.
+    /// Returns the application, if its options fit together.
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`].
+    /// [`Failure::Usage`] if they do not.
     pub fn open(self) -> Result<Cg, Failure> {
         self.reading.check()?;
         Ok(self)
@@ -124,7 +124,7 @@ impl App for Cg {
 
     fn memory(&self) -> u64 {
         let problem = self.problem();
-        // Terms of the matrix while it is made.
+        // The terms of the matrix during its construction.
         (16 * problem.rows * (problem.nonzeros + 1) * (problem.nonzeros + 1)) as u64
     }
 
@@ -162,10 +162,10 @@ Answer: entries of the product, those that are not zero, their sum, and the Frob
 Example: finespun run sparsemm well1850.mtx.gz --nodes 16 --count
 Example: finespun run sparsemm --random 100_000 --nonzeros 500_000 --iterations 200 --nodes 4")]
 pub struct Sparsemm {
-    /// The matrix to be multiplied by its transpose
+    /// The matrix to multiply by its transpose
     #[arg(value_name = "FILE", value_parser = path())]
     file: Option<PathBuf>,
-    /// Which of both is on the left
+    /// Which of the two is on the left
     #[arg(long, value_enum)]
     product: Option<Order>,
     /// Rows and columns of a random matrix, 1 to 10000000 [default: 50000]
@@ -206,7 +206,7 @@ enum Problem {
     Repeated(sparsemm::Problem),
 }
 
-/// The matrices to be multiplied.
+/// The matrices to multiply.
 #[derive(Debug)]
 pub struct Matrices {
     arguments: Sparsemm,
@@ -350,7 +350,7 @@ impl App for Matrices {
 
     fn memory(&self) -> u64 {
         match &self.problem {
-            // The terms of all rows, which may wait at the same time.
+            // The terms of all rows, which may be in memory at the same time.
             Problem::Product { left, right, .. } => 16 * sparsemm::multiplications(left, right),
             Problem::Repeated(problem) => 36 * problem.nonzeros as u64 + 100 * problem.rows as u64,
         }

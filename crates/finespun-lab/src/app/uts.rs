@@ -1,4 +1,4 @@
-//! Unbalanced Tree Search: a tree by name, or by the original's letters spelt out.
+//! Unbalanced Tree Search: a tree by name, or by the original's options, spelt out.
 
 use finespun::RunError;
 use finespun_apps::Progress;
@@ -9,7 +9,7 @@ use super::{Answer, App, Executor, Timed};
 use crate::args::refused;
 use crate::failure::Failure;
 
-/// The original's letters, and what this command calls them.
+/// The original's option letters, and this command's names for them.
 const LETTERS: [(&str, &str); 9] = [
     ("-t", "type"),
     ("-a", "shape"),
@@ -50,13 +50,13 @@ pub struct Uts {
     /// Depth of a geometric or balanced tree; with --shape 2 the period
     #[arg(long, short = 'd', value_name = "D", allow_hyphen_values = true)]
     depth: Option<String>,
-    /// Which tree of that kind, below 2^31
+    /// Seed of the tree, below 2^31
     #[arg(long, short = 'r', value_name = "R", allow_hyphen_values = true)]
     seed: Option<String>,
     /// Binomial: the probability of having children
     #[arg(long, short = 'q', value_name = "Q", allow_hyphen_values = true)]
     q: Option<String>,
-    /// Binomial: how many children a node has that has any
+    /// Binomial: the number of children of a node that has any
     #[arg(long, short = 'm', value_name = "M", allow_hyphen_values = true)]
     m: Option<String>,
     /// Hybrid: where the tree turns binomial, as a fraction of the depth
@@ -67,7 +67,7 @@ pub struct Uts {
     granularity: Option<String>,
 }
 
-/// The tree to be searched.
+/// The tree to search.
 #[derive(Debug)]
 pub struct Search {
     tree: Tree,
@@ -79,7 +79,8 @@ impl Uts {
     ///
     /// # Errors
     ///
-    /// [`Failure::Usage`] for an unknown name, a value that an option does not take, and a name with options beside it.
+    /// [`Failure::Usage`] for an unknown name, for a value that an option does not take, and for a name combined with
+    /// other options.
     pub fn open(self) -> Result<Search, Failure> {
         let values = [
             self.kind,
@@ -129,7 +130,7 @@ impl Uts {
     }
 }
 
-/// The tree of that name in its usual spelling, and its letters.
+/// Returns the usual spelling of the tree's name, and the tree's option letters.
 fn named(name: &str) -> Result<(&'static str, &'static str), Failure> {
     NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).copied().ok_or_else(|| {
         let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
@@ -137,12 +138,12 @@ fn named(name: &str) -> Result<(&'static str, &'static str), Failure> {
     })
 }
 
-/// The name that this command gives to a letter.
+/// Returns this command's name for an option letter.
 fn long(letter: &str) -> &'static str {
     LETTERS.iter().find(|(known, _)| *known == letter).map_or("tree", |(_, name)| name)
 }
 
-/// A value that the tree's parser has accepted, as a number.
+/// Converts a value that the tree's parser has accepted to a number.
 fn number(text: &str) -> Value {
     match text.parse::<u64>() {
         Ok(whole) => whole.into(),
@@ -150,7 +151,7 @@ fn number(text: &str) -> Value {
     }
 }
 
-/// The error in terms of this command's options.
+/// Describes the error in terms of this command's options.
 fn spelt_out(error: &TreeError) -> String {
     match error {
         TreeError::Value { option, value, allowed } => {

@@ -1,6 +1,7 @@
-//! `finespun bench`: the names of the benches, and how they measure.
+//! `finespun bench`: the names of the benches, and their options.
 //!
-//! The benches themselves are another program, `finespun-bench`, since they take long to compile. It reads the same grammar.
+//! The benches themselves are another program, `finespun-bench`, because they take long to compile. It reads the same
+//! grammar.
 
 use std::path::PathBuf;
 
@@ -52,7 +53,8 @@ pub enum Name {
     Suspended,
     /// each application on one worker and on many, in turn: the speed-up
     Scaling,
-    /// messages between nodes: source, destination, latency, and hot spots by push and pull; beside channels and a bare line
+    /// messages between nodes: source, destination, latency, and hot spots by push and pull; beside channels and a bare
+    /// cache line
     Transports,
     /// calls of objects by schema and distance; creating, waiting, replying; beside the paper
     Invocation,
@@ -64,10 +66,10 @@ pub enum Name {
     Nodes,
     /// groups of activities: cost, distribution by policy, barriers, and how they are ended; beside the paper
     Parc,
-    /// closures by hand: what they cost, what tail calls gain, how many migrate; beside the paper
+    /// closures by hand: their costs, the gain of tail calls, the share that migrates; beside the paper
     Pcm,
-    /// write-once arrays: operations, reads of four applications, where a cache pays, and what Cache::Auto makes of it; beside the
-    /// paper
+    /// write-once arrays: operations, reads of four applications, where a cache pays, and the effect of Cache::Auto;
+    /// beside the paper
     Istructure,
     /// runs one program once, for the benches that count instructions
     #[value(hide = true)]
@@ -75,17 +77,17 @@ pub enum Name {
 }
 
 impl Name {
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> String {
         self.value().get_name().to_owned()
     }
 
-    /// One line that says what the bench shows.
+    /// Returns one line that describes the bench.
     pub fn description(self) -> String {
         self.value().get_help().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// The names of all benches that a user may ask for.
+    /// Returns the names of all public benches.
     pub fn all() -> impl Iterator<Item = Name> {
         Name::value_variants().iter().copied().filter(|name| !name.value().is_hide_set())
     }
@@ -95,12 +97,12 @@ impl Name {
     }
 }
 
-/// The list that `--list` prints.
+/// Returns the list that `--list` prints.
 pub fn list() -> String {
     Name::all().map(|bench| format!("{:<12} {}\n", bench.name(), bench.description())).collect()
 }
 
-/// How a bench measures; the same for all of them.
+/// The measurement options, which all benches share.
 #[derive(Clone, Debug, clap::Args)]
 pub struct BenchOptions {
     /// Worker threads of the parallel runs, 1 to 1024 [default: the cores this process may use]
@@ -126,14 +128,15 @@ pub struct BenchOptions {
 /// Options of single benches.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Extra {
-    /// instructions: end with exit code 1 if a count is over its limit, or if nothing can be counted; transports: if a demand
-    /// is missed
+    /// instructions: end with exit code 1 if a count is over its limit, or if nothing can be counted; transports: if a
+    /// demand is missed
     #[arg(long)]
     pub check: bool,
     /// suspended: how many tasks wait at the same time
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=100_000_000u64))]
     pub tasks: Option<u64>,
-    /// layouts: nodes that objects live on, 1 to 65536; microkernel: nodes and places, 2 to 4096 [default: as in the papers]
+    /// layouts: nodes that objects live on, 1 to 65536; microkernel: nodes and places, 2 to 4096 [default: as in the
+    /// papers]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=65_536usize))]
     pub nodes: Option<usize>,
     /// layouts: problems as large and as long as in the papers, which takes minutes

@@ -1,4 +1,4 @@
-//! One line out of the argument parser's error: which argument, what was given, what it takes.
+//! Turns an error of the argument parser into one line: the argument, the given value, and the values that it takes.
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
-/// The error as one line. `words` is the command line that `root` refused.
+/// Formats the error as one line. `words` is the command line that `root` refused.
 pub fn one_line(error: &Error, root: &Command, words: &[OsString]) -> String {
     let text = |kind| error.get(kind).map(value).filter(|text| !text.is_empty());
     let argument = text(ContextKind::InvalidArg).unwrap_or_default();
@@ -55,12 +55,12 @@ pub fn one_line(error: &Error, root: &Command, words: &[OsString]) -> String {
     flat(&line)
 }
 
-/// `argument` was `given`; the reason says what it takes.
+/// Formats the error that `argument` cannot be `given`; `reason` describes the allowed values.
 pub fn refused(argument: &str, given: &str, reason: &str) -> String {
     format!("{argument} cannot be `{given}`: {reason}")
 }
 
-/// The commands that `words` names, from `root` down: `finespun`, `run`, `fib`.
+/// Returns the commands that `words` names, from `root` down: `finespun`, `run`, `fib`.
 fn path<'c>(root: &'c Command, words: &[OsString]) -> Vec<&'c Command> {
     words.iter().fold(vec![root], |mut path, word| {
         path.extend(word.to_str().and_then(|word| path[path.len() - 1].find_subcommand(word)));
@@ -68,7 +68,7 @@ fn path<'c>(root: &'c Command, words: &[OsString]) -> Vec<&'c Command> {
     })
 }
 
-/// What can stand in the place where the error is: a command, or an application of `run`.
+/// Returns the noun and the names that are possible at the place of the error: commands, or applications of `run`.
 fn choices(root: &Command, words: &[OsString]) -> (&'static str, String) {
     let (noun, command) = match path(root, words)[..] {
         [_, run, ..] => ("app", run),
@@ -78,7 +78,7 @@ fn choices(root: &Command, words: &[OsString]) -> (&'static str, String) {
     (noun, names.collect::<Vec<_>>().join(", "))
 }
 
-/// What the help says about `argument`, written as the parser writes it: `<N>` or `--workers <N>`.
+/// Returns the help text of `argument`, which is written as the parser writes it: `<N>` or `--workers <N>`.
 fn described(root: &Command, words: &[OsString], argument: &str) -> Option<String> {
     let arguments = path(root, words).into_iter().rev().flat_map(Command::get_arguments);
     let found = arguments.into_iter().find(|known| match known.get_long() {
@@ -106,7 +106,7 @@ fn value(value: &ContextValue) -> String {
     }
 }
 
-/// All on one line, with whatever the user typed that is no printable character made visible.
+/// Joins `text` into one line, and escapes the control characters that the user typed.
 fn flat(text: &str) -> String {
     text.split_whitespace()
         .collect::<Vec<_>>()

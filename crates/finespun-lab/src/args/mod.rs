@@ -1,7 +1,7 @@
-//! What may be typed.
+//! The grammar of the command line.
 //!
-//! The grammar of the whole command; the parameters of each application stand with the application. Whatever is wrong with a
-//! command line comes out as one line that names the argument and what it takes.
+//! The parameters of each application are in the application's module. Any error in a command line becomes one line
+//! that names the argument and the values that it takes.
 
 pub mod bench;
 mod message;
@@ -32,14 +32,14 @@ struct Line {
     command: Command,
 }
 
-/// What the command can do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run an application and print its answer
     Run(Run),
     /// Measure, and print a table
     Bench(Bench),
-    /// Tell what this machine has, what is missing, and the cure
+    /// Report what this machine has, what is missing, and the cure
     Doctor,
 }
 
@@ -77,12 +77,12 @@ pub struct Run {
     /// The application and its parameters.
     #[command(subcommand)]
     pub app: Apps,
-    /// How to run it.
+    /// The options of the run.
     #[command(flatten)]
     pub options: RunOptions,
 }
 
-/// How an application is run; the same for all of them.
+/// The options of a run, which all applications share.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Options of every application")]
 pub struct RunOptions {
@@ -104,7 +104,7 @@ pub struct RunOptions {
     /// Whether calls run on the stack first
     #[arg(long, global = true, value_enum)]
     pub schema: Option<Schema>,
-    /// How the activities of groups come to the workers
+    /// How the activities of groups are distributed to the workers
     #[arg(long, global = true, value_enum)]
     pub policy: Option<Policy>,
     /// Print the runtime's counters
@@ -119,7 +119,7 @@ pub struct RunOptions {
     /// Run the plain sequential version, for comparison
     #[arg(long, global = true)]
     pub plain: bool,
-    /// Run so many times; print the least and the median time
+    /// Run K times; print the least and the median time
     #[arg(long, global = true, value_name = "K", allow_hyphen_values = true, default_value = "1", hide_default_value = true, value_parser = number(1..=1_000_000usize))]
     pub repeat: usize,
     /// For tests: every N-th call that might block does block (0: never)
@@ -132,7 +132,7 @@ pub struct RunOptions {
 pub enum Transport {
     /// Into a ring in the receiver's memory: lowest latency; a slow receiver stalls its senders
     Push,
-    /// From the sender's memory when the receiver is ready: a slow receiver stalls nobody
+    /// From the sender's memory when the receiver is ready: a slow receiver does not stall its senders
     Pull,
     /// Pushed while there is room, pulled otherwise (the default)
     Adaptive,
@@ -151,13 +151,13 @@ impl From<Transport> for finespun::Transport {
 /// The policies by name.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Policy {
-    /// Called by the worker that begins the group; an idle one takes half of what is left (the default)
+    /// Called by the worker that begins the group; an idle worker takes half of the remaining ones (the default)
     Steal,
     /// Taken one by one from the oldest group, a frame for each
     Global,
     /// Taken one by one from the oldest group, and called
     Envelopes,
-    /// As envelopes, but one P-th of what is left at a time, for P workers
+    /// As envelopes, but one P-th of the remaining ones at a time, for P workers
     Representatives,
 }
 
@@ -190,7 +190,7 @@ impl From<Schema> for finespun::Schema {
     }
 }
 
-/// The line of `finespun-bench`: that of `finespun` from `bench` on.
+/// The command line of `finespun-bench`: the same as of `finespun`, from `bench` on.
 #[derive(Debug, Parser)]
 #[command(name = "finespun-bench", bin_name = "finespun bench", version, about = "Measure, and print a table")]
 struct BenchLine {
@@ -198,29 +198,29 @@ struct BenchLine {
     bench: Bench,
 }
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Debug)]
 pub enum Request<C = Command> {
-    /// Something to carry out.
+    /// A command to carry out.
     Do(C),
-    /// Help, or the version.
+    /// The text of help, or of the version, to print.
     Show(String),
 }
 
-/// Reads the command line of `finespun`, the command's own name first.
+/// Parses the command line of `finespun`, including the command's own name.
 ///
 /// # Errors
 ///
-/// [`Failure::Usage`] with one line that names the argument and what it takes.
+/// [`Failure::Usage`] with one line that names the argument and the values that it takes.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Failure> {
     read(words, |line: Line| line.command)
 }
 
-/// Reads the command line of `finespun-bench`, the command's own name first.
+/// Parses the command line of `finespun-bench`, including the command's own name.
 ///
 /// # Errors
 ///
-/// As [`parse`].
+/// The same as [`parse`].
 pub fn parse_bench(words: impl IntoIterator<Item = OsString>) -> Result<Request<Bench>, Failure> {
     read(words, |line: BenchLine| line.bench)
 }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn help_and_version_are_no_errors() {
+    fn help_and_version_are_not_errors() {
         for line in
             ["finespun --help", "finespun -V", "finespun run --help", "finespun run fib --help", "finespun help"]
         {

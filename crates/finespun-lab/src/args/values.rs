@@ -1,11 +1,11 @@
-//! What single arguments take: parsers whose complaint is the allowed form.
+//! Parsers of single arguments, whose error is the allowed form.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// A whole number in `range`; underscores may group the digits.
+/// Returns a parser for an integer in `range`; underscores may group the digits.
 pub fn number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
 where
     T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
@@ -18,7 +18,7 @@ where
     }
 }
 
-/// A finite number for which `allowed` holds; `form` says which ones these are.
+/// Returns a parser for a finite number for which `allowed` holds; `form` describes the allowed numbers.
 pub fn real(
     form: &'static str,
     allowed: impl Fn(f64) -> bool + Clone + Send + Sync + 'static,
@@ -28,7 +28,7 @@ pub fn real(
     }
 }
 
-/// The name of a file; whether it can be written is found out when it is opened.
+/// Returns a parser for the name of a file. Opening the file shows whether it can be written.
 pub fn path() -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
     |text| match text {
         "" => Err("it takes the name of a file".to_owned()),
@@ -36,7 +36,7 @@ pub fn path() -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync 
     }
 }
 
-/// `text` without the underscores that group its digits; `None` if one stands anywhere but between two digits.
+/// Removes the underscores that group digits; returns `None` if one is not between two digits.
 fn digits(text: &str) -> Option<String> {
     let grouped = text.split('_').skip(1).all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
         && text.rsplit('_').skip(1).all(|part| part.ends_with(|c: char| c.is_ascii_digit()));
@@ -48,7 +48,7 @@ mod tests {
     use super::{number, real};
 
     #[test]
-    fn numbers_in_and_out_of_range() {
+    fn integers_in_and_out_of_range() {
         let parse = number(0..=93u64);
         for (text, value) in [("0", 0), ("93", 93), ("9_3", 93), ("007", 7)] {
             assert_eq!(parse(text), Ok(value), "{text}");
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn reals() {
+    fn only_allowed_finite_reals_are_accepted() {
         let parse = real("it takes a number above 0", |x| x > 0.0);
         assert_eq!(parse("1e-3"), Ok(1e-3));
         for text in ["0", "-1", "nan", "inf", "", "1,5"] {

@@ -1,20 +1,21 @@
-//! Control groups: what share of the processors, and how much memory, this process's groups leave it.
+//! Control groups: the share of the processors, and the memory, that this process's groups leave it.
 //!
-//! A limit may stand at the process's own group or at any group above it, and the least one counts. Version 2 has one tree and
-//! `cpu.max`, version 1 a tree per controller and `cpu.cfs_quota_us` over `cpu.cfs_period_us`; a machine may have both.
+//! A limit may be set at the process's own group or at any group above it, and the least one applies. Version 2 has one
+//! tree and `cpu.max`; version 1 has a tree per controller, and `cpu.cfs_quota_us` over `cpu.cfs_period_us`. A machine
+//! may have both.
 
 use super::Read;
 
 /// A limit on processor time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quota {
-    /// How many cores' worth of time.
+    /// The limit, in cores.
     pub cores: f64,
-    /// The file that says so.
+    /// The file that sets it.
     pub file: String,
 }
 
-/// The least quota on processor time; `None` if there is none.
+/// Returns the least quota on processor time, or `None` without one.
 pub fn cpu_quota(read: Read<'_>) -> Option<Quota> {
     let mut quotas = Vec::new();
     for (version, folder) in folders(read, "cpu") {
@@ -27,7 +28,7 @@ pub fn cpu_quota(read: Read<'_>) -> Option<Quota> {
     quotas.into_iter().min_by(|a, b| a.cores.total_cmp(&b.cores))
 }
 
-/// The least limit on memory in bytes; `None` if there is none.
+/// Returns the least limit on memory in bytes, or `None` without one.
 pub fn memory_limit(read: Read<'_>) -> Option<u64> {
     let limits = folders(read, "memory").into_iter().filter_map(|(version, folder)| {
         let file = match version {
@@ -46,14 +47,14 @@ enum Version {
     Two,
 }
 
-/// Version 1: microseconds of quota per period, -1 for none.
+/// Reads version 1: microseconds of quota per period, -1 for none.
 fn ratio(read: Read<'_>, folder: &str) -> Option<f64> {
     let number = |file: &str| read(&format!("{folder}/{file}"))?.trim().parse::<f64>().ok();
     let quota = number("cpu.cfs_quota_us").filter(|&quota| quota > 0.0)?;
     number("cpu.cfs_period_us").filter(|&period| period > 0.0).map(|period| quota / period)
 }
 
-/// Version 2: quota and period in one file, `max` for none.
+/// Reads version 2: quota and period in one file, `max` for none.
 fn maximum(read: Read<'_>, folder: &str) -> Option<f64> {
     let text = read(&format!("{folder}/cpu.max"))?;
     let mut words = text.split_whitespace();
@@ -62,7 +63,7 @@ fn maximum(read: Read<'_>, folder: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-/// The folders of this process's group and of all groups above it, for every version that has the controller.
+/// Returns the folders of this process's group and of all groups above it, for every version that has the controller.
 fn folders(read: Read<'_>, controller: &str) -> Vec<(Version, String)> {
     let groups = read("/proc/self/cgroup").unwrap_or_default();
     let mounts = read("/proc/self/mountinfo").unwrap_or_default();
@@ -84,7 +85,7 @@ fn folders(read: Read<'_>, controller: &str) -> Vec<(Version, String)> {
     folders
 }
 
-/// Where the tree of that version and controller is mounted: the part of the tree that is, and the folder.
+/// Returns the mount of the tree of this version and controller: the mounted part of the tree, and the folder.
 fn mounted<'m>(mounts: &'m str, version: Version, controller: &str) -> Option<(&'m str, &'m str)> {
     mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
@@ -99,7 +100,7 @@ fn mounted<'m>(mounts: &'m str, version: Version, controller: &str) -> Option<(&
     })
 }
 
-/// `mount/a/b`, `mount/a`, `mount` for the group `/a/b`.
+/// Returns `mount/a/b`, `mount/a`, `mount` for the group `/a/b`.
 fn upwards(mount: &str, group: &str) -> impl Iterator<Item = String> {
     let mut next = Some(group.trim_matches('/').to_owned());
     std::iter::from_fn(move || {
@@ -119,13 +120,13 @@ fn upwards(mount: &str, group: &str) -> impl Iterator<Item = String> {
 mod tests {
     use super::{cpu_quota, memory_limit};
 
-    /// A machine that has these files and no others.
+    /// A machine with these files and no others.
     fn machine(files: &'static [(&str, &str)]) -> impl Fn(&str) -> Option<String> {
         move |path| files.iter().find(|(name, _)| *name == path).map(|(_, text)| (*text).to_owned())
     }
 
     #[test]
-    fn version_two_takes_the_least_on_the_way_up() {
+    fn version_two_takes_the_least_limit_up_to_the_root() {
         let read = machine(&[
             ("/proc/self/cgroup", "0::/user/app\n"),
             ("/proc/self/mountinfo", "41 31 0:38 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw\n"),
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn version_one_in_a_container() {
+    fn version_one_is_read_in_a_container() {
         let read = machine(&[
             ("/proc/self/cgroup", "4:memory:/docker/1f\n1:cpu,cpuacct:/docker/1f\n0::/\n"),
             (
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn no_quota_and_no_files() {
+    fn missing_quotas_and_files_give_none() {
         let read = machine(&[
             ("/proc/self/cgroup", "1:cpu:/\n0::/\n"),
             ("/proc/self/mountinfo", "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"),

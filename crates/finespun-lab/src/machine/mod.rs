@@ -1,12 +1,12 @@
-//! What this machine lets a process use.
+//! The resources that this machine gives to a process.
 //!
-//! Reads what the system says and never changes anything, but for one short-lived thread that tries to bind itself to a core.
-//! What cannot be found out is `None` or an empty list, never an error: not every system has these files. Readers take the
-//! files as a function from path to text, so that the tests can lay before them any machine.
+//! Reads the system's files and never changes anything, except for one short-lived thread that tries to bind itself to
+//! a core. Unknown values are `None` or an empty list, never an error: not every system has these files. Readers take
+//! the files as a function from path to text, so that the tests can present any machine.
 //!
-//! - `cores`: how many, which ones, how busy, whether a thread can be bound to one
+//! - `cores`: number, names and load of the cores, and whether a thread can be bound to one
 //! - `cgroup`: control groups of both versions: processor quota and memory limit
-//! - `memory`: how much is free
+//! - `memory`: available memory
 //! - `tools`: programs on the search path
 
 pub mod cgroup;
@@ -14,15 +14,15 @@ pub mod cores;
 pub mod memory;
 pub mod tools;
 
-/// Gives the text of a file by its path.
+/// A function that returns the text of the file at a path.
 pub type Read<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The files of the machine that we run on.
+/// Reads a file of this machine.
 pub fn read(path: &str) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// The soft limit on the main thread's stack in bytes; `u64::MAX` for none.
+/// Returns the soft limit on the main thread's stack in bytes; `u64::MAX` for none.
 pub fn stack_limit(read: Read<'_>) -> Option<u64> {
     let limits = read("/proc/self/limits")?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max stack size"))?;
@@ -37,7 +37,7 @@ mod tests {
     use super::stack_limit;
 
     #[test]
-    fn stack_limits() {
+    fn stack_limits_are_parsed() {
         let limits = |value: &str| {
             let text = format!(
                 "Limit  Soft Limit  Hard Limit  Units\nMax stack size            {value}    unlimited   bytes\n"

@@ -1,4 +1,5 @@
-//! Ctrl-C: the progress bar is taken away, files that were begun are removed, one line says so, and the exit code is 130.
+//! Ctrl-C: clears the progress bar, removes unfinished files, reports the interruption in one line, and exits with code
+//! 130.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,21 +8,21 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use super::meter;
 
-/// What a shell reports for a command that ended by SIGINT.
+/// The exit code that a shell reports for a command that SIGINT ended.
 const EXIT_CODE: i32 = 130;
 
 /// Files that exist but hold nothing yet.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// What is done before the process ends.
+/// A function to call before the process ends.
 type Hook = Box<dyn FnOnce() + Send>;
 static HOOKS: Mutex<Vec<Hook>> = Mutex::new(Vec::new());
 
-/// From now on Ctrl-C ends the process in an orderly way. A second call does nothing.
+/// Makes Ctrl-C end the process in an orderly way from now on. A second call does nothing.
 pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Where no handler can be installed, Ctrl-C ends the process as it always did.
+        // If no handler can be installed, Ctrl-C keeps its default effect.
         let _ = ctrlc::set_handler(|| {
             meter::clear();
             let hooks = std::mem::take(&mut *HOOKS.lock().unwrap_or_else(PoisonError::into_inner));
@@ -35,17 +36,17 @@ pub fn install() {
     });
 }
 
-/// On Ctrl-C, `hook` is called before the process ends, on a thread of its own.
+/// Registers `hook` to be called on Ctrl-C before the process ends, on another thread.
 pub fn before_exit(hook: impl FnOnce() + Send + 'static) {
     HOOKS.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(hook));
 }
 
-/// `path` is to be removed if the run is interrupted.
+/// Registers `path` for removal if the run is interrupted.
 pub fn begun(path: &Path) {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
 }
 
-/// `path` is complete, or gone.
+/// Unregisters `path`, because it is complete or removed.
 pub fn ended(path: &Path) {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner).retain(|begun| begun != path);
 }

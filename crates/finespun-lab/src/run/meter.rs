@@ -1,7 +1,7 @@
 //! The progress bar of a long run, and the steps of a bench.
 //!
-//! A thread of its own looks ten times a second at counters that the run updates anyway. It appears on the standard error after
-//! a second, only if that is a terminal, and is gone before the answer is printed.
+//! A separate thread polls, ten times a second, counters that the run updates anyway. The bar appears on the standard
+//! error after a second, only if that is a terminal, and is cleared before the answer is printed.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal};
@@ -14,14 +14,14 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::show;
 
-/// A run that is over sooner needs no bar.
+/// The delay before the bar appears: shorter runs need no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// The bar on the screen, if there is one. Whoever draws or clears holds the lock, so that nothing is drawn after [`clear`].
+/// The bar on the screen, if any. Drawing and clearing hold the lock, so nothing is drawn after [`clear`].
 static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// Watches one run, until it is dropped.
+/// Displays the progress of one run until it is dropped.
 #[derive(Debug)]
 pub struct Meter {
     over: Arc<(Mutex<bool>, Condvar)>,
@@ -29,7 +29,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Watches `progress` if somebody sits at a terminal.
+    /// Displays `progress` if the standard error is a terminal.
     pub fn watch(name: &'static str, progress: Arc<Progress>) -> Self {
         let over = Arc::new((Mutex::new(false), Condvar::new()));
         let thread = io::stderr().is_terminal().then(|| {
@@ -51,7 +51,7 @@ impl Drop for Meter {
     }
 }
 
-/// Takes the bar off the screen.
+/// Removes the bar from the screen.
 pub fn clear() {
     if let Some(bar) = lock(&BAR).take() {
         bar.finish_and_clear();
@@ -75,7 +75,7 @@ fn draw(name: &'static str, progress: &Progress, over: &(Mutex<bool>, Condvar)) 
     }
 }
 
-/// A bar for work that is counted, a turning sign and the time for work that is not.
+/// Returns a bar for counted work, or a spinner with the time for uncounted work.
 fn bar(name: &'static str, progress: &Progress) -> ProgressBar {
     let form = match progress.total() {
         0 => "{spinner} {msg} {elapsed}",
@@ -88,7 +88,7 @@ fn bar(name: &'static str, progress: &Progress) -> ProgressBar {
     bar.with_message(name).with_elapsed(PATIENCE)
 }
 
-/// Waits until the run is over, or so long; whether it is over.
+/// Waits until the run is over, but at most `time`. Returns true if it is over.
 fn wait(over: &(Mutex<bool>, Condvar), time: Duration) -> bool {
     let guard = lock(&over.0);
     let waited = over.1.wait_timeout_while(guard, time, |over| !*over);
@@ -99,8 +99,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The steps of a long piece of work: which one is under way, and how many are left. A bar on a terminal, else a line for each
-/// step on the standard error.
+/// The steps of a long operation: the current step, and the number of steps left. Shows a bar on a terminal, otherwise
+/// a line per step on the standard error.
 #[derive(Debug)]
 pub struct Steps {
     name: String,
@@ -111,13 +111,13 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Makes a counter without steps.
+    /// Creates a counter without steps.
     pub fn new(name: String) -> Steps {
         let terminal = io::stderr().is_terminal();
         Steps { name, begun: Cell::new(0), total: Cell::new(0), start: Instant::now(), terminal }
     }
 
-    /// Adds `steps` to the number of steps that are left.
+    /// Adds `steps` to the number of steps left.
     pub fn expect(&self, steps: u64) {
         self.total.set(self.total.get() + steps);
     }
@@ -139,7 +139,7 @@ impl Steps {
         bar.set_message(format!("{}: {what}", self.name));
     }
 
-    /// Calls `body` with the bar taken off the screen: it may print.
+    /// Calls `body`, which may print, with the bar taken off the screen.
     pub fn hidden<R>(&self, body: impl FnOnce() -> R) -> R {
         match &*lock(&BAR) {
             Some(bar) => bar.suspend(body),
@@ -160,7 +160,7 @@ fn steps_bar() -> ProgressBar {
     bar.set_style(
         ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "),
     );
-    // Seldom: what is measured should be alone.
+    // Rarely, to disturb the measurement little.
     bar.enable_steady_tick(Duration::from_secs(1));
     bar
 }

@@ -1,6 +1,6 @@
-//! `finespun run`: runs one application, as often as asked, and says what came out.
+//! `finespun run`: runs one application as often as asked, and prints the result.
 //!
-//! - `report`: what is printed at the end
+//! - `report`: the output at the end of a run
 //! - `meter`: the progress bar
 //! - `interrupt`: Ctrl-C
 //! - `target`: files that the user named, opened before the work begins
@@ -30,7 +30,7 @@ use target::Target;
 ///
 /// # Errors
 ///
-/// A [`Failure`]; those of the command line come before any work is done.
+/// A [`Failure`]. Errors in the command line are reported before any work is done.
 pub fn run(run: Run) -> Result<(), Failure> {
     let options = run.options;
     check(&options)?;
@@ -43,7 +43,8 @@ pub fn run(run: Run) -> Result<(), Failure> {
     let executor = executor(&options)?;
     let runs = repeat(app.as_ref(), &executor, options.repeat)?;
     let report = Report::new(app.as_ref(), &executor, &options, &runs);
-    // A reader who has gone is no reason to withhold the picture, nor is a full disk one to withhold the answer.
+    // The picture is written even if the reader of the output has gone, and the answer is printed even if the disk is
+    // full.
     let printed = show::print(&if options.json { report.json() } else { report.text() });
     if let (Some(target), Some(histogram)) = (plot, report.histogram()) {
         target.write(show::bars(histogram)?)?;
@@ -54,7 +55,8 @@ pub fn run(run: Run) -> Result<(), Failure> {
     printed
 }
 
-/// Options that do not go together. The parser does not see all of them: they may stand before and behind the application.
+/// Checks for options that exclude each other. The parser does not see all conflicts: options may be before or behind
+/// the application.
 fn check(options: &RunOptions) -> Result<(), Failure> {
     let with_plain = [
         ("--workers", options.workers.is_some()),
@@ -81,13 +83,14 @@ fn check(options: &RunOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The file for the histogram, if there will be one.
+/// Opens the file for the histogram, if the answer will have one.
 fn plot(app: &dyn App, path: &std::path::Path) -> Result<Target, Failure> {
     app.histogram().map_err(|reason| Failure::Usage(format!("--plot {}: {reason}", path.display())))?;
     Target::open("--plot", path)
 }
 
-/// Refuses a problem that cannot fit: the system would end the process in the midst of it, without a word.
+/// Refuses a problem that exceeds the memory: the system would kill the process in the midst of the run, without a
+/// message.
 pub fn enough_memory(app: &dyn App) -> Result<(), Failure> {
     let needed = app.memory();
     match memory::available() {
@@ -127,7 +130,7 @@ fn executor(options: &RunOptions) -> Result<Executor, Failure> {
     Ok(Executor::Tasks(builder.build()?))
 }
 
-/// Runs `app` so many times. The answers must be the same.
+/// Runs `app` `times` times. Fails if the answers differ.
 fn repeat(app: &dyn App, executor: &Executor, times: usize) -> Result<Vec<Timed<Answer>>, Failure> {
     let mut runs: Vec<Timed<Answer>> = Vec::with_capacity(times);
     for _ in 0..times {
@@ -140,18 +143,18 @@ fn repeat(app: &dyn App, executor: &Executor, times: usize) -> Result<Vec<Timed<
     Ok(runs)
 }
 
-/// Runs `app` once, with a progress bar where there is somebody to see it.
+/// Runs `app` once, with a progress bar if the standard error is a terminal.
 fn once(app: &dyn App, executor: &Executor) -> Result<Timed<Answer>, Failure> {
     let progress = Arc::new(Progress::new());
     let _meter = Meter::watch(app.name(), Arc::clone(&progress));
     app.run(executor, &progress).map_err(|source| Failure::Run { app: app.name(), source })
 }
 
-/// Two answers to the same question must be the same.
+/// Checks that two answers to the same question agree.
 ///
 /// # Errors
 ///
-/// [`Failure::Disagreement`] with both.
+/// [`Failure::Disagreement`] with both answers.
 pub fn agree(app: &dyn App, first: &Answer, second: &Answer) -> Result<(), Failure> {
     if first.agrees(second) {
         return Ok(());

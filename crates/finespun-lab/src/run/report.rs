@@ -1,4 +1,4 @@
-//! What a run prints: text for people, one JSON object for programs.
+//! The output of a run: text for people, or one JSON object for programs.
 
 use finespun::CacheChoice;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use crate::args::RunOptions;
 use crate::sample::Sample;
 use crate::show;
 
-/// All that is known after a run.
+/// All results of a run.
 #[derive(Debug)]
 pub struct Report<'a> {
     app: &'static str,
@@ -23,7 +23,7 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// What is to be told of `runs`, of which there is at least one.
+    /// Creates the report of `runs`, which must not be empty.
     pub fn new(app: &dyn App, executor: &Executor, options: &RunOptions, runs: &'a [Timed<Answer>]) -> Self {
         Report {
             app: app.name(),
@@ -38,17 +38,17 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The answer's histogram, if it has one.
+    /// Returns the answer's histogram, if it has one.
     pub fn histogram(&self) -> Option<&Histogram> {
         self.answer.histogram.as_ref()
     }
 
-    /// What goes into the answer's files.
+    /// Returns the contents of the answer's files.
     pub fn files(&self) -> &[Vec<u8>] {
         &self.answer.files
     }
 
-    /// One JSON object: app, parameters, answer, seconds, workers, stats; and `plain` and `runs` where these were asked for.
+    /// Returns one JSON object: app, parameters, answer, seconds, workers, stats; and `plain` and `runs` if requested.
     ///
     /// `seconds` is the least time of all runs.
     pub fn json(&self) -> String {
@@ -73,7 +73,7 @@ impl<'a> Report<'a> {
         format!("{object}\n")
     }
 
-    /// Lines for people.
+    /// Returns lines of text for people.
     pub fn text(&self) -> String {
         let mut lines = String::new();
         for (name, value) in self.answer.values.iter().chain(&self.answer.layout) {
@@ -113,7 +113,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// What a cache has decided, as an object.
+/// Returns a cache's decision as an object.
 fn choice(choice: &CacheChoice) -> Value {
     json!({
         "made": choice.made,

@@ -1,7 +1,7 @@
 //! A file that the user named, opened before the work begins.
 //!
-//! That it cannot be written is found out before a long run and not after it. What the file held before stays until there is
-//! something new to write; a file that did not exist is removed again if the run delivers nothing.
+//! An unwritable file is reported before a long run, not after it. The old content stays until new content is written.
+//! A file that did not exist is removed again if the run delivers nothing.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use super::interrupt;
 use crate::failure::Failure;
 
-/// An open file without its content.
+/// An open file that has not been written yet.
 #[derive(Debug)]
 pub struct Target {
     option: &'static str,
     path: PathBuf,
     file: File,
-    /// Whether we made the file, and have not written it yet.
+    /// Whether this run created the file and has not written it yet.
     empty: bool,
 }
 
@@ -51,7 +51,7 @@ impl Target {
     }
 
     fn replace(&mut self, content: &[u8]) -> std::io::Result<()> {
-        // Pipes and devices have no length that could be set.
+        // Pipes and devices have no length to set.
         if self.file.metadata()?.is_file() {
             self.file.set_len(0)?;
         }
@@ -75,7 +75,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_file_is_there_only_if_it_was_written() {
+    fn a_new_file_remains_only_if_it_was_written() {
         let folder = std::env::temp_dir().join(format!("finespun-target-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("plot.svg");

@@ -10,19 +10,19 @@ use plotters::prelude::{Circle, Color, PathElement, WHITE};
 use super::page::{Area, FONT, Page, SMALL, Trouble, colour, plain, power_ticks};
 use crate::failure::Failure;
 
-/// Of a panel.
+/// The width and height of a panel in pixels.
 const SIZE: (u32, u32) = (420, 340);
 
 /// Curves over common axes.
 #[derive(Debug)]
 pub struct Panel {
-    /// What stands above it.
+    /// The text above the panel.
     pub title: String,
     /// The name of each curve, and its points from left to right; coordinates along axes of powers are above zero.
     pub curves: Vec<(String, Vec<(f64, f64)>)>,
 }
 
-/// What the vertical axis measures.
+/// The scale of the vertical axis, with its label.
 #[derive(Clone, Copy, Debug)]
 pub enum Up<'a> {
     /// Powers of ten, as far as the points need.
@@ -31,12 +31,12 @@ pub enum Up<'a> {
     PerCent(&'a str),
 }
 
-/// Rows of panels, all with the same axes and one legend; the axis across is logarithmic. `across` and `up` say what the axes
-/// are, with the unit; `about` says what was measured with.
+/// Draws rows of panels, all with the same axes and one legend; the horizontal axis is logarithmic. `across` and `up`
+/// are the labels of the axes, with units; `about` describes the machine and the rounds.
 ///
 /// # Errors
 ///
-/// [`Failure::Plot`] if the drawing library gives up.
+/// [`Failure::Plot`] if the drawing library fails.
 pub fn curves(title: &str, about: &str, across: &str, up: Up<'_>, rows: &[Vec<Panel>]) -> Result<String, Failure> {
     draw(title, about, across, up, rows).map_err(|error| Failure::Plot(error.to_string()))
 }
@@ -122,7 +122,7 @@ mod tests {
     use super::{Panel, Up, curves};
 
     #[test]
-    fn a_panel_for_each() {
+    fn each_panel_is_drawn_and_all_share_a_legend() {
         let panel = |title: &str| Panel {
             title: title.to_owned(),
             curves: vec![
@@ -135,13 +135,13 @@ mod tests {
         for text in ["transports", "a machine", "push", "pull", "both", "bytes", "ns", "10,000"] {
             assert!(svg.contains(&format!("\n{text}\n")), "{text} in {svg}");
         }
-        // One legend for all.
+        // One legend for all panels.
         assert_eq!([svg.matches("\nslow\n").count(), svg.matches("\nfast\n").count()], [1, 1], "{svg}");
         assert_eq!(svg.matches("<circle").count(), 9, "{svg}");
     }
 
     #[test]
-    fn per_cent_go_from_0_to_100() {
+    fn per_cent_axis_goes_from_0_to_100() {
         let curves_of = |efficiency| vec![("ours".to_owned(), vec![(0.1 + 0.2, efficiency), (8.0, 90.0)])];
         let panel = Panel { title: "efficiency".to_owned(), curves: curves_of(0.0) };
         let svg = curves("t", "", "us", Up::PerCent("%"), &[vec![panel]]).expect("a picture");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_no_error() {
+    fn plotting_nothing_is_not_an_error() {
         assert!(curves("t", "", "x", Up::Powers("y"), &[]).is_ok());
     }
 }

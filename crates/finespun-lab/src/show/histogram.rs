@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use super::thousands;
 use crate::app::Histogram;
 
-/// Columns of the longest bar.
+/// The length of the longest bar in characters.
 const WIDTH: u64 = 50;
 
-/// One line per bin: the value, the count, and a bar in proportion to it. A count above zero has a bar of at least one `#`.
+/// Formats one line per bin: the value, the count, and a bar in proportion to it. A count above zero has a bar of at
+/// least one `#`.
 pub fn histogram(histogram: &Histogram) -> String {
     let most = histogram.bins.values().copied().max().unwrap_or(0).max(1);
     let counts: Vec<_> = histogram.bins.values().map(|&count| thousands(count)).collect();

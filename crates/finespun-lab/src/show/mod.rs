@@ -1,6 +1,6 @@
-//! What a person sees: text, tables, histograms and plots.
+//! Output for people: text, tables, histograms and plots.
 //!
-//! The only room that writes to the standard output, so that a reader who goes away (`| head -1`) is one case in one place.
+//! No other module writes to the standard output, so a closed pipe (`| head -1`) is handled in one place.
 
 mod curves;
 mod histogram;
@@ -22,7 +22,7 @@ pub use text::{seconds, table, thousands, value};
 ///
 /// # Errors
 ///
-/// [`Failure::ClosedPipe`] if nobody reads it any more, [`Failure::Output`] if it cannot be written.
+/// [`Failure::ClosedPipe`] if its reader has closed it, [`Failure::Output`] if it cannot be written.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
@@ -31,13 +31,13 @@ pub fn print(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Writes one line to the standard error, in the form of all our complaints.
+/// Writes one line to the standard error, in the form of all errors.
 pub fn complain(line: &str) {
-    // There is nobody left to tell if this fails.
+    // If this fails, no channel for an error is left.
     let _ = writeln!(io::stderr().lock(), "error: {line}");
 }
 
-/// Writes one line about what is going on to the standard error.
+/// Writes one line about the progress to the standard error.
 pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "finespun: {line}");
 }

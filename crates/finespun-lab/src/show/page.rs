@@ -1,4 +1,5 @@
-//! The page of a picture: title, what was measured with, and a legend that covers nothing; ticks and numbers in plain notation.
+//! The page of a picture: title, description of the measurement, and a legend that covers nothing; ticks and numbers in
+//! plain notation.
 
 use plotters::coord::Shift;
 use plotters::prelude::{
@@ -9,15 +10,15 @@ use plotters::style::IntoTextStyle;
 use super::thousands;
 
 pub(super) const FONT: &str = "sans-serif";
-/// Of labels.
+/// The size of labels.
 pub(super) const SMALL: u32 = 12;
-/// Of a letter of a label, about.
+/// The approximate width of a letter in a label.
 pub(super) const LETTER: usize = 7;
 /// Pixels between neighbours.
 const GAP: u32 = 10;
 const LINE: u32 = 18;
 
-/// Colours that differ in brightness too, so that they can be told apart in print.
+/// Colours that also differ in brightness, for prints in black and white.
 const COLOURS: [RGBColor; 10] = [
     RGBColor(68, 119, 170),
     RGBColor(204, 187, 68),
@@ -31,20 +32,20 @@ const COLOURS: [RGBColor; 10] = [
     RGBColor(0, 0, 0),
 ];
 
-/// What a drawing can fail with.
+/// An error of the drawing library.
 pub(super) type Trouble = Box<dyn std::error::Error>;
 /// A part of the picture.
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// The colour of the series with that number.
+/// Returns the colour of the series with this number.
 pub(super) fn colour(series: usize) -> RGBColor {
     COLOURS[series % COLOURS.len()]
 }
 
-/// One picture of several, one below the other.
+/// Combines several pictures into one, one below the other.
 ///
 /// # Panics
-/// If one is no picture of this module's, which say how large they are.
+/// If a picture has no width and height, which all pictures of this module have.
 pub fn stack(pictures: &[String]) -> String {
     let size = |picture: &String| {
         let number = |name: &str| {
@@ -67,16 +68,16 @@ pub fn stack(pictures: &[String]) -> String {
 /// Title, subtitle and legend around a drawing.
 pub(super) struct Page<'a> {
     pub(super) title: &'a str,
-    /// Machine, rounds and so on; nothing for what does not depend on these.
+    /// Machine, rounds and so on; empty if the picture does not depend on them.
     pub(super) about: &'a str,
     /// The names of the series, in the order of their colours.
     pub(super) legend: Vec<&'a str>,
-    /// Of what is drawn within.
+    /// The size of the drawing.
     pub(super) size: (u32, u32),
 }
 
 impl Page<'_> {
-    /// Draws the page, and in it what `draw` draws; as SVG.
+    /// Draws the page around the drawing of `draw`, and returns it as SVG.
     pub(super) fn draw(&self, draw: impl FnOnce(&Area<'_>) -> Result<(), Trouble>) -> Result<String, Trouble> {
         let width = self.size.0.max(wide(self.title, 11)).max(wide(self.about, LETTER));
         let legend = self.legend_lines(width);
@@ -101,7 +102,7 @@ impl Page<'_> {
         Ok(svg)
     }
 
-    /// For each series that is shown: its number, in which line of the legend it stands, and where.
+    /// Returns, for each series in the legend, its number, its line in the legend, and its horizontal position.
     fn legend_lines(&self, width: u32) -> Vec<(usize, u32, u32)> {
         if self.legend.len() < 2 {
             return Vec::new();
@@ -120,7 +121,7 @@ impl Page<'_> {
     }
 }
 
-/// The width of a text with such letters, about, and of the gaps beside it.
+/// Returns the approximate width of a text with letters of width `letter`, and of the gaps beside it.
 fn wide(text: &str, letter: usize) -> u32 {
     (text.chars().count() * letter) as u32 + 2 * GAP
 }
@@ -129,7 +130,7 @@ pub(super) fn style(size: u32) -> TextStyle<'static> {
     (FONT, size).into_text_style(&(0, 0)).color(&BLACK)
 }
 
-/// Powers of ten from `least` to `most`, and where these are few also their double and fivefold.
+/// Returns powers of ten from `least` to `most`, also doubled and times five if the range is small.
 pub(super) fn power_ticks(least: f64, most: f64) -> Vec<f64> {
     let decades = (least.log10().floor() as i32)..=(most.log10().ceil() as i32);
     let few = most / least < 200.0;
@@ -142,14 +143,14 @@ pub(super) fn power_ticks(least: f64, most: f64) -> Vec<f64> {
     all.into_iter().step_by(every).collect()
 }
 
-/// A tick in plain notation: `20,000`, `0.05`.
+/// Formats a tick in plain notation: `20,000`, `0.05`.
 pub(super) fn plain(number: f64) -> String {
     let magnitude = number.abs();
     if magnitude < 1e-12 {
         return "0".to_owned();
     }
     let digits = (-(magnitude.log10() + 1e-9).floor()).max(0.0) as usize;
-    // One digit more for steps like 2.5.
+    // One more digit, for steps like 2.5.
     let text = format!("{magnitude:.*}", digits + 1);
     let text = text.trim_end_matches('0').trim_end_matches('.');
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_plain_notation() {
+    fn numbers_are_in_plain_notation() {
         for (number, text) in [
             (0.0, "0"),
             (0.1 + 0.2, "0.3"),
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_legend_stands_below_and_wraps() {
+    fn the_legend_is_below_the_drawing_and_wraps() {
         let names = ["the first series", "the second series", "the third series", "the fourth series"];
         let page = Page { title: "t", about: "", legend: names.to_vec(), size: (360, 100) };
         let places = page.legend_lines(360);

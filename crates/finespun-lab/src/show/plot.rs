@@ -8,14 +8,14 @@ use crate::app::Histogram;
 use crate::failure::Failure;
 
 const SIZE: (u32, u32) = (900, 440);
-/// What stands beside the bars.
+/// The width of everything beside the bars, in pixels.
 const BESIDE: usize = 130;
 
-/// A histogram as an SVG picture, one bar per bin.
+/// Draws a histogram as an SVG picture, one bar per bin.
 ///
 /// # Errors
 ///
-/// [`Failure::Plot`] if the drawing library gives up.
+/// [`Failure::Plot`] if the drawing library fails.
 pub fn bars(histogram: &Histogram) -> Result<String, Failure> {
     let first = histogram.bins.keys().next().copied().unwrap_or(0);
     let last = histogram.bins.keys().next_back().copied().unwrap_or(0);
@@ -39,11 +39,12 @@ pub fn bars(histogram: &Histogram) -> Result<String, Failure> {
     draw(&axes, &[series], 0.8).map_err(|error| Failure::Plot(error.to_string()))
 }
 
-/// For each of `groups` one bar per series, side by side. `up` says what their height is, `about` what was measured with.
+/// Draws, for each of `groups`, one bar per series, side by side. `up` is the label of the heights, `about` describes
+/// the machine and the rounds.
 ///
 /// # Errors
 ///
-/// [`Failure::Plot`] if the drawing library gives up.
+/// [`Failure::Plot`] if the drawing library fails.
 pub fn grouped_bars(
     title: &str,
     about: &str,
@@ -78,7 +79,7 @@ pub fn grouped_bars(
     draw(&axes, &series, share).map_err(|error| Failure::Plot(error.to_string()))
 }
 
-/// Bars of one colour: where each stands, and how high it is.
+/// Bars of one colour: the position and height of each.
 struct Series<'a> {
     name: &'a str,
     bars: Vec<(f64, f64)>,
@@ -89,17 +90,17 @@ struct Axes<'a> {
     about: &'a str,
     across: &'a str,
     up: &'a str,
-    /// Of the picture, for the labels to have room.
+    /// The width of the picture, which leaves room for the labels.
     width: u32,
     from: f64,
     to: f64,
     top: f64,
-    /// How many labels there are across, about.
+    /// The approximate number of labels on the horizontal axis.
     labels: usize,
     label: &'a dyn Fn(f64) -> String,
 }
 
-/// The whole number that `x` is, if it is one.
+/// Returns the integer that `x` is, if it is one.
 fn whole(x: f64) -> Option<i64> {
     ((x - x.round()).abs() < 1e-6).then(|| x.round() as i64)
 }
@@ -140,7 +141,7 @@ mod tests {
     use crate::app::Histogram;
 
     #[test]
-    fn one_bar_per_bin() {
+    fn a_histogram_has_one_bar_per_bin() {
         let histogram = Histogram {
             of: "energy",
             count: "foldings",
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_have_their_names() {
+    fn groups_and_series_are_labelled() {
         let groups = ["fib".to_owned(), "tak".to_owned()];
         let series = [("plain".to_owned(), vec![1.0, 2.0]), ("tasks".to_owned(), vec![1.5, 2.5])];
         let svg = grouped_bars("times", "a machine", "ratio", &groups, &series).expect("a picture");

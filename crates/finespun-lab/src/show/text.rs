@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::Value;
 
-/// A whole number with its digits in groups of three: `103,346`.
+/// Formats an integer with its digits in groups of three: `103,346`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -16,7 +16,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// A time with three or four digits that mean something: `1.234 s`, `56.7 ms`, `8.90 us`.
+/// Formats a time with three or four significant digits: `1.234 s`, `56.70 ms`, `8.90 us`.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
         s if s >= 100.0 => format!("{s:.1} s"),
@@ -27,7 +27,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A value of an answer.
+/// Formats a value of an answer.
 pub fn value(value: &Value) -> String {
     match value {
         Value::Number(number) => match number.as_u64() {
@@ -42,7 +42,7 @@ pub fn value(value: &Value) -> String {
     }
 }
 
-/// A table with a line under its head; the first column stands left, the others right.
+/// Formats a table with a header; the first column is aligned to the left, the others to the right.
 pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -60,7 +60,7 @@ mod tests {
     use super::{seconds, table, thousands};
 
     #[test]
-    fn digits_in_groups() {
+    fn digits_are_grouped_by_three() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (103_346, "103,346"), (1_234_567, "1,234,567")]
         {
             assert_eq!(thousands(number), text);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn times_in_their_unit() {
+    fn times_are_shown_in_a_suitable_unit() {
         for (time, text) in [
             (0.0, "0.00 us"),
             (3.2e-6, "3.20 us"),

@@ -1,4 +1,4 @@
-//! Arguments of the attribute, and items that it does not go on.
+//! Arguments of the attribute, and items that it does not apply to.
 
 use finespun::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A hole is filled once, with what lives long enough.
+//! A hole is filled once, with a value that lives long enough.
 
 use finespun::closure::{Cont, make_closure, post, send_argument, thread, top};
 

@@ -1,4 +1,4 @@
-//! What the compiler guesses wrong, rustc refuses: a borrow of a local never leaves with a suspended call.
+//! Where the compiler guesses wrong, rustc reports an error: a borrow of a local never leaves with a suspended call.
 
 use finespun::prelude::*;
 

@@ -1,5 +1,5 @@
-//! What generated code makes by `unsafe` functions, safe code cannot make by hand: the future of a join, which it could
-//! poll and forget while a suspended task borrows from its locals. (Privacy of fields is checked last: see also
+//! Safe code cannot make values that generated code makes by `unsafe` functions: the future of a join, which it could
+//! poll and forget while a suspended task borrows from its locals. (rustc checks the privacy of fields last: see also
 //! `forge_parts`.)
 
 use finespun::__rt::JoinAsync2;

@@ -1,5 +1,5 @@
-//! As `forge`: no variant of a join's future that safe code can name, no field that it can take out or replace, and no
-//! safe function that makes one.
+//! As `forge`: safe code can name no variant of a join's future, cannot take out or replace a field, and has no safe
+//! function that makes one.
 
 use finespun::__rt::{JoinAsync2, JoinWait2};
 use finespun::prelude::*;

@@ -1,4 +1,4 @@
-//! What activities deliver travels between threads, and says in one of the library's own ways whether the group ends.
+//! The results of activities move between threads, and only the library's types can say whether the group ends.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;

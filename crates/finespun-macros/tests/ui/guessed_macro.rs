@@ -1,4 +1,4 @@
-//! A macro that returns, with the name of one of std's that does not.
+//! A macro that returns, with the name of a macro of std that does not.
 
 use finespun::prelude::*;
 

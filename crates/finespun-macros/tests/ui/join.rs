@@ -1,4 +1,4 @@
-//! Joins of too few and too many, and outside of tasks.
+//! Joins with too few or too many branches, and outside of tasks.
 
 use finespun::prelude::*;
 

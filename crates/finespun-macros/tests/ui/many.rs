@@ -1,5 +1,5 @@
-//! What a loop over tasks hands to other workers must be `Send`: its tasks, their values, the iterator, the operator
-//! and the value that it folds into. Outside of tasks, where only the bounds of `join_all` and `reduce` say so.
+//! A loop over tasks passes only `Send` values to other workers: its tasks, their values, the iterator, the operator
+//! and the accumulator. Outside of tasks, where only the bounds of `join_all` and `reduce` require it.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! What an object's block may not hold.
+//! Methods that an object's block must not contain.
 
 use finespun::prelude::*;
 

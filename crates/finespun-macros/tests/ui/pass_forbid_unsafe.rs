@@ -1,4 +1,4 @@
-//! Generated code has unsafe blocks, but they are not the user's.
+//! Generated code has unsafe blocks, but they do not count as the user's.
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 
@@ -52,7 +52,7 @@ impl Visit for Node {
     }
 }
 
-/// Serves for ever: nothing behind the loop is reached.
+/// Serves for ever: code after the loop is unreachable.
 #[task]
 async fn server() {
     loop {

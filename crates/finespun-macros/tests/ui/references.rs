@@ -1,8 +1,8 @@
-//! What a reference is not.
+//! References that are invalid: a `Ref` is invariant in its type.
 
 use finespun::prelude::*;
 
-/// What one end of a reference writes the other reads.
+/// One end of a reference reads the values that the other end writes.
 fn shorter<'a>(reference: Ref<&'static str>) -> Ref<&'a str> {
     reference
 }

@@ -1,4 +1,4 @@
-//! So are those of its implementations: alone, one could be taken for an inherent method.
+//! A trait implementation's tasks are marked together: a single one could be mistaken for an inherent method.
 
 use finespun::prelude::*;
 

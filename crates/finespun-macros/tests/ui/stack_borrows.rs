@@ -1,4 +1,4 @@
-//! Borrows that cannot follow their local into the heap.
+//! Borrows that cannot move to the heap with their local.
 
 use finespun::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Locals of which nobody can say whether there is something left to drop.
+//! Locals of which the compiler cannot know whether something is left to drop.
 
 use finespun::prelude::*;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Shapes of code that the stack schema does not take apart.
+//! Forms of code that the stack schema does not support.
 
 use finespun::prelude::*;
 

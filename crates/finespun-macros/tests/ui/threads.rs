@@ -1,4 +1,4 @@
-//! What `#[thread]` and `tail_call!` refuse.
+//! Code that `#[thread]` and `tail_call!` reject.
 
 use finespun::closure::{tail_call, thread, top};
 

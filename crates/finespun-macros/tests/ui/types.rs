@@ -1,4 +1,4 @@
-//! Values that are awaited but are no tasks, and values that may not travel.
+//! Awaited values that are not tasks, and values that must not move between threads.
 
 use finespun::prelude::*;
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 
 use crate::sparse::{Sparse, compress};
 
-/// The condition number of the matrix is about the inverse of this.
+/// The condition number of the matrix is about the inverse of this constant.
 const RCOND: f64 = 0.1;
 
 /// The random numbers of the NAS benchmarks: a multiplicative congruential generator modulo 2^46.
@@ -33,10 +33,10 @@ impl Numbers {
     }
 }
 
-/// Makes the matrix. Entries are added up in the order of the original, so that they have its bits.
+/// Makes the matrix. Entries are added up in the order of the original program, so the bits are the same.
 pub(super) fn generate(rows: usize, nonzeros: usize, shift: f64) -> Sparse {
     let mut numbers = Numbers(314_159_265);
-    // The original draws one number before.
+    // The original program draws one number first.
     numbers.next();
     let mut matrix = vec![Vec::new(); rows];
     let (mut size, ratio) = (1.0, RCOND.powf(1.0 / rows as f64));

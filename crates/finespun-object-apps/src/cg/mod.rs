@@ -1,16 +1,18 @@
 //! NAS CG: the smallest eigenvalue of a large sparse matrix, by inverse iteration with conjugate gradients.
 //!
-//! The second benchmark of the I-structure software cache (i-structure-software-cache, section 3.2, tables 2 and 4), in the form of
-//! the NAS Parallel Benchmarks. Each of 15 outer iterations solves A z = x by 25 steps of conjugate gradients. Each node has the rows
-//! of the matrix, and the elements of all vectors, that it owns. One vector at a time is read by all nodes: the direction p of the
-//! step, and z when the residual is computed. It is a new write-once array for each product: a row waits for the elements that
-//! it needs. The three forms are the same as in [`densemm`](crate::densemm).
+//! The second benchmark of the I-structure software cache (i-structure-software-cache, section 3.2, tables 2 and 4), in
+//! the form of the NAS Parallel Benchmarks. Each of 15 outer iterations solves A z = x by 25 steps of conjugate
+//! gradients. Each node has the rows of the matrix, and the elements of all vectors, that it owns. One vector at a time
+//! is read by all nodes: the direction p of the step, and z when the residual is computed. Each product uses a new
+//! write-once array for this vector: a row waits for the elements that it needs. The three forms are the same as in
+//! [`densemm`](crate::densemm).
 //!
-//! The terms of inner products are added up in the order of their indices by the task that directs the solution. So each bit of the
-//! answer is the same on any number of nodes. The price is a message of all own terms, from each node, for each inner product.
+//! The task that directs the solution adds up the terms of inner products in the order of their indices. So each bit of
+//! the answer is the same on any number of nodes. The price is a message with all terms of a node, from each node, for
+//! each inner product.
 //!
-//! Answers: zeta as the NAS Parallel Benchmarks publish it: 8.5971775078648 (class S), 10.362595087124 (W), 17.130235054029 (A), each
-//! to 1e-10.
+//! Answers: zeta as the NAS Parallel Benchmarks publish it: 8.5971775078648 (class S), 10.362595087124 (W),
+//! 17.130235054029 (A), each to 1e-10.
 
 mod matrix;
 
@@ -26,16 +28,16 @@ use crate::sparse::Sparse;
 /// Steps of conjugate gradients in an outer iteration.
 const STEPS: u32 = 25;
 
-/// A matrix, and how it is used.
+/// The parameters of a matrix and of its solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Problem {
     /// Rows and columns.
     pub rows: usize,
-    /// Nonzeros of each random vector that the matrix is made of.
+    /// Number of random nonzeros of each vector from which the matrix is made.
     pub nonzeros: usize,
-    /// The shift: it is subtracted from the diagonal.
+    /// The shift, which is subtracted from the diagonal.
     pub shift: f64,
-    /// Outer iterations.
+    /// Number of outer iterations.
     pub iterations: u32,
 }
 
@@ -53,7 +55,7 @@ impl Problem {
     }
 }
 
-/// The answer.
+/// The results.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Found {
     /// The estimate of the eigenvalue.
@@ -100,7 +102,7 @@ pub fn plain(problem: &Problem, matrix: &Sparse) -> Found {
 /// The vector that all nodes read.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Read {
-    /// The next direction, r + beta p, of this beta.
+    /// The next direction, r + beta p, with this beta.
     Direction(f64),
     /// The solution z.
     Solution,
@@ -138,7 +140,7 @@ impl Owner {
         self.p.clone()
     }
 
-    /// Takes the product of the matrix and the vector; returns the terms of p A p, or of the residual.
+    /// Takes the product of the matrix and the vector. Returns the terms of p A p, or of the squared residual.
     fn terms(&mut self, read: Read, product: Vec<f64>) -> Vec<f64> {
         match read {
             Read::Direction(_) => {
@@ -149,7 +151,7 @@ impl Owner {
         }
     }
 
-    /// Goes along the direction; returns the terms of r r.
+    /// Moves along the direction. Returns the terms of r r.
     fn step(&mut self, alpha: f64) -> Vec<f64> {
         self.z.iter_mut().zip(&self.p).for_each(|(z, p)| *z += alpha * p);
         self.r.iter_mut().zip(&self.q).for_each(|(r, q)| *r -= alpha * q);
@@ -161,19 +163,20 @@ impl Owner {
         self.x.iter().zip(&self.z).map(|(x, z)| (x * z, z * z)).collect()
     }
 
-    /// Ends a solution: its direction is the next one's right-hand side.
+    /// Ends a solution: x, the next right-hand side, becomes z times `scale`.
     fn end(&mut self, scale: f64) {
         self.x.iter_mut().zip(&self.z).for_each(|(x, z)| *x = scale * z);
     }
 
-    /// Computes the own elements of the vector, and stores them for requests.
+    /// Computes the own elements of the vector, and stores them for reads by requests.
     async fn show(this: Ref<Self>, read: Read) {
         let own: Vec<f64> = this.vector(read).await;
         let rows: Ref<Rows> = this.rows().await;
         rows.set(own).await;
     }
 
-    /// Multiplies by requests, after all nodes have stored their elements of the vector; returns the terms of the inner product.
+    /// Multiplies by requests, after all nodes have stored their elements of the vector. Returns the terms of the inner
+    /// product.
     async fn multiply_by_requests(this: Ref<Self>, owners: Replicated<Vec<Ref<Rows>>>, read: Read) -> Vec<f64> {
         let rows: Ref<Rows> = this.rows().await;
         let product: Vec<f64> = rows.multiply_by_requests(owners, 1).await;
@@ -195,11 +198,11 @@ pub struct System {
     owners: Vec<Ref<Owner>>,
     len: usize,
     form: Form,
-    /// The counts of each node's reads, if they are counted.
+    /// Each node's counts of reads, if the arrays are counted.
     counts: Option<Vec<Counts>>,
 }
 
-/// Spreads the matrix over the nodes: by rows, as evenly as it goes.
+/// Distributes the matrix over the nodes by rows, in blocks of nearly equal size.
 #[task]
 pub async fn create(matrix: &Sparse, form: Form, counted: bool) -> System {
     let rows: Vec<Ref<Rows>> = rows::spread(matrix).await;

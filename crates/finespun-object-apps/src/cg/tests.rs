@@ -11,9 +11,9 @@ fn solve_on(runtime: &Runtime, problem: &Problem, matrix: &Sparse, form: Form) -
     (found, runtime.run(free(system)))
 }
 
-/// The NAS Parallel Benchmarks have the same tolerance. Without a release build, loops solve class S alone.
+/// The tolerance is the one of the NAS Parallel Benchmarks. In a debug build, loops solve class S alone.
 #[test]
-fn zeta_is_the_published_one() {
+fn zeta_matches_the_published_value() {
     let classes = [
         (Problem::S, 78_148, 8.597_177_507_864_8),
         (Problem::W, 508_402, 10.362_595_087_124),
@@ -74,8 +74,8 @@ fn all_forms_give_the_bits_of_the_loops() {
     }
 }
 
-/// Class S on 16 nodes: of each vector a node requests each block with an element that one of its rows needs, once from each node
-/// that has elements of the block.
+/// Class S on 16 nodes: for each vector a node requests each block with an element that one of its rows needs, once
+/// from each node that has elements of the block.
 #[test]
 fn no_block_is_requested_twice() {
     let problem = Problem { iterations: 1, ..Problem::S };
@@ -91,10 +91,11 @@ fn no_block_is_requested_twice() {
     }
 }
 
-/// The paper counts 614 local and 9210 remote reads of a node, 93.65 % of these hits: all but 585. These are the reads of a vector of
-/// 4912 elements on 16 nodes of which each node reads each element twice, by blocks of 8: 39 blocks for 307 elements.
+/// The paper reports 614 local and 9210 remote reads of a node, and 93.65 % of the latter as hits: all but 585. These
+/// are the reads of a vector of 4912 elements on 16 nodes, each of which reads each element twice, in blocks of 8: 39
+/// blocks for 307 elements.
 #[test]
-fn reads_are_as_many_as_in_the_paper() {
+fn read_counts_match_the_paper() {
     let row = |row: u32| (0..32).map(move |at| ((32 * (row % 307) + at) % 4912, 1.0)).collect();
     let matrix = Sparse::from_rows(4912, (0..4912).map(row));
     let problem = Problem { rows: 4912, nonzeros: 32, shift: 0.0, iterations: 1 };
@@ -102,7 +103,8 @@ fn reads_are_as_many_as_in_the_paper() {
     let (_, counts) = solve_on(&runtime, &problem, &matrix, CACHED);
     for counts in counts {
         assert_eq!((counts.local, counts.remote), (26 * 614, 26 * 9210));
-        // Blocks here begin at multiples of 8, not at each node's first element. So fewer reads miss, and some blocks take two requests.
+        // Blocks here begin at multiples of 8, not at each node's first element. So fewer reads miss, and some blocks
+        // take two requests.
         assert!((counts.hit_ratio() - 0.9365).abs() < 0.002, "{}", counts.hit_ratio());
         assert!((26 * 585..26 * 600).contains(&counts.requests), "{counts:?}");
     }

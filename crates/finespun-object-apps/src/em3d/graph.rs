@@ -1,52 +1,53 @@
-//! The graph: how it is drawn, where its vertices live, and what stays the same.
+//! The graph: its random generation, the placement of its vertices, and its invariant.
 
-/// Which edges there are.
+/// The relation between the edges of the two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
-    /// Two independent graphs, as in the original: what one field needs has nothing to do with what the other needs. The
-    /// values grow.
+    /// Two independent graphs, as in the original: the inputs of one field are unrelated to the inputs of the other.
+    /// The values grow.
     Canonical,
     /// The same edges both ways, with opposite signs: E -= G H, then H += G' E. The values stay bounded.
     Stable,
 }
 
-/// What is computed on.
+/// The parameters of a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem {
-    /// Which edges there are.
+    /// The relation between the edges of the two fields.
     pub variant: Variant,
-    /// Vertices of each field.
+    /// Number of vertices of each field.
     pub size: usize,
-    /// Edges that are drawn for a vertex.
+    /// Number of edges that are drawn for a vertex.
     pub degree: usize,
-    /// The probability that an edge is drawn within a district, and not from everywhere: 0 to 1.
+    /// The probability, 0 to 1, that an edge is drawn from the vertex's district instead of the whole field.
     pub locality: f64,
-    /// Where the generator begins.
+    /// The seed of the generator.
     pub seed: u32,
 }
 
-/// The most districts: one for each node of the machine in the paper.
+/// The maximum number of districts: one for each node of the machine in the paper.
 const DISTRICTS: usize = 64;
 
 impl Problem {
-    /// The number of districts, each of which has at least twice as many vertices as a vertex has edges.
+    /// Returns the number of districts. Each district has at least twice as many vertices as a vertex has edges, or is
+    /// the only one.
     fn districts(&self) -> usize {
         (self.size / (2 * self.degree.max(1))).clamp(1, DISTRICTS)
     }
 
-    /// The district of a vertex: they are of one size, one after the other.
+    /// Returns the district of a vertex. Districts are consecutive ranges of nearly equal size.
     fn district(&self, index: usize) -> usize {
         index * self.districts() / self.size
     }
 
-    /// The first vertex of a district and how many it has.
+    /// Returns the first vertex of a district and the number of its vertices.
     fn members(&self, district: usize) -> (usize, usize) {
         let first = |district: usize| (district * self.size).div_ceil(self.districts());
         (first(district), first(district + 1) - first(district))
     }
 
-    /// The node of a vertex, if there are so many nodes. As long as there are no more nodes than districts, a district is
-    /// on one node.
+    /// Returns the node of a vertex on a runtime with `nodes` nodes. With at most as many nodes as districts, each
+    /// district is on one node.
     pub fn node(&self, index: usize, nodes: usize) -> usize {
         match self.districts() {
             districts if nodes <= districts => self.district(index) * nodes / districts,
@@ -58,27 +59,27 @@ impl Problem {
 /// A value that a vertex needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
-    /// The vertex of the other field whose value it is.
+    /// The vertex of the other field that has the value.
     pub from: usize,
-    /// By what it is multiplied.
+    /// The factor of the value.
     pub weight: f64,
 }
 
 /// The vertices of one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// The values at the start.
+    /// The initial values.
     pub start: Vec<f64>,
-    /// What each vertex needs, in the order in which it is added up.
+    /// The inputs of each vertex, in the order of summation.
     pub inputs: Vec<Vec<Edge>>,
-    /// Whether the weighted sum is added to the value (1) or taken from it (-1).
+    /// The sign of the weighted sum: 1 if it is added to the value, -1 if it is subtracted.
     pub sign: f64,
 }
 
-/// A graph with the values at the start.
+/// A graph with the initial values.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// How it was drawn.
+    /// The parameters of the graph.
     pub problem: Problem,
     /// The electric field, which changes first.
     pub electric: Field,
@@ -89,19 +90,19 @@ pub struct Graph {
 /// The values of both fields, by index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {
-    /// Of the electric field.
+    /// The values of the electric field.
     pub electric: Vec<f64>,
-    /// Of the magnetic field.
+    /// The values of the magnetic field.
     pub magnetic: Vec<f64>,
 }
 
 impl Values {
-    /// The sums over the electric and over the magnetic field.
+    /// Returns the sums over the electric and over the magnetic field.
     pub fn sums(&self) -> (f64, f64) {
         (self.electric.iter().sum(), self.magnetic.iter().sum())
     }
 
-    /// The root of the sum of all squares.
+    /// Returns the square root of the sum of all squares.
     pub fn norm(&self) -> f64 {
         self.squares().sqrt()
     }
@@ -124,30 +125,31 @@ impl Draw {
         self.0
     }
 
-    /// From 0 to below 1.
+    /// Returns a number in `[0, 1)`.
     fn real(&mut self) -> f64 {
         self.next() as f64 / (1_u64 << 48) as f64
     }
 
-    /// From 0 to below `n`.
+    /// Returns a number from 0 to below `n`.
     fn below(&mut self, n: usize) -> usize {
         (self.next() >> 17) as usize % n
     }
 }
 
 impl Graph {
-    /// Draws a graph: the electric values, the magnetic values, and then for each vertex as many distinct vertices of the
-    /// other field as the degree says (one that it has already is drawn again) and then as many weights, from 0 to below
-    /// 1 / degree. In the canonical variant first for the electric and then for the magnetic field; in the stable one for
-    /// the electric field alone, and a magnetic vertex has the same edges from the other end, in the order of its
+    /// Draws a graph: the electric values, the magnetic values, and then for each vertex `degree` distinct vertices of
+    /// the other field (a repeated vertex is drawn again) and then `degree` weights, from 0 to below 1 / degree. The
+    /// canonical variant draws the edges of the electric and then of the magnetic field. The stable variant draws the
+    /// edges of the electric field alone; a magnetic vertex has the same edges from the other end, in the order of its
     /// neighbours.
     ///
-    /// With a `locality` above 0, another number is drawn before each edge. If it is below the locality, the vertex comes
-    /// from the own district, else from everywhere. So about `locality + (1 - locality) / P` of all edges stay on
-    /// their node if the districts are dealt to P nodes; 1 / P, for locality 0, is that of vertices placed at random.
+    /// With a `locality` above 0, another number is drawn before each edge. If it is below the locality, the vertex is
+    /// drawn from the own district, else from the whole field. So about `locality + (1 - locality) / P` of all edges
+    /// stay on their node if the districts are distributed over P nodes. For locality 0 this is 1 / P, as for vertices
+    /// placed at random.
     ///
     /// # Panics
-    /// If the degree is above the size.
+    /// Panics if the degree is above the size.
     pub fn draw(problem: Problem) -> Graph {
         let Problem { variant, size, degree, seed, .. } = problem;
         assert!(degree <= size, "a vertex has at most {size} neighbours, which is less than {degree}");
@@ -166,26 +168,26 @@ impl Graph {
         }
     }
 
-    /// Both fields.
+    /// Returns both fields.
     pub fn fields(&self) -> [&Field; 2] {
         [&self.electric, &self.magnetic]
     }
 
-    /// Edges within a node, and between nodes, if there are so many nodes.
+    /// Returns the numbers of edges within a node and between nodes, on a runtime with `nodes` nodes.
     pub fn edges(&self, nodes: usize) -> (u64, u64) {
         let all: usize = self.fields().iter().flat_map(|field| &field.inputs).map(Vec::len).sum();
         let remote: u64 = self.fields().iter().map(|field| self.remote(field, nodes).sum::<u64>()).sum();
         (all as u64 - remote, remote)
     }
 
-    /// The edges from other nodes, for each vertex of a field.
+    /// Returns, for each vertex of a field, the number of edges from other nodes.
     pub fn remote<'a>(&'a self, field: &'a Field, nodes: usize) -> impl Iterator<Item = u64> + 'a {
         let away = move |to, edge: &&Edge| self.problem.node(edge.from, nodes) != self.problem.node(to, nodes);
         let count = move |(to, edges): (usize, &'a Vec<Edge>)| edges.iter().filter(|edge| away(to, edge)).count();
         field.inputs.iter().enumerate().map(move |vertex| count(vertex) as u64)
     }
 
-    /// What no step of the stable variant changes: |E|^2 + |H|^2 - E.GH.
+    /// Returns |E|^2 + |H|^2 - E.GH, which every step of the stable variant preserves.
     ///
     /// A step replaces E by E' = E - GH, and |E'|^2 + E'.GH = |E|^2 - E.GH; then it replaces H by H' = H + G'E', and
     /// |H'|^2 - E'.GH' = |H|^2 + E'.GH.
@@ -195,13 +197,13 @@ impl Graph {
         values.squares() - product
     }
 
-    /// The values at the start.
+    /// Returns the initial values.
     pub fn start(&self) -> Values {
         Values { electric: self.electric.start.clone(), magnetic: self.magnetic.start.clone() }
     }
 }
 
-/// Draws what each vertex of a field needs.
+/// Draws the inputs of each vertex of a field.
 fn inputs(problem: &Problem, draw: &mut Draw) -> Vec<Vec<Edge>> {
     let mut from: Vec<usize> = Vec::with_capacity(problem.degree);
     let mut edges = |index: usize| {
@@ -220,7 +222,7 @@ fn inputs(problem: &Problem, draw: &mut Draw) -> Vec<Vec<Edge>> {
     (0..problem.size).map(&mut edges).collect()
 }
 
-/// The same edges from the other end.
+/// Returns the same edges from the other end: the transposed matrix.
 fn turned(inputs: &[Vec<Edge>]) -> Vec<Vec<Edge>> {
     let mut turned = vec![Vec::new(); inputs.len()];
     for (to, edges) in inputs.iter().enumerate() {
@@ -239,7 +241,7 @@ mod tests {
         Problem { variant: Variant::Stable, size, degree, locality, seed: 42 }
     }
 
-    /// The numbers of the C library after `srand48(42)`.
+    /// The expected numbers are from the C library after `srand48(42)`.
     #[test]
     fn the_generator_is_drand48() {
         let mut draw = Draw::new(42);
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn turning_twice_gives_the_same_edges() {
+    fn transposing_twice_gives_the_same_edges() {
         let graph = Graph::draw(problem(100, 7, 0.0));
         let mut edges = graph.electric.inputs.clone();
         edges.iter_mut().for_each(|edges| edges.sort_by_key(|edge| edge.from));
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn districts_are_dealt_out_evenly_and_whole() {
+    fn districts_are_placed_evenly_and_not_split() {
         for (size, degree) in [(4096, 16), (1000, 10), (24, 4), (7, 7), (70, 1)] {
             let problem = problem(size, degree, 0.9);
             let districts = problem.districts();
@@ -294,7 +296,7 @@ mod tests {
 
     /// The two rows of the paper's table: 0.0156 is one in 64.
     #[test]
-    fn locality_is_what_was_asked_for() {
+    fn locality_matches_the_parameter() {
         for (locality, wanted) in [(0.0, 1.0 / 64.0), (0.5, 0.5 + 0.5 / 64.0), (0.99, 0.99), (1.0, 1.0)] {
             let (local, remote) = Graph::draw(problem(4096, 16, locality)).edges(64);
             assert_eq!(local + remote, 2 * 4096 * 16);
@@ -304,9 +306,9 @@ mod tests {
         assert_eq!(Graph::draw(problem(4096, 16, 1.0)).edges(64).1, 0);
     }
 
-    /// The sum of all weights, by the same other program as the answers.
+    /// The expected sum of all weights is from the independent program that computed the answers.
     #[test]
-    fn the_weights_are_the_ones_of_the_definition() {
+    fn weights_match_an_independent_program() {
         let sum = |seed, size| -> f64 {
             let graph = Graph::draw(Problem { seed, ..problem(size, 16, 0.0) });
             graph.electric.inputs.iter().flatten().map(|edge| edge.weight).sum()

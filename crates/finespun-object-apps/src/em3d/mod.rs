@@ -1,17 +1,18 @@
 //! EM3D: waves on an irregular bipartite graph, every vertex an object.
 //!
-//! An irregular code of the hybrid execution model (hybrid-execution-model, section 4.3.3, table 6): the electric and the
-//! magnetic field have values at vertices; in a step, each electric value changes by a weighted sum of some magnetic ones,
-//! and then each magnetic one by a weighted sum of electric ones. The paper's 8192 vertices are a `size` of 4096 here: so
-//! many of each field. Three forms, as there:
+//! An irregular code of the hybrid execution model (hybrid-execution-model, section 4.3.3, table 6): the electric and
+//! the magnetic field have values at vertices; in a step, each electric value changes by a weighted sum of some
+//! magnetic values, and then each magnetic value by a weighted sum of electric values. The paper's 8192 vertices are a
+//! `size` of 4096 here: the size counts the vertices of one field. The three forms follow the paper:
 //!
-//! - *pull*: a vertex reads what it needs, all reads under way at once; it restarts once.
-//! - *push*: a vertex writes its value to all that need it; when all have written, all compute from what they were sent.
-//! - *forward*: one message with the value travels through all that need it, and the last of them answers.
+//! - *pull*: a vertex reads all its inputs concurrently; its frame restarts once.
+//! - *push*: a vertex writes its value to all vertices that need it; when all have written, each vertex computes from
+//!   the received values.
+//! - *forward*: one message with the value travels through all vertices that need it, and the last vertex answers.
 //!
-//! Whatever the form, a vertex adds up in the order of its edges, so the values are the same to the last bit.
+//! In every form a vertex adds up its inputs in the order of its edges, so the values are bitwise equal.
 //!
-//! Answers, for the graph of [`Graph::draw`] with `locality` 0, by a program of its own in another language:
+//! Answers, for the graph of [`Graph::draw`] with `locality` 0, by an independent program in another language:
 //!
 //! | variant | size, degree, steps, seed | sum of electric values | of magnetic values |
 //! |---|---|---|---|
@@ -21,7 +22,7 @@
 //! | stable | 4096, 16, 100, 42 | -2102.13254117593 | -1666.94063751799 |
 //! | stable | 8192, 16, 100, 783 | -3726.41209186115 | -3851.07971508793 |
 //!
-//! The stable variant has the invariant [`Graph::invariant`], for every size: 2202.75028114762 for the fourth row and
+//! The stable variant has the invariant [`Graph::invariant`] for every size: 2202.75028114762 for the fourth row and
 //! 4401.47357069242 for the fifth, before the first step and after the last.
 
 mod graph;

@@ -8,11 +8,11 @@ use super::graph::{Field, Graph, Problem, Values};
 /// How values get to the vertices that need them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Who needs a value reads it.
+    /// Each vertex reads the values that it needs.
     Pull,
-    /// Who has a value writes it to each vertex that needs it.
+    /// Each vertex writes its value to every vertex that needs the value.
     Push,
-    /// Who has a value sends it on a way through all vertices that need it.
+    /// Each vertex sends its value along a chain of all vertices that need the value.
     Forward,
 }
 
@@ -21,11 +21,11 @@ pub enum Form {
 pub struct Vertex {
     value: f64,
     sign: f64,
-    /// In the order in which they are added up.
+    /// The inputs, in the order of summation.
     inputs: Vec<Input>,
-    /// What has been sent for each of them, if values are sent.
+    /// The received value of each input, in the forms that send values.
     received: Vec<f64>,
-    /// Those that need the value. The last are on the own node, and those on any node follow each other.
+    /// The vertices that need this vertex's value, sorted by node, the own node last.
     needs: Vec<Need>,
 }
 
@@ -36,7 +36,7 @@ struct Input {
     weight: f64,
 }
 
-/// Where a value is needed: the vertex, and the place among its inputs.
+/// A vertex that needs a value, and the index among its inputs.
 type Need = (Ref<Vertex>, u32);
 
 #[object]
@@ -45,7 +45,7 @@ impl Vertex {
         *self = vertex;
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> f64 {
         self.value
     }
@@ -65,8 +65,8 @@ impl Vertex {
         self.value += self.sign * pulled;
     }
 
-    /// Reads what it needs, and changes. It is held alone meanwhile, which disturbs nobody: in this half of a step only the
-    /// other field is read.
+    /// Reads the inputs and updates the value. Holds the object's exclusive lock throughout, which delays no other
+    /// task: during this half step only vertices of the other field are read.
     #[task(stack)]
     async fn pull(&mut self) {
         let Vertex { value, sign, inputs, .. } = self;
@@ -80,13 +80,13 @@ impl Vertex {
         *value += *sign * pulled;
     }
 
-    /// Writes its value to all that need it.
+    /// Writes the value to all vertices that need it.
     #[task(stack)]
     async fn push(&self) {
         join_all(self.needs.iter().map(|&(vertex, input)| vertex.receive(input, self.value))).await;
     }
 
-    /// Sends its value through all that need it.
+    /// Sends the value along the chain of all vertices that need it.
     #[task(stack)]
     async fn forward(this: Ref<Self>) {
         let (value, mut rest): (f64, Vec<Need>) = this.outgoing().await;
@@ -95,8 +95,8 @@ impl Vertex {
         vertex.pass(input, value, rest).await
     }
 
-    /// Keeps a value and sends it on, as the last thing it does. So the call of the next vertex is handed on, and with it
-    /// the duty to answer: nobody on the way waits.
+    /// Stores a received value and passes it on to the next vertex. The call is in tail position, so the continuation
+    /// is forwarded with it: the last vertex answers the first caller, and no vertex in between waits.
     #[task(stack)]
     async fn pass(this: Ref<Self>, input: u32, value: f64, mut rest: Vec<Need>) {
         this.receive(input, value).await;
@@ -113,7 +113,7 @@ pub struct Objects {
     magnetic: Array<Vertex>,
 }
 
-/// Makes the graph at the start.
+/// Creates the objects of `graph`, with the initial values.
 #[task]
 pub async fn create(graph: &Graph) -> Objects {
     let electric: Array<Vertex> = empty(graph.problem).await;
@@ -131,7 +131,7 @@ async fn empty(problem: Problem) -> Array<Vertex> {
     Array::create(problem.size, move |index| problem.node(index, nodes), |_, &()| Vertex::default(), ()).await
 }
 
-/// What the objects of a field, `own`, are to become.
+/// Returns the initial states of the objects of a field, `own`.
 fn linked(field: &Field, other: &Field, own: &Array<Vertex>, others: &Array<Vertex>) -> Vec<Vertex> {
     let mut needs: Vec<Vec<Need>> = vec![Vec::new(); own.len()];
     for (to, edges) in other.inputs.iter().enumerate() {
@@ -149,7 +149,7 @@ fn linked(field: &Field, other: &Field, own: &Array<Vertex>, others: &Array<Vert
     needs.into_iter().enumerate().map(vertex).collect()
 }
 
-/// So many steps.
+/// Performs `steps` steps.
 #[task]
 pub async fn step(graph: &Objects, form: Form, steps: u32) {
     for _ in 0..steps {
@@ -158,7 +158,7 @@ pub async fn step(graph: &Objects, form: Form, steps: u32) {
     }
 }
 
-/// One half of a step: `field` changes by `other`.
+/// Performs one half of a step: updates `field` from `other`.
 #[task]
 async fn change(field: &Array<Vertex>, other: &Array<Vertex>, form: Form) {
     match form {
@@ -176,14 +176,14 @@ async fn change(field: &Array<Vertex>, other: &Array<Vertex>, form: Form) {
     }
 }
 
-/// The values.
+/// Returns the values of both fields.
 #[task]
 pub async fn values(graph: &Objects) -> Values {
     let (electric, magnetic) = join!(graph.electric.each(|vertex| vertex.value()), graph.magnetic.each(|v| v.value()));
     Values { electric, magnetic }
 }
 
-/// Drops the vertices.
+/// Frees the vertices.
 #[task]
 pub async fn free(graph: &Objects) {
     join!(graph.electric.free(), graph.magnetic.free());
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// What one half of a step costs on four nodes, on one worker.
+    /// The cost of one half step on four nodes and one worker.
     struct Cost {
         fallbacks: u64,
         resumptions: u64,
@@ -260,7 +260,7 @@ mod tests {
         Graph::draw(Problem { variant: Variant::Canonical, size: 512, degree: 16, locality, seed: 5 })
     }
 
-    /// The nodes, other than the own one, on which the value of a vertex is needed.
+    /// Returns, for each vertex, the number of other nodes that need its value.
     fn away(graph: &Graph) -> Vec<u64> {
         let node = |index| graph.problem.node(index, 4);
         let mut away = vec![[false; 4]; graph.problem.size];
@@ -270,11 +270,11 @@ mod tests {
         away.into_iter().map(|nodes| nodes.into_iter().filter(|&away| away).count() as u64).collect()
     }
 
-    /// What has all that it needs on its node stays on the stack. Of the others the method, its loop over the edges and the
-    /// hold of the object become frames. These are resumed once, however many requests are out, and nothing else is:
-    /// what is read or written runs straight from the message.
+    /// A vertex whose neighbours are all on its node stays on the stack. For any other vertex, the method, its loop
+    /// over the edges and the lock on the object become frames. Each of these is resumed once, however many requests
+    /// are pending, and no other frame is resumed: a remote read or write runs directly from the message.
     #[test]
-    fn frames_are_made_for_vertices_with_neighbours_elsewhere_only() {
+    fn only_vertices_with_remote_neighbours_become_frames() {
         for locality in [0.0, 0.9, 1.0] {
             let graph = drawn(locality);
             let remote: Vec<u64> = graph.remote(&graph.electric, 4).collect();
@@ -283,20 +283,21 @@ mod tests {
             assert_eq!(vertices == 512, locality == 0.0);
             assert!(requests >= 12 * vertices || locality > 0.0, "several requests for each vertex");
             let Cost { fallbacks, resumptions, messages, .. } = cost(&graph, Form::Pull);
-            // Three more: the driver, its call of the array, and that one's loop over the nodes, each of which has a message.
+            // Three more fallbacks: the driver, its call of the array, and the array's loop over the nodes. Each of the
+            // three other nodes gets one message.
             assert_eq!((fallbacks, messages), (3 * vertices + 3, requests + 3));
             assert!((3 * vertices..3 * vertices + 20).contains(&resumptions), "{resumptions} for {vertices}");
 
             let vertices = away(&graph).into_iter().filter(|&nodes| nodes > 0).count() as u64;
             let Cost { fallbacks, resumptions, messages, .. } = cost(&graph, Form::Push);
-            // Now there are two calls of an array.
+            // Push makes two array calls.
             assert_eq!((fallbacks, messages), (3 * vertices + 5, requests + 6));
             assert!((3 * vertices..3 * vertices + 20).contains(&resumptions), "{resumptions} for {vertices}");
         }
     }
 
-    /// One message for each node that needs the value, and no frame: each call is the last thing that its caller does, so it
-    /// is handed on, with the duty to answer.
+    /// A forwarded value takes one message to each node that needs it, and no frame: each call is in tail position, so
+    /// the caller's continuation is forwarded.
     #[test]
     fn a_forwarded_value_enters_each_node_once() {
         for locality in [0.0, 0.9, 1.0] {
@@ -311,10 +312,10 @@ mod tests {
         }
     }
 
-    /// The paper's size and number of nodes.
+    /// Problem size and number of nodes of the paper.
     #[test]
     #[ignore = "1 s in a release build, a minute without"]
-    fn the_size_of_the_paper() {
+    fn objects_agree_with_plain_structs_at_the_paper_size() {
         for (variant, locality) in [(Variant::Canonical, 0.0), (Variant::Stable, 0.0), (Variant::Canonical, 0.99)] {
             let graph = Graph::draw(Problem { variant, size: 4096, degree: 16, locality, seed: 42 });
             let mut plain = Plain::new(&graph);

@@ -1,8 +1,8 @@
-//! The vertices as plain structs that know each other by index.
+//! The sequential version: plain structs that refer to each other by index.
 
 use super::graph::{Edge, Field, Graph, Values};
 
-/// Both fields, and what their values are now.
+/// Both fields with their current values.
 #[derive(Clone, Debug)]
 pub struct Plain {
     electric: Vec<Vertex>,
@@ -17,7 +17,7 @@ struct Vertex {
 }
 
 impl Plain {
-    /// The graph at the start.
+    /// Makes the graph with the initial values.
     pub fn new(graph: &Graph) -> Plain {
         let vertices = |field: &Field| -> Vec<Vertex> {
             let vertex =
@@ -27,7 +27,7 @@ impl Plain {
         Plain { electric: vertices(&graph.electric), magnetic: vertices(&graph.magnetic) }
     }
 
-    /// So many steps.
+    /// Performs `steps` steps.
     pub fn step(&mut self, steps: u32) {
         for _ in 0..steps {
             change(&mut self.electric, &self.magnetic);
@@ -35,14 +35,14 @@ impl Plain {
         }
     }
 
-    /// The values.
+    /// Returns the current values.
     pub fn values(&self) -> Values {
         let values = |field: &[Vertex]| field.iter().map(|vertex| vertex.value).collect();
         Values { electric: values(&self.electric), magnetic: values(&self.magnetic) }
     }
 }
 
-/// One half of a step.
+/// Performs one half of a step: updates `field` from `other`.
 fn change(field: &mut [Vertex], other: &[Vertex]) {
     for vertex in field {
         let pulled = vertex.inputs.iter().fold(0.0, |sum, edge| sum + edge.weight * other[edge.from].value);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_canonical_graph() {
+    fn a_small_canonical_graph_matches_the_known_sums() {
         let (electric, magnetic) = after(&graph(Variant::Canonical, 1000, 10, 1), 10).sums();
         near(electric, -8_124.107_305_015_7);
         near(magnetic, 10_366.223_598_613_7);
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     #[ignore = "10 s without a release build"]
-    fn canonical_graphs() {
+    fn canonical_graphs_match_the_known_values() {
         let values = after(&graph(Variant::Canonical, 4096, 16, 42), 100);
         let (electric, magnetic) = values.sums();
         near(electric, -6.029_713_859_878_87e23);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     #[ignore = "10 s without a release build"]
-    fn stable_graphs() {
+    fn stable_graphs_match_the_known_values() {
         for (size, seed, invariant, electric, magnetic) in [
             (4096, 42, 2_202.750_281_147_62, -2_102.132_541_175_93, -1_666.940_637_517_99),
             (8192, 783, 4_401.473_570_692_42, -3_726.412_091_861_15, -3_851.079_715_087_93),
@@ -108,9 +108,9 @@ mod tests {
         }
     }
 
-    /// A proof of any stable graph, since nobody else has computed these.
+    /// Checks the invariant on several stable graphs, for which no published values exist.
     #[test]
-    fn the_invariant_stays_whatever_the_graph() {
+    fn any_stable_graph_keeps_the_invariant() {
         for (size, degree, locality) in [(1, 1, 0.0), (60, 3, 0.0), (200, 8, 0.9), (500, 16, 0.99), (12, 12, 1.0)] {
             let graph = Graph::draw(Problem { variant: Variant::Stable, size, degree, locality, seed: 7 });
             let values = after(&graph, 50);

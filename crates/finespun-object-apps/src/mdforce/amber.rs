@@ -1,11 +1,13 @@
 //! Reads AMBER's files: a prmtop (new format, sections of fixed width) and coordinates (inpcrd or restart, as text).
 //!
-//! AMBER counts in angstroms and kcal/mol, and its charges have the root of its own Coulomb constant in them (18.2223). They
-//! become nm, kJ/mol and e, as OpenMM converts them; so Coulomb energies differ from AMBER's by 332.0637 / 332.0522.
+//! AMBER uses angstroms and kcal/mol, and its charges include the square root of its own Coulomb constant (18.2223).
+//! The reader converts to nm, kJ/mol and e as OpenMM does, so Coulomb energies differ from AMBER's by a factor of
+//! 332.0637 / 332.0522.
 //!
-//! Lennard-Jones' parameters come as a table over pairs of atom types. Each type's are taken from its own entry, and the
-//! other entries must be the usual means of these. Pairs three bonds apart are the ends of those dihedrals that are not marked
-//! otherwise; their forces are divided by 1.2 (Coulomb) and 2 (Lennard-Jones), unless the file says by what.
+//! Lennard-Jones' parameters are a table over pairs of atom types. The parameters of a type come from its own entry,
+//! and the other entries must be the usual means. Pairs three bonds apart are the ends of the dihedrals that are not
+//! marked otherwise; their forces are divided by 1.2 (Coulomb) and 2 (Lennard-Jones), unless the file gives other
+//! divisors.
 
 use std::collections::HashMap;
 
@@ -17,20 +19,20 @@ const CALORIE: f64 = 4.184;
 const CHARGE: f64 = 18.2223;
 const ANGSTROM: f64 = 0.1;
 
-/// A section: its values as they stand, and in which line each does.
+/// A section: its values, each with its line number.
 struct Section<'a> {
     name: &'static str,
     values: Vec<(usize, &'a str)>,
 }
 
-/// The sections of a file by name: where each begins, its format, its lines.
+/// The sections of a file by name: first line, column width, lines.
 struct Sections<'a>(HashMap<&'a str, (usize, usize, Vec<&'a str>)>);
 
 fn at(line: usize, found: &str, what: &'static str, cure: &str) -> Wrong {
     (line, Problem::Word { found: shown(found), what, cure: cure.to_owned() })
 }
 
-/// The width of a value: 8 of `(10I8)`, 16 of `(5E16.8)`.
+/// Returns the width of a value in a format: 8 for `(10I8)`, 16 for `(5E16.8)`.
 fn width(format: &str) -> Option<usize> {
     let inside = format.trim().strip_prefix('(')?.strip_suffix(')')?;
     let letter = inside.find(|c: char| c.is_ascii_alphabetic())?;
@@ -77,7 +79,8 @@ impl<'a> Sections<'a> {
         self.0.contains_key(name)
     }
 
-    /// The values of a section, cut by its width; how many there must be, or `None` for any number.
+    /// Returns the values of a section, split by the column width. `wanted` is the required number of values, or `None`
+    /// for any.
     fn section(&self, name: &'static str, wanted: Option<usize>) -> Result<Section<'a>, Wrong> {
         let Some((first, width, lines)) = self.0.get(name) else { return Err((0, Problem::Missing(name))) };
         let mut values = Vec::new();
@@ -93,7 +96,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// The values of a line, each so many bytes wide.
+/// Appends the values of a line, each `width` bytes wide, to `values`.
 fn cut<'a>(line: usize, text: &'a str, width: usize, values: &mut Vec<(usize, &'a str)>) -> Result<(), Wrong> {
     let text = text.trim_end();
     for start in (0..text.len()).step_by(width) {
@@ -156,7 +159,7 @@ impl Types {
             for other in 0..one {
                 let (a, b) = entry(one, other)?;
                 let (sigma, epsilon) = (0.5 * (own[one].0 + own[other].0), (own[one].1 * own[other].1).sqrt());
-                // A pair without depth has no sigma to compare.
+                // A pair with epsilon 0 has no sigma to compare.
                 let (a, b) = (a * CALORIE * ANGSTROM.powi(12), b * CALORIE * ANGSTROM.powi(6));
                 let (mean_a, mean_b) = (4.0 * epsilon * sigma.powi(12), 4.0 * epsilon * sigma.powi(6));
                 let alike = |x: f64, y: f64| (x - y).abs() <= 1e-4 * x.abs().max(y.abs());
@@ -174,7 +177,7 @@ impl Types {
     }
 }
 
-/// Sigma in nm and epsilon in kJ/mol, from A / r^12 - B / r^6 in angstroms and kcal/mol.
+/// Returns sigma in nm and epsilon in kJ/mol, from A / r^12 - B / r^6 in angstroms and kcal/mol.
 fn parameters(a: f64, b: f64) -> (f64, f64) {
     match a > 0.0 && b > 0.0 {
         true => ((a / b).powf(1.0 / 6.0) * ANGSTROM, b * b / (4.0 * a) * CALORIE),
@@ -182,7 +185,7 @@ fn parameters(a: f64, b: f64) -> (f64, f64) {
     }
 }
 
-/// Reads the parameters, and puts the atoms where `positions` says.
+/// Reads the parameters, and makes a system with the atoms at `positions`.
 pub(super) fn topology(text: &str, positions: &[[f64; 3]], name: &str) -> Result<System, (bool, Wrong)> {
     let own = |wrong: Wrong| (false, wrong);
     let sections = Sections::read(text).map_err(own)?;
@@ -232,7 +235,7 @@ fn parse(sections: &Sections, pointers: &Section, atoms: usize, positions: &[[f6
     System::new(sites, exceptions.collect()).map_err(|problem| (0, problem))
 }
 
-/// The excluded pairs; how the ends of dihedrals act is not known yet.
+/// Returns the excluded pairs. The interactions of the ends of dihedrals are added later.
 fn excluded(sections: &Sections, atoms: usize) -> Result<HashMap<(u32, u32), Option<Terms>>, Wrong> {
     let counts = sections.section("NUMBER_EXCLUDED_ATOMS", Some(atoms))?;
     let list = sections.section("EXCLUDED_ATOMS_LIST", None)?;
@@ -240,7 +243,7 @@ fn excluded(sections: &Sections, atoms: usize) -> Result<HashMap<(u32, u32), Opt
     let mut next = 0;
     for atom in 0..atoms {
         for _ in 0..counts.whole(atom, 0, atoms as i64)? {
-            // 0 stands for none.
+            // 0 means none.
             let other = list.whole(next, 0, atoms as i64)?;
             next += 1;
             if other > 0 && other as usize != atom + 1 {
@@ -255,7 +258,7 @@ fn excluded(sections: &Sections, atoms: usize) -> Result<HashMap<(u32, u32), Opt
     }
 }
 
-/// The pairs three bonds apart, where they stand, and by what their Coulomb and Lennard-Jones forces are divided.
+/// The pairs three bonds apart: line, atoms, and the divisors of their Coulomb and Lennard-Jones forces.
 type Ends = Vec<(usize, (u32, u32), (f64, f64))>;
 
 fn ends(sections: &Sections, pointers: &Section, atoms: usize) -> Result<Ends, Wrong> {
@@ -274,7 +277,7 @@ fn ends(sections: &Sections, pointers: &Section, atoms: usize) -> Result<Ends, W
             let atom = |k: usize| section.whole(at + k, -last, last);
             let (one, third, four) = (atom(0)?, atom(2)?, atom(3)?);
             let kind = section.whole(at + 4, 1, kinds as i64)? as usize - 1;
-            // Marked by a sign: a second dihedral between the same ends, and an improper one.
+            // A negative sign marks a second dihedral between the same ends, or an improper dihedral.
             if third < 0 || four < 0 {
                 continue;
             }

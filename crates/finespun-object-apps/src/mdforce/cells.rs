@@ -1,4 +1,4 @@
-//! The pairs of atoms within a distance, by cells: an atom's partners are in its cell and the 26 around it.
+//! The pairs of atoms within a distance, by a cell list: an atom's partners are in its cell and the 26 cells around it.
 
 use super::system::{Exception, Site, System, bounds, distance2};
 
@@ -7,18 +7,18 @@ pub struct Cells<'a> {
     sites: &'a [Site],
     cutoff2: f64,
     sides: [usize; 3],
-    /// Where each cell's atoms begin in `atoms`.
+    /// Index in `atoms` of each cell's first atom.
     starts: Vec<usize>,
     atoms: Vec<u32>,
 }
 
 impl<'a> Cells<'a> {
-    /// Sorts.
+    /// Sorts the atoms into cells.
     pub fn new(sites: &'a [Site], cutoff: f64) -> Cells<'a> {
         let (low, high) = bounds(sites.iter().map(|site| &site.position));
-        // A few cells for each atom at most: a small cutoff must not ask for much memory.
+        // A few cells for each atom at most: a small cutoff must not need much memory.
         let most = 1 + 2 * (sites.len() as f64).cbrt() as usize;
-        // Some rounding to spare, or two atoms less than the cutoff apart might lie two cells apart.
+        // A margin for rounding: without it, two atoms less than the cutoff apart could be two cells apart.
         let width = cutoff * 1.000_001;
         let sides: [usize; 3] =
             std::array::from_fn(|axis| (((high[axis] - low[axis]) / width) as usize).clamp(1, most));
@@ -62,7 +62,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// About how many pairs there are: all, for a small system; else what a sample of the atoms lets expect.
+    /// Estimates the number of pairs: exact for a small system, else extrapolated from a sample of the atoms.
     pub fn estimate(&self) -> u64 {
         let step = self.sites.len().div_ceil(500);
         let near = |site: &Site| self.sites.iter().filter(|other| self.near(site, other)).count() as u64 - 1;
@@ -83,7 +83,7 @@ impl<'a> Cells<'a> {
         &self.atoms[self.starts[cell]..self.starts[cell + 1]]
     }
 
-    /// The cells next to one, itself included.
+    /// Returns the indices of a cell and the cells next to it.
     fn around(&self, at: [usize; 3]) -> impl Iterator<Item = usize> {
         let [a, b, c] = self.sides;
         let along = |axis: usize| at[axis].saturating_sub(1)..(at[axis] + 2).min(self.sides[axis]);
@@ -99,13 +99,13 @@ impl<'a> Cells<'a> {
 /// An atom's partner in a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Partner {
-    /// Which atom.
+    /// The atom's index.
     pub atom: u32,
-    /// Where the pair stands among the system's exceptions, if it is one.
+    /// Index of the pair among the system's exceptions, if it is one.
     pub exception: Option<Place>,
 }
 
-/// A place among the system's exceptions.
+/// An index among the system's exceptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place(std::num::NonZeroU32);
 
@@ -114,16 +114,16 @@ impl Place {
         std::num::NonZeroU32::new(index as u32 + 1).map(Place)
     }
 
-    /// The index.
+    /// Returns the index.
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
     }
 }
 
-/// The pairs that act, by the atom that each is computed for.
+/// The interacting pairs, grouped by the atom for which each is computed.
 #[derive(Clone, Debug)]
 pub struct Pairs {
-    /// Where each atom's partners begin.
+    /// Index in `partners` of each atom's first partner.
     starts: Vec<usize>,
     partners: Vec<Partner>,
     within: u64,
@@ -131,7 +131,8 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// The pairs less than `cutoff` nm apart that are no exceptions, and the exceptions that act, whatever their distance.
+    /// Lists the pairs less than `cutoff` nm apart that are no exceptions, and the interacting exceptions at any
+    /// distance.
     pub fn new(system: &System, cutoff: f64) -> Pairs {
         let mut within = 0;
         let mut pairs = Vec::new();
@@ -146,7 +147,8 @@ impl Pairs {
         let before = pairs.len();
         pairs.extend(exceptions.map(|(k, exception)| (exception.first, exception.second, Place::new(k))));
         let exceptions = (pairs.len() - before) as u64;
-        // Every other pair goes to the atom of the higher index: or the first atoms would have all, the last none.
+        // Every other pair is computed for the higher index. Otherwise the first atoms would have all pairs, and the
+        // last none.
         for (i, j, _) in &mut pairs {
             if (*i + *j) % 2 == 1 {
                 std::mem::swap(i, j);
@@ -172,32 +174,32 @@ impl Pairs {
         Pairs { starts, partners, within, exceptions }
     }
 
-    /// About how many pairs a list of a system would hold.
+    /// Estimates the number of pairs in the list for `system`.
     pub fn estimate(system: &System, cutoff: f64) -> u64 {
         Cells::new(system.sites(), cutoff).estimate() + system.exceptions().len() as u64
     }
 
-    /// An atom's partners in the pairs that are computed for it.
+    /// Returns an atom's partners in the pairs that are computed for it.
     pub fn of(&self, atom: usize) -> &[Partner] {
         &self.partners[self.starts[atom]..self.starts[atom + 1]]
     }
 
-    /// How many atoms there are.
+    /// Returns the number of atoms.
     pub fn atoms(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Pairs within the cutoff, excluded ones among them.
+    /// Returns the number of pairs within the cutoff, including excluded ones.
     pub fn within(&self) -> u64 {
         self.within
     }
 
-    /// Pairs within the cutoff that act as their atoms say.
+    /// Returns the number of pairs within the cutoff with the parameters of their atoms.
     pub fn regular(&self) -> u64 {
         self.partners.len() as u64 - self.exceptions
     }
 
-    /// Exceptions that act.
+    /// Returns the number of interacting exceptions.
     pub fn exceptions(&self) -> u64 {
         self.exceptions
     }

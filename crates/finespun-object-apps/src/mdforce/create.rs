@@ -1,4 +1,4 @@
-//! Making the objects, and telling each what it has to know.
+//! Creation of the objects and their links.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::objects::{Atom, Ghost, Objects, Other, Patch, REGULAR, Route, Table, 
 use super::plan::Plan;
 use super::system::{Site, System};
 
-/// Makes the objects; atom `i` is on node `homes[i]`.
+/// Creates the objects; atom `i` is on node `homes[i]`.
 ///
 /// # Panics
 ///
-/// If there are not as many homes as atoms.
+/// Panics if `homes` does not have one element for each atom.
 #[task]
 pub async fn create(system: &System, pairs: &Pairs, homes: &[usize]) -> Objects {
     assert_eq!(homes.len(), system.sites().len(), "each atom has a home");
@@ -35,7 +35,7 @@ pub async fn create(system: &System, pairs: &Pairs, homes: &[usize]) -> Objects 
     Objects { atoms, ghosts, patches }
 }
 
-/// What each atom knows of its pairs.
+/// Returns each atom's table of pairs.
 fn tables(
     system: &System,
     pairs: &Pairs,
@@ -69,7 +69,7 @@ fn tables(
     homes.iter().enumerate().map(table).collect()
 }
 
-/// What each patch knows: its atoms, and where what it adds up for others goes.
+/// Returns each patch's atoms, and its routes to the patches of its ghosts' atoms.
 fn links(
     homes: &[usize],
     plan: &Plan,

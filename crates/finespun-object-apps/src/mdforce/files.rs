@@ -1,4 +1,4 @@
-//! Systems from files: which format it is.
+//! Reads systems from files, after detecting the format.
 
 use std::path::Path;
 
@@ -29,11 +29,11 @@ impl System {
         read(&system, coordinates.as_ref())
     }
 
-    /// The same from bytes; `files` are the names for messages.
+    /// Reads a system from the bytes of its files; `files` are the names for messages.
     ///
     /// # Errors
     ///
-    /// As [`open`](System::open).
+    /// The same as [`open`](System::open).
     pub fn read(files: [&str; 2], system: &[u8], coordinates: Option<&[u8]>) -> Result<System, SystemError> {
         let system = Text::unpack(files[0].into(), system.to_vec())?;
         let coordinates = coordinates.map(|bytes| Text::unpack(files[1].into(), bytes.to_vec())).transpose()?;

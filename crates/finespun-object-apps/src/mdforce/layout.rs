@@ -1,22 +1,22 @@
-//! Which node an atom lives on.
+//! The distribution of atoms over the nodes.
 
 use std::collections::HashSet;
 
 use super::cells::Pairs;
 use super::system::{System, bounds};
 
-/// How atoms are spread over the nodes.
+/// The method that assigns atoms to nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// As if by lot, the same number on each.
+    /// Pseudo-random, with equally many atoms on each node.
     Random,
-    /// By orthogonal recursive bisection: the box is cut across its longest side, and so are its parts, so that each node has
-    /// the same number of atoms, and they are near each other.
+    /// Orthogonal recursive bisection: the box is cut across its longest side, and each part is cut in the same way.
+    /// Each node gets the same number of atoms, which are near each other.
     Spatial,
 }
 
 impl Layout {
-    /// The node of each atom.
+    /// Returns the node of each atom.
     pub fn nodes(self, system: &System, nodes: usize) -> Vec<usize> {
         let mut homes = vec![0; system.sites().len()];
         let mut atoms: Vec<usize> = (0..homes.len()).collect();
@@ -33,7 +33,7 @@ impl Layout {
     }
 }
 
-/// Fisher's and Yates' shuffle, always the same one (numbers by splitmix64).
+/// Shuffles `atoms` by the Fisher-Yates method, always in the same way (random numbers by splitmix64).
 fn shuffle(atoms: &mut [usize]) {
     let mut state = 0_u64;
     for last in (1..atoms.len()).rev() {
@@ -45,7 +45,7 @@ fn shuffle(atoms: &mut [usize]) {
     }
 }
 
-/// Deals `atoms` to `nodes` nodes from `first` on.
+/// Distributes `atoms` over `nodes` nodes, beginning with `first`.
 fn bisect(system: &System, atoms: &mut [usize], first: usize, nodes: usize, homes: &mut [usize]) {
     if nodes == 1 || atoms.is_empty() {
         return atoms.iter().for_each(|&atom| homes[atom] = first);
@@ -61,19 +61,19 @@ fn bisect(system: &System, atoms: &mut [usize], first: usize, nodes: usize, home
     bisect(system, right, first + lower, nodes - lower, homes);
 }
 
-/// What a layout makes of a list of pairs.
+/// Counts of local and remote pairs under a layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Locality {
     /// Pairs with both atoms on one node.
     pub local: u64,
-    /// Pairs over two nodes.
+    /// Pairs with atoms on two nodes.
     pub remote: u64,
-    /// Atoms that some other node keeps a copy of, counted once for each such node: the requests of one evaluation.
+    /// Copies of remote atoms, counted once for each node that needs one: the requests of one evaluation.
     pub copies: u64,
 }
 
 impl Locality {
-    /// Counts.
+    /// Counts the pairs and copies.
     pub fn of(pairs: &Pairs, homes: &[usize]) -> Locality {
         let mut found = Locality::default();
         let mut copies = HashSet::new();
@@ -123,7 +123,7 @@ mod tests {
             let [random, spatial] =
                 [Layout::Random, Layout::Spatial].map(|layout| Locality::of(&pairs, &layout.nodes(&system, nodes)));
             assert_eq!((random.local + random.remote, spatial.local + spatial.remote), (all, all));
-            // By lot one pair in so many is local.
+            // With random placement one pair in `nodes` is local.
             assert!((random.local * nodes as u64).abs_diff(all) < all / 5, "{nodes}: {random:?}");
             assert!(spatial.local * 3 > random.local * 4, "{nodes}: {spatial:?} {random:?}");
             assert!(spatial.copies < random.copies, "{nodes}: {spatial:?} {random:?}");

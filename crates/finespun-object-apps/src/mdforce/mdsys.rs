@@ -1,15 +1,15 @@
 //! Reads `.mdsys`: parameters as plain text, in OpenMM's conventions (nm, kJ/mol, e).
 //!
 //! ```text
-//! # lines of comment
+//! # comment lines
 //! atoms N
 //! index name residue residue-number mass charge sigma epsilon x y z      (N lines)
 //! exceptions M
 //! first second charge-product sigma epsilon                              (M lines)
 //! ```
 //!
-//! An exception whose charge product and epsilon are both 0 is an excluded pair. Other sections (bonds and the like) are
-//! counted and passed over.
+//! An exception with charge product 0 and epsilon 0 is an excluded pair. Other sections (bonds and the like) are
+//! counted and skipped.
 
 use std::str::FromStr;
 
@@ -19,13 +19,13 @@ use crate::files::shown;
 const ATOM: &str = "index name residue residue-number mass charge sigma epsilon x y z";
 const EXCEPTION: &str = "first second charge-product sigma epsilon";
 
-/// The lines that are not comments, and where in the text the reader is.
+/// The lines that are not comments, with the current line number.
 struct Lines<'a> {
     lines: std::str::Lines<'a>,
     line: usize,
 }
 
-/// What is wrong in which line.
+/// A line number, and the problem of the line.
 pub(super) type Wrong = (usize, Problem);
 
 impl<'a> Lines<'a> {
@@ -40,7 +40,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The next line, of `N` words.
+    /// Returns the words of the next line, which must have `N`.
     fn words<const N: usize>(
         &mut self,
         form: &'static str,
@@ -93,7 +93,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Reads a system. A problem of no single line has line 0.
+/// Reads a system. A problem that belongs to no single line has line 0.
 pub(super) fn read(text: &str) -> Result<System, Wrong> {
     let mut lines = Lines { lines: text.lines(), line: 0 };
     let [word, count] = lines

@@ -1,27 +1,29 @@
-//! The forces between atoms that no bond joins, every atom an object.
+//! The forces between nonbonded atoms, every atom an object.
 //!
-//! The irregular code of the hybrid execution model (hybrid-execution-model, section 4.3.2, table 5: MD-Force, the nonbonded
-//! phase of a simulation of proteins, 10,503 atoms). It goes through all pairs of atoms that are less than a cutoff apart,
-//! and adds to the forces on both what they do to each other: Lennard-Jones' and Coulomb's force, cut off plainly. Pairs
-//! joined by one or two bonds are excluded; those three bonds apart act by parameters of their own, whatever their distance.
-//! Conventions are OpenMM's: nm, kJ/mol, e.
+//! The irregular code of the hybrid execution model (hybrid-execution-model, section 4.3.2, table 5: MD-Force, the
+//! nonbonded phase of a protein simulation, 10,503 atoms). It iterates over all pairs of atoms that are less than a
+//! cutoff apart, and adds the pair's force to both atoms: Lennard-Jones' and Coulomb's force, truncated at the cutoff
+//! without smoothing. Pairs joined by one or two bonds are excluded; pairs three bonds apart interact with parameters
+//! of their own, at any distance. The conventions are OpenMM's: nm, kJ/mol, e.
 //!
-//! Atoms are spread over the nodes by lot, or so that near ones are together. A pair is computed where its first atom lives.
-//! If the second is there too, that is a call on the stack; if not, its coordinates are looked up in the node's cache, which
-//! is one too; if they are not there, a request goes to its home, and the computation becomes a frame. What a node finds out
-//! about the forces on atoms elsewhere, it adds up, and sends once.
+//! Atoms are distributed over the nodes at random, or so that close atoms share a node. A pair is computed at the node
+//! of its first atom. If the second atom is on the same node, the access is a call on the stack. If not, its
+//! coordinates are looked up in the node's cache, also a call on the stack. On a miss, a request is sent to the atom's
+//! home, and the computation becomes a frame. Each node accumulates its contributions to the forces on remote atoms,
+//! and sends them in one message to each node.
 //!
 //! - [`system`](System): atoms, exceptions, and the kernel
 //! - `files`, `mdsys`, `amber`: the formats that systems are read from
 //! - [`cells`](Pairs): the list of pairs
 //! - [`plain`](Plain): the sequential version
 //! - [`layout`](Layout): the node of each atom
-//! - `plan`: what there will be on each node
-//! - [`create`]: making the objects
+//! - `plan`: the atoms and ghosts of each node
+//! - [`create`]: the creation of the objects
 //! - [`objects`](Objects): the objects
 //!
-//! Answers: T4 lysozyme without a cutoff agrees with the log of AMBER's sander that comes with it, to all its digits once
-//! AMBER's slightly different Coulomb constant is taken into account. Forces are derivatives of the energy, and cancel.
+//! Answers: T4 lysozyme without a cutoff agrees with the log of AMBER's sander that is distributed with it, to all its
+//! digits, after correction for AMBER's slightly different Coulomb constant. Forces are derivatives of the energy, and
+//! sum to zero.
 
 mod amber;
 mod cells;
@@ -46,7 +48,7 @@ pub use system::{COULOMB, Exception, MOST_ATOMS, Problem, Pull, Site, System, Sy
 
 use serde::{Deserialize, Serialize};
 
-/// T4 lysozyme L99A as it comes with openmmtools (`data/t4/README.md`): 2,603 atoms.
+/// Returns T4 lysozyme L99A as distributed with openmmtools (`data/t4/README.md`): 2,603 atoms.
 ///
 /// # Panics
 ///
@@ -61,23 +63,23 @@ pub fn t4() -> System {
 /// Energies in kJ/mol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
-    /// Lennard-Jones', of the pairs within the cutoff.
+    /// Lennard-Jones energy of the pairs within the cutoff.
     pub lj: f64,
-    /// Coulomb's, of these.
+    /// Coulomb energy of the pairs within the cutoff.
     pub coulomb: f64,
-    /// Lennard-Jones', of the pairs three bonds apart.
+    /// Lennard-Jones energy of the pairs three bonds apart.
     pub lj_14: f64,
-    /// Coulomb's, of these.
+    /// Coulomb energy of the pairs three bonds apart.
     pub coulomb_14: f64,
 }
 
 impl Energy {
-    /// All four.
+    /// Returns the sum of all four energies.
     pub fn total(&self) -> f64 {
         self.lj + self.coulomb + self.lj_14 + self.coulomb_14
     }
 
-    /// Adds a pair's.
+    /// Adds the energies of a pair.
     #[inline(always)]
     fn count(&mut self, pull: &Pull, exception: bool) {
         match exception {
@@ -104,7 +106,7 @@ fn add(sum: &mut Vector, force: Vector) {
     }
 }
 
-/// Takes from a force.
+/// Subtracts from a force.
 #[inline(always)]
 fn subtract(sum: &mut Vector, force: Vector) {
     for (sum, force) in sum.iter_mut().zip(force) {
@@ -112,8 +114,9 @@ fn subtract(sum: &mut Vector, force: Vector) {
     }
 }
 
-/// One number for all forces, in kJ/mol/nm: the sizes of their components, weighted by 1 to 101 in turn. Nothing cancels, so
-/// roundings do not show, and a force at the wrong atom does.
+/// Returns a checksum of all forces, in kJ/mol/nm: the sum of the absolute values of their components, with weights of
+/// 1 to 101 in turn. Nothing cancels, so rounding differences stay small, but a force at the wrong atom changes the
+/// checksum.
 pub fn checksum(forces: &[Vector]) -> f64 {
     forces.iter().flatten().enumerate().map(|(k, component)| ((k % 101) + 1) as f64 * component.abs()).sum()
 }

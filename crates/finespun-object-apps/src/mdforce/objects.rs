@@ -1,14 +1,15 @@
 //! The objects.
 //!
-//! - An [`Atom`] lives on the node that the layout says. It knows its partners in the pairs that are computed for it, and goes
-//!   through them in `interact`.
-//! - A [`Patch`], one on each node, is the cache: what the node knows of atoms elsewhere. It also adds up the forces on the
-//!   node's atoms, and on others as far as they come from here.
-//! - A [`Ghost`] fetches one atom of another node into the cache. It is held meanwhile, so whoever else must have that atom
-//!   waits in line, and one request serves all.
+//! - An [`Atom`] is an object on the node that the layout assigns. It holds its partners in the pairs that are computed
+//!   for it, and `interact` iterates over them.
+//! - A [`Patch`], one on each node, caches the coordinates of remote atoms. It also accumulates the forces on the
+//!   node's own atoms, and this node's contributions to the forces on remote atoms.
+//! - A [`Ghost`] fetches one remote atom into the cache. `fetch` holds the ghost's exclusive lock, so other callers
+//!   that need the atom wait in the ghost's queue, and one request serves all.
 //!
-//! The same answer every time: rows come in as they are done, but a patch adds them in the order of the atoms, and what other
-//! patches send in the order of the nodes. On one node that is the plain version's order.
+//! The answer is deterministic: rows arrive in the order of completion, but a patch adds them in the order of the
+//! atoms, and adds the contributions of other patches in the order of the nodes. On one node this is the order of the
+//! plain version.
 
 use std::collections::BTreeMap;
 
@@ -25,24 +26,24 @@ pub struct Atom {
     table: Option<Table>,
 }
 
-/// What an atom knows of its pairs.
+/// An atom's partners and the parameters of its pairs.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Table {
     pub(super) patch: Ref<Patch>,
-    /// Which of its node's atoms it is.
+    /// The atom's index among the atoms of its node.
     pub(super) turn: u32,
     pub(super) partners: Vec<Other>,
-    /// How those pairs act that are exceptions.
+    /// The parameters of the pairs that are exceptions.
     pub(super) terms: Vec<Terms>,
 }
 
-/// A partner.
+/// A partner of an atom in a pair.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Other {
     pub(super) who: Who,
-    /// Where the patch adds up the force on it.
+    /// Index of the force on the partner in the patch's sums.
     pub(super) place: u32,
-    /// The place of the pair's terms, if it is an exception; else [`REGULAR`].
+    /// Index of the pair's parameters in `Table::terms` if the pair is an exception; else [`REGULAR`].
     pub(super) terms: u32,
 }
 
@@ -54,17 +55,17 @@ pub(super) enum Who {
     Elsewhere(Ref<Ghost>),
 }
 
-/// What one pair does.
+/// The result of one pair.
 #[derive(Serialize, Deserialize)]
 struct Entry {
-    /// Where the patch adds up the force on the second atom.
+    /// Index of the force on the second atom in the patch's sums.
     place: u32,
     exception: bool,
     pull: Pull,
 }
 
 impl Entry {
-    /// Of a pair that is put off.
+    /// Returns a placeholder for a pair that is computed later.
     fn none(partner: &Other) -> Entry {
         let pull = Pull { force: [0.0; 3], lj: 0.0, coulomb: 0.0 };
         Entry { place: partner.place, exception: partner.terms != REGULAR, pull }
@@ -93,12 +94,12 @@ impl Atom {
         self.table = Some(table);
     }
 
-    /// What others see of it.
+    /// Returns the atom's position and parameters, as its partners need them.
     pub fn site(&self) -> Site {
         self.site
     }
 
-    /// The force on it, in kJ/mol/nm.
+    /// Returns the force on the atom, in kJ/mol/nm.
     pub fn force(&self) -> Vector {
         self.force
     }
@@ -107,8 +108,9 @@ impl Atom {
         self.force = force;
     }
 
-    /// Goes through the pairs that are computed for this atom. A partner that is here, or in the cache, is a call on the
-    /// stack. One that nobody has asked for is fetched, and this becomes a frame; one that is on its way is put off.
+    /// Computes the pairs of this atom. A partner that is local or cached is a call on the stack. The first request for
+    /// an uncached partner suspends this task, which becomes a frame. Pairs whose partner has already been requested
+    /// are computed last.
     #[task(stack)]
     async fn interact(&self) {
         let Some(table) = &self.table else { return };
@@ -138,7 +140,8 @@ impl Atom {
             };
             Vec::push(&mut row, Entry::new(&site, &other, &partner, &table.terms));
         }
-        // The last asked for comes last, so who waits for that finds the others there.
+        // Waits for the latest request first: when its answer arrives, the earlier ones have usually been answered as
+        // well.
         later.sort_unstable_by(|one, other| other.cmp(one));
         for n in 0..later.len() {
             let k: usize = later[n].1;
@@ -155,10 +158,10 @@ impl Atom {
     }
 }
 
-/// Fetches an atom that lives elsewhere.
+/// A proxy that fetches one remote atom.
 pub struct Ghost {
     atom: Ref<Atom>,
-    /// The cache, and the place in it.
+    /// The cache, and the atom's index in it.
     cache: Option<(Ref<Patch>, u32)>,
 }
 
@@ -174,7 +177,7 @@ impl Ghost {
         self.cache = Some(cache);
     }
 
-    /// Asks the atom, unless somebody else has meanwhile.
+    /// Returns the atom, from the cache if an earlier call has fetched it in the meantime.
     #[task(stack)]
     async fn fetch(&mut self) -> Site {
         let Some((patch, place)) = self.cache else { return Site::default() };
@@ -190,38 +193,38 @@ impl Ghost {
     }
 }
 
-/// Forces to be added, and the places of the atoms that they are on.
+/// Forces to add, each with the index of its atom at the receiver.
 type Forces = Vec<(u32, Vector)>;
 
-/// What a node knows of an atom that lives elsewhere.
+/// The cache's state of one remote atom.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum Known {
-    /// What it looks like.
+    /// The atom has been fetched.
     Yes(Site),
-    /// Somebody has asked, after so many others.
+    /// The atom has been requested. The number counts the requests before this one.
     Asked(u32),
-    /// Nothing.
+    /// The atom has not been requested.
     No,
 }
 
-/// A node's cache and sums.
+/// A node's cache and force sums.
 #[derive(Default)]
 pub struct Patch {
     /// The node's atoms, by index.
     atoms: Vec<Ref<Atom>>,
-    /// The force on each of them, then that on each ghost.
+    /// The force on each atom of the node, then the contribution to the force on each ghost.
     forces: Vec<Vector>,
     energy: Energy,
-    /// What is known of the atom of each ghost.
+    /// The cache entry of each ghost.
     known: Vec<Known>,
-    /// How many atoms have been asked.
+    /// Number of atoms that have been requested.
     asked: u32,
-    /// How many rows have been added.
+    /// Number of rows that have been added.
     added: u32,
-    /// Rows that came before their turn.
+    /// Rows that arrived before an earlier row was added.
     early: BTreeMap<u32, Vec<Entry>>,
     routes: Vec<Route>,
-    /// What other nodes have sent: which atom, and what is to be added to the force on it.
+    /// Contributions from other nodes: the sender's number and the forces.
     received: Vec<(u32, Forces)>,
 }
 
@@ -229,7 +232,7 @@ pub struct Patch {
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Route {
     pub(super) patch: Ref<Patch>,
-    /// The place of each here, and of its atom there.
+    /// For each ghost, its index in this patch and its atom's index in the other patch.
     pub(super) places: Vec<(u32, u32)>,
 }
 
@@ -242,7 +245,7 @@ impl Patch {
         self.routes = routes;
     }
 
-    /// Atoms may have moved, so nothing is known.
+    /// Clears the cache, since the atoms may have moved.
     fn begin(&mut self) {
         self.known.fill(Known::No);
         self.asked = 0;
@@ -272,7 +275,7 @@ impl Patch {
         self.known[place] = Known::Yes(site);
     }
 
-    /// Adds the row of the node's `turn`th atom, in its turn.
+    /// Adds the row of the node's `turn`th atom once all earlier rows have been added.
     fn take(&mut self, turn: u32, row: Vec<Entry>) {
         if turn != self.added {
             self.early.insert(turn, row);
@@ -294,7 +297,7 @@ impl Patch {
         self.received.push((node, forces));
     }
 
-    /// Sends what was added up for the atoms of other nodes: one message to each.
+    /// Sends the contributions to the forces on remote atoms: one message to each node.
     #[task(stack)]
     async fn send(this: Ref<Self>) {
         let node: u32 = Ref::node(this) as u32;
@@ -320,7 +323,7 @@ impl Patch {
         Some((*self.atoms.get(turn)?, self.forces[turn]))
     }
 
-    /// Adds what came from others, and tells the atoms.
+    /// Adds the contributions of other nodes, and stores the total forces in the atoms. Returns the node's energy.
     #[task(stack)]
     async fn settle(this: Ref<Self>) -> Energy {
         let energy: Energy = this.add_received().await;
@@ -356,7 +359,7 @@ pub struct Objects {
     pub(super) patches: Array<Patch>,
 }
 
-/// Computes all forces anew, so many times; the energies.
+/// Computes all forces anew, `iterations` times. Returns the energies of the last iteration.
 #[task]
 pub async fn evaluate(objects: &Objects, iterations: u32) -> Energy {
     let mut energy: Energy = Energy::default();
@@ -371,7 +374,7 @@ pub async fn evaluate(objects: &Objects, iterations: u32) -> Energy {
     energy
 }
 
-/// The forces that were computed last, in kJ/mol/nm.
+/// Returns the forces of the last evaluation, in kJ/mol/nm.
 #[task]
 pub async fn forces(objects: &Objects) -> Vec<Vector> {
     objects.atoms.each(|atom| atom.force()).await
@@ -400,9 +403,9 @@ mod tests {
         objects.patches.each(|patch| patch.restart()).await;
     }
 
-    /// Section 4.3.2 of the paper: what is local completes on the stack, and so does what is cached; the rest falls back.
+    /// Section 4.3.2 of the paper: calls to local and cached atoms complete on the stack; only the others fall back.
     #[test]
-    fn only_what_waits_for_coordinates_becomes_a_frame() {
+    fn only_rows_that_wait_for_coordinates_become_frames() {
         let system = t4().first(500);
         let pairs = Pairs::new(&system, 0.8);
         for (layout, nodes) in [(Layout::Spatial, 1), (Layout::Spatial, 4), (Layout::Random, 4)] {
@@ -417,11 +420,13 @@ mod tests {
                 runtime.stats().fallbacks - before
             };
             let (cold, warm) = (fallbacks(), fallbacks());
-            // On several nodes, the driver, its call of the array, and that one's loop over the nodes, wait for the others.
+            // On several nodes the driver, its call of the array, and the array's loop over the nodes wait for the
+            // other nodes.
             let drivers = if nodes == 1 { 0 } else { 3 };
             assert_eq!(warm, drivers, "{layout:?}, {nodes} nodes: all is in the cache");
-            // Each copy is fetched once, and each row with remote partners falls back once; both count double, for the hold
-            // around them. Besides, rows wait in line for what others fetch, and not often.
+            // Each copy is fetched once, and each row with remote partners falls back once; each counts twice, since
+            // the frame of the object's lock falls back as well. In addition, a few rows wait in a queue for another
+            // row's fetch.
             let remote = |atom: usize| pairs.of(atom).iter().any(|other| homes[other.atom as usize] != homes[atom]);
             let rows = (0..homes.len()).filter(|&atom| remote(atom)).count() as u64;
             let least = 2 * locality.copies + drivers;

@@ -1,4 +1,4 @@
-//! The sequential version, over plain structs that know each other by index.
+//! The sequential version: plain structs that refer to each other by index.
 
 use super::cells::Pairs;
 use super::system::{Exception, Site, System, Vector, pull};
@@ -19,13 +19,13 @@ struct PlainAtom {
 }
 
 impl<'a> Plain<'a> {
-    /// No forces yet.
+    /// Makes the atoms, with no forces yet.
     pub fn new(system: &'a System, pairs: &'a Pairs) -> Plain<'a> {
         let atom = |&site| PlainAtom { site, force: [0.0; 3] };
         Plain { atoms: system.sites().iter().map(atom).collect(), exceptions: system.exceptions(), pairs }
     }
 
-    /// Computes all forces anew, so many times; the energies.
+    /// Computes all forces anew, `iterations` times. Returns the energies of the last iteration.
     pub fn evaluate(&mut self, iterations: u32) -> Energy {
         let mut energy = Energy::default();
         for _ in 0..iterations {
@@ -57,7 +57,7 @@ impl<'a> Plain<'a> {
         energy
     }
 
-    /// The forces that were computed last, in kJ/mol/nm.
+    /// Returns the forces of the last evaluation, in kJ/mol/nm.
     pub fn forces(&self) -> Vec<Vector> {
         self.atoms.iter().map(|atom| atom.force).collect()
     }

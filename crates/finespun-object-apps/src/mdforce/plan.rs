@@ -1,25 +1,25 @@
-//! What there will be on each node, before there are objects.
+//! The atoms and ghosts of each node, computed before any object exists.
 
 use std::collections::HashMap;
 
 use super::cells::Pairs;
 
-/// Where each atom and each ghost is, before there are objects.
+/// The placement of atoms and ghosts.
 pub struct Plan {
-    /// Each atom's place among those of its node.
+    /// Each atom's index among the atoms of its node.
     pub turns: Vec<u32>,
-    /// Which node's ghosts stand for which atoms, in this order.
+    /// Each ghost's node and atom.
     pub ghosts: Vec<(usize, u32)>,
-    /// The place of each ghost among all.
+    /// The index in `ghosts` of each ghost.
     pub known: HashMap<(usize, u32), usize>,
-    /// How many atoms and ghosts each node has.
+    /// The numbers of atoms and ghosts of each node.
     counts: Vec<(u32, u32)>,
-    /// The place of each ghost among those of its node.
+    /// Each ghost's index among the ghosts of its node.
     slots: Vec<u32>,
 }
 
 impl Plan {
-    /// Goes through all pairs once.
+    /// Makes the plan in one pass over all pairs.
     pub fn new(pairs: &Pairs, homes: &[usize], nodes: usize) -> Plan {
         let mut plan = Plan {
             turns: Vec::new(),
@@ -46,7 +46,7 @@ impl Plan {
         plan
     }
 
-    /// Where a node's patch keeps the force on a ghost.
+    /// Returns the index of the force on a ghost in its patch's sums.
     pub fn place(&self, ghost: usize) -> u32 {
         let (node, _) = self.ghosts[ghost];
         self.counts[node].0 + self.slots[ghost]

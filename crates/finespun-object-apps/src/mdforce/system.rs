@@ -1,42 +1,42 @@
-//! Atoms, and the pairs of them that are exceptions.
+//! Atoms, and the pairs of atoms that are exceptions.
 
 use serde::{Deserialize, Serialize};
 
 use super::cells::Cells;
 use crate::files::FileError;
 
-/// A place, a force: nm, kJ/mol/nm.
+/// A position in nm, or a force in kJ/mol/nm.
 pub type Vector = [f64; 3];
 
-/// Coulomb's constant in kJ nm / mol / e^2, as OpenMM has it.
+/// Coulomb's constant in kJ nm / mol / e^2, with OpenMM's value.
 pub const COULOMB: f64 = 138.935_456;
 
-/// The copies of a system are as far apart as this, in nm: about a contact.
+/// Distance between the copies of a system, in nm: about a contact distance.
 const GAP: f64 = 0.3;
 
-/// Atoms nearer than this, in nm, are taken for a mistake.
+/// Atoms nearer than this, in nm, are reported as an error.
 const TOO_NEAR: f64 = 1e-3;
 
-/// No coordinate is beyond this, in nm.
+/// Limit of the absolute value of a coordinate, in nm.
 pub(super) const FARTHEST: f64 = 1e5;
 
-/// No more atoms than this, copies included.
+/// Maximum number of atoms, copies included.
 pub const MOST_ATOMS: usize = 1 << 24;
 
-/// What others see of an atom: where it is, and how it acts.
+/// An atom's position and parameters, as its partners need them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Site {
-    /// Where it is.
+    /// The position.
     pub position: Vector,
-    /// Its charge, times the root of Coulomb's constant.
+    /// The charge times the square root of Coulomb's constant.
     charge: f64,
-    /// Half of Lennard-Jones' sigma: those of two atoms add up to the pair's.
+    /// Half of Lennard-Jones' sigma: the pair's sigma is the sum of both atoms' values.
     half_sigma: f64,
-    /// Twice the root of Lennard-Jones' epsilon: the product of two is four times the pair's.
+    /// Twice the square root of Lennard-Jones' epsilon: the product of two is four times the pair's epsilon.
     root: f64,
 }
 
-/// How a pair acts.
+/// The parameters of a pair's interaction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
     /// Sigma squared.
@@ -48,12 +48,12 @@ pub struct Terms {
 }
 
 impl Site {
-    /// From a charge in e, and Lennard-Jones' parameters in nm and kJ/mol.
+    /// Makes a site from a charge in e, and Lennard-Jones' parameters in nm and kJ/mol.
     pub fn new(position: Vector, charge: f64, sigma: f64, epsilon: f64) -> Site {
         Site { position, charge: charge * COULOMB.sqrt(), half_sigma: 0.5 * sigma, root: 2.0 * epsilon.sqrt() }
     }
 
-    /// How this atom and another act: Lorentz' mean of sigma, Berthelot's of epsilon.
+    /// Returns the parameters of the pair of two atoms: Lorentz' mean of sigma, Berthelot's mean of epsilon.
     #[inline(always)]
     pub fn with(&self, other: &Site) -> Terms {
         let sigma = self.half_sigma + other.half_sigma;
@@ -62,16 +62,17 @@ impl Site {
 }
 
 impl Terms {
-    /// From a product of charges in e^2, and Lennard-Jones' parameters in nm and kJ/mol.
+    /// Makes parameters from a product of charges in e^2, and Lennard-Jones' parameters in nm and kJ/mol.
     pub fn new(charges: f64, sigma: f64, epsilon: f64) -> Terms {
         Terms { sigma2: sigma * sigma, four_epsilon: 4.0 * epsilon, charges: COULOMB * charges }
     }
 }
 
-/// What one pair does: the force on its first atom, which is minus that on the second, and the energies in kJ/mol.
+/// The interaction of one pair: the force on its first atom (the second atom's is the negative), and the energies in
+/// kJ/mol.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pull {
-    /// The force on the first.
+    /// The force on the first atom.
     pub force: Vector,
     /// The Lennard-Jones energy.
     pub lj: f64,
@@ -79,7 +80,7 @@ pub struct Pull {
     pub coulomb: f64,
 }
 
-/// The force between two atoms at `p` and `q`: the kernel.
+/// Computes the interaction of two atoms at `p` and `q`: the kernel.
 #[inline(always)]
 pub fn pull(p: Vector, q: Vector, terms: &Terms) -> Pull {
     let r = [p[0] - q[0], p[1] - q[1], p[2] - q[2]];
@@ -92,21 +93,21 @@ pub fn pull(p: Vector, q: Vector, terms: &Terms) -> Pull {
     Pull { force: [r[0] * scale, r[1] * scale, r[2] * scale], lj, coulomb }
 }
 
-/// The square of a distance.
+/// Returns the square of the distance between two positions.
 #[inline(always)]
 pub fn distance2(p: &Vector, q: &Vector) -> f64 {
     let r = [p[0] - q[0], p[1] - q[1], p[2] - q[2]];
     r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
 }
 
-/// A pair that does not act as its atoms say.
+/// A pair with parameters of its own, or without interaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exception {
     /// The lower index.
     pub first: u32,
-    /// The higher.
+    /// The higher index.
     pub second: u32,
-    /// How it acts (atoms three bonds apart); not at all if there is none (fewer bonds).
+    /// The parameters (atoms three bonds apart), or `None` for a pair that does not interact (fewer bonds).
     pub terms: Option<Terms>,
 }
 
@@ -114,16 +115,16 @@ pub struct Exception {
 #[derive(Clone, Debug, PartialEq)]
 pub struct System {
     sites: Vec<Site>,
-    /// By the two indices.
+    /// Sorted by the two indices.
     exceptions: Vec<Exception>,
 }
 
 impl System {
-    /// From atoms and exceptions, which the reader has checked one by one.
+    /// Makes a system from atoms and exceptions, which the reader has checked one by one.
     ///
     /// # Errors
     ///
-    /// Two exceptions for one pair; two atoms in one place that act on each other; too many atoms.
+    /// Two exceptions for one pair; two interacting atoms at one position; no atoms, or too many.
     pub fn new(sites: Vec<Site>, mut exceptions: Vec<Exception>) -> Result<System, Problem> {
         if sites.is_empty() || sites.len() > MOST_ATOMS {
             return Err(Problem::Atoms(sites.len()));
@@ -147,27 +148,28 @@ impl System {
         }
     }
 
-    /// The atoms.
+    /// Returns the atoms.
     pub fn sites(&self) -> &[Site] {
         &self.sites
     }
 
-    /// Those at the exceptions.
+    /// Returns the exceptions, sorted by the two indices.
     pub fn exceptions(&self) -> &[Exception] {
         &self.exceptions
     }
 
-    /// The exception that a pair is, the lower index first.
+    /// Returns the exception for a pair, if the pair has one. `first` is the lower index.
     pub fn exception(&self, first: u32, second: u32) -> Option<&Exception> {
         let found = self.exceptions.binary_search_by_key(&(first, second), |known| (known.first, known.second));
         found.ok().map(|at| &self.exceptions[at])
     }
 
-    /// So many copies side by side, on a grid as near to a cube as their number allows. Their boxes do not overlap.
+    /// Returns `copies` copies side by side, on a grid as close to a cube as their number allows. Their bounding boxes
+    /// do not overlap.
     ///
     /// # Panics
     ///
-    /// If that makes more atoms than [`MOST_ATOMS`].
+    /// Panics if the result has more than [`MOST_ATOMS`] atoms.
     pub fn replicate(&self, copies: usize) -> System {
         let atoms = self.sites.len();
         assert!(atoms * copies <= MOST_ATOMS, "{copies} copies of {atoms} atoms are more than {MOST_ATOMS}");
@@ -195,7 +197,7 @@ impl System {
         System { sites, exceptions }
     }
 
-    /// The first atoms alone.
+    /// Returns the first `atoms` atoms, and the exceptions among them.
     pub fn first(&self, atoms: usize) -> System {
         let inside = |exception: &&Exception| (exception.second as usize) < atoms;
         System {
@@ -204,7 +206,7 @@ impl System {
         }
     }
 
-    /// The same with an atom moved.
+    /// Returns a copy with one atom moved.
     pub fn with_moved(&self, atom: usize, by: Vector) -> System {
         let mut moved = self.clone();
         for (coordinate, by) in moved.sites[atom].position.iter_mut().zip(by) {
@@ -214,7 +216,7 @@ impl System {
     }
 }
 
-/// The box around some positions.
+/// Returns the bounding box of some positions: the lowest and the highest coordinates.
 pub(super) fn bounds<'a>(positions: impl Iterator<Item = &'a Vector>) -> (Vector, Vector) {
     positions.fold(([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]), |(low, high), position| {
         (
@@ -224,88 +226,88 @@ pub(super) fn bounds<'a>(positions: impl Iterator<Item = &'a Vector>) -> (Vector
     })
 }
 
-/// Why a system cannot be read.
+/// An error in reading a system.
 #[derive(Debug, thiserror::Error)]
 pub enum SystemError {
-    /// The file is no text that can be read.
+    /// The file cannot be read as text.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A line of the file is wrong.
+    /// A line of the file is invalid.
     #[error("{file}, line {line}: {problem}")]
     Line {
         /// The file.
         file: String,
-        /// Counted from 1, in the unpacked text.
+        /// The line number from 1, in the unpacked text.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         problem: Problem,
     },
-    /// The file as a whole is wrong.
+    /// The file as a whole is invalid.
     #[error("{file}: {problem}")]
     Whole {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The problem.
         problem: Problem,
     },
 }
 
-/// What is wrong, and the cure.
+/// A problem of a file, and the cure.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// The text ends too early.
     #[error("the file ends here, before {wanted}: it was cut short, so fetch it again")]
     Ended {
-        /// What should come.
+        /// The missing part of the file.
         wanted: String,
     },
-    /// A word is not what it should be.
+    /// A word is not a valid value.
     #[error("`{found}` is no {what}: {cure}")]
     Word {
         /// The word, shortened.
         found: String,
-        /// What it should be.
+        /// The expected kind of value.
         what: &'static str,
-        /// What is allowed.
+        /// The allowed values.
         cure: String,
     },
     /// A line has too few or too many words.
     #[error("{found} words stand here instead of {wanted}: {form}")]
     Words {
-        /// How many there are.
+        /// The number of words.
         found: usize,
-        /// How many there should be.
+        /// The required number of words.
         wanted: usize,
-        /// What a line should look like.
+        /// The form of the line.
         form: &'static str,
     },
-    /// A section is not there.
+    /// A section is missing.
     #[error("there is no section {0}: give a complete file")]
     Missing(&'static str),
     /// A section has the wrong number of values.
     #[error("the section {section} has {found} values instead of {wanted}: give a file whose counts fit")]
     Count {
-        /// Its name.
+        /// The name of the section.
         section: String,
-        /// How many it has.
+        /// The number of values in the section.
         found: usize,
-        /// How many the file says elsewhere.
+        /// The number of values that the rest of the file requires.
         wanted: usize,
     },
-    /// The two files are not of the same system.
+    /// The two files belong to different systems.
     #[error("it has the coordinates of {found} atoms, but {topology} has {wanted}: give the two files of one system")]
     OtherSystem {
-        /// How many coordinates there are.
+        /// The number of coordinates.
         found: usize,
         /// The file with the parameters.
         topology: String,
-        /// How many atoms that has.
+        /// The number of atoms in that file.
         wanted: usize,
     },
-    /// Something that this program does not compute.
+    /// A feature that this program does not implement.
     #[error("{what}, which is not computed here: give a system without")]
     Unknown {
-        /// What.
+        /// The feature.
         what: String,
     },
     /// No atoms, or too many.
@@ -314,22 +316,22 @@ pub enum Problem {
     /// Two exceptions for the same pair.
     #[error("the pair of atoms {first} and {second} has two exceptions: give it one (atoms count from 0)")]
     Twice {
-        /// The one atom.
+        /// The first atom.
         first: u32,
-        /// The other.
+        /// The second atom.
         second: u32,
     },
-    /// Two atoms that act on each other are in one place.
+    /// Two interacting atoms are at one position.
     #[error(
         "atoms {first} and {second} are in the same place, so their force has no end: move one of them (atoms count from 0)"
     )]
     Near {
-        /// The one atom.
+        /// The first atom.
         first: u32,
-        /// The other.
+        /// The second atom.
         second: u32,
     },
-    /// AMBER parameters without coordinates, or the other way round.
+    /// An AMBER prmtop without a file of coordinates, or a file of coordinates beside an `.mdsys` file.
     #[error("{0}")]
     Coordinates(&'static str),
 }

@@ -1,4 +1,4 @@
-//! Answers from elsewhere; objects against plain structs; files that are wrong.
+//! Known answers; objects against plain structs; invalid files.
 
 use finespun::Transport;
 use finespun::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// No atoms of T4 are farther apart.
+/// A cutoff in nm that includes all pairs of T4's atoms.
 const EVERYTHING: f64 = 100.0;
 
 fn plain(system: &System, pairs: &Pairs) -> (Energy, Vec<Vector>) {
@@ -18,7 +18,7 @@ fn close(found: f64, wanted: f64, relative: f64) -> bool {
     (found - wanted).abs() <= relative * wanted.abs()
 }
 
-/// The largest component of any force.
+/// Returns the largest absolute component of any force.
 fn largest(forces: &[Vector]) -> f64 {
     forces.iter().flatten().fold(0.0, |most, component| most.max(component.abs()))
 }
@@ -30,7 +30,7 @@ fn t4_lysozyme_agrees_with_sander() {
     let pairs = Pairs::new(&system, EVERYTHING);
     assert_eq!(pairs.within(), 2603 * 2602 / 2);
     let (energy, forces) = plain(&system, &pairs);
-    // In kcal/mol, and with AMBER's Coulomb constant, which is the square of 18.2223.
+    // In kcal/mol, and with AMBER's Coulomb constant, the square of 18.2223.
     let constant = 18.2223 * 18.2223 / (COULOMB * 10.0 / 4.184);
     for (name, found, sander) in [
         ("VDWAALS", energy.lj / 4.184, -1436.7332),
@@ -40,9 +40,9 @@ fn t4_lysozyme_agrees_with_sander() {
     ] {
         assert!((found - sander).abs() < 2e-4, "{name}: {found} against {sander}");
     }
-    // OpenMM's, with its constant.
+    // OpenMM's total energy, with its constant.
     assert!((energy.total() / 4.184 - -6655.3474).abs() < 2e-4, "{}", energy.total() / 4.184);
-    // Action is reaction.
+    // Action equals reaction: the forces sum to zero.
     for axis in 0..3 {
         let sum: f64 = forces.iter().map(|force| force[axis]).sum();
         assert!(sum.abs() < 1e-9 * largest(&forces), "{sum}");
@@ -72,7 +72,7 @@ fn forces_are_derivatives_of_the_energy() {
 #[test]
 fn copies_side_by_side_have_the_pairs_of_each() {
     let system = t4();
-    // Boxes are 0.3 nm apart, so a shorter cutoff does not reach the next copy.
+    // The boxes are 0.3 nm apart, so a shorter cutoff does not reach the next copy.
     let pairs = Pairs::new(&system, 0.29);
     let four = system.replicate(4);
     assert_eq!(four.sites().len(), 10_412);
@@ -86,11 +86,11 @@ fn copies_side_by_side_have_the_pairs_of_each() {
     assert_eq!(system.first(5).replicate(9).sites().len(), 45);
 }
 
-/// The energies and the forces, of objects on that runtime.
+/// Computes the energies and the forces by objects on `runtime`.
 fn objects(runtime: &Runtime, system: &System, pairs: &Pairs, layout: Layout) -> (Energy, Vec<Vector>) {
     let homes = layout.nodes(system, runtime.nodes());
     let made = runtime.run(create(system, pairs, &homes));
-    // The second time the cache is full of the first.
+    // The second iteration must clear the cache that the first has filled.
     let energy = runtime.run(evaluate(&made, 2));
     let forces = runtime.run(forces(&made));
     runtime.run(free(&made));
@@ -110,7 +110,8 @@ fn agree(energy: &Energy, forces: &[Vector], (wanted, by): &(Energy, Vec<Vector>
     assert!(close(checksum(forces), checksum(by), 1e-9));
 }
 
-/// Runs objects on any number of workers, blocking at any call; the same bits for the same layout.
+/// Runs objects on several numbers of workers, suspending at any call. The results must be bitwise equal for equal
+/// layouts.
 fn everywhere(system: &System, cutoff: f64, blocks: &[u32], transports: &[Transport]) {
     let pairs = Pairs::new(system, cutoff);
     let wanted = plain(system, &pairs);
@@ -131,7 +132,7 @@ fn everywhere(system: &System, cutoff: f64, blocks: &[u32], transports: &[Transp
                     }
                 }
             }
-            // One node adds in the order of the plain version.
+            // On one node the order of additions is the plain version's.
             if nodes == 1 {
                 assert_eq!(first.as_ref(), Some(&wanted), "{layout:?}");
             }
@@ -140,7 +141,7 @@ fn everywhere(system: &System, cutoff: f64, blocks: &[u32], transports: &[Transp
 }
 
 #[test]
-fn objects_agree_with_plain_structs_and_with_themselves_to_the_last_bit() {
+fn objects_agree_with_plain_structs_and_are_bitwise_deterministic() {
     everywhere(&t4().first(60), 0.5, &[0, 1, 2, 3, 5, 7], &[Transport::Adaptive]);
 }
 
@@ -151,7 +152,7 @@ fn no_transport_changes_a_bit() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "a minute without a release build")]
-fn all_of_t4_agrees_too() {
+fn all_of_t4_agrees_with_plain_structs() {
     everywhere(&t4(), 0.8, &[0, 5], &[Transport::Adaptive]);
 }
 
@@ -194,13 +195,13 @@ fn plain_text_is_read() {
     assert!(close(energy.lj, lj(0.3151, 0.6364), 1e-12), "{energy:?}");
     assert!(close(energy.lj_14, lj(0.2, 0.3), 1e-12), "{energy:?}");
     assert!(close(energy.coulomb_14, COULOMB * 0.1 / r, 1e-12), "{energy:?}");
-    // An exception acts whatever the cutoff.
+    // An exception interacts at any distance.
     let short = Pairs::new(&system, 0.01);
     assert_eq!((short.within(), short.regular(), short.exceptions()), (0, 0, 1));
 }
 
 #[test]
-fn wrong_files_are_one_line_with_a_cure() {
+fn invalid_files_give_a_one_line_error_with_a_cure() {
     let changed = |from: &str, to: &str| {
         assert_eq!(SMALL.matches(from).count(), 1, "{from}");
         read(&SMALL.replacen(from, to, 1)).expect_err(to)
@@ -252,7 +253,7 @@ fn amber(topology: &[u8], coordinates: Option<&str>) -> Result<System, String> {
 }
 
 #[test]
-fn wrong_amber_files_are_one_line_with_a_cure() {
+fn invalid_amber_files_give_a_one_line_error_with_a_cure() {
     let topology = unpack(PACKED);
     assert_eq!(amber(topology.as_bytes(), Some(COORDINATES)), Ok(t4()), "packed or not");
     assert!(amber(PACKED, None).unwrap_err().contains("--coordinates"));
@@ -295,7 +296,7 @@ fn wrong_amber_files_are_one_line_with_a_cure() {
     assert!(missing.starts_with("no such file cannot be read"), "{missing}");
 }
 
-/// A text with something done to it.
+/// Replaces a part of a text.
 fn damage(text: &str, at: usize, length: usize, with: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     let at = at % (bytes.len() + 1);
@@ -309,7 +310,7 @@ const SPLINTERS: &str = "([ -~\n]{0,12}|NaN|-1|1e999|99999999999|\n|atoms 3\n|%F
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
-    /// Whatever is done to a file, it is read or refused in one line; what is read can be computed with.
+    /// Reads a damaged file. The reader returns a system that can be evaluated, or a one-line error.
     #[test]
     fn no_text_makes_the_reader_panic(at in any::<usize>(), length in 0_usize..200, with in SPLINTERS) {
         let bytes = damage(SMALL, at, length, &with);
@@ -323,7 +324,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300), packed in any::<bool>()) {
+    fn arbitrary_bytes_are_rejected(bytes in proptest::collection::vec(any::<u8>(), 0..300), packed in any::<bool>()) {
         let bytes = if packed { [vec![0x1f, 0x8b, 8], bytes].concat() } else { bytes };
         prop_assert!(System::read(["x", ""], &bytes, None).is_err());
     }

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! %%MatrixMarket matrix coordinate real general
-//! % lines of comment
+//! % comment lines
 //! ROWS COLUMNS ENTRIES
 //! row column value                                (ENTRIES lines; both count from 1)
 //! ```
 //!
-//! The field may also be `integer`, or `pattern`, whose entries have no value and count as 1. A `symmetric` or `skew-symmetric` file
-//! has the lower half of its matrix.
+//! The field may also be `integer`, or `pattern`, whose entries have no value and count as 1. A `symmetric` or
+//! `skew-symmetric` file contains the lower half of its matrix.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -16,21 +16,21 @@ use std::str::FromStr;
 use crate::files::{FileError, Text, shown};
 use crate::sparse::Sparse;
 
-/// The most rows and columns.
+/// The maximum number of rows and columns.
 const MOST: usize = 1 << 24;
 
-/// Why a matrix cannot be read.
+/// An error in reading a matrix.
 #[derive(Debug, thiserror::Error)]
 pub enum MarketError {
-    /// The file is no text that can be read.
+    /// The file cannot be read as text.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A line of the file is wrong.
+    /// A line of the file is invalid.
     #[error("{file}, line {line}: {problem}")]
     Line {
         /// The file.
         file: String,
-        /// Counted from 1, in the unpacked text.
+        /// The line number from 1, in the unpacked text.
         line: usize,
         /// The problem.
         problem: Problem,
@@ -40,17 +40,17 @@ pub enum MarketError {
 /// A problem of a line, and the cure.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
-    /// The file is of another kind.
+    /// The file has another format.
     #[error(
         "the file does not begin with `%%MatrixMarket matrix coordinate`: give a sparse matrix in Matrix Market's format"
     )]
     Header,
-    /// The header asks for something that is not read.
+    /// The header names a kind of matrix that is not supported.
     #[error("matrices of the kind `{found}` are not read here: {cure}")]
     Kind {
         /// The word of the header, shortened.
         found: String,
-        /// The kinds that are read.
+        /// The supported kinds.
         cure: &'static str,
     },
     /// The text ends too early.
@@ -59,7 +59,7 @@ pub enum Problem {
         /// The part of the file that is missing.
         wanted: String,
     },
-    /// The text goes on behind the last entry.
+    /// The text continues after the last entry.
     #[error("the file goes on behind its {0} entries: correct the number in the line of sizes")]
     More(usize),
     /// A line has too few or too many words.
@@ -72,7 +72,7 @@ pub enum Problem {
         /// The form of the line.
         form: &'static str,
     },
-    /// A word is no value of the wanted kind.
+    /// A word is not a valid value.
     #[error("`{found}` is no {what}: it takes {takes}")]
     Word {
         /// The word, shortened.
@@ -82,12 +82,12 @@ pub enum Problem {
         /// The allowed words.
         takes: String,
     },
-    /// An entry is not in the lower half of a matrix that is given by that half.
+    /// An entry outside the lower half of a symmetric or skew-symmetric matrix.
     #[error(
         "the entry is above the diagonal of a {0} matrix: give the lower half alone (without the diagonal if it is skew)"
     )]
     Half(&'static str),
-    /// Two lines for the same entry.
+    /// Two lines specify the same entry.
     #[error("row {row}, column {column} has an entry already: give each entry once")]
     Twice {
         /// The row, from 1.
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_are_read() {
+    fn supported_kinds_are_read() {
         let real = read("%%MatrixMarket matrix coordinate real general\n% a comment\n\n2 3 2\n2 3 -1.5e0\n1 1 2\n");
         assert_eq!(real, Ok(Sparse::from_rows(3, [vec![(0, 2.0)], vec![(2, -1.5)]])));
         let pattern = read("%%MatrixMarket MATRIX Coordinate Pattern Symmetric\n2 2 2\n1 1\n2 1");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line_and_the_cure() {
+    fn errors_name_the_line_and_the_cure() {
         const REAL: &str = "%%MatrixMarket matrix coordinate real general\n";
         for (text, known) in [
             ("", "1: the file does not begin with `%%MatrixMarket"),
@@ -258,7 +258,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in "(%%MatrixMarket matrix coordinate (real|pattern) (general|symmetric)\n)?[ 0-9.e%x\n-]{0,60}") {
+        fn arbitrary_text_does_not_panic(text in "(%%MatrixMarket matrix coordinate (real|pattern) (general|symmetric)\n)?[ 0-9.e%x\n-]{0,60}") {
             let _ = read(&text);
         }
     }

@@ -41,13 +41,13 @@ impl Sums {
         })
     }
 
-    /// The Frobenius norm: the root of the sum of squares.
+    /// Returns the Frobenius norm: the square root of the sum of squares.
     pub fn frobenius(&self) -> f64 {
         self.squares.sqrt()
     }
 }
 
-/// Counts the multiplications that a product takes.
+/// Returns the number of multiplications that a product needs.
 pub fn multiplications(left: &Sparse, right: &Sparse) -> u64 {
     (0..left.nonzeros()).map(|at| right.entries(left.column(at)).len() as u64).sum()
 }
@@ -75,10 +75,10 @@ pub fn plain(left: &Sparse, right: &Sparse) -> Sums {
     }))
 }
 
-/// The right factor as write-once arrays, each element where its row is.
+/// The right factor as write-once arrays; the owner of a row owns the row's elements.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Arrays {
-    /// The index of each row's first entry, and behind them the number of entries.
+    /// Index of each row's first entry, followed by the number of entries.
     starts: IArray<u64>,
     columns: IArray<u32>,
     values: IArray<f64>,
@@ -88,7 +88,7 @@ struct Arrays {
 #[derive(Serialize, Deserialize)]
 pub struct Owner {
     left: Replicated<Sparse>,
-    /// The first row of the right factor, and its first entry.
+    /// Index of the first own row of the right factor, and of its first entry.
     right_first: (usize, usize),
     right: Replicated<Sparse>,
     product: Vec<Vec<(u32, f64)>>,
@@ -193,7 +193,7 @@ pub struct Factors {
     arrays: Option<Arrays>,
 }
 
-/// Spreads the factors over the nodes: each by rows, as evenly as it goes.
+/// Distributes the factors over the nodes, each by rows in blocks of nearly equal size.
 #[task]
 pub async fn create(left: &Sparse, right: &Sparse, form: Form, counted: bool) -> Factors {
     let arrays = match form {
@@ -251,7 +251,7 @@ pub async fn sums(factors: &Factors) -> Sums {
     Sums::all(rows.into_iter().flatten())
 }
 
-/// Returns the counts of each node's reads of the right factor: zeros if they are not counted.
+/// Returns each node's counts of reads of the right factor: zeros if the arrays are not counted.
 #[task]
 pub async fn counts(factors: &Factors) -> Vec<Counts> {
     let mut all = vec![Counts::default(); nodes()];

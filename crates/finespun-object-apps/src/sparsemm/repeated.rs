@@ -1,4 +1,4 @@
-//! Java Grande's SparseMatmult: a random matrix, by the same vector, again and again.
+//! Java Grande's SparseMatmult: a random matrix, multiplied by the same vector repeatedly.
 
 use finespun::Replicated;
 use finespun::istructure::{Counts, IArray};
@@ -9,14 +9,14 @@ use crate::densemm::Form;
 use crate::rows::{self, Rows};
 use crate::sparse::{Sparse, shares};
 
-/// A random matrix, and how often it is multiplied.
+/// The parameters of a random matrix and its products.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Problem {
     /// Rows and columns.
     pub rows: usize,
-    /// Entries; several may be at the same place, and add up.
+    /// Number of entries. Several entries may have the same place; their values add up.
     pub nonzeros: usize,
-    /// How often the product is added to the result.
+    /// Number of times that the product is added to the result.
     pub times: u32,
 }
 
@@ -69,7 +69,8 @@ impl Drawn {
         Drawn { matrix: Sparse::from_rows(problem.rows, rows), vector, order }
     }
 
-    /// Returns the total that the original checks: the sum, over all entries, of the result's element in the entry's row.
+    /// Returns the total that the original program checks: the sum, over all entries, of the result's element in the
+    /// entry's row.
     pub fn total(&self, result: &[f64]) -> f64 {
         self.order.iter().fold(0.0, |sum, &row| sum + result[row as usize])
     }
@@ -96,7 +97,7 @@ pub struct Spread {
     parts: Vec<Vec<f64>>,
 }
 
-/// Spreads matrix and vector over the nodes: by rows, as evenly as it goes.
+/// Distributes matrix and vector over the nodes, by rows in blocks of nearly equal size.
 #[task]
 pub async fn spread(drawn: &Drawn, form: Form, counted: bool) -> Spread {
     let len = drawn.vector.len();
@@ -112,7 +113,7 @@ pub async fn spread(drawn: &Drawn, form: Form, counted: bool) -> Spread {
     Spread { owners, array, parts }
 }
 
-/// Writes the vector, multiplies `times` times, and returns the result. To be called once.
+/// Writes the vector, multiplies `times` times, and returns the result. Call it once only.
 #[task]
 pub async fn repeat(spread: &mut Spread, times: u32) -> Vec<f64> {
     let parts = std::mem::take(&mut spread.parts);
@@ -128,7 +129,8 @@ pub async fn repeat(spread: &mut Spread, times: u32) -> Vec<f64> {
     results.concat()
 }
 
-/// Frees matrix and vector. Returns the counts of each node's reads of the vector: zeros if they are not counted.
+/// Frees matrix and vector. Returns each node's counts of reads of the vector: zeros if the array is not counted, none
+/// without an array.
 #[task]
 pub async fn free_spread(spread: Spread) -> Vec<Counts> {
     let mut counts = Vec::new();

@@ -40,7 +40,7 @@ fn repeat_on(runtime: &Runtime, drawn: &Drawn, times: u32, form: Form) -> (Vec<f
     (result, runtime.run(free_spread(spread)))
 }
 
-/// In every form, on several numbers of workers and nodes, and suspending now and then.
+/// Checks every form, on several numbers of workers and nodes, with and without forced suspensions.
 fn everywhere(check: impl Fn(&Runtime, Form, &str)) {
     for (workers, nodes) in [(1, 1), (1, 16), (2, 3), (3, 60)] {
         for n in [0, 1, 3] {
@@ -54,7 +54,7 @@ fn everywhere(check: impl Fn(&Runtime, Form, &str)) {
 }
 
 #[test]
-fn products_are_those_of_the_definition() {
+fn products_match_the_definition() {
     let (left, right) = (small(), small().transpose());
     let full = |matrix: &Sparse, row: usize| {
         let mut full = vec![0.0; matrix.columns()];
@@ -111,7 +111,7 @@ fn all_forms_repeat_with_the_bits_of_the_loops() {
 }
 
 #[test]
-fn totals_are_the_published_ones() {
+fn totals_match_the_published_values() {
     let sizes = match cfg!(debug_assertions) {
         true => &[(50_000, 75.024_849_457_534_53)][..],
         false => &[(50_000, 75.024_849_457_534_53), (100_000, 150.013_071_963_389_5), (500_000, 749.524_587_075_375_2)],
@@ -123,7 +123,8 @@ fn totals_are_the_published_ones() {
     }
 }
 
-/// Each node requests each block with an element that one of its rows needs, once from each node that has elements of the block.
+/// Each node requests each block with an element that one of its rows needs, once from each node that has elements of
+/// the block.
 #[test]
 fn no_block_is_requested_twice() {
     let drawn = Drawn::draw(&Problem { rows: 1000, nonzeros: 5000, times: 4 });
@@ -133,7 +134,7 @@ fn no_block_is_requested_twice() {
         assert_eq!((found.local, found.remote), (4 * own, 4 * others));
         assert_eq!((found.requests, found.hits), (requests, 4 * others - misses));
     }
-    // Of a product all arrays together.
+    // Counts of a product are for all arrays together.
     let (left, right) = (small().transpose(), small());
     let (_, counts) = product_on(&runtime, &left, &right, CACHED);
     let blocks = |len: usize| len as u64 / 8 + 16;

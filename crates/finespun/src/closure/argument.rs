@@ -1,4 +1,4 @@
-//! What `make_closure!` gives for each parameter of a thread: a value, or a hole.
+//! The arguments of `make_closure!`, one for each parameter of a thread: a value, or a hole.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -8,72 +8,76 @@ use crate::task::frame::{FrameRef, quietly};
 use super::cont::{Cont, Conts};
 use super::tail::{Tail, Vector};
 
-/// The types of a thread's parameters but a vector, as a tuple: sealed.
+/// The types of a thread's parameters except a vector, as a tuple: sealed.
 pub trait Parameters: Sized + Send + 'static + sealed::Sealed {
-    /// Which of them, or of whose elements one of that size, lies at that offset.
+    /// Returns the index of the parameter of this size at this offset, or else of the parameter that contains it as an
+    /// element.
     #[doc(hidden)]
     fn index(offset: usize, size: usize) -> usize;
 
-    /// Destroys those that are there: all but the dropped ones. The first is at that `offset`.
+    /// Destroys all values except the dropped ones. The first value is at `at`, whose offset in the closure is
+    /// `offset`.
     ///
     /// # Safety
-    /// The others are there, and are not used any more.
+    /// The values that are not dropped are initialized, and are not used any more.
     #[doc(hidden)]
     unsafe fn destroy(at: NonNull<u8>, offset: usize, dropped: &[Dropped]);
 }
 
-/// A hole that nobody will fill.
+/// A hole that will never be filled.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Dropped {
-    /// From the closure's address.
+    /// The offset from the closure's address.
     pub(super) offset: usize,
     pub(super) size: usize,
     pub(super) drop: unsafe fn(NonNull<u8>),
     pub(super) next: *mut Dropped,
 }
 
-/// Those of the dropped holes, which are sorted by where they are, that lie from `offset` on, over `size` bytes.
+/// Returns the dropped holes in the `size` bytes from `offset` on. `dropped` is sorted by offset.
 fn within(dropped: &[Dropped], offset: usize, size: usize) -> impl Iterator<Item = &Dropped> {
     let first = dropped.partition_point(|hole| hole.offset < offset);
-    // What has no size lies where something else begins, or ends.
+    // A zero-sized value shares its offset with the beginning or the end of another one.
     dropped[first..]
         .iter()
         .take_while(move |hole| hole.offset < offset + size.max(1))
         .filter(move |hole| (hole.size == 0) == (size == 0))
 }
 
-/// Whether a hole of that size, there, was dropped.
+/// Returns whether a hole of this size at this offset was dropped.
 pub(super) fn is_dropped(dropped: &[Dropped], offset: usize, size: usize) -> bool {
     within(dropped, offset, size).any(|hole| hole.offset == offset && hole.size == size)
 }
 
-/// Destroys a value at that offset, if it is there, or those elements of it that are. User code, whose panics have nowhere to
-/// go.
+/// Destroys the value at this offset if it was not dropped, or its elements that were not dropped. Runs user code,
+/// whose panics cannot be reported.
 ///
-/// Two that have no size may lie in the same place, and then it is not known whose hole was dropped: neither is destroyed.
+/// Two zero-sized values may have the same offset, so that the dropped hole could be either's: then neither is
+/// destroyed.
 ///
 /// # Safety
-/// What is not among the dropped is there, and not used any more.
+/// Every value or element that is not dropped is initialized, and is not used any more.
 unsafe fn destroy_value<T>(at: NonNull<u8>, offset: usize, dropped: &[Dropped]) {
     let size = size_of::<T>();
     match within(dropped, offset, size).next() {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that the value, which is not dropped, is initialized and unused.
         None => quietly(|| unsafe { at.cast::<T>().drop_in_place() }),
         Some(hole) if hole.size == size => {}
-        // SAFETY: an array of such elements, by the caller's word.
+        // SAFETY: the value is an array of such elements, and the caller guarantees that those not dropped are
+        // initialized.
         Some(hole) => unsafe { destroy_elements(at, offset, size / hole.size, hole, dropped) },
     }
 }
 
-/// Destroys as many elements, each of the kind of that `hole`, but the dropped ones.
+/// Destroys `count` elements of the type of `hole`, except the dropped ones.
 ///
 /// # Safety
-/// As [`destroy_value`].
+/// As for [`destroy_value`].
 unsafe fn destroy_elements(at: NonNull<u8>, offset: usize, count: usize, hole: &Dropped, dropped: &[Dropped]) {
     for element in (0..count).map(|index| index * hole.size) {
         if !is_dropped(dropped, offset + element, hole.size) {
-            // SAFETY: by the caller's word.
+            // SAFETY: the caller guarantees that an element which is not dropped is initialized and unused.
             quietly(|| unsafe { (hole.drop)(at.add(element)) });
         }
     }
@@ -89,29 +93,30 @@ pub(super) mod sealed {
     note = "the elements of a `Vector` come from an iterator that knows its length, or are missing: `_[n]`"
 )]
 pub trait Supply<T: Hold>: Sized {
-    /// The continuations of the holes; `()` if there are none.
+    /// The continuations of the holes; `()` without holes.
     type Gives;
 
-    /// Of how many elements: of a vector.
+    /// Returns the number of elements, for a vector.
     #[doc(hidden)]
     fn length(&self) -> T::Length;
 
-    /// How many holes it makes.
+    /// Returns the number of holes that `supply` makes.
     ///
     /// # Panics
-    /// If it does not fit the parameter: before anything has been written.
+    /// If this does not fit the parameter. Nothing has been written then.
     #[doc(hidden)]
     fn holes(&self) -> usize;
 
     /// Writes the value, or makes the holes.
     ///
     /// # Safety
-    /// The place of a `T` of that length in a closure that is being made, and misses as many arguments.
+    /// `at` is the place for a `T` of this length in `closure`, which is being made, and which misses
+    /// [`holes`](Self::holes) arguments there.
     #[doc(hidden)]
     unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> Self::Gives;
 }
 
-/// What a closure holds: a value in its place, or a vector in its tail.
+/// A part of a closure: a value in its place, or a vector in its tail.
 #[doc(hidden)]
 pub trait Hold {
     type Length: Copy;
@@ -125,12 +130,12 @@ impl<T: Tail> Hold for T {
     type Length = <T as Tail>::Length;
 }
 
-/// A parameter that lies in its place.
+/// A parameter that is stored in its place, not in the tail.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct In<T>(std::marker::PhantomData<T>);
 
-/// A value.
+/// A given value.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Given<V>(pub V);
@@ -140,12 +145,12 @@ pub struct Given<V>(pub V);
 #[derive(Debug)]
 pub struct Missing;
 
-/// As many holes: `_[n]`.
+/// `n` holes: `_[n]`.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Each(pub usize);
 
-/// A thread without a vector.
+/// The absence of a vector.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Without;
@@ -160,7 +165,7 @@ impl<T: Send + 'static> Supply<In<T>> for Given<T> {
     }
     #[inline(always)]
     unsafe fn supply(self, _: FrameRef, at: NonNull<u8>) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that `at` is the place for a `T`.
         unsafe { at.cast::<T>().write(self.0) };
     }
 }
@@ -175,7 +180,7 @@ impl<T: Send + 'static> Supply<In<T>> for Missing {
     }
     #[inline(always)]
     unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> Cont<T> {
-        // SAFETY: one hole, of which this is the only continuation.
+        // SAFETY: this is the only continuation of one hole, at the place for a `T`.
         unsafe { Cont::new(closure, at.cast()) }
     }
 }
@@ -191,7 +196,7 @@ impl<T: Send + 'static, const N: usize> Supply<In<[T; N]>> for Each {
     }
     #[inline(always)]
     unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> Conts<T> {
-        // SAFETY: N holes, of which these are the only continuations.
+        // SAFETY: these are the only continuations of N holes, at the place for N elements.
         unsafe { Conts::new(closure, at.cast(), N) }
     }
 }
@@ -220,12 +225,12 @@ impl<T: Send + 'static> Supply<Vector<T>> for Each {
     }
     #[inline(always)]
     unsafe fn supply(self, closure: FrameRef, at: NonNull<u8>) -> Conts<T> {
-        // SAFETY: as many holes, of which these are the only continuations.
+        // SAFETY: these are the only continuations of the holes, at the place for that number of elements.
         unsafe { Conts::new(closure, at.cast(), self.0) }
     }
 }
 
-/// Elements that are given by an iterator, and how many it has said that they are, which is asked once.
+/// Elements from an iterator, and the length that it has reported, which is asked once.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct From<I> {
@@ -245,12 +250,12 @@ impl<T: Send + 'static, I: ExactSizeIterator<Item = T>> Supply<Vector<T>> for Fr
     }
     #[inline(always)]
     unsafe fn supply(self, _: FrameRef, at: NonNull<u8>) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that `at` is the place for `length` elements.
         unsafe { super::tail::write_all(at.cast::<T>(), self.length, self.elements) };
     }
 }
 
-/// What supplies a thread's tail, made ready.
+/// A supplier of a thread's tail, before conversion to [`Supply`].
 #[diagnostic::on_unimplemented(
     message = "this does not supply the elements of a vector",
     note = "give an array, a `Vec` or another iterator that knows its length, or let them be missing: `_[n]`"
@@ -301,20 +306,20 @@ macro_rules! tuples {
                 let _ = (at, offset, dropped);
                 $(
                     let within = mem::offset_of!(Self, $index);
-                    // SAFETY: by the caller's word.
+                    // SAFETY: the caller guarantees that the values which are not dropped are initialized and unused.
                     unsafe { destroy_value::<$type>(at.add(within), offset + within, dropped) };
                 )*
             }
         }
 
-        /// The parameters of a closure that is being made.
+        /// Supplies the fixed parameters of a closure that is being made.
         impl<$($type: Send + 'static,)* $($supply: Supply<In<$type>>),*> Supplies<($($type,)*)> for ($($supply,)*) {
             type Gives = ($($supply::Gives,)*);
             #[inline(always)]
             #[allow(clippy::unused_unit, reason = "of an empty tuple")]
             unsafe fn supply(self, closure: FrameRef, at: NonNull<($($type,)*)>) -> Self::Gives {
                 let _ = (closure, at);
-                // SAFETY: within the tuple, by the caller's word.
+                // SAFETY: `place` is within the tuple, for which the caller guarantees the place in the closure.
                 ($(unsafe {
                     let place = NonNull::new_unchecked(&raw mut (*at.as_ptr()).$index);
                     self.$index.supply(closure, place.cast())
@@ -329,12 +334,12 @@ macro_rules! tuples {
     )*};
 }
 
-/// Supplies all parameters but a vector.
+/// Supplies all parameters except a vector.
 #[doc(hidden)]
 pub trait Supplies<P: Parameters>: Sized {
     type Gives;
     /// # Safety
-    /// The place of the parameters in a closure that is being made.
+    /// `at` is the place for the parameters in `closure`, which is being made.
     unsafe fn supply(self, closure: FrameRef, at: NonNull<P>) -> Self::Gives;
     fn holes(&self) -> usize;
 }

@@ -1,11 +1,11 @@
-//! A computation: the closures that one `top` has begun, and how it ends.
+//! A computation: the closures that one `top` has begun, and the end of the computation.
 //!
-//! A closure is *active* from when it is posted until its thread has run. A computation is *over* once its top closure is gone
-//! (it has run, or has been destroyed) and none is active: see [`tally`](super::tally) for how that is found out.
+//! A closure is *active* from its post until its thread has run. A computation is *over* once its top closure has ended
+//! (it has run, or has been destroyed) and no closure is active: see [`tally`](super::tally) for the detection.
 //!
-//! Outside a session (another thread, a task, another computation's thread) a send that makes a closure full counts
-//! under the lock, if the computation is not over; else it destroys the closure. Records are recycled and never freed, since a
-//! continuation may be kept for as long as one likes; each use has a number of its own.
+//! Outside a session (another thread, a task, another computation's thread) a send that makes a closure full is counted
+//! under the lock, if the computation is not over; otherwise the send destroys the closure. Records are recycled and
+//! never freed, since a program may keep a continuation for any length of time; each use has its own number.
 
 use std::any::{Any, TypeId};
 use std::cell::UnsafeCell;
@@ -19,7 +19,7 @@ use crate::task::suspend::Continuation;
 
 use super::tally::{Tallies, Tally};
 
-/// What all threads of a computation may read: a value, and what kind it is, to be compared without a call.
+/// A value that all threads of a computation may read, and its type, to be compared without a call.
 pub(super) struct Shared {
     kind: TypeId,
     value: Arc<dyn Any + Send + Sync>,
@@ -30,22 +30,22 @@ impl Shared {
         Shared { kind: TypeId::of::<S>(), value }
     }
 
-    /// The value, if it is an `S`.
+    /// Returns the value if it is an `S`.
     #[inline(always)]
     pub(super) fn get<S: Any>(&self) -> Option<&S> {
-        // SAFETY: of that type.
+        // SAFETY: the comparison shows that the value is an `S`.
         (self.kind == TypeId::of::<S>()).then(|| unsafe { &*Arc::as_ptr(&self.value).cast::<S>() })
     }
 }
 
 /// The record of a computation.
 pub(crate) struct Computation {
-    /// The number of this use; zero between two.
+    /// The number of this use; zero between two uses.
     number: AtomicU64,
     tallies: Tallies,
-    /// A thread has panicked, or the computation was cancelled: threads that have not begun do not begin.
+    /// A thread has panicked, or the computation was cancelled: threads that have not begun will not begin.
     stopped: AtomicBool,
-    /// Written while nobody else knows this use of the record, and when it is over.
+    /// Written before any other thread knows this use of the record, and after the computation is over.
     shared: UnsafeCell<Option<Shared>>,
     ends: Mutex<Ends>,
 }
@@ -53,27 +53,27 @@ pub(crate) struct Computation {
 #[derive(Default)]
 struct Ends {
     live: bool,
-    /// Who waits for the computation to be over.
+    /// The continuation to resume when the computation is over.
     waiting: Option<Continuation<()>>,
     panic: Option<Payload>,
-    /// The first argument that will never be sent.
+    /// Name of the first argument that will never be sent.
     unsent: Option<String>,
 }
 
-// SAFETY: `shared` is written while one thread knows this use of the record, and read by threads of closures, which are active:
-// those are posted later, and end before. All else is atomic or locked.
+// SAFETY: `shared` is written while only one thread knows this use of the record, and read by threads of active
+// closures, which are posted later and end before the computation is over. All other fields are atomic or locked.
 unsafe impl Sync for Computation {}
 
-/// What came of a computation beside its results.
+/// The outcome of a computation, apart from its results.
 pub(super) struct Over {
     pub(super) panic: Option<Payload>,
     pub(super) unsent: Option<String>,
 }
 
-/// Records that are no computation's.
+/// Records that no computation uses.
 static RECORDS: ProcessMutex<Vec<&'static Computation>> = ProcessMutex::new(Vec::new());
 
-/// The number of the last computation.
+/// The number of the latest computation.
 static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 impl Computation {
@@ -87,7 +87,7 @@ impl Computation {
         }
     }
 
-    /// Begins a computation of a team of so many workers, with its body as the first that is active.
+    /// Begins a computation of a team of `workers` workers, with its body as the first active thread.
     pub(super) fn begin(workers: usize, shared: Option<Shared>) -> &'static Computation {
         let recycled = {
             let mut records = RECORDS.lock();
@@ -98,37 +98,38 @@ impl Computation {
         let mut ends = lock(&this.ends);
         *ends = Ends { live: true, ..Ends::default() };
         this.tallies.reset();
-        // Relaxed, all that follows: nobody else knows this use, but a look that comes too late, and takes the lock.
+        // Relaxed, all that follows: no other thread knows this use, except a late check, which takes the lock.
         this.stopped.store(false, Ordering::Relaxed);
-        // SAFETY: see `Sync`.
+        // SAFETY: no other thread knows this use of the record yet.
         unsafe { *this.shared.get() = shared };
         let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         this.number.store(number, Ordering::Relaxed);
         this
     }
 
-    /// The number of this use.
+    /// Returns the number of this use.
     pub(super) fn number(&self) -> u64 {
-        // Relaxed: for those who have the number from the use itself.
+        // Relaxed: meaningful only to a caller that knows the number from this use.
         self.number.load(Ordering::Relaxed)
     }
 
-    /// The value that the threads share.
+    /// Returns the value that the threads share.
     ///
     /// # Safety
-    /// Called by an active thread of this computation, and not kept any longer.
+    /// Called by an active thread of this computation, which does not keep the result after its end.
     #[inline(always)]
     pub(super) unsafe fn shared(&self) -> Option<&Shared> {
-        // SAFETY: see `Sync`.
+        // SAFETY: the caller is an active thread of this computation, and `shared` is not written while one is active.
         unsafe { (*self.shared.get()).as_ref() }
     }
 
-    /// The counts of the worker that this runs on.
+    /// Returns the counts of the current worker.
     pub(super) fn tally(&self, cx: Cx) -> &Tally {
         self.tallies.of(cx.context().here.worker.get() as usize)
     }
 
-    /// A closure of number `number` is about to be posted from elsewhere than a session; `false` if its computation is over.
+    /// Counts a closure of computation `number` that is about to be posted outside a session. Returns false if its
+    /// computation is over.
     #[must_use]
     pub(super) fn post_from_outside(&self, number: u64) -> bool {
         let ends = lock(&self.ends);
@@ -139,10 +140,10 @@ impl Computation {
         live
     }
 
-    /// So many threads have run on this worker, and nothing of theirs is used any more.
+    /// Ends a session: `threads` threads have run on this worker, and none of their data is used any more.
     pub(super) fn session_ends(&self, tally: &Tally, threads: u64) {
         tally.ended(threads);
-        // From here on the record may be another computation's, of which a look does no harm.
+        // From here on the record may belong to another computation, which a check does not harm.
         self.look_if_topped();
     }
 
@@ -152,7 +153,7 @@ impl Computation {
         }
     }
 
-    /// The top closure of computation `number` is gone.
+    /// Notes that the top closure of computation `number` has ended.
     pub(super) fn topped(&self, number: u64) {
         let ends = lock(&self.ends);
         if !ends.live || self.number() != number {
@@ -163,7 +164,7 @@ impl Computation {
         self.look_if_topped();
     }
 
-    /// An argument of a closure of computation `number` will never be sent.
+    /// Notes that an argument of a closure of computation `number` will never be sent.
     pub(super) fn unsent(&self, number: u64, what: impl FnOnce() -> String) {
         let mut ends = lock(&self.ends);
         if ends.live && self.number() == number {
@@ -171,7 +172,8 @@ impl Computation {
         }
     }
 
-    /// A thread has panicked, in a session: it is over as soon as none is active, wherever continuations are kept.
+    /// Notes that a thread has panicked, in a session: the computation is over as soon as no thread is active, even if
+    /// the program keeps continuations.
     pub(super) fn fail(&self, payload: Payload) {
         self.abandon();
         let mut ends = lock(&self.ends);
@@ -183,25 +185,25 @@ impl Computation {
         }
     }
 
-    /// Nobody wants its results any more: it is over as soon as no thread is active.
+    /// Gives up the results: the computation is over as soon as no thread is active.
     pub(super) fn abandon(&self) {
         self.stop();
-        // `wait` follows, or a session ends, which looks.
+        // `wait` follows, or the current session ends; both check.
         self.tallies.top();
     }
 
-    /// Threads that have not begun are not to begin.
+    /// Keeps threads that have not begun from beginning.
     pub(super) fn stop(&self) {
-        // Relaxed: a hint; who sees it late runs a thread in vain.
+        // Relaxed: a hint; a worker that sees it late runs a thread in vain.
         self.stopped.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn is_stopped(&self) -> bool {
-        // Relaxed: as above.
+        // Relaxed: as in `stop`.
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Ends the wait for it, if the computation is over.
+    /// Resumes the waiter if the computation is over.
     #[cold]
     fn look(&self) {
         let mut ends = lock(&self.ends);
@@ -216,7 +218,8 @@ impl Computation {
         }
     }
 
-    /// Whoever has begun it waits until it is over, by `end`; its body has ended, or been ended.
+    /// Registers `end`, which is resumed when the computation is over. Called by the task that began it, after its body
+    /// has ended.
     pub(super) fn wait(&self, end: Continuation<()>) {
         let mut ends = lock(&self.ends);
         if !ends.live {
@@ -225,25 +228,25 @@ impl Computation {
         }
         let before = ends.waiting.replace(end);
         drop(ends);
-        // Of a wait that was cancelled.
+        // The continuation of a cancelled wait.
         if let Some(before) = before {
             before.unwaited();
         }
         self.look_if_topped();
     }
 
-    /// What came of it; the record is free for another. Once it is over.
+    /// Returns the outcome, and recycles the record. Called once the computation is over.
     pub(super) fn finish(&'static self) -> Over {
         let mut ends = lock(&self.ends);
         debug_assert!(!ends.live, "a computation that is over");
         let over = Over { panic: ends.panic.take(), unsent: ends.unsent.take() };
-        // Relaxed: under the lock; none has this number.
+        // Relaxed: under the lock; no computation has the number 0.
         self.number.store(0, Ordering::Relaxed);
         drop(ends);
-        // SAFETY: see `Sync`.
+        // SAFETY: the computation is over, so no thread reads `shared`.
         let shared = unsafe { (*self.shared.get()).take() };
         RECORDS.lock().push(self);
-        // User code.
+        // The drop may run user code.
         crate::task::frame::quietly(|| drop(shared));
         over
     }

@@ -9,41 +9,43 @@ use crate::task::frame::FrameRef;
 
 use super::holes::{filled, give_up};
 
-/// The right to send an argument of type `T` to a closure that misses it: the papers' `Cont`, a closure and a place in it.
+/// The right to send an argument of type `T` to a closure that misses it: the papers' `Cont`, a closure and a place in
+/// it.
 ///
-/// There is one for each hole, and sending consumes it, so nothing is sent twice. It can be an argument of another closure, a
-/// local, or kept anywhere else, on any thread. Dropping it says that the argument will never come: its closure is destroyed,
-/// and with its arguments those continuations that it had, and so on. If that takes the computation's result,
-/// [`top`](fn@super::top) panics and names the first argument that was dropped.
+/// Each hole has one continuation, and sending consumes it, so no argument is sent twice. It can be an argument of
+/// another closure, a local, or stored anywhere else, on any thread. Dropping it declares that the argument will never
+/// be sent: this destroys the closure, and with its arguments the continuations among them, and so on. If the
+/// computation loses its result by this, [`top`](fn@super::top) panics and names the first argument that was dropped.
 #[must_use = "a continuation that is dropped destroys the closure that waits for it"]
 pub struct Cont<T> {
     closure: FrameRef,
     hole: NonNull<T>,
-    /// It takes a `T`: one for a longer life is no use for a shorter.
+    /// A consumer of `T`: contravariant.
     takes: PhantomData<fn(T)>,
 }
 
-// SAFETY: sending writes a `T` into memory that is reserved for it, and may make the closure run, which is `Send`.
+// SAFETY: sending writes a `T` into memory reserved for it, and may make the closure run, which is `Send`.
 unsafe impl<T: Send> Send for Cont<T> {}
-// SAFETY: a shared continuation offers nothing.
+// SAFETY: a shared continuation has no operations.
 unsafe impl<T> Sync for Cont<T> {}
 
 impl<T> Cont<T> {
     /// # Safety
-    /// The hole is one of the closure's, for a `T`, and has no other continuation.
+    /// `hole` is a hole of `closure` for a `T`, and has no other continuation.
     #[inline(always)]
     pub(super) unsafe fn new(closure: FrameRef, hole: NonNull<T>) -> Cont<T> {
         Cont { closure, hole, takes: PhantomData }
     }
 }
 
-/// Sends an argument to the closure that misses it, which is posted if that was its last.
+/// Sends an argument to the closure that misses it, and posts the closure if this was its last missing argument.
 ///
-/// A store, and an atomic subtraction unless it was the last. Once the computation is over, what is sent is destroyed.
+/// Cost: a store, and an atomic subtraction unless it was the last. Once the computation is over, the value is
+/// destroyed.
 #[inline(always)]
 pub fn send_argument<T: Send>(value: T, to: Cont<T>) {
     let to = ManuallyDrop::new(to);
-    // SAFETY: this is the hole's only continuation, so nobody else writes there, and the closure waits for it.
+    // SAFETY: this is the hole's only continuation, so no other thread writes there, and the closure waits for it.
     unsafe {
         to.hole.write(value);
         filled(to.closure);
@@ -64,23 +66,23 @@ impl<T> fmt::Debug for Cont<T> {
     }
 }
 
-/// The continuations of a vector's elements, in order: an iterator. Those that are left are dropped with it.
+/// An iterator over the continuations of a vector's elements, in order. Dropping it drops the remaining continuations.
 pub struct Conts<T> {
     closure: FrameRef,
     next: NonNull<T>,
     left: usize,
-    /// As of one.
+    /// As in [`Cont`].
     takes: PhantomData<fn(T)>,
 }
 
-// SAFETY: as so many continuations.
+// SAFETY: equivalent to a list of continuations, each of which is `Send`.
 unsafe impl<T: Send> Send for Conts<T> {}
-// SAFETY: as above.
+// SAFETY: a shared iterator has no operations on the continuations.
 unsafe impl<T> Sync for Conts<T> {}
 
 impl<T> Conts<T> {
     /// # Safety
-    /// As [`Cont::new`], of each.
+    /// The `count` places from `first` on satisfy the conditions of [`Cont::new`].
     #[inline(always)]
     pub(super) unsafe fn new(closure: FrameRef, first: NonNull<T>, count: usize) -> Conts<T> {
         Conts { closure, next: first, left: count, takes: PhantomData }
@@ -94,9 +96,9 @@ impl<T> Iterator for Conts<T> {
     fn next(&mut self) -> Option<Cont<T>> {
         self.left = self.left.checked_sub(1)?;
         let hole = self.next;
-        // SAFETY: within the elements, or one past their end.
+        // SAFETY: the offset is within the elements, or one past their end.
         self.next = unsafe { hole.add(1) };
-        // SAFETY: each is given out once.
+        // SAFETY: `new`'s caller guarantees a hole, whose continuation is made only here.
         Some(unsafe { Cont::new(self.closure, hole) })
     }
 

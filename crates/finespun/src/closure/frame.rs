@@ -1,13 +1,13 @@
-//! The frame of a closure: a header that says whose it is, and the arguments.
+//! The frame of a closure: a header that names its computation, and the arguments.
 //!
 //! ```text
 //!   +--------------------------------------+-------------+--------+--------+----------------+-----------+
-//!   | header of a frame: dropped holes,    | computation | number | length | the arguments  | elements  |
-//!   | table, missing arguments, group      |             |        |        | but a vector   | of it     |
+//!   | header of a frame: dropped holes,    | computation | number | length | arguments but  | vector's  |
+//!   | table, missing arguments, group      |             |        |        | the vector     | elements  |
 //!   +--------------------------------------+-------------+--------+--------+----------------+-----------+
 //! ```
 //!
-//! How its holes are filled stands in [`holes`](super::holes).
+//! [`holes`](super::holes) describes how the holes are filled.
 
 use std::alloc::Layout;
 use std::marker::PhantomData;
@@ -26,7 +26,7 @@ use super::session;
 use super::tail::{Memory, Tail};
 use super::thread::Thread;
 
-/// What every closure begins with.
+/// The beginning of every closure.
 #[repr(C)]
 pub(super) struct Head {
     pub(super) header: Header,
@@ -42,13 +42,13 @@ struct Frame<Th: Thread> {
     fixed: MaybeUninit<Th::Fixed>,
 }
 
-/// The head of a closure.
+/// Returns the head of a closure.
 ///
 /// # Safety
 /// `closure` is a live closure.
 #[inline(always)]
 pub(super) unsafe fn head<'a>(closure: FrameRef) -> &'a Head {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that `closure` is a live closure, which begins with a `Head`.
     unsafe { closure.cast::<Head>().as_ref() }
 }
 
@@ -67,14 +67,14 @@ impl<Th: Thread> Frame<Th> {
         thread: Some(&ThreadTable { run: Self::run, destroy: Self::destroy, argument: Self::argument }),
     };
 
-    /// Where the elements of the tail are.
+    /// Offset of the tail's elements.
     const ELEMENTS: usize = mem::size_of::<Self>().next_multiple_of(<Th::Tail as Tail>::ALIGN);
 
-    /// The memory of a closure with so many elements.
+    /// Returns the size class of a closure with `length` elements.
     #[inline(always)]
     fn class(length: <Th::Tail as Tail>::Length) -> Class {
         match Th::Tail::bytes(length) {
-            // Without elements there is still a place for them, which is aligned as they are.
+            // An empty tail still has a place, which is aligned for its elements.
             0 if <Th::Tail as Tail>::ALIGN <= mem::align_of::<Self>() => const { Class::of(Layout::new::<Self>()) },
             bytes => {
                 let align = mem::align_of::<Self>().max(<Th::Tail as Tail>::ALIGN);
@@ -88,36 +88,36 @@ impl<Th: Thread> Frame<Th> {
 
     #[inline(always)]
     unsafe fn fixed(closure: FrameRef) -> NonNull<Th::Fixed> {
-        // SAFETY: within the closure.
+        // SAFETY: the offset is within the closure.
         unsafe { closure.cast::<u8>().add(mem::offset_of!(Self, fixed)).cast() }
     }
 
     #[inline(always)]
     unsafe fn elements(closure: FrameRef) -> NonNull<u8> {
-        // SAFETY: within the closure, or one past its end.
+        // SAFETY: the offset is within the closure, or one past its end.
         unsafe { closure.cast::<u8>().add(Self::ELEMENTS) }
     }
 
     #[inline(always)]
     unsafe fn length(closure: FrameRef) -> <Th::Tail as Tail>::Length {
-        // SAFETY: a live closure of this thread.
+        // SAFETY: the caller guarantees a live closure of this thread.
         unsafe { closure.cast::<Self>().as_ref() }.length
     }
 
-    /// Memory for a closure of the current computation, with its head.
+    /// Allocates a closure of the current computation, and writes its head.
     #[inline(always)]
     fn begin(cx: Cx, length: <Th::Tail as Tail>::Length) -> FrameRef {
         let threads = &cx.context().threads;
-        // SAFETY: null, or a record, which is never freed.
+        // SAFETY: the pointer is null, or points to a record, which is never freed.
         let Some(computation) = (unsafe { threads.computation.get().cast::<Computation>().as_ref() }) else {
             outside()
         };
-        // What may panic comes before the memory: a block without a header is nothing that a sweep may find.
+        // Everything that may panic comes before the allocation: a sweep must not find a block without a header.
         let (class, group) = (Self::class(length), cx.group());
         let closure = cx.context().pool().allocate(class);
         let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(0), group };
         let head = Head { header, computation, number: threads.number.get() };
-        // SAFETY: fresh memory of this layout; the arguments are not there yet.
+        // SAFETY: fresh memory of this layout; the arguments are still uninitialized.
         unsafe {
             let frame = closure.cast::<Self>().as_ptr();
             (&raw mut (*frame).head).write(head);
@@ -126,11 +126,11 @@ impl<Th: Thread> Frame<Th> {
         closure
     }
 
-    /// The thread, on the closure's arguments.
+    /// Runs the thread on the closure's arguments.
     unsafe fn run(closure: FrameRef) {
-        // SAFETY: a full closure: all arguments are there, and are moved out once.
+        // SAFETY: the closure is full, so all arguments are initialized; they are moved out once.
         let (fixed, length) = unsafe { (Self::fixed(closure).read(), Self::length(closure)) };
-        // SAFETY: as above; the tail owns the closure's memory from here on, if it has elements.
+        // SAFETY: as above; from here on the tail owns the closure's memory, if it has elements.
         let tail = unsafe {
             let memory = Memory::of(closure, Self::class(length));
             Th::Tail::take(memory, Self::elements(closure), length)
@@ -139,12 +139,13 @@ impl<Th: Thread> Frame<Th> {
     }
 
     unsafe fn destroy(closure: FrameRef) {
-        // SAFETY: the caller has the closure alone.
+        // SAFETY: the caller guarantees exclusive access to the live closure.
         let dropped = unsafe { take_dropped(closure) };
-        // SAFETY: as above; arguments that were given or sent are there, and are destroyed once.
+        // SAFETY: exclusive access, as above; arguments that were given or sent are initialized, and are destroyed
+        // once.
         unsafe {
             let length = Self::length(closure);
-            // Also if a destructor panics.
+            // Frees the memory even if a destructor panics.
             let _memory = Memory::of(closure, Self::class(length));
             Th::Tail::destroy(Self::elements(closure), Self::ELEMENTS, length, &dropped);
             Th::Fixed::destroy(Self::fixed(closure).cast(), mem::offset_of!(Self, fixed), &dropped);
@@ -173,34 +174,34 @@ fn too_many<Th: Thread>() -> ! {
     panic!("a closure of `{}` misses more than 2^32 - 1 arguments", Th::NAME)
 }
 
-/// A full closure that has not been posted: to be [`post`](super::post)ed.
+/// A full closure that has not been posted yet: pass it to [`post`](super::post).
 ///
-/// Dropping it destroys its arguments, the continuations among them, and with these the closures that wait for them.
+/// Dropping it destroys its arguments. Dropped continuations among them destroy the closures that wait for them.
 #[must_use = "a closure that is not posted never runs"]
 pub struct Closure<Th: Thread> {
     closure: FrameRef,
     thread: PhantomData<Th>,
 }
 
-// SAFETY: the arguments of a thread are `Send`, and nobody else has the closure.
+// SAFETY: the arguments of a thread are `Send`, and this handle has exclusive access to the closure.
 unsafe impl<Th: Thread> Send for Closure<Th> {}
-// SAFETY: a shared one offers nothing but what is known at compile time.
+// SAFETY: a shared handle offers only facts known at compile time.
 unsafe impl<Th: Thread> Sync for Closure<Th> {}
 
 impl<Th: Thread> Closure<Th> {
-    /// Whether all arguments can travel to other processes: the closure may migrate to one.
+    /// Returns whether all arguments can travel to other processes: only then may the closure migrate.
     pub const fn migrates(&self) -> bool {
         Th::MIGRATES
     }
 
-    /// The frame, which stands for the closure.
+    /// Returns the frame of the closure, without destroying it.
     pub(super) fn into_frame(self) -> FrameRef {
         ManuallyDrop::new(self).closure
     }
 
-    /// The elements of the vector, to be written before the closure is posted.
+    /// Returns the elements of the vector, to be written before the closure is posted.
     pub fn vector(&mut self) -> &mut [<Th::Tail as Tail>::Element] {
-        // SAFETY: full: the elements are there, and the closure is ours.
+        // SAFETY: the closure is full, so its elements are initialized, and `self` has exclusive access to them.
         unsafe {
             let length = Frame::<Th>::length(self.closure);
             Th::Tail::slice(Frame::<Th>::elements(self.closure), length)
@@ -210,7 +211,7 @@ impl<Th: Thread> Closure<Th> {
 
 impl<Th: Thread> Drop for Closure<Th> {
     fn drop(&mut self) {
-        // SAFETY: ours alone.
+        // SAFETY: `self` has exclusive access to the live closure.
         unsafe { destroy(self.closure) };
     }
 }
@@ -224,8 +225,8 @@ impl<Th: Thread> std::fmt::Debug for Closure<Th> {
 /// Makes a closure of the current computation.
 ///
 /// # Panics
-/// Outside a computation; with the panic of an iterator that supplies the vector's elements; if the run has been ended since it
-/// has taken too much memory.
+/// Outside a computation; with the panic of an iterator that supplies the vector's elements; if the run has been ended
+/// because it has used too much memory.
 #[inline(always)]
 pub(super) fn make<Th, S, E>(supplies: S, elements: E) -> Made<Th, S::Gives, <E::Ready as Supply<Th::Tail>>::Gives>
 where
@@ -233,27 +234,27 @@ where
     S: Supplies<Th::Fixed>,
     E: Elements<Th::Tail>,
 {
-    // Not on a worker, there is no computation either.
+    // A thread that is no worker has no computation either.
     let Some(cx) = try_cx() else { outside() };
     cx.check_exhausted();
     let elements = elements.ready();
     let length = elements.length();
     let Ok(missing) = u32::try_from(supplies.holes().saturating_add(elements.holes())) else { too_many::<Th>() };
     let closure = Frame::<Th>::begin(cx, length);
-    // If an iterator panics, that is all there is to be given back.
-    // SAFETY: made for that length.
+    // If an iterator panics, only this memory must be freed: no argument has been written.
+    // SAFETY: `begin` has allocated the memory for this length, and no other owner frees it.
     let memory = unsafe { Memory::of(closure, Frame::<Th>::class(length)) };
-    // SAFETY: the place of as many elements.
+    // SAFETY: `elements` returns the place for `length` elements, and the closure is being made.
     let each = unsafe { elements.supply(closure, Frame::<Th>::elements(closure)) };
     mem::forget(memory);
-    // SAFETY: the place of the arguments.
+    // SAFETY: `fixed` returns the place for the arguments, and the closure is being made.
     let gives = unsafe { supplies.supply(closure, Frame::<Th>::fixed(closure)) };
-    // SAFETY: nobody knows the closure but those continuations that this returns.
+    // SAFETY: the closure is live, and only the continuations that this function returns refer to it.
     unsafe { head(closure) }.header.join.set(missing);
     Made { closure, gives, each, missing, thread: PhantomData }
 }
 
-/// A closure that has just been made, and what its holes give.
+/// A new closure, and the continuations of its holes.
 pub struct Made<Th: Thread, G, E> {
     closure: FrameRef,
     gives: G,
@@ -263,17 +264,18 @@ pub struct Made<Th: Thread, G, E> {
 }
 
 impl<Th: Thread, G, E> Made<Th, G, E> {
-    /// It has holes by its form: their continuations. If there are none after all, it is posted.
+    /// Returns the continuations of a closure that has holes by its form. Posts the closure if it turns out to have
+    /// none.
     #[inline(always)]
     pub fn with_holes(self) -> (G, E) {
         if self.missing == 0 {
-            // SAFETY: just made, and nobody else knows it.
+            // SAFETY: the closure is new and full, and no continuation refers to it.
             unsafe { post(self.closure) };
         }
         (self.gives, self.each)
     }
 
-    /// It has none by its form.
+    /// Returns a closure that has no holes by its form.
     #[inline(always)]
     pub fn full(self) -> Closure<Th> {
         assert_eq!(self.missing, 0, "a closure of which all arguments are given");

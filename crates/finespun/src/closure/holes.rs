@@ -1,8 +1,8 @@
-//! What becomes of a closure: its holes are filled or given up, and it is posted or destroyed.
+//! The life of a closure: its holes are filled or given up, and it is posted or destroyed.
 //!
-//! *Missing* is the papers' join counter. Whoever fills, or gives up, the last hole has the closure alone: it is posted if all
-//! holes were filled, and else destroyed. Holes that were given up are noted in a list, whose head is the word in which other
-//! frames keep who waits for them: nobody waits for a closure.
+//! *Missing* is the papers' join counter. The caller that fills or gives up the last hole has exclusive access to the
+//! closure: it posts the closure if all holes were filled, and otherwise destroys it. Given-up holes are noted in a
+//! list. The head of this list is the slot word, in which other frames keep their waiter: a closure has no waiter.
 //!
 //! ```text
 //!                       send: - 1, give up: note, - 1           post
@@ -25,18 +25,18 @@ use super::argument::Dropped;
 use super::frame::head;
 use super::tally::add;
 
-/// The holes of a closure that were given up, sorted by where they are.
+/// Takes the list of the closure's given-up holes, sorted by offset.
 ///
 /// # Safety
-/// The caller has the closure alone.
+/// The caller has exclusive access to the live closure.
 pub(super) unsafe fn take_dropped(closure: FrameRef) -> Vec<Dropped> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the closure is live.
     let head = unsafe { head(closure) };
-    // Relaxed: the caller has seen all who have noted one arrive.
+    // Relaxed: the caller has seen the arrival of every sender that noted a hole.
     let mut next = head.header.slot.unused().swap(ptr::null_mut(), Ordering::Relaxed).cast::<Dropped>();
     let mut all = Vec::new();
     while !next.is_null() {
-        // SAFETY: from `Box::into_raw`, and in this list alone.
+        // SAFETY: from `Box::into_raw`, and only this list contains it.
         let dropped = *unsafe { Box::from_raw(next) };
         next = dropped.next;
         all.push(dropped);
@@ -45,54 +45,55 @@ pub(super) unsafe fn take_dropped(closure: FrameRef) -> Vec<Dropped> {
     all
 }
 
-/// One of a closure's holes has been filled.
+/// Notes that one of the closure's holes has been filled.
 ///
 /// # Safety
-/// It was this caller's, and the closure is not used any more.
+/// The hole was the caller's, and the caller does not use the closure any more.
 #[inline(always)]
 pub(super) unsafe fn filled(closure: FrameRef) {
-    // SAFETY: as long as a hole is open, the closure lives.
+    // SAFETY: the closure lives as long as one of its holes is open.
     if unsafe { head(closure) }.header.join.arrive() {
-        // SAFETY: the last to arrive has the closure alone.
+        // SAFETY: the last arrival has exclusive access to the closure.
         unsafe { full(closure) };
     }
 }
 
-/// A closure whose holes are all filled, or given up.
+/// Posts or destroys a closure whose holes have all been filled or given up.
 ///
 /// # Safety
-/// The caller has the closure alone.
+/// The caller has exclusive access to the live closure.
 #[inline(always)]
 unsafe fn full(closure: FrameRef) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the closure is live.
     let head = unsafe { head(closure) };
-    // Relaxed: the others have arrived.
+    // Relaxed: all other senders have arrived.
     if !head.header.slot.unused().load(Ordering::Relaxed).is_null() {
-        // SAFETY: the caller has the closure alone.
+        // SAFETY: the caller guarantees exclusive access to the closure.
         return unsafe { destroy(closure) };
     }
-    // SAFETY: the caller has the closure alone.
+    // SAFETY: the caller guarantees exclusive access to the closure.
     unsafe { post(closure) };
 }
 
 /// Queues a full closure.
 ///
 /// # Safety
-/// The caller has the closure alone.
+/// The caller has exclusive access to the live closure.
 #[inline(always)]
 pub(super) unsafe fn post(closure: FrameRef) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the closure is live.
     let number = unsafe { head(closure) }.number;
     match try_cx() {
         Some(cx) if cx.context().threads.number.get() == number => {
-            // SAFETY: set with the number, to the counter of this worker in this computation, which is not over.
+            // SAFETY: `posted` was set together with `number`, to this worker's counter in this computation, which is
+            // not over.
             add(unsafe { &*cx.context().threads.posted.get() }, 1, Ordering::Relaxed);
             cx.context().threads.push(closure);
             if cx.trips() {
                 attend(cx);
             }
         }
-        // SAFETY: the caller has the closure alone.
+        // SAFETY: the caller guarantees exclusive access to the closure.
         _ => unsafe { post_from_outside(closure) },
     }
 }
@@ -106,33 +107,33 @@ fn attend(cx: Cx) {
 #[cold]
 #[inline(never)]
 unsafe fn post_from_outside(closure: FrameRef) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the closure is live.
     let head = unsafe { head(closure) };
     if head.computation.post_from_outside(head.number) {
         suspend::make_ready(closure);
     } else {
-        // SAFETY: the caller has the closure alone.
+        // SAFETY: the caller guarantees exclusive access to the closure.
         unsafe { destroy(closure) };
     }
 }
 
-/// Gives up a hole of a closure, at that address.
+/// Gives up the hole of `closure` at address `hole`.
 ///
 /// # Safety
-/// It was this caller's, and is not filled.
+/// The hole was the caller's, and has not been filled.
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn give_up<T>(closure: FrameRef, hole: NonNull<T>) {
     let offset = hole.addr().get() - closure.addr().get();
-    // SAFETY: as long as a hole is open, the closure lives.
+    // SAFETY: the closure lives as long as one of its holes is open.
     let head = unsafe { head(closure) };
     let table = head.header.vtable.thread.expect("a closure has a thread");
     head.computation.unsent(head.number, || (table.argument)(offset, size_of::<T>()));
     let word = head.header.slot.unused();
-    // SAFETY: of who calls it.
+    // SAFETY: the caller of `Dropped::drop` guarantees that `at` is a valid `T`, which is not used any more.
     let drop = |at: NonNull<u8>| unsafe { at.cast::<T>().drop_in_place() };
     let mut dropped = Box::new(Dropped { offset, size: size_of::<T>(), drop, next: ptr::null_mut() });
-    // Relaxed, all: whoever reads the list has seen this arrive.
+    // Relaxed, all: the reader of the list has seen this sender's arrival.
     let mut next = word.load(Ordering::Relaxed);
     loop {
         dropped.next = next.cast();
@@ -140,41 +141,44 @@ pub(super) unsafe fn give_up<T>(closure: FrameRef, hole: NonNull<T>) {
         match word.compare_exchange(next, new.cast(), Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => break,
             Err(found) => {
-                // SAFETY: just made, and not published.
+                // SAFETY: from `Box::into_raw` above, and not published.
                 dropped = unsafe { Box::from_raw(new) };
                 next = found;
             }
         }
     }
-    // SAFETY: its hole has been noted.
+    // SAFETY: the hole was the caller's, and has been noted as given up.
     unsafe { filled(closure) };
 }
 
 thread_local! {
-    /// Closures that this thread is to destroy, while it destroys one: a chain of them may be as long as one likes. Null, or on
-    /// the stack of the outermost `destroy`. Without a destructor: other thread-locals' destructors may destroy closures.
+    /// Closures that this thread must destroy, while it destroys one: chains of closures have no length limit, so this
+    /// avoids recursion. Null, or on the stack of the outermost `destroy`. It has no destructor: destructors of other
+    /// thread-locals may destroy closures.
     static DYING: Cell<*mut Vec<FrameRef>> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Destroys a closure, and those that wait for what it will not send.
+/// Destroys a closure, and the closures that wait for arguments which it will not send.
 ///
 /// # Safety
-/// The caller has the closure alone.
+/// The caller has exclusive access to the live closure.
 #[cold]
 #[inline(never)]
 pub(super) unsafe fn destroy(closure: FrameRef) {
     let outermost = DYING.get();
     if !outermost.is_null() {
-        // SAFETY: on this thread's stack, further out, where nothing refers to it now.
+        // SAFETY: the list is on this thread's stack, in an outer call, which holds no reference to it now.
         return unsafe { (*outermost).push(closure) };
     }
     let dying = UnsafeCell::new(vec![closure]);
     DYING.set(dying.get());
-    // SAFETY: as above; the reference ends with the statement.
+    // SAFETY: the list is on this stack, and the reference ends with the statement.
     while let Some(next) = unsafe { (*dying.get()).pop() } {
-        // SAFETY: by the caller's word, or by that of who has put it on the list.
+        // SAFETY: the caller, or the nested `destroy` that listed `next`, guarantees exclusive access to the live
+        // closure.
         if let Some(table) = unsafe { head(next) }.header.vtable.thread {
-            // SAFETY: as above. What user code panics with has been caught; this is to be sure of the list.
+            // SAFETY: exclusive access, as above. `destroy` has caught the panics of user code; `quietly` protects the
+            // list.
             quietly(|| unsafe { (table.destroy)(next) });
         }
     }

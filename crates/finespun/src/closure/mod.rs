@@ -1,13 +1,13 @@
-//! Closures by hand: MIT's continuation-passing threads (PCM, the ancestor of Cilk), for those who want to write such code, or
-//! to generate it.
+//! Explicit closures: MIT's continuation-passing threads (PCM, the ancestor of Cilk), for programs that write such code
+//! by hand or generate it.
 //!
-//! A [`thread`](macro@thread) is a function that returns nothing and never waits. A *closure* is a thread with its arguments,
-//! of which some may be missing: [`make_closure!`] gives a typed, linear [`Cont`] for each hole, and whoever sends the last
-//! argument ([`send_argument`]) posts the closure. [`tail_call!`] goes on with another thread at the price of a call. Full
-//! closures run the last posted first, and are stolen the first posted first.
+//! A [`thread`](macro@thread) is a function that returns nothing and never waits. A *closure* is a thread with its
+//! arguments, of which some may be missing: [`make_closure!`] returns a typed, linear [`Cont`] for each hole, and the
+//! sender of the last argument ([`send_argument`]) posts the closure. [`tail_call!`] continues with another thread at
+//! the price of a call. A worker runs full closures last posted first; thieves steal them first posted first.
 //!
-//! Source: Halbherr, Zhou, Joerg, *MIMD-style parallel programming with continuation-passing threads*, sections 2 and 3, with
-//! the names of the paper. A program transcribes line by line:
+//! Source: Halbherr, Zhou, Joerg, *MIMD-style parallel programming with continuation-passing threads*, sections 2 and
+//! 3, with the names of the paper. A program transcribes line by line:
 //!
 //! | paper | here |
 //! |---|---|
@@ -22,14 +22,14 @@
 //! | `make_closure (foo, .., _ = [size])` | `make_closure!(foo, .., _[size])` |
 //! | `cont{k1, foo:vect2[i]}` | the i-th of `k1.vect2`, an iterator |
 //! | the `top` closure, expecting n results | [`top`](fn@top), [`top_of`] |
-//! | `make_closure` posts what is full (footnote 2) | `#[thread(post)]` |
+//! | `make_closure` posts a full closure (footnote 2) | `#[thread(post)]` |
 //!
-//! What there the programmer has to get right, types say here: a hole is filled once, by a value of its type; a closure that is
-//! not full cannot be posted; a vector without elements adds nothing to what is missing. What a thread takes is owned; what
-//! all of them read, they share ([`Top::sharing`]).
+//! Types enforce the rules that the paper leaves to the programmer: a hole is filled once, by a value of its type; a
+//! closure that is not full cannot be posted; a vector without elements adds nothing to the missing count. A thread
+//! owns its arguments; threads share read-only data by [`Top::sharing`].
 //!
-//! The closure is a frame of the task room, of which this room makes its own kind (`frame`, and `holes` for what becomes of it); who finds out that a
-//! computation is over stands in `computation` and `tally`, and how a worker runs one closure after the other in `session`.
+//! A closure is a frame of the task module, of a kind that this module defines (`frame`; `holes` for its life).
+//! `computation` and `tally` detect the end of a computation; `session` runs closures one after the other on a worker.
 
 mod argument;
 mod computation;
@@ -50,7 +50,7 @@ pub use tail::{IntoIter, Vector};
 pub use thread::{Postable, Thread, post};
 pub use top::{Body, Top, top, top_of};
 
-/// What generated code calls.
+/// Items that generated code calls.
 #[doc(hidden)]
 pub mod __rt {
     pub use super::argument::{Each, Elements, Given, In, Missing, Supply, Without};
@@ -58,30 +58,30 @@ pub mod __rt {
     pub use super::thread::{made, shared, stays};
 }
 
-/// Whether a type can travel, found out without asking that it can.
+/// Determines whether a type can travel, without a bound that requires it.
 mod migrates {
     use std::marker::PhantomData;
 
     use super::{Cont, Vector};
     use crate::Portable;
 
-    /// What an argument must be if its closure is to migrate.
+    /// Types that an argument must have if its closure is to migrate.
     pub trait Travels {}
     impl<T: Portable> Travels for T {}
     impl<T: Portable> Travels for Cont<T> {}
     impl<T: Portable> Travels for Vector<T> {}
 
-    /// Asks: the constant of the type itself if it travels, else that of the trait.
+    /// The query: the type's own constant if it travels, else the trait's.
     #[derive(Debug)]
     pub struct Probe<T>(PhantomData<T>);
     impl<T: Travels> Probe<T> {
-        /// It does.
+        /// `T` travels.
         pub const MIGRATES: bool = true;
     }
 
-    /// The other answer.
+    /// The negative answer.
     pub trait Never {
-        /// It does not.
+        /// `T` does not travel.
         const MIGRATES: bool = false;
     }
     impl<T> Never for Probe<T> {}

@@ -1,7 +1,8 @@
-//! Sessions: a worker runs one closure after the other, as long as it finds them in its own deque.
+//! Sessions: a worker runs one closure after the other, while its own deque has more.
 //!
-//! The first comes from the worker's loop, as any frame does. What is next is asked of the worker, which says no whenever its
-//! loop has something else to look after: so a session is bounded, and what waits elsewhere gets its turn as among frames.
+//! The first closure comes from the worker's loop, as any frame does. Before each further one, the session checks
+//! whether the loop must do something else. So a session is bounded, and other waiting work gets its turn as it does
+//! between frames.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -17,18 +18,18 @@ use super::frame::head;
 use super::holes::destroy;
 use super::tally::Tally;
 
-/// Threads of a computation run on this worker while this lives.
+/// A session: threads of one computation run on this worker until it is dropped.
 pub(super) struct Session {
     cx: Cx,
     computation: &'static Computation,
     tally: *const Tally,
-    /// How many have run.
+    /// Number of threads that have run.
     threads: u64,
     before: (u64, *const (), *const crate::atomics::AtomicU64),
 }
 
 impl Session {
-    /// Begins a session; something of the computation must be active until its end.
+    /// Begins a session. The computation must have an active closure or body until the session ends.
     pub(super) fn begin(cx: Cx, computation: &'static Computation) -> Session {
         // A closure's memory is free before its thread begins.
         cx.context().current.set(None);
@@ -42,7 +43,7 @@ impl Session {
         Session { cx, computation, tally, threads: 0, before }
     }
 
-    /// One more thread has run, or was destroyed.
+    /// Counts a thread that runs, or a closure that is destroyed.
     pub(super) fn count(&mut self) {
         self.threads += 1;
     }
@@ -56,20 +57,20 @@ impl Drop for Session {
         threads.computation.set(computation);
         threads.posted.set(posted);
         self.cx.context().counters.threads.add(self.threads);
-        // SAFETY: what has run was active until this says that it has ended.
+        // SAFETY: the session's closures count as active until `session_ends` counts their end, so the tally is valid.
         self.computation.session_ends(unsafe { &*self.tally }, self.threads);
     }
 }
 
 fn table(closure: FrameRef) -> &'static ThreadTable {
-    // SAFETY: a closure that is live.
+    // SAFETY: the caller passes a live closure.
     match unsafe { closure.as_ref() }.vtable.thread {
         Some(table) => table,
         None => unreachable!("a closure has a thread"),
     }
 }
 
-/// Ends the process when it is dropped by unwinding: whoever catches that would use a closure that is gone.
+/// Ends the process when it is dropped by unwinding: code that catches the panic would use a freed closure.
 struct Gone;
 
 impl Drop for Gone {
@@ -79,7 +80,7 @@ impl Drop for Gone {
     }
 }
 
-/// Runs the thread of a closure, and of those that follow. Does not unwind.
+/// Runs the thread of a closure, and of the closures that follow. Does not unwind.
 pub(super) unsafe fn run(first: FrameRef, cx: Cx, _: &mut bool) -> Poll<Status> {
     let gone = Gone;
     // SAFETY: the caller guarantees that the closure is ready, and that it alone runs it.
@@ -90,7 +91,7 @@ pub(super) unsafe fn run(first: FrameRef, cx: Cx, _: &mut bool) -> Poll<Status> 
 
 #[inline(always)]
 unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
-    // SAFETY: a closure that is ready.
+    // SAFETY: the caller guarantees that the closure is ready, and so live.
     let (computation, group) = unsafe { (head(first).computation, first.as_ref().group) };
     if computation.is_stopped() {
         // SAFETY: the caller guarantees that the closure is ready, and that it alone runs it.
@@ -102,7 +103,7 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
         let mut turns = cx.context().scheduler().turns();
         while let Some(closure) = next {
             session.count();
-            // SAFETY: full, and in no queue any more: this worker has it alone.
+            // SAFETY: the closure is full and in no queue any more, so this worker has exclusive access to it.
             unsafe { (table(closure).run)(closure) };
             turns -= 1;
             next = if turns == 0 { None } else { following(cx, group, computation) };
@@ -115,7 +116,7 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
     Poll::Ready(Status::Gone)
 }
 
-/// The next closure of this session, if there is one.
+/// Returns the next closure of this session, if any.
 #[inline(always)]
 fn following(cx: Cx, group: u32, computation: &Computation) -> Option<FrameRef> {
     let threads = &cx.context().threads;
@@ -127,27 +128,27 @@ fn following(cx: Cx, group: u32, computation: &Computation) -> Option<FrameRef> 
         Some(closure) => closure,
         None => cx.context().scheduler().next_shown()?,
     };
-    // SAFETY: ready, so live.
+    // SAFETY: the frame is ready, and so live.
     let header = unsafe { next.as_ref() };
     if header.vtable.thread.is_some() && header.group == group {
-        // SAFETY: a closure, which is live.
+        // SAFETY: the frame is a live closure, since its table has a thread.
         let of = unsafe { head(next) }.computation;
         if ptr::eq(of, computation) {
             return Some(next);
         }
     }
-    // Something else: that is for the worker's loop, which takes it next.
+    // The worker's loop must run this frame, and takes it next.
     threads.push(next);
     None
 }
 
-/// A ready closure is not to run: its group has been terminated, or its computation stopped.
+/// Destroys a ready closure that must not run: its group has been terminated, or its computation stopped.
 pub(super) unsafe fn cancel(closure: FrameRef, cx: Cx) -> Poll<Status> {
-    // SAFETY: a closure that is ready.
+    // SAFETY: the caller guarantees that the closure is ready, and so live.
     let computation = unsafe { head(closure) }.computation;
     let mut session = Session::begin(cx, computation);
     session.count();
-    // SAFETY: ready, and in no queue any more.
+    // SAFETY: the closure is ready and in no queue any more, so this worker has exclusive access to it.
     unsafe { destroy(closure) };
     drop(session);
     Poll::Ready(Status::Gone)

@@ -1,4 +1,5 @@
-//! Vectors in closures: as many elements as the closure was made with, behind its other arguments.
+//! Vectors in closures: elements stored behind the closure's other arguments. Their number is fixed when the closure is
+//! made.
 
 use std::alloc::{Layout, dealloc};
 use std::mem::{self, ManuallyDrop};
@@ -10,7 +11,7 @@ use crate::task::pool::{self, Class};
 
 use super::argument::{Dropped, is_dropped};
 
-/// What follows a thread's other arguments: nothing, or a [`Vector`]. Sealed.
+/// The part after a thread's other arguments: nothing, or a [`Vector`]. Sealed.
 pub trait Tail: Sized + Send + 'static {
     #[doc(hidden)]
     type Element: Send + 'static;
@@ -24,28 +25,29 @@ pub trait Tail: Sized + Send + 'static {
     #[doc(hidden)]
     fn bytes(length: Self::Length) -> usize;
 
-    /// The number of the element so many bytes behind the first.
+    /// Returns the index of the element at this offset from the first.
     #[doc(hidden)]
     fn index(offset: usize) -> usize {
         offset / size_of::<Self::Element>().max(1)
     }
 
-    /// The tail of a closure that runs.
+    /// Takes the tail of a closure that runs.
     ///
     /// # Safety
-    /// As many elements are there, in that memory, and are the tail's from now on.
+    /// `at` points to `length` initialized elements in `memory`, and the tail owns them from now on.
     #[doc(hidden)]
     unsafe fn take(memory: Memory, at: NonNull<u8>, length: Self::Length) -> Self;
 
     /// # Safety
-    /// As many elements are there.
+    /// `at` points to `length` initialized elements, which the caller may access exclusively.
     #[doc(hidden)]
     unsafe fn slice<'a>(at: NonNull<u8>, length: Self::Length) -> &'a mut [Self::Element];
 
-    /// Destroys the elements, of which the first is at that `offset`, but the dropped ones.
+    /// Destroys all elements except the dropped ones. The first element is at `at`, whose offset in the closure is
+    /// `offset`.
     ///
     /// # Safety
-    /// The others are there, and are not used any more.
+    /// The elements that are not dropped are initialized, and are not used any more.
     #[doc(hidden)]
     unsafe fn destroy(at: NonNull<u8>, offset: usize, length: Self::Length, dropped: &[Dropped]);
 }
@@ -72,31 +74,32 @@ impl Tail for () {
     unsafe fn destroy(_: NonNull<u8>, _: usize, (): (), _: &[Dropped]) {}
 }
 
-/// The vector that a thread's last parameter may be: a slice that the thread owns.
+/// The type of a thread's last parameter if it is a vector: a slice that the thread owns.
 ///
-/// It lies in the closure, which is kept for as long as the vector is. A `tail_call` hands it on without copying.
+/// The closure's memory contains the elements, and lives as long as the vector. A `tail_call` forwards the vector
+/// without copying.
 pub struct Vector<T> {
     elements: NonNull<T>,
     length: usize,
     memory: Memory,
 }
 
-/// The memory of a closure, or of a vector's elements; given back when this is dropped.
+/// The memory of a closure, or of a vector's elements; freed on drop.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Memory(Option<(NonNull<u8>, Source)>);
 
-/// Where memory is from.
+/// The allocator of a `Memory`.
 #[derive(Debug)]
 enum Source {
     Closure(Class),
-    /// A box of the program's.
+    /// A boxed slice of the program.
     Box(Layout),
 }
 
 impl Memory {
     /// # Safety
-    /// The closure's memory is of that class, and nobody else gives it back.
+    /// The closure's memory is of this class, and no other owner frees it.
     #[inline(always)]
     pub(super) unsafe fn of(closure: FrameRef, class: Class) -> Memory {
         Memory(Some((closure.cast(), Source::Closure(class))))
@@ -108,7 +111,8 @@ impl Memory {
 }
 
 impl Memory {
-    /// Gives the memory back. In place, so that of a closure without a vector nothing is left but the way to the pool.
+    /// Frees the memory. Takes `self` by value and inlines, so that for a closure without a vector only the call of the
+    /// pool remains.
     #[inline(always)]
     fn free(self) {
         ManuallyDrop::new(self).give_back();
@@ -117,9 +121,11 @@ impl Memory {
     #[inline(always)]
     fn give_back(&mut self) {
         match self.0.take() {
-            // SAFETY: the maker of this says that the memory is a closure's; what lay there is gone.
+            // SAFETY: the maker of this `Memory` guarantees that it is a closure's; its values have been moved out or
+            // destroyed.
             Some((memory, Source::Closure(class))) => unsafe { pool::free(memory, class) },
-            // SAFETY: a box's memory is the system's; what lay there is gone.
+            // SAFETY: the global allocator has allocated the box with this layout; its values have been moved out or
+            // destroyed.
             Some((memory, Source::Box(layout))) => unsafe { dealloc(memory.as_ptr(), layout) },
             None => {}
         }
@@ -132,9 +138,9 @@ impl Drop for Memory {
     }
 }
 
-// SAFETY: the vector owns its elements; the memory can be given back anywhere.
+// SAFETY: the vector owns its elements; any thread may free the memory.
 unsafe impl<T: Send> Send for Vector<T> {}
-// SAFETY: a shared one is a shared slice.
+// SAFETY: a shared vector gives access to a shared slice only.
 unsafe impl<T: Sync> Sync for Vector<T> {}
 
 impl<T: Send + 'static> Tail for Vector<T> {
@@ -156,18 +162,18 @@ impl<T: Send + 'static> Tail for Vector<T> {
     }
 
     unsafe fn slice<'a>(at: NonNull<u8>, length: usize) -> &'a mut [T] {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees `length` initialized elements, and exclusive access to them.
         unsafe { NonNull::slice_from_raw_parts(at.cast(), length).as_mut() }
     }
 
     unsafe fn destroy(at: NonNull<u8>, offset: usize, length: usize, dropped: &[Dropped]) {
         let size = size_of::<T>();
-        // Elements without a size all lie in one place, and are all alike.
+        // Zero-sized elements all have one offset, and are interchangeable.
         let alike = dropped.iter().filter(|hole| size == 0 && hole.offset == offset && hole.size == 0).count();
         for within in (0..length.saturating_sub(alike)).map(|index| index * size) {
             if size == 0 || !is_dropped(dropped, offset + within, size) {
-                // User code, whose panics have nowhere to go.
-                // SAFETY: by the caller's word.
+                // User code, whose panics cannot be reported.
+                // SAFETY: the caller guarantees that elements which are not dropped are initialized and unused.
                 quietly(|| unsafe { at.add(within).cast::<T>().drop_in_place() });
             }
         }
@@ -178,7 +184,7 @@ impl<T> Deref for Vector<T> {
     type Target = [T];
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: as many elements, which are the vector's.
+        // SAFETY: the vector owns `length` initialized elements.
         unsafe { NonNull::slice_from_raw_parts(self.elements, self.length).as_ref() }
     }
 }
@@ -186,7 +192,7 @@ impl<T> Deref for Vector<T> {
 impl<T> DerefMut for Vector<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above.
+        // SAFETY: the vector owns `length` initialized elements, and `&mut self` is exclusive.
         unsafe { NonNull::slice_from_raw_parts(self.elements, self.length).as_mut() }
     }
 }
@@ -194,9 +200,9 @@ impl<T> DerefMut for Vector<T> {
 impl<T> Drop for Vector<T> {
     #[inline]
     fn drop(&mut self) {
-        // Afterwards, also if a destructor panics.
+        // Frees the memory afterwards, even if a destructor panics.
         let _memory = self.memory.take();
-        // SAFETY: the vector's own, and not used any more.
+        // SAFETY: the vector owns its elements, which are not used any more.
         unsafe { NonNull::slice_from_raw_parts(self.elements, self.length).drop_in_place() };
     }
 }
@@ -207,7 +213,7 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Vector<T> {
     }
 }
 
-/// Of what a `tail_call` gives: elements that lie in no closure yet.
+/// For an argument of `tail_call`: elements that are not part of a closure yet.
 impl<T> FromIterator<T> for Vector<T> {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Vector<T> {
         Vector::from(Vec::from_iter(elements))
@@ -248,7 +254,7 @@ pub struct IntoIter<T> {
     _memory: Memory,
 }
 
-// SAFETY: as for the vector.
+// SAFETY: the iterator owns its elements, as the vector did; any thread may free the memory.
 unsafe impl<T: Send> Send for IntoIter<T> {}
 
 impl<T> Iterator for IntoIter<T> {
@@ -260,9 +266,9 @@ impl<T> Iterator for IntoIter<T> {
         }
         self.left -= 1;
         let element = self.next;
-        // SAFETY: within the elements, or one past their end.
+        // SAFETY: the offset is within the elements, or one past their end.
         self.next = unsafe { element.add(1) };
-        // SAFETY: not read before, and not again.
+        // SAFETY: the element is initialized, and is read only here.
         Some(unsafe { element.read() })
     }
 
@@ -275,7 +281,7 @@ impl<T> ExactSizeIterator for IntoIter<T> {}
 
 impl<T> Drop for IntoIter<T> {
     fn drop(&mut self) {
-        // SAFETY: those that have not been read. The memory goes afterwards.
+        // SAFETY: the elements that have not been read are initialized and owned. `_memory` is freed afterwards.
         unsafe { NonNull::slice_from_raw_parts(self.next, self.left).drop_in_place() };
     }
 }
@@ -286,19 +292,19 @@ impl<T> std::fmt::Debug for IntoIter<T> {
     }
 }
 
-/// Writes `length` elements, which the iterator says that it has.
+/// Writes the `length` elements of the iterator, which has reported this length.
 ///
 /// # Panics
-/// If it has fewer; then, or if it panics, those that have been written are destroyed.
+/// If the iterator has fewer elements. Then, or if the iterator panics, the written elements are destroyed.
 ///
 /// # Safety
-/// Room for as many elements.
+/// `at` has room for `length` elements.
 #[inline(always)]
 pub(super) unsafe fn write_all<T>(at: NonNull<T>, length: usize, mut elements: impl Iterator<Item = T>) {
     struct Written<T>(NonNull<T>, usize);
     impl<T> Drop for Written<T> {
         fn drop(&mut self) {
-            // SAFETY: as many have been written.
+            // SAFETY: this number of elements has been written.
             unsafe { NonNull::slice_from_raw_parts(self.0, self.1).drop_in_place() };
         }
     }
@@ -308,11 +314,11 @@ pub(super) unsafe fn write_all<T>(at: NonNull<T>, length: usize, mut elements: i
         let Some(element) = elements.next() else {
             panic!("an iterator of {length} elements gave {} only", written.1);
         };
-        // SAFETY: below the length.
+        // SAFETY: the index is below `length`, and the caller guarantees room for `length` elements.
         unsafe { at.add(written.1).write(element) };
         written.1 += 1;
     }
-    // It may panic, too.
+    // Before the `forget`: the drop may panic, too.
     drop(elements);
     mem::forget(written);
 }

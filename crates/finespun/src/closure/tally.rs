@@ -1,36 +1,37 @@
-//! How it is found out that no closure of a computation is active any more.
+//! Termination detection: finds out that no closure of a computation is active any more.
 //!
-//! Nobody counts them in one place: each worker counts what it has posted, and what it has ended, alone and without a locked
-//! instruction.
+//! No central counter exists: each worker counts the closures that it has posted and those that it has ended, in
+//! counters that it alone writes, without a locked instruction.
 //!
 //! ```text
-//!   posted[w] + 1     before the closure is seen by others
+//!   posted[w] + 1     before other threads can see the closure
 //!   ended[w]  + n     after a *session*, in which worker w has run n threads, one after the other
 //!
-//!   a look:  E = the sum of all `ended`, then P = the sum of all `posted`; over if E = P
+//!   a check: E = the sum of all `ended`, then P = the sum of all `posted`; over if E = P
 //! ```
 //!
-//! **A look does not err.** Both sums only grow, and never is more ended than posted. So at the moment t between the two,
-//! E <= ended(t) <= posted(t) <= P, and E = P means that none was active at t; nothing but an active closure, or somebody
-//! outside, posts another. Who reads `ended[w]` (Acquire) sees what the threads of that session did, the posts of the closures
-//! that they took over included (a thief has seen the poster's count), so P is not too small.
+//! **A check has no false positive.** Both sums only grow, and `ended` never exceeds `posted`. So at the moment t
+//! between the two sums, E <= ended(t) <= posted(t) <= P, and E = P means that no closure was active at t; only an
+//! active closure, or a thread outside, posts another. A thread that reads `ended[w]` (Acquire) sees everything that
+//! the threads of that session did, including the posts of the closures that they stole (a thief has seen the poster's
+//! count), so P is not too small.
 //!
-//! **The end is not missed.** Each session ends by counting, a fence, and a look if the top is gone; who makes the top gone
-//! does so within a session, or else looks after a fence of its own. The last of these fences, in their total order, comes
-//! after all counts, and after the top has gone.
+//! **The end is not missed.** Each session ends with a count, a fence, and a check if the top closure has ended. A
+//! thread that ends the top closure does so within a session, or else checks after a fence of its own. The last of
+//! these fences, in their total order, comes after all counts, and after the end of the top closure.
 
 use crossbeam_utils::CachePadded;
 
 use crate::atomics::{AtomicBool, AtomicU64, Ordering, fence};
 
-/// What one worker has done for a computation.
+/// The counts of one worker for a computation.
 #[derive(Default)]
 pub(super) struct Tally {
     posted: AtomicU64,
     ended: AtomicU64,
 }
 
-/// Adds to a counter that no other thread writes.
+/// Adds `count` to a counter that no other thread writes.
 #[inline(always)]
 pub(super) fn add(counter: &AtomicU64, count: u64, order: Ordering) {
     // Relaxed: only this thread writes it.
@@ -38,29 +39,29 @@ pub(super) fn add(counter: &AtomicU64, count: u64, order: Ordering) {
 }
 
 impl Tally {
-    /// Where this worker's posts are counted.
+    /// Returns the counter of this worker's posts.
     pub(super) fn posts(&self) -> &AtomicU64 {
         &self.posted
     }
 
-    /// A session of so many threads has ended.
+    /// Counts the `threads` threads of a session that has ended.
     pub(super) fn ended(&self, threads: u64) {
-        // Release: what the threads did comes before a look that sees their end.
+        // Release: the threads' effects come before a check that sees their end.
         add(&self.ended, threads, Ordering::Release);
     }
 }
 
-/// What all workers have done.
+/// The counts of all workers.
 pub(super) struct Tallies {
     workers: Box<[CachePadded<Tally>]>,
-    /// Posted from elsewhere than a session.
+    /// Number of closures posted outside sessions.
     outside: AtomicU64,
-    /// The top closure is gone.
+    /// Whether the top closure has ended.
     topped: AtomicBool,
 }
 
 impl Tallies {
-    /// Of so many workers.
+    /// Creates the tallies of `workers` workers.
     pub(super) fn new(workers: usize) -> Tallies {
         let workers = (0..workers).map(|_| CachePadded::new(Tally::default())).collect();
         Tallies { workers, outside: AtomicU64::new(0), topped: AtomicBool::new(false) }
@@ -70,9 +71,9 @@ impl Tallies {
         self.workers.len()
     }
 
-    /// From the beginning, with one that is active and was posted from outside.
+    /// Starts again, with one active closure that was posted from outside.
     pub(super) fn reset(&self) {
-        // Relaxed, all: nobody is in a session of it, and who looks has the lock that the caller has.
+        // Relaxed, all: no session of this computation is open, and a check takes the lock that the caller holds.
         for tally in &self.workers {
             tally.posted.store(0, Ordering::Relaxed);
             tally.ended.store(0, Ordering::Relaxed);
@@ -81,40 +82,41 @@ impl Tallies {
         self.topped.store(false, Ordering::Relaxed);
     }
 
-    /// The counts of one worker.
+    /// Returns the counts of one worker.
     pub(super) fn of(&self, worker: usize) -> &Tally {
         &self.workers[worker]
     }
 
-    /// One is about to be posted from elsewhere than a session. Under the lock that looks take.
+    /// Counts a closure that is about to be posted outside a session. The caller holds the lock that checks take.
     pub(super) fn post_from_outside(&self) {
         // Relaxed: under the lock.
         self.outside.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The top closure is gone. The caller's session ends later, or the caller asks [`is_topped`](Tallies::is_topped).
+    /// Notes that the top closure has ended. The caller's session ends later, or the caller calls
+    /// [`is_topped`](Tallies::is_topped).
     pub(super) fn top(&self) {
         // Relaxed: ordered by the fence that follows.
         self.topped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether there is something to look for, after a session, or after the top has gone.
+    /// Returns whether a check is due. Called after a session, or after the top closure has ended.
     pub(super) fn is_topped(&self) -> bool {
-        // "The end is not missed".
+        // See "The end is not missed".
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fence.
         self.topped.load(Ordering::Relaxed)
     }
 
-    /// The look. Under the lock.
+    /// Checks whether the computation is over. The caller holds the lock.
     pub(super) fn are_over(&self) -> bool {
-        // Relaxed: who has the lock has asked before, or will.
+        // Relaxed: the holder of the lock has called `is_topped` before, or will.
         if !self.topped.load(Ordering::Relaxed) {
             return false;
         }
-        // Acquire: see "A look does not err".
+        // Acquire: see "A check has no false positive".
         let ended: u64 = self.workers.iter().map(|tally| tally.ended.load(Ordering::Acquire)).sum();
-        // Relaxed: not before `ended`; at least what their Acquire has shown.
+        // Relaxed: ordered after the Acquire loads of `ended`, so at least the values that they made visible.
         let posted: u64 = self.workers.iter().map(|tally| tally.posted.load(Ordering::Relaxed)).sum();
         // Relaxed: changed under the lock.
         ended == posted + self.outside.load(Ordering::Relaxed)
@@ -127,11 +129,11 @@ mod models {
     use crate::atomics::{Arc, Mutex, UnsafeCell, lock, thread};
     use loom::model::Builder;
 
-    /// A computation of two workers, in which closures run, and who waits for its end.
+    /// A computation of two workers that run closures, and the waiter for its end.
     struct Model {
         tallies: Tallies,
         waiting: Mutex<bool>,
-        /// What threads write, which the end is to see.
+        /// Data that threads write, and that the end must see.
         notes: [UnsafeCell<bool>; 3],
         /// Closures that can be taken, each once.
         queue: Mutex<Vec<usize>>,
@@ -150,12 +152,13 @@ mod models {
             lock(&self.queue).push(closure);
         }
 
-        /// Runs what is there, as one session; the thread of closure 0 posts 1, that of 1 posts 2, that of 2 is the top's.
+        /// Runs the queued closures as one session. The thread of closure 0 posts 1, the thread of 1 posts 2; 2 is the
+        /// top closure.
         fn session(&self, worker: usize, mut threads: u64) -> bool {
             loop {
                 let Some(closure) = lock(&self.queue).pop() else { break };
                 threads += 1;
-                // SAFETY: each closure runs once; the end reads. Loom checks it.
+                // SAFETY: each closure runs once, and the reads follow the end of the computation. Loom checks it.
                 self.notes[closure].with_mut(|note| unsafe { *note = true });
                 match closure {
                     2 => self.tallies.top(),
@@ -165,7 +168,7 @@ mod models {
             self.end(worker, threads)
         }
 
-        /// Ends a session; whether the computation ends by that.
+        /// Ends a session. Returns whether the computation ends with it.
         fn end(&self, worker: usize, threads: u64) -> bool {
             self.tallies.of(worker).ended(threads);
             if !self.tallies.is_topped() {
@@ -177,7 +180,7 @@ mod models {
             }
             *waiting = false;
             for note in &self.notes {
-                // SAFETY: as above.
+                // SAFETY: the computation is over, so no thread writes. Loom checks it.
                 assert!(note.with(|note| unsafe { *note }), "all have run before the end");
             }
             true
@@ -190,7 +193,7 @@ mod models {
         builder.preemption_bound.get_or_insert(3);
         builder.check(|| {
             let model = Model::new();
-            // The body has posted the first, and is a session of worker 0 itself.
+            // The body has posted the first closure, and counts as a session of worker 0.
             model.post(0, 0);
             let other = {
                 let model = Arc::clone(&model);
@@ -198,7 +201,7 @@ mod models {
             };
             let first = model.session(0, 1);
             let second = other.join().unwrap();
-            // What a session leaves is for the next one.
+            // The next session runs the closures that a session leaves.
             let third = model.session(0, 0);
             assert_eq!([first, second, third].iter().filter(|&&ended| ended).count(), 1, "it ends, once");
         });

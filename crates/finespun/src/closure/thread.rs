@@ -1,4 +1,4 @@
-//! Threads: what `#[thread]` makes of a function, and what is done with their closures.
+//! Threads: the trait that `#[thread]` implements, and the operations on their closures.
 
 use std::any::Any;
 
@@ -10,17 +10,18 @@ use super::frame::{self, Closure};
 use super::holes;
 use super::tail::Tail;
 
-/// A function marked [`#[thread]`](macro@super::thread): code whose calls can be described by closures.
+/// A function marked [`#[thread]`](macro@super::thread): code whose calls closures describe.
 ///
-/// The attribute implements it. A thread returns nothing, runs to its end once it has begun, and sends its results.
+/// The attribute implements this trait. A thread returns nothing, runs to its end once it has begun, and sends its
+/// results.
 pub trait Thread: Sized + 'static {
-    /// The types of its parameters but a vector.
+    /// The types of its parameters except a vector.
     #[doc(hidden)]
     type Fixed: Parameters;
-    /// Its vector, or nothing.
+    /// Its vector, or `()`.
     #[doc(hidden)]
     type Tail: Tail;
-    /// What `make_closure!` delivers for a full closure.
+    /// The result of `make_closure!` for a full closure.
     #[doc(hidden)]
     type Full;
     /// Its name.
@@ -28,7 +29,8 @@ pub trait Thread: Sized + 'static {
     /// The names of its parameters.
     #[doc(hidden)]
     const PARAMETERS: &'static [&'static str];
-    /// Whether all arguments can travel to other processes: they are [`Portable`](crate::Portable), or continuations of such.
+    /// Whether all arguments can travel to other processes: each is [`Portable`](crate::Portable), or a continuation or
+    /// vector of a portable type.
     const MIGRATES: bool;
 
     #[doc(hidden)]
@@ -38,7 +40,7 @@ pub trait Thread: Sized + 'static {
     fn full(closure: Closure<Self>) -> Self::Full;
 }
 
-/// A full closure. What [`post`] takes.
+/// A full closure, as [`post`] requires it.
 #[diagnostic::on_unimplemented(
     message = "only a full closure can be posted",
     label = "this is what a closure with missing arguments gives: their continuations",
@@ -52,25 +54,24 @@ pub trait Postable {
 impl<Th: Thread> Postable for Closure<Th> {
     #[inline(always)]
     fn post(self) {
-        // SAFETY: full, and nobody else has it.
+        // SAFETY: the closure is full, and `self` had exclusive access to it.
         unsafe { holes::post(self.into_frame()) };
     }
 }
 
-/// Hands a full closure over to the scheduler: its thread will run on this worker, the last posted first, unless another worker
-/// takes it, the first posted first.
+/// Hands a full closure to the scheduler. This worker runs its closures last posted first; other workers steal them
+/// first posted first.
 ///
-/// A closure with missing arguments is posted by whoever sends the last of them; that it cannot be posted before is an error
-/// at compile time.
+/// The sender of the last missing argument posts a closure with holes; posting it earlier is a compile error.
 ///
-/// Others come to see it when they ask for work and this worker posts, or ends a thread: a thread does not wait for
-/// what it has posted, by whatever means. Cost: as a push onto a list.
+/// Another worker that asks for work sees the closure when this worker next posts, or ends a thread: a thread must not
+/// wait, by any means, for a closure that it has posted. Cost: a push onto a list.
 #[inline(always)]
 pub fn post<C: Postable>(closure: C) {
     closure.post();
 }
 
-/// Makes a closure; its holes' continuations, and those of its vector's elements.
+/// Makes a closure. Returns the continuations of its holes and of its vector's elements.
 #[doc(hidden)]
 #[inline(always)]
 pub fn made<Th, S, E>(
@@ -85,7 +86,7 @@ where
     frame::make(supplies, elements)
 }
 
-/// Whether a tail call stays on the stack: there is room, and nobody wants anything of this worker.
+/// Returns whether a tail call stays on the stack: the stack has room, and no request for this worker is pending.
 #[doc(hidden)]
 #[inline(always)]
 pub fn stays() -> bool {
@@ -95,13 +96,13 @@ pub fn stays() -> bool {
     }
 }
 
-/// The computation whose thread runs here.
+/// Returns the computation whose thread runs on this worker.
 fn current(cx: Cx) -> Option<&'static Computation> {
-    // SAFETY: null, or a record, which is never freed.
+    // SAFETY: the pointer is null, or points to a record, which is never freed.
     unsafe { cx.context().threads.computation.get().cast::<Computation>().as_ref() }
 }
 
-/// Calls a thread with what its computation shares. Costs two loads and a comparison of types.
+/// Calls a thread with the value that its computation shares. Costs two loads and a comparison of types.
 ///
 /// # Panics
 /// If the computation shares no `S`.
@@ -116,7 +117,7 @@ pub fn shared<S: Any + Send + Sync>(thread: &'static str, enter: impl FnOnce(&S)
         )
     }
 
-    // SAFETY: a thread of the computation is about to run here, until this returns.
+    // SAFETY: a thread of this computation is active here until `enter` returns, and the result is not kept longer.
     let shared = try_cx().and_then(current).and_then(|computation| unsafe { computation.shared() });
     match shared.and_then(Shared::get::<S>) {
         Some(shared) => enter(shared),

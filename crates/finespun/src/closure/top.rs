@@ -27,12 +27,12 @@ use super::thread::Thread;
 
 /// Begins a computation of closures, and waits for its result: the paper's `top` closure.
 ///
-/// `body` makes the first closures, which get the continuation of the result. `top` delivers when nothing of the computation
-/// is left: it runs last (section 2.3 of the PCM paper).
+/// `body` makes the first closures, and receives the continuation of the result. `top` returns the result when the
+/// computation has no active closure left: the top closure runs last (section 2.3 of the PCM paper).
 ///
 /// # Panics
-/// With the first panic of a thread, after which no thread begins; if the result's continuation was dropped, or
-/// one on the way to it, with the name of that argument.
+/// With the first panic of a thread, after which no thread begins. If the result's continuation was dropped, or a
+/// continuation that it depends on, with the name of the dropped argument.
 ///
 /// ```
 /// use finespun::closure::{Cont, make_closure, post, send_argument, tail_call, thread, top};
@@ -63,7 +63,7 @@ pub fn top<T: Send + 'static, F: FnOnce(Cont<T>) + Send>(body: F) -> Top<One<T, 
     Top { body: One(body, PhantomData), shared: None, place: Location::caller() }
 }
 
-/// As [`top`], for any number of results of one type, which are delivered in the order of their continuations.
+/// Like [`top`], for any number of results of one type, which are returned in the order of their continuations.
 ///
 /// # Panics
 /// As [`top`].
@@ -86,7 +86,7 @@ pub fn top_of<T: Send + 'static, F: FnOnce(Conts<T>) + Send>(results: usize, bod
     Top { body: Many(results, body, PhantomData), shared: None, place: Location::caller() }
 }
 
-/// The task that [`top`] and [`top_of`] make.
+/// The task returned by [`top`] and [`top_of`].
 #[must_use = "a task does nothing until it is awaited, joined, spawned or run"]
 pub struct Top<B> {
     body: B,
@@ -95,8 +95,8 @@ pub struct Top<B> {
 }
 
 impl<B> Top<B> {
-    /// Gives all threads of the computation a value to read: what is too large, or too often used, to be an argument. A
-    /// thread takes it as a first parameter of its own kind.
+    /// Gives all threads of the computation shared read access to a value that is too large, or too often used, to be
+    /// an argument. A thread takes it as its first parameter, marked `#[shared]`.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -118,12 +118,12 @@ impl<B> Top<B> {
     }
 }
 
-/// What makes the first closures of a computation.
+/// The code that makes the first closures of a computation.
 pub trait Body {
-    /// One result.
+    /// The type of one result.
     #[doc(hidden)]
     type Result: Send + 'static;
-    /// All of them, as they are delivered.
+    /// The type of all results together, as the task returns them.
     #[doc(hidden)]
     type Output;
     #[doc(hidden)]
@@ -155,7 +155,7 @@ impl<T: Send + 'static, F: FnOnce(Cont<T>) + Send> Body for One<T, F> {
     }
 }
 
-/// A body with so many results.
+/// A body with any number of results.
 #[doc(hidden)]
 pub struct Many<T, F>(usize, F, PhantomData<fn() -> T>);
 
@@ -173,10 +173,10 @@ impl<T: Send + 'static, F: FnOnce(Conts<T>) + Send> Body for Many<T, F> {
     }
 }
 
-/// Where the results come to.
+/// The place where the top closure stores the results.
 type Landing<T> = Arc<Mutex<Option<Vec<T>>>>;
 
-/// The top closure's thread: takes the results to where they are waited for.
+/// The top closure's thread: stores the results where `top` finds them.
 struct Last<T>(PhantomData<fn() -> T>);
 
 impl<T: Send + 'static> Thread for Last<T> {
@@ -196,7 +196,7 @@ impl<T: Send + 'static> Thread for Last<T> {
     }
 }
 
-/// Says that the top closure is gone when it is dropped: after it has run, or when it is destroyed.
+/// Reports on drop that the top closure has ended: after it has run, or when it is destroyed.
 struct Report<T> {
     landing: Landing<T>,
     computation: &'static Computation,
@@ -237,7 +237,7 @@ impl<B: Body> Task for Top<B> {
 
 type End = Suspend<(), Box<dyn FnOnce(Continuation<()>) + Send>>;
 
-/// Waits until the computation is over.
+/// A body that waits until the computation is over.
 struct TopBody<B: Body> {
     computation: &'static Computation,
     landing: Landing<B::Result>,
@@ -253,7 +253,7 @@ impl<B: Body> TopBody<B> {
     const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
 
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
-        // SAFETY: the worker loop runs a frame exclusively.
+        // SAFETY: the worker's loop runs a frame exclusively.
         let this = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
         if !this.over {
             this.over = true;
@@ -271,7 +271,7 @@ impl<B: Body> TopBody<B> {
             }
         }
         drop(this.computation.finish());
-        // SAFETY: passed on; nothing of the computation is left.
+        // SAFETY: the worker's loop runs `frame` exclusively, and no part of the computation is left.
         unsafe { cancel(frame, cx) }
     }
 }

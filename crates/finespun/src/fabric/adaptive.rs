@@ -1,40 +1,40 @@
-//! Push and pull in one: a message is pushed while there is credit, and pulled otherwise.
+//! Push and pull combined: a message is pushed while credit is left, and pulled otherwise.
 //!
-//! So a receiver that keeps up gets its messages by the shorter way, and a slow one stalls nobody before its senders' own
-//! buffers are out. Order between a pair survives the change:
+//! So a receiver that keeps up gets its messages by the shorter way, and a slow one stalls no sender before that
+//! sender's own buffers are in use. The order between a pair of nodes survives a change of transport:
 //!
-//! - a pulled message says how many the receiver has received from its ring once all that this sender pushed before is
-//!   among them, and is not received before;
-//! - a sender goes back to pushing when all that it sent to that receiver by the other way has been received. It looks for
-//!   that now and then only: where it looks, the receiver or the next sender has written.
+//! - A pulled message contains the number of messages that the receiver has received from its ring once it has received
+//!   all that this sender pushed before. The receiver does not receive it earlier.
+//! - A sender returns to pushing when the receiver has received all its pulled messages. It checks for that only now
+//!   and then, because the receiver or the next sender has written the cache line that it reads.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
 
 use super::{pull, push};
 
-/// Messages that are pulled before their sender looks whether it can push again.
+/// Pulled messages between two checks whether the sender can push again.
 const STAY: u32 = if cfg!(loom) { 1 } else { 8 };
 
 /// A message that is pulled.
 struct Pulled<T> {
-    /// How many messages the receiver must have received from its ring before.
+    /// The number of messages that the receiver must have received from its ring before.
     after: u64,
     value: T,
 }
 
-/// Which ways a node takes.
+/// The transports that a node uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ways {
-    /// Only the one.
+    /// Push only.
     Push,
-    /// Only the other.
+    /// Pull only.
     Pull,
-    /// Either.
+    /// Both.
     Both,
 }
 
-/// How a message has been sent.
+/// The transport that took a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// Into the receiver's ring.
@@ -43,24 +43,25 @@ pub enum Sent {
     Pulled,
 }
 
-/// A node: sends to all nodes, itself included, and receives what they send to it.
+/// A node: sends to all nodes, itself included, and receives the messages that they send to it.
 pub struct Node<T> {
     ways: Ways,
     push: push::Node<T>,
     pull: pull::Node<Pulled<T>>,
-    /// By receiver: 0 if nothing is under way there that is pulled; else one more than how many are to be pulled before
-    /// this node looks.
+    /// By receiver: 0 if no pulled message is in flight there, as far as this node knows; otherwise one more than the
+    /// number of messages to pull before this node checks again.
     pulling: Box<[Cell<u32>]>,
-    /// The last message was pushed: now one that is pulled comes first.
+    /// Set if the last message received was pushed: then a pulled one is tried first.
     turn: Cell<bool>,
 }
 
-/// `nodes` nodes, each of which may have `share` messages under way to each in its ring, and `quota` in its own memory.
+/// Creates `nodes` nodes. Each may have `share` messages in flight to each node in its ring, and `quota` in its own
+/// memory.
 ///
 /// # Panics
-/// If one of them is 0.
+/// If `nodes`, or the room of a transport in use, is 0.
 pub fn net_of<T: Send>(nodes: usize, ways: Ways, share: u32, quota: u32) -> Vec<Node<T>> {
-    // What is not used takes no room.
+    // A transport that is not used gets minimal room.
     let pushes = push::net(nodes, if ways == Ways::Pull { 1 } else { share });
     let pulls = pull::net(nodes, if ways == Ways::Push { 1 } else { quota });
     let pulling = || (0..nodes).map(|_| Cell::new(0)).collect();
@@ -68,7 +69,7 @@ pub fn net_of<T: Send>(nodes: usize, ways: Ways, share: u32, quota: u32) -> Vec<
     pushes.into_iter().zip(pulls).map(node).collect()
 }
 
-/// The same with both ways, and as much room in either.
+/// Creates a net that uses both transports, with the same room in either.
 pub fn net<T: Send>(nodes: usize, room: u32) -> Vec<Node<T>> {
     net_of(nodes, Ways::Both, room, room)
 }
@@ -77,10 +78,10 @@ impl<T: Send> Node<T> {
     /// Sends `value` to node `to`. Never waits.
     ///
     /// # Errors
-    /// With the value, if neither way has room.
+    /// Returns the value if neither transport has room.
     ///
     /// # Panics
-    /// If there is no such node.
+    /// If node `to` does not exist.
     #[inline]
     pub fn send(&self, to: usize, value: T) -> Result<(), T> {
         let mut value = Some(value);
@@ -90,26 +91,27 @@ impl<T: Send> Node<T> {
         }
     }
 
-    /// The same of the message that `make` makes; how it has been sent. If it has not, nothing was made.
+    /// Like [`send`](Node::send), for a message that `make` makes. Returns the transport that took it. If none did,
+    /// `make` was not called.
     ///
     /// # Panics
     /// As [`send`](Node::send). `make` must not panic.
     #[inline(always)]
     pub fn send_with(&self, to: usize, mut make: impl FnMut() -> T) -> Option<Sent> {
-        // SAFETY: the place is this message's.
+        // SAFETY: the place is valid for a `T`, and no other thread accesses it yet.
         let write = |place: NonNull<T>| unsafe { place.write(make()) };
-        // SAFETY: the place holds the message then.
+        // SAFETY: `write` initializes the place with the message.
         unsafe { self.send_in_place(to, write) }
     }
 
-    /// The same of a message that `write` writes where it is to lie; how it has been sent. If it has not, `write` was not
-    /// called.
+    /// Like [`send`](Node::send), for a message that `write` writes in its final place. Returns the transport that took
+    /// it. If none did, `write` was not called.
     ///
     /// # Safety
-    /// `write` makes the place hold a `T`.
+    /// `write` initializes the place with a `T`.
     ///
     /// # Panics
-    /// If there is no such node. `write` must not panic.
+    /// If node `to` does not exist. `write` must not panic.
     #[inline(always)]
     pub unsafe fn send_in_place(&self, to: usize, mut write: impl FnMut(NonNull<T>)) -> Option<Sent> {
         let pushes = match self.ways {
@@ -117,7 +119,7 @@ impl<T: Send> Node<T> {
             Ways::Pull => false,
             Ways::Both => self.may_push(to),
         };
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that `write` initializes the place with a `T`.
         if pushes && unsafe { self.push.send_in_place(to, &mut write) } {
             return Some(Sent::Pushed);
         }
@@ -126,12 +128,12 @@ impl<T: Send> Node<T> {
         }
         let write = |place: NonNull<Pulled<T>>| {
             let place = place.as_ptr();
-            // SAFETY: the place is this message's.
+            // SAFETY: the place is valid for a `Pulled<T>`, and no other thread accesses it yet.
             unsafe { (&raw mut (*place).after).write(self.push.sent(to)) };
-            // SAFETY: as above.
+            // SAFETY: a pointer to a field of a valid place is not null.
             write(unsafe { NonNull::new_unchecked(&raw mut (*place).value) });
         };
-        // SAFETY: the place holds a number, and by the caller's word a value.
+        // SAFETY: `write` initializes `after`, and the caller guarantees that its own `write` initializes `value`.
         let sent = unsafe { self.pull.send_in_place(to, write) };
         if pushes && sent {
             self.pulling[to].set(1 + STAY);
@@ -139,7 +141,7 @@ impl<T: Send> Node<T> {
         sent.then_some(Sent::Pulled)
     }
 
-    /// Whether nothing is under way to node `to` that is pulled, as far as this node has looked.
+    /// Returns whether no pulled message is in flight to node `to`, as far as this node has checked.
     #[inline(always)]
     fn may_push(&self, to: usize) -> bool {
         let pulling = &self.pulling[to];
@@ -160,37 +162,37 @@ impl<T: Send> Node<T> {
         }
     }
 
-    /// Whether a message is there, or almost; any thread may ask.
+    /// Returns whether a message is available, or about to be; any thread may ask.
     #[inline]
     pub fn waits(&self) -> bool {
         self.push.waits() || self.pull.waits()
     }
 
-    /// The receiver will not look for a while.
+    /// Called when the receiver will not poll for a while.
     pub fn rest(&self) {
         self.pull.rest();
     }
 
-    /// The next message, and who sent it. Never waits.
+    /// Receives the next message, with its sender's index. Never waits.
     #[inline]
     pub fn receive(&self) -> Option<(usize, T)> {
-        // SAFETY: the value is read.
+        // SAFETY: `read` moves the value out.
         unsafe { self.receive_with(|from, place| (from, place.read())) }
     }
 
-    /// As [`receive`](Node::receive), the message read where it lies. Neither way keeps the other waiting.
+    /// Like [`receive`](Node::receive), but `read` reads the message in place. Neither transport starves the other.
     ///
     /// # Safety
-    /// `read` takes the value out of its place, or destroys it there, and does not receive.
+    /// `read` moves the value out of its place, or destroys it there, and does not receive.
     #[inline(always)]
     pub unsafe fn receive_with<R>(&self, mut read: impl FnMut(usize, NonNull<T>) -> R) -> Option<R> {
         let first = self.turn.get();
         for pulled in [first, !first] {
             let received = if pulled {
-                // SAFETY: passed on.
+                // SAFETY: the caller guarantees that `read` takes or destroys the value, and does not receive.
                 unsafe { self.pulled(&mut read) }
             } else {
-                // SAFETY: passed on.
+                // SAFETY: the caller guarantees that `read` takes or destroys the value, and does not receive.
                 unsafe { self.push.receive_with(&mut read) }
             };
             if received.is_some() {
@@ -208,10 +210,11 @@ impl<T: Send> Node<T> {
         let received = self.push.received();
         let now = |pulled: &Pulled<T>| pulled.after <= received;
         let read = |from, pulled: NonNull<Pulled<T>>| {
-            // SAFETY: it is there, and the rest of a `Pulled` is a number.
+            // SAFETY: a pointer to a field is not null.
             read(from, unsafe { NonNull::new_unchecked(&raw mut (*pulled.as_ptr()).value) })
         };
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that its `read` takes or destroys the value, and does not receive. The other
+        // field is a number, which needs no destructor.
         unsafe { self.pull.receive_with(now, read) }
     }
 }
@@ -220,7 +223,7 @@ impl<T: Send> Node<T> {
 mod tests {
     use super::*;
 
-    /// By push while there is credit; then by pull until nothing of that is left and the sender has looked.
+    /// Pushes while credit is left; then pulls until no pulled message is in flight and the sender has checked.
     #[test]
     fn a_sender_goes_back_to_pushing() {
         let nodes = net_of::<u32>(2, Ways::Both, 2, 64);
@@ -228,7 +231,7 @@ mod tests {
         let mut send = || nodes[0].send_with(1, || numbers.next().expect("there are more"));
         let mut received = 0..;
         let mut receive_all = || {
-            // The last buffer is given back when the receiver has looked in vain for a while.
+            // The receiver gives the last buffer back after a number of empty polls.
             for _ in 0..200 {
                 if let Some((from, number)) = nodes[1].receive() {
                     assert_eq!((from, Some(number)), (0, received.next()), "in order, whichever way");
@@ -247,9 +250,10 @@ mod tests {
         }
     }
 
-    /// What cannot be pulled, since another receiver has all the buffers, is pushed as soon as there is credit.
+    /// A message that cannot be pulled, since another receiver has all the buffers, is pushed as soon as credit is
+    /// left.
     #[test]
-    fn who_could_not_pull_pushes_when_there_is_credit() {
+    fn a_sender_without_buffers_pushes_when_it_has_credit() {
         let nodes = net_of::<u32>(3, Ways::Both, 2, 4);
         for n in 0..6 {
             assert!(nodes[0].send(2, n).is_ok());

@@ -1,22 +1,22 @@
-//! Fabrics: what carries messages between the workers of a run.
+//! Fabrics: the carriers of messages between the workers of a run.
 //!
-//! A [`Fabric`] is one worker's end of it. There is one so far, [`threads`]: the workers are threads of this process, and the
-//! messages lie in memory that all of them see. Above this room nothing knows that: what crosses workers goes through
-//! the trait.
+//! A [`Fabric`] is one worker's endpoint. The only implementation so far is [`threads`]: the workers are threads of
+//! this process, and messages are in memory that they all share. No code outside this module relies on that: everything
+//! that crosses workers goes through the trait.
 //!
-//! Three transports carry the messages of `threads`. Two of them are of the Illinois Concert system (Karamcheti, Plevyak,
-//! Chien: *Runtime Mechanisms for Efficient Dynamic Multithreading*, sections 4.1 and 4.3), the third is made of them; all
-//! work between a fixed set of nodes:
+//! Three transports carry the messages of `threads`. Two are the Illinois Concert system's (Karamcheti, Plevyak, Chien:
+//! *Runtime Mechanisms for Efficient Dynamic Multithreading*, sections 4.1 and 4.3), the third combines them; all work
+//! between a fixed set of nodes:
 //!
 //! - [`push`]: the sender writes into a ring in the receiver's memory. Lowest latency; a slow receiver stalls its
-//!   senders, who run out of credit.
+//!   senders, which run out of credit.
 //! - [`pull`]: the sender keeps the message in its own memory and links it into the receiver's queue. A slow receiver
-//!   stalls nobody before its senders' own buffers are all out.
-//! - [`adaptive`]: either, by whether there is room, with the order kept.
+//!   stalls no sender before that sender's own buffers are all in use.
+//! - [`adaptive`]: pushes or pulls, depending on where room is left, and keeps the order.
 //!
-//! What they carry is not their business: a value moves as it is. None ever waits: where there is no room, the message
-//! comes back to who wanted to send it. In each, the messages of one sender arrive in the order in which they were sent.
-//! `finespun bench transports` measures them.
+//! Transports move values without looking into them. None ever waits: without room, the message returns to its sender.
+//! In each, the messages of one sender arrive in the order in which they were sent. `finespun bench transports`
+//! measures them.
 
 pub mod adaptive;
 pub mod pull;
@@ -27,42 +27,43 @@ use std::ptr::NonNull;
 
 use crate::observe::Counters;
 
-/// One worker's end of what carries messages `M`: it alone sends and receives by it.
+/// One worker's endpoint for messages `M`: that worker alone sends and receives through it.
 ///
-/// The messages from one worker to another arrive in the order in which they were sent, each once. Nothing waits.
+/// The messages from one worker to another arrive in the order in which they were sent, each once. No operation waits.
 ///
 /// # Safety
-/// [`send_in_place`](Fabric::send_in_place) calls `write` once if it returns true, and else not at all: the caller has moved a
-/// message into the place, or still has it.
+/// [`send_in_place`](Fabric::send_in_place) calls `write` exactly once if it returns true, and never if it returns
+/// false. The caller then knows whether it has moved its message into the place, or still owns it.
 pub(crate) unsafe trait Fabric<M> {
-    /// A receiver sees the sender's memory, so a message may name what lies there. Else it has to be bytes.
+    /// Whether a receiver can read the sender's memory, so that a message may contain addresses. If not, messages are
+    /// bytes.
     const SHARES_MEMORY: bool;
 
-    /// Sends to worker `to` a message that `write` writes where it is to lie, if there is room; whether there was. If not,
-    /// `write` was not called.
+    /// Sends to worker `to` a message that `write` writes in its final place, if there is room. Returns whether it was
+    /// sent. If not, `write` was not called.
     ///
     /// # Safety
-    /// `write` makes the place hold an `M`, and does not panic.
+    /// `write` initializes the place with an `M`, and does not panic.
     unsafe fn send_in_place(&self, to: usize, write: impl FnMut(NonNull<M>), counters: &Counters) -> bool;
 
-    /// The next message, read where it lies.
+    /// Receives the next message, read in place.
     ///
     /// # Safety
-    /// `read` takes the message out of its place, or destroys it there, and does not receive.
+    /// `read` moves the message out of its place, or destroys it there, and does not receive.
     unsafe fn receive_with<R>(&self, read: impl FnMut(NonNull<M>) -> R) -> Option<R>;
 
-    /// Whether a message is there, or almost; any thread may ask.
+    /// Returns whether a message is available, or about to be; any thread may ask.
     fn waits(&self) -> bool;
 
-    /// The worker will not look for a while.
+    /// Called when the worker will not poll for a while.
     fn rest(&self);
 }
 
-/// A value on cache lines of its own: two, since processors fetch them in pairs.
+/// A value on cache lines of its own: two, since processors fetch lines in pairs.
 #[repr(align(128))]
 pub(crate) struct Line<T>(pub(crate) T);
 
-/// The tests of a transport, whichever it is.
+/// The tests that every transport must pass.
 #[cfg(all(test, not(loom)))]
 macro_rules! tests {
     ($transport:ident) => {
@@ -75,7 +76,7 @@ macro_rules! tests {
             const NODES: usize = 4;
             const EACH: u64 = 5_000;
 
-            /// Sends so many messages to every node, and receives between them.
+            /// Sends `EACH` messages to every node, and receives in between.
             fn work(index: usize, node: Node<Box<(usize, u64)>>) {
                 let (mut sent, mut next) = ([0; NODES], [0; NODES]);
                 while sent != [EACH; NODES] || next != [EACH; NODES] {
@@ -92,14 +93,14 @@ macro_rules! tests {
                         None => thread::yield_now(),
                     }
                 }
-                // Who stops looking at once might keep the last buffer that another needs.
+                // A node that stopped polling at once might keep the last buffer that another node needs.
                 for _ in 0..1000 {
                     assert!(node.receive().is_none());
                 }
             }
 
             #[test]
-            fn everybody_sends_to_everybody() {
+            fn all_nodes_send_to_all_nodes() {
                 thread::scope(|scope| {
                     for (index, node) in net(NODES, 3).into_iter().enumerate() {
                         scope.spawn(move || work(index, node));
@@ -108,7 +109,7 @@ macro_rules! tests {
             }
 
             #[test]
-            fn what_was_not_received_is_dropped_once() {
+            fn undelivered_messages_are_dropped_once() {
                 let counted = Arc::new(());
                 let mut nodes = net(2, 4);
                 for _ in 0..3 {
@@ -116,7 +117,7 @@ macro_rules! tests {
                 }
                 drop(nodes[1].receive());
                 assert_eq!(Arc::strong_count(&counted), 3);
-                // The receiver goes first.
+                // The receiver is dropped first.
                 drop(nodes.pop());
                 assert!(nodes[0].send(1, Arc::clone(&counted)).is_ok());
                 drop(nodes);
@@ -133,12 +134,12 @@ mod tests {
     tests!(adaptive);
 }
 
-/// The model of a transport, whichever it is.
+/// The loom model that every transport must pass.
 #[cfg(all(test, loom))]
 macro_rules! model {
     ($transport:ident) => {
-        /// Room for one message of each of two senders, so that the second needs the room of the first, or the other
-        /// sender's. One of them is the receiver itself.
+        /// Each of two senders has room for one message, so the second message reuses the room of the first, or the
+        /// other sender's. One of the senders is the receiver itself.
         #[test]
         fn $transport() {
             use crate::atomics::thread;

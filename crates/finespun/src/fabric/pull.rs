@@ -13,21 +13,23 @@
 //!   head -> [read] -> [buffer of A] -> [buffer of B]   [buffer of A]     between (1) and (2): not linked yet
 //! ```
 //!
-//! The four steps of the Concert system (concert-runtime-mechanisms, section 4.3, figure 9). One swap per message and
-//! nothing else that two senders share; swap is the only read-modify-write, so that a network which has no other can
-//! do it. The receiver never waits between (1) and (2) of a sender: there the queue seems to end, and it comes back.
+//! The four steps of the Concert system (concert-runtime-mechanisms, section 4.3, figure 9). Two senders share nothing
+//! but the receiver's tail, and a message costs one swap on it. Swap is the only read-modify-write, so a network that
+//! offers no other suffices. The receiver does not wait for a sender that is between (1) and (2): the queue seems to
+//! end there, and the receiver polls again later.
 //!
-//! The paper's sender writes before it swaps. Here it writes between (1) and (2), since nobody looks at a message before it is
-//! linked: the lines of a buffer lie in the cache of who received from it last, and a swap would wait until they have come
-//! back. So a spare buffer must be ready to be swapped in as it is, with no next: the receiver clears that when it passes
-//! the buffer.
+//! The paper's sender writes before it swaps. Here it writes between (1) and (2), since no thread reads a message
+//! before it is linked: a buffer's cache lines are in the cache of its last receiver, and a swap after the writes would
+//! wait until they have come back. So a spare buffer must be ready to be swapped in as it is, with a null `next`: the
+//! receiver clears `next` when it passes the buffer.
 //!
-//! The buffers that went to one receiver become free in the order in which they were sent, and who sees one of them free sees
-//! all before it free: a sender looks at few of them. It uses no more buffers than it needs, so that they stay in its cache.
+//! The buffers sent to one receiver become free in the order in which they were sent, and a sender that sees one free
+//! also sees all earlier ones free, so it checks few. It uses no more buffers than necessary, so that the buffers stay
+//! in its cache.
 //!
-//! A buffer can be passed when the next is known. The last one is read all the same, and passed when another has come;
-//! if none comes for a while, the receiver puts its own *stub* behind it, as a sender would, and skips that later (after
-//! Vyukov's intrusive queue), so that an idle receiver keeps nobody's buffer.
+//! A buffer can be passed only when its successor is known. The last one is read all the same, and passed when another
+//! has arrived. If none arrives for a while, the receiver links its own *stub* behind it, as a sender would, and skips
+//! the stub later (after Vyukov's intrusive queue), so that an idle receiver keeps no sender's buffer.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -40,10 +42,10 @@ use crate::atomics::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
 #[cfg(all(test, loom))]
 mod models;
 
-/// Buffers that a sender uses at first; then as many again as it uses, if none of them is free.
+/// Buffers that a sender uses at first. It doubles their number whenever none is free.
 const FEW: u32 = 32;
 
-/// Looks in vain before a receiver gives the last buffer back.
+/// Empty polls before a receiver gives the last buffer back.
 const PATIENCE: u32 = if cfg!(loom) { 1 } else { 64 };
 
 /// One message, in its sender's memory.
@@ -65,14 +67,14 @@ impl<T> Buffer<T> {
     }
 }
 
-/// What one node has in the net.
+/// One node's part of the net.
 struct Place<T> {
     tail: Line<AtomicPtr<Buffer<T>>>,
     stub: Line<Buffer<T>>,
     buffers: Box<[Line<Buffer<T>>]>,
-    /// The buffer that was read last, or the stub: the receiver's, on a line that senders do not write.
+    /// The buffer that was read last, or the stub. On a cache line that only the receiver writes.
     head: Line<AtomicPtr<Buffer<T>>>,
-    /// The head has come, and has not been read.
+    /// Set while the head has a message that has not been read.
     unread: AtomicBool,
 }
 
@@ -80,29 +82,29 @@ struct Net<T> {
     places: Box<[Place<T>]>,
 }
 
-// SAFETY: a message is written by its sender and read by its receiver, one after the other.
+// SAFETY: a message is written by its sender, and later read by its receiver, never at the same time.
 unsafe impl<T: Send> Send for Net<T> {}
-// SAFETY: as above.
+// SAFETY: a message is written by its sender, and later read by its receiver, never at the same time.
 unsafe impl<T: Send> Sync for Net<T> {}
 
-/// A node: sends to all nodes, itself included, and receives what they send to it.
+/// A node: sends to all nodes, itself included, and receives the messages that they send to it.
 pub struct Node<T> {
     net: Arc<Net<T>>,
     index: usize,
-    /// Looks in a row at which nothing had come behind the head.
+    /// Consecutive polls that found nothing behind the head.
     idle: Cell<u32>,
-    /// Own buffers that are free for sure.
+    /// Own buffers that are known to be free.
     spare: RefCell<Vec<u32>>,
-    /// Own buffers from this one on have never been used.
+    /// The first own buffer that has never been used, as have none after it.
     unused: Cell<u32>,
     /// By receiver: own buffers that were sent to it, oldest first, which is the order in which they become free.
     sent: Box<[RefCell<VecDeque<u32>>]>,
 }
 
-/// `nodes` nodes, each of which may have `quota` messages under way.
+/// Creates `nodes` nodes, each of which may have `quota` messages in flight.
 ///
 /// # Panics
-/// If one of them is 0.
+/// If `nodes` or `quota` is 0.
 pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
     assert!(nodes > 0 && quota > 0, "a net has nodes, and room for messages");
     let place = |node| Place {
@@ -114,7 +116,7 @@ pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
     };
     let net = Arc::new(Net { places: (0..nodes as u32).map(place).collect() });
     for place in &net.places {
-        // Relaxed, both: nobody else has the net yet.
+        // Relaxed, both: no other thread has the net yet.
         place.tail.0.store(place.stub(), Ordering::Relaxed);
         place.head.0.store(place.stub(), Ordering::Relaxed);
     }
@@ -134,18 +136,19 @@ impl<T> Place<T> {
         ptr::from_ref(&self.stub.0).cast_mut()
     }
 
-    /// Step 1, of a buffer without a next, `write`, and step 2.
+    /// Performs step 1 for a buffer whose `next` is null, then `write`, then step 2.
     #[inline(always)]
     fn link(&self, buffer: &Buffer<T>, write: impl FnOnce()) {
-        // (1) Release: with the cleared next, for who writes behind it. Acquire: the one before is linked to as it was then.
+        // (1) Release: publishes the cleared `next` to the sender that links behind this buffer. Acquire: sees the
+        // predecessor's cleared `next`, which (2) overwrites.
         let before = self.tail.0.swap(ptr::from_ref(buffer).cast_mut(), Ordering::AcqRel);
         write();
-        // (2) Release: with the message.
-        // SAFETY: in the net, and not passed before it is linked.
+        // (2) Release: publishes the message; pairs with the Acquire in (3).
+        // SAFETY: the predecessor is in the net, and the receiver does not pass it before its `next` is set.
         unsafe { &*before }.next.store(ptr::from_ref(buffer).cast_mut(), Ordering::Release);
     }
 
-    /// The same of the stub, which carries nothing.
+    /// Links the stub, which carries no message.
     fn link_stub(&self) {
         self.link(&self.stub.0, || ());
     }
@@ -157,11 +160,12 @@ impl<T: Send> Node<T> {
     }
 
     fn is_free(&self, buffer: u32) -> bool {
-        // (4) Acquire: after the reading, of this one and of those before it.
+        // (4) Acquire: pairs with the Release in (3), after the receiver's read of this buffer and of all before.
         self.place().buffers[buffer as usize].0.free.load(Ordering::Acquire)
     }
 
-    /// Whether all that was sent to node `to` is free. Looks at the last only, which the receiver touches last.
+    /// Returns whether all buffers that were sent to node `to` are free. Checks only the last, which the receiver frees
+    /// last.
     #[inline]
     pub fn settled(&self, to: usize) -> bool {
         let mut sent = self.sent[to].borrow_mut();
@@ -173,7 +177,7 @@ impl<T: Send> Node<T> {
         settled
     }
 
-    /// A spare buffer, if there is one, or one can be taken back, or has never been used.
+    /// Takes a buffer from the spare list, or one that has become free, or one that has never been used.
     fn spare(&self) -> Option<u32> {
         let spare = self.spare.borrow_mut().pop();
         spare.or_else(|| self.more())
@@ -196,39 +200,40 @@ impl<T: Send> Node<T> {
         spare.pop()
     }
 
-    /// Sends `value` to node `to`. Never waits, and never fails because of a slow receiver before all of this node's
-    /// own buffers are out.
+    /// Sends `value` to node `to`. Never waits. A slow receiver makes it fail only when all of this node's own buffers
+    /// are in use.
     ///
     /// # Errors
-    /// With the value, if they are.
+    /// Returns the value if all own buffers are in use.
     ///
     /// # Panics
-    /// If there is no such node.
+    /// If node `to` does not exist.
     #[inline]
     pub fn send(&self, to: usize, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        // SAFETY: the place is this message's.
+        // SAFETY: the place is valid for a `T`, and no other thread accesses it yet.
         let write = |place: NonNull<T>| unsafe { place.write(value.take().expect("written once")) };
-        // SAFETY: the place holds the value then.
+        // SAFETY: `write` initializes the place with the value.
         let sent = unsafe { self.send_in_place(to, write) };
         if sent { Ok(()) } else { Err(value.expect("not written")) }
     }
 
-    /// The same of a message that `write` writes where it is to lie; whether it has been sent. If not, `write` was not called.
+    /// Like [`send`](Node::send), for a message that `write` writes in its final place. Returns whether it was sent. If
+    /// not, `write` was not called.
     ///
     /// # Safety
-    /// `write` makes the place hold a `T`.
+    /// `write` initializes the place with a `T`.
     ///
     /// # Panics
-    /// If there is no such node. If `write` panics, the queue is stuck: it must not.
+    /// If node `to` does not exist. `write` must not panic: the queue would be stuck.
     #[inline(always)]
     pub unsafe fn send_in_place(&self, to: usize, write: impl FnOnce(NonNull<T>)) -> bool {
-        // A node that does not exist is found out before a buffer is taken.
+        // A missing node panics here, before a buffer is taken.
         let receiver = &self.net.places[to];
         let Some(index) = self.spare() else { return false };
         let buffer = &self.place().buffers[index as usize].0;
         receiver.link(buffer, || {
-            // SAFETY: the buffer is not linked yet.
+            // SAFETY: the pointer is not null, and the buffer is not linked yet, so no other thread accesses it.
             buffer.value.with_mut(|place| write(unsafe { NonNull::new_unchecked(place.cast()) }));
             // Relaxed: published by (2).
             buffer.free.store(false, Ordering::Relaxed);
@@ -237,31 +242,32 @@ impl<T: Send> Node<T> {
         true
     }
 
-    /// Whether a message is there, or almost; any thread may ask.
+    /// Returns whether a message is available, or about to be; any thread may ask.
     #[inline]
     pub fn waits(&self) -> bool {
         let place = self.place();
-        // Relaxed, all: for others than the receiver a hint.
+        // Relaxed, all: hints for threads other than the receiver.
         let (head, tail) = (place.head.0.load(Ordering::Relaxed), place.tail.0.load(Ordering::Relaxed));
         if place.unread.load(Ordering::Relaxed) {
             return true;
         }
-        // What is behind the head is a message, unless it is the stub and nothing else.
-        // SAFETY: in the net.
+        // Anything behind the head is a message, unless it is only the stub.
+        // SAFETY: the head is in the net.
         head != tail && !(tail == place.stub() && unsafe { &*head }.next.load(Ordering::Relaxed) == tail)
     }
 
-    /// The next message, and who sent it. Never waits.
+    /// Receives the next message, with its sender's index. Never waits.
     #[inline]
     pub fn receive(&self) -> Option<(usize, T)> {
-        // SAFETY: the value is read.
+        // SAFETY: `read` moves the value out.
         unsafe { self.receive_with(|_| true, |from, place| (from, place.read())) }
     }
 
-    /// As [`receive`](Node::receive), the message read where it lies, if `now` says so; else it stays the next.
+    /// Like [`receive`](Node::receive), but `read` reads the message in place, if `now` accepts it. Otherwise the
+    /// message stays next.
     ///
     /// # Safety
-    /// `read` takes the value out of its place, or destroys it there, and does not receive.
+    /// `read` moves the value out of its place, or destroys it there, and does not receive.
     #[inline(always)]
     pub unsafe fn receive_with<R>(
         &self,
@@ -269,7 +275,7 @@ impl<T: Send> Node<T> {
         read: impl FnOnce(usize, NonNull<T>) -> R,
     ) -> Option<R> {
         let place = self.place();
-        // Relaxed, here and below: this node's own; for others a hint.
+        // Relaxed, here and below: only this node writes these fields; for other threads they are hints.
         if !place.unread.load(Ordering::Relaxed) {
             let next = self.pass()?;
             if next == place.stub() {
@@ -277,23 +283,24 @@ impl<T: Send> Node<T> {
             }
             place.unread.store(true, Ordering::Relaxed);
         }
-        // SAFETY: in the net, and not passed.
+        // SAFETY: the head is in the net, and not passed.
         let buffer = unsafe { &*place.head.0.load(Ordering::Relaxed) };
-        // SAFETY: linked, and not read.
+        // SAFETY: the buffer is linked, and its message not read yet.
         if !buffer.value.with(|place| now(unsafe { (*place).assume_init_ref() })) {
             return None;
         }
         place.unread.store(false, Ordering::Relaxed);
-        // SAFETY: linked, and read once.
+        // SAFETY: the pointer is not null; the buffer is linked, and its message is read once.
         let read =
             |place: *mut MaybeUninit<T>| read(buffer.from as usize, unsafe { NonNull::new_unchecked(place.cast()) });
         Some(buffer.value.with_mut(read))
     }
 
-    /// Gives the last buffer back at once, for a receiver that will not look again for a while.
+    /// Gives the last buffer back at once. Called by a receiver that will not poll for a while.
     pub fn rest(&self) {
         let place = self.place();
-        // Relaxed, all: this node's own; a sender that is not seen here is seen by the swap in `link`.
+        // Relaxed, all: only this node writes `head` and `unread`; the swap in `link` sees a sender that the load of
+        // `tail` misses.
         let head = place.head.0.load(Ordering::Relaxed);
         let last = head != place.stub() && place.tail.0.load(Ordering::Relaxed) == head;
         if last && !place.unread.load(Ordering::Relaxed) {
@@ -302,43 +309,43 @@ impl<T: Send> Node<T> {
         self.pass_stub();
     }
 
-    /// Passes to the stub, if it comes next.
+    /// Passes to the stub, if the stub is next.
     fn pass_stub(&self) {
         let place = self.place();
-        // Relaxed: this node's own.
+        // Relaxed: only this node writes it.
         let head = place.head.0.load(Ordering::Relaxed);
-        // SAFETY: in the net, and not passed.
+        // SAFETY: the head is in the net, and not passed.
         let next = unsafe { &*head }.next.load(Ordering::Acquire);
         if next == place.stub() && !place.unread.load(Ordering::Relaxed) {
             self.pass();
         }
     }
 
-    /// Passes the head, if another buffer, or the stub, has come behind it: that one is the head then.
+    /// Passes the head if its successor, a buffer or the stub, is linked. The successor becomes the head.
     #[inline]
     fn pass(&self) -> Option<*mut Buffer<T>> {
         let place = self.place();
-        // Relaxed: this node's own.
+        // Relaxed: only this node writes it.
         let head = place.head.0.load(Ordering::Relaxed);
-        // SAFETY: in the net, and not passed.
+        // SAFETY: the head is in the net, and not passed.
         let buffer = unsafe { &*head };
-        // (3) Acquire: with the message.
+        // (3) Acquire: pairs with the Release in (2), so that the message is visible.
         let next = buffer.next.load(Ordering::Acquire);
         if next.is_null() {
             self.idle.set(self.idle.get().saturating_add(1));
-            // Relaxed: who is not seen here is seen by the swap in `link`.
+            // Relaxed: the swap in `link` sees a sender that this load misses.
             if self.idle.get() == PATIENCE && head != place.stub() && place.tail.0.load(Ordering::Relaxed) == head {
                 place.link_stub();
             }
             return None;
         }
         self.idle.set(0);
-        // Relaxed: for others a hint.
+        // Relaxed: a hint for other threads.
         place.head.0.store(next, Ordering::Relaxed);
-        // Relaxed: published by what follows, or, of the stub, by (1).
+        // Relaxed: published by the Release below, or, for the stub, by (1).
         buffer.next.store(ptr::null_mut(), Ordering::Relaxed);
         if head != place.stub() {
-            // (3) Release: after the reading.
+            // (3) Release: the read of the message is complete; pairs with the Acquire in (4).
             buffer.free.store(true, Ordering::Release);
         }
         Some(next)
@@ -350,20 +357,20 @@ impl<T> Drop for Net<T> {
         for place in &self.places {
             // Relaxed, all: no node is left.
             let after = |buffer: *mut Buffer<T>| {
-                // SAFETY: in the net.
+                // SAFETY: the buffer is in the net.
                 let next = unsafe { &*buffer }.next.load(Ordering::Relaxed);
                 (!next.is_null()).then_some(next)
             };
             let mut at = place.head.0.load(Ordering::Relaxed);
             if place.unread.load(Ordering::Relaxed) {
-                // SAFETY: in the net, linked, and not read.
+                // SAFETY: the head is in the net and linked, and its message has not been read.
                 unsafe { &*at }.value.with_mut(|value| unsafe { (*value).assume_init_drop() });
             }
             while let Some(next) = after(at) {
                 if next != place.stub() {
-                    // SAFETY: in the net.
+                    // SAFETY: the buffer is in the net.
                     let buffer = unsafe { &*next };
-                    // SAFETY: queued, and nobody has read it.
+                    // SAFETY: the buffer is queued, and its message has not been read.
                     buffer.value.with_mut(|value| unsafe { (*value).assume_init_drop() });
                 }
                 at = next;
@@ -377,7 +384,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_quota_bounds_what_is_under_way() {
+    fn the_quota_bounds_messages_in_flight() {
         let nodes = net::<Box<u64>>(3, 4);
         for turn in 0..10 {
             for n in 0..4 {
@@ -390,7 +397,7 @@ mod tests {
             assert_eq!(nodes[1].receive(), Some((2, Box::new(7))));
             assert_eq!(nodes[2].receive(), Some((0, Box::new(turn * 4 + 1))));
             assert_eq!(nodes[2].receive(), Some((0, Box::new(turn * 4 + 3))));
-            // An idle receiver gives the last buffer back: at the look after the one that puts the stub behind it.
+            // An idle receiver gives the last buffer back: in the poll after the one that links the stub behind it.
             for _ in 0..=PATIENCE {
                 assert_eq!(nodes[1].receive(), None);
                 assert_eq!(nodes[2].receive(), None);
@@ -413,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_does_not_exist_costs_no_buffer() {
+    fn sending_to_a_missing_node_takes_no_buffer() {
         let nodes = net(1, 1);
         let sent = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| nodes[0].send(1, 5)));
         assert!(sent.is_err());

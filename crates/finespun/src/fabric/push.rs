@@ -9,12 +9,12 @@
 //!   receiver:  (3) in the order of tickets, if the tag is there; (4) returns the credit, several at a time
 //! ```
 //!
-//! The credits of a ring's senders sum to its capacity at most, so who holds a ticket never waits for its slot. Why
-//! the slot of t is empty *for the sender of t*, though the message of t - capacity was perhaps another's: the tickets
-//! up to t were given out against credits, of which t + 1 - capacity at least had been returned before. Credits are
-//! returned (4) in the order of reading (3), so one of these returns came after the reading of t - capacity. Its taker
-//! saw it (Acquire in 0), then took a ticket up to t (Release in 1), and the sender of t, who took its ticket later,
-//! sees all of that (Acquire in 1).
+//! The credits of a ring's senders sum to its capacity at most, so a sender that holds a ticket never waits for its
+//! slot. The slot of t is empty *in the view of t's sender*, although another sender may have written the message of t
+//! - capacity: the tickets up to t were given out against credits, of which at least t + 1 - capacity had been returned
+//! before. Credits are returned (4) in reading order (3), so one of these returns came after the reading of t -
+//! capacity. The sender that took this return saw the reading (Acquire in 0), and then took a ticket up to t (Release
+//! in 1). The sender of t took its ticket later, and sees all of that (Acquire in 1).
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -26,20 +26,20 @@ use crate::atomics::{Arc, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 /// A place for one message.
 #[repr(align(32))]
 struct Slot<T> {
-    /// One more than the ticket of the message that is here or was last.
+    /// One more than the ticket of the message that is or was last in this slot.
     tag: AtomicU64,
     from: UnsafeCell<u32>,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-/// Slots begin where lines do: a small one shares its line with others, and none lies in more lines than it must.
+/// Slots begin at cache lines: a small one shares its line with others, and none spans more lines than it must.
 const GROUP: usize = 4;
 type Group<T> = Line<[Slot<T>; GROUP]>;
 
-/// What the senders write to a receiver.
+/// The messages that senders write to one receiver.
 struct Ring<T> {
     tail: Line<AtomicU64>,
-    /// The next ticket to be read: the receiver's, on a line that senders do not write.
+    /// The next ticket to read. On a cache line that only the receiver writes.
     head: Line<AtomicU64>,
     /// By sender: credits returned and not yet taken.
     returned: Box<[Line<AtomicU32>]>,
@@ -73,29 +73,29 @@ struct Net<T> {
     rings: Box<[Ring<T>]>,
 }
 
-// SAFETY: a message is written by its sender and read by the receiver, one after the other.
+// SAFETY: a message is written by its sender, and later read by the receiver, never at the same time.
 unsafe impl<T: Send> Send for Net<T> {}
-// SAFETY: as above.
+// SAFETY: a message is written by its sender, and later read by the receiver, never at the same time.
 unsafe impl<T: Send> Sync for Net<T> {}
 
-/// A node: sends to all nodes, itself included, and receives what they send to it.
+/// A node: sends to all nodes, itself included, and receives the messages that they send to it.
 pub struct Node<T> {
     net: Arc<Net<T>>,
     index: u32,
     share: u32,
-    /// By receiver: what this node may still send to it.
+    /// By receiver: the number of messages that this node may still send.
     credit: Box<[Cell<u32>]>,
-    /// By sender: credits to be returned.
+    /// By sender: credits to return.
     owed: Box<[Cell<u32>]>,
     /// By receiver: one more than the last ticket that this node took there.
     last: Box<[Cell<u64>]>,
 }
 
-/// `nodes` nodes, each of which may have `share` messages under way to each. Credit comes back by halves, so a sender
-/// that has run out of it can go on when half of them have been received.
+/// Creates `nodes` nodes, each of which may have `share` messages in flight to each node. Credit returns by halves: a
+/// sender that has run out can continue when half of its messages have been received.
 ///
 /// # Panics
-/// If one of them is 0.
+/// If `nodes` or `share` is 0.
 pub fn net<T: Send>(nodes: usize, share: u32) -> Vec<Node<T>> {
     assert!(nodes > 0 && share > 0, "a net has nodes, and room for messages");
     let net = Arc::new(Net { rings: (0..nodes).map(|_| Ring::new(nodes, share)).collect() });
@@ -114,70 +114,72 @@ impl<T: Send> Node<T> {
     /// Sends `value` to node `to`. Never waits.
     ///
     /// # Errors
-    /// With the value, if the receiver has not read enough of what this node sent before.
+    /// Returns the value if the receiver has not read enough of this node's earlier messages.
     ///
     /// # Panics
-    /// If there is no such node.
+    /// If node `to` does not exist.
     #[inline]
     pub fn send(&self, to: usize, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        // SAFETY: the place is this message's.
+        // SAFETY: the place is valid for a `T`, and no other thread accesses it yet.
         let write = |place: NonNull<T>| unsafe { place.write(value.take().expect("written once")) };
-        // SAFETY: the place holds the value then.
+        // SAFETY: `write` initializes the place with the value.
         let sent = unsafe { self.send_in_place(to, write) };
         if sent { Ok(()) } else { Err(value.expect("not written")) }
     }
 
-    /// The same of a message that `write` writes where it is to lie; whether it has been sent. If not, `write` was not called.
+    /// Like [`send`](Node::send), for a message that `write` writes in its final place. Returns whether it was sent. If
+    /// not, `write` was not called.
     ///
     /// # Safety
-    /// `write` makes the place hold a `T`.
+    /// `write` initializes the place with a `T`.
     ///
     /// # Panics
-    /// If there is no such node. If `write` panics, the ring is stuck: it must not.
+    /// If node `to` does not exist. `write` must not panic: the ring would be stuck.
     #[inline(always)]
     pub unsafe fn send_in_place(&self, to: usize, write: impl FnOnce(NonNull<T>)) -> bool {
         let ring = &self.net.rings[to];
         let credit = &self.credit[to];
         if credit.get() == 0 {
-            // (0) Acquire: see above.
+            // (0) Acquire: see the module's documentation.
             credit.set(ring.returned[self.index as usize].0.swap(0, Ordering::Acquire));
             if credit.get() == 0 {
                 return false;
             }
         }
         credit.set(credit.get() - 1);
-        // (1) AcqRel: see above.
+        // (1) AcqRel: see the module's documentation.
         let ticket = ring.tail.0.fetch_add(1, Ordering::AcqRel);
         let slot = ring.slot(ticket);
-        // SAFETY: the slot is empty and this ticket's.
+        // SAFETY: the pointer is not null; the slot is empty and belongs to this ticket.
         slot.value.with_mut(|place| write(unsafe { NonNull::new_unchecked(place.cast()) }));
-        // SAFETY: as above.
+        // SAFETY: the slot is empty and belongs to this ticket.
         slot.from.with_mut(|place| unsafe { *place = self.index });
-        // (2) Release: with the message.
+        // (2) Release: publishes the message; pairs with the Acquire in (3).
         slot.tag.store(ticket + 1, Ordering::Release);
         self.last[to].set(ticket + 1);
         true
     }
 
-    /// How many messages a node has received, once it has received the last one that this node has sent to it so far.
+    /// Returns the number of messages that node `to` has received once it has received the last one that this node has
+    /// sent it so far.
     #[inline]
     pub fn sent(&self, to: usize) -> u64 {
         self.last[to].get()
     }
 
-    /// How many messages this node has received.
+    /// Returns the number of messages that this node has received.
     #[inline]
     pub fn received(&self) -> u64 {
-        // Relaxed: this node's own.
+        // Relaxed: only this node writes it.
         self.ring().head.0.load(Ordering::Relaxed)
     }
 
-    /// Whether a message is there; any thread may ask.
+    /// Returns whether a message is available; any thread may ask.
     #[inline]
     pub fn waits(&self) -> bool {
         let ring = self.ring();
-        // Relaxed: for others than the receiver a hint.
+        // Relaxed: a hint for threads other than the receiver.
         let ticket = ring.head.0.load(Ordering::Relaxed);
         // Acquire: as in (3).
         ring.slot(ticket).tag.load(Ordering::Acquire) == ticket + 1
@@ -187,38 +189,38 @@ impl<T: Send> Node<T> {
         &self.net.rings[self.index as usize]
     }
 
-    /// The next message, and who sent it. Never waits: a message whose sender is about to write it, and those behind
-    /// it, are not there yet.
+    /// Receives the next message, with its sender's index. Never waits: a message that its sender has not written yet,
+    /// and all behind it, are not available yet.
     #[inline]
     pub fn receive(&self) -> Option<(usize, T)> {
-        // SAFETY: the value is read.
+        // SAFETY: `read` moves the value out.
         unsafe { self.receive_with(|from, place| (from, place.read())) }
     }
 
-    /// As [`receive`](Node::receive), the message read where it lies.
+    /// Like [`receive`](Node::receive), but `read` reads the message in place.
     ///
     /// # Safety
-    /// `read` takes the value out of its place, or destroys it there, and does not receive.
+    /// `read` moves the value out of its place, or destroys it there, and does not receive.
     #[inline(always)]
     pub unsafe fn receive_with<R>(&self, read: impl FnOnce(usize, NonNull<T>) -> R) -> Option<R> {
         let ring = self.ring();
-        // Relaxed: this node's own.
+        // Relaxed: only this node writes it.
         let ticket = ring.head.0.load(Ordering::Relaxed);
         let slot = ring.slot(ticket);
-        // (3) Acquire: with the message.
+        // (3) Acquire: pairs with the Release in (2), so that the message is visible.
         if slot.tag.load(Ordering::Acquire) != ticket + 1 {
             return None;
         }
         // SAFETY: the slot is full.
         let from = slot.from.with(|place| unsafe { *place }) as usize;
-        // SAFETY: the slot is full, and read once.
+        // SAFETY: the pointer is not null; the slot is full, and read once.
         let read = slot.value.with_mut(|place| read(from, unsafe { NonNull::new_unchecked(place.cast()) }));
-        // Relaxed: for others a hint.
+        // Relaxed: a hint for other threads.
         ring.head.0.store(ticket + 1, Ordering::Relaxed);
         let owed = &self.owed[from];
         owed.set(owed.get() + 1);
         if owed.get() * 2 >= self.share {
-            // (4) Release: after the reading.
+            // (4) Release: the read of the messages is complete; pairs with the Acquire in (0).
             ring.returned[from].0.fetch_add(owed.take(), Ordering::Release);
         }
         Some(read)
@@ -234,7 +236,7 @@ impl<T> Drop for Net<T> {
                 if slot.tag.load(Ordering::Relaxed) != ticket + 1 {
                     break;
                 }
-                // SAFETY: the slot is full, and nobody has read it.
+                // SAFETY: the slot is full, and its message has not been read.
                 slot.value.with_mut(|place| unsafe { (*place).assume_init_drop() });
             }
         }
@@ -246,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credit_bounds_what_is_under_way_and_comes_back() {
+    fn credit_bounds_messages_in_flight_and_is_returned() {
         let nodes = net::<Box<u64>>(2, 4);
         for turn in 0..10 {
             for n in 0..4 {

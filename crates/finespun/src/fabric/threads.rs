@@ -1,4 +1,4 @@
-//! The fabric of threads: workers of one process, messages in memory that all of them see.
+//! The fabric of threads: workers of one process, with messages in memory that they all share.
 
 use std::ptr::NonNull;
 
@@ -12,25 +12,26 @@ use crate::observe::Counters;
 pub enum Transport {
     /// Into a ring in the receiver's memory. Lowest latency; a slow receiver stalls its senders.
     Push,
-    /// From the sender's memory, when the receiver is ready. A slow receiver stalls nobody.
+    /// From the sender's memory, when the receiver is ready. A slow receiver stalls no sender before that sender's
+    /// buffers are all in use.
     Pull,
-    /// Pushed while there is room, pulled otherwise.
+    /// Pushed while room is left, pulled otherwise.
     #[default]
     Adaptive,
 }
 
-/// Messages that one worker may have under way to another in its ring, with few workers.
+/// Messages that one worker may have in flight to another in its ring, with few workers.
 const SHARE: u32 = 32;
-/// Messages in all the rings of a worker, with many.
+/// Messages that all workers together may have in flight in one worker's ring, with many workers.
 const RING: usize = 2048;
-/// Messages that one worker may have under way in its own memory. The buffers that were used last are used first, so that
-/// few are touched while few are needed.
+/// Messages that one worker may have in flight in its own memory. Recently used buffers are reused first, so that few
+/// are touched while few are needed.
 const QUOTA: u32 = 1024;
 
-/// One worker's end.
+/// One worker's endpoint.
 pub(crate) type Threads<M> = adaptive::Node<M>;
 
-/// The ends of so many workers.
+/// Creates the endpoints of `workers` workers.
 pub(crate) fn threads<M: Send>(workers: usize, transport: Transport) -> Vec<Threads<M>> {
     let share = (RING / workers).clamp(2, SHARE as usize) as u32;
     let ways = match transport {
@@ -41,13 +42,13 @@ pub(crate) fn threads<M: Send>(workers: usize, transport: Transport) -> Vec<Thre
     adaptive::net_of(workers, ways, share, QUOTA)
 }
 
-// SAFETY: of push and pull, one at most has room and calls `write`, and returns true.
+// SAFETY: at most one of push and pull has room, calls `write` once, and returns true.
 unsafe impl<M: Send> Fabric<M> for Threads<M> {
     const SHARES_MEMORY: bool = true;
 
     #[inline(always)]
     unsafe fn send_in_place(&self, to: usize, write: impl FnMut(NonNull<M>), counters: &Counters) -> bool {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that `write` initializes the place with an `M`, and does not panic.
         match unsafe { adaptive::Node::send_in_place(self, to, write) } {
             Some(Sent::Pushed) => counters.messages_pushed.add(1),
             Some(Sent::Pulled) => counters.messages_pulled.add(1),
@@ -58,7 +59,7 @@ unsafe impl<M: Send> Fabric<M> for Threads<M> {
 
     #[inline(always)]
     unsafe fn receive_with<R>(&self, mut read: impl FnMut(NonNull<M>) -> R) -> Option<R> {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that `read` takes or destroys the message, and does not receive.
         unsafe { adaptive::Node::receive_with(self, |_, place| read(place)) }
     }
 

@@ -1,4 +1,4 @@
-//! The activities of a group: how many, and which is which.
+//! The activities of a group: their number, and the task for each number.
 
 use std::iter::StepBy;
 use std::ops::{Range, RangeInclusive};
@@ -6,22 +6,22 @@ use std::ops::{Range, RangeInclusive};
 use super::sealed as kinds;
 use crate::task::call::{Task, sealed};
 
-/// What a [`parfor`](super::parfor) runs over: a range of integers, or one with a step. The trait is sealed.
+/// The index space of a [`parfor`](super::parfor): a range of integers, or a range with a step. The trait is sealed.
 pub trait Span: kinds::Span {
-    /// The integer.
+    /// The type of the integers.
     type Index;
-    /// How many there are.
+    /// Returns the number of integers.
     fn count(&self) -> u64;
-    /// The `k`th, counted from 0.
+    /// Returns the `k`th integer, counted from 0.
     fn at(&self, k: u64) -> Self::Index;
 }
 
-/// An integer that a loop may run over. The trait is sealed.
+/// An integer type that a loop may run over. The trait is sealed.
 pub trait Integer: Copy + PartialOrd + kinds::Integer {
-    /// The integers from this one to before `end`, which is larger.
+    /// Returns the number of integers from this one to before `end`, which must be larger.
     #[doc(hidden)]
     fn to(self, end: Self) -> u64;
-    /// The `k`th from this one on; there is one.
+    /// Returns the integer `k` above this one, which must be representable.
     #[doc(hidden)]
     fn plus(self, k: u64) -> Self;
 }
@@ -32,7 +32,7 @@ macro_rules! integers {
         impl Integer for $int {
             #[inline(always)]
             fn to(self, end: $int) -> u64 {
-                // A signed difference may have been extended by its sign.
+                // Conversion may have sign-extended a signed difference.
                 end.wrapping_sub(self) as u64 & (u64::MAX >> (64 - $int::BITS))
             }
             #[inline(always)]
@@ -75,8 +75,8 @@ impl<I: Integer> Span for RangeInclusive<I> {
 }
 
 impl<I> kinds::Span for StepBy<I> {}
-/// A range with a step: `(0..n).step_by(k)`. It may be of the program's own, and say another length each time: what is unsafe
-/// goes by one answer.
+/// A range with a step: `(0..n).step_by(k)`. The iterator may be the program's own and report a different length at
+/// each call, so unsafe code relies on the answer to a single call.
 impl<I> Span for StepBy<I>
 where
     StepBy<I>: Clone + ExactSizeIterator,
@@ -98,24 +98,24 @@ where
 
 /// The activities of a group. The trait is sealed.
 pub trait Activities: Sync + sealed::Sealed {
-    /// What each of them is.
+    /// The type of each activity.
     type Task: Task;
-    /// How many there are.
+    /// Returns the number of activities.
     fn count(&self) -> u64;
-    /// Makes the `k`th.
+    /// Makes the `k`th activity.
     ///
     /// # Safety
-    /// Once for each, if that.
+    /// Called at most once for each `k`.
     #[doc(hidden)]
     unsafe fn activity(&self, k: u64) -> Self::Task;
-    /// What the group's only activity is to deliver in any case, if that has been said.
+    /// Takes the value that the group's only activity delivers in any case, if `preturn` has supplied one.
     #[doc(hidden)]
     fn returned(&self) -> Option<<Self::Task as Task>::Output> {
         None
     }
 }
 
-/// One for each index.
+/// One activity for each index.
 #[derive(Debug)]
 pub struct Indexed<S, F> {
     pub(super) span: S,
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_what_iterators_are() {
+    fn spans_yield_the_same_integers_as_iterators() {
         assert_eq!(all(&(3..7_usize)), [3, 4, 5, 6]);
         assert_eq!(all(&(-2..2_i32)), [-2, -1, 0, 1]);
         assert_eq!(all(&(250..=255_u8)), (250..=255_u8).collect::<Vec<_>>());

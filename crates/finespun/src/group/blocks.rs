@@ -1,4 +1,4 @@
-//! Activities of different kinds: ParC's `parblock`.
+//! Activities of different types: ParC's `parblock`.
 
 use std::cell::UnsafeCell;
 
@@ -15,25 +15,26 @@ use crate::task::outcome::Outcome;
 #[derive(Debug)]
 pub struct Blocks<T>(T);
 
-/// A tuple of tasks that may be the activities of one group: one to twelve, which deliver the same.
+/// A tuple of tasks that may be the activities of one group: one to twelve tasks with the same output type.
 pub trait Tuple {
-    /// The activities.
+    /// The type of the activities.
     type Blocks;
     #[doc(hidden)]
     fn blocks(self) -> Self::Blocks;
 }
 
-/// Runs tasks as the activities of one group, and waits for all of them. [`parblock!`](crate::parblock) makes this.
+/// Runs tasks as the activities of one group, and waits until all have ended. [`parblock!`](crate::parblock) makes
+/// this.
 pub fn parblock<T: Tuple>(tasks: T) -> Construct<T::Blocks, Nothing, Asked> {
     Construct::new(tasks.blocks(), Nothing)
 }
 
 macro_rules! blocks {
     ($One:ident $count:literal: $($T:ident $at:tt)+) => {
-        /// One of so many tasks.
+        /// One task of the tuple.
         pub enum $One<$($T),+> {
             $(
-                /// This one.
+                /// The task at this position.
                 $T($T),
             )+
         }
@@ -47,7 +48,8 @@ macro_rules! blocks {
             unsafe fn call(self, cx: Cx) -> Outcome<O> {
                 match self {
                     $(
-                        // SAFETY: passed on.
+                        // SAFETY: the caller guarantees the call protocol: it opens the outcome and awaits a suspended
+                        // callee.
                         $One::$T(task) => unsafe { task.call(cx) },
                     )+
                 }
@@ -67,7 +69,7 @@ macro_rules! blocks {
             }
         }
 
-        // SAFETY: each task is taken by one thread, once, by the word of whoever begins it.
+        // SAFETY: the caller of `activity` guarantees that each task is taken once, so by one thread only.
         unsafe impl<$($T: Send),+> Sync for Blocks<($(UnsafeCell<Option<$T>>,)+)> {}
 
         impl<$($T),+> sealed::Sealed for Blocks<($(UnsafeCell<Option<$T>>,)+)> {}
@@ -84,7 +86,7 @@ macro_rules! blocks {
                 const TAKEN: &str = "each activity begins once";
                 match k {
                     $(
-                        // SAFETY: once, by the caller's word: nobody else looks here.
+                        // SAFETY: the caller guarantees one call for each `k`, so no other thread accesses this cell.
                         $at => $One::$T(unsafe { &mut *self.0.$at.get() }.take().expect(TAKEN)),
                     )+
                     _ => unreachable!("within the count"),

@@ -12,20 +12,21 @@ use crate::task::call::{Task, sealed};
 use crate::task::context::{Cx, Verdict, try_cx};
 use crate::task::outcome::Outcome;
 
-/// Chunks for each worker, unless the program says how many there are: so many that one that is slow has little left when
-/// the others are done.
+/// Default number of chunks for each worker. It is large enough that a slow worker has little left when the others have
+/// finished.
 const CHUNKS: u64 = 16;
 
-/// How long a loop goes on between two looks at the guard: at most about twice as long.
+/// Minimum time that a loop runs between two guard checks; the actual time is at most about twice as long.
 const STRIP: Duration = Duration::from_micros(10);
-/// How many integers it runs over before the first.
+/// Number of integers before the first guard check.
 const FIRST: u64 = 16;
 
 /// Calls a plain closure for each integer of a range, in chunks: ParC's `lparfor`.
 ///
-/// The activities are the chunks: stretches of the range, sixteen for each worker unless [`chunks`](Construct::chunks) says
-/// otherwise. Within one there is a plain loop, which looks at the guard every ten or twenty microseconds: what is shorter is
-/// neither stolen nor ended in the middle. The closure waits for nothing; it captures by reference, or what is `Copy`.
+/// The activities are the chunks: contiguous pieces of the range, sixteen for each worker unless
+/// [`chunks`](Construct::chunks) says otherwise. Each chunk is a plain loop that checks the guard every ten to twenty
+/// microseconds: a shorter chunk can be neither stolen nor terminated in the middle. The closure cannot wait. It
+/// captures references and `Copy` values only.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -48,7 +49,8 @@ const FIRST: u64 = 16;
 /// # Panics
 /// With the first panic of the closure.
 ///
-/// *Cost*: a call for each chunk. *Source*: maxi-parc-runtime, section 2.3; there are as many chunks as processors there.
+/// *Cost*: a call for each chunk. *Source*: maxi-parc-runtime, section 2.3, which makes as many chunks as there are
+/// processors.
 pub fn lparfor<S, F, O>(span: S, body: F) -> Construct<Chunked<S, F>, Nothing, Chunks<O>>
 where
     S: Span + Clone + Send + Sync,
@@ -60,14 +62,14 @@ where
 }
 
 impl<S, F, O> Construct<Chunked<S, F>, Nothing, Chunks<O>> {
-    /// In so many chunks; in as many as there are integers, if that is less. At least one.
+    /// Sets the number of chunks; 0 counts as 1. A range with fewer integers has a chunk for each integer.
     pub fn chunks(mut self, chunks: u64) -> Self {
         self.activities.chunks = chunks.max(1);
         self
     }
 }
 
-/// How chunks are taken whose closure delivers an `O`: the group delivers one, too.
+/// Interprets the outputs of chunks whose closure delivers an `O`. The group delivers the [`Ends::Whole`] type of `O`.
 #[derive(Debug)]
 pub struct Chunks<O>(PhantomData<fn() -> O>);
 
@@ -122,7 +124,7 @@ where
     }
 }
 
-/// A stretch of a range.
+/// A contiguous piece of a range.
 #[derive(Debug)]
 pub struct Chunk<S, F> {
     span: S,
@@ -146,14 +148,14 @@ where
         let mut strip = FIRST;
         loop {
             let end = self.to.min(self.from.saturating_add(strip));
-            // The clock costs as much as a short strip.
+            // Reading the clock costs as much as a short strip.
             let start = (end < self.to).then(Instant::now);
             let ended = (self.from..end).try_for_each(|k| (self.body)(self.span.at(k)).branch());
             self.from = end;
             if ended.is_break() || end == self.to {
-                // Before there is an outcome, which a panic would lose.
+                // Dropped before the outcome is made, since a panic would lose the outcome.
                 drop(self);
-                // SAFETY: the call protocol.
+                // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
                 return unsafe { Outcome::done(ended) };
             }
             if cx.trips() && cx.tripped() != Verdict::Stay {

@@ -1,4 +1,5 @@
-//! The construct: a loop that calls its activities on the stack, and its frame if it has to leave that.
+//! The construct: a loop that calls its activities on the stack, and the frame that continues the loop after a
+//! fallback.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -22,7 +23,7 @@ use crate::task::outcome::{Child, Outcome};
 use crate::task::slot::Status;
 use crate::task::words::Parcel;
 
-/// The task that runs a group: its activities, what becomes of their values, and how they are taken.
+/// The task that runs a group: its activities, the sink of their values, and the interpretation `H` of their outputs.
 #[must_use = "no activity begins before this is awaited"]
 pub struct Construct<A, S, H> {
     pub(super) activities: A,
@@ -30,9 +31,9 @@ pub struct Construct<A, S, H> {
     how: PhantomData<fn() -> H>,
 }
 
-/// See [`Receiver`]: `collect` and the like take it whole.
+/// See [`Receiver`]: `collect` and similar methods consume the construct.
 pub trait OfConstruct {
-    /// It may have a destructor.
+    /// Accepts the call: a construct may have a destructor.
     #[inline(always)]
     fn check(&self) {}
 }
@@ -43,7 +44,7 @@ impl<A, S, H> Construct<A, S, H> {
         Construct { activities, sink, how: PhantomData }
     }
 
-    /// The same with another sink, and outputs taken in another way.
+    /// Replaces the sink, and the interpretation of outputs.
     pub(super) fn with<S2, H2>(self, sink: impl FnOnce(&A) -> S2) -> Construct<A, S2, H2> {
         let sink = sink(&self.activities);
         Construct::new(self.activities, sink)
@@ -56,7 +57,7 @@ impl<A, S, H> std::fmt::Debug for Construct<A, S, H> {
     }
 }
 
-/// What a construct delivers.
+/// The output of a construct.
 type Whole<A, S, H> = <H as How<Delivers<A>>>::Whole<<S as Sink<<H as How<Delivers<A>>>::Value>>::Output>;
 
 impl<A, S, H> sealed::Sealed for Construct<A, S, H> {}
@@ -82,29 +83,29 @@ where
         let inside = cx.begin_group(&begun);
         let mut next = 0;
         while next < count {
-            // SAFETY: once for each.
+            // SAFETY: `next` advances after each call, so each activity is made once.
             let task = unsafe { activities.activity(next) };
-            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+            // SAFETY: `cx` is the current worker's. A suspended child is kept and awaited.
             let called = unsafe { call_guarded(cx, task) };
             next += 1;
             if called.suspended() {
-                // SAFETY: just looked.
+                // SAFETY: `called.suspended()` is true.
                 let child = unsafe { called.child() };
                 let group = inside.leave();
                 let mut rest = Parcel::new((activities, sink, child));
                 // SAFETY: the parcel is taken once.
                 return unsafe { suspended::<A, S, H>(cx, &mut rest, group, next, count) };
             }
-            // SAFETY: as above.
+            // SAFETY: `called.suspended()` is false, so the call has ended with a value.
             match H::branch(unsafe { called.value() }) {
                 ControlFlow::Continue(value) => sink.put(value),
                 ControlFlow::Break(end) => {
                     drop(inside);
                     let whole = H::first(end);
-                    // Before there is an outcome, which a panic would lose; so below.
+                    // Dropped before the outcome is made, since a panic would lose the outcome. The same applies below.
                     drop(sink);
                     drop(activities);
-                    // SAFETY: the call protocol.
+                    // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
                     return unsafe { Outcome::done(whole) };
                 }
             }
@@ -112,15 +113,16 @@ where
         drop(inside);
         let whole = H::all(sink.finish());
         drop(activities);
-        // SAFETY: the call protocol.
+        // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
         unsafe { Outcome::done(whole) }
     }
 }
 
-/// Goes on in a frame, from activity `next` of `count`; the one before it is suspended.
+/// Continues the loop in a frame, from activity `next` of `count`. The activity before `next` is suspended as the child
+/// in the parcel.
 ///
 /// # Safety
-/// The rest of the loop is in the parcel, and is moved here.
+/// The parcel holds the rest of the loop and has not been taken.
 #[cold]
 #[inline(never)]
 unsafe fn suspended<A, S, H>(
@@ -135,12 +137,12 @@ where
     H: How<Delivers<A>>,
     S: Sink<H::Value>,
 {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the parcel has not been taken.
     let (activities, sink, child) = unsafe { rest.take() };
     cx.context().counters.fallback();
     let descriptor = Descriptor::<A, H>::new(cx, activities, group, next - 1..count);
     let descriptor = NonNull::from(Box::leak(Box::new(descriptor)));
-    // SAFETY: just made.
+    // SAFETY: the descriptor was just made and is live.
     unsafe { descriptor.as_ref() }.left(next - 1);
     // SAFETY: the body frees the descriptor after the part.
     let mut part = unsafe { Part::new(descriptor, next, count) };
@@ -149,10 +151,10 @@ where
     poll_in_place(body, cx, Body::<A, S, H>::TABLE)
 }
 
-/// Begins in a frame, by parts that take their activities from the descriptor.
+/// Runs the construct in a frame from the start, by parts that acquire their activities from the descriptor.
 ///
 /// # Safety
-/// The construct is in the parcel, and is moved here.
+/// The parcel holds the construct and has not been taken.
 #[cold]
 #[inline(never)]
 unsafe fn distributed<A, S, H>(cx: Cx, whole: &mut Parcel<(A, S)>) -> Outcome<Whole<A, S, H>>
@@ -161,12 +163,12 @@ where
     H: How<Delivers<A>>,
     S: Sink<H::Value>,
 {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the parcel has not been taken.
     let (activities, sink) = unsafe { whole.take() };
     let count = activities.count();
     let begun = Begun::new(count);
     let inside = cx.begin_group(&begun);
-    // Numbered while it is the innermost.
+    // `leave` gives the group its number while it is the innermost group.
     let group = inside.leave();
     let descriptor = NonNull::from(Box::leak(Box::new(Descriptor::<A, H>::new(cx, activities, group, 0..count))));
     // SAFETY: the body frees the descriptor after the parts.
@@ -175,11 +177,11 @@ where
     poll_in_place(body, cx, Body::<A, S, H>::TABLE)
 }
 
-/// The frame of a construct that has left the stack. It belongs to the group outside.
+/// The body of a construct that runs in a frame. The frame belongs to the group outside.
 struct Body<A: Activities, S, H: How<Delivers<A>>> {
-    /// Gone when all its activities have ended.
+    /// `None` once all activities have ended.
     part: Option<Part<A, H>>,
-    /// Owned.
+    /// Owned by this body.
     descriptor: NonNull<Descriptor<A, H>>,
     sink: Option<S>,
 }
@@ -192,7 +194,7 @@ where
     H: How<Delivers<A>>,
     S: Sink<H::Value>,
 {
-    /// Cancelled, it still waits for what is out.
+    /// The table of the construct's frame. A cancelled construct still waits for its outstanding children.
     const TABLE: &'static VTable =
         &VTable { cancel: Self::cancel, told: Some(Self::told), ..*BodyFrame::<Self>::VTABLE };
 
@@ -204,14 +206,16 @@ where
         {
             return Poll::Pending;
         }
-        // SAFETY: passed on; nothing is out.
+        // SAFETY: the caller guarantees that the body is present and that it runs the frame exclusively. No child is
+        // outstanding.
         unsafe { cancel(frame, cx) }
     }
 
     unsafe fn told(frame: FrameRef, child: FrameRef) {
-        // SAFETY: the frame waits: nobody changes it.
+        // SAFETY: the frame waits, so no thread modifies its body.
         if let Some(part) = unsafe { &(*BodyFrame::<Self>::body(frame).as_ptr()).part } {
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is detached, and
+            // that the frame does not run before this returns.
             unsafe { part.told(child) };
         }
     }
@@ -226,7 +230,7 @@ where
     type Output = Whole<A, S, H>;
 
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
-        // SAFETY: a body is polled by a worker; used within this poll.
+        // SAFETY: only a worker polls a body, and `cx` is not used after this poll.
         let cx = unsafe { cx() };
         let body = &mut *self;
         let Some(part) = &mut body.part else { unreachable!("a construct was polled after it had ended") };
@@ -234,7 +238,7 @@ where
             return Poll::Pending;
         }
         body.part = None;
-        // SAFETY: owned, and there until this is dropped.
+        // SAFETY: this body owns the descriptor, which lives until the body is dropped.
         let descriptor = unsafe { body.descriptor.as_ref() };
         let Some(mut sink) = body.sink.take() else { unreachable!("a construct was polled after it had ended") };
         if let Some(output) = descriptor.activities.returned() {
@@ -250,7 +254,8 @@ where
             Some(End::Break(end)) => Poll::Ready(H::first(end)),
             Some(End::Panic(payload)) => payload.resume(),
             None => {
-                // SAFETY: nobody has ended the group, so all have ended with values; this is the end of the loop.
+                // SAFETY: the group was not ended early, so all activities have ended with values. This is the only
+                // call, as the construct ends here.
                 unsafe { descriptor.take_values(|value| sink.put(value)) };
                 Poll::Ready(H::all(sink.finish()))
             }
@@ -261,9 +266,9 @@ where
 impl<A: Activities, S, H: How<Delivers<A>>> Drop for Body<A, S, H> {
     fn drop(&mut self) {
         self.part = None;
-        // SAFETY: owned, and no part is left.
+        // SAFETY: this body owns the descriptor, and no part is left that refers to it.
         let descriptor = unsafe { Box::from_raw(self.descriptor.as_ptr()) };
-        // SAFETY: a body is destroyed by a worker; used at once.
+        // SAFETY: only a worker destroys a body, and `cx` is used at once.
         unsafe { cx() }.end_group(descriptor.group);
     }
 }

@@ -1,7 +1,7 @@
-//! What all parts of a loop share: the paper's spawn descriptor (maxi-parc-runtime, section 4.1).
+//! The state shared by all parts of a loop: the paper's spawn descriptor (maxi-parc-runtime, section 4.1).
 //!
-//! It is made when the loop leaves the stack, in a box of its own: parts that run elsewhere look at it while the frame that
-//! owns it is polled. That frame outlives all parts.
+//! It is made when the loop becomes a frame, in a box of its own, because parts that run on other workers read it while
+//! the frame that owns it is polled. That frame outlives all parts.
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -18,37 +18,37 @@ use crate::task::frame::{Payload, quietly};
 use crate::task::groups::Group;
 use crate::task::teams;
 
-/// What the activities of `A` deliver.
+/// The output type of the activities of `A`.
 pub(super) type Delivers<A> = <<A as Activities>::Task as Task>::Output;
 
-/// How a group has come to its end before all of its activities have.
+/// The reason for which a group ended before all of its activities.
 pub(super) enum End<B> {
-    /// An activity has ended it.
+    /// An activity ended the group with this value.
     Break(B),
-    /// An activity has panicked.
+    /// An activity panicked.
     Panic(Payload),
 }
 
-/// The descriptor.
+/// The spawn descriptor of a loop.
 pub(super) struct Descriptor<A: Activities, H: How<Delivers<A>>> {
     pub(super) activities: A,
-    /// How many there are: what they have said once, which is not asked again.
+    /// Number of activities: the answer to a single call of `Activities::count`.
     pub(super) count: u64,
     /// The group's number.
     pub(super) group: u32,
     /// The group's record, which lives until the group has ended.
     record: NonNull<Group>,
-    /// The first activity that nobody has taken, where workers take them from here.
+    /// The next activity to acquire, under the policies by which workers acquire activities from the descriptor.
     free: AtomicU64,
     values: Values<H::Value>,
-    /// The first end.
+    /// The first reason to end the group.
     end: Mutex<Option<End<H::Break>>>,
-    /// Whether there is one.
+    /// Set when `end` holds a reason.
     ended: AtomicBool,
 }
 
 impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
-    /// For so many activities, of which those before the start of the range have ended.
+    /// Makes the descriptor of a loop over `count` activities. Those before `from` have ended.
     pub(super) fn new(
         cx: Cx,
         activities: A,
@@ -69,10 +69,11 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
         }
     }
 
-    /// Takes some activities of those that nobody has taken: `some` of so many.
+    /// Acquires the next activities, as many as `some` returns for the number that are left. Returns `None` if none is
+    /// left.
     pub(super) fn take(&self, some: impl Fn(u64) -> u64) -> Option<Range<u64>> {
         let mut taken = None;
-        // Relaxed, both: whoever takes them knows the descriptor already.
+        // Relaxed for both: the acquiring part already has access to the descriptor.
         let after = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |from| {
             taken = (from < self.count).then(|| from..from + some(self.count - from));
             taken.as_ref().map(|taken| taken.end)
@@ -80,23 +81,23 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
         after.ok().and(taken)
     }
 
-    /// Keeps the value of activity `k`.
+    /// Stores the value of activity `k`.
     ///
     /// # Safety
-    /// Once for each activity that the descriptor was made for, and for no other.
+    /// Called at most once for each activity that the descriptor was made for, and for no other.
     #[inline(always)]
     pub(super) unsafe fn put(&self, k: u64, value: H::Value) {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees a single call for each activity of the descriptor.
         unsafe { self.values.put(k, value) };
     }
 
-    /// Ends the group, if nobody has: what is beneath it stops.
+    /// Ends the group with `end`, unless it has been ended before: terminates everything beneath it.
     #[cold]
     pub(super) fn end(&self, end: End<H::Break>) {
         let mut first = lock(&self.end);
         if first.is_some() {
             drop(first);
-            // Nobody will see it.
+            // The group delivers the first reason only.
             return match end {
                 End::Break(value) => quietly(|| drop(value)),
                 End::Panic(payload) => drop(payload),
@@ -104,49 +105,49 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
         }
         *first = Some(end);
         drop(first);
-        // Release: who sees it sees the end.
+        // Release: pairs with the Acquire in `has_ended`, so that a reader that sees the flag sees the reason.
         self.ended.store(true, Ordering::Release);
-        // Nobody else terminates this group alone; if one above it has been, it may be marked.
+        // The group may have been terminated before: by `preturn`, or because a group above was terminated.
         match try_cx() {
             Some(cx) if cx.of_team(self.group) => drop(cx.terminate_group(self.group)),
             _ => teams::terminate(self.group),
         }
     }
 
-    /// An activity has been destroyed: because its group has ended, or one outside of that; or it was a handle, of a task that
-    /// has been.
+    /// Handles an activity that was destroyed: because its group or a group outside was terminated, or because it was
+    /// the handle of a task that was cancelled.
     pub(super) fn cut_short(&self) {
         if !self.has_ended() {
             self.end(End::Panic(Payload::new("an activity was cancelled")));
         }
     }
 
-    /// So many activities have ended: for those that wait at the group's barrier they count as arrived.
+    /// Counts `activities` that have ended: the group's barrier counts them as arrived.
     pub(super) fn left(&self, activities: u64) {
         if activities > 0 {
-            // SAFETY: the group has not ended.
+            // SAFETY: the group has not ended, so its record is live.
             unsafe { self.record.as_ref() }.leave(activities);
         }
     }
 
-    /// Whether somebody has ended the group.
+    /// Returns true if the group was ended early.
     #[inline]
     pub(super) fn has_ended(&self) -> bool {
         // Acquire: pairs with the Release in `end`.
         self.ended.load(Ordering::Acquire)
     }
 
-    /// How the group has ended before its activities; once they all have.
+    /// Takes the reason for which the group ended early. Called after all activities have ended.
     pub(super) fn take_end(&self) -> Option<End<H::Break>> {
         lock(&self.end).take()
     }
 
-    /// The values, in order.
+    /// Passes the values to `put`, in the order of the activities.
     ///
     /// # Safety
-    /// Each activity that the descriptor was made for has put one; once.
+    /// Each activity that the descriptor was made for has stored a value, and this is called once.
     pub(super) unsafe fn take_values(&self, put: impl FnMut(H::Value)) {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that all values are stored and that this is the only call.
         unsafe { self.values.take(put) };
     }
 }

@@ -1,17 +1,19 @@
-//! What an activity delivers, and what that means for its group.
+//! The output types of activities, and their meaning for the group.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use super::sealed;
 
-/// What an activity may deliver to say that its group is to go on or to end: `()`, which never ends it, a
+/// An output of an activity that says whether its group continues or ends: `()`, which never ends it, a
 /// [`ControlFlow`], a [`Result`] or an [`Option`].
 ///
-/// The group delivers the same: what all of them come to, or what the first to end it has said.
+/// The group delivers the same kind of type: the combined values of all activities, or the break of the first activity
+/// that ended the group.
 ///
-/// The trait is sealed: values travel between threads, so where what is delivered is `Send`, value and break have to be, and
-/// unsafe code counts on [`is_break`](Ends::is_break) and [`branch`](Ends::branch) to agree.
+/// The trait is sealed for two reasons. Values travel between threads, so where an output is `Send`, its value and its
+/// break must be `Send` too. And unsafe code relies on [`is_break`](Ends::is_break) and [`branch`](Ends::branch)
+/// agreeing.
 #[diagnostic::on_unimplemented(
     message = "an activity that delivers `{Self}` does not say whether its group ends",
     label = "delivers `{Self}`",
@@ -19,20 +21,20 @@ use super::sealed;
             them: `.collect()`, `.reduce(..)`"
 )]
 pub trait Ends: sealed::Ends + Sized {
-    /// What it delivers if the group goes on.
+    /// The value of an activity after which the group continues.
     type Value;
-    /// What it delivers if the group ends.
+    /// The value with which an activity ends the group.
     type Break;
-    /// What the group delivers, if it makes a `T` of the values.
+    /// The group's output when it combines the values into a `T`.
     type Whole<T>;
 
-    /// Which of them this is.
+    /// Splits the output into a value or a break.
     fn branch(self) -> ControlFlow<Self::Break, Self::Value>;
-    /// Whether this ends the group.
+    /// Returns true if this output ends the group.
     fn is_break(&self) -> bool;
-    /// All activities have ended.
+    /// Makes the group's output after all activities have ended with values.
     fn all<T>(whole: T) -> Self::Whole<T>;
-    /// One has ended the group.
+    /// Makes the group's output from the break that ended the group first.
     fn first<T>(end: Self::Break) -> Self::Whole<T>;
 }
 
@@ -137,7 +139,7 @@ impl<V> Ends for Option<V> {
     }
 }
 
-/// How the outputs `O` of a group's activities are taken.
+/// How a group interprets the outputs `O` of its activities.
 pub trait How<O> {
     /// As [`Ends::Value`].
     type Value;
@@ -156,7 +158,7 @@ pub trait How<O> {
     fn first<T>(end: Self::Break) -> Self::Whole<T>;
 }
 
-/// Outputs say whether the group goes on.
+/// Interprets outputs by [`Ends`]: an output may end the group.
 #[derive(Debug)]
 pub struct Asked;
 
@@ -183,7 +185,7 @@ impl<O: Ends> How<O> for Asked {
     }
 }
 
-/// Outputs are values, whatever they are.
+/// Interprets every output as a value: no output ends the group.
 #[derive(Debug)]
 pub struct Values;
 

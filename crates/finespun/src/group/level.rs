@@ -1,4 +1,4 @@
-//! Returning from an outer level: ParC's `preturn`; and ending the run: its `exit`.
+//! Early exit from an outer level: ParC's `preturn`; and early exit from the run: ParC's `exit`.
 
 use std::cell::UnsafeCell;
 use std::convert::Infallible;
@@ -17,26 +17,26 @@ use crate::task::frame::quietly;
 use crate::task::many::Sink;
 use crate::task::outcome::Outcome;
 
-/// The state of a level. Used again when the level has ended, and never freed: a handle that is kept is refused by its
-/// generation.
+/// The state of a level. It is reused after the level has ended and never freed: a handle that outlives its level is
+/// detected by its generation.
 struct State {
     generation: u64,
-    /// The level has begun, and this is not yet free for the next: the group may have ended already.
+    /// Set from the time the level begins until its construct is dropped. The group may end before this is cleared.
     live: bool,
-    /// The level's group: its number, and which use of that it is.
+    /// The level's group: its number, and the use count of that number's record.
     group: u32,
     uses: u64,
-    /// A box of what the level is to deliver.
+    /// A box with the value that the level delivers, if `preturn` has supplied one.
     value: Option<NonNull<()>>,
 }
 
-// SAFETY: the value is what somebody has sent, and `Send`, which `preturn` demands.
+// SAFETY: the value is a box of a type that is `Send`, as `preturn` demands.
 unsafe impl Send for State {}
 
 /// States of levels that have ended.
 static STATES: ProcessMutex<Vec<&'static Mutex<State>>> = ProcessMutex::new(Vec::new());
 
-/// A level that whatever runs beneath it can return from: see [`level`]. A `Copy` handle, to be passed down.
+/// A level that any task running beneath it can return from: see [`level`]. A `Copy` handle that is passed down.
 pub struct Level<T> {
     state: &'static Mutex<State>,
     generation: u64,
@@ -57,8 +57,8 @@ impl<T> std::fmt::Debug for Level<T> {
     }
 }
 
-/// Runs the task that `body` makes, with a name for this level: whatever runs beneath it can end it with a value, by
-/// [`preturn`], from any depth of constructs. Without that it delivers what the task delivers.
+/// Runs the task that `body` makes as a level of its own: any task running beneath the level can end it with a value,
+/// by [`preturn`], from any depth of constructs. Otherwise the level delivers the task's output.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -120,7 +120,7 @@ pub struct Leveled<T, F> {
     level: Level<T>,
 }
 
-// SAFETY: the body is taken by one thread, once, by the word of whoever begins it.
+// SAFETY: the caller of `activity` guarantees that the body is taken once, so by one thread only.
 unsafe impl<T: Send, F: Send> Sync for Leveled<T, F> {}
 
 impl<T, F> sealed::Sealed for Leveled<T, F> {}
@@ -144,7 +144,7 @@ where
             let mut state = lock(self.level.state);
             (state.live, state.group, state.uses) = (true, group, uses);
         }
-        // SAFETY: once, by the caller's word.
+        // SAFETY: the caller guarantees one call, so no other thread accesses this cell.
         let body = unsafe { &mut *self.body.get() }.take().expect("each activity begins once");
         body(self.level)
     }
@@ -154,10 +154,10 @@ where
     }
 }
 
-/// # Panics
-/// Never; but of a value of another type it would make one of this. It is of the level that it was given to.
+/// Unboxes the value of a level. `T` must be the value type of the level that the box was given to; the function never
+/// panics.
 fn open<T>(value: NonNull<()>) -> T {
-    // SAFETY: a box of the level's own type, which `preturn` has given up.
+    // SAFETY: the box was leaked by `preturn`, with the level's own type `T`.
     *unsafe { Box::from_raw(value.cast::<T>().as_ptr()) }
 }
 
@@ -169,7 +169,7 @@ impl<T, F> Drop for Leveled<T, F> {
             state.value.take()
         };
         if let Some(value) = value {
-            // Nobody wants it any more.
+            // The value is no longer wanted.
             quietly(|| drop(open::<T>(value)));
         }
         STATES.lock().push(self.level.state);
@@ -182,7 +182,7 @@ impl<T, F> std::fmt::Debug for Leveled<T, F> {
     }
 }
 
-/// Takes the only value.
+/// A sink for the only value.
 #[derive(Debug)]
 pub struct Only<T>(Option<T>);
 
@@ -198,13 +198,13 @@ impl<T> Sink<T> for Only<T> {
     }
 }
 
-/// Ends a level with a value: by one request, which marks all that is beneath it. What this is awaited in ends as well, so
-/// the await never delivers anything.
+/// Ends a level with a value: by one request, which terminates everything beneath the level. That includes the calling
+/// task, so the await never delivers a value.
 ///
-/// If somebody else has ended the level, or one outside it, the value is dropped.
+/// If the level or a level outside has been ended before, the value is dropped.
 ///
 /// # Panics
-/// If the calling task does not run beneath the level, or that has ended.
+/// If the calling task does not run beneath the level, or the level has ended.
 pub fn preturn<T: Send>(level: Level<T>, value: T) -> Preturn<T> {
     Preturn { level, value }
 }
@@ -224,7 +224,7 @@ impl<T: Send> Task for Preturn<T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<Infallible> {
         let Preturn { level, value } = self;
-        // All groups that this runs in have a number from here on, and none of them ends before this has.
+        // `group` gives a number to all groups that this task runs in. None of them ends before this task has.
         let own = cx.group();
         let mut state = lock(level.state);
         let refused = if !state.live || state.generation != level.generation {
@@ -238,15 +238,15 @@ impl<T: Send> Task for Preturn<T> {
             drop(state);
             panic!("{refused}");
         }
-        // The level's group does not end before this task has. The value comes first: whoever sees the group terminated may
-        // find it.
+        // The level's group does not end before this task has. The value is stored before the termination, so that a
+        // thread that sees the group terminated may find it.
         let late = match state.value {
             None => {
                 state.value = Some(NonNull::from(Box::leak(Box::new(value))).cast());
-                // Unless somebody else was first, by a panic.
+                // The value is taken back if the group has been terminated before, by a panic.
                 if cx.terminate_group(state.group) { None } else { state.value.take().map(open) }
             }
-            // Somebody has terminated the level before.
+            // Another task has ended the level before.
             Some(_) => Some(value),
         };
         drop(state);
@@ -256,7 +256,7 @@ impl<T: Send> Task for Preturn<T> {
 }
 
 /// Ends the run, with a code: [`Runtime::try_run`](crate::Runtime::try_run) returns
-/// [`RunError::Exited`](crate::RunError::Exited). The await never delivers anything.
+/// [`RunError::Exited`](crate::RunError::Exited). The await never delivers a value.
 ///
 /// The first code counts. Source: maxi-parc-runtime, section 3.
 pub fn exit(code: i32) -> Exit {

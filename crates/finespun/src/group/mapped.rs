@@ -17,11 +17,12 @@ use crate::task::frame::{FrameRef, Place};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
-/// Calls a plain function for each integer of a range, in as many chunks as there are nodes, chunk k at node k: ParC's mapped
-/// `lparfor`. The same range is cut in the same way each time, so what one loop has placed at its node the next finds there.
+/// Calls a plain function for each integer of a range, in as many chunks as there are nodes, chunk k at node k: ParC's
+/// mapped `lparfor`. Equal ranges are split equally every time, so a later loop finds at a node the data that an
+/// earlier loop placed there.
 ///
-/// What is called captures nothing, and is given the integer and the argument, of which each node gets a copy; a chunk of
-/// another node is a message. The number of nodes is that of the runtime.
+/// The function captures nothing. It receives the integer and a reference to the argument, of which each node gets a
+/// copy. The chunk of a remote node is sent as a message. The number of nodes is the runtime's.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -55,13 +56,13 @@ where
     Construct::new(Mapped { span, body, argument, own, place: Location::caller() }, Nothing)
 }
 
-/// The chunks of a range, by node.
+/// The chunks of a range, one for each node.
 #[derive(Debug)]
 pub struct Mapped<I, F, A> {
     span: Range<I>,
     body: F,
     argument: A,
-    /// The caller's node, whose chunk comes last: the others are under way by then.
+    /// The caller's node. Its chunk comes last, after the others have been sent.
     own: u64,
     place: Place,
 }
@@ -95,7 +96,7 @@ where
     }
 }
 
-/// The chunk of a node.
+/// The chunk of one node.
 #[derive(Debug)]
 pub struct MappedChunk<I, F, A> {
     node: u32,
@@ -118,12 +119,12 @@ where
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let place = self.place;
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol: it opens the outcome and awaits a suspended callee.
         unsafe { at_home(cx, self, place) }
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        // As `CallAt`.
+        // Starts as a located frame, like `CallAt`.
         located::start(cx, self)
     }
 }
@@ -140,7 +141,7 @@ where
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         let (node, start, range, argument) = from.value()?;
-        // SAFETY: this message was made with an `F`.
+        // SAFETY: the sender made this message with an `F`, so a value of `F` has existed.
         let body = unsafe { again() };
         Ok(MappedChunk { node, start, range, body, argument, place: Location::caller() })
     }
@@ -160,7 +161,7 @@ where
 
     unsafe fn run(self, _: Cx) -> Outcome<()> {
         self.range.for_each(|k| (self.body)(self.start.plus(k), &self.argument));
-        // SAFETY: the call protocol.
+        // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
         unsafe { Outcome::done(()) }
     }
 }

@@ -1,8 +1,9 @@
-//! Groups of activities that begin, meet and end together: ParC's constructs (maxi-parc-runtime).
+//! Groups of activities that begin, synchronise and end together: ParC's constructs (maxi-parc-runtime).
 //!
-//! Here live the constructs ([`parfor`]), what their activities say by what they deliver ([`Ends`]), and the loop beneath
-//! them: on the stack in `construct`, off it in `part`s that share a `descriptor`. Which frames belong to a group, and what
-//! its termination does to them, is the task room's (`task::groups`). This room never queues a frame but its own.
+//! This module holds the constructs ([`parfor`]), the outputs by which an activity may end its group ([`Ends`]), and
+//! the loop that runs the activities: on the stack in `construct`, in frames as `part`s that share a `descriptor`.
+//! `task::groups` decides which frames belong to a group and performs its termination. This module queues no frames but
+//! its own.
 
 mod activities;
 mod blocks;
@@ -29,14 +30,14 @@ pub use level::{Exit, Level, Leveled, Only, Preturn, exit, level, preturn};
 pub use mapped::{Mapped, MappedChunk, mapped};
 pub use sync::{Syncing, sync};
 
-/// What only the library implements: unsafe code counts on it.
+/// Traits that only the library implements, because unsafe code relies on the implementations.
 mod sealed {
     pub trait Ends {}
     pub trait Span {}
     pub trait Integer {}
 }
 
-/// Takes no values, but counts on there being none.
+/// A sink that discards the `()` values of activities.
 #[derive(Debug)]
 pub struct Nothing;
 
@@ -51,15 +52,15 @@ impl Sink<()> for Nothing {
 /// The task that [`parfor`] makes.
 pub type Parfor<S, F> = Construct<Indexed<S, F>, Nothing, Asked>;
 
-/// Runs an activity for each integer of a range, and waits for all of them: ParC's `parfor`.
+/// Runs an activity for each integer of a range, and waits until all have ended: ParC's `parfor`.
 ///
-/// The range may have a step: `(0..n).step_by(k)`. Activities are called one after the other on the stack, while nobody asks
-/// for work; each becomes a frame only if it must wait or outlasts its quantum. They need not be independent: all are begun,
-/// even if some wait for others.
+/// The range may have a step: `(0..n).step_by(k)`. Activities are called one after the other on the stack, while no
+/// other worker asks for work; each becomes a frame only if it must wait or outlasts its quantum. Activities need not
+/// be independent: all are begun, even if some wait for others.
 ///
-/// An activity that delivers `ControlFlow::Break(v)`, or `Err(e)`, or `None`, ends the group: what has not been begun is
-/// never begun, and what is beneath the group stops and is destroyed, wherever it runs. The first such value is what the
-/// group delivers. For values of any other kind see [`collect`](Construct::collect) and [`reduce`](Construct::reduce).
+/// An activity that delivers `ControlFlow::Break(v)`, `Err(e)` or `None` ends the group: activities not yet begun never
+/// begin, and everything running beneath the group stops and is destroyed, on any worker. The group delivers the first
+/// such value. For values of any other kind see [`collect`](Construct::collect) and [`reduce`](Construct::reduce).
 ///
 /// # Panics
 /// With the first panic of an activity, which ends the group as well.
@@ -81,7 +82,8 @@ pub type Parfor<S, F> = Construct<Indexed<S, F>, Nothing, Asked>;
 /// assert_eq!(runtime.run(find(&[4, 8, 15, 16, 23, 42])), Some(5));
 /// ```
 ///
-/// *Cost*: a call for each activity; a frame for each that waits. *Source*: maxi-parc-runtime, sections 2.3 and 5.1.
+/// *Cost*: a call for each activity; a frame for each one that waits. *Source*: maxi-parc-runtime, sections 2.3 and
+/// 5.1.
 pub fn parfor<S, F, Tk>(span: S, body: F) -> Parfor<S, F>
 where
     S: Span + Send + Sync,
@@ -92,7 +94,8 @@ where
 }
 
 impl<A: Activities> Construct<A, Nothing, Asked> {
-    /// Delivers the values of all activities, in their order, whatever they are: none of them ends the group.
+    /// Delivers the values of all activities, in their order. The values may be of any type, and none of them ends the
+    /// group.
     ///
     /// ```
     /// # use finespun::prelude::*;
@@ -112,7 +115,8 @@ impl<A: Activities> Construct<A, Nothing, Asked> {
         self.with(|activities| Vec::with_capacity(activities.count() as usize))
     }
 
-    /// The same of activities that deliver a `ControlFlow`, a `Result` or an `Option`: the first to break ends the group.
+    /// Like `collect`, for activities that deliver a `ControlFlow`, a `Result` or an `Option`: the first to break ends
+    /// the group.
     pub fn try_collect(self) -> Construct<A, Vec<<<A::Task as Task>::Output as Ends>::Value>, Asked>
     where
         <A::Task as Task>::Output: Ends,
@@ -122,7 +126,7 @@ impl<A: Activities> Construct<A, Nothing, Asked> {
 
     /// Folds the values of all activities, in their order, into `identity` by `op`.
     ///
-    /// When activities have left the stack, their values are kept until all have ended; so the result is the same on any
+    /// Once activities run in frames, their values are kept until all have ended; so the result is the same on any
     /// number of workers, in floating point too.
     pub fn reduce<R, Op>(self, identity: R, op: Op) -> Construct<A, Fold<R, Op>, Values>
     where
@@ -132,7 +136,8 @@ impl<A: Activities> Construct<A, Nothing, Asked> {
         self.with(|_| Fold::new(identity, op))
     }
 
-    /// The same of activities that deliver a `ControlFlow`, a `Result` or an `Option`: the first to break ends the group.
+    /// Like `reduce`, for activities that deliver a `ControlFlow`, a `Result` or an `Option`: the first to break ends
+    /// the group.
     pub fn try_reduce<R, Op>(self, identity: R, op: Op) -> Construct<A, Fold<R, Op>, Asked>
     where
         R: Send,

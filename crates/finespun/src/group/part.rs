@@ -1,11 +1,13 @@
-//! A part of a loop that has left the stack: which activities it has to begin, and which it waits for.
+//! A part of a loop that has become a frame: the activities it still has to begin, and the children it waits for.
 //!
-//! The frame of the construct holds the first part. When the stack is given up while there is more to begin, a part hands
-//! half of that over to a new one, as a ready frame that a thief can take and split again, and asks for another turn for
-//! itself. So a loop over a million activities is split as often as somebody asks for work, and at no cost but a frame.
+//! The frame of the construct holds the first part. When the stack is unwound to frames while activities remain to be
+//! begun, a part moves half of its remaining activities to a new part, as a ready frame that a thief can take and split
+//! again, and requests another turn for itself. So a loop over a million activities splits as often as a thief asks for
+//! work, at the cost of one frame per split.
 //!
-//! A part is *told* of each activity of its own that ends while it waits: it waits for all of them together, and one may end
-//! the group. It looks at the outcome only; values are taken in when all have ended.
+//! A part waits for all its children together, but one activity may end the group early. So each activity that ends
+//! while the part waits is reported through the `told` callback, which takes breaks and panics only. The part stores
+//! the values when all children have ended.
 
 use std::future::{Future, Ready, ready};
 use std::ops::ControlFlow;
@@ -26,42 +28,42 @@ use crate::task::outcome::{Child, Outcome};
 use crate::task::slot::Status;
 use crate::task::yielding::YieldNow;
 
-/// How many activities may be out before a part looks which of them have ended.
+/// Number of outstanding children at which a part first collects the ended ones.
 const LOOK: usize = 1024;
 
-/// For the frame of a turn.
+/// Table of the frame that a part waits for while it only waits for its next turn.
 const TURN: &VTable = &VTable { inner: true, ..*BodyFrame::<Ready<()>>::VTABLE };
 
-/// What a part waits for.
+/// A child that a part waits for.
 enum Out<A: Activities, H: How<Delivers<A>>> {
     Activity(u64, Child<A::Task>),
     Part(Child<PartTask<A, H>>),
 }
 
-/// A part.
+/// A range of activities to begin and the children to wait for.
 pub(super) struct Part<A: Activities, H: How<Delivers<A>>> {
-    /// The loop's. It outlives the part.
+    /// The loop's descriptor, which outlives the part.
     descriptor: NonNull<Descriptor<A, H>>,
-    /// The activities that have not been begun.
+    /// The range of activities that have not been begun.
     next: u64,
     end: u64,
-    /// Where there are more: in the descriptor, or nowhere.
+    /// How the part acquires more activities from the descriptor; `Steal`: it acquires none.
     policy: Policy,
     out: Vec<Out<A, H>>,
-    /// The part has waited for all that are out, since it ran last.
+    /// Set when the part registered as the waiter of all outstanding children and has not run since.
     waited: bool,
-    /// How many are looked for next.
+    /// Number of outstanding children at which the part next collects the ended ones.
     look_at: usize,
-    /// The part is ready to go on, and waits for its turn only.
+    /// Set while the part is ready and waits only for its turn.
     turn: Option<Child<YieldNow>>,
 }
 
-// SAFETY: activities are made on any worker, from what is `Sync`, and what they deliver is `Send`, which those who make the
-// constructs demand; so are the values and breaks within that: see `Ends`.
+// SAFETY: activities are made on any worker from data that is `Sync`. Their outputs are `Send`, as the functions that
+// make constructs demand; so are the values and breaks within the outputs: see `Ends`.
 unsafe impl<A: Activities, H: How<Delivers<A>>> Send for Part<A, H> {}
 
 impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
-    /// The activities from `next` to before `end`, and `child`, which is the one before `next`.
+    /// Makes a part for the activities `next..end`.
     ///
     /// # Safety
     /// The descriptor outlives the part.
@@ -69,7 +71,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         Part { descriptor, next, end, policy: Policy::Steal, out: Vec::new(), waited: false, look_at: LOOK, turn: None }
     }
 
-    /// A part for each worker, which takes its activities from the descriptor; and the whole, which waits for them.
+    /// Makes a ready part for each worker, which acquires its activities from the descriptor, and returns a part
+    /// without own activities that waits for those parts.
     ///
     /// # Safety
     /// The descriptor outlives the parts.
@@ -79,38 +82,38 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         group: u32,
         policy: Policy,
     ) -> Part<A, H> {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that the descriptor is live.
         let count = unsafe { descriptor.as_ref() }.count;
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that the descriptor outlives the parts.
         let empty = || unsafe { Part::new(descriptor, count, count) };
         let mut whole = empty();
         for _ in 0..count.min(u64::from(cx.context().here.workers.get())) {
             let part = Part { policy, ..empty() };
             let frame = BodyFrame::of_group(cx, group, PartBody(part), PartBody::<A, H>::TABLE);
-            // Behind those of older groups.
+            // The frame runs after frames of older groups.
             cx.make_ready_last(frame);
             whole.out.push(Out::Part(Child::new(frame)));
         }
         whole
     }
 
-    /// An activity of this part that has been begun, and suspended.
+    /// Adds activity `k`, which has been begun and has suspended as `child`.
     pub(super) fn begun(&mut self, k: u64, child: Child<A::Task>) {
         self.out.push(Out::Activity(k, child));
     }
 
     fn descriptor<'a>(&self) -> &'a Descriptor<A, H> {
-        // SAFETY: it outlives the part, by the word of whoever made it.
+        // SAFETY: the caller of `new` guarantees that the descriptor outlives the part.
         unsafe { self.descriptor.as_ref() }
     }
 
-    /// Begins no more activities.
+    /// Gives up all activities that have not been begun.
     fn stop(&mut self) {
         self.next = self.end;
         self.policy = Policy::Steal;
     }
 
-    /// Those that are out and have ended, taken out.
+    /// Removes and returns the outstanding children that have ended.
     fn ended(&mut self) -> impl Iterator<Item = Out<A, H>> {
         self.out.extract_if(.., |out| match out {
             Out::Activity(_, child) => child.ended(),
@@ -118,7 +121,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         })
     }
 
-    /// Takes in what has ended, of which the part has been `told` or not.
+    /// Collects the children that have ended. The flag says that the `told` callback has been called for them, so the
+    /// barrier has counted them.
     fn take_in(&mut self, told: bool) {
         let descriptor = self.descriptor();
         let mut left = 0;
@@ -128,7 +132,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                 Out::Part(child) => {
                     match child.deliver() {
                         Delivered::Value(()) => {}
-                        // What it has begun has no values.
+                        // A part's value is `()`: its activities have stored theirs.
                         Delivered::Panic(payload) => descriptor.end(End::Panic(payload)),
                         Delivered::Cancelled => descriptor.cut_short(),
                     }
@@ -138,7 +142,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             match child.deliver() {
                 Delivered::Value(output) => match H::branch(output) {
                     ControlFlow::Continue(value) => {
-                        // SAFETY: once for each activity.
+                        // SAFETY: activity `k` has ended with this value, and its child is taken out once.
                         unsafe { descriptor.put(k, value) };
                         left += 1;
                     }
@@ -153,7 +157,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         }
     }
 
-    /// Begins activities until one suspends, or there are no more.
+    /// Begins activities until one suspends or none is left.
     fn stretch(&mut self, cx: Cx) {
         let descriptor = self.descriptor();
         let mut left = 0;
@@ -162,13 +166,13 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             while *next < end {
                 let k = *next;
                 *next += 1;
-                // SAFETY: once for each.
+                // SAFETY: `next` advances past `k`, so each activity is made once.
                 let task = unsafe { descriptor.activities.activity(k) };
-                // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+                // SAFETY: `cx` is the current worker's. A suspended child is kept in `out` and awaited.
                 let output = unsafe { call_guarded(cx, task) }.open().map_err(|child| (k, child))?;
                 match H::branch(output) {
                     ControlFlow::Continue(value) => {
-                        // SAFETY: once for each activity.
+                        // SAFETY: activity `k` has just ended; its value is stored once.
                         unsafe { descriptor.put(k, value) };
                         left += 1;
                     }
@@ -191,7 +195,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         descriptor.left(left);
     }
 
-    /// Begins what has not been begun, and hands half of it over whenever the stack is given up.
+    /// Begins the remaining activities, and splits off half when the stack is unwound to frames.
     fn go_on(&mut self, cx: Cx) {
         cx.send_withheld();
         while !self.descriptor().has_ended() && (self.next < self.end || self.take(cx)) {
@@ -210,7 +214,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         self.stop();
     }
 
-    /// Takes activities from the descriptor; whether there were any.
+    /// Acquires activities from the descriptor. Returns false if none is left.
     fn take(&mut self, cx: Cx) -> bool {
         let some = match self.policy {
             Policy::Steal => return false,
@@ -224,14 +228,15 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         true
     }
 
-    /// Makes a frame of the next activity, to be run before this goes on: on a worker that has others to run, that takes longer.
+    /// Makes a ready frame of the next activity, which runs before this part's next turn. A worker with other ready
+    /// frames takes longer to come back for its next activity.
     fn create(&mut self, cx: Cx) {
         self.ask_for_turn(cx);
         let descriptor = self.descriptor();
         let k = self.next;
         self.next += 1;
         let frame = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: once for each.
+            // SAFETY: `next` has advanced past `k`, so each activity is made once.
             unsafe { descriptor.activities.activity(k) }.start(cx)
         }));
         match frame {
@@ -250,7 +255,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         self.turn = Some(Child::new(turn));
     }
 
-    /// The stack is being given up.
+    /// Splits the remaining activities while the stack is unwound to frames: moves half to a new ready part.
     fn hand_over(&mut self, cx: Cx) {
         if cx.is_terminated() {
             return self.stop();
@@ -263,7 +268,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             return;
         }
         let middle = self.end - half;
-        // SAFETY: this part waits for the other.
+        // SAFETY: the descriptor outlives this part, and this part waits for the new one.
         let other = unsafe { Part::new(self.descriptor, middle, self.end) };
         self.end = middle;
         let frame = BodyFrame::with_table(cx, PartBody(other), PartBody::<A, H>::TABLE);
@@ -274,11 +279,11 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         }
     }
 
-    /// Goes on. Ready when all have ended.
+    /// Runs the part. Returns `Ready` when all children have ended.
     pub(super) fn poll(&mut self, cx: Cx) -> Poll<()> {
         self.turn = None;
         if std::mem::take(&mut self.waited) {
-            // All that it waited for, of which it has been told.
+            // `told` has been called for every child that the part waited for.
             self.take_in(true);
         }
         // The construct's own frame belongs to the group outside.
@@ -294,23 +299,24 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             cx.wait_for(turn.frame());
             return Poll::Pending;
         }
-        // While the stack is being given up, nothing goes on here, even if all have ended.
+        // While the stack is unwound to frames the part does not continue here, even if all children have ended.
         if !cx.leaving() {
             self.take_in(false);
         }
         self.wait(cx)
     }
 
-    /// The group outside has been terminated, and with it this one: waits for what is out. Ready when nothing is.
+    /// Cancels the part, because the group outside has been terminated and with it this group. Returns `Ready` when no
+    /// child is outstanding.
     pub(super) fn cancel(&mut self, cx: Cx) -> Poll<()> {
         self.turn = None;
         self.stop();
-        // With what they have delivered, which is user code, of which a panic has nowhere to go.
+        // Dropping a child drops its value, which is user code. A panic of that code is discarded.
         self.ended().for_each(|out| quietly(|| drop(out)));
         self.wait(cx)
     }
 
-    /// Waits for what is out. If some of it has ended meanwhile, the part is told when the wait begins.
+    /// Registers for all outstanding children. `told` is called at registration for a child that has ended by then.
     fn wait(&mut self, cx: Cx) -> Poll<()> {
         self.waited = true;
         for out in &self.out {
@@ -322,12 +328,13 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         if self.out.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// An activity of this part has ended while the part waits: whether it ends the group.
+    /// Handles the end of `child` while the part waits: terminates the group if the child's outcome ends it.
     ///
     /// # Safety
-    /// The child is one of this part's, and has completed, or is parted from it; the part does not run before this returns.
+    /// `child` is one of this part's. It has completed or is detached from the part, and the part does not run before
+    /// this returns.
     pub(super) unsafe fn told(&self, child: FrameRef) {
-        // SAFETY: live by the caller's word.
+        // SAFETY: the caller guarantees that `child` is live.
         let header = unsafe { child.as_ref() };
         if header.vtable.inner {
             return;
@@ -335,19 +342,20 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         let descriptor = self.descriptor();
         let end = match header.slot.status() {
             Some(Status::Panicked) => {
-                // SAFETY: `Panicked` says that there is a payload; nobody else takes it, by `retract`.
+                // SAFETY: `Panicked` guarantees a payload. `retract` below prevents a second read.
                 End::Panic(unsafe { payload_ptr(child).read() })
             }
-            // SAFETY: `Done` says that there is an output.
+            // SAFETY: `Done` guarantees an output.
             Some(Status::Done) if H::is_break(unsafe { result_ptr::<Delivers<A>>(child).as_ref() }) => {
-                // SAFETY: as above; nobody else takes it, by `retract`.
+                // SAFETY: `Done` guarantees an output. `retract` below prevents a second read.
                 match H::branch(unsafe { result_ptr::<Delivers<A>>(child).read() }) {
                     ControlFlow::Break(value) => End::Break(value),
                     ControlFlow::Continue(_) => unreachable!("just looked"),
                 }
             }
             Some(Status::Done) => return descriptor.left(1),
-            // Destroyed, or parted from this: its group has ended, or will when this is taken in.
+            // The child was destroyed or detached: its group has been terminated, or is when the part collects the
+            // child.
             _ => return,
         };
         header.slot.retract();
@@ -355,7 +363,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     }
 }
 
-/// The frame of a part that has been handed over.
+/// The frame of a part that was split off.
 struct PartBody<A: Activities, H: How<Delivers<A>>>(Part<A, H>);
 
 impl<A: Activities, H: How<Delivers<A>>> Unpin for PartBody<A, H> {}
@@ -363,7 +371,7 @@ impl<A: Activities, H: How<Delivers<A>>> Unpin for PartBody<A, H> {}
 impl<A: Activities, H: How<Delivers<A>>> Future for PartBody<A, H> {
     type Output = ();
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<()> {
-        // SAFETY: a body is polled by a worker; used within this poll.
+        // SAFETY: only a worker polls a body, and `cx` is not used after this poll.
         let cx = unsafe { cx() };
         self.0.poll(cx)
     }
@@ -379,19 +387,21 @@ impl<A: Activities, H: How<Delivers<A>>> PartBody<A, H> {
         if part.0.cancel(cx).is_pending() {
             return Poll::Pending;
         }
-        // SAFETY: passed on; nothing is out.
+        // SAFETY: the caller guarantees that the body is present and that it runs the frame exclusively. No child is
+        // outstanding.
         unsafe { cancel(frame, cx) }
     }
 
     unsafe fn told(frame: FrameRef, child: FrameRef) {
-        // SAFETY: the part waits: nobody changes it.
+        // SAFETY: the part waits, so no thread modifies it.
         let part = unsafe { BodyFrame::<Self>::body(frame).as_ref() };
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is detached, and that
+        // the part does not run before this returns.
         unsafe { part.0.told(child) };
     }
 }
 
-/// The type of a part's child.
+/// The task type of a part's child.
 struct PartTask<A, H>(std::marker::PhantomData<(A, fn() -> H)>);
 
 impl<A, H> sealed::Sealed for PartTask<A, H> {}

@@ -1,4 +1,4 @@
-//! Waiting for all activities of a group.
+//! The barrier of a group: waiting for all of its activities.
 
 use std::panic::Location;
 
@@ -9,12 +9,12 @@ use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 use crate::task::teams::GROUP;
 
-/// Waits until all activities of the innermost group have come to a `sync`, or have ended: ParC's `sync`.
+/// Waits until all activities of the innermost group have called `sync` or have ended: ParC's `sync`.
 ///
-/// An activity that ends without one counts as arrived. Those that have not begun are waited for, so all are begun. Each
-/// activity may sync any number of times; the n-th time it meets the others at their n-th. What counts is the call: where several
-/// tasks of one activity sync at once, as branches of a `join!` or tasks of a scope that was begun in it, each counts as an
-/// arrival, and the others may go on before all activities have come.
+/// An activity that ends without a `sync` counts as arrived. Activities not yet begun are waited for, so all are begun.
+/// Each activity may sync any number of times; its n-th call meets the n-th calls of the others. The barrier counts
+/// calls: where several tasks of one activity sync at once, as branches of a `join!` or tasks of a scope begun in it,
+/// each counts as an arrival, and the others may continue before all activities have arrived.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -38,10 +38,10 @@ use crate::task::teams::GROUP;
 /// ```
 ///
 /// # Panics
-/// Outside of a group.
+/// If called outside of a group.
 ///
-/// *Cost*: a frame for each activity but the last to arrive, and a bounded number of steps for each, however many there are.
-/// *Source*: maxi-parc-runtime, sections 2.3 and 5.4.
+/// *Cost*: a frame for each activity but the last to arrive, and a bounded number of steps for each, regardless of
+/// their number. *Source*: maxi-parc-runtime, sections 2.3 and 5.4.
 #[track_caller]
 pub fn sync() -> Syncing {
     Syncing { place: Location::caller() }
@@ -67,7 +67,7 @@ impl Task for Syncing {
         );
         let record = cx.context().scheduler().groups().get(group);
         let arrive = |k: Continuation<()>| record.arrive(k, cx.context().here.worker.get() as usize);
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol: it opens the outcome and awaits a suspended callee.
         unsafe { suspend_at(self.place, arrive).call(cx) }
     }
 }

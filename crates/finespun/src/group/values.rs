@@ -1,8 +1,8 @@
-//! The values of a loop's activities, by their numbers.
+//! The values of a loop's activities, indexed by the activities' numbers.
 //!
-//! A tree whose leaves hold the values of [`FAN`] activities in a row, and whose nodes have as many below them: made when the first
-//! value is put there. So what it takes is a matter of how many have ended, and not of how many there are; and to make the tree
-//! takes nothing, and cannot fail.
+//! A tree whose leaves hold the values of [`FAN`] consecutive activities and whose inner nodes have [`FAN`] children.
+//! Nodes are made when the first value beneath them is stored. So memory grows with the number of activities that have
+//! ended, not with the total number; making the tree allocates nothing and cannot fail.
 
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, needs_drop};
@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use crate::task::frame::quietly;
 
 const BITS: u32 = 6;
-/// Children of a node, and values of a leaf.
+/// Number of children of an inner node, and of values in a leaf.
 const FAN: u64 = 1 << BITS;
 
-/// A place for the value of each activity from some one on.
+/// Storage for the value of each activity from number `from` on.
 pub(super) struct Values<V> {
     from: u64,
     count: u64,
-    /// How many levels of nodes there are above the leaves.
+    /// Number of levels of inner nodes above the leaves.
     height: u32,
     root: OnceLock<Node<V>>,
 }
@@ -32,15 +32,15 @@ enum Node<V> {
 
 struct Leaf<V> {
     places: Box<[UnsafeCell<MaybeUninit<V>>]>,
-    /// Which of them are there, if they have to be dropped.
+    /// Flags of the places that hold a value; empty if values need no drop.
     there: Box<[AtomicU8]>,
 }
 
-// SAFETY: each place is written by one activity, and read when all have ended.
+// SAFETY: each place is written by one activity, and read after all activities have ended.
 unsafe impl<V: Send> Sync for Leaf<V> {}
 
 impl<V> Node<V> {
-    /// For so many activities at most; of that height.
+    /// Makes a node of the given height for at most `count` activities.
     fn new(height: u32, count: u64) -> Node<V> {
         if height == 0 {
             return Node::Leaf(Leaf::new(count.min(FAN) as usize));
@@ -51,10 +51,10 @@ impl<V> Node<V> {
 }
 
 impl<V> Values<V> {
-    /// Nothing is kept of values that are nothing.
+    /// True for zero-sized values without a destructor: no storage is made for them.
     const NOTHING: bool = size_of::<V>() == 0 && !needs_drop::<V>();
 
-    /// For the activities from `from` to before `to`.
+    /// Makes the storage for the activities `from..to`.
     pub(super) fn new(from: u64, to: u64) -> Values<V> {
         let count = to - from;
         let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
@@ -62,7 +62,7 @@ impl<V> Values<V> {
         Values { from, count, height, root: OnceLock::new() }
     }
 
-    /// The leaf with the place `at`.
+    /// Returns the leaf that contains place `at`.
     #[inline]
     fn leaf(&self, at: u64) -> &Leaf<V> {
         let mut height = self.height;
@@ -80,31 +80,33 @@ impl<V> Values<V> {
         }
     }
 
+    /// Stores the value of activity `k`.
+    ///
     /// # Safety
-    /// Once for each activity, and for no other.
+    /// Called at most once for each activity of the range, and for no other.
     #[inline]
     pub(super) unsafe fn put(&self, k: u64, value: V) {
         if Self::NOTHING {
             return std::mem::forget(value);
         }
         let at = k - self.from;
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees a single call for `k`, so this place is written once.
         unsafe { self.leaf(at).put((at % FAN) as usize, value) };
     }
 
-    /// Takes them, in order.
+    /// Passes the values to `put`, in order.
     ///
     /// # Safety
-    /// All are there; once.
+    /// All values have been stored, and this is called once.
     pub(super) unsafe fn take(&self, mut put: impl FnMut(V)) {
         if Self::NOTHING {
-            // SAFETY: so many have been put, of what takes no place.
+            // SAFETY: `count` values have been stored, and `V` is zero-sized.
             return (0..self.count).for_each(|_| put(unsafe { NonNull::dangling().read() }));
         }
         let mut at = 0;
         while at < self.count {
             let leaf = self.leaf(at);
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees that all values have been stored and that this is the only call.
             unsafe { leaf.take(&mut put) };
             at += leaf.places.len() as u64;
         }
@@ -114,33 +116,38 @@ impl<V> Values<V> {
 impl<V> Leaf<V> {
     fn new(count: usize) -> Leaf<V> {
         let places = Box::<[UnsafeCell<MaybeUninit<V>>]>::new_uninit_slice(count);
-        // SAFETY: a place need not hold a value.
+        // SAFETY: a `MaybeUninit` needs no initialisation.
         let places = unsafe { places.assume_init() };
         let drops = if needs_drop::<V>() { count } else { 0 };
         Leaf { places, there: (0..drops).map(|_| AtomicU8::new(0)).collect() }
     }
 
+    /// Stores a value at place `at`.
+    ///
     /// # Safety
-    /// Once for each place.
+    /// Called at most once for each place.
     #[inline]
     unsafe fn put(&self, at: usize, value: V) {
-        // SAFETY: nobody else writes here, and nobody reads yet.
+        // SAFETY: the caller guarantees that this place is written once. It is not read before all activities have
+        // ended.
         unsafe { (*self.places[at].get()).write(value) };
         if let Some(there) = self.there.get(at) {
-            // Relaxed: read when all activities have ended, which orders.
+            // Relaxed: read after all activities have ended, and their completion orders the accesses.
             there.store(1, Ordering::Relaxed);
         }
     }
 
+    /// Passes the values to `put`, in order.
+    ///
     /// # Safety
-    /// All are there; once.
+    /// All places hold a value, and this is called once.
     unsafe fn take(&self, put: &mut impl FnMut(V)) {
         for (at, place) in self.places.iter().enumerate() {
             if let Some(there) = self.there.get(at) {
-                // Before the value goes: `put` may panic.
+                // Cleared before the value is moved out, because `put` may panic.
                 there.store(0, Ordering::Relaxed);
             }
-            // SAFETY: by the caller's word, all have been put.
+            // SAFETY: the caller guarantees that every place holds a value.
             put(unsafe { (*place.get()).assume_init_read() });
         }
     }
@@ -150,7 +157,8 @@ impl<V> Drop for Leaf<V> {
     fn drop(&mut self) {
         for (there, place) in self.there.iter().zip(&mut self.places) {
             if there.load(Ordering::Relaxed) == 1 {
-                // SAFETY: it is there, and nobody takes it any more. Whoever waits does so in vain: no panic goes anywhere.
+                // SAFETY: the flag says that the place holds a value, and it is not read later. `quietly` discards a
+                // panic of the destructor.
                 quietly(|| unsafe { place.get_mut().assume_init_drop() });
             }
         }
@@ -162,13 +170,13 @@ mod tests {
     use super::Values;
 
     #[test]
-    fn values_come_in_order_and_none_is_lost() {
+    fn values_are_taken_in_order_and_none_is_lost() {
         for (from, to) in [(0, 0), (0, 1), (3, 4), (5, 69), (0, 65), (7, 5000), (1, 4098), (0, 300_000)] {
             let values = Values::new(from, to);
-            // SAFETY: each once.
+            // SAFETY: each `k` is stored once.
             (from..to).rev().for_each(|k| unsafe { values.put(k, k.to_string()) });
             let mut next = from;
-            // SAFETY: all are there.
+            // SAFETY: all values have been stored, and this is the only call.
             unsafe {
                 values.take(|value| {
                     assert_eq!(value, next.to_string());
@@ -180,12 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn some_of_very_many() {
+    fn a_partly_filled_tree_drops_its_values() {
         let whole = std::sync::Arc::new(());
         for to in [u64::MAX, 1 << 62, (1 << 36) + 1] {
             let values = Values::new(1, to);
             for k in [1, 2, 77, to / 2, to - 1] {
-                // SAFETY: each once.
+                // SAFETY: each `k` is stored once.
                 unsafe { values.put(k, std::sync::Arc::clone(&whole)) };
             }
             drop(values);
@@ -194,12 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_counted() {
+    fn zero_sized_values_are_counted() {
         let values = Values::new(2, 9);
-        // SAFETY: each once.
+        // SAFETY: each `k` is stored once.
         (2..9).for_each(|k| unsafe { values.put(k, ()) });
         let mut count = 0;
-        // SAFETY: all are there.
+        // SAFETY: all values have been stored, and this is the only call.
         unsafe { values.take(|()| count += 1) };
         assert_eq!(count, 7);
     }

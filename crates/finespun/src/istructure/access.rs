@@ -24,27 +24,29 @@ use crate::task::spawn::spawn;
 use crate::task::suspend::{Continuation, suspend_at};
 
 impl<T: Portable + Clone> IArray<T> {
-    /// The array's line at the node that this code runs at.
+    /// Returns the array's entry at the node that this code runs at.
     #[inline(always)]
     pub(super) fn seat<'a>(self, cx: Cx) -> Option<&'a Seat> {
         let lines = cx.context().here.arrays.get();
-        // SAFETY: a handle's lower half is the distance of one of the lines, of which every node has as many; the line is gone when
-        // the node is, whose worker runs this.
+        // SAFETY: the lower half of a handle's word is the byte offset of one of the entries, whose number is the same
+        // on every node. The entries live as long as the node, whose worker runs this.
         let seat = unsafe { &*lines.byte_add(self.word as u32 as usize).cast::<Seat>() };
         (seat.word.get() == self.word).then_some(seat)
     }
 
-    /// What is behind a line.
+    /// Returns the array's part on the entry's node.
     ///
     /// # Safety
-    /// The line is this array's; the store is used before anything can free the array.
+    /// `seat` is this array's entry, and the store is used before any code can free the array.
     pub(super) unsafe fn store<'a>(seat: &Seat) -> &'a Store<T> {
-        // SAFETY: a word is one array's, whose elements are `T`s: handles of other types are not made of it.
+        // SAFETY: a word belongs to one array, whose elements are `T`s: no handle of another type is made from it.
         unsafe { &*seat.kept.get().cast::<Store<T>>() }
     }
 }
 
 impl<T> IArray<T> {
+    /// Reports the use of a stale handle.
+    ///
     /// # Panics
     /// Always.
     pub(super) fn gone(self, what: impl fmt::Display, place: impl fmt::Display) -> ! {
@@ -82,17 +84,18 @@ impl<T: Portable + Clone> Task for Get<T> {
             if index >= seat.first.get() && index < seat.end.get() {
                 // SAFETY: the elements from `first` up to `end` have been written.
                 let value = unsafe { &*seat.elements.get().cast::<T>().wrapping_add(index) };
-                // SAFETY: the call protocol.
+                // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
                 return unsafe { Outcome::done(value.clone()) };
             }
             unlikely();
-            // SAFETY: the store has set the directory, which is this array's at this node, and the base is used at once.
+            // SAFETY: the store has set the directory, which is this array's at this node, and the base is used at
+            // once.
             let base = unsafe { Directory::base::<T>(seat.directory.get().cast(), index) };
-            // Not a reference in an `Option`: it would be compared with null a second time.
+            // A raw pointer, since a reference in an `Option` would be compared with null a second time.
             if !base.is_null() {
-                // SAFETY: the base is of elements in the cache, of which this is one.
+                // SAFETY: a base that is not null belongs to elements in the cache, which include this one.
                 let value = unsafe { &*base.wrapping_add(index) };
-                // SAFETY: the call protocol.
+                // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
                 return unsafe { Outcome::done(value.clone()) };
             }
         }
@@ -104,29 +107,29 @@ impl<T: Portable + Clone> Task for Get<T> {
         if cx.trips() {
             return get_tripped(self.array, self.index, self.place, cx).opaque();
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { self.call(cx) }
     }
 
-    /// At this node, whose element it may be.
+    /// Starts as a located frame at this node, which may be the element's home.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// Keeps the way that is not this one short.
+/// Marks the calling path as unlikely, so that the compiler keeps the other path short.
 #[cold]
 #[inline(always)]
 fn unlikely() {}
 
-/// A get whose guard check has tripped.
+/// Handles a get whose guard check has tripped.
 #[cold]
 #[inline(never)]
 fn get_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx) -> Outcome<T> {
     call_after_trip(cx, Get { array, index, place })
 }
 
-/// A copy of an element, if there is one at this node; then it is counted as read.
+/// Returns a copy of an element, and counts the read, if the element is present at this node.
 fn known<T: Portable + Clone>(store: &Store<T>, seat: &Seat, (home, at): Spot) -> Option<T> {
     let here = home == store.node;
     let value = if here { store.get(seat, at).cloned() } else { store.cached((home, at)) }?;
@@ -138,11 +141,11 @@ fn known<T: Portable + Clone>(store: &Store<T>, seat: &Seat, (home, at): Spot) -
     Some(value)
 }
 
-/// Sends an element to a closure: at once if there is a copy at this node, else by a task that gets it.
+/// Sends an element to a closure: at once if it is present at this node, else by a task that gets it.
 pub(super) fn send<T: Portable + Clone>(array: IArray<T>, index: usize, to: Cont<T>, place: Place) {
     let Some(cx) = try_cx() else { panic!("`send` of an element was called outside a task, at {place}") };
     if let Some(seat) = array.seat(cx) {
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(seat) };
         let spot = store.locate(index, place);
         if let Some(value) = known(store, seat, spot).filter(|_| !cx.block_now()) {
@@ -165,18 +168,18 @@ impl<T: Portable + Clone> Task for Sending<T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let Sending { get, to } = self;
-        // SAFETY: awaited at once.
+        // SAFETY: awaited at once in a task's body, as `call_async` demands.
         let body = async move { send_argument(unsafe { call_async(get) }.await, to) };
         located::poll_here(body, cx)
     }
 
-    /// By this worker, as the get would be.
+    /// Starts as a located frame on this worker, as the get would.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// An element that is not a load away.
+/// Gets an element that the fast path does not find.
 #[cold]
 #[inline(never)]
 fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx) -> Outcome<T> {
@@ -186,16 +189,16 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
         if node == cx.node() {
             array.gone(format_args!("a get of element {index}"), place);
         }
-        // This worker has no node: another one's reads.
-        // SAFETY: the call protocol.
+        // This worker has no node, so another worker's node reads the element.
+        // SAFETY: the caller guarantees the call protocol.
         return unsafe { request(cx, Reading { node, array, index, reader: Writer::Here(place) }, place) };
     };
-    // SAFETY: this array's line; a wait only begins here.
+    // SAFETY: `seat` is this array's entry, and nothing frees the array here: a wait only begins.
     let store = unsafe { IArray::<T>::store(seat) };
     let (home, at) = store.locate(index, place);
     let here = home == store.node;
     if let Some(value) = known(store, seat, (home, at)) {
-        // SAFETY: the call protocol.
+        // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
         return unsafe { Outcome::done(value) };
     }
     store.count(|counts| {
@@ -208,9 +211,9 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
             return;
         }
         let nodes = Nodes::of(cx);
-        // Requests that are collected are not sent here.
+        // Not measured while requests are collected, since they are not sent here.
         let measured = (store.measured && store.requests.borrow().is_none()).then(|| (Section::begin(), nodes.aside()));
-        // Most often one, which takes no memory.
+        // Most often there is one request, which needs no allocation.
         let (mut first, mut more): (Option<Wanted>, Vec<Wanted>) = (None, Vec::new());
         let mut elements = 0;
         let ask = |wanted: Wanted| {
@@ -238,7 +241,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
             section.end(Part::Ask, elements, nodes.aside() - aside);
         }
     });
-    // SAFETY: the call protocol.
+    // SAFETY: the caller guarantees the call protocol.
     unsafe { wait.call(cx) }
 }
 
@@ -268,7 +271,7 @@ impl<T: Portable + Clone> Task for Put<T> {
         let Put { array, index, value, place } = self;
         if let Some(seat) = array.seat(cx) {
             match write_next(seat, index, value, place) {
-                // SAFETY: the call protocol.
+                // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
                 Ok(()) => return unsafe { Outcome::done(()) },
                 Err(value) => return put(array, index, value, place, cx).opaque(),
             }
@@ -281,21 +284,23 @@ impl<T: Portable + Clone> Task for Put<T> {
         if cx.trips() {
             return put_tripped(self.array, self.index, self.value, self.place, cx).opaque();
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { self.call(cx) }
     }
 
-    /// At this node, whose element it may be.
+    /// Starts as a located frame at this node, which may be the element's home.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// Writes an element if it is the next in order here, and nobody waits for it.
+/// Writes an element by the fast path: it is the next in order at this node, and no reader waits for it. Otherwise
+/// returns the value.
 #[inline(always)]
 pub(super) fn write_next<T>(seat: &Seat, index: usize, value: T, place: Place) -> Result<(), T> {
     if std::ptr::eq(place, seat.writer.get()) && index == seat.end.get() && index < seat.limit.get() {
-        // SAFETY: an element of this node's, of an array of `T`s; it has not been written, and nobody waits for it.
+        // SAFETY: the element belongs to this node and to an array of `T`s. It has not been written, and no reader
+        // waits for it.
         unsafe { seat.elements.get().cast::<T>().wrapping_add(index).write(value) };
         seat.end.set(index + 1);
         return Ok(());
@@ -303,14 +308,14 @@ pub(super) fn write_next<T>(seat: &Seat, index: usize, value: T, place: Place) -
     Err(value)
 }
 
-/// A put whose guard check has tripped.
+/// Handles a put whose guard check has tripped.
 #[cold]
 #[inline(never)]
 fn put_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Place, cx: Cx) -> Outcome<()> {
     call_after_trip(cx, Put { array, index, value, place })
 }
 
-/// An element that is not the next in order, or somebody waits for.
+/// Puts an element that the fast path does not write.
 #[cold]
 #[inline(never)]
 fn put<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Place, cx: Cx) -> Outcome<()> {
@@ -319,23 +324,23 @@ fn put<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Pla
         if node == cx.node() {
             array.gone(format_args!("a put of element {index}"), place);
         }
-        // SAFETY: the call protocol.
+        // SAFETY: the caller guarantees the call protocol.
         return unsafe { request(cx, Putting { node, array, index, value, writer: Writer::Here(place) }, place) };
     };
-    // SAFETY: this array's line; nothing frees it here.
+    // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
     let store = unsafe { IArray::<T>::store(seat) };
     let (home, at) = store.locate(index, place);
     if home != store.node {
         let work = Putting { node: home as u32, array, index, value, writer: Writer::Here(place) };
-        // SAFETY: the call protocol.
+        // SAFETY: the caller guarantees the call protocol.
         return unsafe { at_home(cx, work, place) };
     }
     put_here(array, seat, at, value, &Writer::Here(place), cx);
-    // SAFETY: the call protocol.
+    // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
     unsafe { Outcome::done(()) }
 }
 
-/// Writes an element of this node's.
+/// Writes an element of this node, and sends it to the nodes that wait for it.
 pub(super) fn put_here<T: Portable + Clone>(
     array: IArray<T>,
     seat: &Seat,
@@ -344,7 +349,7 @@ pub(super) fn put_here<T: Portable + Clone>(
     writer: &Writer,
     cx: Cx,
 ) {
-    // SAFETY: this array's line; nothing frees it here.
+    // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
     let store = unsafe { IArray::<T>::store(seat) };
     for to in store.put(seat, at, value, writer) {
         let wanted = Wanted { home: store.node, places: at..at + 1 };

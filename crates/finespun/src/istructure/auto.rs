@@ -1,30 +1,33 @@
-//! `Cache::Auto`: whether the cache of an array pays at a node, and how many elements a request should fetch.
+//! `Cache::Auto`: decides whether the cache of an array pays at a node, and how many elements a request should fetch.
 //!
-//! The question is equation 1 of i-structure-software-cache, section 3.2, with the reads at home left out, which take as long with
-//! the cache as without: do hits save more than fetching blocks instead of elements costs?
+//! The criterion is equation 1 of i-structure-software-cache, section 3.2, without the reads at home, which take as
+//! long with the cache as without: do hits save more than fetching blocks instead of elements costs?
 //!
 //! ```text
 //!   R_hit (O_request - O_hit) > (1 - R_hit) (O_block - O_request)
 //! ```
 //!
-//! with all messages of a request in O_request and O_block. The *balance* is the difference of the two sides, summed up over the
-//! reads of this node. Below a bound the cache is switched off, and it is tried again after requests of single elements have taken
-//! many times what the trial may lose; each failure doubles that time. So a program without any reuse loses little.
+//! Here O_request and O_block include all messages of a request. The *balance* is the difference of the two sides,
+//! summed over the reads of this node. Below a bound the cache is switched off. It is tried again after requests of
+//! single elements have taken many times the amount that the trial may lose; each failure doubles that time. So a
+//! program without any reuse loses little.
 //!
 //! ```text
 //!   measuring --- costs are known ---> on --- balance below the bound ---> off
-//!                                      on <------- rest is over ---------- off
+//!                                      on <----- off period ends --------- off
 //! ```
 //!
-//! Hits that the directory answers are not counted: that would cost more than the hit. A *probe* is a request whose lines are kept
-//! out of the directory until they have been read often enough, so its hits are counted, and stand for those of all requests since
-//! the last probe ended.
+//! Hits that the directory answers are not counted: counting would cost more than the hit. A *probe* is a request whose
+//! lines are kept out of the directory until they have been read often enough. Its hits are counted, and are
+//! extrapolated to all requests since the last probe ended.
 //!
-//! A request fetches a *group* of lines, which follow each other. Its number doubles while enough requests find the group beside
-//! theirs in the cache already (a larger group would have saved them), and halves when a probe's lines are not read.
+//! A request fetches a *group* of consecutive lines. Their number, the *width*, doubles while enough requests find the
+//! adjacent group in the cache (a larger group would have saved these requests), and halves when a probe's lines are
+//! not read.
 //!
-//! The costs are measured once per process, while the program runs: the time that requests take at the node that reads and at the
-//! elements' home, of one element and of a line's (`Section`). What `Builder::overhead` adds is known, and is not measured.
+//! The costs are measured once per process, while the program runs: the time that requests of one element and of a
+//! whole line take at the reading node and at the elements' home (`Section`). The overhead that `Builder::overhead`
+//! adds is known and is not measured.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -34,44 +37,46 @@ use std::time::Instant;
 use crate::observe::CacheChoice;
 use crate::process::ProcessMutex;
 
-/// Elements of a line.
+/// Elements in a line.
 pub(super) const LINE: usize = 8;
 
-/// Bytes of the elements that a node keeps of an array.
+/// Bytes of an array's elements that a node keeps at most.
 pub(super) const BYTES: usize = 64 << 20;
 
-/// The most lines that a request fetches: as many as a probe's mask has bits.
+/// Largest number of lines that a request fetches: the number of bits in a probe's mask.
 const WIDEST: usize = 64;
 
-/// Requests after which the width is looked at.
+/// Number of requests after which the width is reconsidered.
 const WINDOW: u32 = 32;
 
-/// The bound of the balance: what this many requests of single elements take.
+/// Bound of the balance, as the cost of this many requests of single elements.
 ///
-/// A cache that does not pay takes a little longer for each request, and one that is missing takes a request for each hit: so it is
-/// given up late.
+/// A cache that does not pay makes each request a little slower, but a missing cache costs a request for each hit. So
+/// the cache is switched off late.
 const PATIENCE: f64 = 4096.0;
 
-/// Requests after which a probe ends, whatever its hits.
+/// Number of requests after which a probe ends, regardless of its hits.
 const PROBE: u64 = 2048;
 
-/// Hits of a probe at which it ends, and one more for each of its lines.
+/// Number of hits at which a probe ends, plus one for each of its lines.
 const ENOUGH: u32 = 16;
 
-/// Requests after such a probe before the next one begins: the lines of a short program are not all probed.
+/// Number of requests between the end of a probe by hits and the next probe, so that a short program's lines are not
+/// all probed.
 const GAP: u64 = 64;
 
-/// The time that the cache stays off at first, in bounds of the balance.
+/// Length of the first off period, in bounds of the balance.
 const REST: f64 = 16.0;
 
-/// Sections of each kind that are measured.
+/// Number of measured sections of each kind.
 const SAMPLES: usize = 63;
 
-/// As long as the costs are not known: the requests of single elements, which are followed by requests of lines, and of both.
+/// While the costs are unknown, each round of `ROUND` requests begins with `SINGLE` requests of single elements; the
+/// others are of lines.
 const SINGLE: u32 = 64;
 const ROUND: u32 = 1024;
 
-/// Nanoseconds that operations take, without the overhead that is added.
+/// The costs of operations in nanoseconds, without the added overhead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Costs {
     /// A request of one element, on all nodes.
@@ -82,27 +87,27 @@ struct Costs {
     hit: f64,
 }
 
-/// This process's.
+/// This process's costs.
 static COSTS: OnceLock<Costs> = OnceLock::new();
 
-/// The requests of this process's as long as they are not known.
+/// Number of this process's requests while the costs are unknown.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
-/// What has been measured.
+/// The measured times, by kind.
 static MEASURED: ProcessMutex<[Vec<f64>; 6]> = ProcessMutex::new([const { Vec::new() }; 6]);
 
 /// A part of the work for a request.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
-    /// The reader's node makes and sends it.
+    /// The reader's node makes and sends the request.
     Ask,
-    /// The home answers it.
+    /// The home answers the request.
     Serve,
-    /// The reader's node takes the answer.
+    /// The reader's node handles the answer.
     Take,
 }
 
-/// Measures a part of the work for a request, until the costs are known.
+/// A time measurement of a part of the work for a request; inactive once the costs are known.
 pub(super) struct Section(Option<Instant>);
 
 impl Section {
@@ -110,15 +115,16 @@ impl Section {
         Section(COSTS.get().is_none().then(Instant::now))
     }
 
-    /// How long it has lasted; 0 if the costs are known.
+    /// Returns the elapsed nanoseconds; 0 if the costs are known.
     pub(super) fn nanoseconds(&self) -> u64 {
         let Some(start) = self.0 else { return 0 };
         u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The part has been done for so many elements; of the time so many nanoseconds were something else's.
+    /// Ends the measurement of `part` for a request of `elements` elements. `other` nanoseconds of the time belong to
+    /// other work.
     ///
-    /// Returns how long it has taken.
+    /// Returns the elapsed nanoseconds.
     pub(super) fn end(self, part: Part, elements: usize, other: u64) -> u64 {
         if self.0.is_none() {
             return 0;
@@ -137,7 +143,7 @@ impl Section {
     }
 }
 
-/// The costs, if enough has been measured.
+/// Returns the costs, if enough has been measured.
 fn costs() -> Option<Costs> {
     if let Some(costs) = COSTS.get() {
         return Some(*costs);
@@ -146,7 +152,7 @@ fn costs() -> Option<Costs> {
     if measured.iter().any(|kind| kind.len() < SAMPLES) {
         return None;
     }
-    // Interrupts make a section longer, and so do memory and code that are used for the first time.
+    // Interrupts, and the first use of memory and code, lengthen some sections: the lower octile is used.
     let usual = |kind: &Vec<f64>| {
         let mut sorted = kind.clone();
         sorted.sort_by(f64::total_cmp);
@@ -164,51 +170,52 @@ fn costs() -> Option<Costs> {
 struct Probe {
     /// Its first line.
     first: usize,
-    /// How many lines it has.
+    /// Number of its lines.
     width: usize,
-    /// How many requests had been sent when it began.
+    /// Number of requests sent before the probe began.
     born: u64,
     hits: u32,
-    /// The lines that have been read, by bits.
+    /// A bit for each line, set if the line has been read.
     read: u64,
 }
 
-/// What a node has found out about an array.
+/// The state of the decision for one array at one node.
 pub(super) struct Auto {
     costs: Cell<Option<Costs>>,
     on: bool,
-    /// Lines that a request fetches.
+    /// Number of lines that a request fetches.
     width: usize,
-    /// Requests since the cache was switched on.
+    /// Number of requests since the cache was switched on.
     requests: u64,
-    /// What the cache has saved, in nanoseconds.
+    /// Nanoseconds that the cache has saved.
     balance: Cell<f64>,
     probe: Cell<Option<Probe>>,
-    /// How many requests had been sent when the last one ended, for whose successors the hits of the next one stand; and how many are
-    /// to be sent before that begins.
+    /// Number of requests sent when the last probe ended: the next probe's hits are extrapolated to the requests since
+    /// then. And the number of requests after which the next probe begins.
     probed: Cell<u64>,
     next_probe: Cell<u64>,
-    /// The lines of one that has ended, and their number: their hits are not counted any more.
+    /// The first line and the number of lines of a probe that has ended: their hits need not be counted any more.
     ended: Cell<Option<(usize, usize)>>,
-    /// The last requests, and those of them that found the group beside theirs.
+    /// Number of requests in the current window, and of those that found the adjacent group.
     window: (u32, u32),
-    /// How much longer the cache stays off, in nanoseconds; and how long the next time.
+    /// Nanoseconds until the off period ends; and the length of the next off period, in bounds.
     rest: f64,
     next_rest: Cell<f64>,
-    /// What messages cost in addition: nanoseconds for a request.
+    /// Nanoseconds that messages add to each request.
     added: f64,
     changes: u64,
-    /// All requests, those of blocks, and hits of probes with the number of their requests.
+    /// Total number of requests, and for the average: the extrapolated hits of probes with the number of requests they
+    /// cover.
     all: u64,
     hits: Cell<(f64, f64)>,
 }
 
-/// What to do for a read that finds nothing.
+/// The action for a read that finds nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Choice {
     /// Request the element alone.
     Element,
-    /// Request the lines of this range that are not there.
+    /// Request the lines of this range that are not present.
     Lines { first: usize, width: usize },
 }
 
@@ -234,12 +241,12 @@ impl Auto {
         }
     }
 
-    /// Nanoseconds of a request of so many lines.
+    /// Returns the nanoseconds of a request of `lines` lines.
     fn cost(&self, costs: Costs, lines: usize) -> f64 {
         self.saved(costs) + (LINE * lines - 1) as f64 * costs.element
     }
 
-    /// Nanoseconds of a request of one element.
+    /// Returns the nanoseconds of a request of one element.
     fn saved(&self, costs: Costs) -> f64 {
         costs.request + self.added
     }
@@ -248,14 +255,15 @@ impl Auto {
         PATIENCE * self.saved(costs)
     }
 
-    /// A read of an element in this line finds neither the element nor a line. `near` says whether there is a certain line.
+    /// Decides about a read of an element in `line` that finds neither the element nor a line. `near` returns whether a
+    /// given line is present.
     ///
-    /// `added` is what messages cost in addition, in nanoseconds for a request.
+    /// `added` is the overhead that messages add, in nanoseconds for a request.
     pub(super) fn miss(&mut self, line: usize, added: f64, near: impl FnOnce(usize) -> bool) -> Choice {
         self.added = added;
         self.all += 1;
         let Some(costs) = self.costs.get().or_else(costs) else {
-            // Both are measured. Relaxed: a count, which nothing depends on.
+            // Requests of both kinds are measured. Relaxed: a counter that orders nothing.
             return match ASKED.fetch_add(1, Relaxed) % ROUND {
                 ..SINGLE => Choice::Element,
                 _ => Choice::Lines { first: line, width: 1 },
@@ -274,7 +282,7 @@ impl Auto {
         if let Some(probe) = self.probe.get().filter(|probe| self.requests - probe.born >= PROBE) {
             self.end_probe(costs, probe);
         }
-        // Widened, narrowed, or given up.
+        // Widens the group, narrows it, or switches the cache off.
         self.window.0 += 1;
         self.window.1 += u32::from(self.width < WIDEST && near(line ^ self.width));
         if self.window.0 == WINDOW {
@@ -289,7 +297,7 @@ impl Auto {
         }
         self.balance.set(self.balance.get() - (self.cost(costs, self.width) - self.saved(costs)));
         if self.balance.get() < -bound / 2.0 {
-            // It may have been hits that are not known yet.
+            // A running probe may have hits that are not in the balance yet.
             if let Some(probe) = self.probe.get().filter(|probe| probe.hits > 0) {
                 self.gain(costs, probe);
             }
@@ -310,7 +318,7 @@ impl Auto {
         Choice::Lines { first, width }
     }
 
-    /// A read finds its element in this line, not by way of the directory.
+    /// Records a hit in `line` that the directory did not answer.
     pub(super) fn hit(&self, line: usize) {
         let probe = self.probe.get().filter(|probe| (probe.first..probe.first + probe.width).contains(&line));
         let (Some(mut probe), Some(costs)) = (probe, self.costs.get()) else { return };
@@ -323,7 +331,7 @@ impl Auto {
         }
     }
 
-    /// A read waits for a block that another one has requested.
+    /// Records a read that waits for a block requested by another read.
     pub(super) fn deferred(&self) {
         let Some(costs) = self.costs.get() else { return };
         if self.on {
@@ -331,21 +339,22 @@ impl Auto {
         }
     }
 
-    /// Whether hits of this line are counted.
+    /// Returns true if hits of this line are counted.
     pub(super) fn counts(&self, line: usize) -> bool {
         self.probe.get().is_some_and(|probe| (probe.first..probe.first + probe.width).contains(&line))
     }
 
-    /// The lines of a probe that has ended since this was called, and their number: their hits need not be counted any more.
+    /// Returns the first line and the number of lines of a probe that has ended since the last call: their hits need
+    /// not be counted any more.
     pub(super) fn ended(&self) -> Option<(usize, usize)> {
         self.ended.take()
     }
 
-    /// A probe has become old.
+    /// Ends a probe that has become old.
     fn end_probe(&mut self, costs: Costs, probe: Probe) {
         self.gain(costs, probe);
         let read = probe.read.count_ones() as usize;
-        // As many requests of lines would have been less.
+        // Requests for just the lines that were read would have cost less.
         if self.width > 1
             && probe.width == self.width
             && read as f64 * self.cost(costs, 1) < 0.9 * self.cost(costs, self.width)
@@ -354,13 +363,13 @@ impl Auto {
         }
     }
 
-    /// A probe ends: its hits stand for those of all requests since the last one ended.
+    /// Ends a probe, and extrapolates its hits to all requests since the last probe ended.
     fn gain(&self, costs: Costs, probe: Probe) {
         let requests = (self.requests - self.probed.replace(self.requests)).max(1) as f64;
         let saved = f64::from(probe.hits) * (self.saved(costs) - costs.hit);
         let balance = self.balance.get() + requests * saved;
         if balance >= self.bound(costs) {
-            // It pays: when it does no more, and then does again, that is found soon.
+            // The cache pays: if it later stops paying, the next off period is short again.
             self.next_rest.set(REST);
         }
         self.balance.set(balance.min(self.bound(costs)));
@@ -371,7 +380,7 @@ impl Auto {
     }
 
     fn resize(&mut self, width: usize) {
-        // The next request of this width begins one.
+        // The next request has the new width and begins a probe.
         self.next_probe.set(0);
         if let (Some(costs), Some(probe)) = (self.costs.get(), self.probe.get()) {
             self.gain(costs, probe);
@@ -394,12 +403,12 @@ impl Auto {
         self.window = (0, 0);
     }
 
-    /// Whether blocks are fetched.
+    /// Returns true if blocks are fetched.
     pub(super) fn is_on(&self) -> bool {
         self.on
     }
 
-    /// What has been decided for the array made at `made`, if anything.
+    /// Returns the decision for the array made at `made`, or `None` if the cache has had no requests.
     pub(super) fn choice(&self, made: &str) -> Option<CacheChoice> {
         if self.all == 0 {
             return None;
@@ -436,7 +445,7 @@ mod tests {
         false
     }
 
-    /// Requests until the cache is off.
+    /// Returns the number of requests until the cache is off.
     fn requests_until_off(auto: &mut Auto) -> usize {
         (0..1_000_000)
             .find(|&line| auto.miss(3 * line, 0.0, nothing_near) == Choice::Element)
@@ -444,9 +453,9 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_without_hits_is_switched_off_and_tried_again_ever_later() {
+    fn a_cache_without_hits_is_switched_off_for_ever_longer_periods() {
         let mut auto = known();
-        // Each request loses 70 ns of the 4096 * 200 that may be lost.
+        // Each request loses 70 ns of the 4096 * 200 ns that may be lost.
         let patience = (PATIENCE * COSTS.request / (7.0 * COSTS.element)) as usize;
         let mut before = 0_usize;
         for trial in 0..3 {
@@ -461,11 +470,11 @@ mod tests {
     }
 
     #[test]
-    fn hits_keep_it_on() {
+    fn hits_keep_the_cache_on() {
         let mut auto = known();
         for line in 0..100_000 {
             assert_ne!(auto.miss(3 * line, 0.0, nothing_near), Choice::Element, "at {line}");
-            // Each element once more.
+            // Each element of the line is read once more.
             if auto.counts(3 * line) {
                 (1..LINE).for_each(|_| auto.hit(3 * line));
             }
@@ -476,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn deferred_reads_keep_it_on() {
+    fn deferred_reads_keep_the_cache_on() {
         let mut auto = known();
         for line in 0..100_000 {
             assert_ne!(auto.miss(3 * line, 0.0, nothing_near), Choice::Element, "at {line}");
@@ -484,7 +493,7 @@ mod tests {
         }
     }
 
-    /// A scan: of each two groups, the second finds the first.
+    /// Reads all lines in order: of each pair of groups, the second finds the first.
     fn scan(auto: &mut Auto, lines: usize, added: f64) -> usize {
         let (mut line, mut requests) = (0, 0);
         while line < lines {
@@ -504,7 +513,7 @@ mod tests {
         let mut auto = known();
         let requests = scan(&mut auto, 100_000, 0.0);
         assert!(auto.is_on() && auto.width > 1 && requests < 60_000, "{requests} of {} lines", auto.width);
-        // The dearer a message, the larger a block.
+        // The more a message costs, the larger a block.
         let mut dear = known();
         let fewer = scan(&mut dear, 100_000, 20_000.0);
         assert!(dear.width == WIDEST && fewer < requests, "{fewer} of {} lines", dear.width);
@@ -515,7 +524,7 @@ mod tests {
         let mut auto = known();
         scan(&mut auto, 20_000, 20_000.0);
         assert_eq!(auto.width, WIDEST);
-        // From now on one line of each block, again and again, and messages cost nothing.
+        // From here on one line of each block is read repeatedly, and messages cost nothing.
         for at in 0..40_000 {
             let line = (1_000 + at) * 2 * WIDEST;
             let Choice::Lines { .. } = auto.miss(line, 0.0, nothing_near) else { break };
@@ -525,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_probe_are_named_when_it_has_ended() {
+    fn ended_returns_the_lines_of_a_finished_probe_once() {
         let mut auto = known();
         assert_eq!(auto.miss(5, 0.0, nothing_near), Choice::Lines { first: 5, width: 1 });
         assert!(auto.counts(5) && !auto.counts(6) && auto.ended().is_none());

@@ -5,46 +5,48 @@
 //!   T_cache = T_B + N_L O_I + N_R R_hit ((1 - R_d) O_hit + R_d O_def) + N_R (1 - R_hit) (O_miss + 2 (C_o + C_oa))
 //! ```
 //!
-//! The second is less if what hits save of messages is more than what the array and its cache cost: equation 1.
+//! T_cache is less if the messages that hits save cost more than the array and its cache: equation 1.
 
 use super::Counts;
 
 /// The times of a platform, in microseconds each (table 3 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Platform {
-    /// What a message costs its sender, or its receiver, without what is added (C_o).
+    /// A message at its sender, or at its receiver, without added overhead (C_o).
     pub message: f64,
     /// A read of an array's element at its home (O_I).
     pub local: f64,
-    /// The making of a request, without the message (O_r).
+    /// Making a request, without the message (O_r).
     pub request: f64,
     /// A read from the cache (O_hit).
     pub hit: f64,
-    /// A read that asks for a block, without the messages (O_miss).
+    /// A read that requests a block, without the messages (O_miss).
     pub miss: f64,
-    /// A read that waits for a block that has been asked for (O_def).
+    /// A read that waits for a block that has been requested (O_def).
     pub deferred: f64,
-    /// Message ends of a request and its answer that the time of a node's processor goes to. The paper counts 2: it takes what a
-    /// node does for others' requests for hidden. Where all nodes are busy, as on one processor, there are 4.
+    /// Number of message ends of a request and its answer that cost processor time. The paper counts 2: it assumes that
+    /// the work of a node for other nodes' requests is hidden. Where all nodes are busy, as on one processor, the
+    /// number is 4.
     pub ends: f64,
 }
 
-/// EARTH on MANNA, one processor of 50 MHz to a node: the paper's table 3.
+/// EARTH on MANNA, with one processor of 50 MHz per node: the paper's table 3.
 ///
-/// The paper prints 0.875 microseconds for a message, and in section 2.2 that 175 / 4 cycles of 20 ns are 0.825: they are 0.875.
+/// The paper prints 0.875 microseconds for a message, but in section 2.2 equates 175 / 4 cycles of 20 ns with 0.825:
+/// the product is 0.875.
 pub const MANNA: Platform =
     Platform { message: 0.875, local: 6.34, request: 2.82, hit: 9.58, miss: 51.54, deferred: 27.08, ends: 2.0 };
 
-/// What a program reads of arrays: the model asks for ratios only (table 2 of the paper).
+/// The reads that a program makes of arrays: the model uses ratios only (table 2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reads {
-    /// At their homes (N_L).
+    /// Reads at their homes (N_L).
     pub local: f64,
-    /// Of other nodes (N_R).
+    /// Reads of other nodes' elements (N_R).
     pub remote: f64,
-    /// The share of the remote ones that need no request (R_hit).
+    /// The share of remote reads that need no request (R_hit).
     pub hit_ratio: f64,
-    /// The share of those that wait (R_d-hit).
+    /// The share of those hits that wait (R_d-hit).
     pub deferred_ratio: f64,
 }
 
@@ -60,12 +62,13 @@ impl From<Counts> for Reads {
 }
 
 impl Platform {
-    /// What all reads take by requests to objects, in microseconds, if each message costs so much more on both sides (C_oa).
+    /// Returns the time of all reads by requests to objects, in microseconds, if each message costs `added` more on
+    /// both sides (C_oa).
     pub fn split(&self, reads: &Reads, added: f64) -> f64 {
         (reads.local + reads.remote) * self.request + reads.remote * self.ends * (self.message + added)
     }
 
-    /// What they take from write-once arrays with a cache.
+    /// Returns the time of all reads from write-once arrays with a cache, in microseconds.
     pub fn cached(&self, reads: &Reads, added: f64) -> f64 {
         let Reads { local, remote, hit_ratio, deferred_ratio } = *reads;
         let hit = (1.0 - deferred_ratio) * self.hit + deferred_ratio * self.deferred;
@@ -73,21 +76,21 @@ impl Platform {
         local * self.local + remote * (hit_ratio * hit + (1.0 - hit_ratio) * miss)
     }
 
-    /// The overhead of a message on each side beyond this platform's, in microseconds, from which on the cache pays: equation 1,
-    /// solved for C_oa. Negative if it always does; infinite if it never does, since nothing hits.
+    /// Returns the message overhead on each side beyond this platform's, in microseconds, from which on the cache pays:
+    /// equation 1, solved for C_oa. Negative if the cache always pays; infinite if it never pays, since no read hits.
     pub fn critical(&self, reads: &Reads) -> f64 {
         let saved = self.ends * reads.remote * reads.hit_ratio;
         let lost = self.cached(reads, 0.0) - self.split(reads, 0.0);
         if saved == 0.0 { f64::INFINITY } else { lost / saved }
     }
 
-    /// The whole overhead of a message on each side from which on the cache pays, in microseconds, this platform's included: what the
-    /// paper's figures 1 to 3 show. 0 if it always does.
+    /// Returns the whole message overhead on each side, in microseconds, from which on the cache pays, including this
+    /// platform's: the quantity in the paper's figures 1 to 3. 0 if the cache always pays.
     pub fn critical_overhead(&self, reads: &Reads) -> f64 {
         (self.message + self.critical(reads)).max(0.0)
     }
 
-    /// The same platform with a processor that is so many times as fast, and messages that cost what they did (figure 3).
+    /// Returns this platform with a processor that is `times` as fast, and unchanged messages (figure 3).
     pub fn faster(&self, times: f64) -> Platform {
         let Platform { message, local, request, hit, miss, deferred, ends } = *self;
         let [local, request, hit, miss, deferred] = [local, request, hit, miss, deferred].map(|time| time / times);
@@ -111,7 +114,7 @@ mod tests {
         reads(19_140.0, 234_784.0, 0.9955, 0.212),
     ];
 
-    /// From the paper's own parameters follow 6.68, 8.81, 11.56 and 4.61 us, where its table 4 prints 6.7, 9.4, 11.5 and 4.6.
+    /// The paper's own parameters yield 6.68, 8.81, 11.56 and 4.61 us, where its table 4 prints 6.7, 9.4, 11.5 and 4.6.
     #[test]
     fn equation_1_gives_the_critical_points() {
         for (reads, known) in BENCHMARKS.iter().zip([6.68, 8.81, 11.56, 4.61]) {
@@ -121,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_take_as_long_at_the_critical_point() {
+    fn cost_is_equal_with_and_without_cache_at_the_critical_point() {
         for reads in &BENCHMARKS {
             let at = MANNA.critical(reads);
             let (split, cached) = (MANNA.split(reads, at), MANNA.cached(reads, at));
@@ -130,10 +133,10 @@ mod tests {
         }
     }
 
-    /// Section 3.3: half of the reads are remote, hit ratio 0.5, all deferred: from 40 us; a tenth is remote, 0.8 and 0.5: from
-    /// 33.5 us; a processor ten times as fast, half remote, 0.8 and 0.5: below 2 us.
+    /// Section 3.3: half of the reads are remote, hit ratio 0.5, all deferred: from 40 us; a tenth is remote, 0.8 and
+    /// 0.5: from 33.5 us; a processor ten times as fast, half remote, 0.8 and 0.5: below 2 us.
     #[test]
-    fn predictions_are_the_papers() {
+    fn predictions_match_the_paper() {
         assert!((MANNA.critical_overhead(&reads(1.0, 1.0, 0.5, 1.0)) - 40.0).abs() < 0.05);
         assert!((MANNA.critical_overhead(&reads(9.0, 1.0, 0.8, 0.5)) - 33.5).abs() < 0.2);
         assert!(MANNA.faster(10.0).critical_overhead(&reads(1.0, 1.0, 0.8, 0.5)) < 2.0);

@@ -1,4 +1,4 @@
-//! What is counted of the reads of an array.
+//! Counts of an array's reads.
 
 use std::ops::AddAssign;
 
@@ -16,31 +16,31 @@ use crate::task::frame::{FrameRef, Place};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
-/// Reads of an array that was made [`counted`](super::Creating::counted): the parameters of its program in the cost model of
-/// i-structure-software-cache, section 3.1.
+/// Counts of the reads of an array that was made [`counted`](super::Creating::counted): the parameters of its program
+/// in the cost model of i-structure-software-cache, section 3.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Reads of elements at their home (N_L).
     pub local: u64,
     /// Reads of elements of other nodes (N_R).
     pub remote: u64,
-    /// Those of them that needed no request of their own: the element was in the cache, or had been asked for.
+    /// Remote reads that needed no request of their own: the element was in the cache, or had been requested.
     pub hits: u64,
-    /// Those of the hits that had to wait.
+    /// Hits that had to wait.
     pub deferred: u64,
-    /// Requests: one for each block, or each element where there is no cache.
+    /// Requests: one for each block, or for each element without a cache.
     pub requests: u64,
-    /// Elements that were sent when they were written, because a node had asked for them before.
+    /// Elements that were sent when they were written, because a node had requested them before.
     pub forwards: u64,
 }
 
 impl Counts {
-    /// The share of the remote reads that needed no request (R_hit); 0 if there were none.
+    /// Returns the share of remote reads that needed no request (R_hit); 0 without remote reads.
     pub fn hit_ratio(&self) -> f64 {
         ratio(self.hits, self.remote)
     }
 
-    /// The share of the hits that had to wait (R_d-hit); 0 if there were none.
+    /// Returns the share of hits that had to wait (R_d-hit); 0 without hits.
     pub fn deferred_ratio(&self) -> f64 {
         ratio(self.deferred, self.hits)
     }
@@ -83,17 +83,17 @@ impl<T: Portable + Clone> Task for Counting<T> {
         let Counting { array, place } = self;
         array.known_len("a look at the counts", place);
         let works = (0..Nodes::of(cx).count()).map(|node| CountsAt { array, node }).collect();
-        // SAFETY: awaited at once.
+        // SAFETY: awaited at once in a task's body, as `call_async` demands.
         located::poll_here(async move { unsafe { call_async(Gathered { works, place }) }.await }, cx)
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Starts as a located frame on this worker: a thief would send the messages by another route.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// Tells what a node has counted.
+/// Work that returns the counts of a node.
 struct CountsAt<T> {
     array: IArray<T>,
     node: u32,
@@ -119,9 +119,9 @@ impl<T: Portable + Clone> Work for CountsAt<T> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<Counts> {
         let seat = Nodes::of(cx).table(self.node).seats.find(self.array.word);
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let counts = seat.and_then(|seat| unsafe { IArray::<T>::store(seat) }.counts());
-        // SAFETY: the call protocol.
+        // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
         unsafe { Outcome::done(counts.unwrap_or_default()) }
     }
 }

@@ -1,19 +1,19 @@
 //! Making an array on all nodes, and freeing it.
 //!
-//! Node 0 does both: it gives out the numbers, tells the other nodes, and counts who has done so.
+//! Node 0 does both: it assigns the numbers, sends messages to the other nodes, and counts their answers.
 //!
 //! ```text
 //!   node 0                                       every other node
-//!   number given, made here --- Make ----------> made
-//!   all have: the handle to who asked <- Reached
+//!   number assigned, made here --- Make -------> made
+//!   all made: handle to the caller <---- Reached
 //!
-//!   ended here, if it is ---- End -------------> ended: who waits there is told
-//!   all have: the number is free <------ Reached
+//!   ended here, if present --- End ------------> ended: tasks that wait there panic
+//!   all ended: the number is free <----- Reached
 //! ```
 //!
-//! So every node knows an array before there is a handle to it, and no message arrives where its array is not known yet; an array is
-//! freed once; and a number is given out again when no node knows it any more. If who asked is cancelled meanwhile, all this goes on
-//! without it, and an array that nobody has a handle to is freed.
+//! So every node knows an array before a handle to it exists, and no message arrives at a node that does not know its
+//! array yet. An array is freed once, and its number is reused only after no node knows it any more. If the calling
+//! task is cancelled in between, the protocol continues without it, and an array without a handle is freed.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -38,32 +38,32 @@ use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
-/// What can be made on all nodes.
+/// A type of array that can be made on all nodes.
 pub trait Creates: Sized + 'static {
-    /// What it is known by.
+    /// The type of the handle.
     type Handle: Copy + Send + 'static;
 }
 
-/// A kind of arrays.
+/// The operations that differ between the types of arrays.
 pub(crate) trait Kind: Creates {
-    /// What elements are.
+    /// The type of the elements.
     type Element;
-    /// The type's name.
+    /// Returns the type's name.
     fn name() -> String;
-    /// The handle of this word.
+    /// Makes the handle for an array's word.
     fn of(word: u64) -> Self::Handle;
-    /// A node gets to know the array.
+    /// Adds the array to `node`.
     fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload>;
 }
 
-/// What all nodes are told of an array.
+/// The settings of an array, which every node receives.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Settings {
     pub(super) len: usize,
     pub(super) shape: Shape,
     pub(super) cache: Cache,
     pub(super) counted: bool,
-    /// Where it is made.
+    /// The source location that makes the array.
     pub(super) made: Box<str>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Settings {
 #[must_use = "nothing is made until this is awaited"]
 pub struct Creating<A> {
     settings: Settings,
-    /// How many nodes the layout names.
+    /// Number of nodes that the layout names: the largest one plus 1.
     nodes: usize,
     place: Place,
     of: PhantomData<fn() -> A>,
@@ -95,10 +95,10 @@ impl<A> Creating<A> {
 }
 
 impl<T, A: Creates<Handle = IArray<T>>> Creating<A> {
-    /// How nodes keep what they have read from others; without this, they do not.
+    /// Sets how nodes keep elements that they have read from others. Default: [`Cache::Off`].
     ///
     /// # Panics
-    /// If the elements of a block are not a power of two, or no block may be kept.
+    /// If the number of elements in a block is not a power of two, or the capacity is 0.
     #[track_caller]
     pub fn cached(mut self, cache: Cache) -> Creating<A> {
         if let Cache::On { block, capacity } = cache {
@@ -112,7 +112,7 @@ impl<T, A: Creates<Handle = IArray<T>>> Creating<A> {
         self
     }
 
-    /// Counts the array's reads, for [`IArray::counts`]. They then cost some 50 instructions more.
+    /// Counts the array's reads, for [`IArray::counts`]. A read then costs some 50 instructions more.
     pub fn counted(mut self) -> Creating<A> {
         self.settings.counted = true;
         self
@@ -120,8 +120,8 @@ impl<T, A: Creates<Handle = IArray<T>>> Creating<A> {
 }
 
 impl<T> Creating<IArray<T>> {
-    /// Elements that a node fetches from another travel as they lie in memory, and not by serde. Numbers always do; this is for
-    /// structs and arrays of numbers. The traits are those of the crate `zerocopy`, which derives them.
+    /// Sends elements between nodes as their bytes in memory instead of by serde. Numbers are always sent so; this is
+    /// for structs and arrays of numbers. The required traits come from the crate `zerocopy`, which derives them.
     ///
     /// ```
     /// use finespun::istructure::IArray;
@@ -163,12 +163,12 @@ impl<A: Kind> Task for Creating<A> {
             nodes.saturating_sub(1)
         );
         let making = Making::<A> { settings, of: PhantomData };
-        // SAFETY: awaited at once.
+        // SAFETY: awaited at once in a task's body, as `call_async` demands.
         let body = async move { A::of(unsafe { call_async(AtHome(making, place)) }.await) };
         located::poll_here(body, cx)
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Starts as a located frame on this worker: a thief would send the messages by another route.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
@@ -196,7 +196,7 @@ impl<A: fmt::Debug + Copy + Send + 'static> Task for Freeing<A> {
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let Freeing { array, word, place } = self;
         let body = async move {
-            // SAFETY: awaited at once.
+            // SAFETY: awaited at once in a task's body, as `call_async` demands.
             if !unsafe { call_async(AtHome(Ending(word), place)) }.await {
                 panic!("{array:?} has been freed, or belongs to another runtime: it is freed at {place}");
             }
@@ -204,13 +204,13 @@ impl<A: fmt::Debug + Copy + Send + 'static> Task for Freeing<A> {
         located::poll_here(body, cx)
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Starts as a located frame on this worker: a thief would send the messages by another route.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// Work at its node, as a task.
+/// A task that does work at the work's node.
 struct AtHome<W>(W, Place);
 
 impl<W> sealed::Sealed for AtHome<W> {}
@@ -219,7 +219,7 @@ impl<W: Work> Task for AtHome<W> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<W::Output> {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { at_home(cx, self.0, self.1) }
     }
 
@@ -228,7 +228,7 @@ impl<W: Work> Task for AtHome<W> {
     }
 }
 
-/// Node 0 makes an array.
+/// Work by which node 0 makes an array.
 struct Making<A> {
     settings: Settings,
     of: PhantomData<fn() -> A>,
@@ -241,7 +241,7 @@ impl<A> Clone for Making<A> {
 }
 
 impl<A: Kind> Making<A> {
-    /// A node gets to know the array.
+    /// Adds the array to `node`.
     fn at(self, cx: Cx, word: u64, node: u32) -> Result<(), Payload> {
         let (nodes, len) = (Nodes::of(cx), self.settings.len);
         A::add(word, self.settings, node, &nodes.table(node).seats)?;
@@ -278,7 +278,7 @@ impl<A: Kind> Work for Making<A> {
         }
         let others = nodes.count() - 1;
         if others == 0 {
-            // SAFETY: the call protocol.
+            // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
             return unsafe { Outcome::done(word) };
         }
         let wait = suspend_at(Location::caller(), |k: Continuation<u64>| {
@@ -291,7 +291,7 @@ impl<A: Kind> Work for Making<A> {
                     }
                 };
                 if refused {
-                    // Nobody has a handle.
+                    // No task has received the handle.
                     end(cx, word, || {});
                 }
             };
@@ -300,12 +300,12 @@ impl<A: Kind> Work for Making<A> {
                 nodes.send(cx, nodes.worker_of(node), Make { making: self.clone(), word, node });
             }
         });
-        // SAFETY: the call protocol.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { wait.call(cx) }
     }
 }
 
-/// Another node makes an array.
+/// The message by which another node makes an array.
 struct Make<A> {
     making: Making<A>,
     word: u64,
@@ -333,7 +333,7 @@ impl<A: Kind> Handler for Make<A> {
     }
 }
 
-/// Node 0 frees an array; whether it was there.
+/// Work by which node 0 frees an array. Returns false if it does not exist.
 struct Ending(u64);
 
 impl Wire for Ending {
@@ -356,21 +356,21 @@ impl Work for Ending {
     unsafe fn run(self, cx: Cx) -> Outcome<bool> {
         let (nodes, word) = (Nodes::of(cx), self.0);
         if nodes.table(0).seats.find(word).is_none() {
-            // SAFETY: the call protocol.
+            // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
             return unsafe { Outcome::done(false) };
         }
         if nodes.count() == 1 {
             end(cx, word, || {});
-            // SAFETY: the call protocol.
+            // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
             return unsafe { Outcome::done(true) };
         }
         let wait = suspend_at(Location::caller(), |k: Continuation<bool>| end(cx, word, || k.resolve(true)));
-        // SAFETY: the call protocol.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { wait.call(cx) }
     }
 }
 
-/// Node 0 ends an array that is there, and does `then` when it is nowhere any more.
+/// Ends an array that exists at node 0, and calls `then` when no node knows it any more.
 fn end(cx: Cx, word: u64, then: impl FnOnce() + 'static) {
     let nodes = Nodes::of(cx);
     end_at(cx, word, 0);
@@ -389,7 +389,7 @@ fn end(cx: Cx, word: u64, then: impl FnOnce() + 'static) {
     }
 }
 
-/// A node forgets an array, if it knows it.
+/// Removes an array from a node, if the node knows it.
 fn end_at(cx: Cx, word: u64, node: u32) {
     if let Some(kept) = Nodes::of(cx).table(node).seats.remove(word) {
         kept.choice().into_iter().for_each(|choice| Nodes::of(cx).choices().add(choice));
@@ -397,7 +397,7 @@ fn end_at(cx: Cx, word: u64, node: u32) {
     }
 }
 
-/// Another node ends an array.
+/// The message by which another node ends an array.
 struct End {
     word: u64,
     node: u32,
@@ -423,7 +423,7 @@ impl Handler for End {
     }
 }
 
-/// Tells node 0 that a node has made an array, or ended it, or cannot make it.
+/// The answer of a node to node 0: it has made or ended an array, or cannot make it.
 struct Reached {
     word: u64,
     refused: Option<Payload>,

@@ -1,4 +1,4 @@
-//! Where a cached element lies, by its index: what every hit reads.
+//! The address of each cached element, by its index: the table that every cache hit reads.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -6,41 +6,42 @@ use std::ops::Range;
 use std::ptr;
 use std::time::Instant;
 
-/// Finds elements of other nodes' by their indices: of each granule where its elements would begin if index 0 were among them,
-/// or null.
+/// A table of other nodes' cached elements by index. The entry of a granule holds the address that index 0 would have
+/// if it were in one array with the granule's elements, or null.
 ///
-/// The first word is the number of indices, for which there are entries.
+/// The first word is the number of indices, which the remaining words cover.
 pub(super) struct Directory {
     words: Box<[Cell<*const ()>]>,
 }
 
-/// Indices to an entry. A constant, as it saves instructions of every access: where blocks are smaller, there are no entries.
+/// Indices per entry. A constant, which saves instructions in every access. Caches with smaller blocks have no
+/// directory.
 pub(super) const GRANULE: usize = 8;
 
 /// The directory of nodes without a cache.
 struct Nothing([*const (); 1]);
 
-// SAFETY: nothing is behind its pointer, a null.
+// SAFETY: its only pointer is null, so shared access reaches no data.
 unsafe impl Sync for Nothing {}
 
 static NOTHING: Nothing = Nothing([ptr::null()]);
 
-/// The words of a directory without indices.
+/// Returns the words of a directory without indices.
 pub(super) fn nothing() -> *const *const () {
     NOTHING.0.as_ptr()
 }
 
 impl Directory {
     pub(super) fn new(len: usize) -> Directory {
-        // Pages of zeros, of which those that are used are there.
+        // Zero pages, of which only the used ones take memory.
         let words = Box::new_zeroed_slice(1 + len.div_ceil(GRANULE));
-        // SAFETY: a null pointer is a pointer.
+        // SAFETY: all-zero memory is a valid null pointer.
         let words: Box<[Cell<*const ()>]> = unsafe { words.assume_init() };
         words[0].set(ptr::without_provenance(len));
         Directory { words }
     }
 
-    /// The elements from `first` on are these.
+    /// Enters the elements from index `first` on.
     pub(super) fn publish<T>(&self, first: usize, values: &[T]) {
         let base = values.as_ptr().wrapping_sub(first);
         for at in (first..first + values.len()).step_by(GRANULE) {
@@ -54,16 +55,17 @@ impl Directory {
         }
     }
 
-    /// The words, for the line that every access reads.
+    /// Returns the words, for the array's entry that every access reads.
     pub(super) fn words(&self) -> *const *const () {
         self.words.as_ptr().cast()
     }
 
-    /// Returns where element 0 would be if it were in one array with element `index`, or null if that element is not cached.
+    /// Returns the address of element 0 as if it were in one array with element `index`, or null if element `index` is
+    /// not cached.
     ///
     /// # Safety
-    /// `words` is what [`Lines::directory`](super::lines::Lines::directory) gives, at the node that this runs at, for an array of `T`s that has not been freed. The
-    /// result is used before anything else happens to the array.
+    /// `words` comes from [`Lines::directory`](super::lines::Lines::directory) at the node that this code runs at, for
+    /// an array of `T`s that has not been freed. The result is used before any other operation on the array.
     #[inline(always)]
     pub(super) unsafe fn base<T>(words: *const *const (), index: usize) -> *const T {
         // SAFETY: a directory has a first word.
@@ -76,7 +78,7 @@ impl Directory {
     }
 }
 
-/// Nanoseconds that a hit takes by way of a directory.
+/// Returns the nanoseconds of a hit by way of a directory.
 pub(super) fn time_hits() -> f64 {
     const READS: usize = 1024;
     let directory = Directory::new(GRANULE);
@@ -84,7 +86,7 @@ pub(super) fn time_hits() -> f64 {
     let start = Instant::now();
     let mut sum = 0;
     for at in 0..READS {
-        // SAFETY: a directory of `u64`s, of as many as a granule has.
+        // SAFETY: the words belong to a live directory of `u64`s with `GRANULE` indices.
         let base = unsafe { Directory::base::<u64>(black_box(directory.words.as_ptr().cast()), at % GRANULE) };
         sum += base.addr();
     }

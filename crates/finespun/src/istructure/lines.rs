@@ -1,9 +1,9 @@
-//! A node's reads of other nodes' elements: the readers that wait, and the cache.
+//! Reads of other nodes' elements: the waiting readers, and the cache.
 //!
-//! Readers of an element wait at their own node, and only the first sends a request (*distributed deferred reads*). With a cache
-//! a request is for a whole block, and the line for the block is allocated before the request is sent (*cache advance*): later
-//! readers of the block wait, and send nothing. The home sends the elements that have been written, and each of the others when
-//! it is written (*deferred read sharing*).
+//! Readers of an element wait at their own node, and only the first sends a request (*distributed deferred reads*).
+//! With a cache a request is for a whole block, and the line for the block is allocated before the request is sent
+//! (*cache advance*): later readers of the block wait, and send nothing. The home sends the elements that have been
+//! written, and each of the others when it is written (*deferred read sharing*).
 //!
 //! ```text
 //!   no line -- first get: a request --> partial -- the last element arrives --> full -- the cache is full --> no line
@@ -23,22 +23,23 @@ use crate::observe::CacheChoice;
 use crate::task::frame::quietly;
 use crate::task::suspend::Continuation;
 
-/// Whether and how an array keeps what has been read from other nodes.
+/// How an array caches elements that have been read from other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Cache {
     /// No element is kept. A node still sends one request for an element, however many of its tasks wait for it.
     Off,
-    /// A request fetches a block of elements: with a block layout elements that follow each other, else elements that follow
-    /// each other on their node. Each node keeps the last `capacity` blocks that it has fetched, and the blocks that it waits for.
+    /// A request fetches a block of elements: consecutive indices with a block layout, else consecutive places on their
+    /// node. Each node keeps the last `capacity` blocks that it has fetched, and the blocks that it waits for.
     On {
-        /// Elements: a power of two.
+        /// Number of elements in a block: a power of two.
         block: usize,
-        /// Blocks.
+        /// Number of blocks.
         capacity: usize,
     },
-    /// Each node finds out by itself whether a cache pays, and how many elements a request should fetch: from the times that requests
-    /// and hits take, measured while the program runs, and from the hits of a sample of its blocks. It keeps up to 64 MiB of an
-    /// array's elements. [`Runtime::cache_choices`](crate::Runtime::cache_choices) tells what was decided, and why.
+    /// Each node decides by itself whether a cache pays, and how many elements a request should fetch: from the times
+    /// of requests and hits, measured while the program runs, and from the hits of a sample of its blocks. It keeps up
+    /// to 64 MiB of an array's elements. [`Runtime::cache_choices`](crate::Runtime::cache_choices) reports the decision
+    /// and its reasons.
     Auto,
 }
 
@@ -53,7 +54,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether others follow these.
+    /// Returns true if `others` directly follow these elements.
     pub(super) fn continues(&self, others: &Wanted) -> bool {
         self.home == others.home && self.places.end == others.places.start
     }
@@ -62,7 +63,7 @@ impl Wanted {
 /// A node's readers of other nodes' elements, and its cache.
 pub(super) struct Lines<T> {
     waiting: Map<Spot, Waiting<T>>,
-    /// How many of them no line counts: of elements that have been requested alone, or whose line has been given up.
+    /// Number of awaited elements that no line counts: they were requested alone, or their line has been given up.
     loose: usize,
     cache: Option<Kept<T>>,
     auto: Option<Auto>,
@@ -71,7 +72,7 @@ pub(super) struct Lines<T> {
 /// The readers that wait for an element.
 struct Waiting<T> {
     readers: Readers<T>,
-    /// The element's line counts it.
+    /// Set if the element's line counts it in `awaited`.
     counted: bool,
 }
 
@@ -86,7 +87,7 @@ struct Kept<T> {
     directory: Option<Directory>,
     /// The number of the array's elements.
     len: usize,
-    /// The node that this is.
+    /// This node.
     own: usize,
 }
 
@@ -104,16 +105,16 @@ enum Line<T> {
 
 /// A line that waits for elements.
 struct Partial<T> {
-    /// The number of its elements, those of this node's included.
+    /// Number of its elements, including this node's own.
     count: usize,
-    /// What has come; empty as long as that is nothing.
+    /// The elements that have arrived; empty before the first one arrives.
     values: Vec<Option<T>>,
     missing: usize,
-    /// How many of its elements that readers wait for it counts: as long as there are any, those that come are looked up.
+    /// Number of its elements with waiting readers. While it is above 0, readers of arriving elements are looked up.
     awaited: usize,
 }
 
-/// Consecutive elements of one node and one line, of those that have come.
+/// Consecutive elements of one node and one line that have arrived.
 pub(super) struct Chunk {
     number: usize,
     offset: usize,
@@ -121,7 +122,7 @@ pub(super) struct Chunk {
 }
 
 impl Grid {
-    /// The line of an element, and the element's offset in the line.
+    /// Returns the line of an element, and the element's offset in the line.
     fn find(&self, shape: &Shape, (home, place): Spot) -> (usize, usize) {
         let position = match self.stride {
             None => shape.index(home, place),
@@ -130,11 +131,11 @@ impl Grid {
         (position / self.block, position % self.block)
     }
 
-    /// The elements of a line that other nodes than `own` have, and the number of all its elements.
+    /// Returns the elements of a line at other nodes than `own`, and the number of all its elements.
     fn wanted(&self, shape: &Shape, len: usize, own: usize, number: usize) -> (Vec<Wanted>, usize) {
         let start = number * self.block;
         let Some(stride) = self.stride else {
-            // A group of lines may go beyond the last.
+            // A group of lines may extend beyond the last line.
             let end = (start + self.block).min(len).max(start);
             let mut wanted = Vec::new();
             let mut at = start;
@@ -149,13 +150,13 @@ impl Grid {
             return (wanted, end - start);
         };
         let (home, place) = (start / stride, start % stride);
-        // A group of lines may go on into this node's.
+        // A group of lines may extend into this node's own elements.
         let there = if home == own { 0 } else { shape.count(len, home) };
         let count = there.saturating_sub(place).min(self.block);
         (vec![Wanted { home, places: place..place + count }], count)
     }
 
-    /// The elements of a line that other nodes than `own` have, one by one.
+    /// Returns the elements of a line at other nodes than `own`, one by one.
     fn spots(&self, shape: &Shape, len: usize, own: usize, number: usize) -> impl Iterator<Item = Spot> + use<> {
         let (wanted, _) = self.wanted(shape, len, own, number);
         wanted.into_iter().flat_map(|Wanted { home, places }| places.map(move |place| (home, place)))
@@ -165,7 +166,7 @@ impl Grid {
 impl<T: Clone> Lines<T> {
     pub(super) fn new(cache: Cache, shape: &Shape, len: usize, own: usize) -> Lines<T> {
         let kept = |block: usize, capacity| {
-            // A block has no more than a node.
+            // A block has no more elements than a node.
             let block = block.min(if shape.is_block() { len } else { shape.most(len) }.next_power_of_two());
             let stride = (!shape.is_block()).then(|| shape.most(len).next_multiple_of(block));
             let directory = (stride.is_none() && block >= GRANULE).then(|| Directory::new(len));
@@ -181,18 +182,18 @@ impl<T: Clone> Lines<T> {
         Lines { waiting: Map::default(), loose: 0, cache, auto }
     }
 
-    /// What has been decided, if the cache decides for itself.
+    /// Returns the decision of an automatic cache.
     pub(super) fn choice(&self, made: &str) -> Option<CacheChoice> {
         self.auto.as_ref()?.choice(made)
     }
 
-    /// The words of the directory.
+    /// Returns the words of the directory.
     pub(super) fn directory(&self) -> *const *const () {
         let known = self.cache.as_ref().and_then(|cache| cache.directory.as_ref());
         known.map_or(nothing(), Directory::words)
     }
 
-    /// An element in the cache.
+    /// Returns an element in the cache.
     pub(super) fn get(&self, shape: &Shape, spot: Spot) -> Option<&T> {
         let cache = self.cache.as_ref()?;
         let (number, offset) = cache.grid.find(shape, spot);
@@ -207,10 +208,10 @@ impl<T: Clone> Lines<T> {
         Some(value)
     }
 
-    /// Lets `k` wait for an element that is not in the cache, and passes on the requests to send. Returns lines that are not
-    /// kept any more.
+    /// Registers `k` as a reader of an element that is not in the cache, and passes the requests to send to `ask`.
+    /// Returns lines that are not kept any more.
     ///
-    /// `added` is what messages cost in addition, in nanoseconds for a request.
+    /// `added` is the overhead that messages add, in nanoseconds for a request.
     #[must_use = "values are dropped when nothing is borrowed"]
     #[inline]
     pub(super) fn wait(
@@ -249,7 +250,7 @@ impl<T: Clone> Lines<T> {
             return None;
         };
         if !first {
-            // Requested alone before.
+            // The element has been requested alone before.
             return None;
         }
         let was_on = auto.is_on();
@@ -268,7 +269,7 @@ impl<T: Clone> Lines<T> {
         dropped
     }
 
-    /// Has lines, the first and how many, count the elements that readers wait for already.
+    /// Makes the `count` lines from `first` on count their elements that readers already wait for.
     fn adopt(&mut self, shape: &Shape, first: usize, count: usize) {
         let Some(cache) = &mut self.cache else { return };
         for number in first..first + count {
@@ -283,14 +284,14 @@ impl<T: Clone> Lines<T> {
         }
     }
 
-    /// Takes the readers of an element that has arrived.
+    /// Removes and returns the readers of an element that has arrived.
     pub(super) fn take(&mut self, spot: Spot) -> Readers<T> {
         let Some(waiting) = self.waiting.remove(&spot) else { return Readers::Nobody };
         self.loose -= usize::from(!waiting.counted);
         waiting.readers
     }
 
-    /// The first of these elements, which have arrived, that are of one line; `None` if the first one has no line.
+    /// Returns the first of these arrived elements that belong to one line; `None` if the first element has no line.
     pub(super) fn chunk(&self, shape: &Shape, wanted: &Wanted) -> Option<Chunk> {
         let cache = self.cache.as_ref()?;
         let (number, offset) = cache.grid.find(shape, (wanted.home, wanted.places.start));
@@ -298,11 +299,13 @@ impl<T: Clone> Lines<T> {
         cache.lines.contains_key(&number).then_some(Chunk { number, offset, len })
     }
 
-    /// Takes the readers of elements that have arrived, with the elements' numbers in `chunk`, whose first is at `spot`.
+    /// Removes and returns the readers of arrived elements, with the elements' offsets in `chunk`, whose first element
+    /// is at `spot`.
     pub(super) fn take_readers(&mut self, spot: Spot, chunk: &Chunk) -> Vec<(usize, Readers<T>)> {
         let mut readers = Vec::new();
         let line = self.cache.as_mut().and_then(|cache| cache.lines.get_mut(&chunk.number));
-        // Readers of a line that has been given up wait for elements of it all the same, as do those of single elements.
+        // Readers may also wait for elements whose line has been given up, or that were requested alone. Their number
+        // is unknown.
         let mut unknown = usize::MAX;
         let awaited = match line {
             Some(Line::Partial(line)) => &mut line.awaited,
@@ -321,7 +324,7 @@ impl<T: Clone> Lines<T> {
         readers
     }
 
-    /// Keeps elements that have arrived, the first ones of `values`, and returns what is not kept.
+    /// Caches the first elements of `values`, which have arrived, and returns those that are not kept.
     pub(super) fn keep(&mut self, chunk: &Chunk, values: &mut impl Iterator<Item = T>) -> Dropped<T> {
         let mut dropped = Dropped { values: Vec::new(), lines: Vec::new() };
         let Some(cache) = &mut self.cache else {
@@ -339,7 +342,7 @@ impl<T: Clone> Lines<T> {
         dropped
     }
 
-    /// Gives up elements that cannot be fetched, and returns their readers. A later read requests them again.
+    /// Gives up elements that cannot be fetched, and returns their readers. A later read requests the elements again.
     pub(super) fn give_up(&mut self, shape: &Shape, wanted: &Wanted) -> (Vec<Continuation<T>>, Dropped<T>) {
         let (mut all, mut dropped) = (Vec::new(), Vec::new());
         for place in wanted.places.clone() {
@@ -348,7 +351,7 @@ impl<T: Clone> Lines<T> {
                 let (number, _) = cache.grid.find(shape, (wanted.home, place));
                 if let Some(Line::Partial(Partial { missing: 1.., .. })) = cache.lines.get(&number) {
                     dropped.extend(cache.lines.remove(&number));
-                    // Other elements of it may come yet, for those who wait for them.
+                    // The line's other elements may still arrive for their readers.
                     for spot in cache.grid.spots(shape, cache.len, cache.own, number) {
                         if let Some(waiting) = self.waiting.get_mut(&spot) {
                             self.loose += usize::from(std::mem::replace(&mut waiting.counted, false));
@@ -360,20 +363,20 @@ impl<T: Clone> Lines<T> {
         (all, Dropped { values: Vec::new(), lines: dropped })
     }
 
-    /// Takes all readers.
+    /// Removes and returns all readers.
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = (Spot, Readers<T>)> + use<T> {
         self.loose = 0;
         std::mem::take(&mut self.waiting).into_iter().map(|(spot, waiting)| (spot, waiting.readers))
     }
 
-    /// Those who wait.
+    /// Returns all readers.
     pub(super) fn readers(&self) -> impl Iterator<Item = (Spot, &Readers<T>)> {
         self.waiting.iter().map(|(&spot, waiting)| (spot, &waiting.readers))
     }
 }
 
 impl<T> Line<T> {
-    /// Counts an element that readers wait for, if it is not counted yet. Returns how many that is.
+    /// Counts an element with waiting readers, if it is not counted yet. Returns the number of elements newly counted.
     fn count(&mut self, waiting: &mut Waiting<T>) -> usize {
         let Line::Partial(line) = self else { return 0 };
         let new = usize::from(!std::mem::replace(&mut waiting.counted, true));
@@ -383,7 +386,7 @@ impl<T> Line<T> {
 }
 
 impl<T> Kept<T> {
-    /// Enters elements into their line, the first ones of `values`, or into `dropped` if the line has them already. Returns
+    /// Moves the first elements of `values` into their line, or into `dropped` if the line has them already. Returns
     /// whether the line is complete now.
     ///
     /// A line whose hits are counted is kept out of the directory.
@@ -431,7 +434,7 @@ impl<T> Kept<T> {
         true
     }
 
-    /// Enters lines that are full into the directory: the first, and how many.
+    /// Enters full lines into the directory: `lines` is the first line and the number of lines.
     fn publish(&self, lines: Option<(usize, usize)>) {
         let (Some((first, count)), Some(directory)) = (lines, &self.directory) else { return };
         for number in first..first + count {
@@ -441,7 +444,8 @@ impl<T> Kept<T> {
         }
     }
 
-    /// Allocates a line, and passes on the requests for its elements. Does nothing if there is such a line, or can be none.
+    /// Allocates a line, and passes the requests for its elements to `ask`. Does nothing if the line exists already, or
+    /// if other nodes have none of its elements.
     fn request(&mut self, shape: &Shape, number: usize, ask: impl FnMut(Wanted)) {
         let Entry::Vacant(line) = self.lines.entry(number) else { return };
         let (wanted, count) = self.grid.wanted(shape, self.len, self.own, number);
@@ -452,7 +456,7 @@ impl<T> Kept<T> {
         }
     }
 
-    /// Takes the complete lines out.
+    /// Removes and returns the complete lines.
     fn clear(&mut self) -> Vec<Line<T>> {
         let complete = std::mem::take(&mut self.complete);
         complete.into_iter().filter_map(|number| self.remove(number)).collect()
@@ -474,7 +478,7 @@ pub(super) struct Dropped<T> {
     lines: Vec<Line<T>>,
 }
 
-// The values' destructors are the program's: each runs by itself, and no task catches its panic.
+// Destructors of values belong to the program: each runs by itself, and its panic is discarded.
 
 impl<T> Drop for Dropped<T> {
     fn drop(&mut self) {

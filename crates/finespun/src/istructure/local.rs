@@ -1,4 +1,4 @@
-//! A node's own elements: looked at as a slice, and written all at once.
+//! A node's own elements: read as a slice, and written all at once.
 
 use std::fmt;
 use std::ops::Deref;
@@ -19,7 +19,8 @@ use crate::task::frame::{FrameRef, Place};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
-/// A node's own elements, as far as they have been written in the order of their indices: what [`IArray::local`] gives.
+/// A node's own elements, as far as they have been written in the order of their indices: the result of
+/// [`IArray::local`].
 ///
 /// A slice, in that order. It stays valid if the array is freed.
 pub struct Local<T> {
@@ -27,21 +28,21 @@ pub struct Local<T> {
     ready: usize,
     node: usize,
     shape: Shape,
-    /// Keeps the elements.
+    /// Keeps the elements alive.
     _kept: Option<Rc<dyn Kept>>,
 }
 
 impl<T> Local<T> {
-    /// The index in the array of the element at `place` of the slice.
+    /// Returns the array index of the element at `place` of the slice.
     ///
     /// # Panics
-    /// If the slice is not that long.
+    /// If `place` is out of range.
     pub fn index(&self, place: usize) -> usize {
         assert!(place < self.ready, "there are {} elements here: this asks for number {place}", self.ready);
         self.shape.index(self.node, place)
     }
 
-    /// The elements with their indices.
+    /// Returns the elements with their indices.
     pub fn indexed(&self) -> impl Iterator<Item = (usize, &T)> {
         self.iter().enumerate().map(|(place, value)| (self.shape.index(self.node, place), value))
     }
@@ -54,7 +55,7 @@ impl<T> Deref for Local<T> {
         if self.ready == 0 {
             return &[];
         }
-        // SAFETY: so many have been written, do not change any more, and live as long as `_kept`.
+        // SAFETY: `ready` elements have been written, do not change any more, and live as long as `_kept`.
         unsafe { std::slice::from_raw_parts(self.elements, self.ready) }
     }
 }
@@ -66,7 +67,7 @@ impl<T: fmt::Debug> fmt::Debug for Local<T> {
 }
 
 impl<T: Portable + Clone> IArray<T> {
-    /// See [`IArray::local`].
+    /// Returns the local elements for [`IArray::local`].
     pub(super) fn local_at(self, place: Place) -> Local<T> {
         let Some(cx) = try_cx() else {
             panic!("the local elements of an array were asked for outside a task, at {place}")
@@ -76,7 +77,7 @@ impl<T: Portable + Clone> IArray<T> {
             // This worker has no node.
             return Local { elements: std::ptr::null(), ready: 0, node: 0, shape: Shape::none(), _kept: None };
         };
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(seat) };
         Local {
             elements: store.first(),
@@ -111,19 +112,19 @@ impl<T: Portable + Clone, F: FnMut(usize) -> T + Send> Task for Fill<T, F> {
         let Fill { array, mut value, place } = self;
         let Some(seat) = array.seat(cx) else {
             array.known_len("a fill", place);
-            // This worker has no node: another one's elements are written.
+            // This worker has no node, so another worker's node is filled.
             let node = Nodes::of(cx).here(cx);
             let body = async move {
-                // SAFETY: awaited at once, as below.
+                // SAFETY: awaited at once in a task's body, as `call_async` demands.
                 let indices = unsafe { call_async(Elsewhere { array, node, place }) }.await;
                 for index in indices {
-                    // SAFETY: as above.
+                    // SAFETY: awaited at once in a task's body, as `call_async` demands.
                     unsafe { call_async(super::Put::new(array, index, value(index), place)) }.await;
                 }
             };
             return located::poll_here(body, cx);
         };
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(seat) };
         let first = store.shape.run(store.node);
         for at in 0..store.own() {
@@ -132,19 +133,19 @@ impl<T: Portable + Clone, F: FnMut(usize) -> T + Send> Task for Fill<T, F> {
                 put_here(array, seat, at, value, &Writer::Here(place), cx);
             }
         }
-        // Before there is an outcome, which a panic would lose.
+        // Dropped before the outcome is made, since a panic would lose the outcome.
         drop(value);
-        // SAFETY: the call protocol.
+        // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
         unsafe { Outcome::done(()) }
     }
 
-    /// By this worker, whose node's elements are meant.
+    /// Starts as a located frame on this worker, whose node is filled.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// The indices of another node's elements.
+/// The task that asks another node for the indices of its elements.
 struct Elsewhere<T> {
     array: IArray<T>,
     node: u32,
@@ -157,7 +158,7 @@ impl<T: Portable + Clone> Task for Elsewhere<T> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<usize>> {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { request(cx, super::messages::Indices { array: self.array, node: self.node }, self.place) }
     }
 
@@ -167,7 +168,7 @@ impl<T: Portable + Clone> Task for Elsewhere<T> {
 }
 
 impl<T: Portable + Clone> Store<T> {
-    /// The indices of this node's elements.
+    /// Returns the indices of this node's elements.
     pub(super) fn indices(&self) -> Vec<usize> {
         (0..self.own()).map(|at| self.shape.index(self.node, at)).collect()
     }

@@ -40,7 +40,8 @@ impl<T: Portable + Clone, I: Iterator<Item = usize>> Task for GetMany<T, I> {
         let len = array.len();
         let mut values = Vec::with_capacity(indices.size_hint().0.min(len));
         array.copy_local(cx, &mut indices, &mut values);
-        // The iterator is the program's: it has ended when requests are collected. Nothing follows the first index out of range.
+        // The iterator is the program's code, so it runs before requests are collected, up to the first index out of
+        // range.
         let mut rest = Vec::new();
         for index in indices {
             rest.push(index);
@@ -49,13 +50,13 @@ impl<T: Portable + Clone, I: Iterator<Item = usize>> Task for GetMany<T, I> {
             }
         }
         if rest.is_empty() {
-            // SAFETY: the call protocol.
+            // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
             return unsafe { Outcome::done(values) };
         }
         let mut branches: Vec<Branch<T>> = values.into_iter().map(|value| Ok(Delivered::Value(value))).collect();
         let asks = array.collect_requests(cx, || {
             for index in rest {
-                // SAFETY: `cx` is the current worker's, and a child is kept and waited for.
+                // SAFETY: `cx` is the current worker's. A suspended child is kept and awaited.
                 branches.push(begin(cx, || unsafe { Get::new(array, index, place).call(cx) }));
                 if let Some(Ok(Delivered::Panic(_))) = branches.last() {
                     break;
@@ -69,14 +70,14 @@ impl<T: Portable + Clone, I: Iterator<Item = usize>> Task for GetMany<T, I> {
         gather(cx, branches)
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Starts as a located frame on this worker: a thief would send the messages by another route.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
 impl<T: Portable + Clone> IArray<T> {
-    /// Copies elements as long as they are this node's and have been written.
+    /// Copies elements as long as they belong to this node and have been written.
     fn copy_local(self, cx: Cx, indices: &mut Peekable<impl Iterator<Item = usize>>, values: &mut Vec<T>) {
         let Some(seat) = self.seat(cx) else { return };
         let here = seat.first.get()..seat.end.get();
@@ -86,13 +87,13 @@ impl<T: Portable + Clone> IArray<T> {
         }
     }
 
-    /// Does `gets`, and returns the requests that they would have sent, those for consecutive elements in one.
+    /// Runs `gets`, and returns the requests that they would have sent, with consecutive elements combined.
     fn collect_requests(self, cx: Cx, gets: impl FnOnce()) -> Vec<Ask<T>> {
         let Some(seat) = self.seat(cx) else {
             gets();
             return Vec::new();
         };
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(seat) };
         let before = store.requests.replace(Some(Vec::new()));
         gets();
@@ -123,11 +124,11 @@ impl<T: Portable + Clone + Sync> Task for Freeze<T> {
     unsafe fn call(self, cx: Cx) -> Outcome<Replicated<Vec<T>>> {
         let Freeze { array, place } = self;
         let all = GetMany::new(array, 0..array.known_len("a freeze", place), place);
-        // SAFETY: awaited at once.
+        // SAFETY: awaited at once in a task's body, as `call_async` demands.
         located::poll_here(async move { Replicated::new(unsafe { call_async(all) }.await) }, cx)
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Starts as a located frame on this worker: a thief would send the messages by another route.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }

@@ -17,8 +17,8 @@ use crate::task::frame::{FrameRef, Place};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
-/// A matrix whose elements are written once, spread over the nodes by rows or by tiles: an [`IArray`] with two indices. A handle, as
-/// that is.
+/// A matrix whose elements are written once, spread over the nodes by rows or by tiles: an [`IArray`] with two indices.
+/// Like an `IArray`, a handle.
 ///
 /// ```
 /// use finespun::istructure::IMatrix;
@@ -52,18 +52,18 @@ pub struct IMatrix<T> {
     order: Order,
 }
 
-/// Which element of the array is which of the matrix: one tile after the other, and each row by row. A row is a tile that is as wide as
-/// the matrix.
+/// The order of the matrix's elements in the array: tile after tile, and each tile row by row. Without tiles, each row
+/// of the matrix is a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Order {
     rows: usize,
     columns: usize,
-    /// Rows and columns of a tile; those at the edges may have less.
+    /// Rows and columns of a tile; a tile at an edge may be smaller.
     tile: Option<(usize, usize)>,
 }
 
 impl Order {
-    /// The index of an element that there is.
+    /// Returns the index of an element, which must exist.
     fn index(&self, i: usize, j: usize) -> usize {
         let Some((rows, columns)) = self.tile else { return i * self.columns + j };
         let (first_row, first_column) = (i / rows * rows, j / columns * columns);
@@ -72,7 +72,7 @@ impl Order {
         first_row * self.columns + first_column * height + (i - first_row) * width + (j - first_column)
     }
 
-    /// The number of the tile of an index, and how many there are.
+    /// Returns the number of the tile of an index, and the number of tiles.
     fn tile(&self, index: usize) -> (usize, usize) {
         let (rows, columns) = self.tile.unwrap_or((1, self.columns));
         let across = self.columns.div_ceil(columns);
@@ -84,7 +84,7 @@ impl Order {
 }
 
 impl<T: Portable + Clone> IMatrix<T> {
-    /// Makes a matrix whose rows are spread over the nodes, as evenly as it goes: each node has a run of them.
+    /// Makes a matrix whose rows are spread over the nodes as evenly as possible: each node has consecutive rows.
     ///
     /// # Panics
     /// Outside a task, and as [`IArray::create`].
@@ -93,8 +93,8 @@ impl<T: Portable + Clone> IMatrix<T> {
         CreatingMatrix::new(Order { rows, columns, tile: None }, Location::caller())
     }
 
-    /// Makes a matrix whose tiles of so many rows and columns are spread over the nodes, as evenly as it goes: each node has a run of
-    /// them, in the order of the rows of tiles. Tiles at the edges may be smaller.
+    /// Makes a matrix whose tiles, each of `tile.0` rows and `tile.1` columns, are spread over the nodes as evenly as
+    /// possible: each node has consecutive tiles, counted along the rows of tiles. Tiles at the edges may be smaller.
     ///
     /// # Panics
     /// If a tile has no rows or columns; outside a task, and as [`IArray::create`].
@@ -106,45 +106,45 @@ impl<T: Portable + Clone> IMatrix<T> {
             tile.0,
             tile.1
         );
-        // What a tile has beyond the matrix is nothing.
+        // A tile is cut to the size of the matrix.
         let tile = (tile.0.min(rows.max(1)), tile.1.min(columns.max(1)));
         CreatingMatrix::new(Order { rows, columns, tile: Some(tile) }, Location::caller())
     }
 
-    /// Delivers the element in row `i` and column `j`: as [`IArray::get`].
+    /// Delivers the element in row `i` and column `j`: like [`IArray::get`].
     ///
     /// # Panics
-    /// If there is no such element, and as [`IArray::get`].
+    /// If the indices are out of range, and as [`IArray::get`].
     #[inline]
     #[track_caller]
     pub fn get(self, i: usize, j: usize) -> Get<T> {
         self.all.get(self.index(i, j))
     }
 
-    /// Writes the element in row `i` and column `j`: as [`IArray::put`].
+    /// Writes the element in row `i` and column `j`: like [`IArray::put`].
     ///
     /// # Panics
-    /// If there is no such element, and as [`IArray::put`].
+    /// If the indices are out of range, and as [`IArray::put`].
     #[inline]
     #[track_caller]
     pub fn put(self, i: usize, j: usize, value: T) -> Put<T> {
         self.all.put(self.index(i, j), value)
     }
 
-    /// Delivers a row: as [`IArray::get_many`].
+    /// Delivers a row: like [`IArray::get_many`].
     ///
     /// # Panics
-    /// If there is no such row, and as [`IArray::get`].
+    /// If `i` is out of range, and as [`IArray::get`].
     #[track_caller]
     pub fn get_row(self, i: usize) -> GetMany<T, Line> {
         assert!(i < self.order.rows, "there is no row {i} in a matrix of {self}");
         self.all.get_many(Line { order: self.order, i, j: 0, along_row: true })
     }
 
-    /// Delivers a column: as [`IArray::get_many`].
+    /// Delivers a column: like [`IArray::get_many`].
     ///
     /// # Panics
-    /// If there is no such column, and as [`IArray::get`].
+    /// If `j` is out of range, and as [`IArray::get`].
     #[track_caller]
     pub fn get_column(self, j: usize) -> GetMany<T, Line> {
         assert!(j < self.order.columns, "there is no column {j} in a matrix of {self}");
@@ -154,7 +154,7 @@ impl<T: Portable + Clone> IMatrix<T> {
     /// Frees the matrix on all nodes. Tasks that wait for an element panic.
     ///
     /// # Panics
-    /// If it has been freed already.
+    /// If the matrix has been freed already.
     #[track_caller]
     pub fn free(self) -> Freeing<IArray<T>> {
         self.all.free()
@@ -162,25 +162,26 @@ impl<T: Portable + Clone> IMatrix<T> {
 }
 
 impl<T> IMatrix<T> {
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(self) -> usize {
         self.order.rows
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(self) -> usize {
         self.order.columns
     }
 
-    /// The elements as an array, in the order in which they lie: row by row; by tiles, one tile after the other, and each row by row.
+    /// Returns the elements as an array, in their order in memory: row by row; or by tiles, one tile after the other,
+    /// and each tile row by row.
     pub fn array(self) -> IArray<T> {
         self.all
     }
 
-    /// The index in [`array`](IMatrix::array) of the element in row `i` and column `j`.
+    /// Returns the index in [`array`](IMatrix::array) of the element in row `i` and column `j`.
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If the indices are out of range.
     #[inline]
     #[track_caller]
     pub fn index(self, i: usize, j: usize) -> usize {
@@ -189,7 +190,7 @@ impl<T> IMatrix<T> {
     }
 }
 
-/// Rows and columns.
+/// Shows the numbers of rows and columns.
 impl<T> fmt::Display for IMatrix<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} x {}", self.order.rows, self.order.columns)
@@ -267,23 +268,23 @@ impl<T: Portable + Clone> CreatingMatrix<IArray<T>> {
 }
 
 impl<T, A: Creates<Handle = IArray<T>>> CreatingMatrix<A> {
-    /// How nodes keep what they have read from others: as [`Creating::cached`].
+    /// Sets how nodes keep elements that they have read from others: like [`Creating::cached`].
     ///
     /// # Panics
-    /// As that.
+    /// As [`Creating::cached`].
     #[track_caller]
     pub fn cached(self, cache: Cache) -> CreatingMatrix<A> {
         CreatingMatrix { all: self.all.cached(cache), ..self }
     }
 
-    /// Counts the matrix's reads: as [`Creating::counted`].
+    /// Counts the matrix's reads: like [`Creating::counted`].
     pub fn counted(self) -> CreatingMatrix<A> {
         CreatingMatrix { all: self.all.counted(), ..self }
     }
 }
 
 impl<T> CreatingMatrix<IArray<T>> {
-    /// Sends elements as they lie in memory, and not by serde: as [`Creating::plain`].
+    /// Sends elements as their bytes in memory instead of by serde: like [`Creating::plain`].
     pub fn plain(self) -> CreatingMatrix<PlainData<T>>
     where
         T: FromBytes + IntoBytes + Immutable,
@@ -299,11 +300,11 @@ impl<T: Portable + Clone, A: Kind<Handle = IArray<T>>> Task for CreatingMatrix<A
 
     unsafe fn call(self, cx: Cx) -> Outcome<IMatrix<T>> {
         let CreatingMatrix { all, order } = self;
-        // SAFETY: awaited at once.
+        // SAFETY: awaited at once in a task's body, as `call_async` demands.
         located::poll_here(async move { IMatrix { all: unsafe { call_async(all) }.await, order } }, cx)
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Starts as a located frame on this worker: a thief would send the messages by another route.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
@@ -314,7 +315,7 @@ mod tests {
     use super::Order;
 
     #[test]
-    fn every_element_has_an_index_of_its_own() {
+    fn every_element_has_a_unique_index() {
         for (rows, columns) in [(1, 1), (4, 6), (7, 5), (1, 9), (9, 1)] {
             for tile in [None, Some((1, 1)), Some((2, 3)), Some((3, 2)), Some((4, 20)), Some((20, 4))] {
                 let order = Order { rows, columns, tile };

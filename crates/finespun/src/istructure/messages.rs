@@ -1,4 +1,5 @@
-//! What nodes send each other for an array: a request for a block, the elements that come, and work done at an element's home.
+//! The messages of an array between nodes: a request for elements, the elements in answer, and work done at an
+//! element's home.
 
 use std::mem::needs_drop;
 use std::ops::Range;
@@ -24,33 +25,33 @@ use crate::task::frame::{Payload, quietly};
 use crate::task::origin::pack;
 use crate::task::outcome::Outcome;
 
-/// A node asks for elements of an array.
+/// A request of a node for elements of an array.
 pub(super) struct Ask<T> {
     pub(super) array: IArray<T>,
     pub(super) wanted: Wanted,
-    /// The node that wants them.
+    /// The node that sends the request.
     pub(super) to: u32,
 }
 
-/// Elements come, or what reading them throws.
+/// The answer to a request: elements, or the panic of copying them.
 pub(super) struct Elements<T> {
     array: IArray<T>,
     wanted: Wanted,
     to: u32,
     values: Result<Values<T>, Payload>,
-    /// How they are bytes, if they are plain data.
+    /// The conversion to bytes, if the elements are plain data.
     plain: Option<Encoding<T>>,
 }
 
-/// An array's line at a node of this worker's, if it is there still.
+/// Returns the array's entry at a node of this worker, or `None` if the array has been freed.
 fn seat<'a, T>(cx: Cx, array: IArray<T>, node: u32) -> Option<&'a Seat> {
     Nodes::of(cx).table(node).seats.find(array.word)
 }
 
 impl<T: Portable + Clone> Elements<T> {
-    /// Reads elements, which have been written, where they are.
+    /// Copies written elements at their home.
     pub(super) fn read(array: IArray<T>, seat: &Seat, wanted: Wanted, to: u32) -> Elements<T> {
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(seat) };
         let values = || match store.slice(seat, wanted.places.clone()) {
             Some([value]) => Values::One(value.clone()),
@@ -64,14 +65,14 @@ impl<T: Portable + Clone> Elements<T> {
         Elements { array, wanted, to, values, plain: store.plain }
     }
 
-    /// Reads elements, which have been written, and sends them: together, if all can be copied.
+    /// Copies written elements and sends them in one message if all can be copied, else one by one.
     fn send_run(array: IArray<T>, seat: &Seat, wanted: Wanted, to: u32, cx: Cx) {
         let Wanted { home, places } = wanted.clone();
         let elements = Elements::read(array, seat, wanted, to);
         if elements.values.is_ok() || places.len() == 1 {
             return elements.send(cx);
         }
-        // Only the readers of what cannot be copied are to be told so.
+        // At least one element cannot be copied. Sent one by one, only that element's readers see the panic.
         discard(elements.values);
         for place in places {
             Elements::read(array, seat, Wanted { home, places: place..place + 1 }, to).send(cx);
@@ -93,9 +94,9 @@ impl<T: Portable + Clone> Handler for Ask<T> {
     fn handle(self, cx: Cx) {
         let Ask { array, wanted: Wanted { home, places }, to } = self;
         let _left = cx.leave_tasks();
-        // Who has freed the array tells those who wait.
+        // If the array has been freed, freeing it has ended the waits.
         let Some(seat) = seat(cx, array, home as u32) else { return };
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(seat) };
         if store.slice(seat, places.clone()).is_some() {
             let measured = store.measured.then(|| (Section::begin(), places.len(), Nodes::of(cx).aside()));
@@ -107,7 +108,7 @@ impl<T: Portable + Clone> Handler for Ask<T> {
         }
         let mut rest = places;
         while !rest.is_empty() {
-            // What is there goes in runs.
+            // Written elements are sent in runs.
             let there = rest.clone().take_while(|&at| store.get(seat, at).is_some()).count();
             let other = rest.start + there;
             if there > 0 {
@@ -136,12 +137,12 @@ impl<T: Portable + Clone> Handler for Elements<T> {
     fn handle(self, cx: Cx) {
         let Elements { array, wanted, to, values, .. } = self;
         let _left = cx.leave_tasks();
-        // Who has freed the array tells those who wait.
+        // If the array has been freed, freeing it has ended the waits.
         let Some(seat) = seat(cx, array, to) else { return discard(values) };
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(seat) };
         match values {
-            // If it was this worker that has sent them, this is no part of sending.
+            // If this worker is also the sender, its time measurement of the sending subtracts this time.
             Ok(values) => Nodes::of(cx).put_aside(store.fetched(wanted, values)),
             Err(payload) => store.refused(&wanted, payload),
         }
@@ -173,9 +174,9 @@ impl<T: Portable + Clone> Handler for Elements<T> {
         let read: Result<(_, _, Range<usize>, _, _), _> = from.value();
         let Ok((word, home, places, to, good)) = read else { unreachable!("the library's own") };
         let array = IArray::<T>::of(word);
-        // Of an array that has been freed nobody wants any.
+        // Elements of a freed array are discarded.
         let Some((cx, seat)) = cx.and_then(|cx| Some((cx, seat(cx, array, to)?))) else { return };
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let plain = unsafe { IArray::<T>::store(seat) }.plain;
         let count = places.len();
         let values = match (good, plain) {
@@ -191,7 +192,7 @@ impl<T: Portable + Clone> Handler for Elements<T> {
     }
 }
 
-/// Drops what nobody wants. A destructor's panic has nowhere to go.
+/// Drops unused values or an unused panic. A panic of a destructor is discarded.
 fn discard<T>(values: Result<Values<T>, Payload>) {
     match values {
         Ok(_) if !needs_drop::<T>() => {}
@@ -200,7 +201,7 @@ fn discard<T>(values: Result<Values<T>, Payload>) {
     }
 }
 
-/// Reads an element, for a worker without a node.
+/// Work that reads an element on behalf of a worker without a node.
 pub(super) struct Reading<T> {
     pub(super) node: u32,
     pub(super) array: IArray<T>,
@@ -231,14 +232,14 @@ impl<T: Portable + Clone> Work for Reading<T> {
         let Some(seat) = seat(cx, array, cx.node()) else {
             array.gone(format_args!("a get of element {index}"), &reader)
         };
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         unsafe { IArray::<T>::store(seat) }.locate(index, &reader);
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { super::Get::new(array, index, reader.place()).call(cx) }
     }
 }
 
-/// Writes an element, at its home or for a worker without a node.
+/// Work that writes an element, at its home or on behalf of a worker without a node.
 pub(super) struct Putting<T> {
     pub(super) node: u32,
     pub(super) array: IArray<T>,
@@ -252,7 +253,7 @@ impl<T: Portable + Clone> Wire for Putting<T> {
         let Putting { node, array, index, value, writer } = self;
         to.value(&(node, array, index, writer.to_string()));
         to.value(&value);
-        // Its home has a copy; the end of this one is nobody's.
+        // The home receives a copy. A panic of this value's destructor is discarded.
         quietly(|| drop(value));
     }
 
@@ -275,11 +276,11 @@ impl<T: Portable + Clone> Work for Putting<T> {
         let Some(seat) = seat(cx, array, cx.node()) else {
             array.gone(format_args!("a put of element {index}"), &writer)
         };
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(seat) };
         let (home, at) = store.locate(index, &writer);
         if home != store.node {
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees the call protocol.
             return unsafe {
                 crate::object::remote::at_home(
                     cx,
@@ -289,12 +290,12 @@ impl<T: Portable + Clone> Work for Putting<T> {
             };
         }
         put_here(array, seat, at, value, &writer, cx);
-        // SAFETY: the call protocol.
+        // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
         unsafe { Outcome::done(()) }
     }
 }
 
-/// Tells the indices of a node's elements, to a worker without a node.
+/// Work that returns the indices of a node's elements to a worker without a node.
 pub(super) struct Indices<T> {
     pub(super) array: IArray<T>,
     pub(super) node: u32,
@@ -319,9 +320,9 @@ impl<T: Portable + Clone> Work for Indices<T> {
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<Vec<usize>> {
-        // SAFETY: this array's line; nothing frees it here.
+        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
         let indices = seat(cx, self.array, cx.node()).map(|seat| unsafe { IArray::<T>::store(seat) }.indices());
-        // SAFETY: the call protocol.
+        // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
         unsafe { Outcome::done(indices.unwrap_or_default()) }
     }
 }

@@ -1,9 +1,9 @@
 //! I-structures: arrays whose elements are written once, and may be read before they are.
 //!
-//! An [`IArray`] is spread over the nodes. To get an element that has not been written yet waits for it, without holding a
-//! worker; to get one of another node fetches it, once for all who ask there, or with its block if the array has a
-//! [`Cache`]. Since nothing is written twice, what is kept is never wrong: there is no invalidation.
-//! (i-structure-software-cache, section 2.1.)
+//! An [`IArray`] is spread over the nodes. A get of an element that has not been written waits for it, without blocking
+//! a worker. A get of another node's element fetches it, once for all readers at the calling node, or together with its
+//! block if the array has a [`Cache`]. Since no element is written twice, a cached element is never wrong: no
+//! invalidation is needed. (i-structure-software-cache, section 2.1.)
 //!
 //! ```
 //! use finespun::istructure::IArray;
@@ -32,12 +32,12 @@
 //! assert_eq!(runtime.run(fibonacci(50)), 12_586_269_025);
 //! ```
 
-// This file has the handle. `access` gets and puts elements, `many` gets several at once, `local` shows and fills a node's own,
-// `matrix` has two indices, `plain` sends plain data as bytes, `create` makes and frees arrays, `taken` has arrays whose elements are taken out and put back, `shape`
-// computes where an element is, `store` keeps a node's own elements and who waits for them, `writers` where these were written,
-// `lines` keeps those of other nodes, `directory` finds them, `auto` decides whether they are kept, `counts` tells what was read,
-// `cost` is the paper's model, `messages` has what nodes send each other. The line of memory that every access reads is
-// `object::seats`.
+// This file holds the handle. `access` gets and puts elements, `many` gets several at once, `local` reads and fills a
+// node's own, `matrix` has two indices, `plain` sends plain data as bytes, `create` makes and frees arrays, `taken` has
+// arrays whose elements are taken out and put back, `shape` computes the position of an element, `store` keeps a node's
+// own elements and their readers, `writers` the source locations of the puts, `lines` caches elements of other nodes,
+// `directory` finds them, `auto` decides whether they are cached, `counts` counts reads, `cost` is the paper's model,
+// and `messages` holds the messages between nodes. The entry that every access reads is in `object::seats`.
 
 mod access;
 mod auto;
@@ -85,14 +85,15 @@ pub use matrix::{CreatingMatrix, IMatrix, Line};
 pub use plain::PlainData;
 pub use taken::{MArray, PutBack, Take};
 
-/// An array whose elements are written once, spread over the nodes. A handle, which can be copied, sent and kept in objects:
-/// the array lives until it is [freed](IArray::free), or its runtime ends.
+/// An array whose elements are written once, spread over the nodes. A handle, which can be copied, sent and kept in
+/// objects: the array lives until it is [freed](IArray::free), or its runtime ends.
 pub struct IArray<T> {
     word: u64,
     of: PhantomData<fn(T) -> T>,
 }
 
-/// This process's arrays, by their words: the type of the handle, and how many elements there are. What has been sent as bytes is looked up here.
+/// This process's arrays, by their words: the type of the handle, and the number of elements. A handle that arrives as
+/// bytes is looked up here.
 static ARRAYS: ProcessMutex<Option<HashMap<u64, (TypeId, usize)>>> = ProcessMutex::new(None);
 
 fn remember<T: 'static>(word: u64, len: usize) {
@@ -108,7 +109,7 @@ fn forget(word: u64) {
 }
 
 impl<T> IArray<T> {
-    /// The number of elements.
+    /// Returns the number of elements.
     ///
     /// # Panics
     /// If the array has been freed.
@@ -118,15 +119,15 @@ impl<T> IArray<T> {
 }
 
 impl<T: Portable + Clone> IArray<T> {
-    /// Makes an array of `len` elements, the `i`th on node `layout(i)`. The usual layouts are in [`layout`](crate::layout):
-    /// [`layout::block`](crate::layout::block), for example.
+    /// Makes an array of `len` elements, the `i`th on node `layout(i)`. The usual layouts are in
+    /// [`layout`](crate::layout): [`layout::block`](crate::layout::block), for example.
     ///
-    /// Asks the layout once for each index. Where each node has a run of indices, of whatever length, gets and puts at home
-    /// are a few instructions, and so are those of what is in a cache. A layout that is neither that nor block-cyclic takes 12 bytes for
-    /// each element and node.
+    /// Calls the layout once for each index. If each node has a single range of consecutive indices, gets and puts at
+    /// home take a few instructions, and so do gets of cached elements. A layout that is neither of this kind nor
+    /// block-cyclic takes 12 bytes for each element and node.
     ///
     /// # Panics
-    /// If the layout names a node that does not exist, or there are 4096 arrays already.
+    /// If the layout names a node that does not exist, or 4096 arrays exist already.
     #[track_caller]
     pub fn create(len: usize, layout: impl Fn(usize) -> usize) -> Creating<IArray<T>> {
         Creating::new(len, layout, Location::caller())
@@ -134,31 +135,32 @@ impl<T: Portable + Clone> IArray<T> {
 
     /// Delivers the element at `index`, when it has been written.
     ///
-    /// At the element's home a load, if it has been written; elsewhere the first get of an element (or of its block, if there
-    /// is a cache) costs a request and its answer.
+    /// At the element's home a get is a load, if the element has been written. At another node the first get of an
+    /// element (or of its block, with a cache) costs a request and its answer.
     ///
     /// # Panics
-    /// If there is no such element, the array has been freed, or is while the task waits.
+    /// If `index` is out of range, the array has been freed, or is freed while the task waits.
     #[inline(always)]
     #[track_caller]
     pub fn get(self, index: usize) -> Get<T> {
         Get::new(self, index, Location::caller())
     }
 
-    /// Writes the element at `index`, at its home, and wakes who waits for it.
+    /// Writes the element at `index`, at its home, and resumes its readers.
     ///
     /// # Panics
-    /// If there is no such element, it has been put before, or the array has been freed.
+    /// If `index` is out of range, the element has been written before, or the array has been freed.
     #[inline(always)]
     #[track_caller]
     pub fn put(self, index: usize, value: T) -> Put<T> {
         Put::new(self, index, value, Location::caller())
     }
 
-    /// Sends the element at `index` to a closure that misses it, when it has been written: a get for a thread, which does not wait.
+    /// Sends the element at `index` to a closure that misses it, when it has been written: a get for a thread, which
+    /// cannot wait.
     ///
-    /// At once, if the element is at this node; else by a task of the run. A thread puts by a task, too:
-    /// `drop(spawn(array.put(index, value)))`.
+    /// The element is sent at once if it is present at this node, else by a task of the run. A thread puts by a task,
+    /// too: `drop(spawn(array.put(index, value)))`.
     ///
     /// ```
     /// use finespun::closure::{Cont, make_closure, post, send_argument, thread, top};
@@ -195,8 +197,8 @@ impl<T: Portable + Clone> IArray<T> {
     /// ```
     ///
     /// # Panics
-    /// Outside a task or thread, and if there is no such element. If the array has been freed, or is meanwhile, the run ends with
-    /// that panic.
+    /// Outside a task or thread, and if `index` is out of range. If the array has been freed, or is freed before the
+    /// element is sent, the run ends with that panic.
     #[track_caller]
     pub fn send(self, index: usize, to: Cont<T>) {
         access::send(self, index, to, Location::caller());
@@ -204,8 +206,8 @@ impl<T: Portable + Clone> IArray<T> {
 
     /// Delivers the elements at these indices, in their order, when they have been written.
     ///
-    /// All waits begin before the task suspends, and it goes on once. Without a cache, consecutive elements of a node are requested
-    /// by one message.
+    /// All waits begin before the task suspends, and it resumes once. Without a cache, consecutive elements of a node
+    /// are requested by one message.
     ///
     /// ```
     /// # use finespun::istructure::IArray;
@@ -229,26 +231,26 @@ impl<T: Portable + Clone> IArray<T> {
     /// ```
     ///
     /// # Panics
-    /// As [`get`](IArray::get), when the others have ended.
+    /// As [`get`](IArray::get), after the waits for the other elements have ended.
     #[track_caller]
     pub fn get_many<I: IntoIterator<Item = usize>>(self, indices: I) -> GetMany<T, I::IntoIter> {
         GetMany::new(self, indices.into_iter(), Location::caller())
     }
 
-    /// Delivers the elements of a range: as [`get_many`](IArray::get_many).
+    /// Delivers the elements of a range: like [`get_many`](IArray::get_many).
     ///
     /// # Panics
-    /// As [`get`](IArray::get), when the others have ended.
+    /// As [`get`](IArray::get), after the waits for the other elements have ended.
     #[track_caller]
     pub fn get_range(self, indices: Range<usize>) -> GetMany<T, Range<usize>> {
         GetMany::new(self, indices, Location::caller())
     }
 
-    /// The elements of the node that this runs at, as far as they have been written in the order of their indices: a slice,
-    /// which costs nothing to read. It cannot be kept across an await.
+    /// Returns the elements of the node that this code runs at, as far as they have been written in the order of their
+    /// indices: a slice, which costs nothing to read. It cannot be kept across an await.
     ///
-    /// For methods of objects, which stay at their node, and tasks that are sent to a node, until they suspend: after that they may
-    /// go on elsewhere. Empty in a floating task on a worker that has no node.
+    /// For methods of objects, which stay at their node, and for tasks sent to a node, until they suspend: afterwards
+    /// they may resume at another node. Empty in a floating task on a worker that has no node.
     ///
     /// ```
     /// # use finespun::istructure::IArray;
@@ -281,20 +283,20 @@ impl<T: Portable + Clone> IArray<T> {
         self.local_at(Location::caller())
     }
 
-    /// Writes all elements of the node that this runs at: `value(index)`, in the order of their indices. To fill all nodes',
-    /// each by itself, see [`everywhere`](crate::everywhere), and the example above.
+    /// Writes all elements of the node that this code runs at: `value(index)`, in the order of their indices. To fill
+    /// every node's elements at that node, see [`everywhere`](crate::everywhere), and the example above.
     ///
     /// # Panics
-    /// As [`put`](IArray::put); with what `value` throws.
+    /// As [`put`](IArray::put); with a panic of `value`.
     #[track_caller]
     pub fn fill<F: FnMut(usize) -> T + Send>(self, value: F) -> Fill<T, F> {
         Fill::new(self, value, Location::caller())
     }
 
-    /// Delivers a copy of all elements, when they have been written, that is read without a runtime.
+    /// Delivers a copy of all elements, when they have been written. The copy can be read without a runtime.
     ///
     /// # Panics
-    /// If the array has been freed, or is meanwhile.
+    /// If the array has been freed, or is freed while the task waits.
     #[track_caller]
     pub fn freeze(self) -> Freeze<T>
     where
@@ -303,7 +305,7 @@ impl<T: Portable + Clone> IArray<T> {
         Freeze::new(self, Location::caller())
     }
 
-    /// Delivers what each node has counted of the array's reads, if it was made [`counted`](Creating::counted); else zeros.
+    /// Delivers each node's counts of the array's reads, if it was made [`counted`](Creating::counted); else zeros.
     ///
     /// # Panics
     /// If the array has been freed.
@@ -315,7 +317,7 @@ impl<T: Portable + Clone> IArray<T> {
     /// Frees the array on all nodes. Tasks that wait for an element panic.
     ///
     /// # Panics
-    /// If it has been freed already.
+    /// If the array has been freed already.
     #[track_caller]
     pub fn free(self) -> Freeing<IArray<T>> {
         Freeing::new(self, self.word, Location::caller())
@@ -342,7 +344,7 @@ impl<T: Portable + Clone> create::Kind for IArray<T> {
     }
 }
 
-/// A node gets to know an array, whose elements are encoded so if they are plain data.
+/// Adds an array to a node. `plain` is the encoding of its elements, if they are plain data.
 fn add<T: Portable + Clone>(
     word: u64,
     settings: Settings,
@@ -356,7 +358,7 @@ fn add<T: Portable + Clone>(
     Ok(())
 }
 
-/// What can be done with the handles of all kinds of arrays.
+/// The operations that the handles of all kinds of arrays share.
 macro_rules! handle {
     ($name:ident) => {
         impl<T> $name<T> {
@@ -364,12 +366,12 @@ macro_rules! handle {
                 $name { word, of: PhantomData }
             }
 
-            /// The number of elements, whatever is in them; 0 if the array has been freed. Takes a lock.
+            /// Returns the number of elements, written or not; 0 if the array has been freed. Takes a lock.
             pub fn len(self) -> usize {
                 recall(self.word).map_or(0, |(_, len)| len)
             }
 
-            /// Whether there are none.
+            /// Returns true if the array has no elements.
             pub fn is_empty(self) -> bool {
                 self.len() == 0
             }
@@ -409,7 +411,7 @@ macro_rules! handle {
                 match recall(word) {
                     Some((of, _)) if of == TypeId::of::<$name<T>>() => Ok($name::of(word)),
                     Some(_) => Err(de::Error::custom("this names an array of another type")),
-                    // Freed, or never made.
+                    // The array has been freed, or never existed.
                     None => Ok($name::of(seats::NO_ARRAY)),
                 }
             }

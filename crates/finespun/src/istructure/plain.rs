@@ -1,4 +1,4 @@
-//! Elements that are plain data: blocks of them are sent as they lie in memory, without serde.
+//! Elements that are plain data: blocks of elements are sent as their bytes in memory, without serde.
 
 use std::any::Any;
 use std::fmt;
@@ -12,11 +12,11 @@ use crate::object::Portable;
 use crate::object::seats::Seats;
 use crate::task::frame::Payload;
 
-/// How values are the bytes that they consist of. That there is one says that this is so.
+/// Conversions between values and their bytes. An `Encoding<T>` exists only if `T` is plain data.
 pub(super) struct Encoding<T> {
-    /// The bytes of values.
+    /// Returns the bytes of values.
     pub(super) bytes: fn(&[T]) -> &[u8],
-    /// So many values, if these are their bytes.
+    /// Makes the given number of values from their bytes; `None` if the length does not match.
     pub(super) values: fn(&[u8], usize) -> Option<Vec<T>>,
 }
 
@@ -36,7 +36,7 @@ impl<T> Encoding<T> {
         Encoding { bytes: IntoBytes::as_bytes, values }
     }
 
-    /// That of numbers; `None` if `T` is no number.
+    /// Returns the encoding of a number type; `None` if `T` is not a number type.
     pub(super) fn of_numbers() -> Option<Encoding<T>>
     where
         T: 'static,
@@ -63,7 +63,7 @@ fn values<T: FromBytes + IntoBytes>(bytes: &[u8], count: usize) -> Option<Vec<T>
     Some(values)
 }
 
-/// An array of plain data, which [`Creating::plain`](super::Creating::plain) makes.
+/// The array type of plain data, which [`Creating::plain`](super::Creating::plain) makes.
 pub struct PlainData<T>(PhantomData<fn(T) -> T>);
 
 impl<T> fmt::Debug for PlainData<T> {

@@ -1,35 +1,35 @@
-//! Where the elements of an array are: for each index a node, and a place there.
+//! The distribution of an array's elements: for each index a node, and a place there.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How indices come to nodes, found out from a layout.
+/// The assignment of indices to nodes, derived from a layout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Shape {
-    /// Runs as long as each other, or one longer: `layout::block`.
+    /// A run for each node, of equal lengths or one longer: `layout::block`.
     Block { each: usize, more: usize },
-    /// Runs of any lengths: where those of the nodes begin, and the end of the last.
+    /// A run for each node, of any length: the start of each run, and the end of the last.
     #[serde(serialize_with = "write_runs", deserialize_with = "read_runs")]
     Runs(Arc<[usize]>),
-    /// Blocks of so many dealt to so many nodes: `layout::block_cyclic`, `layout::cyclic`.
+    /// Blocks of `block` indices, dealt to `nodes` nodes in turn: `layout::block_cyclic`, `layout::cyclic`.
     Cyclic { block: usize, nodes: usize },
-    /// Any other: tables.
+    /// Any other layout: tables.
     #[serde(serialize_with = "write_map", deserialize_with = "read_map")]
     Map(Arc<Tables>),
 }
 
-/// Indices that follow each other on one node, up to the next run.
+/// Consecutive indices on one node, up to the next run.
 #[derive(Debug, PartialEq)]
 struct Run {
     start: usize,
     node: usize,
 }
 
-/// Where each index is, and which indices a node has.
+/// The position of each index, and the indices of each node.
 #[derive(Debug, PartialEq)]
 pub(super) struct Tables {
-    /// The node and the place there.
+    /// The node of each index, and the place there.
     spots: Vec<(u32, u32)>,
     /// The indices of each node.
     indices: Vec<Vec<u32>>,
@@ -49,7 +49,7 @@ impl Tables {
         tables
     }
 
-    /// The indices of a node, in their order.
+    /// Returns the indices of a node, in their order.
     fn on(&self, node: usize) -> &[u32] {
         self.indices.get(node).map_or(&[], Vec::as_slice)
     }
@@ -72,10 +72,11 @@ fn read_map<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Tables>, D::Error>
 }
 
 impl Shape {
-    /// What a layout of `len` indices comes to, and how many nodes it names. Asks it once for each index.
+    /// Returns the shape of a layout of `len` indices, and the number of nodes that it names. Calls the layout once for
+    /// each index.
     ///
     /// # Panics
-    /// If it names a node that no runtime has, or one of an array that is not regular has more than 2^32 elements.
+    /// If the layout names a node of 65536 or above, or an array with an irregular layout has 2^32 elements or more.
     pub(super) fn of(len: usize, layout: impl Fn(usize) -> usize) -> (Shape, usize) {
         let mut runs = Vec::new();
         let mut last = usize::MAX;
@@ -89,7 +90,8 @@ impl Shape {
         Shape::of_runs(len, &runs)
     }
 
-    /// The same of what the layout has said, if there is anything; two runs that follow each other are on different nodes.
+    /// Returns the shape of the layout with these runs, of which two consecutive ones are on different nodes, and the
+    /// number of nodes.
     fn of_runs(len: usize, runs: &[Run]) -> (Shape, usize) {
         let Some(last) = runs.iter().map(|run| run.node).max() else { return (Shape::none(), 0) };
         assert!(last < 1 << 16, "the layout of an array names node {last}: there are 65536 nodes at most");
@@ -100,7 +102,7 @@ impl Shape {
             return (block, nodes);
         }
         if runs.is_sorted_by_key(|run| run.node) {
-            // Nodes without elements begin where those before end.
+            // A node without elements begins where the node before it ends.
             let starts = (0..=nodes).map(|node| runs.get(runs.partition_point(|run| run.node < node)));
             return (Shape::Runs(starts.map(|run| run.map_or(len, |run| run.start)).collect()), nodes);
         }
@@ -114,12 +116,12 @@ impl Shape {
         (Shape::Map(Arc::new(Tables::of(homes))), nodes)
     }
 
-    /// Of an array without elements.
+    /// Returns the shape of an array without elements.
     pub(super) fn none() -> Shape {
         Shape::Block { each: 0, more: 0 }
     }
 
-    /// The node of an index below the length.
+    /// Returns the node of an index below the length.
     pub(super) fn home(&self, index: usize) -> usize {
         match self {
             Shape::Block { each, more } => match index / (each + 1) {
@@ -132,7 +134,7 @@ impl Shape {
         }
     }
 
-    /// The node of an index below the length, and its place there.
+    /// Returns the node of an index below the length, and the place there.
     pub(super) fn spot(&self, index: usize) -> (usize, usize) {
         let home = self.home(index);
         let place = match self {
@@ -143,7 +145,7 @@ impl Shape {
         (home, place)
     }
 
-    /// How many of `len` elements are on a node.
+    /// Returns the number of elements of a node, for an array of `len` elements.
     pub(super) fn count(&self, len: usize, node: usize) -> usize {
         match self {
             Shape::Block { each, more } if node < *more => each + 1,
@@ -159,7 +161,7 @@ impl Shape {
         }
     }
 
-    /// The index of an element by its node and its place there.
+    /// Returns the index of the element at a place of a node.
     pub(super) fn index(&self, node: usize, place: usize) -> usize {
         match self {
             Shape::Block { .. } | Shape::Runs(_) => self.first(node) + place,
@@ -168,12 +170,12 @@ impl Shape {
         }
     }
 
-    /// Whether neighbours are together.
+    /// Returns true if each node has consecutive indices.
     pub(super) fn is_block(&self) -> bool {
         matches!(self, Shape::Block { .. } | Shape::Runs(_))
     }
 
-    /// The most elements that a node has.
+    /// Returns the largest number of elements of a node.
     pub(super) fn most(&self, len: usize) -> usize {
         match self {
             Shape::Map(tables) => tables.indices.iter().map(Vec::len).max().unwrap_or(0),
@@ -182,7 +184,7 @@ impl Shape {
         }
     }
 
-    /// Whether what is on a node are neighbours, and the index of the first.
+    /// Returns the first index of a node with consecutive indices, else `None`.
     pub(super) fn run(&self, node: usize) -> Option<usize> {
         self.is_block().then(|| self.first(node))
     }
@@ -191,11 +193,11 @@ impl Shape {
         more + (len - more * (each + 1)).checked_div(each).unwrap_or(0)
     }
 
-    /// The first index of a node of a block layout.
+    /// Returns the first index of a node of a block layout.
     fn first(&self, node: usize) -> usize {
         match self {
             Shape::Block { each, more } => node * each + node.min(*more),
-            // A node that the layout does not name has nothing.
+            // A node that the layout does not name has no elements.
             Shape::Runs(starts) => starts[node.min(starts.len() - 1)],
             _ => 0,
         }
@@ -224,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn every_index_has_a_place_of_its_own() {
+    fn every_index_has_a_unique_place() {
         for (len, nodes) in [(1, 1), (2, 5), (7, 3), (12, 4), (100, 7), (3, 1)] {
             assert!(matches!(holds(len, layout::block(len, nodes)), Shape::Block { .. }));
             for block in [1, 2, 5] {
@@ -232,7 +234,7 @@ mod tests {
             }
         }
         assert!(matches!(holds(20, layout::block_cyclic(2, 3)), Shape::Cyclic { block: 2, nodes: 3 }));
-        // By rows of 7, as evenly as it goes; and nodes without elements.
+        // By rows of 7, as evenly as possible; and nodes without elements.
         for rows in [1, 2, 5, 10, 12] {
             let by_rows = holds(7 * rows, |index| layout::block(rows, 3)(index / 7));
             assert!(matches!(by_rows, Shape::Runs(_) | Shape::Block { .. }), "{by_rows:?}");

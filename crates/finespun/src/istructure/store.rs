@@ -1,4 +1,5 @@
-//! What a node has of an array: its own elements, and who waits for them; what it waits for from others.
+//! The part of an array on one node: the node's own elements with their readers, and the reads of other nodes'
+//! elements.
 
 use std::any::type_name;
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -29,46 +30,47 @@ use crate::task::frame::{Payload, quietly};
 use crate::task::origin::{open, pack};
 use crate::task::suspend::Continuation;
 
-/// An array on one node.
+/// The part of an array on one node.
 pub(super) struct Store<T> {
     word: u64,
     pub(super) len: usize,
     pub(super) shape: Shape,
     pub(super) node: usize,
-    /// Where it was made.
+    /// The source location that made the array.
     made: Box<str>,
     elements: Box<[UnsafeCell<MaybeUninit<T>>]>,
-    /// Those that were written out of order, by bits; empty as long as there are none.
+    /// A bit for each element, set if it was written out of order; empty as long as none was.
     written: RefCell<Vec<u64>>,
-    /// How many have been written in order: of an array that is counted, or has left its line.
+    /// Number of elements written in order, if the array is counted or has left its entry; otherwise the entry holds
+    /// it.
     ready: Cell<usize>,
     counts: Option<Cell<Counts>>,
-    /// Elements of other nodes are kept.
+    /// Set if elements of other nodes are cached.
     keeps: bool,
-    /// The times of requests are measured.
+    /// Set if the times of requests are measured.
     pub(super) measured: bool,
-    /// How elements are bytes, if they are plain data.
+    /// The conversion to bytes, if the elements are plain data.
     pub(super) plain: Option<Encoding<T>>,
     writers: RefCell<Writers>,
     deferred: RefCell<Map<usize, Deferred<T>>>,
-    /// What is at other nodes.
+    /// The reads and cached elements of other nodes.
     pub(super) lines: RefCell<Lines<T>>,
-    /// Requests for it, as long as they are collected.
+    /// The collected requests, while `get_many` collects them.
     pub(super) requests: RefCell<Option<Vec<Wanted>>>,
 }
 
-/// Who waits for an element of this node's.
+/// The readers that wait for an element of this node.
 struct Deferred<T> {
-    /// Tasks here.
+    /// Tasks at this node.
     readers: Readers<T>,
-    /// Nodes that are to be sent it.
+    /// Nodes that receive the element when it is written.
     nodes: Vec<u32>,
 }
 
-/// By index. The keys are a program's own: nobody chooses them to collide.
+/// A map by index. The keys come from the program itself, so the hash need not resist chosen collisions.
 pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
-/// The tasks that wait for an element: most often one, which takes no memory.
+/// The tasks that wait for an element: most often one, which needs no allocation.
 pub(super) enum Readers<T> {
     Nobody,
     One(Continuation<T>),
@@ -76,7 +78,7 @@ pub(super) enum Readers<T> {
 }
 
 impl<T> Readers<T> {
-    /// Adds a reader. Those that have been cancelled are taken out whenever there are twice as many.
+    /// Adds a reader. Cancelled readers are removed whenever the vector is full.
     pub(super) fn add(&mut self, k: Continuation<T>) {
         *self = match std::mem::replace(self, Readers::Nobody) {
             Readers::Nobody => Readers::One(k),
@@ -114,14 +116,14 @@ impl<T> IntoIterator for Readers<T> {
     }
 }
 
-/// The values of consecutive elements: most often one, which takes no memory.
+/// The values of consecutive elements: most often one, which needs no allocation.
 pub(super) enum Values<T> {
     One(T),
     Many(Vec<T>),
 }
 
 impl<T> Values<T> {
-    /// Those of so many elements.
+    /// Collects the values of `count` elements.
     pub(super) fn collect(count: usize, mut values: impl Iterator<Item = T>) -> Values<T> {
         match values.next() {
             Some(value) if count == 1 => Values::One(value),
@@ -152,7 +154,7 @@ impl<T> IntoIterator for Values<T> {
     }
 }
 
-/// Ends the waits of all readers of a value that is not kept.
+/// Resumes all readers with a value that the cache does not keep.
 fn serve_last<T: Clone + Send>(readers: Readers<T>, value: T) {
     match readers {
         Readers::One(k) => quietly(|| k.end(Ok(value))),
@@ -163,7 +165,7 @@ fn serve_last<T: Clone + Send>(readers: Readers<T>, value: T) {
     }
 }
 
-/// Values that have arrived, and have not been kept yet.
+/// Values that have arrived and are not cached yet.
 trait Arrived<T>: Iterator<Item = T> {
     fn slice(&self) -> &[T];
 }
@@ -180,7 +182,7 @@ impl<T> Arrived<T> for std::array::IntoIter<T, 1> {
     }
 }
 
-/// Ends a wait with a copy of a value, or with what making one throws.
+/// Resumes a reader with a copy of `value`, or with the panic of making the copy.
 pub(super) fn serve<T: Clone + Send>(k: Continuation<T>, value: &T) {
     let copy = catch_unwind(AssertUnwindSafe(|| value.clone()));
     quietly(|| k.end(copy.map_err(pack)));
@@ -204,7 +206,7 @@ impl<T: Portable + Clone> Store<T> {
                 type_name::<T>()
             )));
         }
-        // SAFETY: there is room, and of what may be uninitialised nothing has to be initialised.
+        // SAFETY: the capacity is at least `own`, and a `MaybeUninit` needs no initialisation.
         unsafe { elements.set_len(own) };
         Ok(Store {
             word,
@@ -226,7 +228,8 @@ impl<T: Portable + Clone> Store<T> {
         })
     }
 
-    /// Adds a request to those that are collected, if they are; else it is to be sent.
+    /// Adds `wanted` to the collected requests and returns `None`; returns `wanted` for sending if requests are not
+    /// collected.
     pub(super) fn collect(&self, wanted: Wanted) -> Option<Wanted> {
         let mut requests = self.requests.borrow_mut();
         let Some(requests) = requests.as_mut() else { return Some(wanted) };
@@ -237,27 +240,27 @@ impl<T: Portable + Clone> Store<T> {
         None
     }
 
-    /// How many elements are here.
+    /// Returns the number of elements at this node.
     pub(super) fn own(&self) -> usize {
         self.elements.len()
     }
 
-    /// The first of them.
+    /// Returns the address of the first element at this node.
     pub(super) fn first(&self) -> *const T {
         self.elements.as_ptr().cast()
     }
 
-    /// How many elements have been written in order.
+    /// Returns the number of elements written in order.
     pub(super) fn ready(&self, seat: &Seat) -> usize {
         if self.counts.is_some() { self.ready.get() } else { seat.ready() }
     }
 
-    /// What has been counted.
+    /// Returns the counts, if the array is counted.
     pub(super) fn counts(&self) -> Option<Counts> {
         self.counts.as_ref().map(Cell::get)
     }
 
-    /// Counts something, if anything is counted.
+    /// Applies `change` to the counts, if the array is counted.
     pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
         if let Some(counts) = &self.counts {
             let mut now = counts.get();
@@ -266,7 +269,7 @@ impl<T: Portable + Clone> Store<T> {
         }
     }
 
-    /// Says in the array's line what is here.
+    /// Fills in the array's entry.
     pub(super) fn show(&self, seat: &Seat) {
         let first = self.shape.run(self.node).filter(|_| self.counts.is_none());
         let elements = self.elements.as_ptr().cast::<T>().cast_mut();
@@ -278,16 +281,17 @@ impl<T: Portable + Clone> Store<T> {
         seat.directory.set(directory.cast());
     }
 
-    /// Whether the next element can be written in order without a look at anything else.
+    /// Returns true if the next put in order may take the fast path: this node's indices are consecutive, no element
+    /// was written out of order, no reader waits and reads are not counted.
     fn open(&self) -> bool {
         let plain = self.counts.is_none() && self.shape.run(self.node).is_some();
         plain && self.written.borrow().is_empty() && self.deferred.borrow().is_empty()
     }
 
-    /// The home of an index, and its place there.
+    /// Returns the home of an index, and its place there.
     ///
     /// # Panics
-    /// If there is no such index.
+    /// If the index is out of range.
     pub(super) fn locate(&self, index: usize, from: impl fmt::Display) -> (usize, usize) {
         if index >= self.len {
             panic!("there is no element {index} in {}, at {from}", self.name());
@@ -295,12 +299,12 @@ impl<T: Portable + Clone> Store<T> {
         self.shape.spot(index)
     }
 
-    /// What reports call the array.
+    /// Returns the array's description for reports.
     pub(super) fn name(&self) -> String {
         format!("the `IArray<{}>` of {} elements that was made at {}", type_name::<T>(), self.len, self.made)
     }
 
-    /// The name of an element.
+    /// Returns an element's description for reports.
     fn element(&self, node: usize, at: usize) -> String {
         format!("element {} of {}", self.shape.index(node, at), self.name())
     }
@@ -309,33 +313,33 @@ impl<T: Portable + Clone> Store<T> {
         at < self.ready(seat) || self.written.borrow().get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
     }
 
-    /// An element of this node's, if it has been written.
+    /// Returns an element of this node, if it has been written.
     pub(super) fn get(&self, seat: &Seat, at: usize) -> Option<&T> {
-        // SAFETY: it has been written, and nothing is written twice.
+        // SAFETY: the element has been written, and no element is written twice.
         self.is_written(seat, at).then(|| unsafe { (*self.elements[at].get()).assume_init_ref() })
     }
 
-    /// Elements of this node's that have all been written in order.
+    /// Returns elements of this node, if all have been written in order.
     pub(super) fn slice(&self, seat: &Seat, places: Range<usize>) -> Option<&[T]> {
         if places.end > self.ready(seat) {
             return None;
         }
-        // SAFETY: they have been written, and nothing is written twice.
+        // SAFETY: the elements have been written, and no element is written twice.
         Some(unsafe { std::slice::from_raw_parts(self.first().add(places.start), places.len()) })
     }
 
-    /// A copy of an element of another node's, if it is in the cache.
+    /// Returns a copy of another node's element, if it is in the cache.
     pub(super) fn cached(&self, spot: Spot) -> Option<T> {
         self.lines.borrow().get(&self.shape, spot).cloned()
     }
 
-    /// Somebody here waits for an element of this node's.
+    /// Registers a reader at this node for an element of this node.
     pub(super) fn defer(&self, seat: &Seat, at: usize, k: Continuation<T>) {
         self.deferred.borrow_mut().entry(at).or_default().readers.add(k);
         seat.close();
     }
 
-    /// A node is to be sent an element that has not been written.
+    /// Registers `node` as a reader of an element that has not been written.
     pub(super) fn defer_node(&self, seat: &Seat, at: usize, node: u32) {
         let mut deferred = self.deferred.borrow_mut();
         let nodes = &mut deferred.entry(at).or_default().nodes;
@@ -345,10 +349,11 @@ impl<T: Portable + Clone> Store<T> {
         seat.close();
     }
 
-    /// Elements of another node's have come. Returns the nanoseconds that this has taken, if that is measured.
+    /// Handles the arrival of another node's elements. Returns the nanoseconds that this has taken, if times are
+    /// measured.
     pub(super) fn fetched(&self, wanted: Wanted, values: Values<T>) -> u64 {
         let values = match values {
-            // The usual way without a cache.
+            // The common case without a cache.
             Values::One(value) if !self.keeps => {
                 let readers = self.lines.borrow_mut().take((wanted.home, wanted.places.start));
                 serve_last(readers, value);
@@ -358,7 +363,7 @@ impl<T: Portable + Clone> Store<T> {
         };
         let elements = wanted.places.len();
         let section = self.measured.then(Section::begin);
-        // To let readers go on is the readers' expense, and not the request's.
+        // Resuming readers is part of the readers' cost, not the request's.
         let mut serving = 0;
         match values {
             Values::One(value) => self.enter(wanted, &mut [value].into_iter(), section.as_ref().map(|_| &mut serving)),
@@ -367,14 +372,14 @@ impl<T: Portable + Clone> Store<T> {
         section.map_or(0, |section| section.end(Part::Take, elements, serving))
     }
 
-    /// Serves the readers of elements that have come, and keeps the elements. If that is measured, adds to `serving` how long it
-    /// takes to serve readers.
+    /// Resumes the readers of elements that have arrived, and caches the elements. If times are measured, adds the time
+    /// of resuming readers to `serving`.
     fn enter<V: Arrived<T>>(&self, mut wanted: Wanted, values: &mut V, mut serving: Option<&mut u64>) {
         while !wanted.places.is_empty() {
             let spot = (wanted.home, wanted.places.start);
             let chunk = self.lines.borrow().chunk(&self.shape, &wanted);
             let Some(chunk) = chunk else {
-                // What is not kept is the reader's.
+                // The cache has no line for this element: its readers get the value.
                 wanted.places.start += 1;
                 let (readers, Some(value)) = (self.lines.borrow_mut().take(spot), values.next()) else { return };
                 serve_last(readers, value);
@@ -392,14 +397,14 @@ impl<T: Portable + Clone> Store<T> {
             }
             wanted.places.start += chunk.len;
             let dropped = self.lines.borrow_mut().keep(&chunk, values);
-            // A destructor's panic has nowhere to go.
+            // A panic of a destructor is discarded.
             if needs_drop::<T>() {
                 quietly(|| drop(dropped));
             }
         }
     }
 
-    /// Elements of another node's do not come.
+    /// Handles a failed request for elements of another node: resumes their readers with a panic.
     pub(super) fn refused(&self, wanted: &Wanted, payload: Payload) {
         let (waiting, dropped) = self.lines.borrow_mut().give_up(&self.shape, wanted);
         quietly(|| drop(dropped));
@@ -414,17 +419,18 @@ impl<T: Portable + Clone> Store<T> {
         waiting.into_iter().for_each(|k| quietly(|| k.end(Err(Payload::new(message.clone())))));
     }
 
-    /// Writes an element of this node's; the nodes that are to be sent it.
+    /// Writes an element of this node and resumes its readers. Returns the nodes that the caller must send the element
+    /// to.
     ///
     /// # Panics
-    /// If it has been written before.
+    /// If the element has been written before.
     pub(super) fn put(&self, seat: &Seat, at: usize, value: T, writer: &Writer) -> Vec<u32> {
         if self.is_written(seat, at) {
             let first = self.writers.borrow().who(at);
             quietly(|| drop(value));
             panic!("{} is put at {writer}, and was put before {first}", self.element(self.node, at));
         }
-        // SAFETY: nobody reads what has not been written, and this worker alone writes.
+        // SAFETY: no code reads an element that has not been written, and this worker alone writes.
         unsafe { (*self.elements[at].get()).write(value) };
         let in_order = at == self.ready(seat);
         self.writers.borrow_mut().wrote(at, in_order, writer, self.elements.len());
@@ -449,13 +455,13 @@ impl<T: Portable + Clone> Store<T> {
         }
         drop(written);
         let deferred = self.deferred.borrow_mut().remove(&at);
-        // In order, the next one is written without a look at its writer, if that is this one's.
+        // The next put in order from the same source location takes the fast path, without recording the location.
         seat.writer.set(match writer {
             Writer::Here(place) if self.open() => ptr::from_ref(*place),
             _ => ptr::null(),
         });
         let Some(Deferred { readers, nodes }) = deferred else { return Vec::new() };
-        // SAFETY: just written.
+        // SAFETY: the element was just written.
         let value = unsafe { (*self.elements[at].get()).assume_init_ref() };
         readers.into_iter().for_each(|k| serve(k, value));
         nodes
@@ -489,7 +495,7 @@ impl<T: Portable + Clone> Kept for Store<T> {
     }
 
     fn freed(&self) {
-        // Who has a slice of it keeps its elements, not its name.
+        // A slice of the array keeps its elements alive, not its name.
         super::forget(self.word);
         let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
         let remote = self.lines.borrow_mut().take_all();
@@ -507,8 +513,8 @@ impl<T> Drop for Store<T> {
         let written = self.written.get_mut();
         for (at, element) in self.elements.iter_mut().enumerate() {
             if at < self.ready.get() || written.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1) {
-                // A destructor's panic has nowhere to go.
-                // SAFETY: written, and not used afterwards.
+                // A panic of a destructor is discarded.
+                // SAFETY: the element has been written, and it is not used afterwards.
                 quietly(|| unsafe { element.get_mut().assume_init_drop() });
             }
         }

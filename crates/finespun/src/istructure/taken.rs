@@ -25,11 +25,12 @@ use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
-/// An array whose elements are taken out and put back, spread over the nodes: an M-structure. A handle, as
-/// [`IArray`](super::IArray) is.
+/// An array whose elements are taken out and put back, spread over the nodes: an M-structure. Like
+/// [`IArray`](super::IArray), a handle.
 ///
-/// An element is empty or full. Who takes an empty one waits until somebody puts it, in the order of asking: so a task has an
-/// element for itself between the two, and sums that many tasks add to need no other lock.
+/// An element is empty or full. A task that takes an empty element waits until another task puts it; waiting tasks are
+/// served in FIFO order. So a task owns an element exclusively between take and put, and sums that many tasks add to
+/// need no other lock.
 ///
 /// ```
 /// use finespun::istructure::MArray;
@@ -65,27 +66,28 @@ impl<T: Portable> MArray<T> {
     /// Makes an array of `len` empty elements, the `i`th on node `layout(i)`.
     ///
     /// # Panics
-    /// If the layout names a node that does not exist, or there are 4096 arrays already.
+    /// If the layout names a node that does not exist, or 4096 arrays exist already.
     #[track_caller]
     pub fn create(len: usize, layout: impl Fn(usize) -> usize) -> Creating<MArray<T>> {
         Creating::new(len, layout, Location::caller())
     }
 
-    /// Takes the element at `index` out, as soon as it is full: it is empty then.
+    /// Takes the element at `index` out, as soon as it is full, and leaves it empty.
     ///
-    /// A task that is cancelled after the element has been handed to it, and before it goes on, drops it: the element stays empty.
+    /// If a task is cancelled after it has received the element, and before it resumes, the value is dropped and the
+    /// element stays empty.
     ///
     /// # Panics
-    /// If there is no such element, the array has been freed, or is while the task waits.
+    /// If `index` is out of range, the array has been freed, or is freed while the task waits.
     #[track_caller]
     pub fn take(self, index: usize) -> Take<T> {
         Take { array: self, index, place: Location::caller() }
     }
 
-    /// Puts the element at `index`, at its home; the first who waits for it has it.
+    /// Puts the element at `index`, at its home. The first task that waits for it receives it.
     ///
     /// # Panics
-    /// If there is no such element, it is full, or the array has been freed.
+    /// If `index` is out of range, the element is full, or the array has been freed.
     #[track_caller]
     pub fn put(self, index: usize, value: T) -> PutBack<T> {
         PutBack { array: self, index, value, place: Location::caller() }
@@ -94,20 +96,21 @@ impl<T: Portable> MArray<T> {
     /// Frees the array on all nodes. Tasks that wait for an element panic.
     ///
     /// # Panics
-    /// If it has been freed already.
+    /// If the array has been freed already.
     #[track_caller]
     pub fn free(self) -> Freeing<MArray<T>> {
         Freeing::new(self, self.word, Location::caller())
     }
 
-    /// What a node that this worker has keeps of the array.
+    /// Returns the array's part on `node`, if this worker hosts the node and knows the array.
     fn cells<'a>(self, cx: Cx, node: u32) -> Option<&'a Cells<T>> {
         let nodes = Nodes::of(cx);
         if nodes.worker_of(node) != nodes.worker() {
             return None;
         }
         let seat: &Seat = nodes.table(node).seats.find(self.word)?;
-        // SAFETY: a word is one array's, of whose kind and elements handles are; nothing frees the array before the caller awaits.
+        // SAFETY: a word belongs to one array, and only handles of its kind and element type are made from it. Nothing
+        // frees the array before the caller awaits.
         Some(unsafe { &*seat.kept.get().cast::<Cells<T>>() })
     }
 }
@@ -133,7 +136,7 @@ impl<T: Portable> Kind for MArray<T> {
     }
 }
 
-/// An array on one node.
+/// The part of an array on one node.
 struct Cells<T> {
     word: u64,
     len: usize,
@@ -141,7 +144,7 @@ struct Cells<T> {
     node: usize,
     made: Box<str>,
     elements: RefCell<Vec<Option<T>>>,
-    /// Who waits for which element here, the first first.
+    /// The tasks that wait for each element of this node, in FIFO order.
     takers: RefCell<Map<usize, VecDeque<Continuation<T>>>>,
 }
 
@@ -161,10 +164,10 @@ impl<T: Portable> Cells<T> {
         Ok(Cells { word, len, shape, node, made, elements, takers })
     }
 
-    /// The home of an index, and its place there.
+    /// Returns the home of an index, and its place there.
     ///
     /// # Panics
-    /// If there is no such index.
+    /// If the index is out of range.
     fn locate(&self, index: usize, from: impl fmt::Display) -> (usize, usize) {
         if index >= self.len {
             panic!("there is no element {index} in {}, at {from}", self.name());
@@ -193,6 +196,8 @@ impl<T: Portable> Cells<T> {
         takers.push_back(k);
     }
 
+    /// Gives the value to the first waiting task that is not cancelled, or fills the element.
+    ///
     /// # Panics
     /// If the element is full.
     fn put(&self, at: usize, value: T, from: impl fmt::Display) {
@@ -200,7 +205,7 @@ impl<T: Portable> Cells<T> {
         while let Some(k) = self.next_taker(at) {
             match k.try_resolve(value) {
                 Ok(()) => return,
-                // It has been cancelled.
+                // The waiting task has been cancelled.
                 Err(back) => value = back,
             }
         }
@@ -243,7 +248,7 @@ impl<T: Portable> Kept for Cells<T> {
 impl<T> Drop for Cells<T> {
     fn drop(&mut self) {
         super::forget(self.word);
-        // A destructor's panic has nowhere to go.
+        // A panic of a destructor is discarded.
         self.elements.get_mut().drain(..).for_each(|value| quietly(|| drop(value)));
     }
 }
@@ -265,11 +270,11 @@ impl<T: Portable> Task for Take<T> {
         let Take { array, index, place } = self;
         let node = Nodes::of(cx).here(cx);
         let work = Taking { node, array, index, by: By::Here(place) };
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { if node == cx.node() { work.run(cx) } else { request(cx, work, place) } }
     }
 
-    /// At this node, whose element it may be.
+    /// Starts as a located frame at this node, which may be the element's home.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
@@ -293,16 +298,18 @@ impl<T: Portable> Task for PutBack<T> {
         let PutBack { array, index, value, place } = self;
         let node = Nodes::of(cx).here(cx);
         let work = Filling { node, array, index, value, by: By::Here(place) };
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { if node == cx.node() { work.run(cx) } else { request(cx, work, place) } }
     }
 
-    /// At this node, whose element it may be.
+    /// Starts as a located frame at this node, which may be the element's home.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
+/// Reports the use of a stale handle.
+///
 /// # Panics
 /// Always.
 fn gone<T>(what: &str, index: usize, by: &By) -> ! {
@@ -312,7 +319,7 @@ fn gone<T>(what: &str, index: usize, by: &By) -> ! {
     )
 }
 
-/// Takes an element at its home, or has that done.
+/// Work that takes an element at its home, or sends itself to the home.
 struct Taking<T> {
     node: u32,
     array: MArray<T>,
@@ -344,20 +351,20 @@ impl<T: Portable> Work for Taking<T> {
         let (home, at) = cells.locate(index, &by);
         let place = by.place();
         if home != cells.node {
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees the call protocol.
             return unsafe { at_home(cx, Taking { node: home as u32, array, index, by }, place) };
         }
         if let Some(value) = cells.take(at) {
-            // SAFETY: the call protocol.
+            // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
             return unsafe { Outcome::done(value) };
         }
         let wait = suspend_at(place, |k| cells.wait(at, k));
-        // SAFETY: the call protocol.
+        // SAFETY: the caller guarantees the call protocol.
         unsafe { wait.call(cx) }
     }
 }
 
-/// Puts an element at its home, or has that done.
+/// Work that puts an element at its home, or sends itself to the home.
 struct Filling<T> {
     node: u32,
     array: MArray<T>,
@@ -371,7 +378,7 @@ impl<T: Portable> Wire for Filling<T> {
         let Filling { node, array, index, value, by } = self;
         to.value(&(node, array, index, by.to_string()));
         to.value(&value);
-        // Its home has a copy; the end of this one is nobody's.
+        // The home receives a copy. A panic of this value's destructor is discarded.
         quietly(|| drop(value));
     }
 
@@ -395,11 +402,11 @@ impl<T: Portable> Work for Filling<T> {
         let (home, at) = cells.locate(index, &by);
         let place = by.place();
         if home != cells.node {
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees the call protocol.
             return unsafe { at_home(cx, Filling { node: home as u32, array, index, value, by }, place) };
         }
         cells.put(at, value, &by);
-        // SAFETY: the call protocol.
+        // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
         unsafe { Outcome::done(()) }
     }
 }

@@ -1,4 +1,4 @@
-//! Where in the source elements are written, for the error of a second put.
+//! The source locations that wrote the elements of an array, for the error of a second put.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,25 +7,26 @@ use std::ptr;
 
 use crate::task::frame::Place;
 
-/// Where in the source an element is written.
+/// The source location of a put.
 pub(super) enum Writer {
     Here(Place),
-    /// At another node.
+    /// A location at another node, as text.
     Elsewhere(String),
 }
 
-/// Where elements were written: exactly, as long as that takes little memory.
+/// The location of each element's put: exact as long as that takes little memory.
 #[derive(Default)]
 pub(super) struct Writers {
-    /// All places, and where the names of those of this process lie.
+    /// All locations: the address of one in this process, or null, and the text.
     places: Vec<(*const Location<'static>, Box<str>)>,
-    /// From which place of the elements on which of them has written, for those that were written in order.
+    /// For elements written in order: the first place of each run, and the location's position in `places`.
     runs: Vec<(usize, u32)>,
-    /// The same of others.
+    /// For elements written out of order: the location's position in `places`.
     others: HashMap<usize, u32>,
-    /// There was no room for all of that.
+    /// Set when a put could not be recorded for lack of room.
     inexact: bool,
-    /// There was none for what the first place has written out of order: that is known for as long as it is the only one.
+    /// Set when an out-of-order put of the first location could not be recorded. Its location is known as long as it is
+    /// the only one.
     scattered: bool,
 }
 
@@ -44,7 +45,7 @@ impl Writers {
         }) as u32
     }
 
-    /// The element at `at`, of so many, is written; if that is not in order, it is one of the others.
+    /// Records the put of the element at place `at` among `len` elements. `in_order` says whether it belongs to a run.
     pub(super) fn wrote(&mut self, at: usize, in_order: bool, writer: &Writer, len: usize) {
         let writer = self.of(writer);
         let room = len / 128 + 64;
@@ -59,7 +60,7 @@ impl Writers {
         }
     }
 
-    /// Where an element was written.
+    /// Describes where the element at place `at` was written, or all places where it may have been.
     pub(super) fn who(&self, at: usize) -> String {
         let run = || self.runs.iter().rev().find(|(from, _)| *from <= at).map(|(_, writer)| writer);
         match self.others.get(&at).or_else(run) {
@@ -75,7 +76,7 @@ impl Writers {
 }
 
 impl Writer {
-    /// The place in this process, or here.
+    /// Returns the source location if it is in this process, else the caller's.
     #[track_caller]
     pub(super) fn place(&self) -> Place {
         match self {

@@ -1,8 +1,9 @@
-//! What a message calls its handler outside the process.
+//! Names of message handlers that are valid outside the process.
 //!
-//! All processes of a run are the same program, so a function lies as far from a static, the *anchor*, in each of them,
-//! wherever the system has loaded it. That distance is its name, and beside it stands the *build*: a number of the
-//! program's file. A message of another build is refused before anything is called.
+//! All processes of a run execute the same program, so a function has the same distance from a static, the *anchor*, in
+//! each of them, wherever the system has loaded the program. That distance is the function's name. It comes with the
+//! *build*, a number computed from the program's file. A message of another build is refused before any function is
+//! called.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
@@ -15,18 +16,18 @@ use serde::{Deserialize, Serialize};
 use super::wire::Reader;
 use crate::task::context::Cx;
 
-/// Reads what a message carries and does it; without a worker, drops it.
+/// A function that reads a message and handles it; without a worker, drops it.
 pub(crate) type Arrive = fn(Reader<'_>, Option<Cx>);
 
-/// The name of a handler in all processes that run this program.
+/// The name of a handler, valid in all processes that run this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     build: u32,
-    /// From the anchor, in bytes.
+    /// The distance from the anchor, in bytes.
     distance: i64,
 }
 
-/// A message came from another program, or from another build of this one.
+/// The error for a message from another program, or from another build of this one.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "a message came from another build of this program ({theirs:08x}, and this is {ours:08x}): start the same file in all processes"
@@ -36,7 +37,7 @@ pub(crate) struct OtherBuild {
     ours: u32,
 }
 
-/// Where distances are measured from. Not a function: of those a program may have several copies.
+/// The origin of distances. Not a function, because a program may contain several copies of a function.
 static ANCHOR: u8 = 0;
 
 fn anchor() -> usize {
@@ -52,29 +53,30 @@ impl Identity {
         Identity { build: build(), distance: address(handler).wrapping_sub(anchor()) as i64 }
     }
 
-    /// The handler.
+    /// Returns the handler.
     ///
     /// # Errors
     /// If the message is another build's.
     ///
     /// # Safety
-    /// It was made by [`of`](Identity::of), in this process or another.
+    /// This identity was made by [`of`](Identity::of), in this process or another.
     pub(crate) unsafe fn handler(self) -> Result<Arrive, OtherBuild> {
         if self.build != build() {
             return Err(OtherBuild { theirs: self.build, ours: build() });
         }
         let address = anchor().wrapping_add(self.distance as usize);
-        // SAFETY: by the caller's word there is such a function in a process of the same build, so there is in this.
+        // SAFETY: the caller guarantees that `of` made this identity. The build is the same, so the function is at the
+        // same distance from the anchor in this process.
         Ok(unsafe { std::mem::transmute::<*const (), Arrive>(std::ptr::with_exposed_provenance(address)) })
     }
 }
 
-/// The number of this program's file: computed once, in some milliseconds.
+/// Returns the number of this program's file. Computed once, in some milliseconds.
 pub(crate) fn build() -> u32 {
     static BUILD: OnceLock<u32> = OnceLock::new();
     *BUILD.get_or_init(|| {
         let mut hasher = DefaultHasher::new();
-        // A program whose file cannot be read is known by its library only.
+        // If the program's file cannot be read, only the library's version identifies the program.
         if hash_file(&mut hasher).is_err() {
             hasher.write(env!("CARGO_PKG_VERSION").as_bytes());
         }
@@ -83,7 +85,7 @@ pub(crate) fn build() -> u32 {
 }
 
 fn hash_file(hasher: &mut DefaultHasher) -> io::Result<()> {
-    // On Linux also if it has been replaced meanwhile.
+    // On Linux this opens the running program even if its file has been replaced since the start.
     let mut file = File::open("/proc/self/exe").or_else(|_| File::open(std::env::current_exe()?))?;
     let mut chunk = vec![0; 1 << 16];
     loop {
@@ -116,7 +118,7 @@ mod tests {
             let bytes = postcard::to_allocvec(&identity).expect("bytes");
             let read: Identity = postcard::from_bytes(&bytes).expect("an identity");
             assert_eq!(read, identity);
-            // SAFETY: made by `of`.
+            // SAFETY: `of` made the identity.
             let found = unsafe { read.handler() }.expect("the same build");
             assert_eq!(address(found), address(handler));
         }
@@ -127,7 +129,7 @@ mod tests {
         });
         message.expect("a message").read(|mut from| {
             let identity: Identity = from.value().expect("an identity");
-            // SAFETY: made by `of`.
+            // SAFETY: `of` made the identity.
             unsafe { identity.handler() }.expect("the same build")(from, None);
         });
     }
@@ -136,7 +138,7 @@ mod tests {
     fn another_build_is_refused() {
         let identity = Identity::of(first);
         let other = Identity { build: identity.build ^ 1, ..identity };
-        // SAFETY: made by `of`, but for the build, which is looked at first.
+        // SAFETY: `of` made the identity, except for the build, which `handler` checks first.
         let error = unsafe { other.handler() }.expect_err("another build");
         assert!(error.to_string().contains("start the same file"), "{error}");
     }

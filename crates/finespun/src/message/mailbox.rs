@@ -1,7 +1,7 @@
-//! The mailbox of a worker: what it sends to other workers' nodes, and what they send to its own.
+//! A worker's mailbox: sends messages to other workers' nodes, and receives messages for its own nodes.
 //!
-//! When there is no room, the message waits in the *outbox*, and those behind it too. A worker with something in its
-//! outbox goes on receiving.
+//! A message for which the fabric has no room waits in the *outbox*, and so do all later ones to the same receiver. A
+//! worker with messages in its outbox goes on receiving.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -16,15 +16,15 @@ use crate::fabric::threads::Transport;
 use crate::observe::Counters;
 use crate::task::context::Cx;
 
-/// How messages between nodes travel.
+/// The parameters of message transfer between nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Travel {
     pub(crate) transport: Transport,
-    /// Messages in a worker's outbox above which its senders wait.
+    /// The number of messages in a worker's outbox from which its senders wait.
     pub(crate) outbox: usize,
-    /// As bytes.
+    /// Whether messages are sent as bytes.
     pub(crate) encode: bool,
-    /// What each costs its sender, and its receiver, in addition.
+    /// The overhead that each message adds for its sender, and for its receiver.
     pub(crate) overhead: Duration,
 }
 
@@ -34,29 +34,29 @@ impl Default for Travel {
     }
 }
 
-/// One worker's.
+/// The mailbox of one worker.
 pub(crate) struct Mailbox<F> {
-    /// Messages are sent as bytes.
+    /// Whether messages are sent as bytes.
     encode: bool,
     index: usize,
     others: F,
-    /// To this worker's own nodes.
+    /// Messages to this worker's own nodes.
     own: RefCell<VecDeque<Packet>>,
-    /// By receiver: what could not be sent, oldest first.
+    /// By receiver: messages that could not be sent yet, oldest first.
     outbox: Box<[RefCell<VecDeque<Packet>>]>,
-    /// All that is in them.
+    /// The number of messages in all outboxes.
     held: Cell<usize>,
-    /// There is no other worker.
+    /// Whether this is the only worker.
     alone: bool,
-    /// The last message was another worker's: now an own one comes first.
+    /// Set if the last message was another worker's: then an own one is tried first.
     turn: Cell<bool>,
 }
 
-/// Mailboxes for the workers whose ends of a fabric these are.
+/// Creates the mailboxes of the workers with these endpoints of a fabric.
 pub(crate) fn mailboxes<F: Fabric<Packet>>(ends: Vec<F>, travel: &Travel) -> Vec<Mailbox<F>> {
     let workers = ends.len();
     if travel.encode || !F::SHARES_MEMORY {
-        // What takes a while, before there is a message.
+        // Computed now, since it takes a while, instead of with the first message.
         identity::build();
     }
     let mailbox = |(index, others)| Mailbox {
@@ -73,7 +73,7 @@ pub(crate) fn mailboxes<F: Fabric<Packet>>(ends: Vec<F>, travel: &Travel) -> Vec
 }
 
 impl<F: Fabric<Packet>> Mailbox<F> {
-    /// Whether messages are sent as bytes.
+    /// Returns whether messages are sent as bytes.
     #[inline]
     pub(crate) fn encodes(&self) -> bool {
         self.encode
@@ -82,50 +82,51 @@ impl<F: Fabric<Packet>> Mailbox<F> {
     /// Sends a message to worker `to`. Never waits.
     ///
     /// # Safety
-    /// The message is moved out: it is not used, and not dropped, afterwards.
+    /// The message is moved out: the caller neither uses nor drops it afterwards.
     pub(crate) unsafe fn send(&self, to: usize, message: &Made, counters: &Counters) {
         if to == self.index {
-            // SAFETY: passed on.
+            // SAFETY: the caller neither uses nor drops `message` afterwards.
             self.own.borrow_mut().push_back(unsafe { message.take() });
             counters.messages_own.add(1);
             return;
         }
-        // SAFETY: the place is for a packet. The fabric calls this once, if it sends; then `message` is left alone.
+        // SAFETY: the place is valid for a packet. The fabric calls `write` at most once, and only if it sends;
+        // `message` is not used then.
         let write = |place| unsafe { message.move_to(place) };
-        // SAFETY: the place holds the packet then.
+        // SAFETY: `write` initializes the place with the packet, and does not panic.
         let sent = self.outbox[to].borrow().is_empty() && unsafe { self.others.send_in_place(to, write, counters) };
         if !sent {
-            // SAFETY: passed on; it has not been sent.
+            // SAFETY: the caller neither uses nor drops `message` afterwards, and the fabric has not moved it out.
             self.outbox[to].borrow_mut().push_back(unsafe { message.take() });
             self.held.set(self.held.get() + 1);
             counters.messages_held.add(1);
         }
     }
 
-    /// Whether there is something to do here: a message to be handled, or one to be sent.
+    /// Returns whether a message waits to be handled or sent.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         !self.own.borrow().is_empty() || self.held.get() > 0 || self.waits()
     }
 
-    /// Whether nothing but the outbox waits.
+    /// Returns whether messages wait in the outbox and none waits to be handled.
     pub(crate) fn is_stuck(&self) -> bool {
         self.held.get() > 0 && self.own.borrow().is_empty() && !self.waits()
     }
 
-    /// How many messages this worker has made that are still in its own hands.
+    /// Returns the number of messages that this worker has made and not passed on yet.
     pub(crate) fn to_do(&self) -> usize {
         self.held.get() + self.own.borrow().len()
     }
 
-    /// Whether another worker's message waits to be handled; any thread may ask.
+    /// Returns whether another worker's message waits to be handled; any thread may ask.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
         !self.alone && self.others.waits()
     }
 
-    /// Sends what waits in the outbox, as far as there is room; whether any was. `poke` is told of its
-    /// receiver.
+    /// Sends messages from the outbox, as far as the fabric has room. Returns true if it sent any. Calls `poke` with
+    /// the receiver of each.
     pub(crate) fn flush(&self, counters: &Counters, mut poke: impl FnMut(usize)) -> bool {
         if self.held.get() == 0 {
             return false;
@@ -136,9 +137,10 @@ impl<F: Fabric<Packet>> Mailbox<F> {
                 let mut outbox = outbox.borrow_mut();
                 let Some(next) = outbox.pop_front() else { break };
                 let next = ManuallyDrop::new(next);
-                // SAFETY: the place is for a packet. The fabric calls this once, if it sends; then `next` is left alone.
+                // SAFETY: the place is valid for a packet. The fabric calls `write` at most once, and only if it sends;
+                // `next` is not used then.
                 let write = |place: NonNull<Packet>| unsafe { place.write(std::ptr::read(&*next)) };
-                // SAFETY: the place holds the packet then.
+                // SAFETY: `write` initializes the place with the packet, and does not panic.
                 if !unsafe { self.others.send_in_place(to, write, counters) } {
                     outbox.push_front(ManuallyDrop::into_inner(next));
                     break;
@@ -150,12 +152,12 @@ impl<F: Fabric<Packet>> Mailbox<F> {
         self.held.get() < before
     }
 
-    /// The worker will not look for a while.
+    /// Called when the worker will not poll for a while.
     pub(crate) fn rest(&self) {
         self.others.rest();
     }
 
-    /// Handles one message, if there is one. Own ones and others' take turns.
+    /// Handles one message, if one is available. Own messages and other workers' alternate.
     #[inline]
     pub(crate) fn handle_one(&self, cx: Cx) -> bool {
         if self.alone {
@@ -173,14 +175,14 @@ impl<F: Fabric<Packet>> Mailbox<F> {
 
     #[inline]
     fn handle_others(&self, cx: Cx) -> bool {
-        // SAFETY: handling takes it out of its place, and handlers do not receive.
+        // SAFETY: `handle` moves the message out of its place or destroys it, and handlers do not receive.
         unsafe { self.others.receive_with(|packet| Packet::handle(packet, cx)) }.is_some()
     }
 
     fn handle_own(&self, cx: Cx) -> bool {
         let Some(packet) = self.own.borrow_mut().pop_front() else { return false };
         let mut packet = ManuallyDrop::new(packet);
-        // SAFETY: it is here, and not dropped.
+        // SAFETY: `packet` is a message, which is neither used nor dropped afterwards.
         unsafe { Packet::handle(NonNull::from(&mut *packet), cx) };
         true
     }

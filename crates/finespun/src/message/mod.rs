@@ -1,11 +1,11 @@
-//! Messages between nodes: what they carry, and what becomes of it.
+//! Messages between nodes: their contents, and their transfer.
 //!
-//! A [`packet`] is a message that knows what to do where it arrives, and a [`mailbox`] is what a worker sends and receives
-//! packets by: it keeps what the fabric has no room for. A message carries values as they are, or as bytes ([`wire`]), which
-//! is how it leaves the process, and then begins with the name of its handler ([`identity`]).
+//! A [`packet`] is a message that contains its handler. A worker sends and receives packets through its [`mailbox`],
+//! which keeps those that the fabric has no room for. A message carries values unchanged, or as bytes ([`wire`]). Bytes
+//! are the form in which it can leave the process; it then begins with the name of its handler ([`identity`]).
 //!
-//! Mailboxes belong to workers and not to nodes: it is the worker that polls, so a node that is slow to poll is so for all
-//! the nodes beside it, and 64 nodes on two workers cost no more than two.
+//! Mailboxes belong to workers, not to nodes, because the worker polls: a node that is slow to poll delays all the
+//! nodes of its worker, and 64 nodes on two workers cost no more than two.
 
 mod identity;
 pub(crate) mod mailbox;

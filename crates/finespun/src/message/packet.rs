@@ -1,9 +1,9 @@
-//! The packet: an active message as it travels, code and all.
+//! The packet: an active message in transit, including its code.
 //!
-//! A message names a handler and carries what that needs (concert-runtime-mechanisms, section 4.3). Within a process the
-//! name is the address of a function that knows the type of the rest, and the rest moves as it is: into the receiver's
-//! ring or the sender's buffer, if it fits, else into a box. As bytes it begins with a name that holds in other processes too
-//! ([`Identity`]).
+//! A message names a handler and carries its data (concert-runtime-mechanisms, section 4.3). Within a process the name
+//! is the address of a function that knows the type of the data, and the data moves unchanged: into the receiver's ring
+//! or the sender's buffer if it fits, otherwise into a box. A message as bytes begins with a name that is valid in
+//! other processes too ([`Identity`]).
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -13,53 +13,53 @@ use super::wire::{Reader, Writer, Written, written};
 use crate::task::context::Cx;
 use crate::task::frame::quietly;
 
-/// Words behind the code: with that, and what a transport adds, a packet takes two cache lines.
+/// Words after the code. Together with the code and a transport's own fields, a packet takes two cache lines.
 const WORDS: usize = 12;
 type Body = [u64; WORDS];
 
-/// What a message does where it arrives.
+/// The action of a message at its receiver.
 pub(crate) trait Handler: Send + 'static {
-    /// Does it, on the stack of the receiving worker.
+    /// Handles the message, on the stack of the receiving worker.
     fn handle(self, cx: Cx);
 
-    /// Writes it as bytes, or does what is to be done if the program's own encoders refuse, or panic; whether there is a
-    /// message.
+    /// Writes the message as bytes. Returns false if the program's own encoders refuse or panic; the error has been
+    /// handled then, and no message is sent.
     fn write(self, to: &mut Writer) -> bool;
 
-    /// Reads it and does it; without a worker, drops it.
+    /// Reads and handles the message; without a worker, drops it.
     fn arrive(from: Reader<'_>, cx: Option<Cx>);
 }
 
 /// A message.
 #[repr(C)]
 pub(crate) struct Packet {
-    /// Takes the handler out of the body, and runs it; without a worker, destroys it.
+    /// Moves the handler out of the body and runs it; without a worker, destroys it.
     code: unsafe fn(NonNull<Body>, Option<Cx>),
     body: MaybeUninit<Body>,
 }
 
-// SAFETY: made of a handler, which is `Send`.
+// SAFETY: the packet contains a handler, which is `Send`.
 unsafe impl Send for Packet {}
 
-/// A message that has been made and not been sent: the packet, and how much of it there is.
+/// A message that has been made but not sent: the packet, and the number of words in use.
 ///
-/// Sending is not generic: a program has many types of messages, and this way the code that sends them is compiled once.
+/// Sending is not generic: a program has many types of messages, and so the code that sends them is compiled only once.
 pub(crate) struct Made {
     packet: Packet,
-    /// Words in use, the code included; those behind hold nothing.
+    /// Words in use, including the code. The words behind them are uninitialized.
     words: usize,
 }
 
 impl Made {
-    /// A message that `handler` handles.
+    /// Makes a message for `handler`.
     #[inline(always)]
     pub(crate) fn new<H: Handler>(handler: H) -> Made {
         let body = if const { Packet::boxes::<H>() } { size_of::<Box<H>>() } else { size_of::<H>() };
         Made { packet: Packet::new(handler), words: 1 + body.div_ceil(size_of::<u64>()) }
     }
 
-    /// The same as bytes, as which it would go to another process; nothing if it cannot be written, which the handler has
-    /// dealt with.
+    /// Makes the message as bytes, in the form that another process could read. Returns `None` if it cannot be written;
+    /// the handler has dealt with the error then.
     pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Made> {
         Packet::encoded(handler).map(|packet| Made { packet, words: size_of::<Packet>() / size_of::<u64>() })
     }
@@ -67,22 +67,23 @@ impl Made {
     /// Moves the packet out.
     ///
     /// # Safety
-    /// This message is not used, and not dropped, afterwards.
+    /// The caller neither uses nor drops this message afterwards.
     #[inline(always)]
     pub(crate) unsafe fn take(&self) -> Packet {
-        // SAFETY: by the caller's word nobody else uses it.
+        // SAFETY: the caller does not use the message again, so the copy is the only packet.
         unsafe { std::ptr::read(&self.packet) }
     }
 
-    /// Moves the packet to `place`, and nothing of what it does not use.
+    /// Moves the words in use to `place`.
     ///
     /// # Safety
-    /// The place is for a packet; this message is not used, and not dropped, afterwards.
+    /// `place` is valid for a packet. The caller neither uses nor drops this message afterwards.
     #[inline(always)]
     pub(crate) unsafe fn move_to(&self, place: NonNull<Packet>) {
         let (from, to) = (NonNull::from(&self.packet).cast::<MaybeUninit<u64>>(), place.cast::<MaybeUninit<u64>>());
         for word in 0..self.words {
-            // SAFETY: both are packets, which are as many words at least; padding is moved as what it is.
+            // SAFETY: both places have the size of a packet, which is at least `words` words; padding is moved as
+            // `MaybeUninit`.
             unsafe { to.add(word).write(from.add(word).read()) };
         }
     }
@@ -92,55 +93,55 @@ const _: () =
     assert!(size_of::<Packet>().is_multiple_of(size_of::<u64>()) && align_of::<Packet>() == align_of::<u64>());
 
 impl Packet {
-    /// Whether a handler is too large for the body, and lies in a box.
+    /// Returns whether a handler does not fit in the body, and is stored in a box.
     pub(crate) const fn boxes<H: Handler>() -> bool {
         size_of::<H>() > size_of::<Body>() || align_of::<H>() > align_of::<Body>()
     }
 
-    /// A message that `handler` handles.
+    /// Makes a message for `handler`.
     #[inline(always)]
     pub(crate) fn new<H: Handler>(handler: H) -> Packet {
         let mut body = MaybeUninit::<Body>::uninit();
         if const { Packet::boxes::<H>() } {
-            // SAFETY: a pointer fits.
+            // SAFETY: a body has room for a pointer.
             unsafe { body.as_mut_ptr().cast::<Box<H>>().write(Box::new(handler)) };
             Packet { code: boxed::<H>, body }
         } else {
-            // SAFETY: it fits.
+            // SAFETY: the body has room for an `H`, by the check above.
             unsafe { body.as_mut_ptr().cast::<H>().write(handler) };
             Packet { code: inside::<H>, body }
         }
     }
 
-    /// The same as bytes, as which it would go to another process; nothing if it cannot be written, which the handler has
-    /// dealt with.
+    /// Makes the message as bytes, in the form that another process could read. Returns `None` if it cannot be written;
+    /// the handler has dealt with the error then.
     pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Packet> {
         let mut body = MaybeUninit::<Body>::uninit();
         const { assert!(size_of::<Encoded>() <= size_of::<Body>() && align_of::<Encoded>() <= align_of::<Body>()) };
-        // SAFETY: it fits.
+        // SAFETY: the body has room for an `Encoded`, by the assertion above.
         unsafe { body.as_mut_ptr().cast::<Encoded>().write(Encoded::new(handler)?) };
         Some(Packet { code: encoded, body })
     }
 
-    /// Handles the message that lies at `packet`.
+    /// Handles the message at `packet`.
     ///
     /// # Safety
-    /// It does, nobody else sees it, and nobody uses it afterwards.
+    /// `packet` points to a message that no other code accesses, and that the caller does not use afterwards.
     #[inline]
     pub(crate) unsafe fn handle(packet: NonNull<Packet>, cx: Cx) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that `packet` points to a message.
         let code = unsafe { (*packet.as_ptr()).code };
-        // SAFETY: in the packet.
+        // SAFETY: the address of a field of the packet is not null.
         let body = unsafe { NonNull::new_unchecked(&raw mut (*packet.as_ptr()).body).cast() };
-        // SAFETY: the code was made with the body, which is used once.
+        // SAFETY: `code` was made for this body, which is used once.
         unsafe { code(body, Some(cx)) };
     }
 }
 
 impl Drop for Packet {
     fn drop(&mut self) {
-        // The destructors are the program's, whose panics have nowhere to go.
-        // SAFETY: the code was made with the body, which is used once: a packet that is handled is not dropped.
+        // The destructors are the program's. No caller could receive their panics.
+        // SAFETY: `code` was made for this body, which is used once: a packet that is handled is not dropped.
         quietly(|| unsafe { (self.code)(NonNull::from(&mut self.body).cast(), None) });
     }
 }
@@ -148,7 +149,7 @@ impl Drop for Packet {
 /// # Safety
 /// The body holds an `H`, which is not used afterwards.
 unsafe fn inside<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the body holds an `H`, and does not use it afterwards.
     let handler = unsafe { body.cast::<H>().read() };
     if let Some(cx) = arrived {
         handler.handle(cx);
@@ -158,14 +159,14 @@ unsafe fn inside<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
 /// # Safety
 /// The body holds a `Box<H>`, which is not used afterwards.
 unsafe fn boxed<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the body holds a `Box<H>`, and does not use it afterwards.
     let handler = unsafe { body.cast::<Box<H>>().read() };
     if let Some(cx) = arrived {
         handler.handle(cx);
     }
 }
 
-/// A message as bytes; taken when it arrives.
+/// A message as bytes; `None` once it has been handled.
 struct Encoded(Option<Written>);
 
 impl Encoded {
@@ -182,7 +183,7 @@ impl Encoded {
         let Some(written) = self.0.take() else { return };
         written.read(|mut from| {
             let Ok(identity) = from.value::<Identity>() else { unreachable!("the library's own") };
-            // SAFETY: that is how a message begins.
+            // SAFETY: `new` begins each message with an `Identity` made by `of`.
             match unsafe { identity.handler() } {
                 Ok(handler) => handler(from, cx),
                 Err(error) => panic!("{error}"),
@@ -191,7 +192,7 @@ impl Encoded {
     }
 }
 
-/// If it is lost, the continuations in it are to be lost as well.
+/// A lost message must also drop the continuations in it, which reading it does.
 impl Drop for Encoded {
     fn drop(&mut self) {
         quietly(|| self.arrive(None));
@@ -201,7 +202,7 @@ impl Drop for Encoded {
 /// # Safety
 /// The body holds an `Encoded`, which is not used afterwards.
 unsafe fn encoded(body: NonNull<Body>, arrived: Option<Cx>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the body holds an `Encoded`, and does not use it afterwards.
     let mut message = unsafe { body.cast::<Encoded>().read() };
     if arrived.is_some() {
         message.arrive(arrived);

@@ -1,11 +1,11 @@
-//! Messages as bytes, which is how they leave a process.
+//! Messages as bytes, the form in which they leave a process.
 //!
-//! What a message carries for the library is written by hand ([`Wire`]); what the program has put into it is encoded by
-//! postcard. A runtime that is told to encode (`Builder::encode`) sends every message so, although its workers share their
-//! memory: what works then does not depend on that.
+//! The library's own part of a message is written by hand ([`Wire`]); the program's part is encoded by postcard. A
+//! runtime with `Builder::encode` sends every message as bytes, although its workers share their memory: a program that
+//! works then does not depend on shared memory.
 //!
-//! Bytes are read by the program that wrote them. What the library has written of its own stands in front of what the
-//! program's encoders write, so that one which reads more than it wrote spoils nothing but its own message.
+//! Only the program that wrote the bytes reads them. The library's own part precedes the output of the program's
+//! encoders, so a decoder that reads more than its encoder wrote damages nothing but its own message.
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,32 +16,32 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::task::frame::{discard, quietly};
 use crate::task::suspend::travel::{Left, carry, join};
 
-/// What can be written and read again, by the same program.
+/// A value that the same program can write and read again.
 pub(crate) trait Wire: Sized {
-    /// Writes it.
+    /// Writes the value.
     ///
     /// # Panics
     /// If the program's own encoders refuse.
     fn write(self, to: &mut Writer);
 
-    /// Reads it.
+    /// Reads the value.
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable>;
 }
 
-/// Bytes that are being written.
+/// Bytes in the course of writing.
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
-/// A message as bytes, and what has been left behind for it.
+/// A message as bytes, and the values that stay behind for it in this process.
 pub(crate) struct Written {
     pub(crate) bytes: Vec<u8>,
     left: Left,
 }
 
-/// Bytes that are being read.
+/// Bytes in the course of reading.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
-/// Something could not be read.
+/// The error for a value that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "`{what}` could not be decoded: {error}; its `Deserialize` must read what its `Serialize` writes, and must not ask what that is"
@@ -51,7 +51,7 @@ pub(crate) struct Unreadable {
     error: String,
 }
 
-/// Writes a message, if `body` says that there is one.
+/// Writes a message, unless `body` returns false.
 pub(crate) fn written(body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Written> {
     let mut to = Writer::default();
     let (whole, left) = carry(|| body(&mut to));
@@ -59,7 +59,7 @@ pub(crate) fn written(body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Writt
 }
 
 impl Written {
-    /// Reads it; what is left behind when that has been done is dropped.
+    /// Lets `body` read the message. Then drops the values left behind that it has not taken.
     pub(crate) fn read(self, body: impl FnOnce(Reader<'_>)) {
         let Written { bytes, left } = self;
         body(Reader(&bytes));
@@ -68,10 +68,10 @@ impl Written {
 }
 
 impl Writer {
-    /// Writes something of the library's own; for the program's there is [`part`](Writer::part).
+    /// Writes a value of the library's own; [`part`](Writer::part) is for the program's values.
     ///
     /// # Panics
-    /// If it cannot be encoded.
+    /// If the value cannot be encoded.
     pub(crate) fn value<T: Serialize + ?Sized>(&mut self, value: &T) {
         match postcard::to_extend(value, std::mem::take(&mut self.0)) {
             Ok(bytes) => self.0 = bytes,
@@ -79,7 +79,7 @@ impl Writer {
         }
     }
 
-    /// Writes something of the program's: all of it, or nothing if its encoders refuse or panic.
+    /// Writes the program's part of a message: all of its bytes, or none if its encoders refuse or panic.
     pub(crate) fn part(body: impl FnOnce(&mut Writer)) -> thread::Result<Writer> {
         let mut body = Some(body);
         Writer::part_by(&mut |to| {
@@ -115,7 +115,7 @@ impl Writer {
 }
 
 impl<'a> Reader<'a> {
-    /// The bytes that have not been read.
+    /// Returns the bytes that have not been read.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Lets `body`, which may panic, read from the bytes, and goes on with the rest.
+    /// Lets `body`, which may panic, read from the bytes, and continues with the rest.
     fn by(&mut self, body: &mut dyn FnMut(&'a [u8]) -> postcard::Result<&'a [u8]>) -> Result<(), String> {
         let (read, left) = carry(|| catch_unwind(AssertUnwindSafe(|| body(self.0))));
         quietly(|| drop(left));
@@ -152,12 +152,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Code that captures nothing, where it has arrived: by its type alone, which the message's own type names.
+/// Recreates code that captures nothing at the receiver. Its type is enough, and the message's own type contains it.
 ///
 /// # Safety
-/// There has been an `F`.
+/// The sender had an `F`.
 pub(crate) unsafe fn again<F: Copy + 'static>() -> F {
     const { assert!(size_of::<F>() == 0, "code that travels captures nothing") };
-    // SAFETY: of what is nothing, and can be copied, this is another one.
+    // SAFETY: `F` has size zero and is `Copy`, and the caller guarantees that one exists; this is a copy.
     unsafe { std::ptr::NonNull::<F>::dangling().read() }
 }

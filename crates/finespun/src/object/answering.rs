@@ -1,5 +1,5 @@
-//! The frame that waits for work that has been suspended, and answers: the papers' proxy context
-//! (hybrid-execution-model, section 3.2.2).
+//! The frame that waits for suspended work, and answers: the papers' proxy context (hybrid-execution-model, section
+//! 3.2.2).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use crate::task::located::Located;
 use crate::task::outcome::Child;
 use crate::task::spawn::Keeper;
 
-/// Its body.
+/// The body of that frame.
 pub(super) struct Answering<T> {
     child: Option<Child<WorkTask<T>>>,
     reply: Option<Reply<T>>,
@@ -24,18 +24,18 @@ pub(super) struct Answering<T> {
 impl<T> Unpin for Answering<T> {}
 
 impl<T: Portable> Answering<T> {
-    /// Waits for the child, and answers.
+    /// Makes the frame, which waits for the child and then answers.
     pub(super) fn start(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>) {
-        // The run does not end before this does.
+        // The run does not end before this frame does.
         let run = cx.current_run();
         run.enter();
         cx.wait_for(child.frame());
         let body = Answering { child: Some(child), reply: Some(reply), keeper: Some(Keeper::Run(run)) };
         let frame = BodyFrame::with_table(cx, Located::here(cx, body), Located::<Self>::TABLE);
-        // SAFETY: just made.
+        // SAFETY: the frame has just been made.
         let detached = unsafe { frame.as_ref() }.slot.detach();
         debug_assert!(detached, "nobody has run the frame yet");
-        // SAFETY: the frame waits for the child, as if a poll had said so, and nobody else knows it.
+        // SAFETY: the frame waits for the child, as if a poll had returned pending, and no other code knows the frame.
         unsafe { call::settle(cx, frame) };
     }
 }
@@ -43,7 +43,7 @@ impl<T: Portable> Answering<T> {
 impl<T: Portable> Future for Answering<T> {
     type Output = ();
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<()> {
-        // SAFETY: a body is polled by a worker; used within this poll.
+        // SAFETY: only a worker polls a body, and the context is used within this poll only.
         let cx = unsafe { cx() };
         let Some(child) = self.child.take_if(|child| child.ended()) else {
             match &self.child {
@@ -55,11 +55,11 @@ impl<T: Portable> Future for Answering<T> {
         let result = match child.deliver() {
             Delivered::Value(value) => Ok(value),
             Delivered::Panic(payload) => Err(payload),
-            // The run is at its end, and the caller's wait with it.
+            // The run is ending, and the caller's wait with it.
             Delivered::Cancelled => return Poll::Ready(()),
         };
-        // The run is told first: whoever gets the answer may end it, and then nothing else should be left. Of the run
-        // this frame keeps nothing but the answer.
+        // Leave the run before answering: the receiver of the answer may end the run, and no part of the run may then
+        // be left. This frame keeps nothing of the run but the answer.
         if let Some(told) = self.keeper.take().and_then(Keeper::tell) {
             // As in `run::run`.
             cx.leave_run();
@@ -74,9 +74,9 @@ impl<T: Portable> Future for Answering<T> {
 
 impl<T> Drop for Answering<T> {
     fn drop(&mut self) {
-        // It has been cancelled. The run is told when nothing of the frame is left.
+        // The frame has been cancelled. The run is notified when nothing of the frame is left.
         if let Some(keeper) = self.keeper.take() {
-            // SAFETY: a body is destroyed by a worker; used at once.
+            // SAFETY: only a worker destroys a body, and the context is used at once.
             unsafe { cx() }.set_keeper(keeper);
         }
     }

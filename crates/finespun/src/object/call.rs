@@ -26,27 +26,27 @@ use crate::task::words::Parcel;
 /// A method of an object's type.
 ///
 /// # Safety
-/// Only generated code implements it: `PLAIN` is said of methods that are no tasks only, and `run` uses the object as
-/// `ACCESS` says, and keeps the call protocol.
+/// Only generated code implements it: `PLAIN` is true only for methods that are not tasks, and `run` uses the object
+/// only as `ACCESS` says, and keeps the call protocol.
 pub unsafe trait Method: Named + Sized + 'static {
-    /// Whose method.
+    /// The type that the method belongs to.
     type Object: Object;
-    /// What it takes, as a tuple.
+    /// The arguments, as a tuple.
     type Args: Portable;
-    /// What it delivers.
+    /// The result.
     type Output: Portable;
-    /// How it uses the object.
+    /// How the method uses the object.
     const ACCESS: Access;
-    /// It is a plain function: it neither waits nor is interrupted.
+    /// Whether it is a plain function, which neither waits nor is interrupted.
     const PLAIN: bool;
-    /// Its name.
+    /// The method's name.
     const NAME: &'static str;
 
-    /// Calls it.
+    /// Calls the method.
     ///
     /// # Safety
-    /// At the object's home, which the caller holds as `ACCESS` says until the outcome has ended; `object` is the
-    /// object, if that is not nothing.
+    /// The worker is at the object's home, and the caller holds the object in mode `ACCESS` until the outcome has
+    /// ended. `object` is the object, unless `ACCESS` is [`Access::None`].
     unsafe fn run(
         this: Ref<Self::Object>,
         object: NonNull<Self::Object>,
@@ -55,12 +55,13 @@ pub unsafe trait Method: Named + Sized + 'static {
     ) -> Outcome<Self::Output>;
 }
 
-/// A call of a method through a reference: a task, which runs where the object lives.
+/// A call of a method through a reference: a task that runs where the object lives.
 ///
-/// On the object's own node, if nobody holds it, that costs a few instructions more than the plain call
-/// (`finespun bench invocation`); else the call waits in line, or travels to the object, and the caller becomes a frame.
+/// On the object's own node, if the object is unlocked, the call costs a few instructions more than the plain call
+/// (`finespun bench invocation`). Otherwise it joins the wait queue, or travels to the object as a message, and the
+/// caller becomes a frame.
 ///
-/// `.await` throws what goes wrong: the method's panic, or a [`CallError`](super::error::CallError) for an object that has
+/// `.await` throws any error: the method's panic, or a [`CallError`](super::error::CallError) for an object that has
 /// been dropped or is poisoned. [`checked`](Call::checked) returns it.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<M: Method> {
@@ -69,11 +70,11 @@ pub struct Call<M: Method> {
     place: Place,
 }
 
-// SAFETY: the arguments are `Portable`, hence `Send`.
+// SAFETY: the arguments are `Portable`, which implies `Send`; the other fields are plain values.
 unsafe impl<M: Method> Send for Call<M> {}
 
 impl<M: Method> Call<M> {
-    /// Generated code's.
+    /// Called by generated code.
     #[doc(hidden)]
     #[inline(always)]
     #[track_caller]
@@ -81,7 +82,7 @@ impl<M: Method> Call<M> {
         Call { target, args, place: Location::caller() }
     }
 
-    /// The same call, which delivers what goes wrong as an error instead of throwing it.
+    /// Returns the same call, which delivers any error as a value instead of throwing it.
     pub fn checked(self) -> Checked<M> {
         Checked(self)
     }
@@ -98,21 +99,22 @@ impl<M: Method> Call<M> {
         self.target
     }
 
-    /// Calls the method of an object that is here, and free.
+    /// Calls the method of an object that is free and at this node.
     ///
     /// # Safety
-    /// As [`Task::call`]; that is the object.
+    /// As [`Task::call`]; [`table::free_here`] has just found `object` for this call's target.
     #[inline(always)]
     unsafe fn free(self, cx: Cx, object: NonNull<()>) -> Outcome<M::Output> {
         let object = object.cast::<M::Object>();
         if M::ACCESS == Access::None {
-            // SAFETY: at home; the object is not used.
+            // SAFETY: the worker is at the object's home, and the method does not use the object.
             return unsafe { M::run(self.target, object, self.args, cx) };
         }
         if M::PLAIN {
             let note = Note::<M>::new();
             let whole = Whole::<M>(self.target, PhantomData);
-            // SAFETY: at home, and free: nobody else looks at the object until a plain function has ended.
+            // SAFETY: the worker is at the object's home, and the object is free: no other code accesses it until the
+            // plain method has ended.
             let outcome = unsafe { M::run(self.target, object, self.args, cx) };
             std::mem::forget(whole);
             note.end();
@@ -120,16 +122,17 @@ impl<M: Method> Call<M> {
             return unsafe { outcome.ended() };
         }
         let name = self.target.name();
-        // SAFETY: just found free, here.
+        // SAFETY: the caller has just found the object by `free_here`.
         let hold = unsafe { During::of_free(cx, name) };
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee. The worker is at the object's home, and
+        // `hold` has just locked the object.
         unsafe { inside(cx, hold, Inside::<M> { target: self.target, object, args: self.args }) }
     }
 
-    /// At the object's home: what is not free.
+    /// Calls the method at the object's home, when the object has not been found free.
     ///
     /// # Safety
-    /// As [`Task::call`].
+    /// As [`Task::call`]; the worker is at the object's home.
     #[cold]
     #[inline(never)]
     unsafe fn here(self, cx: Cx) -> Outcome<M::Output> {
@@ -138,19 +141,20 @@ impl<M: Method> Call<M> {
         let refused = |refusal| -> Outcome<M::Output> { throw(Self::which(self.target).refused(refusal)) };
         if matches!(M::ACCESS, Access::None | Access::Constant) {
             let Some(object) = table.peek(name) else { return refused(table.stale(name)) };
-            // SAFETY: at home; of the object nothing is used, or what nobody changes.
+            // SAFETY: the worker is at the object's home. The method uses nothing of the object, or only parts that no
+            // method changes.
             return unsafe { M::run(self.target, object.cast(), self.args, cx) };
         }
         match table.hold(name, M::ACCESS == Access::Exclusive) {
-            // SAFETY: passed on.
+            // SAFETY: the caller opens the outcome and awaits a suspended callee; the worker is at the object's home.
             Found::Held(hold) => unsafe { held(cx, Held::<M> { hold, target: self.target, args: self.args }) },
-            // SAFETY: passed on.
+            // SAFETY: the caller opens the outcome and awaits a suspended callee.
             Found::Busy => unsafe { self.in_line(cx) },
             Found::Refused(refusal) => refused(refusal),
         }
     }
 
-    /// Waits in line for the object, then calls the method.
+    /// Joins the object's wait queue, then calls the method.
     ///
     /// # Safety
     /// As [`Task::call`].
@@ -160,12 +164,12 @@ impl<M: Method> Call<M> {
         let line = suspend_at(self.place, |granted: Continuation<Option<Hold>>| {
             table.wait(name.index(), M::ACCESS == Access::Exclusive, granted);
         });
-        // SAFETY: passed on.
+        // SAFETY: `cx` is the current worker's, and the child is awaited below.
         match unsafe { call(cx, line.forced()) }.open() {
             Ok(_) => unreachable!("forced to wait"),
             Err(child) => {
                 let entry = (child, self, InLine(name));
-                // SAFETY: the body takes its entry first, and waits at once.
+                // SAFETY: the body takes its entry first, then waits, with no user code in between.
                 unsafe {
                     fallback_here(entry, |enter: Enter<_>| async move {
                         let (child, call, line) = enter.take();
@@ -188,9 +192,11 @@ impl<M: Method> Task for Call<M> {
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
         match table::free_here(cx, self.target.name()) {
-            // SAFETY: passed on; just found.
+            // SAFETY: the caller opens the outcome and awaits a suspended callee; `free_here` has just found the
+            // object.
             Some(object) => unsafe { self.free(cx, object) },
-            // SAFETY: passed on; the parcel is taken once.
+            // SAFETY: the caller opens the outcome and awaits a suspended callee; the parcel holds the call, and is
+            // taken once.
             None => unsafe { elsewhere(&mut Parcel::new(self), cx) }.opaque(),
         }
     }
@@ -198,10 +204,10 @@ impl<M: Method> Task for Call<M> {
     #[inline(always)]
     unsafe fn call_guarded(self, cx: Cx) -> Outcome<M::Output> {
         if cx.trips() {
-            // SAFETY: the parcel is taken once.
+            // SAFETY: the parcel holds the call, and is taken once.
             return unsafe { tripped(&mut Parcel::new(self), cx) }.opaque();
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { self.call(cx) }
     }
 
@@ -210,8 +216,8 @@ impl<M: Method> Task for Call<M> {
             return located::start(cx, self);
         }
         let place = self.place;
-        // It is under way at once.
-        // SAFETY: the child is given to the caller, who waits for it.
+        // The request is sent at once.
+        // SAFETY: `cx` is the current worker's, and the caller of `start` gets the child and waits for it.
         match unsafe { call(cx, Away(self, place)) }.open() {
             Ok(_) => unreachable!("what is far away is not there at once"),
             Err(child) => child.into_frame(),
@@ -219,53 +225,54 @@ impl<M: Method> Task for Call<M> {
     }
 }
 
-/// A plain method of a free object that panics has perhaps left it half changed.
+/// A guard for a plain method of a free object. If the method panics, the guard's destructor poisons the object,
+/// provided that the method could change it.
 struct Whole<M: Method>(Ref<M::Object>, PhantomData<M>);
 
 impl<M: Method> Drop for Whole<M> {
     #[cold]
     fn drop(&mut self) {
         let name = self.0.name();
-        // SAFETY: a method runs on a worker; used at once.
+        // SAFETY: a method runs on a worker; the context is used at once.
         let cx = unsafe { crate::task::context::cx() };
-        // Held and not ended.
+        // Dropping a method's lock poisons an object that the method could change.
         if let Found::Held(hold) = Nodes::of(cx).table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
             drop(hold.begin::<M>());
         }
     }
 }
 
-/// What is called where the worker is wanted for something else. Of the outcome, here and below, the optimizer knows
-/// nothing, so that it sees that there is no frame on the fast path; and the call is moved into memory for them only.
+/// Makes the call after the guard has tripped. The optimizer knows nothing about the outcome, here and in `elsewhere`,
+/// so it sees that the fast path returns no frame; and the call is moved into memory for these two only.
 ///
 /// # Safety
-/// The call is in the parcel, and is moved here.
+/// The parcel holds the call, which is moved out here.
 #[cold]
 #[inline(never)]
 unsafe fn tripped<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M::Output> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the parcel holds the call, and does not take it again.
     call_after_trip(cx, unsafe { call.take() })
 }
 
-/// What is not free, or not here.
+/// Makes the call when the object is not free or not at this node.
 ///
 /// # Safety
-/// As [`Task::call`]; the call is in the parcel, and is moved here.
+/// As [`Task::call`]; the parcel holds the call, which is moved out here.
 #[cold]
 #[inline(never)]
 unsafe fn elsewhere<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M::Output> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the parcel holds the call, and does not take it again.
     let call = unsafe { call.take() };
-    // First: a worker without nodes is at one that there is not.
+    // Checked first: a worker without nodes is at a node number that does not exist, and a foreign name may contain it.
     if !Nodes::of(cx).knows(call.target.name()) {
         throw(Call::<M>::which(call.target).refused(Refusal::OTHER_RUNTIME));
     }
     if call.target.name().node() == cx.node() {
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee; the worker is at the object's home.
         return unsafe { call.here(cx) };
     }
     let place = call.place;
-    // SAFETY: passed on.
+    // SAFETY: the caller opens the outcome and awaits a suspended callee.
     unsafe { Away(call, place).call(cx) }
 }
 
@@ -277,12 +284,12 @@ impl<M: Method> Task for Away<M> {
     type Output = M::Output;
     const STRAIGHT: bool = false;
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { remote::request(cx, self.0.into_work(), self.1) }
     }
 }
 
-/// A call on its way: small, for a message of up to 16 bytes of arguments to lie in one cache line.
+/// A call as it travels. Small, so that a message with up to 16 bytes of arguments fits in one cache line.
 pub(crate) struct Invoke<M: Method> {
     target: Ref<M::Object>,
     args: M::Args,
@@ -314,12 +321,12 @@ impl<M: Method> Work for Invoke<M> {
             // The papers' parallel-only version: no method runs straight from its message.
             return Outcome::suspended(located::start(cx, call));
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { Task::call(call, cx) }
     }
 }
 
-/// A call of a method of an object that is held for it.
+/// A call of a method whose object is locked for it.
 struct Held<M: Method> {
     hold: Hold,
     target: Ref<M::Object>,
@@ -331,7 +338,8 @@ impl<M: Method> Task for Held<M> {
     type Output = M::Output;
     const STRAIGHT: bool = false;
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee. A `Held` is used only at the object's
+        // home.
         unsafe { held(cx, self) }
     }
 
@@ -340,7 +348,7 @@ impl<M: Method> Task for Held<M> {
     }
 }
 
-/// The method itself; the type of its child.
+/// The method itself; also the task type of its child.
 struct Inside<M: Method> {
     target: Ref<M::Object>,
     object: NonNull<M::Object>,
@@ -353,15 +361,16 @@ impl<M: Method> Task for Inside<M> {
     const STRAIGHT: bool = false;
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: by the word of `held`.
+        // SAFETY: the caller of `inside` guarantees that the worker is at the object's home and that the method holds
+        // the object.
         unsafe { M::run(self.target, self.object, self.args, cx) }
     }
 }
 
-/// Calls the method of an object that is held for it, unless it is poisoned.
+/// Calls the method of an object that is locked for it, unless the object is poisoned.
 ///
 /// # Safety
-/// As [`Task::call`]; at home.
+/// As [`Task::call`]; the worker is at the object's home.
 unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
     let Held { hold, target, args } = call;
     let table = Nodes::of(cx).table(target.name().node());
@@ -370,30 +379,32 @@ unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
         throw(Call::<M>::which(target).refused(Refusal::Poisoned));
     }
     let object = table.object(&hold).cast::<M::Object>();
-    // SAFETY: passed on.
+    // SAFETY: the caller opens the outcome and awaits a suspended callee, and guarantees that the worker is at the
+    // object's home. `hold` is the object's lock.
     unsafe { inside(cx, hold.begin(), Inside::<M> { target, object, args }) }
 }
 
-/// Calls the method, and ends the hold when that has ended.
+/// Calls the method, and releases the lock when the method has ended.
 ///
 /// # Safety
-/// As [`Task::call`]; at home, and the object is held by the method.
+/// As [`Task::call`]; the worker is at the object's home, and `hold` is the method's lock on the object.
 #[inline]
 unsafe fn inside<M: Method>(cx: Cx, hold: During<M>, method: Inside<M>) -> Outcome<M::Output> {
     let note = Note::<M>::new();
-    // SAFETY: the object is held until the call has ended, its child included.
+    // SAFETY: `cx` is the current worker's, and a child is awaited below. The lock is held until the child has ended
+    // too.
     let called = unsafe { call(cx, method) };
     note.end();
     match called.open() {
         Ok(value) => {
-            // SAFETY: at home, by the word of the caller.
+            // SAFETY: the caller guarantees that the worker is at the object's home.
             unsafe { hold.end_here(cx) };
-            // SAFETY: the call protocol.
+            // SAFETY: the value is this call's own outcome, as the call protocol requires.
             unsafe { Outcome::done(value) }
         }
         Err(child) => {
             hold.suspends(cx);
-            // SAFETY: the body takes its entry first, and waits at once.
+            // SAFETY: the body takes its entry first, then waits, with no user code in between.
             unsafe {
                 fallback_here((child, hold), |enter: Enter<(Child<Inside<M>>, During<M>)>| async move {
                     let (child, hold) = enter.take();

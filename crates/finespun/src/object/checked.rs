@@ -1,4 +1,4 @@
-//! Calls that deliver what goes wrong as an error.
+//! Calls that deliver errors as values.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,11 +16,12 @@ use crate::task::located::Located;
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
 
-/// A [`Call`] that delivers what goes wrong as an error.
+/// A [`Call`] that delivers any error as a value.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Checked<M: Method>(pub(super) Call<M>);
 
-/// The compiler of tasks takes this for one that keeps nothing but the call, and rustc sees that it is.
+/// An identity function. The compiler of `#[task]` emits it around an operand spelled like this library's `checked`,
+/// which stores nothing but the call; its type makes rustc verify that the method is this library's.
 #[inline(always)]
 pub fn checked<M: Method>(call: Checked<M>) -> Checked<M> {
     call
@@ -34,34 +35,35 @@ impl<M: Method> Task for Checked<M> {
     unsafe fn call(self, cx: Cx) -> Outcome<Self::Output> {
         let which = Call::<M>::which(self.0.target());
         if !Nodes::of(cx).knows(self.0.target().name()) {
-            // SAFETY: the call protocol.
+            // SAFETY: the value is this call's own outcome, as the call protocol requires.
             return unsafe { Outcome::done(Err(which.refused(Refusal::OTHER_RUNTIME))) };
         }
-        // SAFETY: passed on; a child is waited for below.
+        // SAFETY: `cx` is the current worker's, and a child is waited for below.
         match catch_unwind(AssertUnwindSafe(|| unsafe { call(cx, self.0) }.open())) {
-            // SAFETY: the call protocol.
+            // SAFETY: the value is this call's own outcome, as the call protocol requires.
             Ok(Ok(value)) => unsafe { Outcome::done(Ok(value)) },
-            // SAFETY: the call protocol.
+            // SAFETY: the value is this call's own outcome, as the call protocol requires.
             Err(payload) => unsafe { Outcome::done(Err(which.panicked(pack(payload)))) },
             Ok(Err(child)) => {
                 cx.context().counters.fallback();
                 cx.wait_for(child.frame());
                 let body = Located::here(cx, Catching { child: Some(child), which });
                 let frame = BodyFrame::with_table(cx, body, Located::<Catching<M>>::TABLE);
-                // SAFETY: the frame waits for the child, as if a poll had said so, and nobody else knows it.
+                // SAFETY: the frame waits for the child, as if a poll had returned pending, and no other code knows the
+                // frame.
                 unsafe { settle(cx, frame) };
                 Outcome::suspended(frame)
             }
         }
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// Waits for a child, and catches.
+/// The body of a frame that waits for a call, and turns its panic into an error.
 struct Catching<M: Method> {
     child: Option<Child<Call<M>>>,
     which: Which,
@@ -75,7 +77,7 @@ impl<M: Method> Future for Catching<M> {
         let which = self.which;
         let Some(child) = self.child.take_if(|child| child.ended()) else {
             match &self.child {
-                // SAFETY: a body is polled by a worker; used at once.
+                // SAFETY: only a worker polls a body, and the context is used at once.
                 Some(child) => unsafe { cx() }.wait_for(child.frame()),
                 None => unreachable!("a call ends once"),
             }

@@ -1,8 +1,8 @@
-//! Classes: what is known of an object without its type.
+//! Classes: type-erased information about objects.
 //!
-//! A reference carries its class's number, which the process gives at first use. Outside the process it carries the
-//! class's tag, which is made of the type's name, so that all processes of one program agree on it. Two types of one
-//! program whose tags are the same are found out when the second is first used.
+//! A reference contains its class's number, which the process assigns at first use. Outside the process a reference
+//! contains the class's tag, a hash of the type's name, so that all processes of one program agree on it. A collision
+//! of two types' tags is detected when the second type is first used.
 
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
@@ -12,37 +12,37 @@ use std::sync::OnceLock;
 use super::reference::{self, Object, Whole};
 use crate::process::ProcessMutex;
 
-/// What is known of a type of objects.
+/// The class of one object type.
 pub(crate) struct Class {
     pub(crate) name: &'static str,
     pub(crate) tag: u32,
-    /// Not 0.
+    /// The class's number; not 0.
     pub(crate) number: u32,
     id: TypeId,
-    /// How to destroy one: known when the first has been made.
+    /// The destructor of an object of this class. Set before the first object is created.
     destroy: OnceLock<unsafe fn(NonNull<()>)>,
 }
 
-/// By tag.
+/// The classes by tag.
 static CLASSES: ProcessMutex<Option<HashMap<u32, &'static Class>>> = ProcessMutex::new(None);
-/// By number, less one.
+/// The classes by number, less one.
 static NUMBERED: [OnceLock<&'static Class>; (1 << reference::CLASSES) - 1] =
     [const { OnceLock::new() }; (1 << reference::CLASSES) - 1];
 
 /// # Safety
-/// The pointer is a `Box<Whole<T>>`'s, which is given up.
+/// `object` came from a `Box<Whole<T>>`, and is given up.
 unsafe fn destroy<T: Object>(object: NonNull<()>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that `object` came from a `Box<Whole<T>>`, and gives it up.
     drop(unsafe { Box::from_raw(object.cast::<Whole<T>>().as_ptr()) });
 }
 
-/// FNV-1a.
+/// Computes the FNV-1a hash.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 impl Class {
-    /// The class with that number, which an object has.
+    /// Returns the class with the number that an object's name contains.
     pub(crate) fn numbered(number: u32) -> &'static Class {
         match NUMBERED.get(number.wrapping_sub(1) as usize).and_then(OnceLock::get) {
             Some(class) => class,
@@ -50,7 +50,7 @@ impl Class {
         }
     }
 
-    /// The class of `T`, of which there are objects.
+    /// Returns the class of `T`, for the creation of objects.
     ///
     /// # Panics
     /// As [`of`](Class::of).
@@ -63,19 +63,20 @@ impl Class {
     /// Destroys an object.
     ///
     /// # Safety
-    /// It is one of this class, and is given up.
+    /// The object is of this class, and is given up.
     pub(crate) unsafe fn destroy(&self, object: NonNull<()>) {
         match self.destroy.get() {
-            // SAFETY: by the caller's word; set when it was made, as a box.
+            // SAFETY: the caller guarantees that the object is of this class and given up. `of_objects::<T>` has set
+            // the function for the `T` of the object, which was made as a `Box<Whole<T>>`.
             Some(destroy) => unsafe { destroy(object) },
             None => unreachable!("an object has been made"),
         }
     }
 
-    /// The class of `T`.
+    /// Returns the class of `T`.
     ///
     /// # Panics
-    /// If another type has the same tag; if there are too many types.
+    /// If another type has the same tag; if the process has too many types.
     pub(crate) fn of<T: 'static>() -> &'static Class {
         let name = type_name::<T>();
         let tag = hash(name);

@@ -1,4 +1,4 @@
-//! Making objects, and dropping them.
+//! Creation of objects, and their removal.
 
 use std::panic::Location;
 
@@ -19,13 +19,13 @@ use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
-/// A node, to make objects on.
+/// A node, as the place for new objects and calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct On {
     node: usize,
 }
 
-/// The node of that number: `on(3).create(Particle::new()).await`.
+/// Returns the node of that number: `on(3).create(Particle::new()).await`.
 pub fn on(node: usize) -> On {
     On { node }
 }
@@ -35,29 +35,29 @@ impl On {
         self.node
     }
 
-    /// Makes an object there of each value, in their order, by one message.
+    /// Creates an object at this node from each value, in order, by one message.
     ///
     /// # Panics
-    /// If there is no such node.
+    /// If the node does not exist.
     #[track_caller]
     pub fn create_many<T: Object + Portable>(self, values: Vec<T>) -> CreateMany<T> {
         CreateMany { node: self.node, values, place: Location::caller() }
     }
 
-    /// Makes an object there, of a value that is made here.
+    /// Creates an object at this node from `value`, which the caller has made.
     ///
     /// # Panics
-    /// If there is no such node.
+    /// If the node does not exist.
     #[track_caller]
     pub fn create<T: Object + Portable>(self, value: T) -> Create<Moved<T>> {
         Create { node: self.node, maker: Moved(value), place: Location::caller() }
     }
 
-    /// Makes an object there, by calling `make` there. So the object need not be `Send`; the arguments must be
-    /// [`Portable`], and `make` may capture nothing.
+    /// Creates an object at this node by calling `make` there. So the object need not be `Send`; the arguments must be
+    /// [`Portable`], and `make` must not capture anything.
     ///
     /// # Panics
-    /// If there is no such node; with the panic of `make`.
+    /// If the node does not exist; with the panic of `make`.
     #[track_caller]
     pub fn create_with<T, A, F>(self, make: F, args: A) -> Create<Made<F, A>>
     where
@@ -70,7 +70,7 @@ impl On {
     }
 }
 
-/// What an object is made of.
+/// The source of a new object.
 #[expect(private_bounds, reason = "how it travels is the library's own")]
 pub trait Maker: Wire + Send + 'static {
     /// The object's type.
@@ -117,12 +117,12 @@ impl<F: Copy + Send + 'static, A: Portable> Wire for Made<F, A> {
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        // SAFETY: this message was made with an `F`.
+        // SAFETY: the type of this message shows that its sender had an `F`.
         Ok(Made { make: unsafe { again() }, args: from.value()? })
     }
 }
 
-/// The task that makes an object, and delivers the reference to it.
+/// The task that creates an object, and delivers the reference to it.
 #[must_use = "nothing is made until this is awaited"]
 pub struct Create<M> {
     node: usize,
@@ -130,7 +130,8 @@ pub struct Create<M> {
     place: Place,
 }
 
-/// The compiler of tasks takes this for one that delivers the name of an object, and rustc sees that it is.
+/// An identity function. The compiler of `#[task]` emits it around an operand spelled like `on(..).create(..)`, which
+/// delivers the name of an object; its type makes rustc verify that the method is this library's.
 #[inline(always)]
 pub fn creation<M: Maker>(create: Create<M>) -> Create<M> {
     create
@@ -145,17 +146,17 @@ impl<M: Maker> Task for Create<M> {
         let node = self.node;
         Nodes::of(cx).check(node);
         let (making, place) = (Making { node: node as u32, maker: self.maker }, self.place);
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { remote::at_home(cx, making, place) }
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// The making of an object, at its home.
+/// The work that creates an object at its home.
 struct Making<M> {
     node: u32,
     maker: M,
@@ -184,12 +185,12 @@ impl<M: Maker> Work for Making<M> {
         let nodes = Nodes::of(cx);
         let name = nodes.table(node).insert_value(Class::of_objects::<M::Object>(), self.maker.make());
         nodes.added(cx, node);
-        // SAFETY: the call protocol.
+        // SAFETY: the value is this call's own outcome, as the call protocol requires.
         unsafe { Outcome::done(Ref::new(name)) }
     }
 }
 
-/// The task that makes many objects on a node, and delivers the references to them.
+/// The task that creates many objects on a node, and delivers the references to them.
 #[must_use = "nothing is made until this is awaited"]
 pub struct CreateMany<T> {
     node: usize,
@@ -205,11 +206,11 @@ impl<T: Object + Portable> Task for CreateMany<T> {
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<Ref<T>>> {
         let CreateMany { node, place, .. } = self;
         Nodes::of(cx).check(node);
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { remote::at_home(cx, self, place) }
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
@@ -237,11 +238,11 @@ impl<T: Object + Portable> Work for CreateMany<T> {
         let (node, nodes, class) = (self.node as u32, Nodes::of(cx), Class::of_objects::<T>());
         let enter = |value| {
             let name = nodes.table(node).insert_value(class, value);
-            // At once: the next value's constants may panic.
+            // Called for each object, because the next value's constants may panic.
             nodes.added(cx, node);
             Ref::new(name)
         };
-        // SAFETY: the call protocol.
+        // SAFETY: the value is this call's own outcome, as the call protocol requires.
         unsafe { Outcome::done(self.values.into_iter().map(enter).collect()) }
     }
 }
@@ -267,20 +268,21 @@ impl<T: Object> Task for Dropping<T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let name = self.target.name();
-        // First: a worker without nodes is at one that there is not.
+        // Checked first: a worker without nodes is at a node number that does not exist, and a foreign name may contain
+        // it.
         if !Nodes::of(cx).knows(name) {
             throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(Refusal::OTHER_RUNTIME));
         }
         if name.node() == cx.node() {
-            // SAFETY: passed on; here.
+            // SAFETY: the caller opens the outcome and awaits a suspended callee; the worker is at the object's home.
             return unsafe { self.run(cx) };
         }
         let place = self.place;
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { remote::request(cx, self, place) }
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
@@ -291,7 +293,7 @@ impl<T: Object> Wire for Dropping<T> {
         to.value(&self.target);
     }
 
-    /// Where it was written is known where it was.
+    /// Reads the target only: the place in the source is known where the call was made.
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         Ok(Dropping { target: from.value()?, place: Location::caller() })
     }
@@ -313,7 +315,7 @@ impl<T: Object> Work for Dropping<T> {
         match table.hold_even_poisoned(name, true) {
             Found::Held(hold) => {
                 destroy(cx, hold);
-                // SAFETY: the call protocol.
+                // SAFETY: the value is this call's own outcome, as the call protocol requires.
                 unsafe { Outcome::done(()) }
             }
             Found::Refused(refusal) => stale(refusal),
@@ -321,10 +323,10 @@ impl<T: Object> Work for Dropping<T> {
                 let line = suspend_at(self.place, |granted: Continuation<Option<Hold>>| {
                     table.wait(name.index(), true, granted);
                 });
-                // SAFETY: the child is waited for below.
+                // SAFETY: `cx` is the current worker's, and the child is awaited below.
                 match unsafe { call(cx, line.forced()) }.open() {
                     Ok(_) => unreachable!("forced to wait"),
-                    // SAFETY: the body takes its entry first, and waits at once.
+                    // SAFETY: the body takes its entry first, then waits, with no user code in between.
                     Err(child) => unsafe {
                         fallback_here((child, InLine(name)), |enter: Enter<_>| async move {
                             let (child, line) = enter.take();
@@ -342,9 +344,9 @@ impl<T: Object> Work for Dropping<T> {
     }
 }
 
-/// Takes the object out of the table and destroys it.
+/// Removes the object from the table and destroys it.
 fn destroy(cx: Cx, hold: Hold) {
     let (class, object) = Nodes::of(cx).table(hold.name().node()).remove(hold);
-    // SAFETY: the table owned it.
+    // SAFETY: the object is of this class, and the table has given it up.
     unsafe { class.destroy(object) };
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a call.
+//! Errors of calls.
 
 use std::any::Any;
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use crate::process::ProcessMutex;
 use crate::task::frame::Payload;
 use crate::task::origin::{Origin, open, traced};
 
-/// Why a call of an object's method delivered no value.
+/// The reason why a call of an object's method delivered no value.
 ///
 /// `.await` on a call throws it, or the method's own panic; `.checked().await` returns it.
 #[derive(Debug, thiserror::Error)]
@@ -21,12 +21,13 @@ pub enum CallError {
         object: &'static str,
         /// The method.
         method: &'static str,
-        /// The node where it was.
+        /// The node that the reference names.
         node: usize,
-        /// Why the reference is stale, as far as that is known.
+        /// Why the reference is stale, as far as known.
         cause: StaleCause,
     },
-    /// A `&mut self` method of the object panicked or was cancelled before, and may have left it half changed.
+    /// An earlier `&mut self` method of the object panicked or was cancelled, and may have left the object
+    /// inconsistent.
     #[error(
         "`{method}` was called of {} at node {node} that is poisoned: an earlier `&mut self` method of it panicked or was cancelled",
         one(object)
@@ -70,16 +71,16 @@ pub enum StaleCause {
     /// The object has been dropped.
     #[error("has been dropped")]
     Dropped,
-    /// The object is, or was, one of another runtime of this process; or the reference is forged.
+    /// The object belongs or belonged to another runtime of this process, or the reference is forged.
     #[error("belongs to another runtime")]
     OtherRuntime,
-    /// One of these: runtimes that were alive at the same time have made objects in turn.
+    /// One of these: several runtimes that were alive at the same time have created objects in turn.
     #[error("has been dropped or belongs to another runtime")]
     Unknown,
 }
 
 impl StaleCause {
-    /// The number that stands for the cause in messages.
+    /// Returns the number that represents the cause in messages.
     fn code(self) -> u8 {
         match self {
             StaleCause::Dropped => 0,
@@ -89,10 +90,10 @@ impl StaleCause {
     }
 }
 
-/// The type with its article.
+/// Returns the type's name with its article.
 fn one(object: &str) -> String {
     let name = object.to_ascii_lowercase();
-    // Said as "you", or as "won".
+    // Names that are pronounced as "you" or "won" at the start.
     let consonant =
         ["euc", "eur", "one", "uni", "uri", "url", "us", "uti", "uu"].iter().any(|start| name.starts_with(start));
     let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) && !consonant { "an" } else { "a" };
@@ -100,7 +101,7 @@ fn one(object: &str) -> String {
 }
 
 impl CallError {
-    /// Whether it is this call that was refused, and not one that the method made.
+    /// Returns whether this error refused the call `which`, as opposed to an error that the method created.
     fn is_refusal_of(&self, which: Which) -> bool {
         match *self {
             CallError::Stale { object, method, node, .. } | CallError::Poisoned { object, method, node } => {
@@ -111,7 +112,7 @@ impl CallError {
     }
 }
 
-/// Which call it is.
+/// The identity of a call, for errors.
 #[derive(Clone, Copy)]
 pub(crate) struct Which {
     pub(crate) object: &'static str,
@@ -142,7 +143,7 @@ impl Which {
         }
     }
 
-    /// The error that a panic's payload, as frames hand it on, stands for.
+    /// Returns the error for a panic's payload, in the form in which frames pass it on.
     #[cold]
     pub(crate) fn panicked(self, payload: Payload) -> CallError {
         let Which { object, method, node } = self;
@@ -161,13 +162,13 @@ impl Which {
     }
 }
 
-/// Throws an error to whoever awaits the call: it is the payload.
+/// Throws an error to the task that awaits the call. The error itself is the payload.
 #[cold]
 pub(crate) fn throw(error: CallError) -> ! {
     std::panic::resume_unwind(Box::new(error))
 }
 
-/// The text of a payload.
+/// Returns the text of a payload.
 pub(crate) fn text(payload: &(dyn Any + Send)) -> &str {
     if let Some(text) = payload.downcast_ref::<&str>() {
         text
@@ -178,7 +179,7 @@ pub(crate) fn text(payload: &(dyn Any + Send)) -> &str {
     }
 }
 
-/// Writes what a call throws. Whatever it is, its text is what arrives.
+/// Writes the panic of a call. Of a payload that is not a [`CallError`], only the text arrives.
 pub(crate) fn write_payload(payload: Payload, to: &mut Writer) {
     let (payload, origin) = open(payload);
     to.value(&origin.map(Origin::offset));
@@ -206,7 +207,7 @@ fn which(object: &'static str, method: &'static str, node: usize) -> Which {
     Which { object, method, node: node as u32 }
 }
 
-/// What [`write_payload`] has written.
+/// Reads a panic that [`write_payload`] has written.
 pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
     type Written = Result<(u8, String, String, u32, String), String>;
     let (Ok(origin), Ok(error)) = (from.value::<Option<isize>>(), from.value::<Written>()) else {
@@ -227,13 +228,14 @@ pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
         Err(message) => Payload::new(message),
     };
     match origin {
-        // SAFETY: written by this program, and nothing of the program's own stands before it.
+        // SAFETY: this program's `Origin::offset` gave the number, and no output of the program's own encoders precedes
+        // it, so it has been read correctly.
         Some(offset) => traced(payload, unsafe { Origin::at(offset) }),
         None => payload,
     }
 }
 
-/// Names of types and methods, which are few.
+/// Interns the name of a type or method; a program has few names.
 fn known(name: String) -> &'static str {
     static NAMES: ProcessMutex<Option<HashSet<&'static str>>> = ProcessMutex::new(None);
     let mut names = NAMES.lock();
@@ -250,7 +252,7 @@ mod tests {
     use super::{Refusal, Which};
 
     #[test]
-    fn a_type_has_the_article_that_it_is_said_with() {
+    fn the_article_follows_the_pronunciation() {
         let told = |object| Which { object, method: "get", node: 1 }.refused(Refusal::DROPPED).to_string();
         for name in ["Array", "Entry", "EulerTour", "Item", "Octant", "Unknown", "Update"] {
             assert!(told(name).starts_with(&format!("`get` was called of an {name} at node 1 ")), "{}", told(name));

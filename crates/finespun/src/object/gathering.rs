@@ -1,7 +1,8 @@
-//! Work at many nodes, and what comes of it.
+//! Work at many nodes, and the collection of its results.
 //!
-//! It is all begun at once, by the worker that calls it, and so follows what this node has sent before: between a pair of
-//! nodes messages arrive in order. A loop like `join_all` would let a thief begin some, which would send them by another way.
+//! The worker that makes the call sends all messages itself, at once. So they follow this node's earlier messages:
+//! between a pair of nodes messages arrive in order. A loop like `join_all` would let a thief send some messages, by
+//! another path.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,12 +16,12 @@ use crate::task::frame::{BodyFrame, Delivered, Payload, Place, quietly};
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
 
-/// Does all of these, each at its node, and delivers what comes of them, in their order. At most one is for this node.
+/// Runs each work at its node, and delivers the results in the order of `works`. At most one of them is for this node.
 ///
-/// Whoever calls this task makes its frame, if it starts as one, by [`located::start`](crate::task::located::start).
+/// A caller that starts this task as a frame uses [`located::start`](crate::task::located::start).
 ///
 /// # Panics
-/// With the first panic, in their order, when all have ended.
+/// With the first panic in that order, when all have ended.
 pub(crate) struct Gathered<W> {
     pub(crate) works: Vec<W>,
     pub(crate) place: Place,
@@ -33,10 +34,10 @@ impl<W: Work> Task for Gathered<W> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<W::Output>> {
         let Gathered { mut works, place } = self;
-        // What is to be done here comes last: the others are under way by then.
+        // This node's own work runs last: the others are in progress by then.
         let own = works.iter().position(|work| work.node() == cx.node());
         let own = own.map(|at| (at, works.remove(at)));
-        // SAFETY: `cx` is the current worker's.
+        // SAFETY: `cx` is the current worker's; `gather` waits for a suspended callee.
         let begun = |work| begin(cx, || unsafe { at_home(cx, work, place) });
         let mut branches: Vec<_> = works.into_iter().map(begun).collect();
         if let Some((at, work)) = own {
@@ -46,15 +47,15 @@ impl<W: Work> Task for Gathered<W> {
     }
 }
 
-/// What has ended, or is out.
+/// A call that has ended, or its suspended callee.
 pub(crate) type Branch<V> = Result<Delivered<V>, Child<WorkTask<V>>>;
 
-/// Waits for all that is out, and delivers the values in their order, or the first panic.
+/// Waits for all suspended callees, and delivers the values in order, or the first panic.
 pub(crate) fn gather<V>(cx: Cx, branches: Vec<Branch<V>>) -> Outcome<Vec<V>> {
     poll_in_place(Gathering(branches), cx, BodyFrame::<Gathering<V>>::VTABLE)
 }
 
-/// Begins a call. A panic waits for those that are out.
+/// Begins a call. A panic is kept until the suspended callees have ended.
 pub(crate) fn begin<V>(cx: Cx, call: impl FnOnce() -> Outcome<V>) -> Branch<V> {
     match catch_unwind(AssertUnwindSafe(|| call().open())) {
         Ok(Ok(value)) => Ok(Delivered::Value(value)),
@@ -66,7 +67,7 @@ pub(crate) fn begin<V>(cx: Cx, call: impl FnOnce() -> Outcome<V>) -> Branch<V> {
     }
 }
 
-/// The frame that waits for all.
+/// The body of the frame that waits for all.
 struct Gathering<V>(Vec<Branch<V>>);
 
 impl<V> Unpin for Gathering<V> {}
@@ -74,9 +75,9 @@ impl<V> Unpin for Gathering<V> {}
 impl<V> Future for Gathering<V> {
     type Output = Vec<V>;
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Vec<V>> {
-        // SAFETY: a body is polled by a worker; used within this poll.
+        // SAFETY: only a worker polls a body, and the context is used within this poll only.
         let cx = unsafe { cx() };
-        // While the stack is being given up, nothing goes on here, even if all have ended.
+        // While the stack unwinds to frames, no body proceeds, even if all callees have ended.
         let look = !cx.leaving();
         let out = self.0.iter().filter_map(|branch| branch.as_ref().err().filter(|child| !(look && child.ended())));
         if out.inspect(|child| cx.wait_for(child.frame())).count() > 0 {
@@ -94,7 +95,7 @@ impl<V> Future for Gathering<V> {
             Delivered::Cancelled => Some(Payload::new("work at a node was cancelled")),
         });
         let Some(payload) = panic else { return Poll::Ready(values) };
-        // Nobody sees what else there is, nor its destructors' panics.
+        // No caller sees the other results, nor the panics of their destructors.
         values.into_iter().for_each(|value| quietly(|| drop(value)));
         branches.for_each(|branch| quietly(|| drop(branch)));
         payload.resume()

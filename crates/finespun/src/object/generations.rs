@@ -1,13 +1,14 @@
 //! Generations of table entries: no two objects of a process have the same name.
 //!
-//! A name holds the object's node number, its index in the node's table, and a generation. Tables of several runtimes
-//! have the same node numbers and indices. So the generations of an entry come from one sequence for each node number and
-//! index of the *process*: a name of one runtime equals no name of another, alive or dropped, and the comparison that
-//! finds a freed object's reference stale finds another runtime's reference stale too, at no further price.
+//! A name contains the object's node number, its index in the node's table, and a generation. The tables of several
+//! runtimes have the same node numbers and indices. So the generations of an entry come from one sequence for each node
+//! number and index of the *process*: a name of one runtime equals no name of another, alive or dropped. The comparison
+//! that detects a freed object's reference as stale detects another runtime's reference too, at no further cost.
 //!
-//! A sequence ends at [`GENERATIONS`] and never wraps around: from then on the entry stays empty, in every runtime. So a
-//! process can make 2^38 objects at each node number, over all its runtimes and all its life, of which 2^25 can be alive
-//! at once in a runtime. The sequences take two bytes for each entry that any runtime has had, and are never freed.
+//! A sequence ends at [`GENERATIONS`] and never wraps around: from then on the entry stays empty, in every runtime. So
+//! a process can create 2^38 objects at each node number, over all its runtimes and its whole life, of which 2^25 can
+//! be alive at once in a runtime. The sequences take two bytes for each entry that any runtime has had, and are never
+//! freed.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use crate::process::ProcessMutex;
 /// The last generation given out for each of some consecutive indices; 0 if none has been.
 type Block = &'static [AtomicU16];
 
-/// Indices of the first block, as a power of two. Each later block has as many as all before it, as tables grow.
+/// Indices in the first block, as a power of two. Each later block has as many as all before it, as tables grow.
 const FIRST: u32 = 6;
 
 /// The blocks of each node number.
@@ -32,7 +33,7 @@ pub(super) struct Generations {
     blocks: RefCell<Vec<Block>>,
 }
 
-/// The block of an index, and the place in it.
+/// Returns the block of an index, and the place in it.
 fn place(index: u32) -> (usize, usize) {
     match index.checked_ilog2() {
         Some(log) if log >= FIRST => ((log - FIRST + 1) as usize, (index - (1 << log)) as usize),
@@ -45,7 +46,7 @@ impl Generations {
         Generations { node, blocks: RefCell::new(Vec::new()) }
     }
 
-    /// Prepares for `index`, before [`next`](Generations::next) is asked for it.
+    /// Prepares for `index`, before the first call of [`next`](Generations::next) for it.
     pub(super) fn reach(&self, index: u32) {
         let (block, _) = place(index);
         let mut own = self.blocks.borrow_mut();
@@ -62,12 +63,13 @@ impl Generations {
         own.extend_from_slice(&all[reached..=block]);
     }
 
-    /// Takes the next generation of an entry; `None` if all have been taken.
+    /// Takes the next generation of an entry. Returns `None` if all have been taken.
     pub(super) fn next(&self, index: u32) -> Option<u32> {
         let (block, place) = place(index);
         let last = &self.blocks.borrow()[block][place];
-        // Relaxed, both: only that each is given out once matters. The look keeps the count from running on: each table
-        // passes the end at most once at a time, and there are far fewer runtimes than the type has room for.
+        // Relaxed, both: it only matters that each is given out once. The load keeps the counter from overflowing: each
+        // table passes the end at most once at a time, and a process has far fewer runtimes than the counter has room
+        // for.
         if u32::from(last.load(Ordering::Relaxed)) >= GENERATIONS {
             return None;
         }
@@ -94,7 +96,7 @@ mod tests {
 
     #[test]
     fn tables_of_one_node_number_never_take_the_same_generation() {
-        // No runtime has so many nodes.
+        // No runtime has a node with this number.
         let tables = [Generations::of_node(1 << 20), Generations::of_node(1 << 20)];
         let mut taken = HashSet::new();
         for table in &tables {
@@ -105,7 +107,7 @@ mod tests {
         }
         assert!(taken.len() as u32 >= GENERATIONS - 1);
         assert_eq!((tables[0].next(100), tables[1].next(100)), (None, None));
-        // A table that comes later finds the sequence at its end too.
+        // A table that is created later finds the sequence at its end too.
         let later = Generations::of_node(1 << 20);
         later.reach(100);
         assert_eq!(later.next(100), None);

@@ -1,4 +1,4 @@
-//! What a worker has beside its frames: its nodes, and its mailbox.
+//! A worker's nodes and its mailbox: the part of a worker's state beside its frames.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -21,32 +21,33 @@ use super::table::Table;
 
 /// The nodes of one worker.
 pub(crate) struct Nodes {
-    /// How many nodes there are, on all workers.
+    /// The number of nodes on all workers.
     count: u32,
     worker: u32,
     workers: u32,
-    /// Those of this worker: node n is the (n / workers)th of worker n % workers.
+    /// This worker's tables: node n is the (n / workers)th of worker n % workers.
     tables: Box<[Table]>,
-    /// What a worker without nodes sees.
+    /// The table that a worker without nodes uses.
     nowhere: Table,
     mailbox: Mailbox<Threads<Packet>>,
-    /// A request that is sent when somebody waits for it.
+    /// A request that is deferred until a task waits for it (see [`remote`](super::remote)).
     withheld: RefCell<Option<Box<dyn Withheld>>>,
-    /// Senders of one-way calls that wait for room in the outbox, in their order.
+    /// Senders of one-way calls that wait for room in the outbox, in FIFO order.
     stalled: RefCell<VecDeque<Continuation<()>>>,
-    /// The team knows that there are messages.
+    /// Set once the team knows that messages exist.
     announced: Cell<bool>,
-    /// What a message costs its sender, and its receiver, in addition, in nanoseconds.
+    /// The overhead that a message adds for its sender, and for its receiver, in nanoseconds.
     overhead: u64,
-    /// How long this worker has spent for that, and for whatever else is not counted twice when a time is taken, in nanoseconds.
+    /// The nanoseconds that this worker has spent on that overhead, and on other work that time measurements must
+    /// subtract so that it is not counted twice.
     aside: Cell<u64>,
-    /// Messages in the outbox above which senders wait.
+    /// The number of unsent messages from which senders wait.
     outbox: usize,
-    /// What the caches of this runtime's arrays have decided.
+    /// The decisions of the caches of this runtime's arrays.
     choices: Arc<CacheChoices>,
 }
 
-/// The nodes of each of so many workers.
+/// Creates the hosts of `workers` workers, which share `count` nodes.
 pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel, choices: &Arc<CacheChoices>) -> Vec<Box<dyn Host>> {
     let (workers, count) = (workers as u32, count as u32);
     let nodes = |(worker, mailbox)| {
@@ -72,36 +73,36 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel, choices: &Arc
 }
 
 impl Nodes {
-    /// Spends so many nanoseconds.
+    /// Busy-waits for the given nanoseconds.
     #[cold]
     fn spend(&self, nanoseconds: u64) {
         self.put_aside(overhead::spend(nanoseconds));
     }
 
-    /// Nanoseconds that are not counted by whoever takes a time meanwhile.
+    /// Adds nanoseconds that a time measurement in progress must subtract.
     pub(crate) fn put_aside(&self, nanoseconds: u64) {
         self.aside.set(self.aside.get().saturating_add(nanoseconds));
     }
 
-    /// What has been put aside so far, in nanoseconds.
+    /// Returns the nanoseconds that have been put aside so far.
     pub(crate) fn aside(&self) -> u64 {
         self.aside.get()
     }
 
-    /// What a request and its answer cost their senders and receivers in addition, in nanoseconds.
+    /// Returns the overhead of a request and its answer, for senders and receivers together, in nanoseconds.
     pub(crate) fn overhead_of_request(&self) -> u64 {
         self.overhead.saturating_mul(4)
     }
 
-    /// What the caches of this runtime's arrays have decided.
+    /// Returns the decisions of the caches of this runtime's arrays.
     pub(crate) fn choices(&self) -> &CacheChoices {
         &self.choices
     }
 
-    /// Those of the worker that runs this.
+    /// Returns the nodes of the current worker.
     #[inline]
     pub(crate) fn of<'a>(cx: Cx) -> &'a Nodes {
-        // SAFETY: `attach` has set it, and the team keeps its hosts until the worker has ended.
+        // SAFETY: `attach` has set the pointer, and the team keeps its hosts until the worker has ended.
         unsafe { &*cx.context().here.host.get().cast::<Nodes>() }
     }
 
@@ -109,31 +110,32 @@ impl Nodes {
         self.count
     }
 
-    /// The node that this code runs at. A worker that has no node is a guest of one.
+    /// Returns the node that this code runs at. A worker that has no node counts as a guest of one.
     pub(crate) fn here(&self, cx: Cx) -> u32 {
         if self.tables.is_empty() { self.worker % self.count } else { cx.node() }
     }
 
-    /// Whether there is such a node as an object's name says: it may be another runtime's.
+    /// Returns whether this runtime has the node that an object's name contains. The name may be another runtime's.
     pub(crate) fn knows(&self, name: Name) -> bool {
         name.node() < self.count
     }
 
     /// # Panics
-    /// If there is no such node.
+    /// If the runtime has no such node.
     pub(crate) fn check(&self, node: usize) {
         let nodes = self.count as usize;
         assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
     }
 
-    /// A node of this worker's.
+    /// Returns the table of one of this worker's nodes.
     #[inline]
     pub(crate) fn table(&self, node: u32) -> &Table {
         debug_assert_eq!(node % self.workers, self.worker);
         &self.tables[(node / self.workers) as usize]
     }
 
-    /// Objects have been added to a node of this worker's: if this code runs there, it sees them.
+    /// Called after objects have been added to one of this worker's nodes: refreshes the current view if this code runs
+    /// there.
     #[inline]
     pub(crate) fn added(&self, cx: Cx, node: u32) {
         if cx.node() == node {
@@ -146,24 +148,24 @@ impl Nodes {
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
         cx.send_withheld();
         if self.mailbox.encodes() {
-            // Whole, before there is a place for it: the program's encoders may panic.
+            // Encodes the whole message before taking a place in the fabric: the program's encoders may panic.
             if let Some(message) = Made::encoded(handler) {
-                // SAFETY: not used any more.
+                // SAFETY: the message is neither used nor dropped after the call.
                 unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
             }
         } else {
-            // SAFETY: as above.
+            // SAFETY: the message is neither used nor dropped after the call.
             unsafe { self.post(cx, worker, &ManuallyDrop::new(Made::new(handler))) };
         }
     }
 
-    /// Whether messages to the nodes of this worker travel as those to others do.
+    /// Returns whether messages travel as bytes, in which case messages between this worker's own nodes do so too.
     #[inline]
     pub(crate) fn encodes(&self) -> bool {
         self.mailbox.encodes()
     }
 
-    /// What a message between two nodes costs both, where they are this worker's and there is none.
+    /// Charges sender and receiver for a message between two nodes of this worker for which no message is sent.
     #[inline]
     pub(crate) fn charge(&self) {
         if self.overhead > 0 {
@@ -172,7 +174,7 @@ impl Nodes {
     }
 
     /// # Safety
-    /// The message is moved out: it is not used, and not dropped, afterwards.
+    /// The message is moved out: the caller neither uses nor drops it afterwards.
     #[inline(never)]
     unsafe fn post(&self, cx: Cx, worker: u32, message: &Made) {
         if !self.announced.replace(true) {
@@ -181,32 +183,32 @@ impl Nodes {
         if self.overhead > 0 {
             self.spend(self.overhead);
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller neither uses nor drops `message` afterwards.
         unsafe { self.mailbox.send(worker as usize, message, &cx.context().counters) };
         if worker != self.worker {
             cx.context().scheduler().poke(worker);
         }
     }
 
-    /// Whether those that send without waiting for an answer have to wait for room. They wait as frames, and the worker
-    /// goes on receiving, so nobody waits for ever.
+    /// Returns whether senders of one-way messages have to wait for room. They wait as frames while the worker
+    /// continues to receive, so every wait ends.
     pub(super) fn is_full(&self) -> bool {
         self.mailbox.to_do() >= self.outbox
     }
 
-    /// Somebody waits for room.
+    /// Registers a sender that waits for room.
     pub(super) fn await_room(&self, k: Continuation<()>) {
         self.stalled.borrow_mut().push_back(k);
     }
 
-    /// Keeps a request back until somebody waits for its leaf.
+    /// Defers a request until a task waits for its leaf.
     pub(super) fn withhold(&self, cx: Cx, leaf: FrameRef, request: Box<dyn Withheld>) {
         cx.send_withheld();
         cx.set_withheld(Some(leaf));
         self.withheld.replace(Some(request));
     }
 
-    /// The request that is withheld, if that is its leaf.
+    /// Takes the deferred request, if `leaf` is its leaf.
     pub(super) fn take_withheld(&self, cx: Cx, leaf: FrameRef) -> Option<Box<dyn Withheld>> {
         if cx.withheld() != Some(leaf) {
             return None;
@@ -215,13 +217,13 @@ impl Nodes {
         self.withheld.take()
     }
 
-    /// The worker that hosts a node.
+    /// Returns the worker that hosts a node.
     #[inline]
     pub(crate) fn worker_of(&self, node: u32) -> u32 {
         node % self.workers
     }
 
-    /// The number of this worker.
+    /// Returns the number of this worker.
     #[inline]
     pub(crate) fn worker(&self) -> u32 {
         self.worker
@@ -237,7 +239,7 @@ impl Nodes {
 impl Host for Nodes {
     fn attach(&self, context: &Context) {
         context.here.host.set(std::ptr::from_ref(self).cast());
-        // A worker without nodes is at one that is no object's, but is its own.
+        // A worker without nodes uses its own number as its node, which has no objects.
         context.here.first.set(self.worker);
         self.show(context, self.worker);
     }
@@ -248,7 +250,7 @@ impl Host for Nodes {
 
     #[inline]
     fn any(&self) -> bool {
-        // Who waits for room is to be told when there is some.
+        // Senders that wait for room must be resumed when the outbox has some.
         self.mailbox.any() || !self.stalled.borrow().is_empty()
     }
 
@@ -306,8 +308,8 @@ impl Host for Nodes {
             self.show(context, node as u32 * self.workers + self.worker);
             table.seats.end();
             while let Some((class, object)) = table.take_any() {
-                // A destructor's panic has nowhere to go.
-                // SAFETY: the table owned it.
+                // No caller could receive a panic of a destructor.
+                // SAFETY: the object is of this class, and the table has given it up.
                 quietly(|| unsafe { class.destroy(object) });
             }
         }

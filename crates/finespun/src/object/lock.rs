@@ -1,4 +1,4 @@
-//! Holding an object, for the time of a method that may suspend.
+//! The lock on an object during a method that may suspend.
 
 use std::marker::PhantomData;
 
@@ -9,16 +9,16 @@ use super::table::{self, Access};
 use crate::task::context::{Cx, cx};
 use crate::task::origin::Origin;
 
-/// An object is held for a method that has not begun. Dropped, it ends the hold.
+/// A lock on an object, for a method that has not begun. Dropping it releases the lock.
 ///
-/// A hold travels from who releases to who waited through a continuation, but never leaves its worker.
+/// A `Hold` travels from the releasing method to the waiter through a continuation, but never leaves its worker.
 pub(crate) struct Hold {
     name: Name,
     exclusive: bool,
 }
 
-// SAFETY: what it names is a place in a table; it is used by the worker of that alone: leaves and frames of holds are
-// located ones, or are destroyed by sweeps of that worker.
+// SAFETY: the name refers to a table that only its own worker uses: leaves and frames that contain a `Hold` are
+// located, or are destroyed by sweeps of that worker.
 unsafe impl Send for Hold {}
 
 impl Hold {
@@ -34,14 +34,14 @@ impl Hold {
         self.name.index()
     }
 
-    /// The method begins.
+    /// Begins the method.
     pub(crate) fn begin<M: Method>(self) -> During<M> {
         let name = self.name;
         self.forget();
         During(name, PhantomData)
     }
 
-    /// The hold is ended, or is somebody else's.
+    /// Gives up this value without a release: the lock has been released, or has another owner.
     #[inline]
     pub(crate) fn forget(self) {
         std::mem::forget(self);
@@ -55,36 +55,36 @@ impl Drop for Hold {
     }
 }
 
-/// An object is held, and the method `M` has begun. Dropped, it ends the hold of a method that did not end well: if that could
-/// change the object, it is poisoned.
+/// A lock on an object during the method `M`. Dropping it releases the lock of a method that panicked or was cancelled:
+/// if the method could change the object, the object is poisoned.
 pub(crate) struct During<M: Method>(Name, PhantomData<fn() -> M>);
 
 impl<M: Method> During<M> {
     const EXCLUSIVE: bool = matches!(M::ACCESS, Access::Exclusive);
 
-    /// Holds an object that is free, for a method that begins.
+    /// Locks an object that is free, for a method that begins.
     ///
     /// # Safety
-    /// It has just been found free by [`table::free_here`].
+    /// [`table::free_here`] has just found the object.
     #[inline(always)]
     pub(crate) unsafe fn of_free(cx: Cx, name: Name) -> During<M> {
-        // SAFETY: passed on.
+        // SAFETY: the caller has just found the object by `free_here`.
         unsafe { table::hold_free(cx, name, Self::EXCLUSIVE) };
         During(name, PhantomData)
     }
 
-    /// The method has suspended: now others may see that it holds the object.
+    /// Called when the method has suspended: records for reports that it holds the object.
     pub(crate) fn suspends(&self, cx: Cx) {
         Nodes::of(cx).table(self.0.node()).held_by(self.0, M::ORIGIN);
     }
 
-    /// The method has ended, on the stack.
+    /// Releases the lock when the method has ended on the stack.
     ///
     /// # Safety
     /// The worker is at the object's node.
     #[inline(always)]
     pub(crate) unsafe fn end_here(self, cx: Cx) {
-        // SAFETY: passed on; it is held.
+        // SAFETY: the caller guarantees that the worker is at the object's node, and `self` is the lock, in this mode.
         if unsafe { table::release_here(cx, self.0, Self::EXCLUSIVE) } {
             std::mem::forget(self);
         } else {
@@ -92,7 +92,7 @@ impl<M: Method> During<M> {
         }
     }
 
-    /// The method has ended.
+    /// Releases the lock when the method has ended.
     #[cold]
     #[inline(never)]
     pub(crate) fn end(self) {
@@ -109,17 +109,17 @@ impl<M: Method> Drop for During<M> {
 }
 
 fn release(name: Name, exclusive: bool, poison: bool, method: Option<&'static Origin>) {
-    // SAFETY: a hold stays on the worker of the object; used at once.
+    // SAFETY: a lock stays on the worker of its object, and the context is used at once.
     let cx = unsafe { cx() };
     assert!(cx.hosts(name.node()), "a hold stays on its worker");
     Nodes::of(cx).table(name.node()).release(name.index(), exclusive, poison, method);
 }
 
-/// Somebody stands in line. Dropped, it makes way for those behind.
+/// A place in an object's wait queue. Dropping it lets later waiters proceed.
 pub(crate) struct InLine(pub(crate) Name);
 
 impl InLine {
-    /// It has been served.
+    /// Gives up the place: its request has been served.
     pub(crate) fn served(self) {
         std::mem::forget(self);
     }
@@ -128,7 +128,8 @@ impl InLine {
 impl Drop for InLine {
     #[cold]
     fn drop(&mut self) {
-        // SAFETY: in a located frame, on the worker of the object; used at once.
+        // SAFETY: this is in a located frame, which only the worker of the object destroys; the context is used at
+        // once.
         let nodes = Nodes::of(unsafe { cx() });
         let table = nodes.table(self.0.node());
         if table.lives(self.0) {

@@ -1,17 +1,18 @@
-//! Objects that live somewhere, and calls that find them.
+//! Objects with a home node, and calls that reach them.
 //!
-//! An object lives on one *node*, which is one worker's, and is known everywhere by its [`Ref`]. Calling a method through
-//! that runs the method where the object lives: on this stack if that is here and nobody holds the object, else by an
-//! active message (hybrid-execution-model, section 3.3; concert-runtime-mechanisms, sections 2 and 4).
+//! An object lives on one *node*, which belongs to one worker, and is known everywhere by its [`Ref`]. A method called
+//! through a reference runs where the object lives: on the caller's stack if that is this node and the object is
+//! unlocked, otherwise by an active message (hybrid-execution-model, section 3.3; concert-runtime-mechanisms, sections
+//! 2 and 4).
 //!
-//! Here live the name space ([`reference`], [`class`], [`table`]), objects' implicit locks ([`table`] too: they are words
-//! of the same entries; [`generations`]), calls ([`call`], [`checked`]), work done on another node and its answer ([`remote`]), on many
-//! ([`gathering`], [`place`]), making and dropping objects ([`create`], [`array`]), and what a worker has of all that
-//! ([`host`]).
+//! The submodules: the name space ([`reference`], [`class`], [`table`], [`generations`]), objects' implicit locks (also
+//! [`table`]: they are words of the same entries), calls ([`call`], [`checked`]), work on another node and its answer
+//! ([`remote`]), on many nodes ([`gathering`], [`place`]), creating and dropping objects ([`create`], [`array`]), and a
+//! worker's part of all that ([`host`]).
 //!
-//! **Only the worker of a node touches its objects, their entries and their locks**, so none of that is atomic. A frame
-//! that holds a reference into an object is a located one (`task::located`), which runs nowhere else. What crosses
-//! workers is messages.
+//! **Only the worker of a node accesses its objects, their entries and their locks**, so none of that is atomic. A
+//! frame that holds a reference into an object is located (`task::located`) and runs on no other worker. Only messages
+//! cross workers.
 
 mod answering;
 pub(crate) mod array;
@@ -37,9 +38,10 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::task::context::try_cx;
 
-/// What may travel between nodes: arguments and results of objects' methods, and objects that are made elsewhere.
+/// A value that can travel between nodes: arguments and results of objects' methods, and objects that are created
+/// remotely.
 ///
-/// Implemented for all that serde can encode and that may move to another thread.
+/// Implemented for every type that serde can encode and that may move to another thread.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot travel between nodes",
     note = "derive `serde::Serialize` and `serde::Deserialize` for it, and own what it borrows"
@@ -47,7 +49,8 @@ use crate::task::context::try_cx;
 pub trait Portable: Send + Serialize + DeserializeOwned + 'static {}
 impl<T: Send + Serialize + DeserializeOwned + 'static> Portable for T {}
 
-/// The node that this code runs at: an object's home in its methods, the first of the worker's nodes in other tasks.
+/// Returns the node that this code runs at: an object's home in its methods, the first of the worker's nodes in other
+/// tasks.
 ///
 /// # Panics
 /// Outside a task.
@@ -56,7 +59,7 @@ pub fn here() -> usize {
     host::Nodes::of(cx).here(cx) as usize
 }
 
-/// How many nodes there are: they are numbered from 0.
+/// Returns the number of nodes, which are numbered from 0.
 ///
 /// # Panics
 /// Outside a task.

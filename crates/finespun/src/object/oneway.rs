@@ -1,4 +1,4 @@
-//! Calls that nobody waits for: one-way calls, and calls that answer somebody else.
+//! Calls whose caller does not wait: one-way calls, and calls that answer another task.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -16,16 +16,16 @@ use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
 impl<M: Method> Call<M> {
-    /// The same call, for which nobody waits: a task that ends when the call is on its way, or, if the object is here, when
-    /// the method has ended or has suspended. What the method delivers is dropped.
+    /// Makes the call one-way: a task that ends when the call has been sent, or, if the object is at this node, when
+    /// the method has ended or suspended. The method's result is dropped.
     ///
-    /// The call belongs to the run: [`quiesce`](crate::quiesce) waits for all such calls, and when the run's root has
-    /// ended, those that have not are cancelled. If such a call fails (the method panics, the object is gone), the run
-    /// is cancelled, and ends with that panic.
+    /// The call belongs to the run: [`quiesce`](crate::quiesce) waits for all one-way calls, and when the run's root
+    /// has ended, the unfinished ones are cancelled. If a one-way call fails (the method panics, the object has been
+    /// dropped), the run is cancelled, and ends with that panic.
     ///
     /// A task that sends faster than the receivers take waits here, as a frame, while its worker goes on receiving. So
-    /// memory is bounded by the outboxes ([`Builder::outbox`](crate::Builder::outbox)) and a frame for each task or method
-    /// that has begun (concert-runtime-mechanisms, section 4.3).
+    /// memory is bounded by the outboxes ([`Builder::outbox`](crate::Builder::outbox)) and a frame for each task or
+    /// method that has begun (concert-runtime-mechanisms, section 4.3).
     ///
     /// ```
     /// use finespun::prelude::*;
@@ -70,7 +70,8 @@ pub struct Oneway<M: Method> {
     place: Place,
 }
 
-/// The compiler of tasks takes this for one that keeps nothing but the call, and rustc sees that it is.
+/// An identity function. The compiler of `#[task]` emits it around an operand spelled like this library's `oneway`,
+/// which stores nothing but the call; its type makes rustc verify that the method is this library's.
 #[inline(always)]
 pub fn oneway<M: Method>(call: Oneway<M>) -> Oneway<M> {
     call
@@ -91,21 +92,21 @@ impl<M: Method> Task for Oneway<M> {
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let (nodes, name) = (Nodes::of(cx), self.call.target().name());
         if name.node() == cx.node() || !nodes.knows(name) {
-            // A name of no node is an error, which is found out as here.
-            // SAFETY: passed on; the call owns what it needs.
+            // A name whose node this runtime does not have is an error, which the call itself reports.
+            // SAFETY: the caller opens the outcome and awaits a suspended callee; the call borrows nothing.
             return unsafe { aside(cx, None, self.call) };
         }
         if !nodes.is_full() {
             self.send(cx);
-            // SAFETY: the call protocol.
+            // SAFETY: the value is this call's own outcome, as the call protocol requires.
             return unsafe { Outcome::done(()) };
         }
         cx.context().counters.sends_stalled.add(1);
         let room = suspend_at(self.place, |k: Continuation<()>| nodes.await_room(k));
-        // SAFETY: passed on.
+        // SAFETY: `cx` is the current worker's, and the child is awaited below.
         match unsafe { call(cx, room.forced()) }.open() {
             Ok(()) => unreachable!("forced to wait"),
-            // SAFETY: the body takes its entry first, and waits at once.
+            // SAFETY: the body takes its entry first, then waits, with no user code in between.
             Err(child) => unsafe {
                 fallback_here((child, self), |enter: Enter<_>| async move {
                     let (child, send) = enter.take();
@@ -116,18 +117,18 @@ impl<M: Method> Task for Oneway<M> {
         }
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
 impl<T: Portable> Continuation<T> {
-    /// Calls `task` with this continuation as its reply destination: what the task delivers resolves it, and so does its
-    /// panic. The caller does not wait for that, but goes on when the task has ended or has suspended.
+    /// Calls `task` with this continuation as its reply destination: the task's value, or its panic, resolves the
+    /// continuation. The caller does not wait for that, but continues when the task has ended or suspended.
     ///
-    /// The call belongs to the caller's run, as a one-way call does: when that has ended before the task, the continuation
-    /// is dropped. If the task is a call of an object elsewhere, or ends in one, that answers directly to who waits: the
+    /// The call belongs to the caller's run, as a one-way call does: if the run ends before the task, the continuation
+    /// is dropped. If the task is a call of a remote object, or ends in one, that call answers the waiter directly: the
     /// papers' calls with an explicit continuation (hybrid-execution-model, section 3.2.2).
     ///
     /// ```
@@ -173,21 +174,22 @@ where
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
-        // SAFETY: passed on; the task owns what it needs.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee; the task borrows nothing.
         unsafe { aside(cx, Some(self.k), self.task) }
     }
 }
 
-/// As [`suspend`](crate::suspend), for a body that is a task: calls what `body` makes with the continuation of this wait,
-/// and waits until somebody resolves that. Of the task itself nobody waits for the end; if it panics, the run ends with that.
+/// Like [`suspend`](crate::suspend), for a body that is a task: calls the task that `body` makes with the continuation
+/// of this wait, and waits until the continuation is resolved. The end of the task itself is not awaited; if the task
+/// panics, the run ends with that panic.
 ///
-/// So a continuation is sent as an argument to an object, which resolves it, or keeps it, or sends it on:
+/// So a continuation can be sent as an argument to an object, which resolves it, keeps it, or sends it on:
 ///
 /// ```
 /// use finespun::prelude::*;
 /// use finespun::suspend_with;
 ///
-/// /// Lets nobody pass before all have come.
+/// /// Lets no task pass before all have arrived.
 /// struct Barrier {
 ///     parties: usize,
 ///     arrived: Vec<Continuation<()>>,
@@ -252,16 +254,17 @@ where
         let wait = suspend_at(self.place, |k| {
             let task = (self.body)(k);
             let reply = Reply { home: ANY, k: None };
-            // SAFETY: `cx` is the current worker's; the task owns what it needs.
+            // SAFETY: `cx` is the current worker's, `deliver` opens the outcome and awaits a callee, and the task
+            // borrows nothing.
             cx.in_run(|| unsafe { deliver(cx, reply, |cx| call_guarded(cx, task).into_outcome()) });
         });
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { wait.call(cx) }
     }
 }
 
-/// Calls a task whose value goes to `k`. Its caller goes on when it has left the stack. It belongs to the run: the caller's group
-/// does not wait for it.
+/// Calls a task whose value resolves `k`. The caller continues when the task has ended or suspended. The task belongs
+/// to the run: the caller's group does not wait for it.
 ///
 /// # Safety
 /// As [`Task::call`]; the task borrows nothing.
@@ -270,13 +273,14 @@ where
     Tk: Task,
     Tk::Output: Portable,
 {
-    // SAFETY: passed on.
+    // SAFETY: `deliver` opens the outcome and awaits a suspended callee; the caller guarantees that the task borrows
+    // nothing.
     cx.in_run(|| unsafe { deliver(cx, Reply { home: ANY, k }, |cx| call_guarded(cx, task).into_outcome()) });
     if !cx.leaving() {
-        // SAFETY: the call protocol.
+        // SAFETY: the value is this call's own outcome, as the call protocol requires.
         return unsafe { Outcome::done(()) };
     }
-    // The stack is being given up: the caller goes on when its turn comes.
+    // The stack unwinds to frames: the caller continues when the scheduler runs this ready frame.
     let turn = BodyFrame::make(cx, std::future::ready(()));
     cx.make_ready(turn);
     Outcome::suspended(turn)

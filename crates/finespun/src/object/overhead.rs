@@ -1,13 +1,14 @@
-//! What a message costs its sender and its receiver beyond what it takes: `Builder::overhead`.
+//! The artificial overhead of messages for senders and receivers: `Builder::overhead`.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Spends so much time, with this worker doing nothing else. Returns how much it was, in nanoseconds.
+/// Busy-waits for the given time. Returns the time spent, in nanoseconds.
 ///
-/// Right on average to a few nanoseconds, from two reads of the clock on: what these take themselves is part of it. Between entry
-/// and end there is one read more than the clock shows, and the last one comes late by half a read.
+/// Accurate on average to a few nanoseconds for any time in which the clock can be read twice; the reads count as part
+/// of the time. From entry to end the call takes one read longer than the clock shows, and the last read is late by
+/// half a read on average.
 #[cold]
 #[inline(never)]
 pub(super) fn spend(nanoseconds: u64) -> u64 {
@@ -22,7 +23,7 @@ pub(super) fn spend(nanoseconds: u64) -> u64 {
     }
 }
 
-/// How long a read of the clock takes, in nanoseconds: found out once per process.
+/// Returns the time for one read of the clock, in nanoseconds. Measured once per process.
 fn read_time() -> u64 {
     const READS: u32 = 100;
     static TIME: OnceLock<u64> = OnceLock::new();
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_spent_is_what_was_asked_for() {
+    fn spending_takes_the_requested_time() {
         const TIMES: u32 = 1000;
         for nanoseconds in [200, 500, 1000, 10_000] {
             let all = |_| {
@@ -51,7 +52,7 @@ mod tests {
                 }
                 (start.elapsed() / TIMES).as_nanos() as u64
             };
-            // Nothing makes it shorter; what else the machine does makes it longer.
+            // No disturbance makes the time shorter; other activity of the machine makes it longer.
             let least = (0..50).map(all).min().unwrap_or(0);
             assert!(least >= nanoseconds - nanoseconds / 10 && least <= nanoseconds * 2, "{least} for {nanoseconds}");
         }

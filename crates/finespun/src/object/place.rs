@@ -1,4 +1,4 @@
-//! Tasks that run at a given node, and at all of them.
+//! Tasks that run at a given node, or at all of them.
 
 use std::panic::Location;
 
@@ -15,15 +15,15 @@ use crate::task::frame::{FrameRef, Place};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
-/// The node where an object lives: `near(r).call(task, argument)` runs a task there.
+/// Returns the node where an object lives: `near(r).call(task, argument)` runs a task there.
 pub fn near<T>(object: Ref<T>) -> On {
     on(Ref::node(object))
 }
 
 impl On {
-    /// Calls a task at this node: what `call`, which captures nothing, makes of the argument. It is called there, and does
-    /// there what it does without a pause; when it has become a frame, it may go on elsewhere, unless it is a method of an
-    /// object.
+    /// Calls a task at this node: the task that `call`, which captures nothing, makes from the argument. The task
+    /// begins there, and stays until it first suspends. When it has become a frame, it may continue at another node,
+    /// unless it is a method of an object.
     ///
     /// ```
     /// use finespun::prelude::*;
@@ -42,7 +42,7 @@ impl On {
     /// ```
     ///
     /// # Panics
-    /// If there is no such node; with the panic of the task.
+    /// If the node does not exist; with the panic of the task.
     #[track_caller]
     pub fn call<A, F, Tk>(self, call: F, argument: A) -> CallAt<F, A>
     where
@@ -79,12 +79,12 @@ where
     unsafe fn call(self, cx: Cx) -> Outcome<Tk::Output> {
         let CallAt { node, place, .. } = self;
         Nodes::of(cx).check(node);
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { remote::at_home(cx, self, place) }
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        // Whatever it is called from, it is at a node: until it has been sent to its own, that one.
+        // Until it has been sent to its own node, the frame is located at the node of its caller.
         located::start(cx, self)
     }
 }
@@ -100,7 +100,7 @@ where
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         let (node, argument) = from.value()?;
-        // SAFETY: this message was made with an `F`.
+        // SAFETY: the type of this message shows that its sender had an `F`.
         Ok(CallAt { node, call: unsafe { again() }, argument, place: Location::caller() })
     }
 }
@@ -119,14 +119,15 @@ where
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<Tk::Output> {
-        // Not guarded: it begins here, whatever the worker is wanted for. It looks itself before its first call.
-        // SAFETY: passed on.
+        // Not guarded: the task begins here even if the guard has been tripped. The task itself checks before its first
+        // call.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { (self.call)(self.argument).call(cx) }
     }
 }
 
-/// Calls a task at every node, each with a copy of the argument, and delivers what they deliver, by node: a broadcast, and
-/// what is left of a reduction is to fold that.
+/// Calls a task at every node, each with a copy of the argument, and delivers the results by node: a broadcast. A fold
+/// over the results makes it a reduction.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -182,13 +183,13 @@ where
         let Everywhere { call, argument, place } = self;
         let at = |node| CallAt { node, call, argument: argument.clone(), place };
         let works = (0..Nodes::of(cx).count() as usize).map(at).collect();
-        // While nothing is out: its destructor may panic.
+        // Dropped before any call is in progress, because the destructor may panic.
         drop(argument);
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { Gathered { works, place }.call(cx) }
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }

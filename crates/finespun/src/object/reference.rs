@@ -1,4 +1,4 @@
-//! References: names of objects, good everywhere.
+//! References: names of objects, valid everywhere.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -18,23 +18,23 @@ use super::create::Dropping;
 /// Only generated code implements it: `Methods` must be a transparent struct of a `Ref<Self>`.
 #[diagnostic::on_unimplemented(message = "`{Self}` is no object", note = "mark its `impl` block with `#[object]`")]
 pub unsafe trait Object: Sized + 'static {
-    /// What a reference offers: the type's methods, as tasks.
+    /// The struct that a reference dereferences to: the type's methods, as tasks.
     #[doc(hidden)]
     type Methods;
     /// The type's name as its author wrote it.
     #[doc(hidden)]
     const NAME: &'static str;
-    /// Shared methods need not wait behind exclusive ones that wait.
+    /// Whether shared requests overtake queued exclusive ones.
     #[doc(hidden)]
     const READERS_FIRST: bool;
-    /// What is read without a lock.
+    /// The values of the `#[constant]` methods, which are read without a lock.
     #[doc(hidden)]
     type Constants: 'static;
     #[doc(hidden)]
     fn constants(&self) -> Self::Constants;
 }
 
-/// An object, as it lies in memory.
+/// An object in memory, with its constants.
 #[repr(C)]
 pub(crate) struct Whole<T: Object> {
     object: T,
@@ -47,51 +47,51 @@ impl<T: Object> Whole<T> {
     }
 }
 
-/// What an object's `#[constant]` methods have given.
+/// Returns the values of an object's `#[constant]` methods.
 ///
 /// # Safety
-/// It is an object, and lives as long as the reference. It may be held.
+/// `object` is an object that outlives the reference. It may be locked.
 #[inline(always)]
 pub unsafe fn constants<'a, T: Object>(object: NonNull<T>) -> &'a T::Constants {
-    // SAFETY: it lies in a `Whole`, of which nobody changes this part.
+    // SAFETY: the object is the first field of a `Whole`, whose `constants` no code changes.
     unsafe { &(*object.cast::<Whole<T>>().as_ptr()).constants }
 }
 
 /// The name of an object of type `T`, which lives on some node: a small value that can be copied, compared, stored in
 /// other objects and sent anywhere.
 ///
-/// Its methods are those of `T`, as tasks: `r.position().await` runs `position` where the object lives. A reference does
-/// not keep its object alive. One whose object has been dropped is *stale*: calls through it are errors, never calls of
-/// another object, since places are used again under another generation. The same holds for a reference of another
-/// runtime, also when that has been dropped: no two objects of a process have the same name.
+/// Its methods are `T`'s methods, as tasks: `r.position().await` runs `position` where the object lives. A reference
+/// does not keep its object alive. After its object has been dropped it is *stale*: calls through it are errors, never
+/// calls of another object, because a table entry is reused only with another generation. A reference of another
+/// runtime is also stale, even after that runtime has been dropped: no two objects of a process have the same name.
 ///
-/// Functions of references themselves are associated ones, so that they hide no method: [`Ref::node`], [`Ref::free`].
-/// It is 8 bytes, and so is an `Option` of it.
+/// Functions of references themselves are associated functions, so that they hide no method: [`Ref::node`],
+/// [`Ref::free`]. A `Ref` takes 8 bytes, and so does an `Option<Ref<T>>`.
 #[repr(transparent)]
 pub struct Ref<T> {
     name: Name,
-    /// Invariant: what one writes into the object another reads.
+    /// Invariant in `T`: a value that one reference writes into the object, another may read.
     object: PhantomData<fn(T) -> T>,
 }
 
-/// A reference, whatever it is to: the word of its object's entry while that is free.
+/// An untyped reference: the word of its object's entry while the object is free.
 ///
-/// From above: high part of the generation (10 bits), node (16), class (9), index in the node's table (25), low part of
-/// the generation (3), mark (1, never set in a name). So the index, under a mask, is the entry's place in bytes; and a
-/// name is never zero, since no class is. The generations of an entry are one sequence in the whole process
-/// ([`super::generations`]), so a name is one object's, whatever its runtime.
+/// From the top: high part of the generation (10 bits), node (16), class (9), index in the node's table (25), low part
+/// of the generation (3), mark (1, never set in a name). So the masked index is the entry's offset in bytes, and a name
+/// is never zero, since no class number is. The generations of an entry form one sequence in the whole process
+/// ([`super::generations`]), so a name belongs to one object, whatever its runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub(crate) struct Name(NonZeroU64);
 
-/// The size of an entry, as a power of two.
+/// The size of an entry in bytes, as a power of two.
 pub(crate) const ENTRY: u32 = 4;
-/// How many objects a node has room for, as a power of two.
+/// The maximal number of objects of a node, as a power of two.
 pub(crate) const OBJECTS: u32 = 25;
-/// How many classes there are at most, with the one that is none, as a power of two.
+/// The maximal number of classes, including 0, which means no class, as a power of two.
 pub(crate) const CLASSES: u32 = 9;
 const NODES: u32 = 16;
-/// Bits of the generation below the index, and in all.
+/// Bits of the generation below the index.
 const LOW: u32 = ENTRY - 1;
 /// The last generation.
 pub(crate) const GENERATIONS: u32 = (1 << (64 - 1 - NODES - CLASSES - OBJECTS)) - 1;
@@ -100,7 +100,7 @@ const CLASS_AT: u32 = ENTRY + OBJECTS;
 const NODE_AT: u32 = CLASS_AT + CLASSES;
 const HIGH_AT: u32 = NODE_AT + NODES;
 
-/// A word with these parts, without a mark. It is the name of an object if the class is one.
+/// Returns an unmarked word of these parts. It is the name of an object if `class` is not 0.
 pub(crate) fn word(class: u32, node: u32, generation: u32, index: u32) -> u64 {
     u64::from(generation >> LOW) << HIGH_AT
         | u64::from(node) << NODE_AT
@@ -109,18 +109,18 @@ pub(crate) fn word(class: u32, node: u32, generation: u32, index: u32) -> u64 {
         | u64::from(generation & ((1 << LOW) - 1)) << 1
 }
 
-/// The generation in a word, or in one that is marked.
+/// Returns the generation in a word, marked or not.
 pub(crate) fn generation(word: u64) -> u32 {
     ((word >> HIGH_AT) as u32) << LOW | (word >> 1) as u32 & ((1 << LOW) - 1)
 }
 
-/// The class in a word, or in one that is marked.
+/// Returns the class in a word, marked or not.
 pub(crate) fn class(word: u64) -> u32 {
     (word >> CLASS_AT) as u32 & ((1 << CLASSES) - 1)
 }
 
 impl Name {
-    /// The name that an entry's word is without its mark, if that is the word of an object.
+    /// Returns the name in an entry's word, ignoring the mark, if the entry has an object.
     pub(crate) fn of_word(word: u64) -> Option<Name> {
         if class(word) == 0 { None } else { NonZeroU64::new(word & !1).map(Name) }
     }
@@ -130,7 +130,7 @@ impl Name {
         self.0.get()
     }
 
-    /// The number of its class in this process.
+    /// Returns the number of the object's class in this process.
     pub(crate) fn class(self) -> u32 {
         class(self.word())
     }
@@ -151,7 +151,7 @@ impl Name {
 }
 
 impl<T> Ref<T> {
-    /// The caller says that the name is that of a `T`.
+    /// Makes a typed reference. The caller must make sure that `name` can only name a `T`.
     pub(crate) fn new(name: Name) -> Ref<T> {
         Ref { name, object: PhantomData }
     }
@@ -161,14 +161,14 @@ impl<T> Ref<T> {
         self.name
     }
 
-    /// The node that the object lives on.
+    /// Returns the node that the object lives on.
     pub fn node(this: Ref<T>) -> usize {
         this.name().node() as usize
     }
 }
 
 impl<T: Object> Ref<T> {
-    /// Drops the object, once all calls that came before have ended; later ones are errors.
+    /// Drops the object, once all earlier calls have ended. Later calls are errors.
     ///
     /// # Panics
     /// If the object has been dropped already; with a panic of its destructor.
@@ -182,7 +182,7 @@ impl<T: Object> Deref for Ref<T> {
     type Target = T::Methods;
     #[inline(always)]
     fn deref(&self) -> &T::Methods {
-        // SAFETY: `Methods` is a transparent struct of a `Ref<T>`, as `Object` demands.
+        // SAFETY: `Methods` is a transparent struct of a `Ref<T>`, as `Object` requires.
         unsafe { &*std::ptr::from_ref(self).cast() }
     }
 }
@@ -208,7 +208,7 @@ impl<T> PartialOrd for Ref<T> {
     }
 }
 
-/// By node, then in the order of creation as long as nothing is dropped.
+/// Ordered by node, then in the order of creation as long as no object is dropped.
 impl<T> Ord for Ref<T> {
     fn cmp(&self, other: &Ref<T>) -> std::cmp::Ordering {
         let key = |name: Name| (name.node(), name.index(), name.word());
@@ -230,13 +230,13 @@ impl<T> fmt::Debug for Ref<T> {
     }
 }
 
-/// A type's name without the path in front.
+/// Returns a type's name without its path.
 pub(crate) fn short(name: &str) -> &str {
     let end = name.find('<').unwrap_or(name.len());
     &name[name[..end].rfind("::").map_or(0, |at| at + 2)..]
 }
 
-/// What a reference is outside its process: the tag of its class, which is the same in all, and its word without the
+/// A reference outside its process: the tag of its class, which is the same in all processes, and its word without the
 /// class.
 #[derive(Serialize, Deserialize)]
 struct Abroad(u32, u64);
@@ -253,7 +253,8 @@ impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ref<T>, D::Error> {
         let Abroad(tag, bare) = Abroad::deserialize(deserializer)?;
         let known = Class::of::<T>();
-        // What is in the table has the number of its class, so a name with this one finds a `T` or nothing.
+        // The table contains only words with a process's own class numbers, so a name with this class finds a `T` or
+        // nothing.
         match Name::of_word(bare | word(known.number, 0, 0, 0)) {
             Some(name) if tag == known.tag && class(bare) == 0 && bare & 1 == 0 => Ok(Ref::new(name)),
             _ => Err(D::Error::custom(format_args!("this is no reference to `{}`", known.name))),

@@ -1,4 +1,4 @@
-//! Work that is done on another node, and its answer.
+//! Work that runs on another node, and its answer.
 //!
 //! ```text
 //!   caller's worker                                    the node's worker
@@ -6,18 +6,19 @@
 //!   leaf <- Continuation --- Request ----------------> runs the work on its stack
 //!                                                        ended: answers at once
 //!   leaf <--------------------------------- Answer       suspended: a frame waits for it, and answers
-//!   the caller goes on                                   ends in a request of its own: that is handed the answer
+//!   the caller resumes                                   ends in its own request: forwards the reply to that
 //! ```
 //!
-//! The wrappers of hybrid-execution-model, section 3.3: the method runs straight from the message, and only if it blocks
-//! is there a frame. The answer goes to the worker whose leaf it is, as a message of its own, so that a waiting task is
-//! made ready by the worker that runs it and no address is followed by anybody else.
+//! These are the wrappers of hybrid-execution-model, section 3.3: the method runs straight from the message, and gets a
+//! frame only if it blocks. The answer is a separate message to the worker that owns the leaf. So a worker resumes only
+//! its own waiting tasks, and follows only its own addresses.
 //!
-//! *Forwarding.* While work that a message has begun is on the stack, a request of its own is *withheld*: made, but not
-//! sent before somebody waits for its leaf, or the worker sends something else. Work whose last await is a call returns
-//! the leaf of that call as it is; so if what comes back to [`deliver`] is the leaf of the withheld request, nobody in
-//! between waits for it, and the request goes out with the first caller's continuation in place of its own. A chain of
-//! such calls over many nodes answers once, and none of those nodes keeps a frame (hybrid-execution-model, section 3.2.2).
+//! *Forwarding.* While work that a message has begun is on the stack, a request that the work makes is *deferred*
+//! (`Withheld`): it is not sent until a task waits for its leaf, or the worker sends another message. Work whose last
+//! await is a call returns the leaf of that call unchanged. So if [`deliver`] gets the leaf of the deferred request, no
+//! task in between waits for it, and the request is sent with the first caller's continuation in place of its own. A
+//! chain of calls over many nodes then needs one answer, and none of those nodes keeps a frame (hybrid-execution-model,
+//! section 3.2.2).
 
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,30 +37,30 @@ use crate::task::origin::{self, pack};
 use crate::task::outcome::{Child, Outcome};
 use crate::task::suspend::{Continuation, suspend_beneath};
 
-/// Something that is done at a node.
+/// Work to run at a given node.
 pub(crate) trait Work: Wire + Send + 'static {
-    /// What comes of it.
+    /// The result type.
     type Output: Portable;
 
-    /// The node.
+    /// Returns the node.
     fn node(&self) -> u32;
 
-    /// Does it, at the node.
+    /// Runs the work, at its node.
     ///
     /// # Safety
     /// As [`Task::call`]; `cx` is at the node.
     unsafe fn run(self, cx: Cx) -> Outcome<Self::Output>;
 }
 
-/// Where an answer goes.
+/// The destination of an answer.
 pub(crate) struct Reply<T> {
-    /// The worker whose leaf it is, or [`ANY`].
+    /// The worker that owns the continuation's leaf, or [`ANY`].
     pub(super) home: u32,
-    /// Nothing if nobody wants to know.
+    /// `None` if no task waits for the answer.
     pub(super) k: Option<Continuation<T>>,
 }
 
-/// Whoever has the answer resolves the continuation.
+/// A `Reply::home`: the worker that has the answer resolves the continuation itself.
 pub(super) const ANY: u32 = u32::MAX;
 
 /// Sends the work to its node, and waits for the answer.
@@ -77,35 +78,36 @@ pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<
             nodes.send(cx, nodes.worker_of(request.work.node()), request);
         }
     });
-    // SAFETY: passed on.
+    // SAFETY: the caller opens the outcome and awaits a suspended callee.
     unsafe { wait.forced().call(cx) }
 }
 
-/// Does the work, if this is its node; else sends it there, and waits for the answer.
+/// Runs the work directly if this is its node; otherwise sends it there, and waits for the answer.
 ///
 /// # Safety
 /// As [`Task::call`].
 #[inline]
 pub(crate) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<W::Output> {
     if work.node() == cx.node() {
-        // SAFETY: passed on; here.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee; `cx` is at the work's node.
         return unsafe { work.run(cx) };
     }
-    // SAFETY: passed on.
+    // SAFETY: the caller opens the outcome and awaits a suspended callee.
     unsafe { request(cx, work, place) }
 }
 
-/// Sends the work to its node, and asks for no answer.
+/// Sends the work to its node, without asking for an answer.
 pub(super) fn tell<W: Work>(cx: Cx, work: W) {
     let nodes = Nodes::of(cx);
     let request = Request { group: cx.run(), home: ANY, k: None, work };
     nodes.send(cx, nodes.worker_of(request.work.node()), request);
 }
 
-/// Work on its way, and its [`Reply`]: flat, for a call with 16 bytes of arguments to lie in one cache line.
+/// A message with work and its [`Reply`]. The fields are flat so that a call with 16 bytes of arguments fits in one
+/// cache line.
 struct Request<W: Work> {
-    /// What it is done for: the caller's group. It does not end before the caller has its answer; for a request that nobody waits
-    /// for, the run.
+    /// The group that the work belongs to: the caller's, which does not end before the caller has its answer. For a
+    /// one-way request, the run.
     group: u32,
     home: u32,
     k: Option<Continuation<W::Output>>,
@@ -117,11 +119,11 @@ pub(super) trait Withheld {
     /// Sends it.
     fn send(self: Box<Self>, cx: Cx);
 
-    /// Sends it with another reply: nobody waits for its own.
+    /// Sends it with another reply, because no task waits for its own continuation.
     ///
     /// # Safety
-    /// `leaf` is nothing or what [`Continuation::into_leaf`] gave of a continuation of the request's own output, which is
-    /// given up; the leaf of the request's own continuation has been left by [`Child::unwaited`].
+    /// `leaf` is `None`, or was returned by [`Continuation::into_leaf`] for a continuation of the request's output type
+    /// and is given up; the caller has released the leaf of the request's own continuation by [`Child::unwaited`].
     unsafe fn redirect(self: Box<Self>, cx: Cx, home: u32, leaf: Option<FrameRef>);
 }
 
@@ -132,7 +134,7 @@ impl<W: Work> Withheld for Request<W> {
     }
 
     unsafe fn redirect(mut self: Box<Self>, cx: Cx, home: u32, leaf: Option<FrameRef>) {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that `leaf` is the leaf of a continuation of this output type, and gives it up.
         let k = leaf.map(|leaf| unsafe { Continuation::from_leaf(leaf) });
         self.home = home;
         if let Some(own) = std::mem::replace(&mut self.k, k) {
@@ -142,7 +144,7 @@ impl<W: Work> Withheld for Request<W> {
     }
 }
 
-/// The type of a child that some work has left.
+/// The task type of a child that suspended work leaves.
 pub(crate) struct WorkTask<T>(PhantomData<fn() -> T>);
 
 impl<T> sealed::Sealed for WorkTask<T> {}
@@ -164,7 +166,7 @@ impl<W: Work> Handler for Request<W> {
                 return true;
             }
             (Err(payload), Some(k)) => quietly(|| k.end(Err(pack(payload)))),
-            // SAFETY: messages are sent by workers; used at once.
+            // SAFETY: only workers send messages, and the context is used at once.
             (Err(payload), None) => unsafe { context::cx() }.fail(pack(payload)),
         }
         false
@@ -185,21 +187,23 @@ impl<W: Work> Handler for Request<W> {
         let Request { group, home, k, work } = self;
         if !cx.try_enter(group) {
             cx.leave_run();
-            // Nobody waits any more, or only to be destroyed. A destructor's panic has nowhere to go, here and below.
+            // No task waits for the answer, except to be destroyed. Here and below, `quietly` discards a destructor's
+            // panic, which no caller could receive.
             return quietly(|| drop((k, work)));
         }
         cx.enter_node(work.node());
         origin::forget();
-        // SAFETY: the worker is at the node; the outcome is that of this call.
+        // SAFETY: `enter_node` put the worker at the work's node, and `deliver` opens the outcome and awaits a
+        // suspended callee.
         unsafe { deliver(cx, Reply { home, k }, |cx| work.run(cx)) };
         cx.flush_exposed();
     }
 }
 
-/// Makes a call, and has its value sent to where it is wanted, now or when the call has ended.
+/// Makes a call, and sends its result to `reply`, now or when the call has ended.
 ///
 /// # Safety
-/// `call` is called as [`Task::call`]; it borrows nothing.
+/// `call` returns the outcome of a call under the conditions of [`Task::call`], and borrows nothing.
 #[inline]
 pub(super) unsafe fn deliver<T: Portable>(cx: Cx, reply: Reply<T>, call: impl FnOnce(Cx) -> Outcome<T>) {
     let before = cx.set_hands_on(true);
@@ -208,7 +212,7 @@ pub(super) unsafe fn deliver<T: Portable>(cx: Cx, reply: Reply<T>, call: impl Fn
     delivered(cx, reply, called);
 }
 
-/// What a call has come to is sent to where it is wanted. Compiled for each type of value, and not for each call.
+/// Sends the result of a call to `reply`. Compiled once for each type of value, not for each call.
 fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result<T, Child<WorkTask<T>>>>) {
     match called {
         Ok(Ok(value)) => answer(cx, reply, Ok(value)),
@@ -220,16 +224,17 @@ fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result
     }
 }
 
-/// The request that a call has ended in, `child`, answers in its place.
+/// Forwards the reply to the request that a call has ended in, whose leaf is `child`.
 fn hand_on<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn Withheld>) {
     child.unwaited();
     if reply.home == ANY {
-        // Nobody of this run waits for it, or who waits is not known to be of this run.
+        // No task of this run is known to wait for the answer: it is not wanted, or its waiter may belong to another
+        // run.
         cx.current_run().posts();
     }
     cx.context().counters.messages_handed_on.add(1);
     let leaf = reply.k.map(Continuation::into_leaf);
-    // SAFETY: the request delivers a `T`: the call has returned its leaf for a frame that does.
+    // SAFETY: the request delivers a `T`, because the call returned the request's leaf as its frame of a `T`.
     unsafe { request.redirect(cx, reply.home, leaf) };
 }
 
@@ -241,7 +246,7 @@ pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Pay
     let Some(k) = k else {
         return match result {
             Ok(value) => quietly(|| drop(value)),
-            // Nobody else wants to know.
+            // No continuation takes the panic, so it fails the run.
             Err(payload) => cx.fail(payload),
         };
     };
@@ -253,7 +258,7 @@ pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Pay
     }
 }
 
-/// An answer on its way.
+/// A message with an answer.
 struct Answer<T> {
     k: Continuation<T>,
     result: Result<T, Payload>,
@@ -263,7 +268,7 @@ impl<T: Portable> Handler for Answer<T> {
     fn write(self, to: &mut Writer) -> bool {
         let part = self.result.and_then(|value| {
             let part = Writer::part(|to| to.value(&value)).map_err(pack);
-            // Its copy arrives. A destructor's panic has nowhere to go.
+            // The message carries a copy. No caller could receive a panic of the destructor.
             quietly(|| drop(value));
             part
         });
@@ -290,7 +295,7 @@ impl<T: Portable> Handler for Answer<T> {
 
     #[inline]
     fn handle(self, cx: Cx) {
-        /// Nobody waits any more.
+        /// Drops a result whose waiter has been cancelled.
         #[cold]
         #[inline(never)]
         fn unsent<T>(cx: Cx, result: Result<T, Payload>) {

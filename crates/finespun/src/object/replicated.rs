@@ -1,4 +1,4 @@
-//! Values that everybody reads and nobody changes: one copy in each process.
+//! Replicated values, which are never changed: one copy in each process.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use crate::task::suspend::travel;
 
 /// A value of which each process has one copy, read without a message and without a lock.
 ///
-/// It is shared, not copied, when it is sent as an argument or kept in an object, and dropped with the last that names it.
+/// It is shared, not copied, when it is sent as an argument or kept in an object, and dropped with the last handle.
 ///
 /// ```
 /// use finespun::prelude::*;

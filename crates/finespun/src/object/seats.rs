@@ -1,7 +1,8 @@
-//! What a node knows of write-once arrays: for each a line that every access looks at, and the array itself behind it.
+//! A node's directory of write-once arrays: for each array a `Seat`, a descriptor of one cache line that every access
+//! reads, and behind it the array itself.
 //!
-//! An array has the same number on all nodes, so its handle names the line by its distance from the first one: a get is a
-//! load at a known place, a comparison with the handle, and a comparison of the index with what is there.
+//! An array has the same number on all nodes, so its handle gives the descriptor's distance from the first one. A get
+//! loads from a known address, compares the descriptor's word with the handle, and compares the index with the bounds.
 
 use std::alloc::{self, Layout};
 use std::any::Any;
@@ -17,37 +18,39 @@ use crate::sched::team::Waits;
 use crate::task::context::Cx;
 use crate::task::frame::{Payload, quietly};
 
-/// How many arrays a runtime can have at a time.
+/// The maximal number of arrays that a runtime can have at a time.
 pub(crate) const MOST: usize = 4096;
 
-/// What every access to an array looks at; zero if there is none of this number.
+/// The descriptor that every access to an array reads; all zero if no array has this number.
 #[repr(C, align(64))]
 pub(crate) struct Seat {
-    /// The array's, as handles have it: its generation, and below that the distance of this line from the first.
+    /// The array's word, as handles contain it: its generation, and below that the distance of this descriptor from the
+    /// first.
     pub(crate) word: Cell<u64>,
-    /// The first index here; [`NOWHERE`] if the indices here do not follow each other.
+    /// The first index on this node; [`NOWHERE`] if this node's indices are not consecutive.
     pub(crate) first: Cell<usize>,
-    /// The index up to which all have been written.
+    /// The index below which all elements on this node have been written.
     pub(crate) end: Cell<usize>,
-    /// The index behind the last one here.
+    /// One past the last index on this node.
     pub(crate) limit: Cell<usize>,
-    /// Who may write the next one without a look at anything else; null if nobody may.
+    /// The call site that may write the next element on the fast path; null if none may.
     pub(crate) writer: Cell<*const Location<'static>>,
-    /// The element at index 0, if it were here.
+    /// The address that the element at index 0 would have.
     pub(crate) elements: Cell<*mut ()>,
-    /// The other nodes' elements that are here, a `Directory`.
+    /// The `Directory` of other nodes' elements that are cached here.
     pub(crate) directory: Cell<*const ()>,
-    /// What is behind the line, a `Kept`'s own.
+    /// The array behind the descriptor, in a form that the `Kept` implementation defines.
     pub(crate) kept: Cell<*const ()>,
 }
 
 const _: () = assert!(size_of::<Seat>() == 64);
 
-/// The first index where indices do not follow each other: no index is as large, or lies between it and what is behind it.
+/// The value of `first` if indices are not consecutive. No index is as large, and none is in the range from it to
+/// `end`.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
 impl Seat {
-    /// How many elements here have been written in the order of their places.
+    /// Returns the number of elements on this node that have been written in the order of their places.
     pub(crate) fn ready(&self) -> usize {
         self.end.get().wrapping_sub(self.first.get())
     }
@@ -56,30 +59,30 @@ impl Seat {
         self.end.set(self.first.get().wrapping_add(count));
     }
 
-    /// The next element is not written without a look at everything.
+    /// Makes the next write take the slow path.
     pub(crate) fn close(&self) {
         self.writer.set(ptr::null());
     }
 }
 
-/// What a node has of an array, whatever its elements.
+/// A node's part of an array, of any element type.
 pub(crate) trait Kept: Any {
-    /// What leaves wait for here.
+    /// Adds to `waits` what leaves wait for here.
     fn tell_waits(&self, waits: &mut Waits);
 
-    /// It leaves its line.
+    /// Called before the array's descriptor is cleared.
     fn leaves(&self, seat: &Seat);
 
-    /// The program has freed it: whoever waits here is told so.
+    /// Called when the program has freed the array: ends all waits here with an error.
     fn freed(&self);
 
-    /// What its cache has decided, if it decides for itself.
+    /// Returns what the array's cache has decided, if the cache decides by itself.
     fn choice(&self) -> Option<CacheChoice> {
         None
     }
 }
 
-/// The lines of a node that has no arrays: all zero.
+/// The descriptors of a node that has had no arrays: all zero.
 static NONE: Nothing = Nothing([const { AtomicU64::new(0) }; MOST * size_of::<Seat>() / 8]);
 
 #[repr(C, align(64))]
@@ -87,35 +90,35 @@ struct Nothing([AtomicU64; MOST * size_of::<Seat>() / 8]);
 
 /// The arrays of a node.
 pub(crate) struct Seats {
-    /// The first line; that of [`NONE`] as long as there have not been any arrays.
+    /// The first descriptor. Points to [`NONE`] until the node gets its first array.
     lines: Cell<*mut Seat>,
     kept: RefCell<Vec<Option<Rc<dyn Kept>>>>,
     numbers: Numbers,
 }
 
-/// Which numbers arrays have: node 0 knows.
+/// The allocator of array numbers. Only node 0 uses it.
 struct Numbers {
     used: Cell<usize>,
-    /// Those that are free again.
+    /// Numbers that are free again.
     spare: RefCell<Vec<usize>>,
-    /// Of which arrays how many nodes are still to make or to end them, and what is done then.
+    /// By array: how many nodes have still to create or end their part, and the action that follows the last.
     out: RefCell<HashMap<u64, Out>>,
 }
 
 struct Out {
     nodes: u32,
-    /// What the first of them complains about that cannot.
+    /// The first error that a node has reported.
     refused: Option<Payload>,
     then: Then,
 }
 
-/// What is done when all nodes have done something.
+/// The action that runs when all nodes have done their part.
 pub(crate) type Then = Box<dyn FnOnce(Cx, Option<Payload>)>;
 
-/// What no array is called, now or later: its generation is not given out.
+/// A word that no array ever has: its generation is never given out.
 pub(crate) const NO_ARRAY: u64 = (u32::MAX as u64) << 32;
 
-/// The last generation given out in this process: no two of its arrays have the same word.
+/// The last generation given out in this process. No two arrays of the process have the same word.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 impl Seats {
@@ -127,7 +130,8 @@ impl Seats {
         }
     }
 
-    /// The first line. Nothing is written by way of this to a node's that has no arrays: no handle fits.
+    /// Returns the first descriptor. The shared zero descriptors of a node without arrays are never written through
+    /// this pointer, because no handle matches them.
     #[inline(always)]
     pub(crate) fn lines(&self) -> *const Seat {
         self.lines.get()
@@ -137,7 +141,7 @@ impl Seats {
         (&raw const NONE).cast_mut().cast()
     }
 
-    /// The word of a new array; `None` if there are [`MOST`].
+    /// Returns the word of a new array; `None` if [`MOST`] arrays exist.
     pub(crate) fn give_number(&self) -> Option<u64> {
         let number = self
             .numbers
@@ -154,18 +158,18 @@ impl Seats {
         Some(word(last + 1, number))
     }
 
-    /// The number of an array that no node knows any more.
+    /// Takes back the number of an array that no node knows any more.
     pub(crate) fn take_number(&self, word: u64) {
         self.numbers.spare.borrow_mut().push(number(word));
     }
 
-    /// When so many nodes have done something, do `then`.
+    /// Registers `then` to run when `nodes` nodes have done their part for an array.
     pub(crate) fn await_others(&self, word: u64, nodes: u32, then: Then) {
         let before = self.numbers.out.borrow_mut().insert(word, Out { nodes, refused: None, then });
         debug_assert!(before.is_none(), "an array is made, and then ended");
     }
 
-    /// One of them has; what is to be done if it is the last.
+    /// Counts one node as done. Returns the action to run if it was the last.
     pub(crate) fn reached(&self, word: u64, refused: Option<Payload>) -> Option<(Then, Option<Payload>)> {
         let mut out = self.numbers.out.borrow_mut();
         let known = out.get_mut(&word)?;
@@ -180,8 +184,8 @@ impl Seats {
     /// Adds an array.
     pub(crate) fn add(&self, word: u64, kept: Rc<dyn Kept>) -> &Seat {
         if self.lines.get() == Seats::none() {
-            // Zero pages, of which only those that are used are ever there.
-            // SAFETY: not of size zero.
+            // Zeroed pages: the system provides only those that are used.
+            // SAFETY: the layout does not have size zero.
             let lines = unsafe { alloc::alloc_zeroed(Seats::layout()) };
             if lines.is_null() {
                 alloc::handle_alloc_error(Seats::layout());
@@ -194,7 +198,7 @@ impl Seats {
             all.resize_with(number + 1, || None);
         }
         assert!(all[number].is_none(), "a number is one array's");
-        // SAFETY: a line of this node's; they are as many, and valid when zero.
+        // SAFETY: `number` is below `MOST`, so the descriptor is inside the allocation; all zero is a valid `Seat`.
         let seat = unsafe { &*self.lines.get().add(number) };
         seat.word.set(word);
         seat.kept.set(Rc::as_ptr(&kept).cast());
@@ -202,9 +206,9 @@ impl Seats {
         seat
     }
 
-    /// Takes an array away, if it is here.
+    /// Removes an array, if it is on this node.
     pub(crate) fn remove(&self, word: u64) -> Option<Rc<dyn Kept>> {
-        // SAFETY: there are that many lines.
+        // SAFETY: `number` is below `MOST`, the number of descriptors.
         let seat = unsafe { &*self.lines().add(number(word)) };
         if seat.word.get() != word {
             return None;
@@ -214,29 +218,29 @@ impl Seats {
 
     fn clear(&self, number: usize) -> Option<Rc<dyn Kept>> {
         let kept = self.kept.borrow_mut().get_mut(number)?.take()?;
-        // SAFETY: it has been added, so the lines are this node's own.
+        // SAFETY: an array has been added, so the descriptors are the node's own allocation of `MOST`.
         let line = unsafe { self.lines.get().add(number) };
-        // SAFETY: as above; nobody else has it meanwhile.
+        // SAFETY: the descriptor is in that allocation, and no mutable reference to it exists.
         kept.leaves(unsafe { &*line });
-        // SAFETY: as above; all zero is a line.
+        // SAFETY: the descriptor is in that allocation, no reference to it is alive, and all zero is a valid `Seat`.
         unsafe { line.write_bytes(0, 1) };
         Some(kept)
     }
 
-    /// What there is of an array.
+    /// Returns an array's descriptor, if the array is on this node.
     pub(crate) fn find(&self, word: u64) -> Option<&Seat> {
-        // SAFETY: there are that many lines.
+        // SAFETY: `number` is below `MOST`, the number of descriptors.
         let seat = unsafe { &*self.lines().add(number(word)) };
         (seat.word.get() == word).then_some(seat)
     }
 
-    /// What is behind an array's line.
+    /// Returns the array behind a descriptor.
     pub(crate) fn kept(&self, word: u64) -> Option<Rc<dyn Kept>> {
         self.find(word)?;
         self.kept.borrow().get(number(word))?.clone()
     }
 
-    /// What leaves wait for here.
+    /// Adds to `waits` what leaves wait for here.
     pub(crate) fn tell_waits(&self, waits: &mut Waits) {
         self.kept.borrow().iter().flatten().for_each(|kept| kept.tell_waits(waits));
     }
@@ -244,7 +248,7 @@ impl Seats {
     /// Drops all arrays.
     pub(crate) fn end(&self) {
         let count = self.kept.borrow().len();
-        // A destructor's panic has nowhere to go.
+        // No caller could receive a panic of a destructor.
         (0..count).for_each(|number| quietly(|| drop(self.clear(number))));
         self.numbers.out.take();
     }
@@ -257,19 +261,19 @@ impl Seats {
 impl Drop for Seats {
     fn drop(&mut self) {
         if self.lines.get() != Seats::none() {
-            // SAFETY: allocated with this layout.
+            // SAFETY: `add` allocated the descriptors with this layout.
             unsafe { alloc::dealloc(self.lines.get().cast(), Seats::layout()) };
         }
     }
 }
 
-/// The word of array `number`.
+/// Returns the word of array `number`.
 fn word(generation: u32, number: usize) -> u64 {
     debug_assert!(number < MOST);
     u64::from(generation) << 32 | (number * size_of::<Seat>()) as u64
 }
 
-/// The number in an array's word.
+/// Returns the number in an array's word.
 fn number(word: u64) -> usize {
     word as u32 as usize / size_of::<Seat>() % MOST
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   the word of an entry: class, node, generation, index, a mark
 //!
-//!             (1) hold                         (2) released, nobody waits
+//!             (1) lock                         (2) released, no waiter
 //!   FREE(g) ------------> HELD(g), marked ----------------------------------> FREE(g)
 //!      ^                    |        |  (3) poisoned: stays marked
 //!      | (5) create         | (4) free, as an exclusive holder
@@ -11,21 +11,21 @@
 //!      +------------------ EMPTY, marked
 //! ```
 //!
-//! (5) takes a generation that no object of this process has had at this node number and index ([`generations`]). So the
-//! comparison refuses the references of other runtimes too.
+//! (5) takes a generation that no object of this process has had at this node number and index ([`generations`]). So
+//! the comparison also rejects references of other runtimes.
 //!
 //! [`generations`]: super::generations
 //!
-//! A reference holds the word of its object when that is free. So one comparison says that the object is there, is of
-//! the type, is the same object still, and that nobody holds it: the call may go on at once. Whatever is otherwise is
-//! marked, and the slow path looks closer.
+//! A reference holds the word that its object's entry has while the object is free. One comparison thus shows that the
+//! object exists, has the right type, is still the same object, and is unlocked: the call may proceed at once. The word
+//! of a locked, poisoned or removed object is marked, so the comparison fails and the slow path inspects the state.
 //!
-//! A plain method neither waits nor is interrupted, so it need not mark anything: nobody else looks meanwhile. Methods
-//! that may suspend hold the object until they have ended: `&self` with others of the kind, `&mut self` alone. Who finds
-//! it held waits in a line, in the order of arrival; so a shared one waits behind an exclusive one that waits, unless the
-//! class says that readers come first.
+//! A plain method neither waits nor is interrupted, so it does not mark the entry: no other code can inspect it before
+//! the method returns. A method that may suspend holds the object's lock until it has ended: `&self` methods share it,
+//! a `&mut self` method holds it exclusively. A caller that finds the object locked joins the wait queue. The queue is
+//! FIFO: a shared request waits behind a queued exclusive one, unless the class is `readers_first`.
 //!
-//! All of this is the home worker's alone.
+//! Only the home worker accesses any of this.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::{HashMap, VecDeque};
@@ -42,19 +42,19 @@ use crate::task::context::{Cx, Here};
 use crate::task::origin::Origin;
 use crate::task::suspend::Continuation;
 
-/// The mark of a word.
+/// The mark bit of a word: the object cannot be called on the fast path.
 const MARK: u64 = 1;
 
-/// It was left half changed.
+/// A method that could change the object panicked or was cancelled, so the object may be inconsistent.
 const POISONED: u8 = 1;
-/// Somebody stands in line.
+/// The wait queue is not empty.
 const WANTED: u8 = 2;
-/// It is marked, but nobody holds it.
+/// The entry is marked, but no method holds the object.
 const IDLE: u8 = 4;
-/// Shared holders pass those that stand in line, if they can.
+/// A shared request overtakes queued exclusive ones, if the lock admits it.
 const READERS_FIRST: u8 = 8;
 
-/// What a call looks at: 16 bytes for each object, so that four are in a line.
+/// The part of an entry that a call reads: 16 bytes per object, so that four share a cache line.
 #[repr(C)]
 pub(crate) struct Entry {
     word: Cell<u64>,
@@ -73,17 +73,17 @@ impl Entry {
     }
 }
 
-/// What is known of an object that is marked. Of a free one the count is 0, and so are all flags but [`READERS_FIRST`]: so the
-/// mark alone says that somebody holds it alone.
+/// The lock state of a marked object. While an object is free, `shared` is 0 and all flags except [`READERS_FIRST`] are
+/// clear. So setting the mark alone locks the object exclusively.
 #[derive(Default)]
 #[repr(C)]
 struct State {
-    /// The method that has suspended last while it held the object, if it does still: for reports.
+    /// The method that last suspended while holding the object, if it still holds it; for reports.
     holder: Cell<Option<&'static Origin>>,
-    /// How many hold it shared. If none does, and it is not idle, somebody holds it alone.
+    /// The number of shared holders. If it is 0 and the object is not [`IDLE`], one holder has it exclusively.
     shared: Cell<u32>,
     flags: Cell<u8>,
-    /// Another runtime's objects have had generations between those of this entry's objects.
+    /// Set if another runtime's object took a generation between two of this entry's objects.
     mixed: Cell<bool>,
     /// The generation of the entry's first object.
     first: Cell<u16>,
@@ -105,7 +105,7 @@ impl State {
 
 const _: () = assert!(size_of::<State>() == 1 << ENTRY);
 
-/// Who waits for an object, and gets a hold of it; nothing if it is gone by then.
+/// A waiter for an object's lock. It gets `None` if the object is removed first.
 struct Waiter {
     exclusive: bool,
     granted: Continuation<Option<Hold>>,
@@ -118,18 +118,18 @@ pub enum Access {
     Shared,
     /// `&mut self`.
     Exclusive,
-    /// `this: Ref<Self>`: not at all, it only runs at its home.
+    /// `this: Ref<Self>`: not at all; the method only runs at the object's home.
     None,
-    /// It reads what has been found out when the object was made.
+    /// It reads constants that were computed when the object was created.
     Constant,
 }
 
-/// What the slow path finds.
+/// The result of the slow path.
 #[must_use]
 pub(crate) enum Found {
-    /// The object is held for the caller.
+    /// The object is now locked for the caller.
     Held(Hold),
-    /// It is held by others.
+    /// Other methods hold it, or earlier requests wait for it.
     Busy,
     Refused(Refusal),
 }
@@ -137,49 +137,50 @@ pub(crate) enum Found {
 /// The objects of one node.
 pub(crate) struct Table {
     node: u32,
-    /// As many as some power of two, so that a mask keeps every name inside. Nobody keeps a reference to one while an
-    /// object is made.
+    /// The length is a power of two, so that masking keeps every name in bounds. No reference to an entry lives while
+    /// an entry is added.
     entries: UnsafeCell<Vec<Entry>>,
-    /// As many.
+    /// Parallel to `entries`.
     states: UnsafeCell<Vec<State>>,
-    /// What of a place's bytes says which entry it is: `entries` has a power of two of them.
+    /// Selects the byte offset of an entry from the low half of a name.
     mask: Cell<u32>,
-    /// How many have been used.
+    /// The number of entries that have been used.
     used: Cell<u32>,
-    /// Places that may be used again.
+    /// Indices that can be used again.
     spare: RefCell<Vec<u32>>,
-    /// The generations that objects of this node number may still have.
+    /// The generations that remain for objects of this node number.
     generations: Generations,
     lines: RefCell<HashMap<u32, VecDeque<Waiter>>>,
     /// The node's write-once arrays.
     pub(crate) seats: Seats,
 }
 
-/// The object that is named, if it is here, and free.
+/// Returns the object that `name` names, if it is at the current node and free.
 #[inline(always)]
 pub(crate) fn free_here(cx: Cx, name: Name) -> Option<NonNull<()>> {
     let here = &cx.context().here;
     let at = (name.word() as u32 & here.mask.get()) as usize;
-    // SAFETY: `entries` is a table of entries that this worker alone changes, of which `mask` is the last (`Table::show`);
-    // the reference is gone before they move.
+    // SAFETY: `entries` points to a table that only this worker changes, and `mask` selects an entry inside it (both
+    // set by `Table::show`). The reference ends before entries move.
     let entry = unsafe { &*here.entries.get().byte_add(at).cast::<Entry>() };
-    // The word holds the node: in another's table it is another.
+    // The word contains the node number, so it matches no entry in the table of another node.
     if entry.word.get() != name.word() {
         return None;
     }
-    // SAFETY: an unmarked word is that of a live object.
+    // SAFETY: an unmarked word belongs to a live object, whose pointer is not null.
     Some(unsafe { NonNull::new_unchecked(entry.object.get()) })
 }
 
-/// Where the objects are of the node that this code runs at: what is there of a place that a name says.
+/// Returns the entry and the state that `name` selects in the table of the current node.
 ///
 /// # Safety
-/// Nothing is added as long as this lives.
+/// No entry is added while the result lives.
 #[inline(always)]
 unsafe fn shown<'a>(cx: Cx, name: Name) -> Place<'a> {
     let here = &cx.context().here;
     let at = (name.word() as u32 & here.mask.get()) as usize;
-    // SAFETY: as in `free_here`; there are as many states, and they are as large.
+    // SAFETY: `show` sets both pointers and the mask; `states` has as many elements as `entries`, of the same size. The
+    // caller adds no entry while the references live.
     unsafe {
         Place {
             entry: &*here.entries.get().byte_add(at).cast::<Entry>(),
@@ -188,13 +189,13 @@ unsafe fn shown<'a>(cx: Cx, name: Name) -> Place<'a> {
     }
 }
 
-/// Holds an object that is free.
+/// Locks an object that is free.
 ///
 /// # Safety
-/// It has just been found by [`free_here`].
+/// [`free_here`] has just found the object.
 #[inline(always)]
 pub(crate) unsafe fn hold_free(cx: Cx, name: Name, exclusive: bool) {
-    // SAFETY: by the caller's word the place is the object's; used at once.
+    // SAFETY: the caller has just found the object at this place, and `place` is used at once.
     let place = unsafe { shown(cx, name) };
     debug_assert_eq!(place.entry.word.get(), name.word());
     place.entry.word.set(name.word() | MARK);
@@ -203,13 +204,14 @@ pub(crate) unsafe fn hold_free(cx: Cx, name: Name, exclusive: bool) {
     }
 }
 
-/// Ends a hold (2), if nothing but unmarking the object is to be done; says whether it was.
+/// Releases a lock (2) if clearing the mark is all that this requires: no waiter, no poison, no other holder. Returns
+/// true if it did.
 ///
 /// # Safety
-/// The worker is at the object's node, and the caller holds the object so.
+/// The worker is at the object's node, and the caller holds the object in the mode that `exclusive` gives.
 #[inline(always)]
 pub(crate) unsafe fn release_here(cx: Cx, name: Name, exclusive: bool) -> bool {
-    // SAFETY: what is held stays in its place; used at once.
+    // SAFETY: a locked object stays in its entry, and `place` is used at once.
     let place = unsafe { shown(cx, name) };
     debug_assert_eq!(place.entry.word.get(), name.word() | MARK);
     let simple = !place.state.is(WANTED | POISONED) && (exclusive || place.state.shared.get() == 1);
@@ -237,9 +239,9 @@ impl Table {
         }
     }
 
-    /// Says where the objects are.
+    /// Makes this table the one that `here`, the view of the current node, refers to.
     pub(crate) fn show(&self, here: &Here) {
-        // SAFETY: only this worker touches them, and no reference outlives a statement.
+        // SAFETY: only this worker accesses the vectors, and no reference outlives its statement.
         let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
         here.entries.set(entries.as_ptr().cast());
         here.states.set(states.as_ptr().cast());
@@ -247,14 +249,14 @@ impl Table {
         here.arrays.set(self.seats.lines().cast());
     }
 
-    /// What there is of a place.
+    /// Returns the entry and the state at `index`, if the table has them.
     fn place(&self, index: u32) -> Option<Place<'_>> {
-        // SAFETY: callers keep the references only as long as nothing is added: they call nobody else's code meanwhile.
+        // SAFETY: callers keep the references only while no entry is added: they call no foreign code in between.
         let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
         Some(Place { entry: entries.get(index as usize)?, state: states.get(index as usize)? })
     }
 
-    /// Enters a value as an object.
+    /// Inserts `value` as an object.
     pub(crate) fn insert_value<T: Object>(&self, class: &'static Class, value: T) -> Name {
         let object = Box::new(Whole::new(value));
         let name = self.insert(class, NonNull::from(Box::leak(object)).cast());
@@ -264,7 +266,7 @@ impl Table {
         name
     }
 
-    /// Enters an object (5), which the table owns from now on.
+    /// Inserts an object (5). The table owns it from now on.
     pub(crate) fn insert(&self, class: &'static Class, object: NonNull<()>) -> Name {
         let (index, next) = self.claim();
         let Place { entry, state } = self.place(index).expect("just claimed");
@@ -279,7 +281,7 @@ impl Table {
         Name::of_word(word).expect("it has a class")
     }
 
-    /// Claims an empty entry, and a generation for its next object. An entry whose generations are used up stays empty.
+    /// Claims an empty entry and a generation for its next object. An entry whose generations are used up stays empty.
     fn claim(&self) -> (u32, u32) {
         loop {
             let spare = self.spare.borrow_mut().pop();
@@ -292,7 +294,7 @@ impl Table {
 
     /// Adds an empty entry.
     fn add_entry(&self) -> u32 {
-        // SAFETY: only this worker touches them, and nobody holds a reference (see the field).
+        // SAFETY: only this worker accesses the vectors, and no reference to an element is alive (see `entries`).
         let (entries, states) = unsafe { (&mut *self.entries.get(), &mut *self.states.get()) };
         let index = self.used.get();
         assert!(index < 1 << OBJECTS, "a node has room for 2^{OBJECTS} objects: use more nodes");
@@ -307,12 +309,12 @@ impl Table {
         index
     }
 
-    /// The place of an object that is there.
+    /// Returns the place of an object that exists.
     fn find(&self, name: Name) -> Option<Place<'_>> {
         self.place(name.index()).filter(|place| place.entry.word.get() & !MARK == name.word())
     }
 
-    /// Why there is no object of that name at this node.
+    /// Returns why this node has no object named `name`.
     #[cold]
     pub(crate) fn stale(&self, name: Name) -> Refusal {
         let cause = match self.place(name.index()) {
@@ -326,36 +328,36 @@ impl Table {
                     StaleCause::Dropped
                 }
             }
-            // The entry has had no object.
+            // The entry has never had an object.
             _ => StaleCause::OtherRuntime,
         };
         Refusal::Stale(cause)
     }
 
-    /// Whether the object is there; held or not.
+    /// Returns whether the object exists, locked or not.
     pub(crate) fn lives(&self, name: Name) -> bool {
         self.find(name).is_some()
     }
 
-    /// The object, if it is there: held or not, so only what nobody changes may be looked at.
+    /// Returns the object if it exists, locked or not. The caller may read only parts that no method changes.
     pub(crate) fn peek(&self, name: Name) -> Option<NonNull<()>> {
         self.find(name).and_then(|place| NonNull::new(place.entry.object.get()))
     }
 
-    /// The object that is held.
+    /// Returns the locked object.
     pub(crate) fn object(&self, hold: &Hold) -> NonNull<()> {
         let place = self.place(hold.index()).expect("what is held is there");
         NonNull::new(place.entry.object.get()).expect("what is held is there")
     }
 
-    /// A method suspends while it holds an object.
+    /// Records that `method` suspends while it holds an object.
     pub(crate) fn held_by(&self, name: Name, method: &'static Origin) {
         if let Some(place) = self.find(name) {
             place.state.holder.set(Some(method));
         }
     }
 
-    /// What leaves wait for, of those that wait for an object of this node; for reports.
+    /// Adds to `waits`, for reports, each leaf that waits for an object of this node, and a description of the object.
     pub(crate) fn tell_waits(&self, waits: &mut Waits) {
         for (&index, line) in &*self.lines.borrow() {
             let Some(Place { entry, state }) = self.place(index) else { continue };
@@ -367,12 +369,12 @@ impl Table {
         }
     }
 
-    /// Whether what is held is poisoned.
+    /// Returns whether the locked object is poisoned.
     pub(crate) fn poisoned(&self, hold: &Hold) -> bool {
         self.place(hold.index()).is_some_and(|place| place.state.is(POISONED))
     }
 
-    /// Holds an object (1), if nobody is before the caller.
+    /// Locks an object (1), if no holder and no earlier request precedes the caller.
     pub(crate) fn hold(&self, name: Name, exclusive: bool) -> Found {
         if self.find(name).is_some_and(|place| place.state.is(POISONED)) {
             return Found::Refused(Refusal::Poisoned);
@@ -380,7 +382,7 @@ impl Table {
         self.hold_even_poisoned(name, exclusive)
     }
 
-    /// The same of an object that may be poisoned.
+    /// Like `hold`, but also locks a poisoned object.
     pub(crate) fn hold_even_poisoned(&self, name: Name, exclusive: bool) -> Found {
         let Some(place) = self.find(name) else { return Found::Refused(self.stale(name)) };
         let waits = place.state.is(WANTED) && (exclusive || !place.state.is(READERS_FIRST));
@@ -391,7 +393,7 @@ impl Table {
         Found::Held(Hold::new(name, exclusive))
     }
 
-    /// Waits in line.
+    /// Appends a request to the wait queue of the object at `index`.
     pub(crate) fn wait(&self, index: u32, exclusive: bool, granted: Continuation<Option<Hold>>) {
         if let Some(place) = self.place(index) {
             place.state.set(WANTED);
@@ -399,11 +401,11 @@ impl Table {
         self.lines.borrow_mut().entry(index).or_default().push_back(Waiter { exclusive, granted });
     }
 
-    /// Ends a hold (2, 3).
+    /// Releases a lock (2, 3).
     pub(crate) fn release(&self, index: u32, exclusive: bool, poison: bool, method: Option<&'static Origin>) {
         let place = self.place(index).expect("what is held is there");
         place.leave(exclusive);
-        // Others may hold it still.
+        // Another shared holder may have recorded its own method, which then stays.
         if place.state.holder.get() == method {
             place.state.holder.set(None);
         }
@@ -417,14 +419,14 @@ impl Table {
         }
     }
 
-    /// Grants to those in line what they can have.
+    /// Grants the lock to queued waiters, as far as it admits them.
     pub(crate) fn serve(&self, index: u32) {
         while let Some(waiter) = self.next(index) {
             let place = self.place(index).expect("somebody waits for it");
             let name = place.entry.name().expect("somebody waits for it");
             place.admit(waiter.exclusive);
             if let Err(Some(hold)) = waiter.granted.try_resolve(Some(Hold::new(name, waiter.exclusive))) {
-                // Cancelled just now.
+                // The waiter has just been cancelled.
                 hold.forget();
                 place.leave(waiter.exclusive);
             }
@@ -432,7 +434,8 @@ impl Table {
         self.place(index).expect("asked for").open();
     }
 
-    /// The first in line, if it can have the object.
+    /// Removes and returns the next waiter that the lock admits. For `readers_first` classes the first shared request
+    /// comes before the front of the queue.
     fn next(&self, index: u32) -> Option<Waiter> {
         let mut lines = self.lines.borrow_mut();
         let line = lines.get_mut(&index)?;
@@ -453,7 +456,8 @@ impl Table {
         next
     }
 
-    /// Takes out an object that the caller holds alone (4); those in line are told. The caller destroys it.
+    /// Removes an object that the caller holds exclusively (4), and resolves its waiters with `None`. The caller
+    /// destroys it.
     pub(crate) fn remove(&self, hold: Hold) -> (&'static Class, NonNull<()>) {
         let index = hold.index();
         hold.forget();
@@ -472,7 +476,7 @@ impl Table {
         (Class::numbered(name.class()), object)
     }
 
-    /// Takes out any object, at the end.
+    /// Removes any one object; called repeatedly when the worker ends.
     pub(crate) fn take_any(&self) -> Option<(&'static Class, NonNull<()>)> {
         while let Some(index) = self.used.get().checked_sub(1) {
             self.used.set(index);
@@ -487,7 +491,7 @@ impl Table {
     }
 }
 
-/// One place of the table.
+/// One index of the table: its entry and its state.
 struct Place<'a> {
     entry: &'a Entry,
     state: &'a State,
@@ -498,7 +502,7 @@ impl Place<'_> {
         self.entry.word.get() & MARK != 0
     }
 
-    /// Whether the object, which is marked, can be held so beside those that hold it.
+    /// Returns whether the lock, of a marked object, admits another holder in this mode.
     fn admits(&self, exclusive: bool) -> bool {
         self.state.is(IDLE) || self.state.shared.get() > 0 && !exclusive
     }
@@ -509,7 +513,7 @@ impl Place<'_> {
         self.state.shared.set(self.state.shared.get() + u32::from(!exclusive));
     }
 
-    /// One of those that hold it does so no longer.
+    /// Removes one holder.
     fn leave(&self, exclusive: bool) {
         self.state.shared.set(self.state.shared.get() - u32::from(!exclusive));
         if self.state.shared.get() == 0 {
@@ -517,7 +521,7 @@ impl Place<'_> {
         }
     }
 
-    /// Takes the mark off, if nothing speaks against it.
+    /// Clears the mark, if the object is idle, not poisoned, not waited for, and exists.
     fn open(&self) {
         if self.state.is(IDLE) && !self.state.is(POISONED | WANTED) && self.entry.name().is_some() {
             self.state.clear(IDLE);

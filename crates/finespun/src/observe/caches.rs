@@ -1,11 +1,11 @@
-//! What `Cache::Auto` has decided.
+//! The decisions of `Cache::Auto`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// What [`Cache::Auto`](crate::istructure::Cache::Auto) decided for the arrays made at one place in the source, at all nodes that read
-/// elements of other nodes, and the measured times that it decided by.
+/// The decisions of [`Cache::Auto`](crate::istructure::Cache::Auto) for the arrays made at one place in the source, at
+/// all nodes that read elements of other nodes, and the measured times on which it based them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CacheChoice {
@@ -17,13 +17,14 @@ pub struct CacheChoice {
     pub on: u64,
     /// How often a cache was switched on or off, or changed its block.
     pub changes: u64,
-    /// Elements that a request of a cache that is on fetched in the end: the fewest and the most.
+    /// The fewest and the most elements fetched by one request, over the caches that were on in the end.
     pub block: (usize, usize),
-    /// Requests that were sent: of blocks, and of single elements while the cache was off.
+    /// Requests sent: requests for blocks, and for single elements while the cache was off.
     pub requests: u64,
-    /// Hits for each request of a block, as estimated from a sample of blocks; at least.
+    /// A lower bound for the hits per request of a block, estimated from a sample of blocks.
     pub hits: f64,
-    /// Nanoseconds that a request of one element takes all processors together, without the added overhead of its messages.
+    /// Nanoseconds that a request of one element takes, summed over all processors, without the added overhead of its
+    /// messages.
     pub request_ns: f64,
     /// Nanoseconds that each further element adds.
     pub element_ns: f64,
@@ -48,7 +49,7 @@ impl CacheChoice {
         self.on += other.on;
         self.changes += other.changes;
         self.requests += other.requests;
-        // The times are the process's: the last ones are known best.
+        // The times are measured per process: the latest are the most accurate.
         (self.request_ns, self.element_ns) = (other.request_ns, other.element_ns);
         (self.hit_ns, self.added_ns) = (other.hit_ns, other.added_ns);
     }
@@ -76,7 +77,7 @@ impl fmt::Display for CacheChoice {
     }
 }
 
-/// The choices of a runtime's caches, by where their arrays were made.
+/// The choices of a runtime's caches, by the place where their arrays were made.
 #[derive(Default)]
 pub(crate) struct CacheChoices(Mutex<BTreeMap<String, CacheChoice>>);
 

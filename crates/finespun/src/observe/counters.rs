@@ -1,9 +1,9 @@
-//! Counters of one worker, written by it alone and read by anyone.
+//! Counters of one worker: only this worker writes them, any thread reads them.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A counter that one thread writes: a plain add, without a locked instruction.
+/// A counter that one thread writes: a plain addition, without a locked instruction.
 #[derive(Default)]
 pub(crate) struct Count(AtomicU64);
 
@@ -27,7 +27,7 @@ macro_rules! counters {
             $(pub(crate) $name: Count,)+
         }
 
-        /// What the workers of a runtime have done since it was built.
+        /// The activity of a runtime's workers since the runtime was built.
         ///
         /// Calls that stayed on the stack are not counted: counting would cost more than the call.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,14 +51,14 @@ macro_rules! counters {
         impl std::ops::Sub for Stats {
             type Output = Stats;
 
-            /// What has been done since the `earlier` one of the same runtime.
+            /// Returns the activity since `earlier`, a snapshot of the same runtime.
             fn sub(self, earlier: Stats) -> Stats {
                 Stats { $($name: self.$name - earlier.$name,)+ }
             }
         }
 
         impl Stats {
-            /// Every counter with its name, in a fixed order.
+            /// Returns every counter with its name, in a fixed order.
             pub fn entries(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name),)+]
             }
@@ -71,23 +71,23 @@ counters! {
     frames,
     /// Bytes of those frames.
     frame_bytes,
-    /// Activations that left the stack.
+    /// Activations moved from the stack to frames.
     fallbacks,
-    /// Times that a frame was run.
+    /// Times that a worker ran a frame.
     resumptions,
-    /// Tripped guard checks, whatever the reason.
+    /// Tripped guard checks, for any reason.
     guard_trips,
-    /// Stacks given up because a thief asked.
+    /// Stacks unwound to frames because a thief asked.
     promotions,
-    /// Stacks given up because they were nearly used up.
+    /// Stacks unwound to frames because they were nearly used up.
     stack_limits,
-    /// Stacks given up because the task had run for a quantum.
+    /// Stacks unwound to frames because the task had run for a quantum.
     quanta,
-    /// Threads run, of closures that were posted.
+    /// Threads run, from posted closures.
     threads,
     /// Frames taken from another worker.
     steals,
-    /// Times that a worker looked for work at the others and found none.
+    /// Times that a worker found no frame, neither its own nor one to steal.
     failed_steals,
     /// Times that a worker parked.
     parks,
@@ -99,17 +99,19 @@ counters! {
     messages_pulled,
     /// Messages that had to wait in their sender's outbox.
     messages_held,
-    /// Requests that answer in the place of the call that made them last: forwarding.
+    /// Requests whose callee answers the caller of the call that made them last: forwarding.
     messages_handed_on,
     /// One-way calls whose sender waited for room in its worker's outbox.
     sends_stalled,
-    /// Times that a worker looked into what all share for activities of a group: under all policies but `Steal`.
+    /// Times that a worker took activities of a group from shared state: under all policies but `Steal`.
     acquisitions,
-    /// Steps taken to find out what lies beneath a terminated group; of the first worker, for all of them.
+    /// Search steps to find out whether a frame is part of a terminated group. The first worker's entry counts them for
+    /// all workers.
     member_steps,
-    /// Groups that got no range code although the members of groups are found by them; of the first worker, for all of them.
+    /// Groups that got no range code although the runtime finds a group's members by range codes. The first worker's
+    /// Nanoseconds spent unwinding stacks to frames for thieves.
     groups_uncoded,
-    /// Nanoseconds spent giving up stacks to thieves.
+    /// Nanoseconds spent unwinding stacks for thieves.
     promotion_ns,
 }
 

@@ -1,6 +1,6 @@
-//! Seeing what happens: counters by worker, and what caches have decided.
+//! Observation: counters per worker, and the decisions of caches.
 //!
-//! Every room may call this one; it calls none.
+//! Every module may call this one; it calls none.
 
 mod caches;
 mod counters;

@@ -21,7 +21,7 @@ pub(super) const MAX_NODES: usize = 65536;
 pub(super) const MIN_STACK: usize = 64 * 1024;
 pub(super) const MIN_FRAME_MEMORY: usize = 1 << 20;
 const DEFAULT_STACK: usize = 4 * 1024 * 1024;
-/// The ticker writes deadlock reports, for which it looks at all teams.
+/// The ticker writes deadlock reports, for which it inspects all teams.
 const TICKER_STACK: usize = 1024 * 1024;
 
 /// Makes a [`Runtime`].
@@ -69,15 +69,15 @@ impl Builder {
         self
     }
 
-    /// Bytes of stack per worker on which tasks call each other, at least 64 KiB. Default: 4 MiB. Recursion deeper than that
-    /// goes on in heap frames, so this is a matter of speed only. Beyond it a worker has 64 MiB of address space for plain
+    /// Bytes of stack per worker on which tasks call each other, at least 64 KiB. Default: 4 MiB. Deeper recursion
+    /// continues in heap frames, so this only affects speed. Beyond it a worker has 64 MiB of address space for plain
     /// calls, straight tasks and destructors (384 MiB in a debug build), which takes memory only where it is used.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = bytes;
         self
     }
 
-    /// How long a task may run before other ready tasks of its worker get a turn, at least 1 ms. Default: 50 ms.
+    /// Sets how long a task may run before other ready tasks of its worker get a turn, at least 1 ms. Default: 50 ms.
     pub fn quantum(mut self, quantum: Duration) -> Builder {
         self.quantum = quantum;
         self
@@ -90,8 +90,8 @@ impl Builder {
         self
     }
 
-    /// Whether calls run on the stack first. Default: [`Schema::Auto`]. [`Schema::Heap`] is a [`block_every`] of 1; an `n` above
-    /// 0 that is given there goes before it, in whatever order the two are set.
+    /// Sets whether calls run on the stack first. Default: [`Schema::Auto`]. [`Schema::Heap`] means a [`block_every`]
+    /// of 1; a `block_every` above 0 overrides it, in whatever order the two are set.
     ///
     /// [`block_every`]: Builder::block_every
     pub fn schema(mut self, schema: Schema) -> Builder {
@@ -99,74 +99,76 @@ impl Builder {
         self
     }
 
-    /// Whether each worker is bound to a core. Default: no.
+    /// Sets whether each worker is bound to a core. Default: no.
     pub fn pin(mut self, pin: bool) -> Builder {
         self.pin = pin;
         self
     }
 
-    /// How the activities of groups come to the workers. Default: [`Policy::Steal`]. A program's answer must not depend on it.
+    /// Sets how the activities of groups are distributed to the workers. Default: [`Policy::Steal`]. A program's answer
+    /// must not depend on it.
     pub fn policy(mut self, policy: Policy) -> Builder {
         self.policy = policy;
         self
     }
 
-    /// How the members of a terminated group are found. Default: [`Members::BottomUp`].
+    /// Sets how the members of a terminated group are found. Default: [`Members::BottomUp`].
     pub fn members(mut self, members: Members) -> Builder {
         self.members = members;
         self
     }
 
-    /// The number of nodes that objects live on, 1 to 65536. Each is one worker's: node n is hosted by worker n modulo
-    /// the number of workers. Default: as many as workers.
+    /// The number of nodes that objects live on, 1 to 65536. Each node belongs to one worker: node n is hosted by
+    /// worker n modulo the number of workers. Default: as many as workers.
     pub fn nodes(mut self, nodes: usize) -> Builder {
         self.nodes = Some(nodes);
         self
     }
 
-    /// How messages between workers travel. Default: [`Transport::Adaptive`].
+    /// Sets how messages between workers are transported. Default: [`Transport::Adaptive`].
     pub fn transport(mut self, transport: Transport) -> Builder {
         self.travel.transport = transport;
         self
     }
 
-    /// How many messages may wait in a worker's own hands, to its other nodes or because their receivers have no room, before
-    /// tasks that send one-way calls wait too; at least 1. Default: 256. Calls that somebody waits for, and their answers, come on top of that.
+    /// Sets how many messages may wait in a worker's outbox, for its other nodes or because their receivers have no
+    /// room, before tasks that send one-way calls wait too; at least 1. Default: 256. Calls with a waiter, and their
+    /// answers, are not limited by this.
     pub fn outbox(mut self, messages: usize) -> Builder {
         self.travel.outbox = messages.max(1);
         self
     }
 
-    /// Whether messages between nodes travel as bytes, as they would to another process, although this fabric is the memory
-    /// of one. Default: no. A program's answer must not depend on it.
+    /// Sets whether messages between nodes travel as bytes, as they would to another process, although this fabric runs
+    /// in the memory of one process. Default: no. A program's answer must not depend on it.
     pub fn encode(mut self, encode: bool) -> Builder {
         self.travel.encode = encode;
         self
     }
 
-    /// What each message between nodes costs its sender, and its receiver, in addition: for experiments with slower networks
-    /// (C_oa in i-structure-software-cache, section 3.1). Default: nothing.
+    /// Adds a cost to each message between nodes, at its sender and at its receiver: for experiments with slower
+    /// networks (C_oa in i-structure-software-cache, section 3.1). Default: nothing.
     pub fn overhead(mut self, overhead: Duration) -> Builder {
         self.travel.overhead = overhead;
         self
     }
 
     /// Bytes that the frames of this runtime may take, at least 1 MiB; a run that asks for more ends with
-    /// [`RunError::FrameMemory`](super::RunError::FrameMemory). Default: half of the memory that the process may use, for the
-    /// frames of all runtimes that have no limit of their own, together. The machine's memory, control groups of version 1 and
-    /// 2, and half of what the limit of the address space (`ulimit -v`) leaves are taken into account. Before a run is ended under that limit,
-    /// all runtimes of the process are asked for memory that they have no more; and the run that is ended is the one, of whichever
-    /// of these runtimes, that has grown most of late.
+    /// [`RunError::FrameMemory`](super::RunError::FrameMemory). Default: half of the memory that the process may use,
+    /// shared by the frames of all runtimes without a limit of their own. The machine's memory, control groups of
+    /// version 1 and 2, and half of the address space that its limit (`ulimit -v`) leaves are taken into account.
+    /// Before a run is ended under the shared limit, all runtimes of the process are asked to return unused memory. The
+    /// run that is ended is the one that has grown most of late, in any of these runtimes.
     ///
-    /// Frames are counted by pages of 64 KiB. What tasks keep elsewhere (in vectors, boxes) is not counted, nor are objects. An
-    /// ended run needs some memory on top of the limit, until its tasks have been destroyed: the frames of what is on the
-    /// stacks.
+    /// Frames are counted by pages of 64 KiB. Memory that tasks keep elsewhere (in vectors, boxes) is not counted, nor
+    /// are objects. An ended run needs some memory on top of the limit until its tasks have been destroyed: frames for
+    /// the calls that are still on stacks.
     pub fn frame_memory(mut self, bytes: usize) -> Builder {
         self.frame_memory = Some(bytes);
         self
     }
 
-    /// The workers' threads are called by this name and their number. Default: `finespun`.
+    /// Sets the name of the workers' threads, to which each worker's number is appended. Default: `finespun`.
     pub fn thread_name(mut self, name: impl Into<String>) -> Builder {
         self.name = name.into();
         self
@@ -175,8 +177,9 @@ impl Builder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// [`Error::Workers`], [`Error::Nodes`], [`Error::StackSize`], [`Error::Quantum`], [`Error::FrameMemory`] and [`Error::ThreadName`] for settings out of range, [`Error::Thread`] when the system gives
-    /// no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
+    /// [`Error::Workers`], [`Error::Nodes`], [`Error::StackSize`], [`Error::Quantum`], [`Error::FrameMemory`] and
+    /// [`Error::ThreadName`] for settings out of range, [`Error::Thread`] if the system provides no more threads,
+    /// [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
         let workers = match self.workers {
             Some(workers) => workers,
@@ -223,7 +226,7 @@ impl Builder {
                 .name(format!("{}-{worker}", self.name))
                 .stack_size(whole_stack)
                 .spawn(move || Worker::main(&team, worker))
-                // Dropping the runtime ends the workers that have started.
+                // On an error, dropping the runtime ends the workers that have started.
                 .map_err(|source| Error::Thread { worker, workers, source })?;
             runtime.threads.push(thread);
         }

@@ -1,4 +1,4 @@
-//! What can go wrong, each naming the thing and the cure.
+//! Errors of building a runtime and of running tasks. Each message names the cause and the cure.
 
 use std::any::Any;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::task::budget::FrameMemory;
 use crate::task::frame::Payload;
 use crate::task::origin::{Origin, open};
 
-/// Why a runtime could not be built.
+/// The reason why a runtime could not be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -32,7 +32,7 @@ pub enum Error {
     /// The memory for frames is too little.
     #[error("frame_memory({0}): frames need at least {min} bytes", min = super::builder::MIN_FRAME_MEMORY)]
     FrameMemory(usize),
-    /// The name of the threads cannot be one.
+    /// The name of the threads contains a NUL.
     #[error("thread_name({0:?}): the name of a thread has no NUL in it")]
     ThreadName(String),
     /// A thread could not be started.
@@ -43,41 +43,41 @@ pub enum Error {
         reserve = crate::task::frame::STACK_RESERVE
     )]
     Thread {
-        /// Which worker; the number of workers for the thread that keeps the time.
+        /// Index of the worker; the number of workers for the ticker thread.
         worker: usize,
-        /// Of how many.
+        /// Number of workers of the runtime.
         workers: usize,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Too many runtimes at once in this process.
+    /// The process has too many runtimes at once.
     #[error("this process has {max} runtimes already: share one, or drop some", max = crate::task::teams::TEAMS)]
     TooManyRuntimes,
 }
 
-/// Why a run delivered no value.
+/// The reason why a run delivered no value.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// A task panicked.
     #[error("{0}")]
     Panicked(Panic),
-    /// `run` was called on a worker, which would block it.
+    /// `run` was called on a worker, which it would block.
     #[error("Runtime::run was called inside a task: await the task instead")]
     OnWorker,
-    /// This process is a fork of the one that has built the runtime.
+    /// This process is a fork of the one that built the runtime.
     #[error("this process is a fork of the one that has the runtime's threads: build a runtime here")]
     Forked,
-    /// A task has called [`exit`](crate::exit).
+    /// A task called [`exit`](crate::exit).
     #[error("the run was ended by exit({0})")]
     Exited(i32),
     /// The run was cancelled.
     #[error("the run was cancelled")]
     Cancelled,
-    /// The frames of the run took more memory than they may: a recursion without end, or tasks spawned without end.
+    /// The frames of the run needed more memory than allowed: an endless recursion, or tasks spawned without end.
     #[error("{0}")]
     FrameMemory(FrameMemory),
-    /// Nothing was ready, nothing was under way, and the root had not ended.
+    /// No task was ready, no message was in flight, nothing outside could end a wait, and the root had not ended.
     #[error(
         "deadlock: nothing is ready, and nothing outside is waited for; if something outside will end a wait, say so by \
          `Continuation::external`, `outside` or `Runtime::outside`\n  {}", .0.join("\n  ")
@@ -91,13 +91,13 @@ impl fmt::Debug for RunError {
     }
 }
 
-/// A task's panic: which task it was, and the payload.
+/// A task's panic: the task, and the payload.
 ///
-/// The task is the innermost one whose own code was running, wherever that was: on its caller's stack, in a frame, on
-/// a thief. Closures that it hands to the library (`reduce`'s operator, `suspend`'s body) are its own code, unless one
-/// has a `return` or `?`: such a panic may be ascribed to the task that awaits this one; so may that of any such closure in a
-/// build without debug assertions, where a note of the closure's own would cost instructions. A task that awaits in tail
-/// position may have handed its place on to its caller, as in a backtrace.
+/// The task is the innermost one whose own code was running, wherever it ran: on its caller's stack, in a frame, on a
+/// thief. Closures that a task passes to the library (`reduce`'s operator, `suspend`'s body) are its own code, unless
+/// one contains a `return` or `?`: its panic may be ascribed to the task that awaits this one. The same holds for any
+/// such closure in a build without debug assertions, where a note of the closure's own would cost instructions. A task
+/// that awaits in tail position may have been replaced by its caller, as in a backtrace.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -122,25 +122,25 @@ pub struct Panic {
 }
 
 impl Panic {
-    /// Of a payload as frames hand it on.
+    /// Makes a panic from a payload as frames pass it on.
     pub(super) fn of(payload: Payload) -> Panic {
         let (payload, origin) = open(payload);
         let text = payload.downcast_ref::<CallError>().map(CallError::to_string);
         Panic { origin, payload, text }
     }
 
-    /// The task's name. `None` if no task's own code is known to have panicked: the destructor of a result did, or the
-    /// library.
+    /// Returns the task's name. `None` if the panic came from no known task's own code: from the destructor of a
+    /// result, or from the library.
     pub fn task(&self) -> Option<&'static str> {
         self.origin.map(|origin| origin.name)
     }
 
-    /// Where the task is defined; where it panicked, the panic hook has said.
+    /// Returns the source location where the task is defined. The panic hook has printed where it panicked.
     pub fn place(&self) -> Option<&'static Location<'static>> {
         self.origin.map(|origin| origin.place)
     }
 
-    /// The text of the payload, if it is one.
+    /// Returns the text of the payload, if the payload is text.
     pub fn message(&self) -> &str {
         if let Some(text) = &self.text {
             text
@@ -153,30 +153,31 @@ impl Panic {
         }
     }
 
-    /// What was thrown.
+    /// Returns the payload.
     pub fn payload(&self) -> &(dyn Any + Send) {
         &*self.payload
     }
 
-    /// What was thrown, to be thrown again.
+    /// Returns the payload, to be rethrown.
     pub fn into_payload(self) -> Box<dyn Any + Send> {
         self.payload.into_box()
     }
 
-    /// Goes on with the panic in this thread, and says where it came from: the payload cannot.
+    /// Resumes the panic in this thread, after printing its origin on standard error: the payload has no room for the
+    /// origin.
     pub(super) fn resume(self) -> ! {
         if self.origin.is_some() {
             eprintln!("finespun: the panic came from {}", Who(self.origin));
         }
         if let Some(text) = self.text {
-            // Thrown by the library: no panic hook has printed it.
+            // The library threw this payload, so no panic hook has printed it.
             panic!("{text}");
         }
         self.payload.resume()
     }
 }
 
-/// A task, or its absence, in a sentence.
+/// A task's name and location in a sentence, or "a task".
 struct Who(Option<&'static Origin>);
 
 impl fmt::Display for Who {
@@ -191,7 +192,7 @@ impl fmt::Display for Who {
 impl fmt::Display for Panic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} panicked: ", Who(self.origin))?;
-        // One line, also of an assertion that shows both sides.
+        // Joined into one line, as an assertion prints its sides on lines of their own.
         for (i, line) in self.message().lines().enumerate() {
             let between = if i == 0 { "" } else { "; " };
             write!(f, "{between}{}", line.trim())?;

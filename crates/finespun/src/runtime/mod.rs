@@ -1,7 +1,7 @@
 //! The runtime: building it, running tasks on it, shutting it down.
 //!
-//! Here lives what a program outside tasks touches: [`Builder`], [`Runtime`], errors. It starts the team of workers
-//! (the `sched` room) and hands them root frames (the `task` room). It never schedules.
+//! This module holds the interface for code outside tasks: [`Builder`], [`Runtime`], errors. It starts the team of
+//! workers (module `sched`) and gives them root frames (module `task`). It never schedules.
 
 mod builder;
 mod error;
@@ -27,9 +27,10 @@ use crate::task::outside::Outside;
 
 /// A team of workers that runs tasks.
 ///
-/// Dropping it cancels what is under way and waits until its threads have ended. Dropped by a task, in a call of `blocking` or
-/// by a waker that a run calls, it waits for nothing: a thread of its own ends it in the background, when that task or call has
-/// ended. (A plain thread that a task itself waits for must not drop it: each would wait for the other.) A runtime with nothing to do uses no processor time.
+/// Dropping it cancels the runs in progress and waits until its threads have ended. If it is dropped by a task, in a
+/// call of `blocking` or by a waker that a run calls, the drop does not wait: a separate thread ends the runtime in the
+/// background, after that task or call has ended. (A plain thread that a task itself waits for must not drop the
+/// runtime: each would wait for the other.) A runtime without work uses no processor time.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -54,12 +55,12 @@ pub struct Runtime {
     nodes: usize,
     choices: Arc<CacheChoices>,
     threads: Vec<JoinHandle<()>>,
-    /// Its threads have been joined.
+    /// Set once the threads have been joined.
     closed: bool,
 }
 
 impl Runtime {
-    /// A runtime with one worker per core that this process may use.
+    /// Makes a runtime with one worker per core that this process may use.
     ///
     /// # Errors
     /// As [`Builder::build`].
@@ -67,35 +68,35 @@ impl Runtime {
         Runtime::builder().build()
     }
 
-    /// How to make a runtime with other settings.
+    /// Returns a builder for a runtime with other settings.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// The number of workers.
+    /// Returns the number of workers.
     pub fn workers(&self) -> usize {
         self.team.seats.len()
     }
 
-    /// The number of nodes that objects live on.
+    /// Returns the number of nodes that objects live on.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// Runs a task and everything that it calls, and delivers its value.
+    /// Runs a task and everything that it calls, and returns its value.
     ///
-    /// Returns when every task of the run has ended, so the task may borrow whatever outlives this call. The calling
-    /// thread sleeps meanwhile.
+    /// Returns after every task of the run has ended, so the task may borrow data that outlives this call. The calling
+    /// thread sleeps until then.
     ///
     /// # Panics
-    /// With the payload of a panic in any task of the run; on a worker (await the task instead); and with a report of
-    /// who waits for what when the run is deadlocked, or of how deep it has become when its frames take more memory than
-    /// [`Builder::frame_memory`] allows. [`try_run`](Runtime::try_run) returns these as errors.
+    /// With the payload of a panic in any task of the run; on a worker (await the task instead); with a report of all
+    /// waits when the run is deadlocked; and with a report of the run's depth and frames when its frames take more
+    /// memory than [`Builder::frame_memory`] allows. [`try_run`](Runtime::try_run) returns these as errors.
     ///
-    /// A panic keeps its payload, so that whoever catches it can downcast it as if the task had been a plain call. A
-    /// payload has no room for the task's name, so `run` says that in one line on standard error, below what the
-    /// panic hook has printed: ``finespun: the panic came from task `sort` (src/main.rs:12)``. A program that deals
-    /// with panics itself calls `try_run`, which prints nothing.
+    /// A panic keeps its payload, so that code that catches the panic can downcast it as if the task had been a plain
+    /// call. A payload has no room for the task's name, so `run` prints it in one line on standard error, below the
+    /// panic hook's output: ``finespun: the panic came from task `sort` (src/main.rs:12)``. A program that handles
+    /// panics itself calls `try_run`, which prints nothing.
     pub fn run<T>(&self, task: T) -> T::Output
     where
         T: Task + Send,
@@ -108,11 +109,11 @@ impl Runtime {
         }
     }
 
-    /// As [`run`](Runtime::run), with everything that can go wrong as an error.
+    /// Like [`run`](Runtime::run), but returns everything that can go wrong as an error.
     ///
     /// # Errors
-    /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`], [`RunError::Deadlock`],
-    /// [`RunError::FrameMemory`], [`RunError::Forked`].
+    /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`],
+    /// [`RunError::Deadlock`], [`RunError::FrameMemory`], [`RunError::Forked`].
     pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
     where
         T: Task + Send,
@@ -127,14 +128,13 @@ impl Runtime {
         root::run(&self.team, task)
     }
 
-    /// Starts a task and returns at once with a std future that delivers its value: for programs whose main loop is
-    /// another executor's.
+    /// Starts a task and returns at once with a std future that delivers its value: for programs whose main loop
+    /// belongs to another executor.
     ///
-    /// Dropping the future cancels the run. If the runtime is dropped first, it waits for no run: what has not ended
-    /// then is cancelled.
+    /// Dropping the future cancels the run. Dropping the runtime cancels all runs that have not ended.
     ///
     /// # Panics
-    /// In a fork of the process that has built the runtime, where it has no threads.
+    /// In a fork of the process that built the runtime, since the fork has none of its threads.
     pub fn spawn<T>(&self, task: T) -> RunFuture<T::Output>
     where
         T: Task + Send + 'static,
@@ -144,11 +144,11 @@ impl Runtime {
         spawned::spawn(&self.team, task)
     }
 
-    /// Ends the runtime and counts the frames that are still out: for tests. Continuations that outlive their runtime
-    /// keep theirs; all others are leaks.
+    /// Ends the runtime and returns the number of frames still allocated: for tests. Frames of continuations that
+    /// outlive their runtime are expected; all others are leaks.
     ///
     /// # Panics
-    /// Inside a task or a call of [`blocking`](crate::blocking), and in a fork of the process that has built the runtime.
+    /// Inside a task or a call of [`blocking`](crate::blocking), and in a fork of the process that built the runtime.
     pub fn close(mut self) -> i64 {
         assert!(!self.team.forked(), "{}", RunError::Forked);
         assert!(
@@ -162,26 +162,26 @@ impl Runtime {
         unsafe { self.team.frames_left() as i64 }
     }
 
-    /// As [`outside`](crate::outside), from a thread that runs no task of this runtime: as long as the returned value lives, no
-    /// run of the runtime is reported as deadlocked.
+    /// Like [`outside`](crate::outside), from a thread that runs no task of this runtime: as long as the returned value
+    /// lives, no run of the runtime is reported as deadlocked.
     pub fn outside(&self) -> Outside {
         Outside::new(Arc::clone(&self.team.external))
     }
 
-    /// What the workers have done since the runtime was built.
+    /// Returns the sum of the workers' counters since the runtime was built.
     pub fn stats(&self) -> Stats {
         let mut sum = Stats::default();
         self.worker_stats().into_iter().for_each(|stats| sum += stats);
         sum
     }
 
-    /// What [`Cache::Auto`](crate::istructure::Cache::Auto) has decided for the arrays that have been freed, by the places in the source
-    /// where they were made.
+    /// Returns the decisions of [`Cache::Auto`](crate::istructure::Cache::Auto) for the arrays that have been freed, by
+    /// the places in the source where they were made.
     pub fn cache_choices(&self) -> Vec<CacheChoice> {
         self.choices.read()
     }
 
-    /// The same as [`stats`](Runtime::stats), worker by worker.
+    /// Returns the counters of [`stats`](Runtime::stats), worker by worker.
     pub fn worker_stats(&self) -> Vec<Stats> {
         self.team.stats()
     }
@@ -193,18 +193,19 @@ impl Drop for Runtime {
             return;
         }
         if self.team.forked() {
-            // Nobody is there who could be waited for, and any lock may be held for ever.
+            // A fork has no threads that could be joined, and any lock may be held for ever.
             std::mem::forget((Arc::clone(&self.team), std::mem::take(&mut self.threads)));
             return;
         }
-        // Runs that nobody waits for are cancelled, and their tasks destroyed, before the workers go.
+        // Unfinished runs are cancelled, and their tasks destroyed, before the workers end.
         if is_own_thread() {
-            // The last owner is a task or a blocking call, perhaps one of this runtime's own: it cannot wait for itself.
+            // The last owner is a task or a blocking call, perhaps one of this runtime's own: it cannot wait for
+            // itself.
             let team = Arc::clone(&self.team);
             let threads = std::mem::take(&mut self.threads);
             let ends = std::thread::Builder::new().name("finespun-drop".to_owned()).spawn(move || end(&team, threads));
             if let Err(error) = ends {
-                // Nobody is left who could wait for them: the workers go on until the process ends, with nothing to do.
+                // No thread can join the workers: they stay idle until the process ends.
                 self.team.cancel_runs();
                 eprintln!(
                     "finespun: no thread to end a dropped runtime ({error}): its runs are cancelled, its threads stay"
@@ -216,7 +217,7 @@ impl Drop for Runtime {
     }
 }
 
-/// Cancels what is under way, and ends the workers.
+/// Cancels the runs in progress, and ends the workers.
 fn end(team: &Team, threads: Vec<JoinHandle<()>>) {
     team.cancel_all();
     team.bell.shutdown();
@@ -234,7 +235,7 @@ impl std::fmt::Debug for Runtime {
     }
 }
 
-/// The documents tell limits as numbers. They are the constants'.
+/// Checks that the documents state limits with the values of the constants.
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::alloc::Layout;
@@ -244,14 +245,14 @@ mod tests {
     use crate::task::frame::{Header, LARGEST_FRAME, Payload, STACK_RESERVE, frame_layout};
     use crate::task::teams::TEAMS;
 
-    /// With its digits in groups of three.
+    /// Formats a number with its digits in groups of three.
     fn thousands(number: usize) -> String {
         let digits = number.to_string();
         let groups = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap());
         groups.collect::<Vec<_>>().join(",")
     }
 
-    /// Without line ends and comment marks.
+    /// Returns the document without line ends and comment marks.
     fn text(document: &str) -> String {
         document.split_whitespace().filter(|word| *word != "///").collect::<Vec<_>>().join(" ")
     }
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_as_large_as_documented() {
+    fn frame_size_is_as_documented() {
         let header = size_of::<Header>();
         assert_eq!(frame_layout::<u8, u8>(), Layout::from_size_align(header + size_of::<Payload>(), 8).unwrap());
         assert_eq!(frame_layout::<[u64; 5], u8>().size(), header + 40);

@@ -1,4 +1,4 @@
-//! The root of a run: a frame that nobody waits for, and a thread that sleeps until it has ended.
+//! The root of a run: a frame without a waiter, and a thread that sleeps until the run has ended.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -18,7 +18,7 @@ use crate::task::spawn::Keeper;
 
 use super::{Panic, RunError};
 
-/// Where the root leaves what it delivers.
+/// The place where the root stores its result.
 pub(super) type Delivery<T> = Arc<Mutex<Option<Result<T, Ended>>>>;
 
 pub(super) enum Ended {
@@ -26,10 +26,11 @@ pub(super) enum Ended {
     Cancelled,
 }
 
-/// A call, whatever the task: the root's code is compiled for each type of value, not for each task.
+/// A call of any task: the root's code is compiled for each type of value, not for each task.
 type Call<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The body of the root frame. It delivers once nothing of the task is left in the frame, or when it is destroyed.
+/// The body of the root frame. It stores the result after the task's call has been dropped, or when the body is
+/// destroyed.
 struct Root<'a, T> {
     call: Option<Call<'a, T>>,
     delivery: Delivery<T>,
@@ -40,11 +41,11 @@ impl<T> Unpin for Root<'_, T> {}
 
 impl<T> Root<'_, T> {
     fn end(&mut self, ended: Result<T, Ended>) {
-        // What the call still holds is destroyed before the run ends; a destructor's panic has nowhere to go.
+        // The call's remaining state is destroyed before the run ends. A panic of a destructor is discarded.
         quietly(|| self.call = None);
         let Some(run) = self.run.take() else { return };
         *lock(&self.delivery) = Some(ended);
-        // SAFETY: a body runs, and is destroyed, on a worker; used at once.
+        // SAFETY: a body is polled and destroyed by a worker only, and `cx` is used at once.
         let cx = unsafe { cx() };
         if run.others() {
             cx.cancel(&run);
@@ -60,7 +61,8 @@ impl<T> Future for Root<'_, T> {
         let ended = match catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(std))) {
             Ok(Poll::Pending) => return Poll::Pending,
             Ok(Poll::Ready(value)) => Ok(value),
-            // What it waited for may have been destroyed under it, before anybody looked whether it still runs.
+            // The run is cancelled: children that the call waited for may have been destroyed before this poll, and the
+            // panic may be a consequence.
             Err(payload) if self.run.as_ref().is_some_and(|run| run.is_cancelled()) => {
                 discard(payload);
                 Err(Ended::Cancelled)
@@ -78,7 +80,7 @@ impl<T> Drop for Root<'_, T> {
     }
 }
 
-/// The root frame of a task: its name is the task's.
+/// The table of a task's root frame, which has the task's name.
 struct Table<Tk>(PhantomData<Tk>);
 
 impl<Tk: Task> Table<Tk> {
@@ -95,23 +97,23 @@ fn start_call<T>(team: &Team, call: Call<'_, T>, table: &'static VTable, run: &A
     let delivery: Delivery<T> = Arc::new(Mutex::new(None));
     let body = Root { call: Some(call), delivery: Arc::clone(&delivery), run: Some(Arc::clone(run)) };
     let frame = BodyFrame::make_outside(run.number, body, table);
-    // SAFETY: just made.
+    // SAFETY: the frame was just made and is live.
     let detached = unsafe { frame.as_ref() }.slot.detach();
     debug_assert!(detached, "nobody has run the frame yet");
     team.inject_root(frame, run);
     delivery
 }
 
-/// What a run that has ended delivered.
+/// Returns the result of a run that has ended.
 pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunError> {
     let ended = lock(delivery).take();
     if let Some(payload) = run.failure() {
-        // Whatever the root has delivered meanwhile.
+        // The failure overrides the root's result.
         quietly(|| drop(ended));
         return Err(RunError::Panicked(Panic::of(payload)));
     }
     if let Some(error) = run.exhausted() {
-        // As above: what the run has begun has been destroyed.
+        // The memory error overrides the root's result: the run's tasks have been destroyed.
         quietly(|| drop(ended));
         return Err(RunError::FrameMemory(error));
     }

@@ -1,9 +1,10 @@
-//! Whether calls run on the stack first.
+//! The choice whether calls run on the stack first.
 
-/// What becomes of a call.
+/// The treatment of calls.
 ///
-/// The comparison of the Concert papers (hybrid-execution-model, section 4; concert-runtime-mechanisms, section 4.1, where it
-/// is the *base* version): what does it bring to call on the stack and to make a frame only for what has to wait?
+/// This allows the comparison of the Concert papers (hybrid-execution-model, section 4; concert-runtime-mechanisms,
+/// section 4.1, where `Heap` is the *base* version): the gain of calling on the stack and making a frame only for a
+/// call that has to wait.
 ///
 /// ```
 /// use finespun::Schema;
@@ -24,7 +25,7 @@
 ///     assert_eq!(runtime.run(fib(10)), 55);
 ///     Ok::<_, finespun::Error>(runtime.stats().frames)
 /// };
-/// // Of fib(10) there are 177 calls.
+/// A run of fib(10) makes 177 calls.
 /// assert!(frames(Schema::Auto)? < 177 && frames(Schema::Heap)? >= 177);
 /// # Ok(())
 /// # }
@@ -32,19 +33,19 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Schema {
-    /// It runs on the stack of its caller, and becomes a frame if it has to wait: the hybrid model. What the compiler chose
-    /// for each task holds.
+    /// A call runs on the stack of its caller, and becomes a frame if it has to wait: the hybrid model. The schema that
+    /// the compiler chose for each task applies.
     #[default]
     Auto,
-    /// It becomes a frame of its own, which is put into the queue and run from there, and its caller waits for it: the papers'
-    /// parallel-only version, a thread for each call. For comparisons only; a program's answer must not depend on it. The
-    /// calls of tasks that are straight stay plain ones.
+    /// A call becomes a frame of its own, which is queued and run from the queue, and its caller waits for it: the
+    /// papers' parallel-only version, a thread for each call. For comparisons only; a program's answer must not depend
+    /// on it. Calls of straight tasks remain plain calls.
     Heap,
 }
 
 impl Schema {
-    /// How often a guarded call suspends: as [`Builder::block_every`](super::Builder::block_every) has it, if that says
-    /// anything.
+    /// Returns the interval at which guarded calls suspend: `asked`, the value of
+    /// [`Builder::block_every`](super::Builder::block_every), unless it is 0.
     pub(super) fn block_every(self, asked: u32) -> u32 {
         match self {
             Schema::Heap if asked == 0 => 1,
@@ -58,7 +59,7 @@ mod tests {
     use super::Schema;
 
     #[test]
-    fn block_every_goes_before_the_schema() {
+    fn block_every_overrides_the_schema() {
         assert_eq!([0, 1, 3].map(|n| Schema::Auto.block_every(n)), [0, 1, 3]);
         assert_eq!([0, 1, 3].map(|n| Schema::Heap.block_every(n)), [1, 1, 3]);
     }

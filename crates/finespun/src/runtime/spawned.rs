@@ -1,4 +1,4 @@
-//! A run as a std future: tasks under tokio and friends.
+//! A run as a std future: running tasks from tokio and other executors.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,13 +13,14 @@ use crate::task::runs::Run;
 use super::RunError;
 use super::root::{self, Delivery};
 
-/// A run under way, as a std future that delivers its value.
+/// A run in progress, as a std future that delivers the root's value.
 ///
-/// Dropping it cancels the run; [`detach`](RunFuture::detach) lets it go on alone. It may be awaited on any
-/// executor, and resumes with a panic of the run, as [`Runtime::run`](super::Runtime::run) does.
+/// Dropping it cancels the run; [`detach`](RunFuture::detach) lets the run continue on its own. The future may be
+/// awaited on any executor, and resumes a panic of the run, as [`Runtime::run`](super::Runtime::run) does.
 ///
 /// # Panics
-/// When it is polled again after that, and where it never ends: in a fork of the process that has built the runtime.
+/// If polled again after completion, and if polled in a fork of the process that built the runtime, where the run never
+/// ends.
 #[must_use = "dropping it cancels the run; `detach` lets it go on"]
 pub struct RunFuture<T> {
     run: Arc<Run>,
@@ -27,7 +28,7 @@ pub struct RunFuture<T> {
     delivery: Delivery<T>,
     shared: Arc<Mutex<Shared>>,
     detached: bool,
-    /// It has delivered the value, or panicked.
+    /// Set when the future has delivered the value, or panicked.
     completed: bool,
 }
 
@@ -64,7 +65,7 @@ where
 }
 
 impl<T> RunFuture<T> {
-    /// Lets the run go on alone; its value is dropped.
+    /// Lets the run continue on its own and drops its value.
     pub fn detach(mut self) {
         self.detached = true;
     }

@@ -1,7 +1,8 @@
-//! Deadlock: when a run is reported as one, and when not.
+//! Deadlock: when a run is reported as deadlocked, and when not.
 //!
-//! A report ends its run, so it must not be wrong; it may be late. A task of one runtime can wait for what a task of
-//! another holds: a handle, a lock, a continuation. So it is not enough that the run's own runtime has nothing to do.
+//! A report ends its run, so it must not be wrong; it may be late. A task of one runtime can wait for something that a
+//! task of another runtime holds: a handle, a lock, a continuation. So it is not enough that the run's own runtime has
+//! nothing to do.
 //!
 //! ```text
 //!              (1) all workers parked, nothing ready, nothing outside
@@ -12,40 +13,42 @@
 //!                                                                                 REPORTED
 //! ```
 //!
-//! **The rule.** A stuck runtime's runs are reported (3) when nothing that could end one of their waits can act:
+//! **The rule.** The runs of a stuck runtime are reported (3) when no party that could end one of their waits can act:
 //!
-//! 1. *This runtime.* All its workers are parked, with no ready frame, no message, and no wait that something outside is
-//!    known to end ([`Externals`](crate::task::teams::Externals): `foreign`, `blocking`, `Continuation::external`,
-//!    `outside`). Who keeps a continuation or a guard, in a frame or in memory that frames own, cannot act.
-//! 2. *Tasks of other runtimes.* Of every other runtime, each run that was under way when this one became stuck (`others`)
-//!    has ended since, or its runtime cannot act either: it is stuck too, and so is every runtime with a run among *its*
-//!    `others`, and so on ([`can_act`]). So no task exists that could still resolve a continuation that it has
-//!    got hold of before. A run that begins later is none of `others`, unless a thread of a runtime has begun it: a
-//!    program's own thread that carries a continuation into a new run is outside, and has to say so, as for any other
-//!    way in which it may resolve it.
-//! 3. *Plain threads.* They are outside. A continuation that one has must be marked as external. Of a guard or permit
-//!    the library knows if a plain thread has taken it itself ([`Taken`]): while there is one in the process, no wait for
-//!    a lock is reported. That a guard has been *moved* to a plain thread cannot be seen, so a runtime in which some task
-//!    waits for a lock must have been stuck for [`PATIENCE`]; a program that lends guards for longer says so by `outside`.
+//! 1. *This runtime.* All its workers are parked, with no ready frame, no message, and no external wait
+//!    ([`Externals`](crate::task::teams::Externals): `foreign`, `blocking`, `Continuation::external`, `outside`). A
+//!    continuation or guard kept in a frame, or in memory that frames own, cannot be used.
+//! 2. *Tasks of other runtimes.* For every other runtime, each run that was under way when this runtime became stuck
+//!    (`others`) has ended since, or its runtime cannot act either: it is stuck, too, and so is every runtime with a
+//!    run among *its* `others`, and so on ([`can_act`]). So no task exists that could still resolve a continuation that
+//!    it has obtained before. A run that begins later does not join `others`, unless a thread of a runtime has begun
+//!    it: a program's own thread that carries a continuation into a new run counts as outside, and must declare this,
+//!    as for any other way in which it may resolve the continuation.
+//! 3. *Plain threads.* They are outside. A plain thread's continuation must be marked as external. For a guard or
+//!    permit, the library knows whether a plain thread has taken it itself ([`TAKEN`]): while the process has any such
+//!    permit, no wait for a lock is reported. A guard *moved* to a plain thread is invisible to the library, so a
+//!    runtime in which some task waits for a lock must have been stuck for [`PATIENCE`]; a program that lends guards
+//!    for longer declares it with `outside`.
 //!
-//! All stuck runtimes that the rule allows are reported at once: a cycle of waits through two runtimes is one.
+//! All stuck runtimes that satisfy the rule are reported at once: a cycle of waits through two runtimes is one
+//! deadlock.
 //!
-//! **Runs that end beget runs.** One of `others` may begin a run on a third runtime and end, while the runs are being listed: what
-//! is listed must hold one of the two. So a list counts only if no run has been begun from before it was made until the ended ones
-//! had been taken out ([`note_others`]). Then each run had been begun before the list was made: it is listed, or had ended by then, and
-//! so had begun all its own before. A run that has been listed is marked as watched before it is looked at once more, so that its
-//! end examines again if it has been found live.
+//! **Ending runs begin new runs.** While the runs are being listed, one of `others` may begin a run on a third runtime
+//! and end: the list must contain one of the two. So a list is valid only if no run has begun between the moment before
+//! it was made and the moment after the ended runs were removed ([`note_others`]). Then every run began before the list
+//! was made: it is in the list, or it had ended by then, and its own runs had begun before. A listed run is marked as
+//! watched before the examination checks again whether it is live, so that its end examines again if it was found live.
 //!
-//! **The picture is of one moment.** [`examine`] holds the table of teams, which makes examinations exclusive, and the
-//! idling mutexes of all parked teams, so that none of their workers can be woken meanwhile. A thread of an active team
-//! that makes a frame ready here publishes it first, and then waits for that mutex, so its run is still under way. All
-//! conditions are looked at under all mutexes, so such a run is seen.
+//! **The examination sees one moment.** [`examine`] holds the table of teams, which makes examinations exclusive, and
+//! the idling mutexes of all parked teams, so that none of their workers can wake during the examination. A thread of
+//! an active team that makes a frame ready here publishes it first, and then waits for that mutex, so its run is still
+//! under way. All conditions are checked under all mutexes, so the examination sees that run.
 //!
-//! **No report is lost.** What blocks a report changes only by events that examine again: a team becomes stuck (its last
-//! worker to park does); one of `others` ends (`end_run`, if the run is marked as watched: a Dekker pair with the look at
-//! whether it is under way, since both sides fence between their store and their load); the last permit of a plain thread
-//! is dropped; the patience ends, for which the team's ticker sets its alarm. A stuck team costs no processor time but
-//! for these.
+//! **No report is lost.** A blocked report becomes possible only by an event that examines again: a team becomes stuck
+//! (the last worker to park examines); one of `others` ends (`end_run`, if the run is marked as watched: a Dekker pair
+//! with the check whether it is live, since both sides fence between their store and their load); a plain thread drops
+//! its last permit; the patience ends, for which the team's ticker sets its alarm. Except for these events, a stuck
+//! team costs no processor time.
 
 use std::ptr;
 use std::sync::Arc;
@@ -59,17 +62,17 @@ use crate::task::runs::Run;
 use crate::task::suspend::Continuation;
 use crate::task::teams::same_team;
 
-/// How long a runtime in which a task waits for a lock must have been stuck before that is reported.
+/// Time that a runtime in which a task waits for a lock must have been stuck before its runs are reported.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// All teams of the process. Held during an examination.
+/// All teams of the process. Locked during an examination.
 static TEAMS: ProcessMutex<Vec<Arc<Team>>> = ProcessMutex::new(Vec::new());
-/// How many of them are stuck, or have been: a hint, so that most ends of runs examine nothing.
+/// Number of teams that are stuck, or have been: a hint, so that most ends of runs examine nothing.
 static STUCK: AtomicUsize = AtomicUsize::new(0);
-/// Permits in the hands of plain threads that have taken them.
+/// Number of permits that plain threads have taken and still hold.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// What a team has done so far: as long as it stays the same, the team has been stuck all the time.
+/// A snapshot of a team's activity: while it stays the same, the team has been stuck all the time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Progress {
     resumptions: u64,
@@ -78,51 +81,51 @@ struct Progress {
     runs: u64,
 }
 
-/// A team that is stuck.
+/// The record of a stuck team.
 pub(super) struct Stuck {
     progress: Progress,
     since: Instant,
-    /// Some task waits for a lock.
+    /// Whether some task waits for a lock.
     lent: bool,
-    /// Runs of other teams that were under way at that time, or have been begun by a thread of a runtime since; they are
-    /// noted by the first examination, which follows at once.
+    /// Runs of other teams that were under way when the team became stuck, or that a thread of a runtime has begun
+    /// since. The first examination, which follows at once, fills this list.
     others: Vec<Arc<Run>>,
     noted: bool,
 }
 
 impl Stuck {
-    /// When the patience ends, for a team that needs some.
+    /// Returns the end of the patience, for a team in which a task waits for a lock.
     fn patience(&self) -> Option<Instant> {
         self.lent.then(|| self.since + PATIENCE)
     }
 }
 
-/// A permit is about to be taken by a plain thread; if it cannot be, [`permit_returned`] follows.
+/// Counts a permit that a plain thread is about to take. If taking it fails, [`permit_returned`] must follow.
 pub(crate) fn permit_taken() {
-    // Relaxed: see the fence.
+    // Relaxed: ordered by the fence.
     TAKEN.fetch_add(1, Ordering::Relaxed);
-    // Pairs with the Acquire of whoever finds the permit taken: the examination of that wait finds it counted.
+    // Pairs with the Acquire that finds the permit taken: the examination of that wait sees it counted.
     fence(Ordering::Release);
 }
 
-/// A permit that a plain thread had taken has been given back, or will never be.
+/// Uncounts a permit that a plain thread had taken, and that has been given back or forgotten.
 #[cold]
 pub(crate) fn permit_returned() {
-    // SeqCst: against an examination that has found this permit, whose team is counted as stuck before.
+    // SeqCst: pairs with an examination that has found this permit, and whose team is counted as stuck before.
     if TAKEN.fetch_sub(1, Ordering::SeqCst) == 1 {
         examine_if_stuck();
     }
 }
 
-/// Enters a team that has just been made.
+/// Registers a new team.
 pub(super) fn register(team: &Arc<Team>) {
     let mut teams = TEAMS.lock();
-    // A fork has no threads of its parent's teams: nothing that they do is waited for, nor is anything of theirs safe to drop.
+    // A forked child has no threads of its parent's teams: it must not wait for them, and cannot safely drop them.
     teams.extract_if(.., |team| team.forked()).for_each(std::mem::forget);
     teams.push(Arc::clone(team));
 }
 
-/// Takes a team out whose workers have ended, before its last owner lets go of it.
+/// Removes a team whose workers have ended, before its last owner releases it.
 pub(super) fn unregister(team: &Team) {
     let mut teams = TEAMS.lock();
     let own = teams.iter().position(|other| std::ptr::eq(&**other, team)).map(|at| teams.swap_remove(at));
@@ -130,7 +133,7 @@ pub(super) fn unregister(team: &Team) {
     drop((own, team.forget_stuck()));
 }
 
-/// A watched run has ended.
+/// Examines all teams if any may be stuck. Called when a watched run or the last permit of plain threads has ended.
 #[cold]
 pub(super) fn examine_if_stuck() {
     // SeqCst: see the callers.
@@ -140,10 +143,10 @@ pub(super) fn examine_if_stuck() {
 }
 
 impl Team {
-    /// All workers have parked: if some task waits all the same, and for nothing outside, finds out why. A run in which all
-    /// that wait do so for its quiescence is quiescent: those are resumed. Otherwise the team is stuck, which is
-    /// [examined](examine). Returns true if any waiter was resumed; then the caller looks for work, since some of them may
-    /// be for it alone.
+    /// Looks for a deadlock when all workers are parked. Does nothing if the team has no run, or has an external wait.
+    /// If all open leaves of a run wait for its quiescence, the run is quiescent, and this resumes those waiters.
+    /// Otherwise, unless all runs are cancelled, the team is stuck: [`examine`] follows. Returns true if any waiter was
+    /// resumed; then the caller must look for work, since some of the waiters may run on the caller's worker only.
     pub(crate) fn look_for_deadlock(&self) -> bool {
         if self.external.any() || !self.any_run() {
             return false;
@@ -158,8 +161,8 @@ impl Team {
             for run in &under_way {
                 rested.extend(run.at_rest(self.open_leaves(run)));
             }
-            // Waiters for quiescence go on, and may end what others wait for. Until all of them have been resumed, a worker
-            // that parks finds that something is waited for: this thread.
+            // Waiters for quiescence resume, and may end the waits of others. Until all have been resumed, this
+            // thread counts as an external wait, which a worker that parks finds.
             if !rested.is_empty() {
                 self.external.enter();
             } else if under_way.iter().any(|run| !run.is_cancelled()) {
@@ -181,11 +184,12 @@ impl Team {
         true
     }
 
-    /// While all workers are parked: whether nothing can wake one but another runtime, or something outside that has not
-    /// been declared.
+    /// Returns whether only another runtime, or an undeclared outside party, can wake a worker. Called while all
+    /// workers are parked.
     ///
-    /// The runs under way are looked at before: a run that has been seen under way has had its root queued, and no worker
-    /// has left since. Externals first: what ends one has made its waiter visible before.
+    /// The caller lists the runs under way before this call: a run that was seen under way has had its root queued, and
+    /// all workers have stayed parked since. This checks the externals first: a thread that ends an external wait makes
+    /// the waiter visible before it leaves.
     fn is_quiet(&self) -> bool {
         !self.external.any() && !self.work_visible() && !(0..self.seats.len()).any(|worker| self.waits_for(worker))
     }
@@ -200,7 +204,8 @@ impl Team {
         sum
     }
 
-    /// Transition 1, while all workers are parked. Returns what was known before, to be dropped without a lock.
+    /// Performs transition 1, while all workers are parked. Returns the previous record, which the caller must drop
+    /// without a lock.
     #[must_use]
     fn note_stuck(&self) -> Option<Stuck> {
         let progress = self.progress();
@@ -214,21 +219,22 @@ impl Team {
         let stuck = Stuck { progress, since: Instant::now(), lent, others: Vec::new(), noted: false };
         let before = self.with_stuck(|own| own.replace(stuck));
         if before.is_none() {
-            // SeqCst: against the events that examine again, which store before they look at this.
+            // SeqCst: pairs with the events that examine again, which store before they load `STUCK`.
             STUCK.fetch_add(1, Ordering::SeqCst);
         }
         before
     }
 
-    /// Whether the team has been stuck since it had come so far.
+    /// Returns whether the team has been stuck ever since it made `progress`.
     fn is_stuck_at(&self, progress: Progress) -> bool {
         self.with_stuck(|stuck| stuck.as_ref().is_some_and(|stuck| stuck.progress == progress))
     }
 
-    /// Transition 2, if it is due: whether the team is stuck, and what was known, to be dropped without a lock.
+    /// Performs transition 2 if it is due. Returns whether the team is stuck, and the previous record, which the caller
+    /// must drop without a lock.
     ///
-    /// The progress is looked at under the lock: its last worker may be noting right now that the team is stuck again, and that note
-    /// must not be compared with what the team had done before.
+    /// The progress is read under the lock: the last worker may be noting right now that the team is stuck again, and
+    /// this note must not be compared with older progress.
     #[must_use]
     fn forget_unless_stuck(&self) -> (bool, Option<Stuck>) {
         let (known, before) = self.with_stuck(|stuck| {
@@ -236,28 +242,28 @@ impl Team {
             (known, if known { None } else { stuck.take() })
         });
         if before.is_some() {
-            // Relaxed: the count is a hint downwards.
+            // Relaxed: a stale count that is too high only costs an examination.
             STUCK.fetch_sub(1, Ordering::Relaxed);
         }
         (known, before)
     }
 
-    /// Transitions 2 and 3. Returns what was known, to be dropped without a lock.
+    /// Performs transitions 2 and 3. Returns the previous record, which the caller must drop without a lock.
     #[must_use]
     fn forget_stuck(&self) -> Option<Stuck> {
         let before = self.with_stuck(Option::take);
         if before.is_some() {
-            // Relaxed: the count is a hint downwards.
+            // Relaxed: a stale count that is too high only costs an examination.
             STUCK.fetch_sub(1, Ordering::Relaxed);
         }
         before
     }
 
-    /// Ends the waits of a stuck team's runs, and describes them.
+    /// Cancels the stuck team's runs, and describes their waits.
     fn report(&self, runs: Vec<Arc<Run>>, teams: &[Arc<Team>]) {
         let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_deadlocked()).collect();
         self.groups.raise();
-        // Another team may be active, and its tasks wait for some of this one: those are not looked at.
+        // Another team may be active, and its tasks may wait for frames of this team: these are skipped.
         let others = teams.iter().filter(|other| !ptr::eq(&***other, self)).map(|other| other.groups.keep_waiters());
         let others: Vec<_> = others.collect();
         let mut waits = Waits::new();
@@ -270,16 +276,16 @@ impl Team {
             });
         }
         drop(others);
-        // What tasks of other runtimes are waited for is in the pools of those, which are stuck as well.
+        // Awaited tasks of other runtimes are in the pools of those runtimes, which are stuck as well.
         self.groups.each_awaited(|frame, group| {
-            // SAFETY: live meanwhile.
+            // SAFETY: `each_awaited` keeps `frame` live during the call.
             if !same_team(unsafe { frame.as_ref() }.group, group) {
                 report::describe_spawned(frame, &self.groups, &stuck);
             }
         });
     }
 
-    /// How many leaves of a run are waited for, while all workers are parked.
+    /// Counts the leaves of `run` that have a waiter. Called while all workers are parked.
     fn open_leaves(&self, run: &Run) -> usize {
         let mut count = 0;
         for seat in &self.seats {
@@ -290,12 +296,12 @@ impl Team {
     }
 }
 
-/// Looks at all stuck teams, and reports those that the rule allows to report (3).
+/// Examines all stuck teams, and reports those that the rule allows to report (3).
 pub(super) fn examine() {
     let teams = TEAMS.lock();
     let mut reported = Vec::new();
     let mut alarms = Vec::new();
-    // What is dropped may be the last of a run, hence the program's: without a lock.
+    // Dropping these may drop the last reference to a run, which runs user code: no lock is held then.
     let mut dropped_runs = Vec::new();
     let mut dropped = Vec::new();
     let parked: Vec<_> = teams.iter().map(|team| if team.any_run() { team.idle.keep_parked() } else { None }).collect();
@@ -304,7 +310,7 @@ pub(super) fn examine() {
     let mut patient = vec![false; teams.len()];
     // SeqCst: see `permit_returned`.
     let taken = TAKEN.load(Ordering::SeqCst) > 0;
-    // Before it is looked whether anything can act: see `is_quiet`.
+    // Before the check whether anything can act: see `is_quiet`.
     let mut under_way: Vec<_> = teams.iter().map(|team| team.runs_under_way()).collect();
     for (at, team) in teams.iter().enumerate() {
         let (known, before) = team.forget_unless_stuck();
@@ -342,8 +348,9 @@ pub(super) fn examine() {
     drop((under_way, dropped_runs, dropped));
 }
 
-/// Notes for each stuck team which runs of others could still end its waits: at first all that are live; then those that a thread
-/// of a runtime has begun. Takes those out that could no more, to be `dropped` without a lock.
+/// Updates, for each stuck team, the runs of other teams that could still end its waits: initially all live runs, later
+/// those that a thread of a runtime has begun. Moves the ended runs to `dropped`, which the caller must drop without a
+/// lock.
 fn note_others(teams: &[Arc<Team>], stuck: &[bool], dropped: &mut Vec<Arc<Run>>) {
     let begun = || teams.iter().map(|team| team.runs_begun()).sum::<u64>();
     loop {
@@ -355,7 +362,7 @@ fn note_others(teams: &[Arc<Team>], stuck: &[bool], dropped: &mut Vec<Arc<Run>>)
             }
         };
         each(&mut |at, own| own.note((0..teams.len()).filter(|&other| other != at).flat_map(|other| &live[other])));
-        // Dekker: one that ends from now on examines again (`Team::end_run`).
+        // Dekker: a run that ends from now on examines again (`Team::end_run`).
         fence(Ordering::SeqCst);
         each(&mut |_, own| dropped.extend(own.others.extract_if(.., |run| !run.is_live())));
         dropped.extend(live.into_iter().flatten());
@@ -378,23 +385,24 @@ impl Stuck {
 }
 
 impl Team {
-    /// Of which of the teams some run could still end a wait of this one, if it is stuck.
+    /// Returns the indices of the teams with a run that could still end a wait of this team, if this team is stuck.
     fn awaits(&self, teams: &[Arc<Team>]) -> Vec<usize> {
         let of = |run: &Arc<Run>| teams.iter().position(|team| same_team(run.number, team.id.run(0)));
         self.with_stuck(|own| own.iter().flat_map(|own| &own.others).filter_map(of).collect())
     }
 }
 
-/// What the rule has to know of a team.
+/// The facts about one team that the rule uses.
 #[derive(Debug)]
 struct Known {
-    /// Nothing in the team can act, nor outside for all that is known.
+    /// As far as the library knows, nothing in the team and nothing outside can act.
     stuck: bool,
-    /// The teams of which some run may end a wait in this one.
+    /// Indices of the teams with a run that may end a wait in this team.
     awaits: Vec<usize>,
 }
 
-/// Which of the teams can still act: those that are not stuck, and those that one of these may wake. The others are to be reported.
+/// Returns which teams can still act: those that are not stuck, and those that a team which can act may wake. The
+/// others must be reported.
 fn can_act(teams: &[Known]) -> Vec<bool> {
     let mut can_act: Vec<_> = teams.iter().map(|team| !team.stuck).collect();
     loop {
@@ -418,23 +426,24 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_reported_and_what_an_active_team_may_wake_is_not() {
+    fn a_cycle_of_stuck_teams_is_reported_but_not_a_team_that_an_active_one_may_wake() {
         assert_eq!(reports(&[true], &[&[]]), [0]);
         assert_eq!(reports(&[true, true], &[&[1], &[0]]), [0, 1]);
         assert_eq!(reports(&[true, false], &[&[1], &[]]), []);
         assert_eq!(reports(&[true, false], &[&[], &[]]), [0]);
-        // The first waits for the second, which is stuck, but for a run of the third, which is active.
+        // The first waits for the second, which is stuck but waits for a run of the third, which is active.
         assert_eq!(reports(&[true, true, false], &[&[1], &[2], &[]]), []);
         assert_eq!(reports(&[true, true, true, false], &[&[1], &[0], &[3], &[]]), [0, 1]);
     }
 
-    /// All pictures of four teams: a team is reported if it and all that it awaits, over however many others, are stuck.
+    /// Tries all states of four teams: a team is reported if it and all teams that it awaits, directly or indirectly,
+    /// are stuck.
     #[test]
-    fn a_team_is_reported_if_nothing_that_it_awaits_can_act() {
+    fn a_team_is_reported_if_no_team_that_it_awaits_can_act() {
         const TEAMS: usize = 4;
         for picture in 0..1_u32 << (TEAMS * TEAMS) {
             let bit = |row: usize, column: usize| picture >> (row * TEAMS + column) & 1 == 1;
-            // On the diagonal: which are stuck.
+            // The diagonal says which teams are stuck.
             let known: [Known; TEAMS] = std::array::from_fn(|at| Known {
                 stuck: bit(at, at),
                 awaits: (0..TEAMS).filter(|&other| other != at && bit(at, other)).collect(),

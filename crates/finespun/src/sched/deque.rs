@@ -1,10 +1,9 @@
-//! A work-stealing deque of pointers (Chase and Lev 2005, in the C11
-//! formulation of Lê, Pop, Cohen and Zappa Nardelli, PPoPP 2013).
+//! A work-stealing deque of pointers (Chase and Lev 2005, in the C11 formulation of Lê, Pop, Cohen and Zappa Nardelli,
+//! PPoPP 2013).
 //!
-//! One worker owns a deque: it pushes and pops at the young end (`bottom`).
-//! Any thread may steal from the old end (`top`). Items are single words in
-//! atomic slots, so a thief that reads a slot it is about to lose the race for
-//! reads an outdated word, never a torn one, and nothing is undefined.
+//! One worker owns a deque: it pushes and pops at the young end (`bottom`). Any thread may steal from the old end
+//! (`top`). Items are single words in atomic slots, so a thief that reads a slot just before it loses the race for it
+//! reads an outdated word, never a torn one, and no behaviour is undefined.
 //!
 //! ```text
 //!            top                      bottom
@@ -13,35 +12,30 @@
 //!       thieves ->                  <- owner
 //! ```
 //!
-//! **States.** `top` only grows. An index `i` is in one of three states:
-//! *free* (`i >= bottom` or `i < top`), *full* (`top <= i < bottom`), or *taken
-//! back* (the owner has lowered `bottom` to `i` but has not decided yet). The
+//! **States.** `top` only grows. An index `i` is in one of three states: *free* (`i >= bottom` or `i < top`), *full*
+//! (`top <= i < bottom`), or *taken back* (the owner has lowered `bottom` to `i` but has not decided yet). The
 //! transitions, each repeated at the line that performs it:
 //!
 //! 1. free -> full: the owner writes the slot, then raises `bottom` (Release).
 //! 2. full -> taken back: the owner lowers `bottom`, then fences.
-//! 3. taken back -> free: the owner sees `top < i`; no thief can reach `i`,
-//!    since every thief that fences later sees the lowered `bottom`.
-//! 4. taken back -> free, by the last-element race: `top == i`; whoever moves
-//!    `top` from `i` to `i + 1` by compare-and-swap has the item, and the owner
-//!    puts `bottom` back to `i + 1` whether it won or lost.
+//! 3. taken back -> free: the owner sees `top < i`; no thief can reach `i`, since every thief that fences later sees
+//!    the lowered `bottom`.
+//! 4. taken back -> free, by the last-element race: `top == i`; the thread that moves `top` from `i` to `i + 1` by
+//!    compare-and-swap gets the item, and the owner restores `bottom` to `i + 1` whether it won or lost.
 //! 5. full -> free: a thief moves `top` from `i` to `i + 1` by compare-and-swap.
 //!
-//! **Why no item is taken twice.** Only `i == top` is ever contended, because
-//! the owner takes an index above `top` without a race (3). That the owner
-//! cannot believe `top < i` while a thief believes `bottom > i` is Dekker's
-//! pattern: the owner stores `bottom`, fences, loads `top`; the thief loads
-//! `top`, fences, loads `bottom`. Both fences are `fence(SeqCst)`.
+//! **Why no item is taken twice.** Only `i == top` is ever contended, because the owner takes an index above `top`
+//! without a race (3). Dekker's pattern prevents the owner from reading `top < i` while a thief reads `bottom > i`: the
+//! owner stores `bottom`, fences, loads `top`; the thief loads `top`, fences, loads `bottom`. Both fences are
+//! `fence(SeqCst)`.
 //!
-//! **Publication.** What an item points to is published by the Release store of
-//! `bottom` and the thief's Acquire load of it, not by a fence, so that
-//! ThreadSanitizer, which knows no fences, follows. *Every* store of `bottom`
-//! that leaves items below it is a Release: since C++20 a later relaxed store by
-//! the same thread no longer continues the release sequence of the push before.
+//! **Publication.** The Release store of `bottom` and the thief's Acquire load of it publish an item's target, rather
+//! than a fence, so that ThreadSanitizer, which does not model fences, follows. *Every* store of `bottom` that leaves
+//! items below it is a Release: since C++20 a later relaxed store by the same thread no longer continues the release
+//! sequence of the push before.
 //!
-//! **Growth.** A full buffer is replaced by one of twice the size. The old one
-//! is never written again, but a thief may still read it, so it stays chained to
-//! its successor until the deque is dropped. Capacities double, hence all old
+//! **Growth.** A full buffer is replaced by one of twice the size. The old buffer is never written again, but a thief
+//! may still read it, so its successor keeps a link to it until the deque is dropped. Capacities double, so all old
 //! buffers together are smaller than the current one.
 
 use crate::atomics::{AtomicIsize, AtomicPtr, Ordering, fence};
@@ -57,16 +51,16 @@ mod models;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// The deque starts with this many slots (2 KiB); it is a power of two.
+/// Number of slots of a new deque (2 KiB); a power of two.
 const INITIAL_CAPACITY: usize = 256;
 
-/// What an attempt to steal found.
+/// The result of an attempt to steal.
 #[must_use = "a stolen item that is dropped is lost"]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Steal<T> {
-    /// There was nothing to steal.
+    /// The deque was empty.
     Empty,
-    /// Another thief, or the owner, took the item first: there may be more.
+    /// Another thief, or the owner, took the item first: the deque may have more.
     Retry,
     /// The oldest item.
     Success(NonNull<T>),
@@ -74,18 +68,17 @@ pub(crate) enum Steal<T> {
 
 /// The deque, shared by its owner and the thieves.
 ///
-/// It holds pointers and never follows them, so it can be shared whatever `T`
-/// is; whoever follows a pointer answers for that. Pointers still inside when
-/// the deque is dropped are forgotten: drain it first.
+/// It holds pointers and never follows them, so it can be shared for any `T`; code that follows a pointer must justify
+/// it. Dropping the deque forgets the pointers still inside: drain it first.
 pub(crate) struct Deque<T> {
-    /// Index of the oldest item; contended by thieves, so on a line of its own.
+    /// Index of the oldest item. Thieves contend for it, so it has its own cache line.
     top: CachePadded<AtomicIsize>,
-    /// What only the owner writes.
+    /// The fields that only the owner writes.
     owned: CachePadded<Owned<T>>,
 }
 
-/// The fields that the owner writes and thieves read. They share a cache line:
-/// a thief needs both, and misses once instead of twice.
+/// The fields that the owner writes and thieves read. They share a cache line: a thief needs both, and misses once
+/// instead of twice.
 struct Owned<T> {
     /// One past the index of the youngest item.
     bottom: AtomicIsize,
@@ -95,8 +88,8 @@ struct Owned<T> {
 
 /// The right to push and pop: the owner's end of a [`Deque`].
 ///
-/// A copyable token without size beyond its reference, so that a worker can
-/// make one wherever it needs one. It cannot leave its thread.
+/// A copyable token, as small as a reference, so that a worker can make one wherever it needs one. It cannot leave its
+/// thread.
 pub(crate) struct Owner<'a, T> {
     deque: &'a Deque<T>,
     /// Makes the token neither `Send` nor `Sync`.
@@ -104,13 +97,13 @@ pub(crate) struct Owner<'a, T> {
 }
 
 impl<T> Deque<T> {
-    /// An empty deque.
+    /// Creates an empty deque.
     pub(crate) fn new() -> Self {
         Self::with_capacity(INITIAL_CAPACITY)
     }
 
-    /// An empty deque that holds `capacity` items (rounded up to a power of
-    /// two) before it grows for the first time.
+    /// Creates an empty deque that holds `capacity` items (rounded up to a power of two) before it grows for the first
+    /// time.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         let first = Buffer::new(capacity.next_power_of_two(), ptr::null_mut());
         Self {
@@ -122,14 +115,13 @@ impl<T> Deque<T> {
         }
     }
 
-    /// The owner's end.
+    /// Returns a token of the owner's end.
     ///
     /// # Safety
     ///
     /// 1. All tokens of this deque that exist at one time are on one thread.
-    /// 2. If an earlier token was on another thread, everything done with it
-    ///    happens before this call (the worker was started, joined, or handed
-    ///    over under a lock).
+    /// 2. If an earlier token was on another thread, everything done with it happens before this call (the worker was
+    ///    started, joined, or handed over under a lock).
     #[inline(always)]
     pub(crate) unsafe fn owner(&self) -> Owner<'_, T> {
         Owner { deque: self, here: PhantomData }
@@ -137,36 +129,33 @@ impl<T> Deque<T> {
 
     /// Takes the oldest item.
     ///
-    /// `Retry` means that somebody else made progress; the caller decides
-    /// whether to try here again or to go to the next victim.
+    /// `Retry` means that another thread made progress; the caller decides whether to retry here or to go to the next
+    /// victim.
     pub(crate) fn steal(&self) -> Steal<T> {
-        // Acquire: pairs with the Release half of the compare-and-swap that set
-        // this `top` (4, 5): we are no earlier than the theft before. The fence
-        // below implies it; the paper has it, and it costs nothing.
+        // Acquire: pairs with the Release half of the compare-and-swap that set this `top` (4, 5), so this steal comes
+        // after the theft before. The fence below implies this; the paper has it, and it costs nothing.
         let top = self.top.load(Ordering::Acquire);
-        // Dekker, thief's side: pairs with the fence in `pop`; either we see the
-        // lowered `bottom`, or the owner sees a `top` at least as new as ours.
+        // Dekker, thief's side: pairs with the fence in `pop`. Either this thief sees the lowered `bottom`, or the
+        // owner sees a `top` at least as new as the one loaded here.
         fence(Ordering::SeqCst);
-        // Acquire: pairs with the Release store in `push` (1) that published the
-        // slot, the buffer, and what the item points to.
+        // Acquire: pairs with the Release store in `push` (1), which published the slot, the buffer, and the item's
+        // target.
         let bottom = self.owned.bottom.load(Ordering::Acquire);
         if bottom.wrapping_sub(top) <= 0 {
             return Steal::Empty;
         }
 
-        // Acquire: pairs with the Release store in `grow` that published the
-        // slots copied into this buffer.
+        // Acquire: pairs with the Release store in `grow`, which published the slots copied into this buffer.
         let buffer = self.owned.buffer.load(Ordering::Acquire);
-        // SAFETY: `buffer` is never null and is freed only by `Drop`, which has
-        // the deque to itself, while we hold a shared reference.
+        // SAFETY: `buffer` is never null, and only `Drop`, which has exclusive access to the deque, frees it; `self` is
+        // a shared reference.
         let buffer = unsafe { &*buffer };
-        // Relaxed: published by `bottom` or `buffer` above if we win; a word that
-        // may be outdated, and is not looked at, if we lose.
+        // Relaxed: if this thief wins, `bottom` or `buffer` above published the word; if it loses, the word may be
+        // outdated, and is not used.
         let item = buffer.slot(top).load(Ordering::Relaxed);
 
-        // (4, 5) SeqCst on success, as in the paper's proof. Its Release half
-        // pairs with the Acquire load of `top` in `push`: our read of the slot
-        // comes before the owner's reuse of it. Relaxed on failure: nothing read.
+        // (4, 5) SeqCst on success, as in the paper's proof. Its Release half pairs with the Acquire load of `top` in
+        // `push`: this read of the slot comes before the owner's reuse of the slot. Relaxed on failure: nothing read.
         let won = self.top.compare_exchange(top, top.wrapping_add(1), Ordering::SeqCst, Ordering::Relaxed);
         match won {
             Ok(_) => Steal::Success(NonNull::new(item).expect("a full slot holds an item")),
@@ -174,18 +163,18 @@ impl<T> Deque<T> {
         }
     }
 
-    /// The number of items, as it was at some moment during the call.
+    /// Returns the number of items at some moment during the call.
     ///
     /// An item that the owner is about to pop may or may not count.
     pub(crate) fn len(&self) -> usize {
-        // Relaxed, both: a hint. Someone going idle calls this after the fence of
-        // the idling protocol, which pairs with the producer's fence after `push`.
+        // Relaxed, both: a hint. A worker that goes idle calls this after the fence of the idling protocol, which pairs
+        // with the producer's fence after `push`.
         let bottom = self.owned.bottom.load(Ordering::Relaxed);
         let top = self.top.load(Ordering::Relaxed);
         bottom.wrapping_sub(top).max(0).unsigned_abs()
     }
 
-    /// Whether there was nothing to steal at some moment during the call.
+    /// Returns whether the deque was empty at some moment during the call.
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -193,12 +182,12 @@ impl<T> Deque<T> {
 
 impl<T> Drop for Deque<T> {
     fn drop(&mut self) {
-        // Relaxed: `&mut self` means that all others are done, and whatever told
-        // our caller so orders their accesses before this one.
+        // Relaxed: `&mut self` means that all other threads have finished, and the synchronization that gave the caller
+        // this reference orders their accesses before this one.
         let mut buffer = self.owned.buffer.load(Ordering::Relaxed);
         while !buffer.is_null() {
-            // SAFETY: each buffer of the chain came from `Box::into_raw`, is
-            // reachable by exactly one pointer, and nobody reads any more.
+            // SAFETY: each buffer of the chain came from `Box::into_raw`, exactly one pointer refers to it, and no
+            // thread reads it any more.
             let owned = unsafe { Box::from_raw(buffer) };
             buffer = owned.previous;
         }
@@ -228,14 +217,14 @@ impl<T> Copy for Owner<'_, T> {}
 impl<T> Owner<'_, T> {
     /// Puts `item` at the young end. Grows the buffer if it is full.
     ///
-    /// Whoever pushes for others to steal then calls `Idle::notify_one`.
+    /// A caller that pushes for thieves then calls `Idle::notify_one`.
     #[inline]
     pub(crate) fn push(self, item: NonNull<T>) {
         let Deque { top, owned } = self.deque;
         // Relaxed: only this thread writes `bottom`.
         let bottom = owned.bottom.load(Ordering::Relaxed);
-        // Acquire: pairs with the Release half of a thief's compare-and-swap (5),
-        // so that its read of a slot comes before our reuse of that slot.
+        // Acquire: pairs with the Release half of a thief's compare-and-swap (5), so that the thief's read of a slot
+        // comes before the reuse of that slot here.
         let top = top.load(Ordering::Acquire);
         let mut buffer = self.buffer();
         // Not negative: only `pop` lowers `bottom` below `top`, and puts it back.
@@ -254,15 +243,15 @@ impl<T> Owner<'_, T> {
         let Deque { top, owned } = self.deque;
         // Relaxed: only this thread writes `bottom`.
         let bottom = owned.bottom.load(Ordering::Relaxed);
-        // Relaxed: `top` only grows, so a deque that looks empty is empty, and an
-        // idle worker's look at its own deque costs no fence.
+        // Relaxed: `top` only grows, so a deque that looks empty is empty, and an idle worker's look at its own deque
+        // costs no fence.
         if bottom.wrapping_sub(top.load(Ordering::Relaxed)) <= 0 {
             return None;
         }
 
         let index = bottom.wrapping_sub(1);
-        // (2) Release: keeps every store of `bottom` a publication of the items
-        // below it; pairs with the Acquire load of `bottom` in `steal`.
+        // (2) Release: keeps every store of `bottom` a publication of the items below it; pairs with the Acquire load
+        // of `bottom` in `steal`.
         owned.bottom.store(index, Ordering::Release);
         // (2) Dekker, owner's side: pairs with the fence in `steal`.
         fence(Ordering::SeqCst);
@@ -277,12 +266,12 @@ impl<T> Owner<'_, T> {
 
         let mut won = false;
         if ahead == 0 {
-            // (4) SeqCst on success, as in the paper's proof; against the same
-            // compare-and-swap in `steal`. Relaxed on failure: nothing read.
+            // (4) SeqCst on success, as in the paper's proof; races with the same compare-and-swap in `steal`. Relaxed
+            // on failure: nothing read.
             won = top.compare_exchange(oldest, oldest.wrapping_add(1), Ordering::SeqCst, Ordering::Relaxed).is_ok();
         }
-        // (4) Relaxed: the deque is empty, so this publishes nothing; a thief that
-        // reads it finds `top` as high, or fails its compare-and-swap.
+        // (4) Relaxed: the deque is empty, so this publishes nothing; a thief that reads it finds `top` at least as
+        // high, or fails its compare-and-swap.
         owned.bottom.store(bottom, Ordering::Relaxed);
         if !won {
             return None;
@@ -291,25 +280,25 @@ impl<T> Owner<'_, T> {
         NonNull::new(self.buffer().slot(index).load(Ordering::Relaxed))
     }
 
-    /// The number of items, as in [`Deque::len`].
+    /// Returns the number of items, as [`Deque::len`] does.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn len(self) -> usize {
         self.deque.len()
     }
 
-    /// Whether the deque is empty; if so it stays so until the next push.
+    /// Returns whether the deque is empty; if so, it stays empty until the next push.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn is_empty(self) -> bool {
         self.deque.is_empty()
     }
 
-    /// The current buffer, for as long as nobody grows it.
+    /// Returns the current buffer, which is valid until the next `grow`.
     #[inline]
     fn buffer(&self) -> &Buffer<T> {
         // Relaxed: only this thread writes `buffer`.
         let buffer = self.deque.owned.buffer.load(Ordering::Relaxed);
-        // SAFETY: `buffer` is never null and is freed only by `Drop`, which has
-        // the deque to itself, while we hold a shared reference.
+        // SAFETY: `buffer` is never null, and only `Drop`, which has exclusive access to the deque, frees it; `self` is
+        // a shared reference.
         unsafe { &*buffer }
     }
 
@@ -322,8 +311,7 @@ impl<T> Owner<'_, T> {
         let new = Buffer::new(old.capacity() * 2, previous);
         let mut index = top;
         while index != bottom {
-            // Relaxed, both: only this thread writes slots, and the store of
-            // `buffer` below publishes them.
+            // Relaxed, both: only this thread writes slots, and the store of `buffer` below publishes them.
             let item = old.slot(index).load(Ordering::Relaxed);
             new.slot(index).store(item, Ordering::Relaxed);
             index = index.wrapping_add(1);
@@ -336,7 +324,7 @@ impl<T> Owner<'_, T> {
 
 /// A ring of slots, and the smaller ring that it replaced.
 struct Buffer<T> {
-    /// Their number is a power of two.
+    /// The slots, a power of two in number.
     slots: Box<[AtomicPtr<T>]>,
     /// Kept because a thief may still read it; null for the first buffer.
     previous: *mut Buffer<T>,
@@ -354,14 +342,13 @@ impl<T> Buffer<T> {
         self.slots.len()
     }
 
-    /// The slot of index `index`.
+    /// Returns the slot of index `index`.
     #[inline]
     fn slot(&self, index: isize) -> &AtomicPtr<T> {
-        // Reinterpreted, not converted: for a power of two the low bits of a
-        // wrapped index are its remainder.
+        // Reinterpreted, not converted: for a power of two, the low bits of a wrapped index are its remainder.
         let position = index.cast_unsigned() & (self.slots.len() - 1);
-        // SAFETY: `new` asserts that the length is a power of two, hence at
-        // least 1, so masking with the length minus one is below the length.
+        // SAFETY: `new` asserts that the length is a power of two, so it is at least 1, and masking with the length
+        // minus one yields a position below the length.
         unsafe { self.slots.get_unchecked(position) }
     }
 }

@@ -1,18 +1,18 @@
-//! Frames made ready outside the workers, first come, first served: a queue under a lock, and its length beside it, to
-//! look without the lock.
+//! Queue of the frames made ready outside the workers, first come, first served. The queue is protected by a lock; its
+//! length is stored beside it, to be read without the lock.
 //!
 //! ```text
 //!   put:   lock, push, length, mark, unlock; then notify an idle worker
 //!   take:  length; lock, pop, length, unlock
 //! ```
 //!
-//! The length alone says whether there is anything, so it has two duties towards those who only look:
+//! The length alone says whether the queue has a frame, so it has two duties towards readers without the lock:
 //!
-//! - A worker that goes idle looks after it has announced itself, and whoever puts notifies after that: the fences of
-//!   the idling protocol ([`super::park`]) make one see the other.
-//! - The last worker to idle looks for runs that are under way while nothing is ready. A run is marked as under way
-//!   when its root is put: under the lock and after the length, so that whoever sees the mark sees the root, or the
-//!   root has been taken, by a worker that is not idle.
+//! - A worker that goes idle reads it after the worker has announced itself, and a producer notifies after it has
+//!   written the length: the fences of the idling protocol ([`super::park`]) make one see the other.
+//! - The last worker to idle looks for runs that are under way while no frame is ready. A run is marked as under way
+//!   when its root is put: under the lock and after the length. So a thread that sees the mark also sees the root, or a
+//!   worker that is not idle has taken the root.
 
 use std::collections::VecDeque;
 
@@ -34,11 +34,11 @@ impl Injector {
         Injector { length: AtomicUsize::new(0), queue: Mutex::new(VecDeque::new()) }
     }
 
-    /// Puts a ready frame behind all others, and calls `mark`.
+    /// Appends a ready frame, and calls `mark`.
     pub(super) fn put(&self, frame: FrameRef, mark: impl FnOnce()) {
         let mut queue = lock(&self.queue);
         queue.push_back(SendFrame(frame));
-        // Relaxed: written under the lock; for readers see above.
+        // Relaxed: written under the lock; see the module documentation for the readers.
         self.length.store(queue.len(), Ordering::Relaxed);
         mark();
     }
@@ -50,15 +50,15 @@ impl Injector {
         }
         let mut queue = lock(&self.queue);
         let frame = queue.pop_front();
-        // Relaxed: as above.
+        // Relaxed: written under the lock.
         self.length.store(queue.len(), Ordering::Relaxed);
         frame.map(|frame| frame.0)
     }
 
-    /// Whether there was nothing at some moment; decided under the lock.
+    /// Returns whether the queue was empty at some moment during the call. Only the lock decides.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        // Relaxed: as above.
+        // Relaxed: see the module documentation.
         self.length.load(Ordering::Relaxed) == 0
     }
 }
@@ -72,7 +72,7 @@ mod models {
     use crate::sched::park::{Idle, Prepared, Wake};
     use crate::task::runs::Run;
 
-    /// One worker, and a run whose root comes from outside.
+    /// One worker, and a run whose root is put from outside.
     struct Pool {
         injector: Injector,
         idle: Idle,
@@ -91,7 +91,7 @@ mod models {
                 match self.idle.prepare_park(0, || !self.injector.is_empty()) {
                     Prepared::Work => {}
                     Prepared::Last(parking) => {
-                        // `Team::look_for_deadlock`, in its order.
+                        // In the order of `Team::look_for_deadlock`.
                         let under_way = self.run.under_way();
                         assert!(!under_way || !self.injector.is_empty(), "the root is taken for stuck");
                         assert!(matches!(parking.park(), Wake::Work));
@@ -103,14 +103,14 @@ mod models {
     }
 
     #[test]
-    fn a_root_from_outside_is_found_and_never_taken_for_stuck() {
+    fn a_root_from_outside_is_found_and_its_run_is_never_considered_stuck() {
         loom::model(|| {
             let pool = Arc::new(Pool { injector: Injector::new(), idle: Idle::new(1), run: Run::new(0, false) });
             let worker = {
                 let pool = Arc::clone(&pool);
                 thread::spawn(move || pool.work())
             };
-            // An address that stands for the root; never followed.
+            // An address that represents the root; never followed.
             pool.injector.put(NonNull::dangling(), || pool.run.start());
             pool.idle.notify_one();
             pool.run.wait();

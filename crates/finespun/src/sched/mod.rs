@@ -1,9 +1,10 @@
-//! Workers: what runs next, and where.
+//! Workers: which frame runs next, and where.
 //!
-//! Here live the worker's loop and slow path ([`worker`]), what the workers of a runtime share ([`team`]), the
-//! work-stealing deque ([`deque`]), the queue of frames from outside ([`injector`]), the quantum ([`ticker`]), the idling
-//! protocol ([`park`]), and when a deadlock is reported ([`deadlock`], [`report`]). The runtime room starts teams; the task room reaches its worker through
-//! [`crate::task::context::Scheduler`]. This room never looks into a frame.
+//! The worker's loop and slow path ([`worker`]), the state that the workers of a runtime share ([`team`]), the
+//! work-stealing deque ([`deque`]), the queue of frames from outside ([`injector`]), the quantum ([`ticker`]), the
+//! idling protocol ([`park`]), and the detection and report of deadlocks ([`deadlock`], [`report`]). The runtime module
+//! starts teams; the task module reaches its worker through [`crate::task::context::Scheduler`]. This module never
+//! reads the contents of a frame.
 
 pub(crate) mod deadlock;
 pub(crate) mod deque;

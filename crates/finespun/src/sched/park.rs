@@ -1,5 +1,4 @@
-//! Idling: how a worker without work stops using the processor, and how new
-//! work finds it.
+//! Idling protocol: how an idle worker parks, and how new work wakes it.
 //!
 //! ```text
 //!                   1 announce               2 commit
@@ -12,10 +11,9 @@
 //!                             3 notified, 4 withdraws
 //! ```
 //!
-//! A worker that found nothing announces that it goes idle (1), looks once more,
-//! and commits itself to park (2) or withdraws (4). Whoever publishes work takes
-//! one idle worker off the list (3) and rings it. A worker that was taken off
-//! counts as awake from that moment, so that n notifications wake n workers.
+//! A worker that found no work announces that it goes idle (1), looks for work once more, and commits to park (2) or
+//! withdraws (4). A producer that publishes work removes one idle worker from the list (3) and rings its bell. A
+//! removed worker counts as awake from that moment, so n notifications wake n workers.
 //!
 //! ```ignore
 //! let mut prepared = idle.prepare_park(me, || self.work_visible());
@@ -37,34 +35,28 @@
 //! } // then look everywhere, as always
 //! ```
 //!
-//! **No wake-up is lost.** The stages are under one mutex; only `sleepers` (and
-//! `Seat::asleep`, its part for one worker) is read without it. That is Dekker's
-//! pattern: the producer publishes, fences, loads `sleepers`; the worker stores
-//! `sleepers`, fences, looks for work. Either the producer sees the sleeper and
-//! takes the mutex, or the worker sees the work. Between looking and waiting
-//! the worker takes the mutex, and finds out there if it was notified.
+//! **No wake-up is lost.** The stages are protected by one mutex; only `sleepers` (and `Seat::asleep`, its per-worker
+//! counterpart) is read without the mutex. This is Dekker's pattern: the producer publishes, fences, loads `sleepers`;
+//! the worker stores `sleepers`, fences, looks for work. Either the producer sees the sleeper and takes the mutex, or
+//! the worker sees the work. Between its look and its wait, the worker takes the mutex and checks whether it was
+//! notified.
 //!
-//! A notification is for *a* worker, not for one item: who is woken searches
-//! everywhere before it announces again. An item that is found by somebody else
-//! than the one notified for it leaves that one to find the next. If a woken
-//! worker runs something of its own first, what it leaves is found by the scout.
+//! A notification targets a worker, not an item: a woken worker searches everywhere before it announces again. If
+//! another worker takes the item that caused a notification, the notified worker finds the next item. If a woken worker
+//! first runs a frame of its own, the scout finds the items that it leaves.
 //!
-//! **The scout.** Running workers publish nothing until asked, so somebody idle
-//! must go on asking. While any worker is awake, one parked worker is the scout:
-//! it waits with a timeout, from 50 us doubling to 1 ms, back to 50 us when
-//! anybody finds work; at each timeout it asks, then parks again. All others wait
-//! without. When the last worker commits there is no scout any more (one that
-//! still waits with a timeout finds out at its end, and waits on without). A
-//! worker that leaves the list while others are parked and none is scout appoints
-//! one and rings it, so that it asks at once and waits with a timeout from then on. The notifier
-//! need not: the worker it wakes does.
+//! **The scout.** Running workers publish no work until asked, so some idle worker must keep asking. While any worker
+//! is awake, one parked worker is the scout: it waits with a timeout, which doubles from 50 us to 1 ms and returns to
+//! 50 us when any worker finds work. At each timeout the scout asks, then parks again. All other parked workers wait
+//! without a timeout. When the last worker commits, the pool has no scout any more (a former scout in a timed wait
+//! notices this at the timeout, and then waits without one). A worker that leaves the list while others are parked and
+//! none is the scout appoints a scout and rings it, so that the new scout asks at once and waits with a timeout from
+//! then on. A producer that notifies need not appoint one: the worker that it wakes does.
 //!
-//! **All idle.** The worker whose commit leaves none awake or announced is told
-//! so ([`Prepared::Last`]). At that moment every worker has looked after it
-//! announced and has not been notified since, so nothing is ready anywhere;
-//! only a message or another thread can bring new work, or the worker that is
-//! told so: it tells those that wait for rest, and counts as outside meanwhile
-//! (`Team::look_for_deadlock`).
+//! **All idle.** The worker whose commit leaves no worker awake or announced receives [`Prepared::Last`]. At that
+//! moment every worker has looked for work since it announced and has not been notified since, so no frame is ready
+//! anywhere. New work can come only from a message, from another thread, or from this last worker: it resumes the
+//! waiters for quiescence, and counts as an external wait while it does (`Team::look_for_deadlock`).
 
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock};
 use crossbeam_utils::CachePadded;
@@ -80,25 +72,24 @@ mod tests;
 use bell::Bell;
 use stages::Stages;
 
-/// The scout's first timeout.
+/// Timeout of the scout's first wait.
 const SCOUT_TIMEOUT_MIN: Duration = Duration::from_micros(50);
-/// The scout's longest timeout.
+/// Longest timeout of the scout.
 const SCOUT_TIMEOUT_MAX: Duration = Duration::from_millis(1);
 
 /// The idle workers of one pool, shared by all its workers and by producers.
 ///
-/// Workers are numbered from 0. Only worker `w` itself may prepare to park as
-/// `w`; anybody may notify.
+/// Workers are numbered from 0. Only worker `w` itself may prepare to park as `w`; any thread may notify.
 #[derive(Debug)]
 pub(crate) struct Idle {
-    /// How many workers are announced or parked. Written under the mutex; alone
-    /// on its line, since every producer reads it.
+    /// Number of workers that are announced or parked. Written under the mutex; on its own cache line, since every
+    /// producer reads it.
     sleepers: CachePadded<AtomicUsize>,
     stages: Mutex<Stages>,
     seats: Box<[CachePadded<Seat>]>,
 }
 
-/// Where one worker waits.
+/// The parking place of one worker.
 #[derive(Debug)]
 struct Seat {
     /// Whether the worker is announced or parked. Written under the mutex.
@@ -106,33 +97,33 @@ struct Seat {
     bell: Bell,
 }
 
-/// What a worker that announced itself is to do.
+/// The next step of a worker that announced itself.
 #[must_use = "an announced worker must park, withdraw or end"]
 #[derive(Debug)]
 pub(crate) enum Prepared<'a> {
-    /// Work was seen, or somebody notified this worker: search. It is awake.
+    /// Work was seen, or the worker was notified: search. The worker is awake.
     Work,
     /// The pool shuts down: end. The worker is awake.
     Shutdown,
     /// Park.
     Park(Parking<'a>),
-    /// Park, after a look for deadlock: now all workers are parked.
+    /// Park, after looking for a deadlock: all workers are now parked.
     Last(Parking<'a>),
 }
 
-/// Why a parked worker woke.
+/// The reason why a parked worker woke.
 #[must_use = "a worker that was notified must search for work"]
 #[derive(Debug)]
 pub(crate) enum Wake<'a> {
-    /// Somebody notified this worker: search. It is awake.
+    /// The worker was notified: search. The worker is awake.
     Work,
-    /// The scout's timeout: ask running workers to promote, then park again.
+    /// The scout's timeout expired: ask running workers to promote, then park again.
     ScoutTimeout(Scout<'a>),
     /// The pool shuts down: end. The worker is awake.
     Shutdown,
 }
 
-/// A worker on the list of idle workers. Dropped, it withdraws.
+/// A worker on the list of idle workers. Dropping it withdraws the worker.
 #[must_use = "dropping it withdraws the worker"]
 #[derive(Debug)]
 pub(crate) struct Parking<'a> {
@@ -140,14 +131,14 @@ pub(crate) struct Parking<'a> {
     worker: usize,
 }
 
-/// The scout between two waits: on the list, can be notified, but not parked.
-/// Dropped, it withdraws and another worker becomes the scout.
+/// The scout between two waits: on the list and open to notifications, but not parked. Dropping it withdraws the
+/// worker, and another worker becomes the scout.
 #[must_use = "dropping it withdraws the worker"]
 #[derive(Debug)]
 pub(crate) struct Scout<'a>(Parking<'a>);
 
 impl Idle {
-    /// A pool of `workers` workers, all awake.
+    /// Creates a pool of `workers` workers, all awake.
     pub(crate) fn new(workers: usize) -> Self {
         let seat = |_| CachePadded::new(Seat { asleep: AtomicBool::new(false), bell: Bell::new() });
         Self {
@@ -157,12 +148,11 @@ impl Idle {
         }
     }
 
-    /// Announces that `worker` goes idle, looks once more by `work_visible`, and
-    /// commits if there is nothing (1, 2).
+    /// Announces that `worker` goes idle, looks for work once more with `work_visible`, and commits if it finds none
+    /// (1, 2).
     ///
-    /// `work_visible` must see whatever was published before a notification:
-    /// every deque, and the worker's own queues and mailboxes. It only looks;
-    /// taking is for a worker that is awake.
+    /// `work_visible` must see everything published before a notification: every deque, and the worker's own queues and
+    /// mailboxes. It only looks; only an awake worker takes work.
     pub(crate) fn prepare_park(&self, worker: usize, work_visible: impl FnOnce() -> bool) -> Prepared<'_> {
         let mut stages = self.lock();
         stages.announce(worker);
@@ -171,9 +161,9 @@ impl Idle {
         Parking { idle: self, worker }.commit(work_visible)
     }
 
-    /// Wakes one idle worker, if there is one. Call it after publishing work.
+    /// Wakes one idle worker, if any. Call it after publishing work.
     ///
-    /// Costs one fence and one load while nobody is idle.
+    /// Costs one fence and one load while no worker is idle.
     #[inline]
     pub(crate) fn notify_one(&self) {
         self.notify(1);
@@ -182,8 +172,8 @@ impl Idle {
     /// Wakes up to `count` idle workers. Call it after publishing work.
     #[inline]
     pub(crate) fn notify(&self, count: usize) {
-        // Dekker, producer's side: pairs with the fence in `commit`; either we see
-        // the sleeper, or its last look sees what we published.
+        // Dekker, producer's side: pairs with the fence in `commit`. Either this thread sees the sleeper, or the
+        // sleeper's last look sees the published work.
         fence(Ordering::SeqCst);
         if self.anyone_idle() {
             self.wake(count);
@@ -195,15 +185,14 @@ impl Idle {
         self.notify(usize::MAX);
     }
 
-    /// Wakes `worker` if it is idle. Call it after publishing work that only that
-    /// worker can do.
+    /// Wakes `worker` if it is idle. Call it after publishing work that only `worker` can do.
     ///
-    /// Costs one fence and one load while that worker is awake.
+    /// Costs one fence and one load while `worker` is awake.
     pub(crate) fn notify_worker(&self, worker: usize) {
         let seat = &self.seats[worker];
         // Dekker, producer's side: as in `notify`.
         fence(Ordering::SeqCst);
-        // Relaxed: ordered by the fence; decided under the mutex.
+        // Relaxed: ordered by the fence; the mutex decides.
         if seat.asleep.load(Ordering::Relaxed) {
             let was_idle = self.rouse(&mut self.lock(), worker);
             if was_idle {
@@ -212,8 +201,8 @@ impl Idle {
         }
     }
 
-    /// The same without the fence: if the worker is just about to park, this may miss it. Then the scout, or the last to
-    /// park, finds what was published.
+    /// Wakes `worker` like [`notify_worker`](Idle::notify_worker), but without the fence: it may miss a worker that is
+    /// about to park. Then the scout, or the last worker to park, finds the published work.
     #[inline]
     pub(crate) fn poke(&self, worker: usize) {
         // Relaxed: a hint.
@@ -222,41 +211,38 @@ impl Idle {
         }
     }
 
-    /// Whether any worker was idle a moment ago: a hint for those who would
-    /// publish work only if somebody wants it.
+    /// Returns whether any worker was idle a moment ago: a hint for producers that publish work only on demand.
     #[inline]
     pub(crate) fn anyone_idle(&self) -> bool {
-        // Relaxed: in `notify`, ordered by the fence; elsewhere a hint.
+        // Relaxed: ordered by the fence in `notify`; a hint elsewhere.
         self.sleepers.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether all workers are parked.
+    /// Returns whether all workers are parked.
     #[cfg(test)]
     pub(crate) fn all_idle(&self) -> bool {
         self.lock().all_parked()
     }
 
-    /// Calls `body` while all workers are parked, and none can be woken; `None` if
-    /// one is not.
+    /// Calls `body` while all workers are parked and none can be woken; returns `None` if a worker is not parked.
     ///
-    /// What the workers did before they parked happens before `body`. It must not
-    /// notify: that waits for it.
+    /// Everything that the workers did before they parked happens before `body`. `body` must not notify: the
+    /// notification would wait for `body` to return.
     pub(crate) fn while_all_parked<R>(&self, body: impl FnOnce() -> R) -> Option<R> {
         let _parked = self.keep_parked()?;
         Some(body())
     }
 
-    /// As [`while_all_parked`](Idle::while_all_parked), until what this returns is
-    /// dropped.
+    /// Keeps all workers parked, as [`while_all_parked`](Idle::while_all_parked) does, until the result is dropped.
     pub(crate) fn keep_parked(&self) -> Option<Parked<'_>> {
         let stages = self.lock();
-        // Dekker, worker's side, as in `commit`: if a producer is on its way to
-        // wake somebody and now waits for the mutex, the caller sees what it published.
+        // Dekker, worker's side, as in `commit`: if a producer is about to wake a worker and waits for the mutex, the
+        // caller sees the published work.
         fence(Ordering::SeqCst);
         stages.all_parked().then_some(Parked { _stages: stages })
     }
 
-    /// Wakes all workers for good: from now on nobody parks.
+    /// Wakes all workers permanently: from now on no worker parks.
     pub(crate) fn shutdown(&self) {
         self.lock().shut_down();
         for seat in &self.seats {
@@ -266,20 +252,20 @@ impl Idle {
 
     #[cold]
     fn wake(&self, count: usize) {
-        // At most once round: a worker that idles again has looked since.
+        // At most one round: a worker that goes idle again has looked for work since.
         for _ in 0..count.min(self.seats.len()) {
             let mut stages = self.lock();
             let Some(worker) = stages.choose() else {
                 return;
             };
             self.rouse(&mut stages, worker);
-            // Rung without the mutex, or the woken worker would block on it.
+            // Ring without the mutex, or the woken worker would block on it.
             drop(stages);
             self.seats[worker].bell.ring();
         }
     }
 
-    /// Takes `worker` off the list (3, 4); false if it was not on it.
+    /// Removes `worker` from the list (3, 4). Returns false if it was not on the list.
     fn rouse(&self, stages: &mut Stages, worker: usize) -> bool {
         let was_idle = stages.rouse(worker);
         if was_idle {
@@ -288,11 +274,10 @@ impl Idle {
         was_idle
     }
 
-    /// Shows producers what has just changed in `stages`, which the caller has
-    /// locked.
+    /// Publishes the latest change of `stages`, which the caller has locked, to producers.
     fn publish(&self, stages: &Stages, worker: usize, asleep: bool) {
-        // Relaxed, both: ordered by the fence in `commit`, which follows whenever
-        // somebody is added; who reads too much finds the truth under the mutex.
+        // Relaxed, both: ordered by the fence in `commit`, which follows every addition to the list; a reader of a
+        // value that is too high learns the truth under the mutex.
         self.seats[worker].asleep.store(asleep, Ordering::Relaxed);
         self.sleepers.store(stages.sleepers(), Ordering::Relaxed);
     }
@@ -302,22 +287,20 @@ impl Idle {
     }
 }
 
-/// All workers are parked while this lives.
+/// Proof that all workers are parked; they stay parked until it is dropped.
 #[must_use]
 pub(crate) struct Parked<'a> {
     _stages: MutexGuard<'a, Stages>,
 }
 
 impl<'a> Parking<'a> {
-    /// Waits until notified, until the pool shuts down, or, as the scout, until
-    /// the timeout.
+    /// Waits until notified, until the pool shuts down, or, as the scout, until the timeout.
     pub(crate) fn park(self) -> Wake<'a> {
         let bell = &self.idle.seats[self.worker].bell;
         let mut timed_out = false;
         loop {
             let mut stages = self.idle.lock();
-            // Returning unlocks, then drops `self` if it is not returned, which
-            // appoints a scout.
+            // Returning unlocks the mutex, then drops `self` unless `self` is returned; the drop appoints a scout.
             if stages.is_shut_down() {
                 return Wake::Shutdown;
             }
@@ -333,17 +316,17 @@ impl<'a> Parking<'a> {
         }
     }
 
-    /// Looks, and commits (2) or withdraws (4). The worker is announced, or has
-    /// been notified since.
+    /// Looks for work, and commits (2) or withdraws (4). The worker is announced, or has been notified since it
+    /// announced.
     fn commit(self, work_visible: impl FnOnce() -> bool) -> Prepared<'a> {
         // Dekker, worker's side: pairs with the fence in `notify`.
         fence(Ordering::SeqCst);
-        // Should the look panic, dropping `self` withdraws the worker.
+        // If the look panics, dropping `self` withdraws the worker.
         if work_visible() {
             return Prepared::Work;
         }
         let mut stages = self.idle.lock();
-        // Returning unlocks, then drops `self` if it is not returned.
+        // Returning unlocks the mutex, then drops `self` unless `self` is returned.
         if stages.is_shut_down() {
             return Prepared::Shutdown;
         }
@@ -355,16 +338,14 @@ impl<'a> Parking<'a> {
 }
 
 impl<'a> Scout<'a> {
-    /// Looks once more, and commits if there is nothing (2): the rest of
-    /// [`Idle::prepare_park`].
+    /// Looks for work once more, and commits if it finds none (2): the second half of [`Idle::prepare_park`].
     pub(crate) fn park_again(self, work_visible: impl FnOnce() -> bool) -> Prepared<'a> {
         self.0.commit(work_visible)
     }
 }
 
 impl Drop for Parking<'_> {
-    /// Leaves the list, if nobody has taken the worker off it yet, and appoints a
-    /// scout, if one is wanted.
+    /// Removes the worker from the list, unless a notification already has, and appoints a scout if one is missing.
     fn drop(&mut self) {
         let mut stages = self.idle.lock();
         self.idle.rouse(&mut stages, self.worker);

@@ -1,4 +1,4 @@
-//! The deadlock report: who waits, and for what.
+//! The deadlock report: which tasks wait, and for what.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::task::groups::Groups;
 use crate::task::runs::Run;
 use crate::task::suspend;
 
-/// Adds a line to the report of the run whose task waits for that leaf or spawned task.
+/// Adds a line to the report of the run whose task waits for this leaf or spawned task.
 ///
-/// All workers are parked, so the frames stand still; no task of another team waits for this one.
+/// All workers are parked, so the frames do not change; no task of another team waits for this frame.
 pub(super) fn describe(
     frame: FrameRef,
     table: &'static VTable,
@@ -24,10 +24,10 @@ pub(super) fn describe(
     if table.leaf.is_none() {
         return;
     }
-    // SAFETY: blocks that are not free hold a header.
+    // SAFETY: a block that is not free holds a header.
     let header = unsafe { frame.as_ref() };
     let Some(run) = stuck.iter().find(|run| groups.is_of(header.group, run.number)) else { return };
-    // SAFETY: a leaf.
+    // SAFETY: the table says that the frame is a leaf.
     let Some(wait) = (unsafe { suspend::waiting(frame, table) }) else { return };
     run.describe(|| {
         let waiter = wait.waiter.and_then(waiting_task).unwrap_or("a task");
@@ -36,12 +36,12 @@ pub(super) fn describe(
     });
 }
 
-/// The same of a spawned task, which may be of another run than the one that waits, and of another runtime.
+/// Adds the line for a spawned task, which may belong to another run or another runtime than its waiter.
 pub(super) fn describe_spawned(frame: FrameRef, groups: &Groups, stuck: &[Arc<Run>]) {
-    // SAFETY: blocks that are not free hold a header.
+    // SAFETY: a block that is not free holds a header.
     let header = unsafe { frame.as_ref() };
     let Some(waiter) = header.slot.waiter() else { return };
-    // SAFETY: a registered waiter lives until its slots have been completed; it is of the stuck team, of which nothing runs.
+    // SAFETY: a registered waiter lives until its slots have been completed; its team is stuck, and runs nothing.
     let group = unsafe { waiter.as_ref() }.group;
     let Some(run) = stuck.iter().find(|run| groups.is_of(group, run.number)) else { return };
     run.describe(|| {
@@ -51,35 +51,35 @@ pub(super) fn describe_spawned(frame: FrameRef, groups: &Groups, stuck: &[Arc<Ru
     });
 }
 
-/// Whether that is a leaf of the run which nobody has ended, and which somebody waits for.
+/// Returns whether this is a leaf of `run` that has a waiter and has not ended.
 ///
-/// All workers are parked, so the frames stand still.
+/// All workers are parked, so the frames do not change.
 pub(super) fn is_open_leaf(frame: FrameRef, table: &'static VTable, groups: &Groups, run: &Run) -> bool {
-    // SAFETY: blocks that are not free hold a header; of a leaf, which it is, one may ask that.
+    // SAFETY: a block that is not free holds a header; `is_waited_for` is called for leaves only.
     table.leaf.is_some()
         && groups.is_of(unsafe { frame.as_ref() }.group, run.number)
         && unsafe { suspend::is_waited_for(frame) }
 }
 
-/// Whether that is a leaf that waits for something which a task may have passed on to a plain thread.
+/// Returns whether this is a leaf that waits for something which a task may have passed to a plain thread.
 ///
-/// All workers are parked, so the frames stand still.
+/// All workers are parked, so the frames do not change.
 pub(super) fn is_lent(frame: FrameRef, table: &'static VTable) -> bool {
-    // SAFETY: of a leaf, which it is, one may ask that.
+    // SAFETY: `suspend::is_lent` is called for leaves only.
     table.leaf.is_some() && unsafe { suspend::is_lent(frame) }
 }
 
-/// The first task of the program's own among `waiter` and those of its team that wait for it.
+/// Returns the first of the program's own tasks in the chain of waiters that begins with `waiter`, within its team.
 fn waiting_task(waiter: FrameRef) -> Option<&'static str> {
     let mut next = Some(waiter);
     while let Some(frame) = next {
-        // SAFETY: a registered waiter lives until its slots have been completed; it is of the stuck team, of which nothing runs.
+        // SAFETY: a registered waiter lives until its slots have been completed; its team is stuck, and runs nothing.
         let header = unsafe { frame.as_ref() };
         if let Some(name) = task_name((header.vtable.name)()) {
             return Some(name);
         }
         if header.vtable.spawned {
-            // A task of another team, which runs, may wait for this one.
+            // A running task of another team may wait for this one.
             return None;
         }
         next = header.slot.waiter();

@@ -1,4 +1,4 @@
-//! The team: what the workers of one runtime share.
+//! The team: the state that the workers of one runtime share.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ use super::park::Idle;
 use super::ticker::Bell;
 use crate::task::guard::Flags;
 
-/// How the workers behave.
+/// The configuration of a team.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) workers: usize,
@@ -41,59 +41,62 @@ pub(crate) struct Config {
     pub(crate) frame_memory: Option<usize>,
 }
 
-/// One worker, as the others see it.
+/// One worker, as the other workers see it.
 pub(crate) struct Seat {
     pub(crate) deque: Deque<Header>,
     context: Context,
     /// Whether the worker runs a frame: only then can it promote.
     pub(crate) running: AtomicBool,
-    /// Frames of the worker's nodes that others have made ready.
+    /// Frames of the worker's nodes that other threads have made ready.
     pub(crate) inbox: Injector,
     host: Box<dyn Host>,
 }
 
-// SAFETY: of the context, others than its worker use only the guard, the counters and the mark of an exhausted run, which are
-// atomic; and its pool, to walk it, while all workers are kept parked by the idling mutex, which orders that after what the worker
-// did before it parked. The deque's owner end is made by its worker only; of the host, others use what `Host` says they may.
+// SAFETY: in the context, threads other than its worker use only the guard, the counters and the exhausted mark, which
+// are atomic; and the pool, to walk it, while the idling mutex keeps all workers parked, which orders the walk after
+// everything that the worker did before it parked. Only its worker makes the deque's owner token. Other threads call
+// only the methods of the host that `Host` allows them.
 unsafe impl Sync for Seat {}
-// SAFETY: made by the builder, used by its worker from the start of its thread on, and retired after the join.
+// SAFETY: the builder makes the seat, its worker uses it from the start of the worker's thread, and it is retired after
+// the join.
 unsafe impl Send for Seat {}
 
-/// What leaves wait for; for a report.
+/// For a deadlock report: descriptions of the objects and elements that leaves wait for.
 pub(crate) type Waits = HashMap<FrameRef, String>;
 
-/// What a worker has beside its frames: nodes with objects, and a mailbox. The object room's.
+/// A worker's state beside its frames: nodes with objects, and a mailbox. Implemented by the object module.
 ///
-/// All but `waits` and `tell_waits` are called by the worker itself.
+/// Only the worker itself calls these methods, except `waits` and `tell_waits`.
 pub(crate) trait Host {
-    /// The worker begins: it is at the first of its nodes.
+    /// Attaches the host when the worker begins: the worker is at the first of its nodes.
     fn attach(&self, context: &Context);
-    /// The worker is at that node of its own from now on.
+    /// Moves the worker to `node`, one of its own nodes.
     fn enter_node(&self, context: &Context, node: u32);
-    /// Whether there is a message to be handled, or one that could not be sent.
+    /// Returns whether a message can be handled, or an earlier one could not be sent yet.
     fn any(&self) -> bool;
-    /// Whether all that there is to do is to send what the receivers had no room for.
+    /// Returns whether the worker can only retry sends for which the receivers had no room.
     fn is_stuck(&self) -> bool;
-    /// Handles up to so many messages, and none behind one that has made a frame ready: whether it has handled, or sent, any.
+    /// Handles up to `messages` messages, but none after one that has made a frame ready. Returns whether it handled or
+    /// sent any.
     fn poll(&self, cx: Cx, messages: usize, ready: &Cell<Option<FrameRef>>) -> bool;
-    /// Sends the message that has been withheld.
+    /// Sends the withheld request.
     fn send_withheld(&self, cx: Cx);
-    /// The worker has found nothing to do.
+    /// Notes that the worker has found no work.
     fn rest(&self);
-    /// Whether there is a message to be handled; for any thread.
+    /// Returns whether a message can be handled. Any thread may call this.
     fn waits(&self) -> bool;
-    /// What leaves wait for, of those that wait for an object or an array of this worker's; for any thread, while all workers are
-    /// parked.
+    /// Adds descriptions for the leaves that wait for an object or an array of this worker. Any thread may call this,
+    /// while all workers are parked.
     fn tell_waits(&self, waits: &mut Waits);
-    /// The worker ends: its objects are destroyed.
+    /// Detaches the host when the worker ends, and destroys its objects.
     fn detach(&self, context: &Context);
 }
 
 impl Seat {
-    /// The worker's own view.
+    /// Returns the worker's own context.
     ///
     /// # Safety
-    /// Only on the worker's thread.
+    /// Called on the worker's thread only.
     pub(crate) unsafe fn context(&self) -> &Context {
         &self.context
     }
@@ -102,12 +105,12 @@ impl Seat {
         &*self.host
     }
 
-    /// Frames that the worker has run.
+    /// Returns the number of frames that the worker has run.
     pub(crate) fn resumptions(&self) -> u64 {
         self.context.counters.resumptions.get()
     }
 
-    /// The worker's frames; while all workers are parked, or have ended.
+    /// Returns the worker's frame pool. Only while all workers are parked, or after they have ended.
     pub(super) fn pool(&self) -> &Pool {
         self.context.pool()
     }
@@ -127,32 +130,33 @@ pub(crate) struct Team {
     injected: CachePadded<Injector>,
     runs: Mutex<Runs>,
     pub(crate) groups: Groups,
-    /// The memory of frames.
+    /// The memory budget of frames.
     pub(crate) budget: Arc<Budget>,
-    /// Raised whenever a run is cancelled: each worker sweeps its frames once per value.
+    /// Incremented whenever something is cancelled or terminated, or memory must be reclaimed: each worker sweeps its
+    /// frames once per value.
     sweeps: AtomicU32,
-    /// Waits that something outside the tasks will end.
+    /// Number of external waits.
     pub(crate) external: Arc<Externals>,
     pub(crate) bell: Bell,
-    /// There has been a message, or a frame that runs at one node only: before, nobody need look for either.
+    /// Whether a message or a node-bound frame has existed: until then, no worker checks for either.
     nodes_in_use: CachePadded<AtomicBool>,
-    /// What the team waits for when it is stuck.
+    /// The record of the team while it is stuck.
     stuck: Mutex<Option<Stuck>>,
-    /// The process that has its threads.
+    /// Id of the process that has the team's threads.
     process: u32,
 }
 
-/// The runs under way.
+/// The runs that have begun and have not been removed.
 #[derive(Default)]
 struct Runs {
     by_number: HashMap<u32, Arc<Run>>,
     next: u32,
-    /// How many have been begun.
+    /// Number of runs begun.
     begun: u64,
 }
 
 impl Team {
-    /// The team, with a host for each worker.
+    /// Creates a team with one host for each worker.
     pub(crate) fn new(config: Config, hosts: Vec<Box<dyn Host>>) -> Result<Arc<Team>, teams::TooManyTeams> {
         watch_forks();
         let team = teams::register(|id| {
@@ -180,7 +184,7 @@ impl Team {
                     let team = Weak::clone(team);
                     move || {
                         if let Some(team) = team.upgrade() {
-                            // Whoever wakes looks for a deadlock when it parks again.
+                            // The woken worker looks for a deadlock when it parks again.
                             team.idle.notify_one();
                         }
                     }
@@ -195,19 +199,19 @@ impl Team {
         Ok(team)
     }
 
-    /// Is this process a fork of the one that has the team's threads?
+    /// Returns whether this process is a fork of the process that has the team's threads.
     pub(crate) fn forked(&self) -> bool {
         std::process::id() != self.process
     }
 
-    /// Takes the team out of the tables of teams, when its workers have ended.
+    /// Removes the team from the tables of teams, after its workers have ended.
     pub(crate) fn unregister(&self) {
         deadlock::unregister(self);
         budget::forget_team(self.id.run(0));
         teams::unregister(&self.id);
     }
 
-    /// A new run, with a root to come.
+    /// Begins a run. Its root follows.
     pub(crate) fn begin_run(&self) -> Arc<Run> {
         self.bell.begin();
         let inner = is_own_thread();
@@ -222,7 +226,7 @@ impl Team {
         }
     }
 
-    /// Forgets a run that has ended.
+    /// Removes a run that has ended.
     pub(crate) fn end_run(&self, run: &Run) {
         lock(&self.runs).by_number.remove(&run.number);
         self.groups.end_run(run.number);
@@ -230,35 +234,36 @@ impl Team {
         if run.exhausted().is_some() {
             self.reclaim();
         }
-        // Dekker: pairs with the fence in an examination that has marked the run and then looks whether it is under way.
+        // Dekker: pairs with the fence of an examination that has marked the run as watched and then checks whether it
+        // is live.
         fence(Ordering::SeqCst);
         if run.is_watched() {
             deadlock::examine_if_stuck();
         }
     }
 
-    /// A run under way.
+    /// Returns the run with this number, unless it has ended.
     pub(crate) fn find_run(&self, number: u32) -> Option<Arc<Run>> {
         lock(&self.runs).by_number.get(&number).cloned()
     }
 
-    /// A message is about to be sent, or a frame that runs at one node only is ready.
+    /// Notes that a message is about to be sent, or that a node-bound frame is ready.
     pub(crate) fn use_nodes(&self) {
-        // Relaxed: the look is to spare the line.
+        // Relaxed: the load only avoids a write to the cache line.
         if !self.nodes_in_use.load(Ordering::Relaxed) {
             // SeqCst: see `Run::await_sweeps`.
             self.nodes_in_use.store(true, Ordering::SeqCst);
         }
     }
 
-    /// Whether there may be messages, or frames of nodes. Who goes idle looks at these themselves.
+    /// Returns whether messages or node-bound frames may exist. A worker that goes idle checks their queues instead.
     #[inline]
     pub(crate) fn nodes_in_use(&self) -> bool {
-        // Relaxed: a hint; see above.
+        // Relaxed: a hint, as the worker that goes idle does not rely on it.
         self.nodes_in_use.load(Ordering::Relaxed)
     }
 
-    /// The worker that hosts a node.
+    /// Returns the worker that hosts `node`.
     pub(crate) fn worker_of(&self, node: u32) -> usize {
         node as usize % self.seats.len()
     }
@@ -270,13 +275,14 @@ impl Team {
         self.idle.notify_worker(worker);
     }
 
-    /// Whether there is something that only that worker can do.
+    /// Returns whether a frame or message waits that only `worker` can take.
     pub(crate) fn waits_for(&self, worker: usize) -> bool {
         let seat = &self.seats[worker];
         !seat.inbox.is_empty() || seat.host.waits()
     }
 
-    /// Wakes who sleeps over a message: who sends one looks whether its receiver sleeps, but without a fence.
+    /// Wakes each parked worker that has a pending message: a sender checks whether its receiver is parked, but without
+    /// a fence.
     pub(crate) fn wake_for_messages(&self) {
         for (worker, seat) in self.seats.iter().enumerate() {
             if seat.host.waits() {
@@ -285,13 +291,13 @@ impl Team {
         }
     }
 
-    /// Whether a run has been cancelled and has not ended.
+    /// Returns whether the run has been cancelled and has not ended.
     pub(crate) fn run_cancelled(&self, number: u32) -> bool {
         lock(&self.runs).by_number.get(&number).is_some_and(|run| run.is_cancelled())
     }
 
-    /// Whether what has that number has been terminated, or lies beneath a group that has, or in a run that has been cancelled.
-    /// A number that is nothing's any more, or another team's, may be either.
+    /// Returns whether the group or run with this number, a group above it, or its run has been terminated or
+    /// cancelled. For a stale number, or another team's, the result may be either.
     pub(crate) fn is_terminated(&self, number: u32) -> bool {
         if number & GROUP == 0 {
             return self.run_cancelled(number);
@@ -305,10 +311,10 @@ impl Team {
         !lock(&self.runs).by_number.is_empty()
     }
 
-    /// Cancels a run: marks it, and has every worker sweep its waiting leaves and stop what it runs.
+    /// Cancels a run: marks it, and makes every worker sweep its waiting leaves and stop the run's tasks.
     pub(crate) fn cancel(&self, run: &Run) {
         let first = run.mark_cancelled();
-        // Also by who is not the first: see `Groups::terminate`.
+        // Later callers increment the epoch, too: see `Groups::terminate`.
         self.groups.raise();
         if first {
             // SeqCst: see `Run::await_sweeps`.
@@ -319,10 +325,11 @@ impl Team {
         }
     }
 
-    /// Ends a run that has taken too much memory. Every worker counts its frames of the run when it sweeps, before the run ends.
+    /// Ends a run that has used too much memory. Every worker counts its frames of the run in its sweep, before the run
+    /// ends.
     pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
         let first = run.mark_exhausted(FrameMemory { frames: self.budget.large(), ..error });
-        // Also if it was marked before: see `Groups::terminate`.
+        // Also if the run was marked before: see `Groups::terminate`.
         self.groups.raise();
         if first {
             self.seats.iter().for_each(|seat| seat.context.set_exhausted());
@@ -331,13 +338,14 @@ impl Team {
         }
     }
 
-    /// Has all workers reclaim memory.
+    /// Makes all workers reclaim memory.
     pub(crate) fn reclaim(&self) {
         self.budget.reclaim();
         self.sweep();
     }
 
-    /// Terminates a group; whether this is the first time. By somebody whom its run does not end without.
+    /// Terminates `group`. Returns true for the first caller. The caller must keep the group's run from ending during
+    /// the call.
     pub(crate) fn terminate(&self, group: u32) -> bool {
         let first = self.groups.terminate(group);
         if first {
@@ -346,19 +354,19 @@ impl Team {
         first
     }
 
-    /// The runs that have been cancelled and have not ended.
+    /// Returns the runs that have been cancelled and have not ended.
     pub(crate) fn cancelled_runs(&self) -> Vec<Arc<Run>> {
         lock(&self.runs).by_number.values().filter(|run| run.is_cancelled()).cloned().collect()
     }
 
-    /// Cancels every run, and sleeps until all have ended.
+    /// Cancels every run, and blocks until all have ended.
     pub(crate) fn cancel_all(&self) {
         for run in self.cancel_runs() {
             run.wait();
         }
     }
 
-    /// Cancels every run, and returns those that there were.
+    /// Cancels every run, and returns the runs that it cancelled.
     pub(crate) fn cancel_runs(&self) -> Vec<Arc<Run>> {
         let runs: Vec<_> = lock(&self.runs).by_number.values().cloned().collect();
         for run in &runs {
@@ -367,9 +375,9 @@ impl Team {
         runs
     }
 
-    /// Has every worker end the waits of what has been terminated, and stop what it runs of that.
+    /// Makes every worker end the waits of terminated groups and cancelled runs, and stop their tasks.
     pub(crate) fn sweep(&self) {
-        // Release: whoever sees the new value sees the mark.
+        // Release: a worker that sees the new value sees the mark.
         self.sweeps.fetch_add(1, Ordering::Release);
         for seat in &self.seats {
             seat.request(Flags::CANCEL);
@@ -377,28 +385,28 @@ impl Team {
         self.idle.notify_all();
     }
 
-    /// Which sweep is due.
+    /// Returns the number of the latest sweep.
     pub(crate) fn sweeps(&self) -> u32 {
         // Acquire: pairs with the Release in `sweep`.
         self.sweeps.load(Ordering::Acquire)
     }
 
-    /// The runs under way.
+    /// Returns the runs under way.
     pub(super) fn runs_under_way(&self) -> Vec<Arc<Run>> {
         lock(&self.runs).by_number.values().filter(|run| run.under_way()).cloned().collect()
     }
 
-    /// The runs that have been begun and have not ended.
+    /// Returns the runs that have begun and have not ended.
     pub(super) fn live_runs(&self) -> Vec<Arc<Run>> {
         lock(&self.runs).by_number.values().filter(|run| run.is_live()).cloned().collect()
     }
 
-    /// How many runs have been begun.
+    /// Returns the number of runs begun.
     pub(super) fn runs_begun(&self) -> u64 {
         lock(&self.runs).begun
     }
 
-    /// Calls `body` with what is known of the team while it is stuck.
+    /// Calls `body` with the record of the team, `Some` while the team is stuck.
     pub(super) fn with_stuck<R>(&self, body: impl FnOnce(&mut Option<Stuck>) -> R) -> R {
         body(&mut lock(&self.stuck))
     }
@@ -408,7 +416,7 @@ impl Team {
         self.inject_with(frame, || {});
     }
 
-    /// Hands a run's root to the workers.
+    /// Hands the root of a run to the workers.
     pub(crate) fn inject_root(&self, frame: FrameRef, run: &Run) {
         self.inject_with(frame, || run.start());
     }
@@ -422,12 +430,12 @@ impl Team {
         self.injected.take()
     }
 
-    /// Whether there is something that an idle worker could take.
+    /// Returns whether a frame is visible that any idle worker could take.
     pub(crate) fn work_visible(&self) -> bool {
         !self.injected.is_empty() || self.seats.iter().any(|seat| !seat.deque.is_empty())
     }
 
-    /// Frames that are left when all workers have ended.
+    /// Returns the number of frames left after all workers have ended.
     ///
     /// # Safety
     /// The workers' threads have been joined.
@@ -435,7 +443,7 @@ impl Team {
         self.seats.iter().map(|seat| seat.context.frames_left()).sum::<usize>() + self.budget.large()
     }
 
-    /// Each worker's counters.
+    /// Returns each worker's counters.
     pub(crate) fn stats(&self) -> Vec<Stats> {
         let mut stats: Vec<Stats> = self.seats.iter().map(|seat| seat.context.counters.read()).collect();
         (stats[0].groups_uncoded, stats[0].member_steps) = self.groups.counts();

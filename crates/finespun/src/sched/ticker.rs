@@ -1,8 +1,8 @@
-//! The quantum: a task that has run for long makes room for others.
+//! The quantum: a task that has run for long yields to others.
 //!
-//! One thread per runtime, asleep while there is no run. Each half quantum it looks at every worker, and asks one that
-//! has not begun a new frame since the last look but one to make frames of what it runs. Branches of joins that have
-//! not been begun become ready by that, too: a task that spins on its sibling lets it run.
+//! One thread per runtime, asleep while the runtime has no run. At each tick, every half quantum, the thread checks all
+//! workers. A worker that has run the same frame since the last tick but one is asked to unwind its stack to frames.
+//! This also makes branches of joins ready that have not begun: a task that spins on its sibling lets the sibling run.
 //!
 //! The thread also keeps the time for a deadlock report that must wait ([`deadlock`]).
 
@@ -16,7 +16,7 @@ use crate::atomics::lock_std as lock;
 use crate::task::foreign::mark_own_thread;
 use crate::task::guard::Flags;
 
-/// What the team tells its ticker.
+/// The channel from a team to its ticker.
 #[derive(Default)]
 pub(crate) struct Bell {
     state: Mutex<State>,
@@ -27,12 +27,12 @@ pub(crate) struct Bell {
 struct State {
     runs: usize,
     shutdown: bool,
-    /// When the team, which is stuck, is to be examined again.
+    /// The time at which the team, which is stuck, must be examined again.
     alarm: Option<Instant>,
 }
 
 impl Bell {
-    /// A run begins.
+    /// Notes that a run begins.
     pub(crate) fn begin(&self) {
         let mut state = lock(&self.state);
         state.runs += 1;
@@ -41,18 +41,18 @@ impl Bell {
         }
     }
 
-    /// A run has ended.
+    /// Notes that a run has ended.
     pub(crate) fn end(&self) {
         lock(&self.state).runs -= 1;
     }
 
-    /// Has deadlocks examined at that time.
+    /// Examines deadlocks at this time.
     pub(super) fn set_alarm(&self, at: Instant) {
         lock(&self.state).alarm = Some(at);
         self.rung.notify_one();
     }
 
-    /// The team shuts down.
+    /// Ends the ticker: the team shuts down.
     pub(crate) fn shutdown(&self) {
         lock(&self.state).shutdown = true;
         self.rung.notify_one();

@@ -1,8 +1,8 @@
-//! One worker: its loop and its search for work. What running code asks it is answered in [`asked`].
+//! One worker: its loop and its search for work. [`asked`] answers the requests of running code.
 //!
 //! Order of the loop: own deque (youngest first), ready frames of its nodes, its mailbox, frames injected from outside,
-//! the other workers' deques (oldest first), a request for promotion, idling. Every [`FAIR`]th frame is taken from
-//! outside first, and the mailbox is looked at before every frame, so that a worker whose queues never run dry still serves
+//! the other workers' deques (oldest first), a request for promotion, idling. Every [`FAIR`]th turn takes a frame from
+//! outside first, and the worker checks its mailbox before every frame, so that a worker with a full deque still serves
 //! others.
 
 use std::cell::{Cell, RefCell};
@@ -22,36 +22,35 @@ use super::park::{Prepared, Wake};
 use super::team::{Seat, Team};
 use crate::task::guard::{Flags, stack_pointer};
 
-/// How often a busy worker looks outside first.
+/// A busy worker checks the injector first once in this many turns.
 const FAIR: u32 = 61;
 
-/// Of how many of those looks one takes the oldest of its own frames: what has been waiting beneath a program that makes
-/// frames without end. More often, and a tree would be gone through by its breadth, which takes memory.
+/// One in this many of the [`FAIR`] turns takes the oldest of the worker's own frames, which may have waited beneath a
+/// program that makes frames without end. A smaller value would traverse trees breadth-first, which takes memory.
 const RARE: u32 = 1024;
 
-/// How many messages a worker takes at most before it looks for something else to do.
+/// Maximum number of messages that a worker handles before it looks for other work.
 const MESSAGES: usize = 1024;
-/// The same on top of a stack.
+/// Maximum number of messages that a worker handles on top of a stack.
 const MESSAGES_IN_PLACE: usize = 64;
 
-/// How often a worker that talks to others looks for a message, before it does anything else about having nothing to do:
-/// a few microseconds.
+/// Number of rounds that a worker which exchanges messages polls for one before it steals or idles: some microseconds.
 const LISTEN: u32 = 50;
 
-/// After how many vain tries to send a worker lets others have its core: some microseconds.
+/// Number of failed attempts to send after which a worker yields its core: some microseconds.
 const STUCK: u32 = 64;
 
-/// How long a worker that has just run dry looks around before it parks.
+/// Time that a worker which has just run out of work spins before it parks.
 const SPIN: Duration = Duration::from_micros(20);
-/// How long the scout looks after it has asked: half a per cent of its longest timeout.
+/// Time that the scout spins after it has asked: half a per cent of its longest timeout.
 const SCOUT_SPIN: Duration = Duration::from_micros(5);
 
 mod asked;
 
-/// A worker, on its own thread.
+/// A worker, used on its own thread only.
 pub(crate) struct Worker<'t> {
     team: &'t Arc<Team>,
-    /// Its place in the team.
+    /// The worker's entry in the team.
     seat: &'t Seat,
     index: usize,
     tick: Cell<u32>,
@@ -61,19 +60,20 @@ pub(crate) struct Worker<'t> {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
-    /// Messages are being handled.
+    /// Whether the worker is handling messages.
     handles: Cell<bool>,
-    /// What the last of them has made ready: to be run next, and not worth a way through the deque.
+    /// The frame that the last of these messages made ready: runs next, without a detour through the deque.
     next: Cell<Option<FrameRef>>,
-    /// Times that nothing could be done but to send what the receivers had no room for.
+    /// Number of turns in which the worker could only retry sends for which the receivers had no room.
     stuck: Cell<u32>,
-    /// There have been messages since the worker last ran dry: the next may be on its way.
+    /// Whether a message has arrived since the worker last ran out of work: another may be on its way.
     talks: Cell<bool>,
     /// Ready frames of this worker's nodes, in the order in which they became ready.
     located: RefCell<VecDeque<FrameRef>>,
 }
 
-/// A worker that unwinds would end silently, and its frames with it: rather end the process, after the panic's message.
+/// Aborts the process, after the panic's message, when a worker unwinds: the worker would otherwise end silently, and
+/// lose its frames.
 struct Alive;
 impl Drop for Alive {
     fn drop(&mut self) {
@@ -81,7 +81,7 @@ impl Drop for Alive {
     }
 }
 
-/// Why a stack is being given up.
+/// The reason why the worker unwinds its stack to frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     Thief,
@@ -132,17 +132,17 @@ impl Worker<'_> {
         context.clear_scheduler();
     }
 
-    /// A frame may run, here or on any other worker.
+    /// Queues a frame that may run on any worker.
     #[inline(always)]
     fn publish(&self, frame: FrameRef) {
         self.deque().push(frame);
-        // Without the fence of the idling protocol: while this worker runs, the scout finds what is missed here.
+        // No fence of the idling protocol: while this worker runs, the scout finds the frames that this check misses.
         if self.team.idle.anyone_idle() {
             self.team.idle.notify_one();
         }
     }
 
-    /// A frame of that node may run.
+    /// Queues a frame that may run at `node` only.
     #[cold]
     #[inline(never)]
     fn ready_at(&self, node: u32, frame: FrameRef) {
@@ -154,12 +154,12 @@ impl Worker<'_> {
     }
 
     fn context(&self) -> &Context {
-        // SAFETY: this is the worker's thread: a `Worker` does not leave `main`.
+        // SAFETY: this is the worker's thread, since a `Worker` does not leave `main`.
         unsafe { self.seat.context() }
     }
 
     fn deque(&self) -> super::deque::Owner<'_, crate::task::frame::Header> {
-        // SAFETY: only this worker makes the token of its own deque, on its own thread.
+        // SAFETY: only this worker makes tokens of its own deque, always on its own thread: conditions 1 and 2.
         unsafe { self.seat.deque.owner() }
     }
 
@@ -169,7 +169,7 @@ impl Worker<'_> {
                 // Relaxed: a hint for thieves.
                 self.seat.running.store(true, Ordering::Relaxed);
                 let alive = Alive;
-                // SAFETY: what a queue gives out is ready and in no queue any more.
+                // SAFETY: `next` returns a ready frame, which is in no queue any more.
                 unsafe { run::run(cx, frame) };
                 std::mem::forget(alive);
                 self.seat.running.store(false, Ordering::Relaxed);
@@ -200,7 +200,8 @@ impl Worker<'_> {
         own.or_else(|| self.team.take_injected()).or_else(|| self.steal())
     }
 
-    /// What has waited longest: outside, and now and then beneath everything else here.
+    /// Takes the frame that has waited longest: one from outside, or, once in [`RARE`] calls, the oldest of the
+    /// worker's own.
     #[cold]
     #[inline(never)]
     fn oldest(&self, tick: u32) -> Option<FrameRef> {
@@ -216,13 +217,13 @@ impl Worker<'_> {
         })
     }
 
-    /// The youngest of the frames that any worker could run.
+    /// Takes the youngest of the worker's frames that may run on any worker.
     #[inline(always)]
     fn youngest(&self) -> Option<FrameRef> {
         self.context().threads.pop().or_else(|| self.deque().pop())
     }
 
-    /// A frame that is ready here, or becomes so by a message.
+    /// Takes a frame that is ready on this worker, or that a message makes ready.
     #[inline(never)]
     fn next_of_nodes(&self, tick: u32) -> Option<FrameRef> {
         if tick.is_multiple_of(FAIR)
@@ -231,8 +232,8 @@ impl Worker<'_> {
             return Some(frame);
         }
         self.poll();
-        // Who talks to another worker waits a little for what that says next, before it looks at what others have. But
-        // not for ever.
+        // A worker that exchanges messages waits briefly for the next one before it looks at other workers' frames; at
+        // most `FAIR` turns.
         let mut turns = 0..FAIR;
         loop {
             let own = self.next.take().or_else(|| self.youngest()).or_else(|| self.take_located());
@@ -242,8 +243,8 @@ impl Worker<'_> {
         }
     }
 
-    /// A ready frame of this worker's nodes. One that somebody else has made ready stands behind those that are there, and
-    /// not behind all that may come.
+    /// Takes a ready frame of this worker's nodes. A frame from the inbox is queued behind the frames that are ready
+    /// now, not behind all later ones.
     fn take_located(&self) -> Option<FrameRef> {
         let mut located = self.located.borrow_mut();
         if !self.seat.inbox.is_empty()
@@ -254,7 +255,7 @@ impl Worker<'_> {
         located.pop_front()
     }
 
-    /// Handles messages; whether there were any.
+    /// Handles messages. Returns whether it handled or sent any.
     fn poll(&self) -> bool {
         self.seat.host().any() && self.handle(MESSAGES)
     }
@@ -272,7 +273,7 @@ impl Worker<'_> {
         some
     }
 
-    /// Whether there is something that this worker could do.
+    /// Returns whether work that this worker could do is visible.
     fn work_visible(&self) -> bool {
         self.team.work_visible() || self.addressed()
     }
@@ -281,8 +282,8 @@ impl Worker<'_> {
         self.team.sweeps() != self.swept.get()
     }
 
-    /// Ends the waits of terminated groups and cancelled runs that were begun on this worker: leaves, and waits for spawned
-    /// tasks, which may stand in a cycle or be another group's.
+    /// Ends the waits of terminated groups and cancelled runs that began on this worker: leaves, and waits for spawned
+    /// tasks, which may form a cycle or belong to another group.
     fn sweep(&self) {
         self.swept.set(self.team.sweeps());
         self.context().pool().reclaim_once(&self.team.budget);
@@ -291,7 +292,7 @@ impl Worker<'_> {
         counted.retain(|(run, _)| run.counts_frames(self.index));
         self.context().pool().walk(|frame, table| {
             for (run, found) in &mut counted {
-                // SAFETY: as below.
+                // SAFETY: as at `is_terminated` below, the group of a block that is not free is valid.
                 if self.team.groups.is_of(unsafe { (*frame.as_ptr()).group }, run.number) {
                     let body = (table.name)();
                     match found.iter_mut().find(|(other, _)| *other == body) {
@@ -303,8 +304,8 @@ impl Worker<'_> {
             if table.leaf.is_none() && !table.spawned {
                 return;
             }
-            // SAFETY: the group of a block that was not free stays what it was until this worker allocates again, or reclaims
-            // the block's page.
+            // SAFETY: the group of a block that was not free keeps its value until this worker allocates again, or
+            // reclaims the block's page.
             if self.team.is_terminated(unsafe { (*frame.as_ptr()).group }) {
                 waits.push((frame, table.spawned));
             }
@@ -314,18 +315,19 @@ impl Worker<'_> {
         let mut parted = Vec::new();
         self.team.groups.each_awaited(|frame, group| {
             if self.team.is_terminated(group) {
-                // SAFETY: spawned frames, live while they are awaited.
+                // SAFETY: the callback receives spawned frames, and `each_awaited` keeps them live during the call.
                 parted.extend(unsafe { run::part(frame) });
             }
         });
         parted.into_iter().for_each(suspend::make_ready);
         for (frame, spawned) in waits {
             let waiter = if spawned {
-                // SAFETY: a spawned frame of this pool; one that is freed meanwhile keeps its slot, which has ended: it is not
-                // allocated again before this sweep ends, nor is its page reclaimed.
+                // SAFETY: a spawned frame of this pool. If it has been freed since, it keeps its slot, which has ended:
+                // this worker neither allocates the block again nor reclaims its page before this sweep ends.
                 unsafe { run::part(frame) }
             } else {
-                // SAFETY: a leaf of this pool; one that is freed meanwhile keeps its claim, as above.
+                // SAFETY: a leaf of this pool. If it has been freed since, it keeps its claim, since the sweep neither
+                // allocates nor reclaims.
                 unsafe { suspend::cancel(frame) }
             };
             if let Some(waiter) = waiter {
@@ -334,7 +336,8 @@ impl Worker<'_> {
         }
         for run in self.team.cancelled_runs() {
             if let Some(told) = run.swept(self.index) {
-                // As in `run::run`.
+                // As in `run::run`: the completion callback is user code, and must not find this worker in a run that
+                // has ended.
                 self.context().cx().leave_run();
                 quietly(told);
             }
@@ -352,7 +355,7 @@ impl Worker<'_> {
         x
     }
 
-    /// The other workers, from a random one on.
+    /// Iterates over the other workers, from a random one on.
     fn others(&self) -> impl Iterator<Item = &Seat> {
         let seats = &self.team.seats;
         let start = (self.random() % seats.len() as u64) as usize;
@@ -369,7 +372,7 @@ impl Worker<'_> {
                     Steal::Success(frame) => {
                         self.context().counters.steals.add(1);
                         if !seat.deque.is_empty() {
-                            // There is more: somebody else may come too.
+                            // The victim has more frames: another worker may come, too.
                             self.team.idle.notify_one();
                         }
                         return Some(frame);
@@ -382,11 +385,11 @@ impl Worker<'_> {
         None
     }
 
-    /// Asks running workers to give up their stacks; whether there is one to ask.
+    /// Asks running workers to promote. Returns whether it asked any.
     fn ask(&self) -> bool {
         let mut asked = false;
         for seat in self.others() {
-            // Relaxed: a hint; a request that comes too late trips one check for nothing.
+            // Relaxed: a hint; a late request trips one guard check in vain.
             if seat.running.load(Ordering::Relaxed) && (seat.deque.is_empty() || seat.host().waits()) {
                 seat.request(Flags::STEAL);
                 asked = true;
@@ -395,11 +398,11 @@ impl Worker<'_> {
         asked
     }
 
-    /// Asks, and looks for a short while for what comes of it; whether there is work.
+    /// Asks for promotions, and spins briefly for answers. Returns whether work is visible, or sends must be retried.
     fn look_around(&self) -> bool {
         self.seat.host().rest();
         if self.seat.host().is_stuck() {
-            // The receiver may be waiting for this core.
+            // The receiver may need this core.
             let turns = self.stuck.get().wrapping_add(1);
             self.stuck.set(turns);
             if turns.is_multiple_of(STUCK) {
@@ -415,14 +418,14 @@ impl Worker<'_> {
         self.look(SPIN)
     }
 
-    /// Looks for a short while whether a message comes, without disturbing anybody: who talks to another worker waits for
-    /// its answer rather than for its work.
+    /// Polls briefly for a message, without disturbing other workers: a worker that exchanges messages waits for an
+    /// answer rather than for others' work. Returns whether a message was handled or the inbox has a frame.
     fn listen(&self) -> bool {
         if !self.talks.get() {
             return false;
         }
         for _ in 0..LISTEN {
-            // A pause may be as long as the answer takes.
+            // A `spin_loop` may take as long as the answer: poll several times between two.
             for _ in 0..8 {
                 if self.seat.host().any() {
                     return self.handle(MESSAGES);
@@ -437,17 +440,17 @@ impl Worker<'_> {
         false
     }
 
-    /// Whether there is something that only this worker can do.
+    /// Returns whether a message or an inbox frame waits for this worker, which no other worker can take.
     fn addressed(&self) -> bool {
         let seat = self.seat;
         seat.host().any() || !seat.inbox.is_empty()
     }
 
-    /// Looks for so long whether there is work.
+    /// Spins for `spin`, or until work is visible. Returns whether it is.
     fn look(&self, spin: Duration) -> bool {
         let start = Instant::now();
         while start.elapsed() < spin {
-            // Of what is others', too often a look would slow them down.
+            // Polls mostly this worker's own state: frequent looks at the others' would slow them down.
             for _ in 0..32 {
                 if self.addressed() {
                     return true;
@@ -461,7 +464,7 @@ impl Worker<'_> {
         false
     }
 
-    /// Parks until there may be work; `false` at shutdown.
+    /// Parks until work may be available. Returns false at shutdown.
     fn idle(&self) -> bool {
         let team = &**self.team;
         self.context().cx().leave_run();
@@ -487,7 +490,7 @@ impl Worker<'_> {
                 Wake::ScoutTimeout(scout) => {
                     team.wake_for_messages();
                     if self.ask() {
-                        // An answer takes a microsecond or two; to be woken by it would take fifty.
+                        // An answer takes a microsecond or two; a wake-up by it would take fifty.
                         self.look(SCOUT_SPIN);
                     }
                     prepared = scout.park_again(visible);
@@ -497,7 +500,7 @@ impl Worker<'_> {
     }
 }
 
-/// Binds this thread to the `index`th core that the process may use. Best effort: without it, all goes on as before.
+/// Binds this thread to the `index`th core that the process may use. Best effort: errors are ignored.
 fn pin(index: usize) {
     if let Some(cores) = core_affinity::get_core_ids()
         && !cores.is_empty()

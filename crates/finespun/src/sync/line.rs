@@ -1,71 +1,72 @@
-//! Permits, and the line of those who wait for some: one atomic word beside a queue under a lock.
+//! Permits and the queue of their waiters: one atomic word, and a queue protected by a lock.
 //!
 //! ```text
-//!       (1) take: free - n                                        (4) serve: free - n
+//!       (1) take: free - n                                        (4) grant: free - n
 //!             +---+                                                     +---+
-//!             |   v               (3) stand in line                     |   v
+//!             |   v               (3) enqueue                           |   v
 //!          FREE(free) -------------------------------------------> QUEUED(free)
 //!             ^   |                                                     ^   |
 //!             |   |  <------------------------------------------        |   |
-//!             +---+               (5) nobody is left                    +---+
-//!       (2) give back: free + n                                   (2) give back, then serve
+//!             +---+               (5) queue is empty                    +---+
+//!       (2) give back: free + n                                   (2) give back, then grant
 //! ```
 //!
-//! (3) to (5) are done under the lock of the queue, (1) and (2) without. While somebody is in line nobody takes (1):
-//! permits go out in the order of the requests, to whom (4) grants them.
+//! (3) to (5) run under the lock of the queue, (1) and (2) without it. While the queue has a waiter, (1) fails: (4)
+//! grants permits in the order of the requests.
 //!
-//! **No permit lies idle while the first in line could have it.** (2) and (3) change the same word, so one comes
-//! first. If (2) does, the (4) that follows (3) under the same lock sees the permits. If (3) does, (2) sees QUEUED and
-//! comes to serve. Between (4)s only (2) changes the count, so what (4) has seen is there.
+//! **No permit stays free while the first waiter could have it.** (2) and (3) change the same word, so one comes first.
+//! If (2) is first, the (4) that follows (3) under the same lock sees the permits. If (3) is first, (2) sees QUEUED,
+//! and its caller performs (4). Between two (4)s only (2) changes the count, so the permits that (4) has seen remain
+//! available.
 //!
-//! A waiter that is cancelled makes way: its wait ends with a [`serve`](Line::serve) that passes it over. One that is
-//! cancelled while it is granted gives its permits back by (2).
+//! A cancelled waiter lets the next ones pass: the end of its wait calls [`serve`](Line::serve), which skips it. A
+//! waiter that is cancelled while it is granted returns its permits by (2).
 
 use std::collections::VecDeque;
 
 use crate::atomics::{AtomicUsize, Mutex, MutexGuard, Ordering, const_fn, lock};
 
-/// Somebody in line.
+/// A request in the queue.
 pub(super) trait Waiter {
-    /// How many permits it waits for.
+    /// Returns the number of permits requested.
     fn permits(&self) -> usize;
 
-    /// Whether it waits no more.
+    /// Returns whether the request has been cancelled.
     fn is_cancelled(&self) -> bool;
 }
 
-/// Somebody is in line. Set and cleared under the lock of the queue.
+/// The queue has a waiter. Set and cleared under the lock of the queue.
 const QUEUED: usize = 1 << (usize::BITS - 1);
 
-/// The most permits that there may be.
+/// The maximum number of permits.
 pub(super) const MAX: usize = QUEUED - 1;
 
-/// There would be more than [`MAX`].
+/// The error of exceeding [`MAX`] permits.
 #[derive(Debug)]
 pub(super) struct TooMany;
 
-/// Permits and a line.
+/// Permits and their wait queue.
 pub(super) struct Line<W> {
-    /// The free permits, and [`QUEUED`].
+    /// The number of free permits, and [`QUEUED`].
     state: AtomicUsize,
     queue: Mutex<VecDeque<W>>,
 }
 
 impl<W> Line<W> {
     const_fn! {
-        /// Nobody in line, `permits` free: at most [`MAX`].
+        /// Creates an empty queue with `permits` free permits: at most [`MAX`].
         pub(super) fn new(permits: usize) -> Line<W> {
             Line { state: AtomicUsize::new(permits), queue: Mutex::new(VecDeque::new()) }
         }
     }
 
-    /// Permits free at this moment.
+    /// Returns the number of free permits at this moment.
     pub(super) fn free(&self) -> usize {
-        // Relaxed: a picture of one moment.
+        // Relaxed: a snapshot.
         self.state.load(Ordering::Relaxed) & !QUEUED
     }
 
-    /// Transition 1: whether there were as many, and nobody in line.
+    /// Transition 1. Returns true if that number of permits was free and the queue had no waiter.
     #[must_use]
     pub(super) fn try_take(&self, permits: usize) -> bool {
         // Acquire: pairs with the Release in (2).
@@ -75,30 +76,30 @@ impl<W> Line<W> {
         self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, take).is_ok()
     }
 
-    /// Transition 2: whether somebody is in line, whom the caller serves.
+    /// Transition 2. Returns whether the queue has a waiter; the caller must then call [`serve`](Line::serve).
     pub(super) fn give_back(&self, permits: usize) -> Result<bool, TooMany> {
         let add = |state: usize| {
             let free = (state & !QUEUED).checked_add(permits).filter(|&free| free <= MAX)?;
             Some(state & QUEUED | free)
         };
-        // Release: what was done under the permit comes before whoever gets it next.
+        // Release: the accesses under the permit come before the accesses of its next holder.
         let before = self.state.fetch_update(Ordering::Release, Ordering::Relaxed, add).map_err(|_| TooMany)?;
         Ok(before & QUEUED != 0)
     }
 }
 
 impl<W: Waiter> Line<W> {
-    /// Transition 3, and as [`serve`](Line::serve).
+    /// Appends `waiter` (transition 3), then grants free permits as [`serve`](Line::serve) does.
     pub(super) fn stand(&self, waiter: W, grant: impl Fn(W) -> usize) {
         let mut queue = lock(&self.queue);
         queue.push_back(waiter);
-        // Acquire: as in (1). From here on (2) comes to the queue, and (1) does not pass it.
+        // Acquire: as in (1). From here on the caller of (2) visits the queue, and (1) fails.
         self.state.fetch_or(QUEUED, Ordering::Acquire);
         self.serve_queue(queue, grant);
     }
 
-    /// Transitions 4 and 5: grants from the front of the line what the free permits allow, and passes over who waits
-    /// no more. `grant` is called without the lock; it returns how many of the permits come back, none or all.
+    /// Transitions 4 and 5: grants the free permits to the waiters at the front of the queue, and removes cancelled
+    /// waiters. `grant` is called without the lock; it returns how many of the waiter's permits come back, none or all.
     pub(super) fn serve(&self, grant: impl Fn(W) -> usize) {
         self.serve_queue(lock(&self.queue), grant);
     }
@@ -121,16 +122,16 @@ impl<W: Waiter> Line<W> {
                 granted.extend(queue.pop_front());
             }
             if queue.is_empty() {
-                // Relaxed: continues the release sequence of (2). A (2) that saw the bit comes for the lock next, and
-                // finds nobody.
+                // Relaxed: continues the release sequence of (2). The caller of a (2) that saw the bit takes the lock
+                // next, and finds an empty queue.
                 self.state.fetch_and(!QUEUED, Ordering::Relaxed);
             }
             drop(queue);
             drop(cancelled);
-            // Not one by one: the permits of a granted one who waits no more would come back here, one level deeper
-            // for each.
+            // Not one at a time: the permits of a waiter cancelled while it is granted would come back here, one
+            // recursion level deeper for each.
             let back = granted.into_iter().map(&grant).sum();
-            // As (2), of permits that there were.
+            // As (2), for permits taken in (4): the sum cannot exceed `MAX`.
             if back == 0 || self.state.fetch_add(back, Ordering::Release) & QUEUED == 0 {
                 return;
             }
@@ -150,7 +151,7 @@ mod models {
     const GRANTED: u32 = 1;
     const CANCELLED: u32 = 2;
 
-    /// A wait, which is granted or cancelled: what the claim of a leaf decides.
+    /// A wait that is either granted or cancelled, as the claim of a leaf decides.
     struct Wait {
         permits: usize,
         claim: Arc<AtomicU32>,
@@ -186,7 +187,7 @@ mod models {
         }
     }
 
-    /// One permit, and what it protects: how often it has been used.
+    /// Permits, and the data that they protect: a count of uses.
     struct Shared {
         line: Line<Wait>,
         uses: UnsafeCell<usize>,
@@ -197,7 +198,7 @@ mod models {
             Arc::new(Shared { line: Line::new(permits), uses: UnsafeCell::new(0) })
         }
 
-        /// Waits for permits, as `Semaphore::acquire`. Whoever grants them goes on with what waited.
+        /// Waits for permits, as `Semaphore::acquire` does. The thread that grants them runs the waiter's continuation.
         fn acquire(&self, wait: Wait) {
             if self.line.try_take(wait.permits) {
                 assert!(wait.end(GRANTED));
@@ -207,9 +208,9 @@ mod models {
             }
         }
 
-        /// The permits are held.
+        /// Uses the held permits, then releases them.
         fn hold(&self, permits: usize) {
-            // SAFETY: by the permits; loom checks it.
+            // SAFETY: the held permits give exclusive access; loom checks it.
             self.uses.with_mut(|uses| unsafe { *uses += 1 });
             self.release(permits);
         }
@@ -220,7 +221,7 @@ mod models {
             }
         }
 
-        /// What is granted becomes ready, and runs after that.
+        /// Calls `serve`; the waiters that it grants become ready, and run after it.
         fn serve(&self, serve: impl FnOnce(&dyn Fn(Wait) -> usize)) {
             let ready = RefCell::new(Vec::new());
             serve(&|wait: Wait| {
@@ -234,7 +235,8 @@ mod models {
             ready.into_inner().into_iter().for_each(|permits| self.hold(permits));
         }
 
-        /// A wait is cancelled, if it has not ended, and makes way: `MakeWay`.
+        /// Cancels a wait that has not ended, and lets the next waiters pass, as `MakeWay` does. Returns whether it
+        /// cancelled.
         fn cancel(&self, wait: &Wait) -> bool {
             let cancelled = wait.end(CANCELLED);
             if cancelled {
@@ -243,9 +245,9 @@ mod models {
             cancelled
         }
 
-        /// When all threads have been joined.
+        /// Checks the final state, after all threads have been joined.
         fn ends(&self, uses: usize, free: usize) {
-            // SAFETY: nobody else is left.
+            // SAFETY: all other threads have been joined, so this one has exclusive access.
             self.uses.with(|found| assert_eq!(unsafe { *found }, uses));
             assert_eq!(self.line.free(), free);
             assert!(self.line.try_take(free), "nobody is left in line");
@@ -264,7 +266,7 @@ mod models {
     }
 
     #[test]
-    fn one_permit_serves_three_one_at_a_time() {
+    fn three_acquirers_of_one_permit_hold_it_one_at_a_time() {
         explore(2, || {
             let shared = Shared::new(1);
             let others = [acquirer(&shared, 1), acquirer(&shared, 1)];
@@ -277,7 +279,7 @@ mod models {
     }
 
     #[test]
-    fn permits_that_come_one_by_one_serve_a_request_for_two() {
+    fn two_single_releases_satisfy_a_request_for_two() {
         explore(3, || {
             let shared = Shared::new(0);
             let other = acquirer(&shared, 2);
@@ -288,9 +290,9 @@ mod models {
         });
     }
 
-    /// The first in line is cancelled while it is granted, or before: the second gets the permit.
+    /// The first waiter is cancelled before or while it is granted: the second gets the permit.
     #[test]
-    fn a_cancelled_waiter_makes_way() {
+    fn a_cancelled_waiter_lets_the_next_one_pass() {
         explore(3, || {
             let shared = Shared::new(0);
             let first = Wait::new(1);
@@ -307,9 +309,9 @@ mod models {
         });
     }
 
-    /// The first in line wants more than there will ever be, and is cancelled: the others do not wait for it.
+    /// The first waiter requests more permits than exist, and is cancelled: the others do not wait for it.
     #[test]
-    fn a_greedy_waiter_makes_way() {
+    fn a_cancelled_request_for_too_many_permits_does_not_block_the_queue() {
         explore(3, || {
             let shared = Shared::new(1);
             let greedy = Wait::new(2);

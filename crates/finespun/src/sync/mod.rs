@@ -1,7 +1,7 @@
-//! Locks that suspend the task instead of blocking its worker: built on [`crate::suspend`] alone, as a user could.
+//! Locks that suspend the task instead of blocking its worker. They use [`crate::suspend`] alone, as a program could.
 //!
-//! A waiting task is a frame, so its worker goes on with other tasks, and a guard may be held across a `join!` or
-//! any await: what waits is a frame, and never runs on the stack of what holds.
+//! A waiting task is a frame, which never runs on the lock holder's stack. So its worker runs other tasks, and a guard
+//! may be held across a `join!` or any await.
 
 mod line;
 mod mutex;

@@ -1,4 +1,4 @@
-//! A mutual-exclusion lock, fair, whose guard may be held across awaits.
+//! A fair mutual-exclusion lock, whose guard may be held across awaits.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -12,13 +12,14 @@ use crate::task::outcome::Outcome;
 
 /// A value that one task at a time may use.
 ///
-/// Waiting tasks are frames: their worker goes on with others, so the guard may be held across a `join!` whose
-/// branches wait for other tasks that want the same lock. Tasks get the lock in the order in which they asked. A
-/// panic while it is held unlocks it and does not poison it.
+/// Waiting tasks are frames: their worker runs other tasks, so the guard may be held across a `join!` whose branches
+/// wait for other tasks that want the same lock. Tasks get the lock in the order of their requests. A panic in the
+/// holder unlocks it and does not poison it.
 ///
-/// Tasks of several runtimes and plain threads ([`try_lock`](Mutex::try_lock)) may share it. A guard may be moved to a plain
-/// thread; if it stays there for more than a second, say so by [`outside`](crate::outside), or tasks that wait for it may be
-/// reported as deadlocked: the library cannot see where a guard has gone.
+/// Tasks of several runtimes and plain threads ([`try_lock`](Mutex::try_lock)) may share a mutex. A task may move its
+/// guard to a plain thread. If the guard stays there for more than a second, declare it with
+/// [`outside`](crate::outside), or tasks that wait for it may be reported as deadlocked: the library cannot see where a
+/// guard has been moved.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -39,18 +40,18 @@ pub struct Mutex<T: ?Sized> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the one permit makes access exclusive; the value moves between threads with the guard.
+// SAFETY: the single permit makes access exclusive; the value moves between threads with the guard.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
     const_fn! {
-        /// A lock around `value`.
+        /// Creates a lock around `value`.
         pub fn new(value: T) -> Mutex<T> {
             Mutex { permit: Semaphore::new(1), value: UnsafeCell::new(value) }
         }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -63,12 +64,12 @@ impl<T: ?Sized> Mutex<T> {
         Lock { mutex: self, permit: self.permit.acquire() }
     }
 
-    /// The lock, if it is free and nobody waits.
+    /// Returns the guard if the lock is free and no request is queued.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         self.permit.try_acquire().map(|permit| MutexGuard { mutex: self, _permit: permit })
     }
 
-    /// The value, by the proof that nobody else has the lock.
+    /// Returns the value; `&mut self` proves that no guard is alive.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -83,7 +84,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     }
 }
 
-/// The task that [`Mutex::lock`] makes.
+/// The task returned by [`Mutex::lock`].
 #[must_use = "a task does nothing until it is awaited"]
 pub struct Lock<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
@@ -102,14 +103,14 @@ impl<'a, T: ?Sized + Send> Task for Lock<'a, T> {
     }
 }
 
-/// The lock, held; unlocked on drop.
+/// The held lock; unlocks on drop.
 #[must_use = "the lock is given back at once if this is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     _permit: Permit<'a>,
 }
 
-// SAFETY: sharing a guard shares the value only.
+// SAFETY: a shared guard gives shared access to the value only.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {

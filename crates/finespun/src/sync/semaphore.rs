@@ -1,4 +1,4 @@
-//! A counting semaphore, fair: permits go out in the order of the requests.
+//! A fair counting semaphore: it grants permits in the order of the requests.
 
 use std::panic::Location;
 
@@ -11,13 +11,13 @@ use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 use crate::task::teams;
 
-/// A number of permits that tasks take and give back.
+/// A number of permits that tasks acquire and give back.
 ///
-/// First come, first served: a request for many permits is not passed by later ones for few.
+/// First come, first served: later requests for few permits do not overtake a request for many.
 ///
-/// Tasks of several runtimes and plain threads may share it. If a plain thread adds permits, or gives back those that a task
-/// has passed on to it, more than a second after all else has come to a stop, say so by [`outside`](crate::outside), or tasks
-/// that wait for them may be reported as deadlocked.
+/// Tasks of several runtimes and plain threads may share a semaphore. If a plain thread adds permits, or gives back
+/// permits that a task has passed to it, more than a second after all tasks have stopped, declare it with
+/// [`outside`](crate::outside). Otherwise tasks that wait for these permits may be reported as deadlocked.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -37,7 +37,7 @@ pub struct Semaphore {
 
 struct Waiter {
     permits: usize,
-    /// Resolved with the permit itself: a task that was cancelled meanwhile drops it, which gives it back.
+    /// Resolved with the permit itself: the drop of an undelivered permit, after cancellation, gives it back.
     granted: Continuation<Permit<'static>>,
 }
 
@@ -52,11 +52,11 @@ impl line::Waiter for Waiter {
 }
 
 impl Semaphore {
-    /// The most permits that a semaphore may have.
+    /// The maximum number of permits of a semaphore.
     pub const MAX_PERMITS: usize = line::MAX;
 
     const_fn! {
-        /// A semaphore with `permits` permits.
+        /// Creates a semaphore with `permits` permits.
         ///
         /// # Panics
         /// If `permits` is above [`MAX_PERMITS`](Self::MAX_PERMITS).
@@ -74,13 +74,14 @@ impl Semaphore {
 
     /// Waits for `permits` permits at once.
     ///
-    /// The wait never ends if the semaphore never has so many; the deadlock report will say where.
+    /// The wait never ends if the semaphore never has `permits` permits; the deadlock report then says where the wait
+    /// began.
     #[track_caller]
     pub fn acquire_many(&self, permits: usize) -> Acquire<'_> {
         Acquire { semaphore: self, permits, place: Location::caller() }
     }
 
-    /// A permit, if one is free and nobody waits.
+    /// Returns a permit if one is free and no request is queued.
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
         if try_cx().is_some() {
             return self.line.try_take(1).then(|| Permit { semaphore: self, permits: 1 });
@@ -88,7 +89,7 @@ impl Semaphore {
         if self.line.free() == 0 {
             return None;
         }
-        // Counted before anybody can find it taken and be reported for that.
+        // Counted before another task can find the permit taken and be reported for it.
         permit_taken();
         if !self.line.try_take(1) {
             permit_returned();
@@ -97,12 +98,12 @@ impl Semaphore {
         Some(Permit { semaphore: self, permits: 1 | TAKEN })
     }
 
-    /// Permits free at this moment.
+    /// Returns the number of permits free at this moment.
     pub fn available(&self) -> usize {
         self.line.free()
     }
 
-    /// Adds permits to those that there are.
+    /// Adds `permits` permits to the existing ones.
     ///
     /// # Panics
     /// If there would be more than [`MAX_PERMITS`](Self::MAX_PERMITS).
@@ -116,22 +117,22 @@ impl Semaphore {
 
     /// Queues a request, or grants it.
     fn request<'a>(&'a self, permits: usize, granted: Continuation<Permit<'a>>) {
-        // SAFETY: the same type but for the lifetime. The continuation is resolved or dropped by this semaphore only,
-        // with a permit made from `&self`, and the task that it wakes takes it as a `Permit<'a>`.
+        // SAFETY: the types differ in the lifetime only. Only this semaphore resolves or drops the continuation, with a
+        // permit made from `&self`, and the task that it resumes takes it as a `Permit<'a>`.
         let granted =
             unsafe { std::mem::transmute::<Continuation<Permit<'a>>, Continuation<Permit<'static>>>(granted) };
         self.line.stand(Waiter { permits, granted }, |waiter| self.grant(waiter));
     }
 
-    /// Grants what the free permits allow.
+    /// Grants the free permits to the first requests in the queue.
     fn serve(&self) {
         self.line.serve(|waiter| self.grant(waiter));
     }
 
-    /// Hands a waiter its permits; how many come back, because it has been cancelled meanwhile.
+    /// Hands a waiter its permits. Returns how many come back: all if the waiter has been cancelled, else none.
     fn grant(&self, waiter: Waiter) -> usize {
         let permit = Permit { semaphore: self, permits: waiter.permits };
-        // SAFETY: as in `request`: the lifetime is restored where the permit arrives.
+        // SAFETY: the types differ in the lifetime only, which the receiver of the permit restores, as in `request`.
         let permit = unsafe { std::mem::transmute::<Permit<'_>, Permit<'static>>(permit) };
         // SAFETY: the leaf lives until its continuation is consumed.
         let group = unsafe { waiter.granted.leaf().as_ref() }.group;
@@ -146,7 +147,7 @@ impl Semaphore {
     }
 }
 
-/// A wait that ends without its permit makes way for those behind it.
+/// Serves the queue when a wait ends without its permit, so that a cancelled request does not block the next ones.
 struct MakeWay<'a>(&'a Semaphore);
 
 impl Drop for MakeWay<'_> {
@@ -155,10 +156,10 @@ impl Drop for MakeWay<'_> {
     }
 }
 
-/// Waits for permits on behalf of a task that makes `T` of them.
+/// Waits for permits on behalf of a task, whose result `make` makes from them.
 ///
 /// # Safety
-/// As [`call`](crate::task::call::call).
+/// As for [`call`](crate::task::call::call).
 pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnOnce(Permit<'a>) -> T) -> Outcome<T> {
     let Acquire { semaphore, permits, place } = request;
     if semaphore.line.try_take(permits) {
@@ -168,7 +169,7 @@ pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnO
             // SAFETY: the caller guarantees the call protocol for this worker.
             return unsafe { map_outcome(cx, wait, make) };
         }
-        // SAFETY: the call protocol.
+        // SAFETY: the value is returned under the call protocol, as the caller guarantees.
         return unsafe { Outcome::done(make(permit)) };
     }
     let wait = suspend_at(place, |k| semaphore.request(permits, k)).lent();
@@ -191,16 +192,16 @@ impl std::fmt::Debug for Semaphore {
 #[must_use = "the permits are given back at once if this is dropped"]
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
-    /// How many, and [`TAKEN`].
+    /// The number of permits, and [`TAKEN`].
     permits: usize,
 }
 
-/// Beside a number of permits: a plain thread has taken them.
+/// A flag beside the number of permits: a plain thread has taken them.
 const TAKEN: usize = 1 << (usize::BITS - 1);
 const _: () = assert!(TAKEN > line::MAX);
 
 impl Permit<'_> {
-    /// Keeps the permits out of circulation for good.
+    /// Removes the permits from the semaphore permanently.
     pub fn forget(self) {
         if self.permits & TAKEN != 0 {
             permit_returned();
@@ -224,7 +225,7 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// The task that [`Semaphore::acquire`] makes.
+/// The task returned by [`Semaphore::acquire`].
 #[must_use = "a task does nothing until it is awaited"]
 pub struct Acquire<'a> {
     semaphore: &'a Semaphore,
@@ -248,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_permit_says_how_many_it_is() {
+    fn debug_output_shows_the_number_of_permits() {
         let semaphore = Semaphore::new(2);
         let permit = semaphore.try_acquire().unwrap();
         assert_eq!(format!("{permit:?}"), "Permit { permits: 1, .. }");

@@ -1,9 +1,9 @@
-//! How much memory frames may take, and what happens when they take more.
+//! The limit on the memory of frames, and the steps taken when frames exceed it.
 //!
-//! Frames are counted where their memory is got, which is off the path of a call: a pool counts its pages, of 64 KiB, and
-//! each frame that is too large for a pool counts itself. A pool keeps its pages when their frames have been freed, for
-//! frames of the same size. So before memory is refused, pages without a live frame are *reclaimed*: they go to a list of
-//! the process, from where any pool takes them for frames of any size.
+//! Frames are counted where their memory is allocated, which is off the path of a call: a pool counts its pages, of 64
+//! KiB, and each frame that is too large for a pool counts itself. A pool keeps its pages when their frames have been
+//! freed, for frames of the same size. So before memory is refused, pages without a live frame are *reclaimed*: they
+//! move to a list of the process, from which any pool takes them for frames of any size.
 //!
 //! ```text
 //!            7/8 of the limit                    the limit
@@ -14,20 +14,22 @@
 //!                (3) pages are reclaimed, large frames are freed
 //! ```
 //!
-//! (1) Each worker reclaims its own pool's pages in a sweep, or at the guard check that the sweep trips. The team is asked
-//! whenever another 1/32 of the limit has been taken above 7/8. (2) Before a run is ended, the worker that found too little asks
-//! once more, and waits until all have answered; for [`PATIENCE`] at most if one has not begun to, since it may compute without a
-//! call. The run is the one that has asked for most of the last [`RECENT`] pages among those that have not ended: the asking
-//! run, unless that has asked once while another one runs away. It is cancelled as a deadlocked one is, so its destructors run.
-//! An allocation does not fail: what a cancelled run needs until it has ended comes on top of the limit, and so does what
-//! others need meanwhile. When the run has ended, (1) is asked for once more.
+//! (1) Each worker reclaims its own pool's pages in a sweep, or at the guard check that the sweep trips. The team is
+//! asked whenever another 1/32 of the limit has been taken above 7/8. (2) Before a run is ended, the worker that found
+//! too little memory asks once more, and waits until all workers have answered. It waits for at most [`PATIENCE`]
+//! unless a worker is reclaiming, because a worker that computes without a call does not answer. The run to end is the
+//! one that has requested most of the last [`RECENT`] pages, among the runs that have not ended. This is usually the
+//! asking run, but not if it asks once while another run grows without bound. It is cancelled as a deadlocked run is,
+//! so its destructors run. An allocation does not fail: memory that a cancelled run needs until it has ended, and
+//! memory that other runs need in this time, exceeds the limit. When the run has ended, (1) is requested once more.
 //!
-//! By default all runtimes of the process share one limit: half of the memory that the process may use. The other half is
-//! for the program's own data, the stacks, and what is needed on top. Of those runtimes one list says which run has grown, and
-//! before a run is ended all runtimes are asked, and the pools that no worker has are reclaimed too. A runtime with a limit of its
-//! own is measured by what its own frames take: the pages that its pools have got since it was built.
+//! By default all runtimes of the process share one limit: half of the memory that the process may use. The other half
+//! is for the program's own data, the stacks, and allocations beyond the limit. These runtimes share one list of the
+//! runs that grow. Before a run is ended, all runtimes are asked, and pools without a worker are reclaimed too. A
+//! runtime with a limit of its own is measured by its own frames: the pages that its pools have allocated since it was
+//! built.
 //!
-//! [`asked`] has the protocol of asking and answering.
+//! [`asked`] describes the protocol of asking and answering.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -44,62 +46,62 @@ use crate::process::{ProcessMutex, unforked};
 mod asked;
 mod available;
 
-/// How many of the last pages say which run has grown.
+/// The number of last pages by which the growing run is found.
 const RECENT: usize = 64;
-/// How long the end of a run is put off for workers that have been asked to reclaim their pages.
+/// How long a worker waits for others to reclaim their pages, before it ends a run.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Bytes of the pages and large frames of all pools.
 static PROCESS: AtomicUsize = AtomicUsize::new(0);
 
-/// The runs that have got the last pages, and the tasks that ran then, by the names of their bodies' types.
+/// The runs that have allocated the last pages, and the tasks that ran at the time, by the type names of their bodies.
 type Recent = VecDeque<(u32, &'static str)>;
-/// Those of the runtimes that share the process's limit.
+/// The last pages of the runtimes that share the process's limit.
 static RECENT_OF_PROCESS: ProcessMutex<Recent> = ProcessMutex::new(Recent::new());
 
-/// The limit of runtimes that have none of their own: half of what the process may use.
+/// Returns the limit of runtimes that have none of their own: half of the memory that the process may use.
 fn share() -> usize {
     static SHARE: OnceLock<usize> = OnceLock::new();
     unforked(|| *SHARE.get_or_init(|| available::memory().map_or(usize::MAX, |bytes| bytes / 2)))
 }
 
-/// How much is left.
+/// The state of a budget after an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Room {
     Enough,
-    /// Pages should be reclaimed. `ask` says that it is time to ask all workers.
+    /// Pages should be reclaimed. `ask` says that the caller must ask all workers.
     Tight {
         ask: bool,
     },
-    /// All workers are to be asked; if that does not help, a run must end.
+    /// The caller must ask all workers, and end a run if that frees too little.
     Over,
 }
 
-/// The frame memory of one team.
+/// The budget of one team: the memory that its frames use and may use.
 pub(crate) struct Budget {
-    /// Its own limit.
+    /// The team's own limit, if any.
     limit: Option<usize>,
     used: AtomicUsize,
-    /// Frames that are too large for a pool.
+    /// The number of frames that are too large for a pool.
     large: AtomicUsize,
-    /// At which use all workers are asked next.
+    /// The use, in bytes, at which all workers are asked next.
     ask_at: AtomicUsize,
-    /// The workers of the team.
+    /// The number of workers in the team.
     workers: u32,
-    /// Whether the pools have reclaimed their pages since they were asked to.
+    /// Which pools have reclaimed their pages since they were asked.
     asked: Asked,
-    /// How many pools reclaim their pages now.
+    /// The number of pools that are reclaiming their pages.
     reclaiming: AtomicU32,
-    /// The runs that have got the last pages, if the limit is the team's own.
+    /// The runs that have allocated the last pages, if the limit is the team's own.
     recent: ProcessMutex<Recent>,
 }
 
 impl Budget {
-    /// The epoch of a new one.
+    /// The epoch of a new budget.
     pub(crate) const FIRST_EPOCH: u32 = Asked::FIRST;
 
-    /// The budget of a team of so many workers.
+    /// Creates the budget of a team of `workers` workers.
     pub(crate) fn new(limit: Option<usize>, workers: usize) -> Budget {
         Budget {
             limit,
@@ -113,7 +115,7 @@ impl Budget {
         }
     }
 
-    /// Whether the limit is the process's, for all teams that have none of their own.
+    /// Returns whether the limit is the process's, which all teams without their own limit share.
     pub(crate) fn is_shared(&self) -> bool {
         self.limit.is_none()
     }
@@ -122,18 +124,19 @@ impl Budget {
         self.limit.unwrap_or_else(share)
     }
 
-    /// What counts against the limit.
+    /// Returns the bytes that count against the limit.
     pub(crate) fn used(&self) -> usize {
-        // Relaxed, both: a sum of what several threads count.
+        // Relaxed, both: a sum that several threads update.
         match self.limit {
             Some(_) => self.used.load(Ordering::Relaxed),
             None => PROCESS.load(Ordering::Relaxed),
         }
     }
 
-    /// Counts memory that has been got.
+    /// Counts memory that has been allocated.
     pub(crate) fn charge(&self, bytes: usize) -> Room {
-        // Relaxed, all: as in `used`; the rest is a matter of when, and of at most once more or less.
+        // Relaxed, all: as in `used`. The other accesses decide only when workers are asked; a race costs at most one
+        // request more or less.
         let own = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let all = PROCESS.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let (used, limit) = if self.limit.is_some() { (own, self.limit()) } else { (all, self.limit()) };
@@ -144,7 +147,7 @@ impl Budget {
             return Room::Over;
         }
         let ask_at = self.ask_at.load(Ordering::Relaxed);
-        // Memory may have been given back since.
+        // The second condition: much memory has been given back since `ask_at` was set.
         let ask = used >= ask_at || used + limit / 8 < ask_at;
         if ask {
             self.ask_at.store(used + limit / 32, Ordering::Relaxed);
@@ -153,21 +156,21 @@ impl Budget {
         Room::Tight { ask }
     }
 
-    /// Counts a frame that is too large for a pool.
+    /// Counts an allocated frame that is too large for a pool.
     pub(crate) fn charge_large(&self, bytes: usize) -> Room {
         // Relaxed: as in `used`.
         self.large.fetch_add(1, Ordering::Relaxed);
         self.charge(bytes)
     }
 
-    /// Counts such a frame that has been freed.
+    /// Counts a freed frame that was too large for a pool.
     pub(crate) fn credit_large(&self, bytes: usize) {
         // Relaxed: as in `used`.
         self.large.fetch_sub(1, Ordering::Relaxed);
         self.credit(bytes, bytes);
     }
 
-    /// Frames that are too large for a pool.
+    /// Returns the number of frames that are too large for a pool.
     pub(crate) fn large(&self) -> usize {
         // Relaxed: as in `used`.
         self.large.load(Ordering::Relaxed)
@@ -180,7 +183,7 @@ impl Budget {
         PROCESS.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Has pools reclaim their pages when they next look.
+    /// Asks all pools to reclaim their pages. They do so when they next check the epoch.
     pub(crate) fn reclaim(&self) {
         self.asked.ask(self.workers);
     }
@@ -189,17 +192,18 @@ impl Budget {
         self.asked.epoch()
     }
 
-    /// Has a pool reclaim its pages, as it was asked to in that epoch, by `reclaim`.
+    /// Runs `reclaim`, which reclaims a pool's pages, and records the answer to `epoch`.
     pub(crate) fn answer(&self, epoch: u32, reclaim: impl FnOnce()) {
-        // Relaxed, both: it decides how long a worker waits.
+        // Relaxed, both: the counter decides only how long a worker waits.
         self.reclaiming.fetch_add(1, Ordering::Relaxed);
         reclaim();
         self.reclaiming.fetch_sub(1, Ordering::Relaxed);
         self.asked.answer(epoch);
     }
 
-    /// Waits until all workers of this team and of the others have reclaimed their pages, or long enough; calls `turn`
-    /// meanwhile. What counts against the limit afterwards.
+    /// Waits until all workers of this team and of the `others` have reclaimed their pages, or the use is below the
+    /// limit, or the wait has taken too long. Calls `turn` repeatedly while it waits. Returns the bytes that then count
+    /// against the limit.
     pub(crate) fn used_at_last(&self, others: &[Arc<Budget>], turn: impl Fn()) -> usize {
         let start = Instant::now();
         let all = || others.iter().map(|other| &**other).chain([self]);
@@ -219,7 +223,7 @@ impl Budget {
         if self.is_shared() { &RECENT_OF_PROCESS } else { &self.recent }
     }
 
-    /// Notes which run has got a page, and for which task.
+    /// Records the run that has allocated a page, and the task that ran.
     pub(crate) fn note(&self, run: u32, task: &'static str) {
         let mut recent = self.recent().lock();
         if recent.len() == RECENT {
@@ -228,14 +232,15 @@ impl Budget {
         recent.push_back((run, task));
     }
 
-    /// The task of a run that has got most of the last pages.
+    /// Returns the task that has allocated most of the run's pages among the last ones.
     pub(crate) fn growing_task(&self, run: u32) -> Option<&'static str> {
         let recent = self.recent().lock();
         let tasks = || recent.iter().filter(|page| page.0 == run).filter_map(|page| task_name(page.1));
         tasks().max_by_key(|task| tasks().filter(|other| other == task).count())
     }
 
-    /// The run that has got most of the last pages, among those that `find` finds; the asking one if there are none.
+    /// Returns `find` of the run that has allocated most of the last pages, among the runs for which `find` succeeds;
+    /// of the asking run if there are none.
     pub(crate) fn growing<R>(&self, asking: u32, find: impl Fn(u32) -> Option<R>) -> Option<R> {
         let mut recent: Vec<u32> = self.recent().lock().iter().map(|page| page.0).collect();
         recent.sort_unstable();
@@ -245,27 +250,27 @@ impl Budget {
     }
 }
 
-/// Forgets the runs of a team that has ended: its number may be another's soon.
+/// Forgets the runs of a team that has ended: another team may get its number.
 pub(crate) fn forget_team(run: u32) {
     RECENT_OF_PROCESS.lock().retain(|&(other, _)| !same_team(other, run));
 }
 
-/// A run was ended because frames took more memory than they may.
+/// The error of a run that was ended because frames took more memory than they may.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FrameMemory {
-    /// The task that asked for the memory, if it was one of the run; a thread of a closure is none.
+    /// The task that asked for the memory, if it belongs to the run. `None` for a thread of a closure.
     pub task: Option<&'static str>,
-    /// How many frames wait for that task, one for the other.
+    /// The number of frames in the chain of waiters above that task.
     pub depth: usize,
-    /// The task of which the run has most frames, and how many these are; 0 if that is not known.
+    /// The task with the most frames of the run, and their number; 0 if the number is not known.
     pub most: Option<(&'static str, usize)>,
-    /// The frames of the run; of those above 1 KiB, all of the run's runtime.
+    /// The number of frames of the run. Frames above 1 KiB are counted for the run's whole runtime.
     pub frames: usize,
-    /// The memory that frames took, in bytes: those of the runtime if it has a limit of its own, else those of all runtimes that
-    /// have none.
+    /// The memory of the frames, in bytes: all frames of the runtime if it has a limit of its own, else all frames of
+    /// the runtimes without one.
     pub bytes: usize,
-    /// What they may take, in bytes.
+    /// The limit for that memory, in bytes.
     pub limit: usize,
 }
 
@@ -288,13 +293,13 @@ impl fmt::Display for FrameMemory {
     }
 }
 
-/// Pages of a pool that nobody has any more, or of no budget.
+/// Counts freed pages of a pool without an owner, or of no budget.
 pub(crate) fn credit_process(bytes: usize) {
     // Relaxed: as in `Budget::used`.
     PROCESS.fetch_sub(bytes, Ordering::Relaxed);
 }
 
-/// Memory that no budget has been charged for.
+/// Counts memory that is charged to no budget.
 pub(crate) fn charge_process(bytes: usize) {
     // Relaxed: as in `Budget::used`.
     PROCESS.fetch_add(bytes, Ordering::Relaxed);
@@ -321,13 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_not_ended_before_all_have_answered() {
+    fn the_wait_ends_when_all_workers_have_answered_or_memory_suffices() {
         let budget = Budget::new(Some(3200), 2);
         assert_eq!(budget.charge(4000), Room::Over);
         budget.reclaim();
         let turns = AtomicU32::new(0);
         let used = budget.used_at_last(&[], || {
-            // An answer to what was asked before counts for nothing.
+            // An answer to an earlier request does not count.
             budget.answer(budget.epoch().wrapping_sub(1), || ());
             assert!(!budget.asked.is_answered());
             budget.answer(budget.epoch(), || ());
@@ -341,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_does_not_answer_is_not_waited_for_long() {
+    fn the_wait_for_a_silent_worker_is_bounded() {
         let budget = Budget::new(Some(1), 1);
         assert_eq!(budget.charge(2), Room::Over);
         budget.reclaim();
@@ -352,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_has_begun_to_answer_is_waited_for() {
+    fn the_wait_continues_while_a_worker_reclaims() {
         let (budget, other) = (Budget::new(Some(1), 1), Arc::new(Budget::new(Some(1), 1)));
         assert_eq!(budget.charge(2), Room::Over);
         budget.reclaim();
@@ -374,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_run_that_grows_is_not_the_one_that_asks_once() {
+    fn the_growing_run_is_chosen_over_one_that_asks_once() {
         let budget = Budget::new(Some(1), 1);
         assert_eq!(budget.growing(7, Some), Some(7));
         for _ in 0..200 {
@@ -391,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_has_ended_does_not_grow() {
+    fn an_ended_run_is_not_chosen_as_growing() {
         let budget = Budget::new(Some(1), 1);
         for run in [3, 3, 3, 8, 8, 7] {
             budget.note(run, "");
@@ -405,7 +410,7 @@ mod tests {
 
     #[test]
     fn teams_without_a_limit_share_the_list_of_runs_that_grow() {
-        // Numbers of a team that no other test has.
+        // Run numbers of a team that no other test uses.
         const TEAM: u32 = 1000 << 22;
         let (one, another) = (Budget::new(None, 1), Budget::new(None, 1));
         let find = |run| same_team(run, TEAM).then_some(run);

@@ -1,4 +1,4 @@
-//! Tasks, and the call that may turn out to have been a thread.
+//! Tasks, and calls that run on the stack but may later become heap frames.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -31,36 +31,36 @@ pub(crate) mod sealed {
     note = "mark the function `#[task]`, or wrap a std future: `foreign(future).await`"
 )]
 pub trait Task: sealed::Sealed + Sized {
-    /// What the task delivers.
+    /// The value that the task delivers.
     type Output;
 
-    /// Whether a call can be told at compile time never to suspend (the papers' non-blocking schema).
+    /// Whether a call is known at compile time never to suspend (the papers' non-blocking schema).
     const STRAIGHT: bool;
 
-    /// Whether all that a call takes along is passed in registers.
+    /// Whether all captured arguments are passed in registers.
     #[doc(hidden)]
     const IN_REGISTERS: bool = false;
 
-    /// Whether the task looks at the guard itself.
+    /// Whether the task checks the guard itself.
     #[doc(hidden)]
     const GUARDS: bool = false;
 
     /// Calls the task on this stack.
     ///
     /// # Safety
-    /// Only generated code may call it: the outcome must be opened, and a suspended callee awaited.
+    /// Only for generated code: the caller must open the outcome, and await a suspended callee.
     #[doc(hidden)]
     unsafe fn call(self, cx: Cx) -> Outcome<Self::Output>;
 
-    /// As `call`, after the guard check.
+    /// Checks the guard, then calls the task as [`call`](Task::call) does.
     ///
     /// # Safety
-    /// As `call`.
+    /// As [`call`](Task::call).
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn call_guarded(self, cx: Cx) -> Outcome<Self::Output> {
         if Self::GUARDS || !cx.trips() {
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees the conditions of `call`.
             unsafe { outcome(cx, self) }
         } else if const { Self::IN_REGISTERS && words::fits::<Self>() } {
             match words::split(self) {
@@ -69,12 +69,12 @@ pub trait Task: sealed::Sealed + Sized {
                 Err(_) => unreachable!("just looked"),
             }
         } else {
-            // SAFETY: the parcel is taken once.
+            // SAFETY: the parcel is passed on once, and its value is taken there.
             unsafe { call_tripped(cx, &mut Parcel::new(self)) }
         }
     }
 
-    /// Makes a ready frame that will run the task from its beginning: the heap schema.
+    /// Makes a ready frame that runs the task from its beginning: the heap schema.
     #[doc(hidden)]
     fn start(self, cx: Cx) -> FrameRef {
         let frame = BodyFrame::make(cx, CallFuture::fresh(self));
@@ -83,19 +83,21 @@ pub trait Task: sealed::Sealed + Sized {
     }
 }
 
-/// Runs a body in a frame from the start, on this stack: the pinned schema.
+/// Runs a body on this stack, in a frame from the start: the pinned schema.
 ///
-/// If it ends when its group has been terminated, by unwinding or not, it counts as suspended, and is destroyed like all else: what it
-/// waited for may have been destroyed under it, and what it delivers is of no interest to anybody. To go on unwinding would leave
-/// the group; and to deliver a value would let a group end, on this stack, as if nobody had terminated it.
+/// If the body's group has been terminated when the body ends or unwinds, the call counts as suspended and is destroyed
+/// like the group's other frames: the frames that it waited for may have been destroyed, and its value is not used.
+/// Unwinding further would leave the group, and delivering a value would let the group end on this stack as if it had
+/// not been terminated.
 pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) -> Outcome<F::Output> {
-    /// Destroys the body and frees the frame, on the way out or on a panic's way.
+    /// Destroys the body and frees the frame, on return or on unwinding.
     struct Finish<F: Future>(FrameRef, PhantomData<F>);
     impl<F: Future> Drop for Finish<F> {
         fn drop(&mut self) {
-            // SAFETY: the body is gone by then and nobody else has seen the frame.
+            // SAFETY: when `free` is dropped, the body is destroyed; the frame has no result, and no other code has
+            // seen it.
             let free = unsafe { frame::Free::new(self.0) };
-            // SAFETY: the body is live, ended or unwound, and is not polled again.
+            // SAFETY: the body is live; it has ended or unwound, and is not polled again.
             unsafe { BodyFrame::<F>::drop_body(self.0) };
             drop(free);
         }
@@ -104,41 +106,41 @@ pub(crate) fn poll_in_place<F: Future>(body: F, cx: Cx, table: &'static VTable) 
     let finish = Finish::<F>(BodyFrame::with_table(cx, body, table), PhantomData);
     let frame = finish.0;
     let in_group = cx.has_record();
-    // SAFETY: nobody else knows the frame.
+    // SAFETY: the body is live, and no other code has seen the frame.
     let polled = if in_group { caught::<F>(frame) } else { Ok(unsafe { BodyFrame::<F>::poll_body(frame) }) };
     match polled {
         Ok(Poll::Ready(value)) if !in_group => {
             drop(finish);
-            // SAFETY: the call protocol.
+            // SAFETY: returned as this call's outcome, as the call protocol requires.
             unsafe { Outcome::done(value) }
         }
         Ok(Poll::Ready(value)) => {
-            // The body's destructor is user code, whose panic is the task's.
+            // The body's destructor is user code: its panic is the task's panic.
             let dropped = catch_unwind(AssertUnwindSafe(|| drop(finish)));
             ended_in_group(cx, dropped.map(|()| value))
         }
         Err(payload) => {
-            // A second panic has nowhere to go.
+            // Discards a second panic.
             frame::quietly(|| drop(finish));
             ended_in_group(cx, Err(payload))
         }
         Ok(Poll::Pending) => {
             std::mem::forget(finish);
-            // SAFETY: the poll has just returned pending.
+            // SAFETY: the poll has just returned pending, and no other code has seen the frame.
             unsafe { settle(cx, frame) };
             Outcome::suspended(frame)
         }
     }
 }
 
-/// Polls a body whose group may be terminated meanwhile.
+/// Polls a body and catches its panic, since its group may be terminated during the poll.
 #[inline(never)]
 fn caught<F: Future>(frame: FrameRef) -> thread::Result<Poll<F::Output>> {
-    // SAFETY: nobody else knows the frame.
+    // SAFETY: the body is live, and the caller is the only one to use the frame.
     catch_unwind(AssertUnwindSafe(|| unsafe { BodyFrame::<F>::poll_body(frame) }))
 }
 
-/// What a body has come to that is gone, in a group that may have been terminated meanwhile.
+/// Makes an outcome of the result of a destroyed body whose group may have been terminated during the poll.
 #[inline(never)]
 fn ended_in_group<T>(cx: Cx, result: thread::Result<T>) -> Outcome<T> {
     match result {
@@ -149,21 +151,22 @@ fn ended_in_group<T>(cx: Cx, result: thread::Result<T>) -> Outcome<T> {
             }
             Outcome::suspended(destroyed::<T>(cx))
         }
-        // SAFETY: the call protocol.
+        // SAFETY: returned as the call's outcome, as the call protocol requires.
         Ok(value) => unsafe { Outcome::done(value) },
         Err(payload) => resume_unwind(payload),
     }
 }
 
-/// A frame of a group that has been terminated, or a run that has been cancelled: ready, to be destroyed. It would deliver a
-/// `T`.
+/// Makes a ready frame that will be destroyed, for a call in a terminated group or cancelled run. The frame has the
+/// type of one that delivers a `T`.
 pub(crate) fn destroyed<T>(cx: Cx) -> FrameRef {
     let frame = BodyFrame::make(cx, Doomed(CallFuture::fresh(yield_now()), PhantomData::<fn() -> T>));
     cx.make_ready(frame);
     frame
 }
 
-/// Waits to be destroyed. If it is run instead, somebody is just about to terminate the group.
+/// A body that never ends, and is destroyed by its group's termination. If it is polled instead, the termination is
+/// just being completed: the body yields until then.
 struct Doomed<T>(CallFuture<YieldNow>, PhantomData<fn() -> T>);
 
 impl<T> Future for Doomed<T> {
@@ -176,12 +179,13 @@ impl<T> Future for Doomed<T> {
     }
 }
 
-/// Makes a frame whose body was polled on the stack, and must wait, the waiter of what it waits for.
+/// Registers a frame as the waiter of its pending callees, after its body was polled on the stack.
 ///
 /// # Safety
-/// The frame's body has just returned pending, and nobody else knows the frame.
+/// The frame's body has just returned pending, and no other code has seen the frame.
 pub(crate) unsafe fn settle(cx: Cx, frame: FrameRef) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the body has just returned pending on this worker, and that the frame is
+    // unshared.
     match unsafe { run::register(cx, frame) } {
         run::Next::Waits => {}
         run::Next::Runs => cx.make_ready(frame),
@@ -191,20 +195,20 @@ pub(crate) unsafe fn settle(cx: Cx, frame: FrameRef) {
 /// Calls a task from stack code.
 ///
 /// # Safety
-/// Only generated code: `cx` is the current worker's, and a child must be waited for.
+/// Only for generated code: `cx` is the current worker's, and a suspended child must be awaited.
 #[inline(always)]
 pub unsafe fn call<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees that a suspended child is awaited.
     Called::new(unsafe { outcome(cx, task) })
 }
 
-/// What a call returns.
+/// Calls a task and returns its outcome; for a straight task, one that is known to have no frame.
 ///
 /// # Safety
 /// As [`call`].
 #[inline(always)]
 unsafe fn outcome<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees that the outcome is opened and a suspended child awaited.
     let outcome = unsafe { task.call(cx) };
     // SAFETY: a straight task does not suspend.
     if Tk::STRAIGHT { unsafe { outcome.ended() } } else { outcome }
@@ -216,57 +220,61 @@ unsafe fn outcome<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
 /// As [`call`].
 #[inline(always)]
 pub unsafe fn call_guarded<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees that a suspended child is awaited.
     Called::new(unsafe { task.call_guarded(cx) })
 }
 
-/// The same from a task of schema `S`, which looks at the guard unless it is straight: then so is its callee.
+/// Calls a task from a task of schema `S`: after a guard check, unless `S` is straight, in which case the callee is
+/// too.
 ///
 /// # Safety
 /// As [`call`].
 #[inline(always)]
 pub unsafe fn call_guarded_in<S: Schema, Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
     if S::STRAIGHT_3 {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the conditions of `call`.
         unsafe { call(cx, task) }
     } else {
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the conditions of `call_guarded`.
         unsafe { call_guarded(cx, task) }
     }
 }
 
-/// As [`call_tripped`].
+/// Does the same as [`call_tripped`], with the task in registers.
 ///
 /// # Safety
 /// The words hold a `Tk`, which is moved here.
 #[cold]
 #[inline(never)]
 unsafe fn call_tripped_by_words<Tk: Task>(a: Word, b: Word, c: Word, d: Word, cx: Cx) -> Outcome<Tk::Output> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the words hold a `Tk`, which is joined here only.
     call_after_trip::<Tk>(cx, unsafe { words::join([a, b, c, d]) })
 }
 
+/// Calls a task whose guard check tripped.
+///
 /// # Safety
 /// The task is in the parcel, and is moved here.
 #[cold]
 #[inline(never)]
 unsafe fn call_tripped<Tk: Task>(cx: Cx, task: &mut Parcel<Tk>) -> Outcome<Tk::Output> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the parcel holds the task; it is taken once.
     call_after_trip(cx, unsafe { task.take() })
 }
 
 pub(crate) fn call_after_trip<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output> {
     match cx.tripped() {
-        // SAFETY: `cx` is the current worker's.
+        // SAFETY: `cx` is the current worker's, and the caller opens the outcome.
         Verdict::Stay => unsafe { task.call(cx) },
         Verdict::Leave | Verdict::Block => Outcome::suspended(task.start(cx)),
     }
 }
 
-/// The outcome of what stands behind a head: of unknown origin to the optimizer.
+/// Hides from the optimizer the origin of an outcome returned by the code after a head.
 ///
-/// A head returns either that or a value of its own. LLVM joins the two as whole pairs, and cannot tell any more that
-/// one of them has no frame; where the head is inlined its caller would test a frame that is known to be null.
+/// A head returns either that outcome or a value of its own. LLVM merges the two as whole pairs, and no longer knows
+/// that the second has no frame: where the head is inlined, the caller would test a frame pointer that is known to be
+/// null.
 #[inline(always)]
 pub fn behind<T, S>(outcome: Outcome<T, S>) -> Outcome<T> {
     outcome.opaque().with_schema()
@@ -284,7 +292,7 @@ pub unsafe fn call_straight<Tk: Task>(task: Tk) -> Tk::Output {
             "a `#[task(straight)]` awaits a task that may suspend: remove `(straight)`, or make the callee straight"
         )
     };
-    // SAFETY: a straight task does not look at its worker, and does not suspend.
+    // SAFETY: a straight task neither uses its context nor suspends.
     unsafe { call(Cx::none(), task).value() }
 }
 
@@ -297,17 +305,17 @@ pub unsafe fn call_direct<S: Schema, Tk: Task>(task: Tk) -> Tk::Output {
     if !S::STRAIGHT_3 {
         unreachable!("nobody calls what may suspend as if it were straight");
     }
-    // SAFETY: a straight task does not look at its worker, and does not suspend.
+    // SAFETY: a straight task neither uses its context nor suspends.
     unsafe { call(Cx::none(), task).value() }
 }
 
-/// A call from a resumable body: starts at the first poll, then waits. Never moved once polled by its frame.
+/// A call from a resumable body: starts at the first poll, then waits. Not moved once its frame has polled it.
 pub struct CallFuture<Tk>(CallState<Tk>);
 
 enum CallState<Tk> {
-    /// Called from a body: guarded, as from the stack.
+    /// Called from a body: with a guard check, as from the stack.
     Start(Tk),
-    /// The task of a frame of its own, whose stack is fresh: a guard check would only make another such frame.
+    /// The task of a frame of its own, on a fresh stack: a guard check would only make another such frame.
     Fresh(Tk),
     Wait(Child<Tk>),
     Taken,
@@ -325,7 +333,7 @@ pub unsafe fn call_async<Tk: Task>(task: Tk) -> CallFuture<Tk> {
 }
 
 impl<Tk: Task> CallFuture<Tk> {
-    /// The body of a frame of the task's own: the heap schema.
+    /// Returns the body of a frame of the task's own: the heap schema.
     pub(crate) fn fresh(task: Tk) -> CallFuture<Tk> {
         CallFuture(CallState::Fresh(task))
     }
@@ -339,7 +347,7 @@ impl<Tk: Task> Future for CallFuture<Tk> {
         let called = match std::mem::replace(&mut self.0, CallState::Taken) {
             // SAFETY: `cx` is the current worker's; the child is kept and waited for.
             CallState::Start(task) => unsafe { call_guarded(cx, task) }.open(),
-            // SAFETY: as above.
+            // SAFETY: `cx` is the current worker's; the child is kept and waited for.
             CallState::Fresh(task) => unsafe { call(cx, task) }.open(),
             CallState::Wait(child) if child.ended() => Ok(child.value()),
             CallState::Wait(child) => Err(child),
@@ -361,7 +369,7 @@ pub struct Wait<Tk>(Option<Child<Tk>>);
 
 impl<Tk> Unpin for Wait<Tk> {}
 
-/// The wait of a resumable body.
+/// Returns the future with which a resumable body awaits `child`.
 ///
 /// # Safety
 /// Only generated code: awaited at once in a task's body.
@@ -376,7 +384,7 @@ impl<Tk: Task> Future for Wait<Tk> {
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
         let entering = cx.take_entering();
-        // While the stack is being given up, nothing goes on here, even if there is nothing to wait for any more.
+        // While the stack unwinds to frames, the body must not continue on it, even if the child has ended.
         let Some(child) = self.0.take_if(|child| !entering && !cx.leaving() && child.ended()) else {
             match &self.0 {
                 Some(child) => cx.wait_for(child.frame()),
@@ -388,17 +396,17 @@ impl<Tk: Task> Future for Wait<Tk> {
     }
 }
 
-/// Calls `task` and makes something else of its value.
+/// Calls `task` and maps its value.
 ///
 /// # Safety
 /// As [`call`].
 pub(crate) unsafe fn map_outcome<Tk: Task, T>(cx: Cx, task: Tk, map: impl FnOnce(Tk::Output) -> T) -> Outcome<T> {
-    // SAFETY: passed on.
+    // SAFETY: `cx` is the current worker's; a child is awaited by the fallback's body.
     match unsafe { call(cx, task) }.open() {
-        // SAFETY: the call protocol.
+        // SAFETY: returned as this call's outcome, as the call protocol requires.
         Ok(value) => unsafe { Outcome::done(map(value)) },
         Err(child) => {
-            // SAFETY: the body takes its entry first, and waits at once.
+            // SAFETY: the body takes its entry first, and then waits at the resume point.
             unsafe {
                 super::fallback::fallback((child, map), |enter: super::fallback::Enter<_>| async move {
                     let (child, map) = enter.take();
@@ -409,7 +417,7 @@ pub(crate) unsafe fn map_outcome<Tk: Task, T>(cx: Cx, task: Tk, map: impl FnOnce
     }
 }
 
-/// Unwinds a task whose child was destroyed under it: silently if that is how its own run ends.
+/// Unwinds a task whose child was destroyed: without a message if its own group or run has been terminated.
 #[cold]
 pub(crate) fn cancelled(message: &'static str) -> ! {
     if super::context::try_cx().is_some_and(Cx::is_terminated) {
@@ -418,16 +426,16 @@ pub(crate) fn cancelled(message: &'static str) -> ! {
     panic!("{message}")
 }
 
-/// What resumable code gives at its end: nothing, since each path of it goes elsewhere. rustc sees to it: what the task
-/// compiler takes for a panic by its name (`todo!`) may be another macro.
+/// The type of the value at the end of resumable code. It is empty, since every path leaves earlier. rustc checks that:
+/// a macro that the task compiler takes for a panic by its name (`todo!`) may be a different one.
 #[derive(Debug)]
 pub enum DivergesAsInStd {}
 
-/// What macros and variants of std are tried with.
+/// The argument with which generated code tests whether macros and variants are those from std.
 #[derive(Debug)]
 pub struct Probe(());
 
-/// Evidence of a type where inference has none; never executed.
+/// Returns evidence of a type where inference has none; never executed.
 ///
 /// # Safety
 /// Must not be reached.
@@ -435,7 +443,7 @@ pub unsafe fn never<T>() -> T {
     unreachable!("type evidence is not executed")
 }
 
-/// The check that what a task keeps across an await may move to another worker.
+/// Checks that a value that a task keeps across an await may move to another worker.
 #[inline(always)]
 pub fn send<T: Send>(captured: T) -> T {
     captured

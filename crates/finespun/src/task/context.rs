@@ -1,4 +1,4 @@
-//! What a task sees of its worker: the guard, the frames, and the marks of an unwinding stack.
+//! A task's view of its worker: the guard, the frames, and the state of a stack that is being unwound to frames.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
@@ -23,134 +23,139 @@ use crate::observe::Counters;
 use inside::{Begun, NOTHING};
 use threads::Threads;
 
-/// A worker, as tasks see it. One per worker thread; only that thread touches anything but the guard, the counters and
-/// `exhausted`.
+/// A worker's state, as tasks see it. One per worker thread; only that thread accesses any field but the guard, the
+/// counters and `exhausted`.
 #[repr(C)]
 pub(crate) struct Context {
-    /// First, so that a check compares the stack pointer with the word that [`Cx`] points to.
+    /// The first field, so that a check compares the stack pointer with the word that [`Cx`] points to.
     pub(crate) guard: Guard,
     pool: ManuallyDrop<Box<Pool>>,
-    /// Frames of an earlier team with the same number, which were in the pool when this worker got it.
+    /// Frames of an earlier team with the same number, which were in the pool when this worker acquired it.
     inherited: Vec<FrameRef>,
-    /// The slots that the poll that has just returned waits for.
+    /// The slots that the body waits for after the poll that has just returned.
     waits: UnsafeCell<Vec<FrameRef>>,
-    /// Frames made ready while the stack unwinds, youngest first.
+    /// Frames made ready while the stack is being unwound to frames, youngest first.
     exposed: UnsafeCell<Vec<FrameRef>>,
-    /// What the next `Enter` takes: see [`super::fallback`].
+    /// The entry that the next `Enter` takes: see [`super::fallback`].
     entry: Cell<*mut ()>,
-    /// A body is on its way to its resume point: the next wait suspends without a look.
+    /// A new body is being polled up to its resume point: the next wait suspends without checking its slot.
     entering: Cell<bool>,
-    /// The stack is being given up: branches not begun become ready frames.
+    /// The stack is being unwound to frames: branches not begun become ready frames.
     leaving: Cell<bool>,
-    /// What runs on the stack answers somebody: its last call may do so in its place.
+    /// The code on the stack has a reply destination: its last call may be forwarded, to answer in its place.
     hands_on: Cell<bool>,
-    /// The leaf of a message that has been made and not been sent, in case nobody waits for it here.
+    /// The leaf of the pending call: a request that has been made but not sent, in case it can be forwarded.
     withheld: Cell<Option<FrameRef>>,
-    /// What frames that are made now belong to: the innermost group, or the run; or [`inside::UNBORN`].
+    /// The number that new frames get: of the innermost group, or of the run; or [`inside::UNBORN`].
     group: Cell<u32>,
-    /// The innermost group that has a record; null if that is none.
+    /// The record of the innermost group; while that is unregistered, of the innermost group that has one. Null if none
+    /// has.
     record: Cell<*const Group>,
     /// The innermost group that has begun on this stack.
     begun: Cell<*const Begun>,
-    /// The task's frame that runs; none while a closure runs.
+    /// The task's frame that is running; `None` while a closure runs.
     pub(crate) current: Cell<Option<FrameRef>>,
-    /// A run has been ended since there was too little memory. It may be the one that runs here.
+    /// A run has been ended because its frames take too much memory. It may be the run that this worker is in.
     exhausted: AtomicBool,
-    /// The run's number.
+    /// The number of the current run.
     run: Cell<u32>,
     /// The state of the run, owned by the scheduler's table while any frame of the run lives.
     run_state: UnsafeCell<Option<Arc<Run>>>,
-    /// Who is told when the frame that has just ended has completed.
+    /// The completion owner to notify once the frame that has just ended is completed.
     keeper: UnsafeCell<Option<Keeper>>,
     pub(crate) counters: Counters,
     scheduler: Cell<Option<NonNull<dyn Scheduler>>>,
-    /// Where the code that runs now is.
+    /// The node of the code that runs now.
     pub(crate) here: Here,
-    /// What threads that run here belong to.
+    /// The computation of the closures that run here.
     pub(crate) threads: Threads,
 }
 
-/// The node that the code of this worker runs at, as the object room has set it.
+/// The node at which this worker's code runs now. The object module sets it.
 ///
-/// `entries` is the table of the node's objects: the place that a name says, under the `mask`, is the object's if that
-/// is here. `states` has as much for each.
+/// `entries` points to the node's object table: a reference's index under `mask` selects the object's entry, if the
+/// object is at this node. `states` points to a parallel table with one state per entry.
 #[derive(Default)]
 pub(crate) struct Here {
     pub(crate) entries: Cell<*const ()>,
     pub(crate) states: Cell<*const ()>,
     pub(crate) mask: Cell<u32>,
-    /// The lines of the node's write-once arrays.
+    /// The node's write-once arrays: one cache-line-sized entry for each array number.
     pub(crate) arrays: Cell<*const ()>,
     pub(crate) node: Cell<u32>,
-    /// The node that floating tasks run at: the worker's first.
+    /// The node at which floating tasks run: the worker's first.
     pub(crate) first: Cell<u32>,
-    /// The worker's number, and how many there are. Node n is worker n's, modulo their number.
+    /// The worker's number, and the number of workers. Node n belongs to worker n modulo `workers`.
     pub(crate) worker: Cell<u32>,
     pub(crate) workers: Cell<u32>,
-    /// A run number of this team.
+    /// The number of some run of this team: it identifies the team.
     pub(crate) team: Cell<u32>,
-    /// How the activities of groups come to the workers.
+    /// How the activities of groups are distributed to the workers.
     pub(crate) policy: Cell<Policy>,
-    /// What the worker has beside its frames: its nodes and its mailbox, the object room's.
+    /// The worker's host, with its nodes and its mailbox. The object module sets it.
     pub(crate) host: Cell<*const ()>,
 }
 
-/// What the task room needs of the scheduler above it.
+/// The interface that tasks need from the scheduler.
 pub(crate) trait Scheduler {
-    /// The guard tripped at this stack pointer: find out why, and say whether the next call stays on the stack.
+    /// Called when the guard has tripped at this stack pointer. Takes the requests, and decides whether the next call
+    /// stays on the stack.
     fn tripped(&self, stack_pointer: usize) -> Verdict;
-    /// A frame of this worker may run: queue it, to be run next.
+    /// Queues a ready frame of this worker, to run next.
     fn ready(&self, frame: FrameRef);
-    /// The state of a run of this team; `None` if it has ended.
+    /// Returns the state of a run of this team; `None` if the run has ended.
     fn find_run(&self, run: u32) -> Option<Arc<Run>>;
-    /// The team's count of waits that something outside will end.
+    /// Returns the team's count of waits that something outside will complete.
     fn external(&self) -> Arc<Externals>;
-    /// Cancel a run of this team.
+    /// Cancels a run of this team.
     fn cancel(&self, run: &Run);
-    /// The groups of this team.
+    /// Returns the groups of this team.
     fn groups(&self) -> &Groups;
-    /// The number of a new group of so many activities, beneath `above`, in `run`.
+    /// Registers a new group of `activities` activities beneath `above`, in `run`. Returns its number.
     fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32;
-    /// Whether a run of this team has been cancelled and has not ended.
+    /// Returns whether a run of this team has been cancelled and has not ended.
     fn run_cancelled(&self, run: u32) -> bool;
-    /// Have all workers of this team reclaim memory.
+    /// Makes all workers of this team sweep, in which they reclaim memory.
     fn reclaim(&self);
-    /// Terminate a group of this team; whether this is the first time.
+    /// Terminates a group of this team. Returns true for the first caller.
     fn terminate(&self, group: u32) -> bool;
-    /// How many closures may run one after the other before the worker's loop gets its turn.
+    /// Returns the budget: the number of closures that may run one after the other before the worker's loop continues.
     fn turns(&self) -> u32;
-    /// The youngest frame that this worker shows to others.
+    /// Pops the youngest frame of this worker's deque; `None` if the deque is empty or a sweep is due.
     fn next_shown(&self) -> Option<FrameRef>;
-    /// The guard tripped where nothing can leave the stack: others are shown what is ready here.
+    /// Services the guard at a point where the stack cannot be unwound. If a thief asks, publishes ready closures.
     fn attend(&self);
-    /// A frame of this worker may run: queue it behind all others.
+    /// Queues a ready frame of this worker behind all others.
     fn ready_last(&self, frame: FrameRef);
-    /// Under block-every-n: whether a wait that could be satisfied at once suspends all the same.
+    /// Returns whether, under block-every-n, a wait that could be satisfied at once suspends nevertheless.
     fn block_now(&self) -> bool;
-    /// While the stack is being given up, taking tasks out of a loop took so long. The pause after the promotion is
-    /// measured by what may have been in vain; this was not.
+    /// Reports the time spent on handing over tasks of a loop during a promotion. The pause after a promotion is a
+    /// multiple of its duration, which may have been wasted. This time was not, and does not count.
     fn handed_over(&self, took: Duration);
-    /// The code that runs next runs at this node, which is one of this worker's.
+    /// Makes `node`, which is one of this worker's, the node at which the code runs from now on.
     fn enter_node(&self, node: u32);
-    /// A message is about to be sent: from now on there may be some.
+    /// Records that the team uses messages, before the first one is sent.
     fn use_nodes(&self);
-    /// There is a message for that worker: wake it if it sleeps.
+    /// Wakes `worker`, which has a message, if it is parked. Without a fence: it may miss a worker that is about to
+    /// park.
     fn poke(&self, worker: u32);
-    /// The message that has been withheld is to be sent.
+    /// Sends the pending call.
     fn send_withheld(&self);
-    /// The stack has been given up: queue what was exposed, youngest first in the list, and empty the list.
+    /// Called when the stack has been unwound to frames. Queues the `exposed` frames, which are in order youngest
+    /// first, and empties the list.
     fn left(&self, exposed: &mut Vec<FrameRef>);
 }
 
-/// What becomes of a call whose guard check tripped.
+/// The decision about a call whose guard check has tripped.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It runs on the stack.
+    /// The call runs on the stack.
     Stay,
-    /// It becomes a ready frame, and the whole stack above it frames: promotion, stack limit, quantum.
+    /// The call becomes a ready frame, and all its callers on the stack become frames: promotion, stack limit, quantum,
+    /// cancellation.
     Leave,
-    /// It becomes a ready frame, and its caller waits for it as for any blocked call: block-every-n.
+    /// The call becomes a ready frame, and its caller waits for it as for any blocked call: block-every-n.
     Block,
 }
 
@@ -160,13 +165,13 @@ thread_local! {
 
 /// A pointer to the worker that runs this code; passed through every stack call.
 ///
-/// It has no lifetime, so that a stack function's elided lifetimes mean what they mean in the user's signature; it
-/// must not outlive the current poll, which the hidden `unsafe` functions that take it demand.
+/// It has no lifetime, so that a stack function's elided lifetimes mean what they mean in the user's signature. It must
+/// not outlive the current poll: the hidden `unsafe` functions that take it demand this.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Cx(NonNull<Context>);
 
-/// The current worker, from a resumable body.
+/// Returns the current worker, in a resumable body.
 ///
 /// # Safety
 /// Called on a worker, while it runs a task; the result must not be kept across an await.
@@ -178,13 +183,13 @@ pub unsafe fn cx() -> Cx {
     }
 }
 
-/// The current worker, if this thread is one.
+/// Returns the current worker, if this thread is one.
 pub(crate) fn try_cx() -> Option<Cx> {
     NonNull::new(CURRENT.get().cast_mut()).map(Cx)
 }
 
 impl Context {
-    /// Of a worker of the team that `team`, a run number, is one of.
+    /// Creates the context of a worker. `team` is the number of any run of its team.
     pub(crate) fn new(team: u32) -> Context {
         let pool = Pool::acquire();
         Context {
@@ -213,9 +218,9 @@ impl Context {
         }
     }
 
-    /// Who decides; until `clear_scheduler`, which must come before the scheduler ends.
+    /// Sets the scheduler. The caller must call `clear_scheduler` before the scheduler is dropped.
     pub(crate) fn set_scheduler(&self, scheduler: NonNull<dyn Scheduler + '_>) {
-        // SAFETY: only the lifetime bound of the trait object changes; `clear_scheduler` comes before its end.
+        // SAFETY: only the lifetime bound of the trait object changes; `clear_scheduler` is called before its end.
         let scheduler: NonNull<dyn Scheduler> = unsafe { std::mem::transmute(scheduler) };
         self.scheduler.set(Some(scheduler));
     }
@@ -226,13 +231,13 @@ impl Context {
 
     pub(crate) fn scheduler(&self) -> &dyn Scheduler {
         match self.scheduler.get() {
-            // SAFETY: set by the worker that runs now, which is the scheduler's owner.
+            // SAFETY: the scheduler was set by the worker that runs now and owns it, and has not been cleared.
             Some(scheduler) => unsafe { &*scheduler.as_ptr() },
             None => unreachable!("task code runs while its worker does"),
         }
     }
 
-    /// Makes this thread the worker, until the returned mark is dropped.
+    /// Makes this thread the worker, until the returned guard is dropped.
     pub(crate) fn enter(&self) -> Entered<'_> {
         assert!(CURRENT.get().is_null(), "a thread is one worker");
         CURRENT.set(self);
@@ -244,23 +249,24 @@ impl Context {
         Cx(NonNull::from(self))
     }
 
-    /// How many of the team's frames are in the pool; when the worker has ended.
+    /// Returns the number of the team's frames that are left in the pool, after the worker has ended.
     pub(crate) fn frames_left(&self) -> usize {
         let frames = frames_of(&self.pool, self.here.team.get());
         frames.iter().filter(|frame| self.inherited.binary_search(frame).is_err()).count()
     }
 
-    /// The pool; for its owner.
+    /// Returns the pool. Only for its owner.
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
     }
 }
 
-/// The frames of a team in a pool that nobody uses now but to give frames back, by address.
+/// Returns the frames of a team in a pool, sorted by address. The pool is not in use, except that other threads may
+/// return blocks to it.
 fn frames_of(pool: &Pool, team: u32) -> Vec<FrameRef> {
     let mut frames = Vec::new();
     pool.walk(|frame, _| {
-        // SAFETY: the group of a block that was not free stays what it was until the pool's owner allocates again.
+        // SAFETY: the group of a block that was not free stays unchanged until the pool's owner allocates again.
         if teams::same_team(team, unsafe { (*frame.as_ptr()).group }) {
             frames.push(frame);
         }
@@ -276,7 +282,7 @@ impl Drop for Context {
     }
 }
 
-/// This thread is a worker while this lives.
+/// A guard: this thread is a worker while it lives.
 pub(crate) struct Entered<'a>(&'a Context);
 
 impl Drop for Entered<'_> {
@@ -293,13 +299,13 @@ impl Cx {
         unsafe { self.0.as_ref() }
     }
 
-    /// The guard check.
+    /// Checks the guard.
     #[inline(always)]
     pub(crate) fn trips(self) -> bool {
         self.context().guard.trips()
     }
 
-    /// The slow path of a tripped check.
+    /// Handles a tripped check: the slow path.
     #[cold]
     #[inline(never)]
     pub(crate) fn tripped(self) -> Verdict {
@@ -317,38 +323,38 @@ impl Cx {
         self.context().pool.allocate(class)
     }
 
-    /// Whether a frame of that run is one of this worker's team.
+    /// Returns whether the run or group `run` is one of this worker's team.
     pub(crate) fn of_team(self, run: u32) -> bool {
         teams::same_team(self.context().here.team.get(), run)
     }
 
-    /// Whether a frame with that home runs on this worker.
+    /// Returns whether frames with the home `node` run on this worker.
     #[inline]
     pub(crate) fn hosts(self, node: u32) -> bool {
         let here = &self.context().here;
         node % here.workers.get() == here.worker.get()
     }
 
-    /// The node that this code runs at.
+    /// Returns the node at which this code runs.
     #[inline]
     pub(crate) fn node(self) -> u32 {
         self.context().here.node.get()
     }
 
-    /// Whether this code runs at another node than the worker's first, where floating tasks run.
+    /// Returns whether this code runs at another node than the worker's first, where floating tasks run.
     #[inline(always)]
     pub(crate) fn is_elsewhere(self) -> bool {
         let here = &self.context().here;
         here.node.get() != here.first.get()
     }
 
-    /// What follows runs at no node in particular: at the worker's first.
+    /// Moves to the worker's first node, where floating tasks run.
     #[cold]
     pub(crate) fn leave_node(self) {
         self.enter_node(self.context().here.first.get());
     }
 
-    /// What follows runs at `node`.
+    /// Moves to `node`: the code that follows runs there.
     #[inline]
     pub(crate) fn enter_node(self, node: u32) {
         if self.node() != node {
@@ -356,7 +362,7 @@ impl Cx {
         }
     }
 
-    /// The current run.
+    /// Returns the current run.
     pub(crate) fn current_run(self) -> Arc<Run> {
         // SAFETY: as in `find_group`.
         match unsafe { &*self.context().run_state.get() } {
@@ -365,12 +371,12 @@ impl Cx {
         }
     }
 
-    /// The team's count of waits that something outside will end.
+    /// Returns the team's count of waits that something outside will complete.
     pub(crate) fn external(self) -> Arc<Externals> {
         self.context().scheduler().external()
     }
 
-    /// Whether what runs is a task's.
+    /// Returns whether the code that runs belongs to a task.
     pub(crate) fn is_in_task(self) -> bool {
         self.context().group.get() != inside::NOTHING
     }
@@ -380,7 +386,7 @@ impl Cx {
         self.context().scheduler().cancel(run);
     }
 
-    /// Something of the current run that nobody waits for has panicked.
+    /// Handles the panic of a detached task or one-way call of the current run: the first one cancels the run.
     #[cold]
     pub(crate) fn fail(self, payload: super::frame::Payload) {
         let run = self.current_run();
@@ -400,29 +406,29 @@ impl Cx {
         unsafe { (*self.context().keeper.get()).take() }
     }
 
-    /// Whether the last call of what runs may answer in its place.
+    /// Returns whether the last call of the running code may be forwarded, to answer in its place.
     #[inline]
     pub(crate) fn hands_on(self) -> bool {
         self.context().hands_on.get()
     }
 
-    /// Says whether it may; what held before.
+    /// Sets whether the last call may be forwarded. Returns the previous value.
     pub(crate) fn set_hands_on(self, hands_on: bool) -> bool {
         self.context().hands_on.replace(hands_on)
     }
 
-    /// The leaf of the message that is withheld from now on.
+    /// Sets the leaf of the pending call.
     pub(crate) fn set_withheld(self, leaf: Option<FrameRef>) {
         self.context().withheld.set(leaf);
     }
 
-    /// The leaf of the message that is withheld.
+    /// Returns the leaf of the pending call.
     #[inline]
     pub(crate) fn withheld(self) -> Option<FrameRef> {
         self.context().withheld.get()
     }
 
-    /// Somebody waits: a message that has been withheld is to be sent.
+    /// Sends the pending call, if any: its caller starts to wait, so the call cannot be forwarded.
     #[inline]
     pub(crate) fn send_withheld(self) {
         #[cold]
@@ -439,34 +445,34 @@ impl Cx {
         self.context().leaving.get()
     }
 
-    /// A frame may run: at once when the stack stays, with the other exposed ones when it is being left.
+    /// Makes a frame ready: queues it at once, or collects it with the exposed frames while the stack is being unwound.
     pub(crate) fn make_ready(self, frame: FrameRef) {
         let context = self.context();
         if context.leaving.get() {
-            // SAFETY: only this thread touches the list, and no reference to it outlives a statement.
+            // SAFETY: only this thread accesses the list, and no reference to it outlives a statement.
             unsafe { (*context.exposed.get()).push(frame) };
         } else {
             context.scheduler().ready(frame);
         }
     }
 
-    /// A frame may run after all others.
+    /// Makes a frame ready, to run after all others.
     pub(crate) fn make_ready_last(self, frame: FrameRef) {
         self.context().scheduler().ready_last(frame);
     }
 
-    /// Whether a wait that could be satisfied at once suspends all the same.
+    /// Returns whether, under block-every-n, a wait that could be satisfied at once suspends nevertheless.
     pub(crate) fn block_now(self) -> bool {
         self.context().scheduler().block_now()
     }
 
-    /// If the stack has been left: queues what was exposed.
+    /// Queues the exposed frames, if the stack has been unwound to frames.
     pub(crate) fn flush_exposed(self) {
         let context = self.context();
         if !context.leaving.replace(false) {
             return;
         }
-        // SAFETY: as in `make_ready`; `left` only queues.
+        // SAFETY: as in `make_ready`; `left` only queues, and does not access the list otherwise.
         context.scheduler().left(unsafe { &mut *context.exposed.get() });
     }
 
@@ -476,12 +482,12 @@ impl Cx {
         unsafe { (*self.context().waits.get()).push(slot) };
     }
 
-    /// The slots that the poll that has just returned waits for.
+    /// Returns the slots that the body waits for after the poll that has just returned.
     ///
     /// # Safety
-    /// The reference must be gone before the next poll.
+    /// The reference must be dropped before the next poll.
     pub(crate) unsafe fn waits<'a>(self) -> &'a mut Vec<FrameRef> {
-        // SAFETY: exclusive by the caller's word.
+        // SAFETY: the caller guarantees that the reference ends before the next poll, the next access to the list.
         unsafe { &mut *self.context().waits.get() }
     }
 
@@ -498,12 +504,12 @@ impl Cx {
         self.context().entering.set(true);
     }
 
-    /// No worker: for straight tasks, which do not look.
+    /// Returns a dangling pointer: for straight tasks, which never follow it.
     pub(crate) fn none() -> Cx {
         Cx(NonNull::dangling())
     }
 
-    /// Whether this wait is the resume point of a body that has just been made.
+    /// Returns whether this wait is the resume point of a body that has just been made. Clears the flag.
     pub(crate) fn take_entering(self) -> bool {
         self.context().entering.replace(false)
     }

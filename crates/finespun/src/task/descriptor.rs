@@ -1,4 +1,4 @@
-//! What a marked function returns: the description of a call, by the schema of its code.
+//! The return types of marked functions: descriptions of calls, by the schema of their code.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -14,9 +14,9 @@ use super::schema::{Known, Schema, Straight};
 
 /// A task in the stack schema: the call of its stack function, with the arguments captured.
 ///
-/// A closure that captures them, and not the arguments beside a function of them: the captured ones are where the
-/// call finds them, the others would be moved through memory on their way into it. `SCALARS` says that each is known
-/// to travel in registers; it is a matter of speed alone.
+/// It is a closure that captures the arguments, and not a pair of arguments and function: the call uses captured
+/// arguments where they are, but would move the others through memory. `SCALARS` says that all of them are known to be
+/// passed in registers; it affects only speed.
 pub struct StackTask<const SCALARS: bool, S, F> {
     code: F,
     schema: PhantomData<fn() -> S>,
@@ -38,7 +38,7 @@ impl<const SCALARS: bool, S: Schema, F> Known for StackTask<SCALARS, S, F> {
 impl<const SCALARS: bool, S: Schema, T, F: FnOnce(Cx) -> Outcome<T>> Task for StackTask<SCALARS, S, F> {
     type Output = T;
     const STRAIGHT: bool = S::STRAIGHT_3;
-    // What is no wider than two words has no part that is.
+    // A capture of at most two words has no wider part.
     const IN_REGISTERS: bool = SCALARS || size_of::<F>() <= 2 * size_of::<usize>();
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
@@ -55,7 +55,7 @@ impl<const SCALARS: bool, S: Schema, T, F: FnOnce(Cx) -> Outcome<T>> Task for St
     }
 }
 
-/// A task in the straight schema: a plain function. A frame of it, if it comes to that, is `LOCATED` or not.
+/// A task in the straight schema: a plain function. If it needs a frame, `LOCATED` says whether that is a located one.
 pub struct StraightTask<const LOCATED: bool, F>(F);
 
 /// # Safety
@@ -65,10 +65,10 @@ pub unsafe fn straight_task<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<
     StraightTask(code)
 }
 
-/// The same for a function that runs at this node, and what it captures need not be `Send`.
+/// Like [`straight_task`], for a function that runs at this node, and may capture values that are not `Send`.
 ///
 /// # Safety
-/// As [`straight_task`].
+/// As for [`straight_task`].
 #[inline(always)]
 pub unsafe fn straight_task_here<T: Send, F: FnOnce() -> T>(code: F) -> StraightTask<true, F> {
     StraightTask(code)
@@ -83,7 +83,7 @@ impl<const LOCATED: bool, T, F: FnOnce() -> T> Task for StraightTask<LOCATED, F>
     const STRAIGHT: bool = true;
     #[inline(always)]
     unsafe fn call(self, _cx: Cx) -> Outcome<T> {
-        // SAFETY: the value is delivered at once.
+        // SAFETY: a straight task returns its outcome to its caller, as the call protocol requires.
         unsafe { Outcome::done((self.0)()) }
     }
 
@@ -97,7 +97,8 @@ impl<const LOCATED: bool, T, F: FnOnce() -> T> Task for StraightTask<LOCATED, F>
     }
 }
 
-/// A task in the pinned schema: an ordinary `async` body, in a frame from the start, which is `LOCATED` or not.
+/// A task in the pinned schema: an ordinary `async` body, in a frame from the start. `LOCATED` says whether that is a
+/// located one.
 pub struct PinnedTask<const LOCATED: bool, F>(F);
 
 /// # Safety
@@ -109,10 +110,10 @@ pub unsafe fn pinned_task<T: Send, Fut: Future<Output = T> + Send, F: FnOnce() -
     PinnedTask(code)
 }
 
-/// The same for a body that runs at this node, and need not be `Send`.
+/// Like [`pinned_task`], for a body that runs at this node, and need not be `Send`.
 ///
 /// # Safety
-/// As [`pinned_task`].
+/// As for [`pinned_task`].
 #[inline(always)]
 pub unsafe fn pinned_task_here<T: Send, Fut: Future<Output = T>, F: FnOnce() -> Fut>(code: F) -> PinnedTask<true, F> {
     PinnedTask(code)
@@ -124,7 +125,7 @@ impl<const LOCATED: bool, Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<L
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<Fut::Output> {
-        // The body is polled on this stack: it needs the room that a stack function would have checked for.
+        // The body is polled on this stack: it needs the stack space that a stack function would have checked for.
         if cx.trips() && cx.tripped() != Verdict::Stay {
             return Outcome::suspended(self.start(cx));
         }
@@ -144,23 +145,24 @@ impl<const LOCATED: bool, Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<L
     }
 }
 
-/// A task whose body would be pinned if it could suspend: a plain function of the same body, or else the future.
+/// A task whose body would be pinned if it could suspend: a plain function of the same body if it is straight, else the
+/// future.
 pub struct DirectOrPinnedTask<S, F> {
     code: F,
     schema: PhantomData<fn() -> S>,
 }
 
-/// What such a task's code gives, by what was asked for.
+/// The result of a [`DirectOrPinnedTask`]'s code, in the form that the caller requests.
 pub enum Way<T, Fut> {
-    /// The function has run.
+    /// The outcome of the function, which has run.
     Direct(Outcome<T>),
-    /// The future, to be polled. Who asks for one way drops nothing of the other.
+    /// The future, to be polled. `ManuallyDrop`, so that a caller that requests the other form has no drop code for it.
     Pinned(ManuallyDrop<Fut>),
 }
 
 /// # Safety
-/// As [`pinned_task`], of the future that `code` makes of `None`; if `S` is straight, what it makes of a worker has not
-/// been suspended.
+/// As for [`pinned_task`], with respect to the future that `code(None)` returns. If `S` is straight, the outcome that
+/// `code(Some(..))` returns is not suspended.
 #[inline(always)]
 pub unsafe fn direct_or_pinned_task<S: Schema, T: Send, Fut, F>(code: F) -> DirectOrPinnedTask<S, F>
 where
@@ -193,7 +195,7 @@ impl<S: Schema, T, Fut: Future<Output = T>, F: FnOnce(Option<Cx>) -> Way<T, Fut>
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
         if !S::STRAIGHT_3 {
-            // SAFETY: passed on.
+            // SAFETY: the caller guarantees that it opens the outcome and awaits a suspended callee.
             return unsafe { self.pinned().call(cx) };
         }
         match (self.code)(Some(cx)) {
@@ -212,7 +214,7 @@ impl<S: Schema, T, Fut: Future<Output = T>, F: FnOnce(Option<Cx>) -> Way<T, Fut>
     }
 }
 
-/// `Box::pin(task).await`, as plain `async fn`s write their recursion. A task needs no box for that.
+/// `Box::pin(task).await`, as plain `async fn`s write their recursion. A task needs no box for recursion.
 impl<T: Task> sealed::Sealed for Pin<Box<T>> {}
 impl<T: Task> Task for Pin<Box<T>> {
     type Output = T::Output;
@@ -220,14 +222,15 @@ impl<T: Task> Task for Pin<Box<T>> {
     const GUARDS: bool = T::GUARDS;
 
     unsafe fn call(self, cx: Cx) -> Outcome<T::Output> {
-        // SAFETY: a description of a call is inert, and moves when it is called: nothing relies on its place.
+        // SAFETY: the description of a call is inert until it is called, and is moved into the call: it does not rely
+        // on its address.
         let task = *unsafe { Pin::into_inner_unchecked(self) };
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that it opens the outcome and awaits a suspended callee.
         unsafe { task.call(cx) }
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        // SAFETY: as above.
+        // SAFETY: the description of a call does not rely on its address, as in `call`.
         unsafe { *Pin::into_inner_unchecked(self) }.start(cx)
     }
 }

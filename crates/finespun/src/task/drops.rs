@@ -1,29 +1,30 @@
-//! Whether a type itself has a destructor, asked by generated code of types that the user has written.
+//! Compile-time questions about destructors, which generated code asks about the user's types.
 //!
-//! A pattern that binds every field of a value leaves nothing of it to drop, unless its type implements `Drop`: then all
-//! fields have been copied, and the value is still whole. Only rustc can tell the two apart.
+//! A pattern that binds every field of a value leaves nothing to drop, unless the value's type implements `Drop`: then
+//! all fields have been copied, and the value is still whole. Only rustc can distinguish the two cases.
 
 use std::marker::PhantomData;
 
-/// Asks whether `T` itself implements `Drop`, whatever its fields do: `<Drops<T>>::ITSELF`, with [`NoDrop`] in scope.
+/// Answers whether `T` itself implements `Drop`, independent of its fields: `<Drops<T>>::ITSELF`, with [`NoDrop`] in
+/// scope.
 pub struct Drops<T: ?Sized>(PhantomData<T>);
 
 #[allow(drop_bounds, reason = "the question is about the type's own destructor")]
 impl<T: ?Sized + Drop> Drops<T> {
-    /// It does.
+    /// The answer for a type that implements `Drop`.
     pub const ITSELF: bool = true;
 }
 
-/// The answer for types without a destructor of their own: an inherent constant comes first, where there is one.
+/// The answer for types without a destructor of their own. An inherent constant takes precedence over the trait's.
 pub trait NoDrop {
-    /// It does not.
+    /// The answer for a type that does not implement `Drop`.
     const ITSELF: bool = false;
 }
 
 impl<T: ?Sized> NoDrop for Drops<T> {}
 
-/// Says that a local has nothing to drop, so that it may be left behind on the stack: the task compiler has guessed that from
-/// the name of a method, or from a reference.
+/// Asserts at compile time that a local has nothing to drop, so that it may be left behind on the stack. The task
+/// compiler has inferred this from the name of a method, or from a reference.
 #[inline(always)]
 pub fn undropped<T: ?Sized>(_: &T) {
     const {
@@ -35,9 +36,9 @@ pub fn undropped<T: ?Sized>(_: &T) {
     }
 }
 
-/// The same of the iterator of a `for` loop, which has no name in the program.
+/// Asks the same question about the iterator of a `for` loop, which has no name in the program.
 ///
-/// One that holds a lock, made from what lies behind a reference, would be dropped before the loop ends:
+/// An iterator that holds a lock and is made from a reference would be dropped before the loop ends:
 ///
 /// ```compile_fail,E0080
 /// use std::sync::{Mutex, MutexGuard};
@@ -74,20 +75,20 @@ pub fn undropped<T: ?Sized>(_: &T) {
 /// assert_eq!(Runtime::new().unwrap().run(find(&SHELF)), 0);
 /// ```
 ///
-/// An array's iterator has a destructor, which does nothing where its elements have none.
+/// An array's iterator has a destructor, which does nothing if the elements have none.
 pub struct Iterating<'a, T: ?Sized>(pub &'a T);
 
 impl<T, const N: usize> Iterating<'_, std::array::IntoIter<T, N>> {
-    /// Asks for the elements.
+    /// Asserts that the elements have nothing to drop.
     #[inline(always)]
     pub fn undropped(self) {
         iterator_undropped::<T>();
     }
 }
 
-/// The question about other iterators: an inherent method comes first, where there is one.
+/// The same check for other iterators. An inherent method takes precedence over the trait's.
 pub trait OtherThanArrays: Sized {
-    /// Asks for the iterator.
+    /// Asserts that the iterator has nothing to drop.
     fn undropped(self);
 }
 
@@ -109,9 +110,10 @@ fn iterator_undropped<T: ?Sized>() {
     }
 }
 
-/// Gives a temporary that a method is called on, and that is dropped with the statement around an await: it has nothing to drop.
+/// Returns a temporary on which a method is called, and which is dropped with the statement around an await. Asserts at
+/// compile time that it has nothing to drop.
 ///
-/// A guard on whose number a method of numbers is called would be released before the await:
+/// A guard that dereferences to a number, on which a method of numbers is called, would be released before the await:
 ///
 /// ```compile_fail,E0080
 /// use std::ops::Deref;
@@ -146,7 +148,7 @@ fn iterator_undropped<T: ?Sized>() {
 /// assert!(Runtime::new().unwrap().run(squared(&AtomicBool::new(false))));
 /// ```
 ///
-/// Pinned, it is held until the statement ends:
+/// In a pinned task, the guard is held until the statement ends:
 ///
 /// ```
 /// # use std::ops::Deref;
@@ -181,7 +183,7 @@ fn iterator_undropped<T: ?Sized>() {
 /// assert!(Runtime::new().unwrap().run(squared(&AtomicBool::new(false))));
 /// ```
 ///
-/// The same holds for what operators and arrays give, where it is borrowed or compared:
+/// The same holds for the results of operators and for arrays, where they are borrowed or compared:
 ///
 /// ```compile_fail,E0080
 /// # use finespun::prelude::*;
@@ -220,10 +222,11 @@ fn nothing_to_drop<T>() {
     }
 }
 
-/// The same where the method takes the temporary, if its type is one of those that have such a method. `check` looks at the type.
+/// Does the same where the method may take the temporary by value, which some types' method of this name does. `check`
+/// decides by the type.
 ///
-/// Methods that take `self` come before those that borrow it, whoever has written them. So a trait's method of an iterator
-/// takes it; what a `Box` holds may have a `sum` that borrows:
+/// Method lookup prefers methods that take `self` to methods that borrow it, independent of the trait. So an iterator
+/// is taken by a trait's method, but the contents of a `Box` may have a `sum` that borrows:
 ///
 /// ```compile_fail,E0080
 /// # use finespun::prelude::*;
@@ -255,16 +258,17 @@ pub fn consumed<T>(receiver: T, check: impl FnOnce(&T)) -> T {
     receiver
 }
 
-/// What a method is called on. Generated code has those of the traits below in scope whose types have a method of that name which
-/// takes it, and [`NoValue`]. The first that holds is found.
+/// The receiver of a method call. Generated code brings [`NoValue`] into scope, and those traits below whose types have
+/// a method of that name that takes its receiver. Method lookup selects the first trait that applies.
 pub struct Receiver<'a, T>(pub &'a T);
 
-/// A type whose method of this name takes it: what is dropped is the method's.
+/// Declares traits for types whose method of a given name takes its receiver: the method is responsible for dropping
+/// it.
 macro_rules! takers {
     ($($(#[$doc:meta])* $name:ident: $(($($generics:tt)*) $ty:ty),+;)+) => { $(
         $(#[$doc])*
         pub trait $name {
-            /// It may have a destructor.
+            /// Accepts the receiver, which may have a destructor.
             #[inline(always)]
             fn check(&self) {}
         }
@@ -273,25 +277,25 @@ macro_rules! takers {
 }
 
 takers! {
-    /// `unwrap`, `map` and others of options.
+    /// Types with `unwrap`, `map` and other methods of options.
     OfOption: (T) &&Receiver<'_, Option<T>>;
-    /// `unwrap`, `map` and others of results.
+    /// Types with `unwrap`, `map` and other methods of results.
     OfResult: (T, E) &&Receiver<'_, Result<T, E>>;
-    /// `map` of arrays.
+    /// Types with `map` of arrays.
     OfArray: (T, const N: usize) &&Receiver<'_, [T; N]>;
-    /// `into_boxed_slice`.
+    /// Types with `into_boxed_slice`.
     OfVec: (T) &&Receiver<'_, Vec<T>>;
-    /// `min`, `max` and `clamp` of what is ordered.
+    /// Types with `min`, `max` and `clamp` of ordered values.
     Ordered: (T: Ord) &&Receiver<'_, T>;
-    /// `into_iter`.
+    /// Types with `into_iter`.
     IntoIterates: (T: IntoIterator) &&Receiver<'_, T>;
-    /// Methods of iterators.
+    /// Types with methods of iterators.
     Iterates: (T: Iterator) &Receiver<'_, T>;
 }
 
-/// A type of which nothing is known.
+/// Any other type.
 pub trait NoValue {
-    /// It has no destructor.
+    /// Asserts that the receiver has nothing to drop.
     fn check(&self);
 }
 

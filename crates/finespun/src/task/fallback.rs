@@ -1,10 +1,10 @@
 //! Fallback: an activation leaves the stack.
 //!
-//! A stack function that finds its callee suspended packs its live locals into an *entry* (one of [`En1`] to
-//! [`En16`], by the await that it stands at) and calls [`fallback`], which makes a frame around the function's
-//! resumable body and polls it once: the body takes the entry, restores the locals, and stops at the resume point,
-//! where it registers with the callee. So the frame holds nothing but what lives across that await, and the entry
-//! itself never leaves the stack.
+//! A stack function that finds its callee suspended packs its live locals into an *entry* (one of [`En1`] to [`En16`];
+//! the await is its variant) and calls [`fallback`]. This makes a frame around the function's resumable body and polls
+//! it once: the body takes the entry, restores the locals, and stops at the resume point, where it names the slot that
+//! it waits for. So the frame holds only the locals that live across that await, and the entry itself never leaves the
+//! stack.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -22,15 +22,15 @@ use super::words::{self, Word};
 pub struct Enter<E>(PhantomData<fn() -> E>);
 
 impl<E> Enter<E> {
-    /// The entry.
+    /// Takes the entry.
     ///
     /// # Safety
-    /// Only generated code: the first thing that the body does.
+    /// Only for generated code: the body must do this first.
     #[inline]
     pub unsafe fn take(self) -> E {
-        // SAFETY: a body is polled by a worker.
+        // SAFETY: a body is polled by a worker; used at once.
         let entry = unsafe { cx() }.take_entry().cast::<E>();
-        // SAFETY: `fallback` has just put the address of an `E` there, which it gives up.
+        // SAFETY: `suspend` has just stored the address of an `E` there, which it does not use or drop afterwards.
         unsafe { entry.read() }
     }
 }
@@ -38,28 +38,29 @@ impl<E> Enter<E> {
 /// Suspends an activation: makes its frame.
 ///
 /// # Safety
-/// Only generated code: `body` must take its entry first and then wait at the resume point that the entry names,
+/// Only for generated code: `body` must take its entry first and then wait at the resume point that the entry names,
 /// without running user code in between.
 #[inline(always)]
 pub unsafe fn fallback<E, T, F: Future<Output = T>, S>(entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<T, S> {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees the conditions on `body`; the table is for frames around an `F`.
     unsafe { fallback_as(entry, body, const { BodyFrame::<F>::VTABLE }) }
 }
 
-/// The same at this node: the frame runs nowhere else.
+/// Like [`fallback`], for a frame that runs only at the current node.
 ///
 /// # Safety
-/// As [`fallback`].
+/// As for [`fallback`].
 #[inline(always)]
 pub unsafe fn fallback_here<E, T, F: Future<Output = T>>(entry: E, body: impl FnOnce(Enter<E>) -> F) -> Outcome<T> {
     // SAFETY: a stack function runs on a worker; used at once.
     let body = |enter| Located::here(unsafe { cx() }, body(enter));
-    // SAFETY: passed on: what stands around the body runs no user code.
+    // SAFETY: the caller guarantees the conditions on `body`, and `Located` runs no user code around it; the table is
+    // for frames around a `Located<F>`.
     unsafe { fallback_as(entry, body, const { Located::<F>::TABLE }) }
 }
 
 /// # Safety
-/// As [`fallback`]; the table is for frames around an `F`.
+/// As for [`fallback`]; the table is for frames around an `F`.
 #[inline(always)]
 unsafe fn fallback_as<E, T, F: Future<Output = T>, S>(
     entry: E,
@@ -67,9 +68,9 @@ unsafe fn fallback_as<E, T, F: Future<Output = T>, S>(
     table: &'static VTable,
 ) -> Outcome<T, S> {
     let suspended = match words::split(entry) {
-        // SAFETY: passed on; the words hold an `E`.
+        // SAFETY: the words hold an `E`; the caller guarantees the conditions of `suspend` on body and table.
         Ok([a, b, c, d]) => unsafe { by_words::<E, F>(a, b, c, d, body, table) },
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the conditions of `suspend` on body and table.
         Err(entry) => unsafe { suspend(entry, body, table) },
     };
     suspended.with_schema()
@@ -87,7 +88,7 @@ unsafe fn by_words<E, F: Future>(
 ) -> Outcome<F::Output> {
     // SAFETY: the words hold an `E`, moved here by the caller.
     let entry = unsafe { words::join([a, b, c, d]) };
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees the conditions of `suspend` on body and table.
     unsafe { suspend(entry, body, table) }
 }
 
@@ -98,51 +99,51 @@ unsafe fn suspend<E, F: Future>(
     body: impl FnOnce(Enter<E>) -> F,
     table: &'static VTable,
 ) -> Outcome<F::Output> {
-    // From the thread and not from the caller, who need not keep it across its last call for this.
+    // From the thread, and not as an argument: so the caller need not keep `cx` across its last call for this one.
     // SAFETY: a stack function runs on a worker; used within this call.
     let cx = unsafe { cx() };
     let mut entry = MaybeUninit::new(entry);
     cx.context().counters.fallback();
     let frame = BodyFrame::with_table(cx, body(Enter(PhantomData)), table);
     cx.set_entry(entry.as_mut_ptr().cast());
-    // SAFETY: nobody else knows the frame.
+    // SAFETY: the body is live, and no other thread can reach the frame.
     let polled = unsafe { BodyFrame::<F>::poll_body(frame) };
     assert!(matches!(polled, Poll::Pending), "a resumable body stops at its resume point");
-    // SAFETY: its poll has just returned pending.
+    // SAFETY: the frame's poll has just returned pending on this worker, and no other thread can reach the frame.
     unsafe { settle(cx, frame) };
     Outcome::suspended(frame)
 }
 
-/// The place of a local between the entry and the point where the body binds it again: no destructor, and moved by
-/// value, so that the compiler sees where it is dead.
+/// A place for a local between the entry and the point where the body binds it again: without a destructor, and moved
+/// by value, so that the compiler sees where it is dead.
 #[repr(transparent)]
 pub struct Held<T>(MaybeUninit<T>);
 
 impl<T> Held<T> {
-    /// Holds `value`.
+    /// Creates a place that holds `value`.
     #[inline(always)]
     pub fn new(value: T) -> Held<T> {
         Held(MaybeUninit::new(value))
     }
 
-    /// Holds nothing.
+    /// Creates an empty place.
     #[inline(always)]
     pub fn empty() -> Held<T> {
         Held(MaybeUninit::uninit())
     }
 
-    /// The value.
+    /// Takes the value.
     ///
     /// # Safety
-    /// It must hold one.
+    /// The place must hold a value.
     #[inline(always)]
     pub unsafe fn take(self) -> T {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that the place holds a value.
         unsafe { self.0.assume_init() }
     }
 }
 
-/// Tells the code that goes on after a suspension the type of a value that the code on the stack makes.
+/// The type of a value of the stack code, for the resumable body that continues with the value after a suspension.
 pub struct Tie<T>(PhantomData<fn() -> T>);
 
 impl<T> Clone for Tie<T> {
@@ -153,34 +154,34 @@ impl<T> Clone for Tie<T> {
 impl<T> Copy for Tie<T> {}
 
 impl<T> Tie<T> {
-    /// A tie of a type that is yet to be found out.
+    /// Creates a tie whose type rustc is yet to infer.
     #[expect(clippy::new_without_default, reason = "generated code's")]
     #[inline(always)]
     pub fn new() -> Tie<T> {
         Tie(PhantomData)
     }
 
-    /// The value, whose type it is.
+    /// Ties the type to `value`, and returns the value.
     #[inline(always)]
     pub fn of(self, value: T) -> T {
         value
     }
 
-    /// It is the type of this value.
+    /// Ties the type to the type of the referenced value.
     #[inline(always)]
     pub fn seen(self, _: &T) {}
 
-    /// Such a value, where control never comes.
+    /// Returns a value of the type, in code that is never reached.
     ///
     /// # Safety
-    /// Control never comes here.
+    /// Control never reaches the call.
     #[inline(always)]
     pub unsafe fn never(self) -> T {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that control never reaches this.
         unsafe { std::hint::unreachable_unchecked() }
     }
 
-    /// A place for such a value.
+    /// Creates an empty place for a value of the type.
     #[inline(always)]
     pub fn slot(self) -> Held<T> {
         Held::empty()
@@ -189,10 +190,11 @@ impl<T> Tie<T> {
 
 macro_rules! entries {
     ($($name:ident: $($variant:ident $type:ident),+;)+) => {$(
-        /// At which await a function leaves the stack, and what it takes along.
+        /// An entry: the await at which a function leaves the stack, and the pending call and locals that the frame
+        /// takes over.
         pub enum $name<$($type),+> {
             $(
-                /// At this await.
+                /// The contents of the entry at this await.
                 $variant($type),
             )+
         }

@@ -1,4 +1,4 @@
-//! Waits for what is not a task: std futures, and calls that block their thread.
+//! Waits for work outside the tasks: std futures, and calls that block their thread.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -19,11 +19,10 @@ use crate::atomics::lock_std as lock;
 
 /// Awaits any std future inside a task. Its waker may be used on any thread and may outlive the task.
 ///
-/// A wait that is pending does not count for the deadlock report. Costs an allocation for the waker beside the
-/// task's frame.
+/// Deadlock detection ignores a pending wait. Costs an allocation for the waker beside the task's frame.
 ///
 /// # Panics
-/// With the future's panic.
+/// Resumes the future's panic.
 pub fn foreign<F: Future + Send>(future: F) -> Foreign<F>
 where
     F::Output: Send,
@@ -57,7 +56,7 @@ struct ForeignBody<F> {
     wait: Option<CallFuture<Alarmed>>,
 }
 
-/// What a waker and its task share; it outlives either.
+/// The state shared by a waker and its task; it outlives either.
 struct Woken(Mutex<Alarm>);
 
 enum Alarm {
@@ -93,7 +92,7 @@ impl Woken {
 
 impl<F> Drop for ForeignBody<F> {
     fn drop(&mut self) {
-        // A waker that is kept must not keep an external wait that nobody waits for any more.
+        // A waker that outlives the body must not keep an external wait that has no waiter any more.
         let before = std::mem::replace(&mut *lock(&self.woken.0), Alarm::Rung);
         drop(before);
     }
@@ -114,7 +113,7 @@ impl<F: Future> Future for ForeignBody<F> {
             }
             *lock(&this.woken.0) = Alarm::Quiet;
             let waker = Waker::from(Arc::clone(&this.woken));
-            // SAFETY: pinned, see above.
+            // SAFETY: `future` is pinned with the body, which does not move it.
             let future = unsafe { Pin::new_unchecked(&mut this.future) };
             if let Poll::Ready(value) = future.poll(&mut StdContext::from_waker(&waker)) {
                 return Poll::Ready(value);
@@ -126,16 +125,16 @@ impl<F: Future> Future for ForeignBody<F> {
     }
 }
 
-/// Runs a call that would block its thread (a file, a socket, a lock of another library) off the workers, and waits
-/// for it.
+/// Runs a call that would block its thread (a file, a socket, a lock of another library) outside the workers, and waits
+/// for its value.
 ///
-/// Threads for this are made on demand and end after ten idle seconds. Each has as much stack as a worker has for plain calls:
-/// 64 MiB of address space (384 MiB in a debug build), which takes memory only where it is used. Where the system gives no
-/// more threads, the call waits for one of those that there are; if there is none, the worker makes it, and whatever else the
-/// worker would do waits meanwhile.
+/// Threads for such calls are started on demand and end after ten idle seconds. Each reserves as much stack as a worker
+/// does for plain calls: 64 MiB of address space (384 MiB in a debug build), which takes memory only where it is used.
+/// If the system refuses a further thread, the call waits for an existing one; without any, the worker itself runs the
+/// call, and the worker's other tasks are delayed.
 ///
 /// # Panics
-/// With the call's panic.
+/// Resumes the call's panic.
 pub fn blocking<T: Send, F: FnOnce() -> T + Send>(call: F) -> Blocking<F> {
     Blocking(call)
 }
@@ -150,19 +149,19 @@ impl<T: Send, F: FnOnce() -> T + Send> Task for Blocking<F> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
-        // Protected: what the call borrows is in use until it returns, cancelled or not.
+        // Protected: the call may use its borrows until it returns, even if the task is cancelled.
         let wait = suspend_protected(move |k: Continuation<T>| {
             let k = k.external();
             let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || match catch_unwind(AssertUnwindSafe(self.0)) {
                 Ok(value) => k.resolve(value),
                 Err(payload) => k.fail(Payload::caught(payload)),
             });
-            // SAFETY: the task that waits keeps all that the job borrows alive until the job has resolved `k`,
-            // which is the last thing that it does.
+            // SAFETY: the waiting task keeps everything that the job borrows alive until the job has resolved `k`,
+            // which is the job's last action.
             let job: Box<dyn FnOnce() + Send> = unsafe { std::mem::transmute(job) };
             threads().submit(job);
         });
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the conditions of `call`.
         unsafe { wait.call(cx) }
     }
 }
@@ -171,7 +170,7 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// The threads for blocking calls, shared by all runtimes of the process.
 struct Threads {
-    /// The one that has them: a fork of it has none of them.
+    /// The id of the process that owns the threads. A forked child has no such threads.
     process: u32,
     queue: Mutex<Queue>,
     bell: Condvar,
@@ -180,48 +179,49 @@ struct Threads {
 #[derive(Default)]
 struct Queue {
     jobs: Vec<Job>,
-    /// How many there are.
+    /// The number of threads.
     threads: usize,
-    /// How many of them wait for a call.
+    /// The number of threads that wait for a call.
     idle: usize,
 }
 
-/// Those of this process. What a fork finds here of its parent's stays as it is: whoever held its mutex is not there.
+/// The threads of this process. A forked child leaves its parent's entry untouched: the thread that held the mutex may
+/// not exist in the child.
 static THREADS: AtomicPtr<Threads> = AtomicPtr::new(ptr::null_mut());
 
 fn threads() -> &'static Threads {
     let process = std::process::id();
-    // Acquire: pairs with the Release below.
+    // Acquire: pairs with the Release of the exchange below.
     let known = THREADS.load(Ordering::Acquire);
-    // SAFETY: it is never freed.
+    // SAFETY: the pointer is null, or points to an entry that is never freed.
     if let Some(threads) = unsafe { known.as_ref() }.filter(|threads| threads.process == process) {
         return threads;
     }
     let made = Box::into_raw(Box::new(Threads { process, queue: Mutex::default(), bell: Condvar::new() }));
     match THREADS.compare_exchange(known, made, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: from now on never freed.
+        // SAFETY: the entry has just been published, and is never freed.
         Ok(_) => unsafe { &*made },
         Err(other) => {
-            // SAFETY: nobody else knows it.
+            // SAFETY: the exchange failed, so no other thread knows the allocation.
             drop(unsafe { Box::from_raw(made) });
-            // SAFETY: another thread of this process has entered it; it is never freed.
+            // SAFETY: another thread of this process has published the entry, which is never freed.
             unsafe { &*other }
         }
     }
 }
 
 thread_local! {
-    /// This is one of these threads, or a ticker.
+    /// Whether this thread serves blocking calls, or is a ticker.
     static OWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is the library's: a worker, one for blocking calls, a ticker. What a runtime waits for when it ends must
-/// not wait for that end.
+/// Returns whether this thread belongs to the library: a worker, a thread for blocking calls, or a ticker. A runtime
+/// waits for these threads when it ends, so they must not wait for its end.
 pub(crate) fn is_own_thread() -> bool {
     try_cx().is_some() || OWN.get()
 }
 
-/// This thread, which is no worker, is the library's.
+/// Marks this thread, which is no worker, as one of the library's.
 pub(crate) fn mark_own_thread() {
     OWN.set(true);
 }
@@ -241,7 +241,7 @@ impl Threads {
         let thread = std::thread::Builder::new().name("finespun-blocking".to_owned()).stack_size(STACK_RESERVE);
         let started = thread.spawn(|| self.serve());
         if started.is_err() {
-            // No thread to be had: one that exists will come to it; if there is none, this one must.
+            // No further thread: an existing one will take the job later. Without any, this thread runs it.
             let mut queue = lock(&self.queue);
             queue.threads -= 1;
             let job = if queue.threads == 0 { queue.jobs.pop() } else { None };

@@ -8,13 +8,14 @@
 //!  +-----------+-----------+-------------+------------------------------------------+
 //! ```
 //!
-//! * The *slot word* is the one-shot slot protocol of [`super::slot`]: who waits for this frame, or that it has ended.
-//! * The *join count* belongs to the frame as a waiter: how many of the slots it waits for are still empty.
+//! * The *slot word* is the one-shot slot protocol of [`super::slot`]: the waiter of this frame, or that the frame has
+//!   ended.
+//! * The *join count* belongs to the frame as a waiter: the number of slots that it waits for and that are still empty.
 //! * Body and result share storage: the body is destroyed before the result is written.
 //!
-//! Which field may be touched when: the body only by the worker that runs the frame (a frame is in at most one ready
-//! queue, or is waited for, or is running, never two of these); the result only between completion and the taking by
-//! the one owner of the [`Child`](super::outcome::Child); vtable and group are constant while the frame lives.
+//! Access rules: only the worker that runs the frame accesses the body (a frame is in at most one ready queue, or
+//! waits, or is running, never two of these). Between completion and taking, only the one owner of the
+//! [`Child`](super::outcome::Child) accesses the result. Vtable and group are constant while the frame lives.
 
 use std::alloc::Layout;
 use std::any::Any;
@@ -34,7 +35,7 @@ use super::suspend;
 
 pub(crate) use super::payload::{Payload, discard};
 
-/// Runs user code whose panic has nowhere to go.
+/// Runs user code and discards its panic, which has no place to be reported.
 pub(crate) fn quietly(body: impl FnOnce()) {
     let mut body = Some(body);
     quietly_called(&mut || {
@@ -44,7 +45,7 @@ pub(crate) fn quietly(body: impl FnOnce()) {
     });
 }
 
-/// The same, compiled in place: for what is no cleanup.
+/// Like [`quietly`], but inlined: for code that is not cleanup.
 #[inline(always)]
 pub(crate) fn quietly_here(body: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
@@ -52,78 +53,82 @@ pub(crate) fn quietly_here(body: impl FnOnce()) {
     }
 }
 
-/// Not generic: cleanup is in every frame's code, and is compiled once.
+/// Not generic: cleanup is part of every frame's code, and this is compiled once.
 fn quietly_called(body: &mut dyn FnMut()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
         discard(payload);
     }
 }
 
-/// The part that every frame begins with.
+/// The header at the start of every frame.
 #[repr(C)]
 pub struct Header {
     pub(crate) slot: Slot,
     pub(crate) vtable: &'static VTable,
     pub(crate) join: Join,
-    /// The innermost group that the frame belongs to, or its run.
+    /// The number of the innermost group that the frame belongs to, or of its run.
     pub(crate) group: u32,
 }
 
-/// Where in the source something was written.
+/// A location in the source.
 pub(crate) type Place = &'static Location<'static>;
 
-/// Names the type of a leaf's value, and where its wait was written.
+/// Returns the type name of a leaf's value, and the source location of its wait.
 pub(crate) type Describe = unsafe fn(FrameRef) -> (&'static str, Place);
 
-/// Tells a frame, the first, of one that it waits for.
+/// Tells a waiting frame (first argument) that one of its children (second argument) has completed.
 pub(crate) type Told = unsafe fn(FrameRef, FrameRef);
 
-/// A frame, untyped.
+/// A pointer to a frame of any type.
 pub(crate) type FrameRef = NonNull<Header>;
 
-/// The operations of a frame, by its type.
+/// The table of a frame's operations, one for each type of frame.
 pub struct VTable {
-    /// Instead of [`poll`] once the group is terminated: destroys the body, or waits for what it still has out.
+    /// Called instead of [`poll`] once the group is terminated or the run cancelled: destroys the body, or waits for
+    /// its outstanding children.
     pub(crate) cancel: unsafe fn(FrameRef, Cx) -> Poll<Status>,
-    /// The operations that depend on the types of body and result. Everything else about a frame is compiled once for all types.
+    /// The operations that depend on the types of body and result. Everything else about a frame is compiled once for
+    /// all types.
     pub(crate) types: Types,
-    /// Where the memory comes from and goes back to.
+    /// The size class, or the system's allocator, that the memory comes from and returns to.
     pub(crate) class: Class,
-    /// Whether the frame was spawned: a waiter borrows nothing from it, and cancellation may part the two.
+    /// Whether the frame was spawned: it borrows nothing from its waiter, so cancellation may orphan it.
     pub(crate) spawned: bool,
-    /// Whether a panic of it that nobody waits for is its run's.
+    /// Whether its run reports a panic that no waiter takes.
     pub(crate) alone: bool,
     /// The name of the body's type, for reports.
     pub(crate) name: fn() -> &'static str,
-    /// For a frame that runs at one node only: which.
+    /// For a frame that runs at one node only: returns the node.
     pub(crate) home: Option<unsafe fn(FrameRef) -> u32>,
-    /// For a slot without a body, written by a continuation: the type of its value, and where the wait was written.
+    /// For a leaf, a frame without a body whose slot a continuation completes: describes the wait.
     pub(crate) leaf: Option<Describe>,
-    /// For a frame that waits for several: what is done as soon as one of them has ended, before that counts. On any thread.
+    /// For a frame that waits for several children: called when a child completes, before the completion is
+    /// counted. On any thread.
     pub(crate) told: Option<Told>,
-    /// Whether who waits for the frame does so on its own account: what this delivers is nothing to be told of.
+    /// Whether the frame is internal to its waiter, and not an activity: the waiter's `told` ignores its completion.
     pub(crate) inner: bool,
-    /// For a closure: its thread.
+    /// For a closure: the table of its thread.
     pub(crate) thread: Option<&'static ThreadTable>,
 }
 
-/// The operations on a frame's body and result, by their types.
+/// The operations on a frame's body and result that depend on their types.
 #[derive(Clone, Copy)]
 pub(crate) struct Types {
-    /// Polls the body. If it ends, clears the flag, destroys the body, writes the result, and says `Done`; a closure, which has
-    /// neither, runs, frees itself and says `Gone`. A frame with a body may unwind: then it is live, there is no result, and the
-    /// body is there if the flag is still set. A closure does not unwind.
+    /// Polls the body. If it ends, clears the flag, destroys the body, writes the result, and returns `Done`. A
+    /// closure, which has neither body nor result, runs, frees itself and returns `Gone`. If a frame with a body
+    /// unwinds, it stays live, has no result, and still has the body if the flag is still set. A closure does not
+    /// unwind.
     pub(crate) step: unsafe fn(FrameRef, Cx, &mut bool) -> Poll<Status>,
     /// Destroys the body.
     pub(crate) drop_body: unsafe fn(FrameRef),
-    /// Destroys a result at this address.
+    /// Destroys a result at the given address.
     pub(crate) drop_value: unsafe fn(NonNull<u8>),
-    /// Where the result is, or a panic's payload: its distance from the frame's address.
+    /// The offset of the result, or of a panic's payload, from the frame's address.
     pub(crate) result: usize,
 }
 
 impl Types {
-    /// Of a frame without a body, with a result of type `T`.
+    /// Returns the operations of a frame without a body, with a result of type `T`.
     pub(crate) const fn of_result<T>() -> Types {
         Types {
             step: |_, _, _| unreachable!("a frame without a body is not run"),
@@ -135,19 +140,19 @@ impl Types {
 }
 
 /// # Safety
-/// A `T` is there, and is not used afterwards.
+/// `value` points to a `T`, which is not used afterwards.
 unsafe fn drop_value<T>(value: NonNull<u8>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that `value` points to a `T`, and does not use it afterwards.
     unsafe { value.cast::<T>().drop_in_place() };
 }
 
-/// What a closure can do, by its thread: see the closure room.
+/// The operations of a closure that depend on its thread: see the closure module.
 pub(crate) struct ThreadTable {
-    /// Runs the thread with the arguments of a full closure, which is gone then.
+    /// Runs the thread with the arguments of a full closure, and frees the closure.
     pub(crate) run: unsafe fn(FrameRef),
-    /// Destroys the arguments that the closure has got, and the closure.
+    /// Destroys the arguments that the closure has received, and the closure.
     pub(crate) destroy: unsafe fn(FrameRef),
-    /// Names the argument of that size at that offset from the frame's address.
+    /// Names the argument of the given size at the given offset from the frame's address.
     pub(crate) argument: fn(usize, usize) -> String,
 }
 
@@ -161,7 +166,7 @@ const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
 }
 
-/// Where a result of type `T` lies in every frame that delivers one, whatever its body.
+/// Returns the offset of a result of type `T`: the same in every frame that delivers one, whatever its body.
 pub(crate) const fn result_offset<T>() -> usize {
     round_up(HEADER, max(align_of::<T>(), align_of::<Payload>()))
 }
@@ -170,16 +175,16 @@ const fn body_offset<F>() -> usize {
     round_up(HEADER, align_of::<F>())
 }
 
-/// The most bytes in a frame: its contents are made on the stack.
+/// The largest size of a frame in bytes. Limited because a frame's contents are first built on the stack.
 pub(crate) const LARGEST_FRAME: usize = 2 * 1024 * 1024;
 
-/// Stack below the last guard check, for plain calls, destructors, straight tasks, and the locals of one task; and the
-/// whole stack of a thread for blocking calls. Address space, which takes memory only where it is used. Arguments, locals and
-/// results take several times their size on their way into a frame and out of it: 13 times as measured, and between 128 and 192
-/// times in a debug build, where every call copies its arguments.
+/// The size of the stack below the last guard check, for plain calls, destructors, straight tasks, and the locals of
+/// one task; and of the whole stack of a thread for blocking calls. It is address space, which takes memory only where
+/// it is used. Arguments, locals and results take several times their size on their way into a frame and out again: 13
+/// times as measured, and between 128 and 192 times in a debug build, where every call copies its arguments.
 pub(crate) const STACK_RESERVE: usize = (if cfg!(debug_assertions) { 192 } else { 32 }) * LARGEST_FRAME;
 
-/// The memory of a frame with body `F` and result `T`.
+/// Returns the layout of a frame with body `F` and result `T`.
 pub(crate) const fn frame_layout<F, T>() -> Layout {
     let body = body_offset::<F>() + size_of::<F>();
     let result = result_offset::<T>() + max(size_of::<T>(), size_of::<Payload>());
@@ -195,7 +200,7 @@ pub(crate) const fn frame_layout<F, T>() -> Layout {
     }
 }
 
-/// The place of the result of type `T`.
+/// Returns the place of the result of type `T`.
 ///
 /// # Safety
 /// `frame` must be live and deliver a `T`.
@@ -204,23 +209,24 @@ pub(crate) unsafe fn result_ptr<T>(frame: FrameRef) -> NonNull<T> {
     unsafe { frame.cast::<u8>().add(result_offset::<T>()).cast() }
 }
 
-/// The place of the result, whatever its type, and of a panic's payload.
+/// Returns the place of the result, whatever its type, and of a panic's payload.
 ///
 /// # Safety
-/// `frame` must be live, and have room for a result: any but a closure.
+/// `frame` must be live, and reserve room for a result: every frame but a closure does.
 unsafe fn result_at(frame: FrameRef) -> NonNull<u8> {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller guarantees that `frame` is live.
     let offset = unsafe { frame.as_ref() }.vtable.types.result;
     // SAFETY: the frame's layout reserves the result there.
     unsafe { frame.cast::<u8>().add(offset) }
 }
 
-/// The place of a panic's payload: the same bytes as the result.
+/// Returns the place of a panic's payload: the same bytes as the result.
 ///
 /// # Safety
-/// `frame` must be live, and have room for a result.
+/// `frame` must be live, and reserve room for a result.
 pub(crate) unsafe fn payload_ptr(frame: FrameRef) -> NonNull<Payload> {
-    // SAFETY: the layout reserves the larger of result and `Payload` at this offset, aligned for both.
+    // SAFETY: the caller guarantees that `frame` is live and reserves room for a result. The layout reserves the larger
+    // of result and `Payload` at this offset, aligned for both.
     unsafe { result_at(frame) }.cast()
 }
 
@@ -244,17 +250,17 @@ impl<F: Future> BodyFrame<F> {
         thread: None,
     };
 
-    /// Makes a frame around `body`, not visible to anyone yet.
+    /// Makes a frame around `body`, which no other thread can reach yet.
     pub(crate) fn make(cx: Cx, body: F) -> FrameRef {
         Self::with_table(cx, body, Self::VTABLE)
     }
 
-    /// As `make`, for a body with its own way to be cancelled.
+    /// Like `make`, with another table than [`VTABLE`](Self::VTABLE).
     pub(crate) fn with_table(cx: Cx, body: F, vtable: &'static VTable) -> FrameRef {
         Self::of_group(cx, cx.group(), body, vtable)
     }
 
-    /// As `with_table`, for a frame of another group than the current.
+    /// Like `with_table`, for a frame of another group than the current.
     pub(crate) fn of_group(cx: Cx, group: u32, body: F, vtable: &'static VTable) -> FrameRef {
         let frame = cx.allocate(const { Class::of(Self::LAYOUT) });
         // SAFETY: fresh memory, large enough for a header.
@@ -264,7 +270,8 @@ impl<F: Future> BodyFrame<F> {
         frame
     }
 
-    /// Makes a frame outside any worker, from the system's allocator, with the table [`OUTSIDE`](Self::OUTSIDE) or one like it.
+    /// Makes a frame outside any worker, from the system's allocator, with [`OUTSIDE`](Self::OUTSIDE) or a derived
+    /// table.
     pub(crate) fn make_outside(run: u32, body: F, vtable: &'static VTable) -> FrameRef {
         let frame = pool::allocate_large(Self::LAYOUT, None);
         // SAFETY: fresh memory, large enough for a header.
@@ -274,37 +281,38 @@ impl<F: Future> BodyFrame<F> {
         frame
     }
 
-    /// The memory came from the system.
+    /// Like [`VTABLE`](Self::VTABLE), for memory that comes from the system.
     pub(crate) const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
 
-    /// The place of the body.
+    /// Returns the place of the body.
     pub(crate) unsafe fn body(frame: FrameRef) -> NonNull<F> {
         // SAFETY: the layout reserves an `F` at this offset.
         unsafe { frame.cast::<u8>().add(body_offset::<F>()).cast() }
     }
 
-    /// Polls the body once, leaving a result to the caller.
+    /// Polls the body once, and returns the result instead of writing it to the frame.
     ///
     /// # Safety
-    /// The body is live and this worker is the only one that touches it.
+    /// The body is live, and only this worker accesses it.
     pub(crate) unsafe fn poll_body(frame: FrameRef) -> Poll<F::Output> {
-        // SAFETY: exclusive by the caller's word; frames never move, so pinning holds until `drop_body`.
+        // SAFETY: the caller guarantees that the body is live and that it alone accesses it; frames never move, so
+        // pinning holds until `drop_body`.
         let body = unsafe { Pin::new_unchecked(Self::body(frame).as_mut()) };
         body.poll(&mut StdContext::from_waker(Waker::noop()))
     }
 
-    /// See [`Types::step`].
+    /// Implements [`Types::step`].
     ///
     /// # Safety
-    /// As [`poll`].
+    /// As for [`poll`].
     unsafe fn step(frame: FrameRef, _: Cx, body: &mut bool) -> Poll<Status> {
-        // SAFETY: the worker loop runs a frame exclusively.
+        // SAFETY: the caller guarantees that the frame is ready, so the body is live, and that it alone runs the frame.
         let Poll::Ready(value) = (unsafe { Self::poll_body(frame) }) else { return Poll::Pending };
         *body = false;
-        // The body's destructor is user code too: its panic is the task's.
+        // The body's destructor is user code too: its panic becomes the task's panic.
         // SAFETY: the body has ended and is not polled again.
         unsafe { Self::drop_body(frame) };
-        // SAFETY: the body is gone, so its storage is free for the result.
+        // SAFETY: the body is destroyed, so its storage is free for the result.
         unsafe { result_ptr::<F::Output>(frame).write(value) };
         Poll::Ready(Status::Done)
     }
@@ -312,74 +320,75 @@ impl<F: Future> BodyFrame<F> {
     /// Destroys the body.
     ///
     /// # Safety
-    /// The body is there, is not running, and is not used afterwards.
+    /// The body is live, is not running, and is not used afterwards.
     pub(crate) unsafe fn drop_body(frame: FrameRef) {
-        // SAFETY: by the caller's word the body is live, is not running, and will not be used again.
+        // SAFETY: the caller guarantees that the body is live, is not running, and is not used afterwards.
         unsafe { Self::body(frame).drop_in_place() };
     }
 }
 
 impl Header {
-    /// Of a frame that nothing waits for yet.
+    /// Creates the header of a frame without a waiter.
     #[inline(always)]
     fn new(group: u32, vtable: &'static VTable) -> Header {
         Header { slot: Slot::new(), vtable, join: Join::new(0), group }
     }
 }
 
-/// Runs a frame until it ends or must wait; on the end, its body has been destroyed, and its result (or a panic's payload)
-/// written. A closure is gone then.
+/// Runs a frame until it ends or must wait. When it ends, its body has been destroyed, and its result (or a panic's
+/// payload) written. A closure has been freed.
 ///
 /// # Safety
 /// The frame is ready, and the caller alone runs it.
 #[inline]
 pub(crate) unsafe fn poll(frame: FrameRef, cx: Cx, types: &Types) -> Poll<Status> {
     let mut body = true;
-    // SAFETY: exclusive by the caller's word.
+    // SAFETY: the caller guarantees that the frame is ready and that it alone runs it, as `step` requires.
     match catch_unwind(AssertUnwindSafe(|| unsafe { (types.step)(frame, cx, &mut body) })) {
         Ok(polled) => polled,
-        // SAFETY: the step has unwound.
+        // SAFETY: the step has unwound, so the frame is live and has no result; the caller alone runs it.
         Err(payload) => Poll::Ready(unsafe { panicked(frame, body, payload) }),
     }
 }
 
-/// A frame's step has unwound; `body` says whether its body is still there.
+/// Handles a frame whose step has unwound. `body` says whether the body is still live.
 ///
 /// # Safety
 /// The frame is live, has no result, and the caller alone uses it.
 #[cold]
 unsafe fn panicked(frame: FrameRef, body: bool, payload: Box<dyn Any + Send>) -> Status {
     if body {
-        // SAFETY: live by the caller's word.
+        // SAFETY: the caller guarantees that the frame is live.
         let types = &unsafe { frame.as_ref() }.vtable.types;
-        // A second panic has nowhere to go.
-        // SAFETY: the body has unwound and is not polled again.
+        // A second panic cannot be reported.
+        // SAFETY: `body` says that the body is live; it has unwound and is not polled again.
         quietly(|| unsafe { (types.drop_body)(frame) });
     }
-    // SAFETY: body and value are gone, so their storage is free for the payload.
+    // SAFETY: the frame has neither body nor result, so their storage is free for the payload.
     unsafe { payload_ptr(frame).write(pack(payload)) };
     Status::Panicked
 }
 
-/// [`VTable::cancel`] of a frame that has nothing out: destroys the body.
+/// Implements [`VTable::cancel`] for a frame without outstanding children: destroys the body.
 ///
 /// # Safety
-/// The body is there, and the caller alone runs the frame.
+/// The body is live, and the caller alone runs the frame.
 pub(crate) unsafe fn cancel(frame: FrameRef, _cx: Cx) -> Poll<Status> {
-    // SAFETY: the worker loop runs live frames.
+    // SAFETY: the caller guarantees that it runs the frame, which is live.
     let types = &unsafe { frame.as_ref() }.vtable.types;
-    // A destructor's panic has nowhere to go: whoever waits is cancelled too.
-    // SAFETY: the worker loop runs a frame exclusively; the body is not polled again.
+    // A destructor's panic is not reported: the waiter is cancelled too.
+    // SAFETY: the caller guarantees that the body is live and that it alone runs the frame; the body is not polled
+    // again.
     quietly(|| unsafe { (types.drop_body)(frame) });
     Poll::Ready(Status::Cancelled)
 }
 
-/// Destroys the result of a completed frame, by its status.
+/// Destroys the result of a completed frame, as its status requires.
 ///
 /// # Safety
-/// The frame has completed, and the caller is its only owner; nobody has taken the result.
+/// The frame has completed, the caller is its only owner, and the result has not been taken.
 pub(crate) unsafe fn drop_result(frame: FrameRef) {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller owns the frame, which is therefore live.
     let header = unsafe { frame.as_ref() };
     match header.slot.status() {
         // SAFETY: `Done` says that a value was written.
@@ -390,29 +399,29 @@ pub(crate) unsafe fn drop_result(frame: FrameRef) {
     }
 }
 
-/// The panic of a frame that nobody waits for any more, if it is the run's; the frame is freed then.
+/// Takes the panic of a frame without a waiter, if the run reports it, and frees the frame in this case.
 ///
 /// # Safety
-/// As [`drop_result`] and [`free`].
+/// As for [`drop_result`] and [`free`].
 pub(crate) unsafe fn lost_panic(frame: FrameRef) -> Option<Payload> {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller owns the frame, which is therefore live.
     let header = unsafe { frame.as_ref() };
     if !header.vtable.alone || header.slot.status() != Some(Status::Panicked) {
         return None;
     }
     // SAFETY: `Panicked` says that a payload was written; it is read once.
     let payload = unsafe { payload_ptr(frame).read() };
-    // SAFETY: by the caller's word.
+    // SAFETY: the payload is moved out; the caller guarantees that it is the frame's only owner.
     unsafe { free(frame) };
     Some(payload)
 }
 
-/// Frees a frame when it is dropped: also if what comes before panics.
+/// Frees a frame when dropped, even during unwinding.
 pub(crate) struct Free(FrameRef);
 
 impl Free {
     /// # Safety
-    /// As [`free`], when this is dropped.
+    /// The conditions of [`free`] hold when this is dropped.
     pub(crate) unsafe fn new(frame: FrameRef) -> Free {
         Free(frame)
     }
@@ -420,20 +429,21 @@ impl Free {
 
 impl Drop for Free {
     fn drop(&mut self) {
-        // SAFETY: by the word of whoever made this.
+        // SAFETY: the caller of `new` guarantees the conditions of `free` at this point.
         unsafe { free(self.0) };
     }
 }
 
-/// Gives the memory of a frame that has ended, or never ran, back.
+/// Frees the memory of a frame that has ended, or never ran.
 ///
 /// # Safety
-/// Body and result are gone or moved out; the caller is the frame's only owner.
+/// Body and result are destroyed or moved out; the caller is the frame's only owner.
 pub(crate) unsafe fn free(frame: FrameRef) {
     // SAFETY: the frame is live until it is freed below.
     let header = unsafe { frame.as_ref() };
     if header.vtable.leaf.is_some() && header.slot.status() == Some(Status::Cancelled) && !header.slot.is_retracted() {
-        // SAFETY: a cancelled leaf has two sides, and this is the child's owner.
+        // SAFETY: a cancelled leaf has two sides, and the caller is the owner of the child, and does not use it
+        // afterwards.
         return unsafe { suspend::abandon(frame) };
     }
     let class = header.vtable.class;
@@ -441,7 +451,7 @@ pub(crate) unsafe fn free(frame: FrameRef) {
     unsafe { pool::free(frame.cast(), class) };
 }
 
-/// What a completed frame delivered.
+/// The result of a completed frame.
 pub(crate) enum Delivered<T> {
     /// The value.
     Value(T),
@@ -452,7 +462,7 @@ pub(crate) enum Delivered<T> {
 }
 
 impl<T> Delivered<T> {
-    /// The same, with something else made of a value.
+    /// Maps a value by `map`; leaves a panic and a cancellation as they are.
     pub(crate) fn map<V>(self, map: impl FnOnce(T) -> V) -> Delivered<V> {
         match self {
             Delivered::Value(value) => Delivered::Value(map(value)),
@@ -467,7 +477,7 @@ impl<T> Delivered<T> {
 /// # Safety
 /// The frame has completed, delivers a `T`, and the caller is its only owner.
 pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller owns the frame, which is therefore live.
     let status = unsafe { frame.as_ref() }.slot.status();
     let delivered = ManuallyDrop::new(match status {
         // SAFETY: `Done` says that a `T` was written; it is read once.
@@ -477,26 +487,27 @@ pub(crate) unsafe fn take<T>(frame: FrameRef) -> Delivered<T> {
         Some(Status::Cancelled | Status::Gone) => Delivered::Cancelled,
         None => unreachable!("a result was taken from a frame that has not completed"),
     });
-    // SAFETY: moved out above.
+    // SAFETY: the result is moved out above, and the caller is the only owner.
     unsafe { free(frame) };
     ManuallyDrop::into_inner(delivered)
 }
 
-/// The node that a frame which has not ended runs at, if it is one.
+/// Returns the node at which a frame must run, or `None` if it may run on any worker.
 ///
 /// # Safety
 /// The frame is live, and its body has not ended.
 #[inline]
 pub(crate) unsafe fn home(frame: FrameRef) -> Option<u32> {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller guarantees that the frame is live.
     let home = unsafe { frame.as_ref() }.vtable.home?;
-    // SAFETY: the table's own function, of a frame whose body is there.
+    // SAFETY: the function comes from the frame's own table; the caller guarantees that the body has not ended.
     Some(unsafe { home(frame) })
 }
 
-/// A task's name as its author wrote it, from the type of its body; `None` for the library's own.
+/// Returns a task's name as its author wrote it, from the type name of its body; `None` for the library's own bodies.
 pub(crate) fn task_name(body: &'static str) -> Option<&'static str> {
-    // A body is a `Noted<task::__Task, ..>`, or one of `Type::__task_method::__Task` or `Type::__rest_method::__Task`.
+    // The type of a body is `Noted<task::__Task, ..>`, or its path contains `Type::__task_method::__Task` or
+    // `Type::__rest_method::__Task`.
     let path = &body[..body.find("::__Task")?];
     let path = &path[path.rfind(['<', '(', ' ']).map_or(0, |at| at + 1)..];
     let last = path.rfind("::").map_or(0, |at| at + 2);

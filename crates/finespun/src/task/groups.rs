@@ -1,16 +1,18 @@
-//! Groups, as the frames beneath them see them: what is terminated as a whole within a run.
+//! Groups, as the scheduler and frames see them. A group is the unit of termination within a run.
 //!
-//! Each frame has the number of the innermost group that it belongs to, or of its run. A group gets a number when the first
-//! frame is made beneath it; one whose activities all stay on the stack has none ([`super::context::Cx::begin_group`]). The
-//! number leads to the group's record, in a table of the team.
+//! Each frame stores the number of its innermost group, or of its run if it belongs to none. A group gets a number when
+//! the first frame is made within it; a group whose activities all stay on the stack has none
+//! ([`super::context::Cx::begin_group`]). The number is an index into the team's table of group records.
 //!
-//! **Termination** marks a group, once, by whoever is first. From then on what lies beneath it is treated as a cancelled
-//! run's frames are: those that are ready are destroyed instead of polled, waiting leaves are ended by their workers' sweeps,
-//! and what is on a stack becomes frames at its next guard check. So destruction goes leaf first, and the frame of the
-//! construct itself, which belongs to the group outside, goes on when the last has ended (a waiter outlives what may borrow from it).
+//! **Termination** marks a group, once, by the first caller. From then on the members of its subtree are treated like
+//! the frames of a cancelled run: ready frames are destroyed instead of polled, the workers' sweeps end waiting leaves,
+//! and activations on a stack become frames at their next guard check. So destruction proceeds leaf first, and the
+//! frame of the construct itself, which belongs to the enclosing group, continues when the last member has ended (a
+//! waiter outlives the frames that may borrow from it).
 //!
-//! **Who lies beneath** is found out by range codes ([`codes`]) or from the bottom up, by the numbers of the groups above;
-//! what is found is noted ([`mark`]). A group that has no code is found from the bottom up in either case.
+//! **Membership** in a terminated subtree is determined by range codes ([`codes`]), or bottom up by following the
+//! numbers of the enclosing groups; the result is cached ([`mark`]). A group without a code always uses the bottom-up
+//! search.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -31,53 +33,54 @@ use mark::{Known, Mark, Seen};
 use super::suspend::Continuation;
 use super::teams::{GROUP, GROUPS, index_of, same_team};
 
-/// How the members of a terminated subtree are found: maxi-parc-runtime, section 6.2.
+/// The method of finding the members of a terminated subtree: maxi-parc-runtime, section 6.2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Members {
-    /// Each group has a range of numbers, and what is beneath it has ranges within that. Costs a division and a lock when a
-    /// group begins whose activities leave the stack; then whether one lies beneath another is two comparisons. With k
-    /// activities in each group there are 64 / log2(k) levels; groups further down, and those that an activity has beside
-    /// its first, are found bottom up.
+    /// Each group has a range of numbers, and its nested groups have ranges within that range. Costs a division and a
+    /// lock when a group begins whose activities leave the stack; a membership test is then two comparisons. With k
+    /// activities in each group, codes suffice for 64 / log2(k) levels. Groups nested deeper, and groups that an
+    /// activity has at the same time as its first one, are searched bottom up.
     RangeCodes,
-    /// Each group knows the one above it, and the chain is followed up to one of which it is known.
+    /// Each group knows its enclosing group. The search follows this chain up to a group with a cached result.
     #[default]
     BottomUp,
 }
 
-/// How the activities of a group come to the workers: maxi-parc-runtime, sections 4 and 5.
+/// The policy by which workers obtain the activities of a group: maxi-parc-runtime, sections 4 and 5.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {
-    /// They are called one after the other by the worker that begins the group. An idle worker asks, and takes half of what is
-    /// left.
+    /// The worker that begins the group calls the activities one after the other. An idle worker asks for work and
+    /// takes half of the remaining ones.
     #[default]
     Steal,
-    /// The paper's first version: a worker that has nothing else to do takes one activity at a time from the oldest group, and
-    /// makes a frame for it.
+    /// The paper's first version: an idle worker takes one activity at a time from the oldest group, and makes a frame
+    /// for it.
     Global,
-    /// The same, but calls it: an activity becomes a frame if it waits, or outlasts its quantum (section 5.1).
+    /// As `Global`, but the worker calls the activity, which becomes a frame only if it waits or outlasts its quantum
+    /// (section 5.1).
     Envelopes,
-    /// As envelopes, but a worker takes one P-th of what is left at a time, for P workers: guided self-scheduling
-    /// (section 5.2).
+    /// As `Envelopes`, but a worker takes 1/P of the remaining activities at a time, for P workers: guided
+    /// self-scheduling (section 5.2).
     Representatives,
 }
 
-/// A group's record. Used again when the group has ended; so all that others may still look at is atomic.
+/// A group's record. Records are reused after their group has ended, so every field that late readers access is atomic.
 pub(crate) struct Group {
-    /// The group above, or the run.
+    /// The enclosing group, or the run, in the upper half; the run in the lower half.
     above: AtomicU64,
-    /// How many groups have had the record, this one included.
+    /// The number of groups that have used the record, this one included.
     uses: AtomicU64,
     mark: Mark,
     from: AtomicU64,
     to: AtomicU64,
-    /// What is left for groups beneath.
+    /// The parts of this group's range that are free for nested groups.
     parts: Mutex<Parts>,
     barrier: Barrier<Continuation<()>, LINES>,
 }
 
-/// Both numbers in one word.
+/// Packs the numbers of the enclosing group and of the run into one word.
 fn pack(above: u32, run: u32) -> u64 {
     u64::from(above) << 32 | u64::from(run)
 }
@@ -95,47 +98,49 @@ impl Group {
         }
     }
 
-    /// The number of the group above, or of the run.
+    /// Returns the number of the enclosing group, or of the run.
     fn above(&self) -> u32 {
-        // Relaxed: written before the group's number was handed out.
+        // Relaxed: written before the group's number is handed out.
         (self.above.load(Ordering::Relaxed) >> 32) as u32
     }
 
-    /// The number of the run.
+    /// Returns the number of the run.
     #[inline]
     pub(crate) fn run(&self) -> u32 {
-        // Relaxed: as above.
+        // Relaxed: written before the group's number is handed out.
         self.above.load(Ordering::Relaxed) as u32
     }
 
-    /// Together with the number, what no other group of this team has had or will have.
+    /// Returns the record's use count. Together with the number it identifies the group uniquely within the team.
     pub(crate) fn uses(&self) -> u64 {
-        // Relaxed: written before the group's number was handed out.
+        // Relaxed: written before the group's number is handed out.
         self.uses.load(Ordering::Relaxed)
     }
 
-    /// An activity waits for all others of its group that have not ended. `line` is best the worker's number.
+    /// Enters the barrier: `k` is resumed when all other live activities of the group have arrived or ended. `line`
+    /// selects the shard, preferably the worker's number.
     pub(crate) fn arrive(&self, k: Continuation<()>, line: usize) {
         release(self.run(), self.barrier.arrive(k, line));
     }
 
-    /// So many activities of the group have ended.
+    /// Counts `activities` of the group as ended.
     pub(crate) fn leave(&self, activities: u64) {
         let line = try_cx().map_or(0, |cx| cx.context().here.worker.get() as usize);
         release(self.run(), self.barrier.leave(activities, line));
     }
 
     fn code(&self) -> Code {
-        // Relaxed: as above.
+        // Relaxed: written before the group's number is handed out.
         Code { from: self.from.load(Ordering::Relaxed), to: self.to.load(Ordering::Relaxed) }
     }
 }
 
-/// How many waiters are worth a frame that releases them.
+/// The number of waiters from which a separate frame resumes them.
 const MANY: usize = 32;
 
-/// Releases those of a group in `run`, which has not ended, who stood in this worker's line. For each of the others, if they are many, a frame does so, which another
-/// worker may take, best the one that they have run on.
+/// Resumes the waiters of a barrier of a group in `run`, which has not ended. Each shard of another worker with at
+/// least [`MANY`] waiters gets a frame that resumes them; another worker may take that frame, ideally the one they ran
+/// on.
 fn release(run: u32, mut waiting: Released<Continuation<()>, LINES>) {
     if waiting.iter().all(Vec::is_empty) {
         return;
@@ -151,7 +156,7 @@ fn release(run: u32, mut waiting: Released<Continuation<()>, LINES>) {
     waiting.into_iter().flatten().for_each(|k| k.resolve(()));
 }
 
-/// Records come in chunks, each twice as large as the one before.
+/// The size of the first chunk of records; each chunk is twice as large as the previous one.
 const FIRST_CHUNK: u32 = 64;
 const CHUNKS: usize = 32 - FIRST_CHUNK.ilog2() as usize;
 
@@ -160,33 +165,34 @@ pub(crate) struct Groups {
     members: Members,
     chunks: [OnceLock<Box<[Group]>>; CHUNKS],
     free: Mutex<Free>,
-    /// How many groups and runs have been terminated: see [`mark`].
+    /// The termination epoch: the number of groups and runs terminated so far. See [`mark`].
     terminations: AtomicU64,
-    /// The codes of terminated groups that have not ended, by run.
+    /// The codes of terminated groups that have not ended, each with its run.
     terminated: Mutex<Vec<(u32, Code)>>,
-    /// The ranges of runs, from which their groups take theirs.
+    /// The ranges of runs, from which their outermost groups take parts.
     runs: Mutex<HashMap<u32, Parts>>,
-    /// Groups whose code is none although ranges were asked for.
+    /// The number of groups without a code although ranges are in use.
     uncoded: AtomicU64,
-    /// Steps taken to find out who lies beneath a terminated group.
+    /// The number of steps taken by membership searches.
     steps: AtomicU64,
-    /// Waits of one group's frames for frames of another, by the address of what is waited for: see [`Groups::awaits`].
+    /// Waits of a frame for a frame of another group, keyed by the address of the awaited frame: see
+    /// [`Groups::awaits`].
     awaited: Mutex<HashMap<usize, Awaited>>,
 }
 
-/// Indices of records that are no group's.
+/// Indices of unused records.
 #[derive(Default)]
 struct Free {
     indices: Vec<u32>,
-    /// The first index that has never been a group's.
+    /// The first index that has never been used.
     next: u32,
 }
 
-/// While it lives, no frame of a team that waits for a frame of another group begins or ends to do so.
+/// A lock guard: while it lives, no frame of the team begins or ends a wait for a frame of another group.
 pub(crate) struct Waiters<'a>(MutexGuard<'a, HashMap<usize, Awaited>>);
 
 impl Waiters<'_> {
-    /// Whether one waits for that frame.
+    /// Returns whether a frame of the team waits for `frame`, which belongs to another group.
     pub(crate) fn wait_for(&self, frame: FrameRef) -> bool {
         self.0.contains_key(&frame.addr().get())
     }
@@ -197,10 +203,10 @@ struct Awaited {
     group: u32,
 }
 
-// SAFETY: a frame's address; whoever follows it holds the lock, which keeps it alive.
+// SAFETY: the address is followed only under the lock, and the frame is live as long as its entry exists.
 unsafe impl Send for Awaited {}
 
-/// How many parts the range of a run is divided into.
+/// The number of parts that a run's range is divided into.
 const ROOT_PARTS: u64 = 16;
 
 impl Groups {
@@ -218,7 +224,7 @@ impl Groups {
         }
     }
 
-    /// The record of a group that has begun.
+    /// Returns the record of a group that has begun.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &Group {
         match self.find(number) {
@@ -227,8 +233,8 @@ impl Groups {
         }
     }
 
-    /// The same for a number from a frame that may have been freed, or may be what an earlier team of this number has left: then
-    /// it is another group's, or nothing's.
+    /// As [`get`](Groups::get), for a number that may be stale: from a frame that may have been freed, or left by an
+    /// earlier team with the same number. The record may then belong to another group, or may not exist.
     #[inline]
     pub(crate) fn find(&self, number: u32) -> Option<&Group> {
         debug_assert!(number & GROUP != 0, "a run has no record");
@@ -238,10 +244,10 @@ impl Groups {
         Some(&self.chunks[chunk].get()?[at as usize])
     }
 
-    /// A group beneath `above`, in `run`, of so many activities: the index of its record.
+    /// Begins a group of `activities` activities, nested in `above`, in `run`. Returns the index of its record.
     ///
     /// # Panics
-    /// If there are too many.
+    /// Panics if `GROUPS` groups exist at once.
     pub(crate) fn begin(&self, above: u32, run: u32, activities: u64) -> u32 {
         let index = {
             let mut free = lock(&self.free);
@@ -255,7 +261,7 @@ impl Groups {
         let chunk = (at.ilog2() - FIRST_CHUNK.ilog2()) as usize;
         self.chunks[chunk].get_or_init(|| (0..FIRST_CHUNK << chunk).map(|_| Group::new()).collect());
         let group = self.get(index | GROUP);
-        // Relaxed, all: handed out with the number.
+        // Relaxed, all: published when the number is handed out.
         group.above.store(pack(above, run), Ordering::Relaxed);
         group.uses.fetch_add(1, Ordering::Relaxed);
         group.barrier.begin(activities);
@@ -282,17 +288,17 @@ impl Groups {
             parts.take()
         };
         if code.is_none() {
-            // Relaxed: for people.
+            // Relaxed: a statistic.
             self.uncoded.fetch_add(1, Ordering::Relaxed);
         }
         code
     }
 
-    /// A group has ended: nothing is left beneath it, and nobody will ask for it but late sweeps.
+    /// Ends a group. Nothing is left within it, and only late sweeps still look up its number.
     pub(crate) fn end(&self, number: u32) {
         let group = self.get(number);
         let (above, run, code) = (group.above(), group.run(), group.code());
-        // If it has been terminated, these wait no more.
+        // Waiters are left only if the group has been terminated. Their waits have been cancelled.
         release(run, group.barrier.take());
         if self.members == Members::RangeCodes && !code.is_none() {
             if group.mark.look().is_in() {
@@ -310,14 +316,14 @@ impl Groups {
         lock(&self.free).indices.push(index_of(number));
     }
 
-    /// A run has ended.
+    /// Ends a run: drops its range.
     pub(crate) fn end_run(&self, run: u32) {
         if self.members == Members::RangeCodes {
             lock(&self.runs).remove(&run);
         }
     }
 
-    /// Marks a group as terminated; whether this is the first time. The caller has the workers sweep.
+    /// Marks a group as terminated. Returns true for the first caller. The caller must make the workers sweep.
     #[must_use]
     pub(crate) fn terminate(&self, number: u32) -> bool {
         let group = self.get(number);
@@ -326,21 +332,23 @@ impl Groups {
         if first && self.members == Members::RangeCodes && !code.is_none() {
             lock(&self.terminated).push((group.run(), code));
         }
-        // Also by who is not the first, who may not have raised it yet: the caller counts on being found terminated.
+        // Later callers increment the epoch too: the first may not have done so yet, and each caller relies on the
+        // group being found terminated from here on.
         self.raise();
         first
     }
 
-    /// Something has been terminated: all have to look again.
+    /// Increments the termination epoch, which invalidates cached `Out` results.
     pub(crate) fn raise(&self) {
-        // Release: see `mark`.
+        // Release: pairs with the Acquire in `is_terminated`; see `mark`.
         self.terminations.fetch_add(1, Ordering::Release);
     }
 
-    /// Whether a group, or one above it, or its run has been terminated; `run_cancelled` says so of the run.
+    /// Returns whether the group, one of its enclosing groups or its run has been terminated. `run_cancelled` answers
+    /// for the run.
     #[inline]
     pub(crate) fn is_terminated(&self, group: &Group, run_cancelled: impl Fn(u32) -> bool) -> bool {
-        // Acquire: see `mark`.
+        // Acquire: pairs with the Release in `raise`; see `mark`.
         let now = self.terminations.load(Ordering::Acquire);
         let seen = group.mark.look();
         match seen.known(now) {
@@ -364,12 +372,13 @@ impl Groups {
             self.find_out_from(group, now, run_cancelled, &mut steps)
         };
         group.mark.note(seen, found, now);
-        // Relaxed: for people.
+        // Relaxed: a statistic.
         self.steps.fetch_add(steps, Ordering::Relaxed);
         found
     }
 
-    /// From the bottom up: what is known of the next group above, for all on the way.
+    /// Searches bottom up: follows the enclosing groups to one with a cached result, or to the run, and caches the
+    /// result in each group on the way.
     fn find_out_from(&self, group: &Group, now: u64, run_cancelled: impl Fn(u32) -> bool, steps: &mut u64) -> bool {
         let mut above = group.above();
         let mut way = Vec::new();
@@ -394,14 +403,14 @@ impl Groups {
         found
     }
 
-    /// Whether a number is that of a run of this team, or of a group in it. Of a number that is nothing's any more, it may say so too.
+    /// Returns whether `number` is `run` or a group in `run`. May return true for a stale number.
     pub(crate) fn is_of(&self, number: u32, run: u32) -> bool {
         let is_group = number & GROUP != 0 && same_team(number, run);
         number == run || is_group && self.find(number).is_some_and(|group| group.run() == run)
     }
 
-    /// Whether a group that has not ended, or run, is the group `above` of that [use](Group::uses), or lies beneath it. If so,
-    /// that has not ended either.
+    /// Returns whether `number`, a run or a group that has not ended, is nested in the group `above` of the given
+    /// [use](Group::uses), or is that group itself. If so, `above` has not ended either.
     pub(crate) fn is_beneath(&self, mut number: u32, above: u32, uses: u64) -> bool {
         while number & GROUP != 0 {
             let group = self.get(number);
@@ -413,30 +422,31 @@ impl Groups {
         false
     }
 
-    /// A frame of `group` is about to wait for a spawned one of another group or run. A sweep that ends that group's waits
-    /// goes by the frames that are waited for, and finds this one here.
+    /// Records that a frame of `group` is about to wait for `frame`, a spawned frame of another group or run. A sweep
+    /// that ends the waits of `group` finds each wait through the awaited frame, and finds `frame` in this table.
     pub(crate) fn awaits(&self, frame: FrameRef, group: u32) {
         lock(&self.awaited).insert(frame.addr().get(), Awaited { frame, group });
     }
 
-    /// The wait for `frame` is over.
+    /// Removes the record of a wait for `frame`.
     pub(crate) fn awaits_no_more(&self, frame: FrameRef) {
         lock(&self.awaited).remove(&frame.addr().get());
     }
 
-    /// Keeps the frames of this team that wait for those of other groups from being freed.
+    /// Locks the table of waits, which keeps the team's frames that wait for frames of other groups from being freed.
     pub(crate) fn keep_waiters(&self) -> Waiters<'_> {
         Waiters(lock(&self.awaited))
     }
 
-    /// Calls `end` for each frame that a frame of another group waits for, with that group's number. They are live meanwhile.
+    /// Calls `end` for each frame that a frame of another group waits for, with the waiter's group. The awaited frames
+    /// stay live during the call.
     pub(crate) fn each_awaited(&self, mut end: impl FnMut(FrameRef, u32)) {
         lock(&self.awaited).values().for_each(|awaited| end(awaited.frame, awaited.group));
     }
 
-    /// How many groups have no code although ranges were asked for, and how many steps it took to find members.
+    /// Returns the number of groups without a code although ranges are in use, and the number of search steps.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        // Relaxed, both: for people.
+        // Relaxed, both: statistics.
         (self.uncoded.load(Ordering::Relaxed), self.steps.load(Ordering::Relaxed))
     }
 }

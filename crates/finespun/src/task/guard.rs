@@ -1,9 +1,9 @@
 //! The guard word: one compare per check, whatever the reason to stop.
 //!
 //! A worker compares its stack pointer with `word` at every check. Normally
-//! `word` is the end of its usable stack. Whoever wants something else from the
+//! `word` is the end of its usable stack. A thread that requests something of the
 //! worker sets a flag, then sets `word` to the maximum, which no stack pointer
-//! reaches: the next check trips, and the slow path finds out why.
+//! reaches: the next check trips, and the slow path finds the reason.
 //!
 //! ```text
 //!                     R1 flags |= f      R2 word = MAX
@@ -76,8 +76,7 @@ impl Guard {
 
     /// Asks the owner to stop at its next check. Any thread may call this.
     ///
-    /// What the caller wrote before is visible to the owner once it has taken
-    /// the flags.
+    /// The owner sees the caller's earlier writes once it has taken the flags.
     pub(crate) fn request(&self, flags: Flags) {
         // R1. Acquire: pairs with the Release half of the owner's O2, which puts
         // its O1 before our R2. Release: pairs with the Acquire half of O2.
@@ -108,7 +107,7 @@ impl Guard {
             }
             false
         }
-        // Also what a sanitizer is to see.
+        // The sanitizer build takes this path too, since a sanitizer does not see assembly.
         #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri, sanitized)))))]
         self.trips_at(stack_pointer())
     }
@@ -165,7 +164,7 @@ impl Guard {
 
 impl fmt::Debug for Guard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Relaxed, both: a picture of one moment, for people.
+        // Relaxed, both: a snapshot for debugging output.
         let armed = self.word.load(Ordering::Relaxed) == ARMED;
         let flags = Flags(self.flags.load(Ordering::Relaxed));
         f.debug_struct("Guard").field("armed", &armed).field("flags", &flags).finish()
@@ -173,14 +172,15 @@ impl fmt::Debug for Guard {
 }
 
 impl Flags {
-    /// A thief found nothing to steal: promote what is on the stack.
+    /// A thief found nothing to steal: promote the tasks on the stack.
     pub(crate) const STEAL: Self = Self(1);
-    /// A group that this worker may be running for was terminated.
+    /// A sweep is due: a group or run that this worker may be running for was
+    /// terminated, or pools must reclaim their pages.
     pub(crate) const CANCEL: Self = Self(1 << 1);
     /// The running task has had its quantum.
     pub(crate) const QUANTUM: Self = Self(1 << 2);
-    /// Something waits outside the deque: a message, a frame from elsewhere, the
-    /// end of the run.
+    /// Something outside the deque needs the worker: a message, a frame from
+    /// elsewhere, the end of the run.
     pub(crate) const ATTENTION: Self = Self(1 << 3);
 
     /// Whether nothing was requested.
@@ -194,7 +194,7 @@ impl Flags {
         self.contains(Self::STEAL)
     }
 
-    /// Whether a group was terminated.
+    /// Whether a sweep is due.
     pub(crate) const fn cancel(self) -> bool {
         self.contains(Self::CANCEL)
     }
@@ -204,7 +204,7 @@ impl Flags {
         self.contains(Self::QUANTUM)
     }
 
-    /// Whether something waits outside the deque.
+    /// Whether something outside the deque needs the worker.
     #[cfg(test)]
     pub(crate) const fn attention(self) -> bool {
         self.contains(Self::ATTENTION)

@@ -1,13 +1,13 @@
-//! `join!`: several tasks, begun in order on the stack, waited for at once.
+//! `join!`: several tasks, begun in order on the stack and awaited together.
 //!
-//! In stack code a join is a sequence of plain calls. When one of them suspends, the function falls back with a
+//! In stack code a join is a sequence of plain calls. When a call suspends, the function falls back with a
 //! [`Join2Point`] (to [`Join12Point`]): the values so far, the suspended child, and the branches not begun. The
-//! resumable body then *begins the rest* before the worker leaves: on the stack when the child was blocked, as ready
-//! frames when the stack is being given up to thieves ([`Cx::leaving`]). From there on a [`JoinWait2`] waits for all
-//! that is out, and its frame restarts once.
+//! resumable body then *begins the rest* before the worker runs another frame: on the stack when the child was blocked,
+//! as ready frames when the stack unwinds to frames ([`Cx::leaving`]). From then on a [`JoinWait2`] waits for all
+//! pending branches, and its frame restarts once.
 //!
-//! While a sibling is out, a later branch that panics must not unwind through the frame that the sibling may borrow
-//! from: the payload is kept until all have ended.
+//! While a sibling is pending, a later branch that panics must not unwind through the frame that the sibling may borrow
+//! from: the join keeps the payload until all branches have ended.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +24,7 @@ use super::outcome::Child;
 pub(crate) enum Branch<Tk: Task> {
     /// Ended with a value.
     Done(Tk::Output),
-    /// Out.
+    /// Pending.
     Child(Child<Tk>),
     /// Ended with a panic, kept until the siblings have ended. Boxed twice: this is rare, and frames are small.
     Panicked(Box<Payload>),
@@ -33,7 +33,7 @@ pub(crate) enum Branch<Tk: Task> {
 }
 
 impl<Tk: Task> Branch<Tk> {
-    /// Begins a branch while a sibling is out.
+    /// Begins a branch while a sibling is pending.
     pub(crate) fn begin(cx: Cx, task: Tk) -> Branch<Tk> {
         cx.send_withheld();
         if cx.leaving() {
@@ -47,12 +47,12 @@ impl<Tk: Task> Branch<Tk> {
         }
     }
 
-    /// Begins a branch; `out` says whether a sibling is out already.
+    /// Begins a branch; `out` tells whether a sibling is pending, and is set if this branch suspends.
     pub(crate) fn next(cx: Cx, task: Tk, out: &mut bool) -> Branch<Tk> {
         if *out {
             return Branch::begin(cx, task);
         }
-        // SAFETY: as above.
+        // SAFETY: `cx` is the current worker's; a child is kept and waited for.
         match unsafe { call_guarded(cx, task) }.open() {
             Ok(value) => Branch::Done(value),
             Err(child) => {
@@ -62,7 +62,8 @@ impl<Tk: Task> Branch<Tk> {
         }
     }
 
-    /// Takes the result in if the branch has ended; whether it is still out.
+    /// Takes the result if `look` is set and the branch has ended; registers a wait otherwise. Returns whether the
+    /// branch is still pending.
     pub(crate) fn still_out(&mut self, cx: Cx, look: bool) -> bool {
         let Branch::Child(child) = self else { return false };
         if !(look && child.ended()) {
@@ -73,7 +74,7 @@ impl<Tk: Task> Branch<Tk> {
         false
     }
 
-    /// Takes the result in if the branch has ended; whether it has.
+    /// Takes the result if the branch has ended. Returns whether it has.
     pub(crate) fn look(&mut self) -> bool {
         let Branch::Child(child) = self else { return true };
         if !child.ended() {
@@ -88,7 +89,7 @@ impl<Tk: Task> Branch<Tk> {
         true
     }
 
-    /// Throws the kept panic, if there is one.
+    /// Resumes the kept panic, if there is one.
     pub(crate) fn rethrow(&mut self) {
         #[cold]
         #[inline(never)]
@@ -102,7 +103,7 @@ impl<Tk: Task> Branch<Tk> {
         }
     }
 
-    /// The value of an ended branch.
+    /// Takes the value of an ended branch.
     pub(crate) fn take(&mut self) -> Tk::Output {
         match std::mem::replace(self, Branch::Taken) {
             Branch::Done(value) => value,
@@ -111,7 +112,7 @@ impl<Tk: Task> Branch<Tk> {
     }
 }
 
-/// Begins the rest of a join with the worker's marks kept: a nested fallback uses them too.
+/// Begins the rest of a join and preserves the worker's entering mark, which a nested fallback uses too.
 fn keeping_entry<R>(cx: Cx, begin: impl FnOnce() -> R) -> R {
     let entering = cx.take_entering();
     let begun = begin();
@@ -133,7 +134,7 @@ macro_rules! join {
         [$({$P:ident [$(($B:ident $b:ident $_pb:ident))*] $C:ident $c:ident [$(($A:ident $a:ident $_pa:ident))*]})+]
         [$(($T:ident $t:ident $_p:ident))+]
     ) => {
-        /// Where a join left the stack: values, the suspended child, branches not begun.
+        /// The state in which a join fell back: values, the suspended child, branches not begun.
         pub enum $Point<$($T: Task),+> {
             $(
                 /// This branch was suspended.
@@ -141,7 +142,7 @@ macro_rules! join {
             )+
         }
 
-        /// Waits for a join whose branches have all been begun.
+        /// A future that waits for a join whose branches have all been begun.
         pub struct $Wait<$($T: Task),+> { $($t: Branch<$T>),+ }
 
         impl<$($T: Task),+> Unpin for $Wait<$($T),+> {}
@@ -151,7 +152,7 @@ macro_rules! join {
             fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
                 // SAFETY: a body is polled by a worker; used within this poll.
                 let cx = unsafe { cx() };
-                // While the stack is being given up nothing is taken in: the body would go on running on it.
+                // While the stack unwinds to frames, no result is taken: the body would continue on this stack.
                 let look = !cx.take_entering() && !cx.leaving();
                 let mut out = false;
                 $( out |= self.$t.still_out(cx, look); )+
@@ -166,7 +167,7 @@ macro_rules! join {
         /// Begins the branches that a suspended join has not begun.
         ///
         /// # Safety
-        /// Only generated code: in a body on its way to its resume point, awaited at once.
+        /// Only for generated code: called in a body before its resume point, and awaited at once.
         pub unsafe fn $resume<$($T: Task),+>(point: $Point<$($T),+>) -> $Wait<$($T),+> {
             // SAFETY: a body is polled by a worker; used within this poll.
             let cx = unsafe { cx() };
@@ -184,7 +185,7 @@ macro_rules! join {
         /// Begins a join from a resumable body.
         ///
         /// # Safety
-        /// Only generated code: `cx` is the current worker's, and the wait is awaited at once.
+        /// Only for generated code: `cx` is the current worker's, and the wait is awaited at once.
         #[allow(clippy::too_many_arguments, reason = "a join has as many branches as it has")]
         pub unsafe fn $start<$($T: Task),+>(cx: Cx, $($t: $T),+) -> $Wait<$($T),+> {
             let mut out = false;
@@ -213,10 +214,10 @@ macro_rules! join {
             }
         }
 
-        /// A join in a pinned body.
+        /// Returns a join for a pinned body.
         ///
         /// # Safety
-        /// Only generated code: awaited at once in a task's body.
+        /// Only for generated code: awaited at once in a task's body.
         #[allow(clippy::too_many_arguments, reason = "a join has as many branches as it has")]
         pub unsafe fn $async<$($T: Task),+>($($t: $T),+) -> $Async<$($T),+> {
             $Async { start: Some(($($t,)+)), wait: None }

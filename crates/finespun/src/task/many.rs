@@ -1,17 +1,17 @@
 //! Many tasks from an iterator: `join_all` and `reduce`.
 //!
-//! Both call one task after the other on the stack and put the values in order into a *sink*: nothing else happens
-//! while nothing blocks. When a task suspends, the loop falls back; what follows depends on why:
+//! Both call one task after the other on the stack and put the values in order into a *sink*. As long as no task
+//! blocks, nothing else happens. When a task suspends, the loop falls back, and continues according to the reason:
 //!
-//! * It was blocked: the remaining tasks are begun before the worker leaves, so that all their waits are under way
-//!   at once. Their values are kept until their turn comes.
+//! * The task was blocked: the loop begins the remaining tasks before its worker runs another frame, so that all their
+//!   waits are under way at once. It keeps their values until their turn.
 //! * A thief asked, or the stack is used up: half of the remaining tasks become one ready frame, which a thief takes
-//!   and can split again; the loop itself becomes ready to go on with the rest. So a loop over a million tasks splits
-//!   as often as somebody asks, not a million times. The tasks handed over have to be taken from the iterator, so
-//!   the first time they are at most [`BATCH`], and each time twice as many, up to [`BATCH_BYTES`].
+//!   and can split again; the loop itself becomes ready to continue with the rest. So a loop over a million tasks
+//!   splits once per request, not a million times. The tasks handed over must be taken out of the iterator, so the
+//!   first batch has at most [`BATCH`] tasks, and each further one at most twice as many, up to [`BATCH_BYTES`].
 //!
-//! Values go into the sink in the iterator's order, whoever computed them: a floating-point sum is the same on any
-//! number of workers.
+//! The sink receives the values in the iterator's order, independent of the workers that computed them: a
+//! floating-point sum is the same on any number of workers.
 
 mod rest;
 
@@ -24,22 +24,22 @@ use super::outcome::{Child, Outcome};
 use super::words::Parcel;
 use rest::{Piece, Rest};
 
-/// The most tasks that the first split of a loop hands over, and that run between two looks at what is out.
+/// The most tasks in the first batch that a loop hands over, and in a row between two checks of the pending ones.
 const BATCH: usize = 1024;
 
-/// The most bytes that any split takes out of the iterator: what an allocator has at hand, since fresh pages would cost
-/// more than short tasks.
+/// The most bytes that a batch takes out of the iterator: a size that an allocator has at hand, since fresh pages would
+/// cost more than short tasks.
 const BATCH_BYTES: usize = 64 * 1024;
 
-/// Takes values in order.
+/// A consumer of values in order.
 pub trait Sink<V> {
-    /// What it makes of them.
+    /// The type of the final result.
     type Output;
-    /// The next value.
+    /// Takes the next value.
     fn put(&mut self, value: V);
-    /// No more values.
+    /// Returns the result, after the last value.
     fn finish(self) -> Self::Output;
-    /// Instead of a further value, a panic: keeps it, or gives it back to be thrown.
+    /// Takes a panic in place of a further value. Returns it as an error if the caller must resume it.
     fn keep(&mut self, payload: Payload) -> Result<(), Payload> {
         Err(payload)
     }
@@ -55,9 +55,9 @@ impl<V> Sink<V> for Vec<V> {
     }
 }
 
-/// A value and how the next one changes it.
+/// A fold: the accumulated value, and the operator that adds the next one.
 pub struct Fold<A, Op> {
-    /// Taken only while the operator runs.
+    /// `None` only while the operator runs, and after the operator's panic.
     value: Option<A>,
     op: Op,
 }
@@ -79,7 +79,7 @@ impl<A, V, Op: FnMut(A, V) -> A> Sink<V> for Fold<A, Op> {
     #[inline(always)]
     fn finish(self) -> A {
         let Fold { value, op } = self;
-        // Before there is something to return, which a panic would lose.
+        // Dropped before a result exists, which a panic of the destructor would lose.
         drop(op);
         match value {
             Some(value) => value,
@@ -95,13 +95,13 @@ pub struct Many<I, S> {
     sink: S,
 }
 
-/// Runs every task of `tasks`; their values in the iterator's order.
+/// Runs every task of `tasks`, and delivers their values in the iterator's order.
 ///
-/// On the stack, one after the other, while nobody asks for work; the one allocation is the vector. The iterator is
-/// advanced by the task that awaits this, never by two workers at once.
+/// The tasks run on the stack, one after the other, as long as no other worker asks for work; the only allocation is
+/// the vector. The task that awaits the `join_all` advances the iterator, and two workers never advance it at once.
 ///
 /// # Panics
-/// With the first panic in order, after every task that was begun has ended.
+/// Resumes the first panic in order, after every task that was begun has ended.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -130,11 +130,11 @@ where
 
 /// Runs every task of `tasks` and folds their values, in the iterator's order, into `identity` by `op`.
 ///
-/// No allocation when nothing blocks. A split takes tasks out of the iterator, which is worth it for tasks of some ten
-/// nanoseconds and more; a loop over shorter ones gains more from a recursion that halves the range.
+/// Does not allocate as long as no task blocks. A split takes tasks out of the iterator, which pays for tasks of about
+/// ten nanoseconds and more; shorter tasks gain more from a recursion that halves the range.
 ///
 /// # Panics
-/// With the first panic in order, of a task or of `op`, after every task that was begun has ended.
+/// Resumes the first panic in order, of a task or of `op`, after every task that was begun has ended.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -178,16 +178,16 @@ where
     unsafe fn call(self, cx: Cx) -> Outcome<S::Output> {
         let Many { mut tasks, mut sink } = self;
         let mut guarded = false;
-        // Not by `next`: an option of a task would be moved through memory.
+        // `try_for_each` and not `next`, whose `Option` of a task would be moved through memory.
         let ended = tasks.try_for_each(|task| {
             guarded = true;
             // SAFETY: `cx` is the current worker's; a child is kept and waited for.
             let called = unsafe { call_guarded(cx, task) };
             if called.suspended() {
-                // SAFETY: just looked.
+                // SAFETY: `suspended` has just returned true.
                 return Err(unsafe { called.child() });
             }
-            // SAFETY: as above.
+            // SAFETY: `suspended` has just returned false.
             sink.put(unsafe { called.value() });
             Ok(())
         });
@@ -201,9 +201,9 @@ where
             // SAFETY: the parcel is taken once.
             return unsafe { tripped(cx, &mut nothing) };
         }
-        // Before there is an outcome, which a panic would lose.
+        // Dropped before an outcome exists, which a panic of the destructor would lose.
         drop(tasks);
-        // SAFETY: the call protocol.
+        // SAFETY: returned as this call's outcome, as the call protocol requires.
         unsafe { Outcome::done(sink.finish()) }
     }
 }
@@ -218,7 +218,7 @@ where
     I::Item: Task,
     S: Sink<Value<I>>,
 {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the parcel holds the rest of the loop; it is taken once.
     let (tasks, sink, child) = unsafe { rest.take() };
     cx.context().counters.fallback();
     let pieces = VecDeque::from([Piece::One(child)]);
@@ -226,7 +226,7 @@ where
     poll_in_place(body, cx, Rest::<I, S>::TABLE)
 }
 
-/// The guard trips at a loop without tasks.
+/// Handles a guard that trips in a loop without tasks.
 ///
 /// # Safety
 /// The loop is in the parcel, and is moved here.
@@ -238,11 +238,11 @@ where
     I::Item: Task,
     S: Sink<Value<I>>,
 {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the parcel holds the loop; it is taken once.
     let (tasks, sink) = unsafe { nothing.take() };
     drop(tasks);
     if cx.tripped() == Verdict::Stay {
-        // SAFETY: the call protocol.
+        // SAFETY: returned as this call's outcome, as the call protocol requires.
         return unsafe { Outcome::done(sink.finish()) };
     }
     let body = Rest::<I, S>::new(None, sink, VecDeque::new());

@@ -1,4 +1,4 @@
-//! The task that a method of a trait makes: one type for all implementations, so that the trait can be a `dyn` type.
+//! The task returned by a method of a trait: one type for all implementations, so that the trait is `dyn` compatible.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -7,11 +7,11 @@ use super::call::{Task, sealed};
 use super::context::Cx;
 use super::outcome::Outcome;
 
-/// The task that a method of a `#[task]` trait makes.
+/// The task returned by a method of a `#[task]` trait.
 ///
-/// It keeps the receiver, the arguments `A`, and which implementation they are for, and delivers a `T`. Nothing is
-/// boxed. Where the implementation is known, the optimiser makes a plain call of it; through `dyn`, making the task
-/// is one virtual call, and awaiting it another.
+/// It stores the receiver, the arguments `A`, and a pointer to the implementation's code, and delivers a `T`. Nothing
+/// is boxed. Where the implementation is known, the optimiser turns it into a plain call; through `dyn`, making the
+/// task is one virtual call, and awaiting it another.
 pub struct MethodTask<'a, A, T> {
     this: Receiver,
     args: A,
@@ -19,7 +19,7 @@ pub struct MethodTask<'a, A, T> {
     lends: PhantomData<&'a ()>,
 }
 
-/// A reference to a type that is not known any more, of one word or two.
+/// A type-erased reference, of one word or two.
 #[derive(Clone, Copy)]
 struct Receiver(MaybeUninit<[*const (); 2]>);
 
@@ -27,29 +27,29 @@ impl Receiver {
     fn new<P>(this: P) -> Receiver {
         const { assert!(size_of::<P>() <= size_of::<Receiver>() && align_of::<P>() <= align_of::<Receiver>()) };
         let mut receiver = Receiver(MaybeUninit::uninit());
-        // SAFETY: it fits, as just asserted.
+        // SAFETY: a `P` fits into the storage, as asserted above.
         unsafe { receiver.0.as_mut_ptr().cast::<P>().write(this) };
         receiver
     }
 
-    /// What it was made of.
+    /// Takes the reference back.
     ///
     /// # Safety
-    /// It was made of a `P`, which is taken once.
+    /// The receiver was made from a `P`, which is taken once.
     unsafe fn take<P>(self) -> P {
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that the receiver was made from a `P` and is taken once.
         unsafe { self.0.as_ptr().cast::<P>().read() }
     }
 }
 
-// SAFETY: the receiver is `Send`, as `new` demands; a pointer to code always is.
+// SAFETY: `new` demands that the receiver is `Send`; a pointer to code always is.
 unsafe impl<A: Send, T> Send for MethodTask<'_, A, T> {}
 
 impl<'a, A, T: Send> MethodTask<'a, A, T> {
-    /// Calls `code` with the receiver `this`, a reference, and `args`.
+    /// Makes the task that calls `code` with the receiver `this`, a reference, and `args`.
     ///
     /// # Safety
-    /// Only generated code: `code` must keep the call protocol.
+    /// Only for generated code: `code` must keep the call protocol.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn new<P, F>(this: P, args: A, code: F) -> MethodTask<'a, A, T>
@@ -64,11 +64,11 @@ impl<'a, A, T: Send> MethodTask<'a, A, T> {
     }
 }
 
-/// Calls an `F` with a receiver that was made of a `P`.
+/// Calls an `F` with a receiver that was made from a `P`.
 unsafe fn run<P, A, T, F: Fn(P, Cx, A) -> Outcome<T>>(this: Receiver, cx: Cx, args: A) -> Outcome<T> {
-    // SAFETY: `new` has seen an `F`, and there is nothing in it.
+    // SAFETY: `new` has received an `F`, which has size zero.
     let code = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
-    // SAFETY: `new` has made it of a `P`; a task is called once.
+    // SAFETY: `new` has made the receiver from a `P`; a task is called once.
     code(unsafe { this.take() }, cx, args)
 }
 
@@ -78,7 +78,7 @@ impl<A, T> Task for MethodTask<'_, A, T> {
     const STRAIGHT: bool = false;
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
-        // SAFETY: receiver, arguments and code belong together.
+        // SAFETY: `new` has made receiver, arguments and code for each other; the task is called once.
         unsafe { (self.code)(self.this, cx, self.args) }
     }
 }

@@ -1,11 +1,10 @@
-//! Tasks: calls that may later turn out to have been threads.
+//! Tasks: calls that run on the stack but may later become heap frames.
 //!
-//! Here live the task and its call ([`call`]), its descriptors ([`descriptor`]) and what they say of their schemas
-//! ([`schema`]), what a call returns ([`outcome`]), the frame and where its memory comes from ([`frame`], [`pool`]), the
-//! slot that one value is written to once ([`slot`]), the way from the stack to the heap ([`fallback`]), running and
-//! completing frames ([`run`]), joins ([`join`], [`many`]), and continuations ([`suspend`]). Generated code and the
-//! scheduler call this room. It never decides what runs next or where: what it needs of a scheduler is the trait
-//! [`context::Scheduler`].
+//! This module contains the task and its call ([`call`]), its descriptors ([`descriptor`]) and their schemas
+//! ([`schema`]), the outcome of a call ([`outcome`]), the frame and its memory ([`frame`], [`pool`]), the write-once
+//! slot ([`slot`]), the fallback from the stack to the heap ([`fallback`]), running and completing frames ([`run`]),
+//! joins ([`join`], [`many`]), and continuations ([`suspend`]). Generated code and the scheduler call this module. It
+//! never decides which frame runs next or where: the trait [`context::Scheduler`] provides the scheduler's side.
 
 pub(crate) mod budget;
 pub(crate) mod call;

@@ -1,7 +1,7 @@
-//! What rustc is asked about operators beside an await, once it knows types.
+//! Compile-time checks of operators beside an await, which need types.
 
-/// The left side of an assignment like `v[i] += f().await`, which is of numbers: rustc evaluates it after the right side then, and
-/// before it if the operator is a trait's.
+/// Returns the left side of an assignment like `v[i] += f().await`, if both sides are numbers. For numbers rustc
+/// evaluates the left side after the right side; for an operator of a trait, before it.
 ///
 /// ```compile_fail,E0277
 /// # use finespun::prelude::*;
@@ -39,7 +39,7 @@ pub fn numbers<'a, L: Number, R: Number>(left: &'a mut L, _: &R) -> &'a mut L {
     left
 }
 
-/// A type whose operators are the language's own.
+/// A type whose operators are built into the language.
 #[diagnostic::on_unimplemented(
     message = "an assignment such as `v[i] += f().await` is compiled for numbers only",
     label = "this is no number, as far as is known here",

@@ -1,11 +1,11 @@
-//! Which task a panic came from.
+//! The attribution of panics to tasks.
 //!
-//! Nothing of this is on the path of a call that does not panic. Generated code keeps a [`Note`] while it runs what
-//! its author wrote, and forgets it on every way out and while another task runs that keeps one of its own. A panic
-//! drops it, in a landing pad, and that is when the task is noted, for this thread: the first to be unwound stays.
-//! Whatever catches a panic of task code takes the note and packs it with the payload ([`pack`]).
-//! From there on the payload travels as any other, from frame to frame and from worker to worker; who hands it to
-//! the program unpacks it ([`open`]).
+//! A call that does not panic executes none of this. Generated code keeps a [`Note`] while it runs the author's code,
+//! and forgets the note on every regular exit and while it calls a task that keeps one of its own. A panic drops the
+//! note in a landing pad, which records the task for this thread: the first task to be unwound stays recorded. Code
+//! that catches a panic of task code takes the record and packs it with the payload ([`pack`]). From then on the
+//! payload travels like any other, between frames and between workers. Before it reaches the program, [`open`] unpacks
+//! it.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,7 +18,7 @@ use std::task::{Context as StdContext, Poll};
 use super::frame::Payload;
 use super::outcome::Outcome;
 
-/// A task, as its author knows it: its name, and where it is defined.
+/// A task as its author knows it: its name, and the place of its definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     pub(crate) name: &'static str,
@@ -26,41 +26,41 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The task `name`, defined where this is called.
+    /// Creates the origin of the task `name`, defined where this is called.
     #[track_caller]
     pub const fn here(name: &'static str) -> Origin {
         Origin { name, place: Location::caller() }
     }
 }
 
-/// What offsets within the program are counted from.
+/// The address from which [`Origin::offset`] counts.
 static ANCHOR: u8 = 0;
 
 impl Origin {
-    /// Where it is in the program: the same in every process of it.
+    /// Returns the origin's offset within the program, which is the same in all processes of the program.
     pub(crate) fn offset(&'static self) -> isize {
         std::ptr::from_ref(self).expose_provenance().wrapping_sub((&raw const ANCHOR).addr()).cast_signed()
     }
 
-    /// The one that is there.
+    /// Returns the origin at an offset.
     ///
     /// # Safety
-    /// This program's [`offset`](Origin::offset) has given the number.
+    /// [`offset`](Origin::offset) returned the number, in some process of this program.
     pub(crate) unsafe fn at(offset: isize) -> &'static Origin {
         let address = (&raw const ANCHOR).addr().wrapping_add_signed(offset);
-        // SAFETY: by the caller's word.
+        // SAFETY: the caller guarantees that `offset` returned the number, so a static `Origin` is at this address.
         unsafe { &*std::ptr::with_exposed_provenance::<Origin>(address) }
     }
 }
 
-/// A task's own type, which says who it is.
+/// The type of a task, which names the task's origin.
 pub trait Named {
-    /// Who it is.
+    /// The task's origin.
     const ORIGIN: &'static Origin;
 }
 
 thread_local! {
-    /// The task that is being unwound, the innermost of those that were.
+    /// The innermost task that the current panic has unwound on this thread.
     static NOTED: Cell<Option<&'static Origin>> = const { Cell::new(None) };
 }
 
@@ -72,8 +72,8 @@ fn note(origin: &'static Origin) {
     }
 }
 
-/// A frame is about to run: forgets a note that nobody took, since the program itself caught the panic of a closure.
-/// Only debug builds have such notes.
+/// Clears a note that was not taken, before a frame runs: the program itself caught the panic of a closure. Only debug
+/// builds leave such notes.
 #[inline]
 pub(crate) fn forget() {
     if cfg!(debug_assertions) {
@@ -81,31 +81,31 @@ pub(crate) fn forget() {
     }
 }
 
-/// Notes the task `N` if it is dropped, which only unwinding does.
+/// A guard that records the task `N` when it is dropped, which only unwinding does.
 pub struct Note<N: Named>(PhantomData<fn() -> N>);
 
 impl<N: Named> Note<N> {
-    /// What follows is the task's own code.
+    /// Begins a stretch of the task's own code.
     #[inline(always)]
     #[allow(clippy::new_without_default, reason = "a default would be dropped")]
     pub fn new() -> Note<N> {
         Note(PhantomData)
     }
 
-    /// What follows is not.
+    /// Ends the stretch: the following code is not the task's own.
     #[inline(always)]
     pub fn end(self) {
         std::mem::forget(self);
     }
 
-    /// The task has ended with `value`.
+    /// Ends the stretch, and returns `value` as the call's outcome.
     ///
     /// # Safety
     /// As [`Outcome::done`].
     #[inline(always)]
     pub unsafe fn done<T, S>(self, value: T) -> Outcome<T, S> {
         self.end();
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees the conditions of `Outcome::done`.
         unsafe { Outcome::done(value) }
     }
 }
@@ -124,7 +124,7 @@ pub struct Noted<N, F> {
 }
 
 impl<N: Named, F: Future> Noted<N, F> {
-    /// Nothing but the body, in memory.
+    /// Wraps the body, at no cost in memory.
     #[inline(always)]
     pub fn new(body: F) -> Noted<N, F> {
         Noted { body, task: PhantomData }
@@ -136,7 +136,7 @@ impl<N: Named, F: Future> Future for Noted<N, F> {
 
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<F::Output> {
-        // SAFETY: the body is pinned with `self`, which has no other way to it.
+        // SAFETY: the body is pinned with `self`, whose methods do not move it.
         let body = unsafe { self.map_unchecked_mut(|this| &mut this.body) };
         let note = Note::<N>::new();
         let polled = body.poll(std);
@@ -145,13 +145,13 @@ impl<N: Named, F: Future> Future for Noted<N, F> {
     }
 }
 
-/// The payload of a panic, and the task that it came from.
+/// A panic's payload, and the task that the panic came from.
 struct Traced {
     origin: &'static Origin,
     payload: Payload,
 }
 
-/// The payload of a panic of task code, which has just been caught, packed with the task that it came from.
+/// Packs the payload of a panic of task code, just caught, with the task that the panic came from.
 #[cold]
 #[inline(never)]
 pub(crate) fn pack(payload: Box<dyn Any + Send>) -> Payload {
@@ -162,17 +162,17 @@ pub(crate) fn pack(payload: Box<dyn Any + Send>) -> Payload {
     }
 }
 
-/// A payload that comes from the task of `origin`.
+/// Packs a payload with the task of `origin`.
 pub(crate) fn traced(payload: Payload, origin: &'static Origin) -> Payload {
     Payload::new(Traced { origin, payload })
 }
 
-/// The task that a packed payload came from.
+/// Returns the task that a packed payload came from.
 pub(crate) fn origin_of(payload: &Payload) -> Option<&'static Origin> {
     payload.downcast_ref::<Traced>().map(|traced| traced.origin)
 }
 
-/// The payload as it was thrown, and the task that it came from, if that is known.
+/// Returns the payload as it was thrown, and the task that it came from if that is known.
 pub(crate) fn open(payload: Payload) -> (Payload, Option<&'static Origin>) {
     match payload.downcast::<Traced>() {
         Ok(traced) => (traced.payload, Some(traced.origin)),

@@ -1,4 +1,4 @@
-//! What a call on the stack returns: a value, or the frame of a task that was suspended.
+//! The result of a call on the stack: a value, or the frame of a suspended task.
 
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -7,10 +7,10 @@ use std::ptr::{self, NonNull};
 use super::call::{Task, cancelled};
 use super::frame::{self, FrameRef};
 
-/// What a stack function returns.
+/// The return type of a stack function.
 ///
-/// A plain pair: for a value of one word it travels in two registers, whatever the word is. The value is there
-/// exactly when the frame is not. `S`, the schemas of the callees, is nothing at run time.
+/// A plain pair: with a value of one word it is returned in two registers, whatever the word's type. The value is
+/// present exactly when the frame is not. `S`, the schemas of the callees, does not exist at run time.
 #[must_use]
 #[repr(C)]
 pub struct Outcome<T, S = ()> {
@@ -20,7 +20,7 @@ pub struct Outcome<T, S = ()> {
 }
 
 impl<T, S> Outcome<T, S> {
-    /// The call has ended with `value`.
+    /// Creates the outcome of a call that has ended with `value`.
     ///
     /// # Safety
     /// Only the call protocol of generated code may use it.
@@ -29,33 +29,34 @@ impl<T, S> Outcome<T, S> {
         Outcome { frame: None, value: MaybeUninit::new(value), schema: PhantomData }
     }
 
-    /// The call was suspended; `frame` delivers a `T`, and this is its only owner.
+    /// Creates the outcome of a suspended call; `frame` delivers a `T`, and the outcome is its only owner.
     #[inline(always)]
     pub(crate) fn suspended(frame: FrameRef) -> Self {
         Outcome { frame: Some(frame), value: MaybeUninit::uninit(), schema: PhantomData }
     }
 
-    /// The same, of a call that cannot have been suspended.
+    /// Converts the outcome of a call that cannot have been suspended into one without a frame.
     ///
     /// # Safety
-    /// It has not been.
+    /// The call has not been suspended.
     #[inline(always)]
     pub(crate) unsafe fn ended(self) -> Self {
         Outcome { frame: None, ..self }
     }
 
-    /// The same, whatever the callees are.
+    /// Changes the schemas of the callees, which affect only the type.
     #[inline(always)]
     pub fn with_schema<S2>(self) -> Outcome<T, S2> {
-        // SAFETY: `S` is no part of the layout, and nothing is dropped. As a whole, so that LLVM need not copy it.
+        // SAFETY: `S` is not part of the layout, and nothing is dropped. Read as a whole, so that LLVM need not copy
+        // it.
         unsafe { (&raw const self).cast::<Outcome<T, S2>>().read() }
     }
 
-    /// The same, with a frame of which the optimizer knows nothing.
+    /// Returns the same outcome, with a frame pointer that is opaque to the optimizer.
     #[inline(always)]
     pub(crate) fn opaque(self) -> Self {
         let mut frame = self.frame.map_or(ptr::null_mut(), NonNull::as_ptr);
-        // SAFETY: no instruction; the register stays as it is.
+        // SAFETY: the assembly contains no instruction; the register stays unchanged.
         #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
         #[allow(clippy::pointers_in_nomem_asm_block, reason = "the pointer is not followed")]
         unsafe {
@@ -67,7 +68,7 @@ impl<T, S> Outcome<T, S> {
     #[inline(always)]
     pub(crate) fn open<Tk: Task<Output = T>>(self) -> Result<T, Child<Tk>> {
         match self.frame {
-            // SAFETY: without a frame there is a value.
+            // SAFETY: without a frame, the outcome holds a value.
             None => Ok(unsafe { self.value.assume_init() }),
             Some(frame) => Err(Child { frame, task: PhantomData }),
         }
@@ -85,36 +86,36 @@ impl<Tk: Task> Called<Tk> {
         Called(outcome)
     }
 
-    /// Whether the callee was suspended.
+    /// Returns whether the callee was suspended.
     #[inline(always)]
     pub fn suspended(&self) -> bool {
         self.0.frame.is_some()
     }
 
-    /// The suspended callee.
+    /// Returns the suspended callee.
     ///
     /// # Safety
-    /// It must have been suspended.
+    /// The callee must have been suspended.
     #[inline(always)]
     pub unsafe fn child(self) -> Child<Tk> {
         match self.0.frame {
             Some(frame) => Child { frame, task: PhantomData },
-            // SAFETY: by the caller's word.
+            // SAFETY: the caller guarantees that the callee was suspended, so this is not reached.
             None => unsafe { std::hint::unreachable_unchecked() },
         }
     }
 
-    /// The callee's value.
+    /// Returns the callee's value.
     ///
     /// # Safety
-    /// It must not have been suspended.
+    /// The callee must not have been suspended.
     #[inline(always)]
     pub unsafe fn value(self) -> Tk::Output {
-        // SAFETY: by the caller's word; without a frame there is a value.
+        // SAFETY: the caller guarantees that the callee was not suspended; without a frame, the outcome holds a value.
         unsafe { self.0.value.assume_init() }
     }
 
-    /// The outcome itself, for the caller's caller: forwarding of a tail await.
+    /// Returns the outcome itself, for the caller's caller: forwarding of a tail await.
     ///
     /// # Safety
     /// The task borrows nothing that ends with the function that returns this.
@@ -123,26 +124,26 @@ impl<Tk: Task> Called<Tk> {
         self.0.with_schema()
     }
 
-    /// Either of them.
+    /// Returns the value, or the suspended callee.
     #[inline(always)]
     pub fn open(self) -> Result<Tk::Output, Child<Tk>> {
         self.0.open()
     }
 }
 
-/// A suspended callee: the only owner of its frame, typed by the task, so that what the task borrows stays borrowed
-/// while the frame lives.
+/// A suspended callee: the only owner of its frame, typed by the task, so that the task's borrows last while the frame
+/// lives.
 ///
-/// Neither the type nor its `Send` asks that `Tk` be a task: inside an `async` body such a question would be asked
-/// for every lifetime, which a closure that takes one cannot answer.
+/// Neither the type nor its `Send` impl requires `Tk` to be a task. Inside an `async` body rustc would have to prove
+/// this bound for every lifetime, which fails for a closure that takes one.
 #[must_use]
 pub struct Child<Tk> {
     frame: FrameRef,
     task: PhantomData<Tk>,
 }
 
-// SAFETY: a frame may be waited for and taken on any worker: the captured state of a floating task is `Send`, which
-// the compiler checks where it captures, and so is its result.
+// SAFETY: any worker may wait for and take a frame: the captured state of a floating task is `Send`, which the compiler
+// checks where it captures, and so is its result.
 unsafe impl<Tk> Send for Child<Tk> {}
 
 impl<Tk: Task> Child<Tk> {
@@ -154,14 +155,14 @@ impl<Tk: Task> Child<Tk> {
         self.frame
     }
 
-    /// Whether there is nothing to wait for: the child has ended, or cancellation has parted it from its waiter.
+    /// Returns whether the wait is over: the child has ended, or cancellation has removed its waiter.
     #[inline]
     pub(crate) fn ended(&self) -> bool {
-        // SAFETY: owned, hence live.
+        // SAFETY: this owns the frame, which is therefore live.
         unsafe { has_ended(self.frame) }
     }
 
-    /// Hands the frame to the caller's caller: forwarding of a tail await.
+    /// Returns the frame to the caller's caller: forwarding of a tail await.
     ///
     /// # Safety
     /// The task borrows nothing that ends with the function that returns this.
@@ -175,21 +176,21 @@ impl<Tk: Task> Child<Tk> {
         ManuallyDrop::new(self).frame
     }
 
-    /// Nobody will wait for it: it is a leaf, of which somebody else has the continuation.
+    /// Gives up the child, a leaf whose continuation is held elsewhere: the leaf will have no waiter.
     pub(crate) fn unwaited(self) {
         let leaf = self.into_frame();
-        // SAFETY: owned, and given up.
+        // SAFETY: this owns the leaf as a child, and gives it up.
         unsafe { super::suspend::unwaited(leaf) };
     }
 
-    /// Takes the result of an ended child: its value, or a resumed panic.
+    /// Takes the result of an ended child: its value, its panic, or that it was cancelled.
     pub(crate) fn deliver(self) -> frame::Delivered<Tk::Output> {
         debug_assert!(self.ended());
-        // SAFETY: the child has ended, as every caller has checked, and this was its only owner.
+        // SAFETY: every caller has checked that the child has ended; this was its only owner, and gives it up.
         unsafe { take(self.into_frame()) }
     }
 
-    /// The value of an ended child, or its panic, resumed.
+    /// Takes the value of an ended child, or resumes its panic.
     pub(crate) fn value(self) -> Tk::Output {
         debug_assert!(self.ended());
         // SAFETY: as in `deliver`.
@@ -197,36 +198,37 @@ impl<Tk: Task> Child<Tk> {
     }
 }
 
-/// [`Child::ended`]. These are functions of a frame and a result's type, for they would be compiled for each task otherwise.
+/// Implements [`Child::ended`]. This and the next functions are generic in the result at most: they would be compiled
+/// for each task otherwise.
 ///
 /// # Safety
 /// `frame` is live.
 #[inline]
 unsafe fn has_ended(frame: FrameRef) -> bool {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller guarantees that `frame` is live.
     let slot = &unsafe { frame.as_ref() }.slot;
     slot.status().is_some() || slot.is_parted()
 }
 
-/// [`Child::deliver`].
+/// Implements [`Child::deliver`].
 ///
 /// # Safety
-/// `frame` is of an ended child that delivers a `T`; the caller owns it, and does not use it afterwards.
+/// `frame` is the frame of an ended child that delivers a `T`; the caller owns it, and does not use it afterwards.
 unsafe fn take<T>(frame: FrameRef) -> frame::Delivered<T> {
-    // SAFETY: owned, hence live.
+    // SAFETY: the caller owns the frame, which is therefore live.
     if unsafe { frame.as_ref() }.slot.leave_parted() {
         return frame::Delivered::Cancelled;
     }
-    // SAFETY: ended and owned, by the caller's word.
+    // SAFETY: the caller guarantees that the child has ended and delivers a `T`, and that it owns the frame.
     unsafe { frame::take(frame) }
 }
 
-/// [`Child::value`].
+/// Implements [`Child::value`].
 ///
 /// # Safety
-/// As [`take`].
+/// As for [`take`].
 unsafe fn value_of<T>(frame: FrameRef) -> T {
-    // SAFETY: passed on.
+    // SAFETY: the caller guarantees that the child has ended and delivers a `T`, and that it gives up the frame.
     match unsafe { take(frame) } {
         frame::Delivered::Value(value) => value,
         frame::Delivered::Panic(payload) => payload.resume(),
@@ -236,30 +238,30 @@ unsafe fn value_of<T>(frame: FrameRef) -> T {
 
 impl<Tk> Drop for Child<Tk> {
     fn drop(&mut self) {
-        // SAFETY: owned, and given up.
+        // SAFETY: this owns the frame, and gives it up.
         unsafe { drop_child(self.frame) };
     }
 }
 
-/// Destroys a child that has ended, or has been parted from its waiter; aborts the process if it has not. Not generic: it is in
-/// the cleanup of all code that awaits.
+/// Destroys a child that has ended, or that cancellation has orphaned; aborts the process otherwise. Not generic: it is
+/// part of the cleanup of all code that awaits.
 ///
 /// # Safety
 /// The caller owns the frame, and does not use it afterwards.
 unsafe fn drop_child(frame: FrameRef) {
-    // SAFETY: owned, hence live.
+    // SAFETY: the caller owns the frame, which is therefore live.
     let header = unsafe { frame.as_ref() };
     if header.slot.leave_parted() {
         return;
     }
     if header.slot.status().is_none() {
-        // A frame that waits is never dropped before its children have ended: a waiter outlives what may borrow from it. To go
-        // on would free storage that a running task borrows.
+        // A waiting frame is never dropped before its children have ended: a waiter outlives the children that may
+        // borrow from it. To continue would free storage that a running task borrows.
         eprintln!("finespun: a frame was dropped before its child `{}` had ended", (header.vtable.name)());
         std::process::abort();
     }
-    // SAFETY: ended and owned; by then the result is gone.
+    // SAFETY: the child has ended, and the caller owns the frame; the result is destroyed before this is dropped.
     let _free = unsafe { frame::Free::new(frame) };
-    // SAFETY: as above.
+    // SAFETY: the child has ended, and the caller owns the frame; the result has not been taken.
     unsafe { frame::drop_result(frame) };
 }

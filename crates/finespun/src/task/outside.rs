@@ -1,4 +1,4 @@
-//! Saying that something outside the tasks is at work.
+//! Declaring activity outside the tasks to deadlock detection.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::context::try_cx;
 use super::teams::Externals;
 
-/// Declares that code outside the tasks may end what tasks of this runtime wait for. As long as the returned value lives, on
-/// whatever thread, no run of the runtime is reported as deadlocked.
+/// Declares that code outside the tasks may end waits of this runtime's tasks. While the returned value lives, on any
+/// thread, no run of the runtime is reported as deadlocked.
 ///
-/// For what the library cannot see: a lock's guard that a task has passed on to a plain thread, or a semaphore whose permits
-/// a plain thread will add. A continuation has its own way to say so ([`Continuation::external`]), and `foreign` and
-/// `blocking` need none. From outside a task: [`Runtime::outside`].
+/// For events that the library cannot see: a task passed a lock's guard on to a plain thread, or a plain thread will
+/// release permits of a semaphore. A continuation has its own method for this ([`Continuation::external`]), and
+/// `foreign` and `blocking` need none. Outside a task, use [`Runtime::outside`].
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -33,7 +33,7 @@ use super::teams::Externals;
 /// ```
 ///
 /// # Panics
-/// Outside a task.
+/// Panics outside a task.
 ///
 /// *Cost*: two atomic operations.
 ///
@@ -44,7 +44,7 @@ pub fn outside() -> Outside {
     Outside::new(cx.external())
 }
 
-/// Something outside the tasks is at work: see [`outside`].
+/// A declaration of activity outside the tasks: see [`outside`].
 #[must_use = "deadlocks are reported again when this is dropped"]
 pub struct Outside(Arc<Externals>);
 

@@ -1,4 +1,4 @@
-//! What a panic carries, between the place that catches it and the place that shows it to the program.
+//! Panic payloads, from the catching of a panic to its delivery to the program.
 
 use std::any::Any;
 use std::fmt;
@@ -8,36 +8,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The payload of a panic that the library has caught.
 ///
-/// Its destructor is the program's, and may panic in turn. A payload is mostly dropped where another panic is under way: the
-/// second panic of a join, what a cancelled run has left. There a panic would abort the process. So dropping a `Payload` never
-/// panics, wherever it lies: in a frame, in an error, in a kept result.
+/// The payload's destructor is user code and may panic in turn. A payload is usually dropped during another panic: the
+/// second panic of a join, or a panic left by a cancelled run. A panic of the destructor would then abort the process.
+/// So dropping a `Payload` never panics, wherever it is stored: in a frame, in an error, in a kept result.
 #[repr(transparent)]
 pub struct Payload(ManuallyDrop<Box<dyn Any + Send>>);
 
 impl Payload {
-    /// What [`catch_unwind`] has given.
+    /// Wraps the payload that [`catch_unwind`] returned.
     pub(crate) fn caught(payload: Box<dyn Any + Send>) -> Payload {
         Payload(ManuallyDrop::new(payload))
     }
 
-    /// A payload of the library's own.
+    /// Creates a payload of the library's own.
     pub(crate) fn new<T: Send + 'static>(payload: T) -> Payload {
         Payload::caught(Box::new(payload))
     }
 
-    /// What the panic carries, for the program.
+    /// Returns the original payload, for the program.
     pub(crate) fn into_box(self) -> Box<dyn Any + Send> {
         let mut payload = ManuallyDrop::new(self);
-        // SAFETY: `self` is not used again, nor dropped.
+        // SAFETY: `self` is neither used again nor dropped.
         unsafe { ManuallyDrop::take(&mut payload.0) }
     }
 
-    /// Goes on with the panic.
+    /// Resumes the panic.
     pub(crate) fn resume(self) -> ! {
         resume_unwind(self.into_box())
     }
 
-    /// The payload as a `T`, if it is one.
+    /// Returns the payload as a `T`, if it is one.
     pub(crate) fn downcast<T: 'static>(self) -> Result<Box<T>, Payload> {
         self.into_box().downcast().map_err(Payload::caught)
     }
@@ -50,21 +50,21 @@ impl Deref for Payload {
     }
 }
 
-/// Drops what [`catch_unwind`] has given and nobody will see.
+/// Drops an unwanted payload that [`catch_unwind`] returned.
 pub(crate) fn discard(payload: Box<dyn Any + Send>) {
     drop(Payload::caught(payload));
 }
 
 impl Drop for Payload {
-    /// The work is never done in place: the cleanup of all code that keeps a payload stays small. By value, so that the payload
-    /// need not lie in memory there.
+    /// Calls an outlined function, which keeps the cleanup of all code that holds a payload small. Passes the payload
+    /// by value, so that the caller need not keep it in memory.
     #[inline(always)]
     fn drop(&mut self) {
         #[cold]
         #[inline(never)]
         fn end(payload: Box<dyn Any + Send>) {
             if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-                // It may go on like this.
+                // The new payload's destructor may panic as well.
                 mem::forget(again);
             }
         }

@@ -1,23 +1,23 @@
-//! Where frames come from: per-worker free lists by size class, and a return path for frames freed elsewhere.
+//! Memory for frames: per-worker free lists by size class, and a return path for frames freed by other threads.
 //!
 //! A pool carves blocks of one size class from *pages* of 64 KiB, aligned to their size, so that a block's address
 //! leads to its page's header and from there to the pool that owns it. The owner allocates and frees without atomic
-//! operations; another thread gives a block back by pushing it on the owner's *returned* stack, which the owner takes
-//! whole when a free list runs dry. The protocol stands in [`returned`].
+//! operations. Another thread returns a block by pushing it on the owner's *returned* stack, which the owner takes
+//! whole when a free list runs dry. [`returned`] describes the protocol.
 //!
 //! ```text
 //!   owner:   free list[class] --pop--> block --push--> free list[class]
 //!   others:  block --push--> returned --take all--> free lists of the owner
 //! ```
 //!
-//! Pools are never destroyed: a worker that ends gives its pool to the next one that starts, in any runtime. So a waker or
-//! continuation may outlive its runtime: the leaf that it holds is a block that is in use until the last side has let it go
-//! ([`claim`](super::suspend)), and a block in use keeps its page, its class and its pool. Blocks above [`MAX_POOLED`] bytes come
-//! from the system's allocator.
+//! Pools are never destroyed: a worker that ends gives its pool to the next one that starts, in any runtime. So a waker
+//! or continuation may outlive its runtime: its leaf is a block that stays in use until both sides have released it
+//! ([`claim`](super::suspend)), and a block in use keeps its page, its class and its pool. Blocks above [`MAX_POOLED`]
+//! bytes come from the system's allocator.
 //!
-//! Pages and large blocks are counted ([`budget`](super::budget)). When memory is tight, the owner *reclaims* the pages of which
-//! all blocks that have been carved are in its free lists: they go to a list of the process, and serve any class of any pool
-//! again.
+//! Pages and large blocks are counted ([`budget`](super::budget)). When memory is tight, the owner *reclaims* each page
+//! whose carved blocks are all in its free lists: the page moves to a process-wide list, from which any pool takes
+//! pages for any class.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -39,23 +39,23 @@ pub(crate) use reclaim::reclaim_idle;
 use reclaim::spare_page;
 use returned::{Returned, Table};
 
-/// Blocks are multiples of this many bytes, and aligned to it.
+/// The block granularity in bytes: a block's size and alignment are multiples of this.
 const GRAIN: usize = 16;
-/// The largest pooled block.
+/// The size of the largest pooled block.
 pub(crate) const MAX_POOLED: usize = 1024;
 const CLASSES: usize = MAX_POOLED / GRAIN;
 const PAGE: usize = 64 * 1024;
 const PAGE_HEADER: usize = 64;
-/// What a pool that has twice as much takes from the system at once: a large page where the system has them. A million
-/// tasks that wait touch 96 MB; most of the time to make them would go into 24,000 page faults.
+/// The bytes that a pool of at least twice this size takes from the system at once: a large page where the system has
+/// them. A million waiting tasks touch 96 MB; most of the time to create them would be spent on 24,000 page faults.
 const REGION: usize = 2 << 20;
 
 /// The size class of a block, or the layout of a large one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Class {
-    /// `(index + 1) * GRAIN` bytes.
+    /// A pooled block of `(index + 1) * GRAIN` bytes.
     Pooled(u8),
-    /// From the system's allocator.
+    /// A block from the system's allocator.
     Large(Layout),
 }
 
@@ -72,7 +72,7 @@ impl Class {
         Class::Large(layout)
     }
 
-    /// The bytes that a block of this class takes.
+    /// Returns the size in bytes of a block of this class.
     pub(crate) const fn bytes(self) -> usize {
         match self {
             Class::Pooled(index) => (index as usize + 1) * GRAIN,
@@ -83,11 +83,11 @@ impl Class {
 
 /// A free block.
 ///
-/// Slot word, claim and run of the frame that it was stay as they were, for a sweep that comes too late.
+/// Slot word, claim and run of its former frame keep their values, for a late sweep.
 #[repr(C)]
 struct Block {
     _slot: usize,
-    /// Over the table of a frame: null marks a free block for [`Pool::walk`].
+    /// Overlays a frame's table pointer: null marks a free block for [`Pool::walk`].
     table: Table,
     _claim_and_run: u64,
     next: *mut Block,
@@ -108,12 +108,12 @@ impl returned::Block for Block {
     }
 
     unsafe fn set_next(block: NonNull<Block>, next: *mut Block) {
-        // SAFETY: the caller's block.
+        // SAFETY: the caller guarantees that the block is free and its own.
         unsafe { (*block.as_ptr()).next = next };
     }
 
     unsafe fn next(block: NonNull<Block>) -> *mut Block {
-        // SAFETY: the caller's block.
+        // SAFETY: the caller guarantees that the block is free and its own.
         unsafe { (*block.as_ptr()).next }
     }
 }
@@ -124,39 +124,40 @@ struct PageHeader {
     class: u8,
     /// The pool's [term](Pool::term) when the page was charged; zero if it was charged to the process alone.
     term: u32,
-    /// While pages are reclaimed: how many blocks are in the free lists, or [`WHOLE`]. The owner's; others read the first two
-    /// fields only.
+    /// During a reclamation: the number of the page's blocks in the free lists, or [`WHOLE`](reclaim). Only the owner
+    /// uses this field; other threads read only the first two.
     free: Cell<u32>,
 }
 
-/// The header of a page.
+/// Returns the header of a page.
 ///
 /// # Safety
-/// A page of some pool, which stays that meanwhile.
+/// `page` is a page of some pool, and stays so during `'a`.
 unsafe fn header<'a>(page: NonNull<u8>) -> &'a PageHeader {
     // SAFETY: the caller guarantees that the page has a header.
     unsafe { page.cast().as_ref() }
 }
 
 thread_local! {
-    /// The returned stack of the pool that this thread owns, to tell own blocks from others.
+    /// The pool that this thread owns: `free` compares it with a block's owner.
     static OWN: Cell<*const Pool> = const { Cell::new(ptr::null()) };
 }
 
-/// One worker's frames.
+/// The frame memory of one worker.
 pub(crate) struct Pool {
     free: [Cell<*mut Block>; CLASSES],
-    /// The rest of the newest page of a class, not yet carved: (next, end).
+    /// The uncarved rest of the newest page of each class: (next, end).
     fresh: [Cell<(*mut u8, *mut u8)>; CLASSES],
     returned: &'static Returned<Block>,
     pages: UnsafeCell<Vec<NonNull<u8>>>,
     /// Memory for further pages: (next, end).
     spare: Cell<(*mut u8, *mut u8)>,
-    /// What pages are charged to.
+    /// The budget that pages are charged to.
     budget: RefCell<Option<Arc<Budget>>>,
-    /// Which of the pool's budgets that is, counted from 1 on: pages that were charged to an earlier one are not credited to it.
+    /// The number of that budget among the pool's budgets, counted from 1. Pages charged to an earlier budget are not
+    /// credited to this one.
     term: Cell<u32>,
-    /// The budget's epoch at which pages have last been reclaimed.
+    /// The budget's epoch at the last reclamation.
     epoch: Cell<u32>,
 }
 
@@ -168,7 +169,7 @@ unsafe impl Send for Pool {}
 static IDLE: ProcessMutex<Vec<Box<Pool>>> = ProcessMutex::new(Vec::new());
 
 impl Pool {
-    /// An idle pool, or a new one.
+    /// Returns an idle pool, or a new one.
     pub(crate) fn acquire() -> Box<Pool> {
         let idle = IDLE.lock().pop();
         idle.unwrap_or_else(|| Box::new(Pool::new()))
@@ -187,7 +188,7 @@ impl Pool {
         }
     }
 
-    /// Gives the pool to the next worker that asks. A large one keeps the pages only that have live blocks.
+    /// Offers the pool to the next worker. A large pool keeps only the pages that have live blocks.
     pub(crate) fn release(self: Box<Pool>) {
         // SAFETY: the caller owns the pool.
         if unsafe { &*self.pages.get() }.len() * PAGE > 2 * REGION {
@@ -197,14 +198,15 @@ impl Pool {
         IDLE.lock().push(self);
     }
 
-    /// From now on pages are charged to that budget.
+    /// Charges pages to `budget` from now on.
     pub(crate) fn set_budget(&self, budget: Arc<Budget>) {
         self.term.set(self.term.get() + 1);
         self.epoch.set(Budget::FIRST_EPOCH);
         *self.budget.borrow_mut() = Some(budget);
     }
 
-    /// Makes this thread the owner, so that frees on it take the short way; until `disown`.
+    /// Makes this thread the owner, so that it frees the pool's blocks without atomic operations, until
+    /// [`disown`](Pool::disown).
     pub(crate) fn own(&self) {
         OWN.set(self);
     }
@@ -214,7 +216,7 @@ impl Pool {
         OWN.set(ptr::null());
     }
 
-    /// Memory for one block.
+    /// Allocates memory for one block.
     #[inline]
     pub(crate) fn allocate(&self, class: Class) -> FrameRef {
         let Class::Pooled(index) = class else {
@@ -237,7 +239,7 @@ impl Pool {
         if self.collect() {
             let list = &self.free[usize::from(index)];
             if let Some(block) = NonNull::new(list.get()) {
-                // SAFETY: as in `allocate`.
+                // SAFETY: blocks in the free list are free and owned by this thread.
                 list.set(unsafe { block.as_ref() }.next);
                 return block.cast();
             }
@@ -246,7 +248,8 @@ impl Pool {
         let (mut next, mut end) = self.fresh[usize::from(index)].get();
         if (end.addr() - next.addr()) < size {
             next = self.new_page(index);
-            // SAFETY: one past the end of the page, whose header is `PAGE_HEADER` bytes before `next`.
+            // SAFETY: the result is one past the end of the page, whose header takes the `PAGE_HEADER` bytes before
+            // `next`.
             end = unsafe { next.add(PAGE - PAGE_HEADER) };
         }
         // SAFETY: `size` bytes are left before `end`.
@@ -265,17 +268,17 @@ impl Pool {
             None => self.take_page(),
         };
         let header = PageHeader { owner: self.returned, class: index, term, free: Cell::new(0) };
-        // SAFETY: fresh memory, aligned and large enough.
+        // SAFETY: the page is fresh memory, aligned and large enough for a header.
         unsafe { page.cast::<PageHeader>().write(header) };
         if let Some(page) = NonNull::new(page) {
-            // SAFETY: only the owner touches the list.
+            // SAFETY: only the owner uses the list.
             unsafe { (*self.pages.get()).push(page) };
         }
-        // SAFETY: within the page.
+        // SAFETY: the header is smaller than the page, so the result is within the page.
         unsafe { page.add(PAGE_HEADER) }
     }
 
-    /// Counts a page, and reclaims others if memory is tight; in which term it has been charged.
+    /// Charges a page, and starts a reclamation if memory is tight. Returns the term in which the page was charged.
     fn count_page(&self, index: u8) -> u32 {
         let Some(budget) = self.budget.borrow().clone() else {
             budget::charge_process(PAGE);
@@ -283,7 +286,7 @@ impl Pool {
         };
         let room = budget.charge(PAGE);
         if let Some(cx) = try_cx() {
-            // What handles a message is no frame: the frames that it has made say what it calls.
+            // A message handler runs outside any frame; the frame that was carved last names the task that it calls.
             let body = Some(cx.current_body()).filter(|body| !body.is_empty());
             budget.note(cx.run(), body.or_else(|| self.last_body(index)).unwrap_or_default());
         }
@@ -291,21 +294,21 @@ impl Pool {
         self.term.get()
     }
 
-    /// The name of the body's type of the last block that was carved, if its frame is live.
+    /// Returns the name of the body type of the last carved block, if its frame is live.
     fn last_body(&self, index: u8) -> Option<&'static str> {
         let (next, _) = self.fresh[usize::from(index)].get();
         if next.is_null() {
             return None;
         }
-        // SAFETY: blocks have been carved up to there, as a page begins with one; this thread owns them.
+        // SAFETY: blocks have been carved up to `next`, as each page begins with one; this thread owns them.
         let block = unsafe { next.sub(Class::Pooled(index).bytes()) }.cast::<Block>();
-        // SAFETY: as in `walk`.
+        // SAFETY: every carved block has a table word, which other threads write only by `mark_free`.
         unsafe { &(*block).table }.get().map(|table| (table.name)())
     }
 
-    /// How many blocks of a page of this pool have been carved.
+    /// Returns the number of carved blocks in a page of this pool.
     fn carved(&self, page: NonNull<u8>) -> usize {
-        // SAFETY: a page of this pool.
+        // SAFETY: the page belongs to this pool, and stays so during the call.
         let index = unsafe { header(page) }.class;
         let (next, _) = self.fresh[usize::from(index)].get();
         let (start, next) = (page.addr().get(), next.addr());
@@ -322,11 +325,11 @@ impl Pool {
         }
     }
 
-    /// Memory for a page: one by one while the pool is small, then many at a time.
+    /// Takes memory for a page: one page at a time while the pool is small, then [`REGION`] bytes at once.
     fn take_page(&self) -> *mut u8 {
         let (mut next, mut end) = self.spare.get();
         if next == end {
-            // SAFETY: only the owner touches the list.
+            // SAFETY: only the owner uses the list.
             let many = unsafe { &*self.pages.get() }.len() * PAGE >= 2 * REGION;
             let bytes = if many { REGION } else { PAGE };
             let Ok(layout) = Layout::from_size_align(bytes, bytes) else { unreachable!("both are powers of two") };
@@ -337,33 +340,34 @@ impl Pool {
             }
             #[cfg(target_os = "linux")]
             if many {
-                // SAFETY: our memory; its contents stay. If the system has no large pages, nothing is lost.
+                // SAFETY: the memory is the pool's own, and the advice keeps its contents. It has no effect without
+                // large pages.
                 unsafe { libc::madvise(next.cast(), bytes, libc::MADV_HUGEPAGE) };
             }
-            // SAFETY: one past the end.
+            // SAFETY: the result is one past the end of the allocation.
             end = unsafe { next.add(bytes) };
         }
-        // SAFETY: a page is left before `end`.
+        // SAFETY: at least one page is left before `end`.
         self.spare.set((unsafe { next.add(PAGE) }, end));
         next
     }
 
-    /// Calls `visit` with every block that is not free. A frame that another thread frees meanwhile may be among
-    /// them: its memory stays what it was until this pool's owner allocates again, or reclaims its pages.
+    /// Calls `visit` with every block that is not free. A block may be among them whose frame another thread is
+    /// freeing: its memory keeps its contents until this pool's owner allocates again or reclaims its pages.
     ///
-    /// For the owner, or for whoever keeps it from running.
+    /// For the owner, or for a caller that keeps the owner from running.
     ///
-    /// What `visit` may look at is the table that it is given (the frame's own may be cleared meanwhile), and slot,
-    /// claim and run, which freeing leaves as they were.
+    /// `visit` may use the table that it receives (the frame's own table word may be cleared during the call), and the
+    /// frame's slot, claim and run, which freeing leaves unchanged.
     pub(crate) fn walk(&self, mut visit: impl FnMut(FrameRef, &'static VTable)) {
-        // SAFETY: only the owner changes the list.
+        // SAFETY: only the owner changes the list, and the caller is the owner or keeps it from running.
         for &page in unsafe { &*self.pages.get() } {
-            // SAFETY: a page of this pool.
+            // SAFETY: the page belongs to this pool, and stays so during the call.
             let size = Class::Pooled(unsafe { header(page) }.class).bytes();
             for number in 0..self.carved(page) {
-                // SAFETY: within the page.
+                // SAFETY: the block is within the page.
                 let block = unsafe { page.add(PAGE_HEADER + number * size) }.cast::<Block>();
-                // SAFETY: every carved block has a table word, which others write only by `mark_free`.
+                // SAFETY: every carved block has a table word, which other threads write only by `mark_free`.
                 if let Some(table) = unsafe { &(*block.as_ptr()).table }.get() {
                     visit(block.cast(), table);
                 }
@@ -371,14 +375,14 @@ impl Pool {
         }
     }
 
-    /// Takes the blocks that others gave back; whether there were any.
+    /// Moves the blocks that other threads returned to the free lists. Returns whether there were any.
     fn collect(&self) -> bool {
         let mut next = self.returned.take_all();
         let any = next.is_some();
         while let Some(block) = next {
-            // SAFETY: the whole chain is ours.
+            // SAFETY: the owner has taken the whole chain, so its blocks are free, with their links set.
             next = NonNull::new(unsafe { returned::Block::next(block) });
-            // SAFETY: a pooled block lies in a page with a header.
+            // SAFETY: every pooled block is part of a page with a header.
             let index = unsafe { page_of(block).as_ref() }.class;
             self.put(block, index);
         }
@@ -387,7 +391,7 @@ impl Pool {
 
     fn put(&self, block: NonNull<Block>, index: u8) {
         let list = &self.free[usize::from(index)];
-        // SAFETY: the block is free and ours.
+        // SAFETY: the block is free, and this thread owns it.
         unsafe { (*block.as_ptr()).next = list.get() };
         list.set(block.as_ptr());
     }
@@ -397,7 +401,7 @@ fn page_of(block: NonNull<Block>) -> NonNull<PageHeader> {
     page_of_byte(block.as_ptr().cast())
 }
 
-/// The page that a byte of some block lies in.
+/// Returns the page that contains a byte of some block.
 fn page_of_byte(byte: *mut u8) -> NonNull<PageHeader> {
     let page = byte.map_addr(|address| address & !(PAGE - 1)).cast::<PageHeader>();
     match NonNull::new(page) {
@@ -406,7 +410,7 @@ fn page_of_byte(byte: *mut u8) -> NonNull<PageHeader> {
     }
 }
 
-/// The room in front of a large block, which says what it has been charged to.
+/// Returns the size of the prefix of a large block, which stores the budget it is charged to, and the layout of both.
 const fn large(layout: Layout) -> (usize, Layout) {
     let align = if layout.align() > GRAIN { layout.align() } else { GRAIN };
     match Layout::from_size_align(layout.size() + align, align) {
@@ -415,10 +419,10 @@ const fn large(layout: Layout) -> (usize, Layout) {
     }
 }
 
-/// Memory for a block of any size from the system, charged to that budget if there is one.
+/// Allocates a block of any size from the system, charged to `budget` if there is one.
 pub(crate) fn allocate_large(layout: Layout, budget: Option<Arc<Budget>>) -> FrameRef {
     let (front, whole) = large(layout);
-    // SAFETY: not empty.
+    // SAFETY: the layout is not empty.
     let memory = unsafe { alloc(whole) };
     let Some(memory) = NonNull::new(memory) else { handle_alloc_error(whole) };
     if let Some(budget) = &budget {
@@ -429,33 +433,36 @@ pub(crate) fn allocate_large(layout: Layout, budget: Option<Arc<Budget>>) -> Fra
         exceed(budget, room);
     }
     let charged = budget.map_or(ptr::null(), Arc::into_raw);
-    // SAFETY: `front` bytes are there for it, aligned; the block lies behind them.
+    // SAFETY: the allocation begins with `front` aligned bytes for the budget, followed by the block.
     unsafe {
         memory.cast().write(charged);
         memory.add(front).cast()
     }
 }
 
+/// Frees a large block and credits its budget.
+///
 /// # Safety
-/// The block came from [`allocate_large`] with this layout, and nobody uses it any more.
+/// The block came from [`allocate_large`] with this layout, and is not used any more.
 #[cold]
 #[inline(never)]
 unsafe fn free_large(block: NonNull<u8>, layout: Layout) {
     let (front, whole) = large(layout);
-    // SAFETY: the front of the block.
+    // SAFETY: `allocate_large` has put the block `front` bytes behind the start of its allocation.
     let memory = unsafe { block.sub(front) };
-    // SAFETY: written by `allocate_large`.
+    // SAFETY: `allocate_large` has written the pointer.
     let charged = unsafe { memory.cast::<*const Budget>().read() };
     if !charged.is_null() {
-        // SAFETY: from `Arc::into_raw`, once.
+        // SAFETY: the pointer is from `Arc::into_raw`, and is converted back once.
         let budget = unsafe { Arc::from_raw(charged) };
         budget.credit_large(whole.size());
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that `allocate_large` allocated the block with this layout, and that it is not used
+    // any more.
     unsafe { dealloc(memory.as_ptr(), whole) };
 }
 
-/// Says that memory is tight, or that there is too little.
+/// Reports that memory is tight or exceeded. Outside a worker it does nothing.
 #[cold]
 fn exceed(budget: &Budget, room: Room) {
     if let Some(cx) = try_cx() {
@@ -463,30 +470,32 @@ fn exceed(budget: &Budget, room: Room) {
     }
 }
 
-/// Gives a block back, from any thread.
+/// Frees a block, on any thread.
 ///
 /// # Safety
-/// The block came from a pool or `allocate_large` with this class, and nobody uses it any more.
+/// The block came from a pool or `allocate_large` with this class, and is not used any more.
 #[inline]
 pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
     match class {
         Class::Pooled(index) => {
             let block = block.cast::<Block>();
-            // SAFETY: a pooled block lies in a page with a header.
+            // SAFETY: every pooled block is part of a page with a header.
             let owner = unsafe { page_of(block).as_ref() }.owner;
             let own = OWN.get();
             // SAFETY: `OWN` is null or this thread's own pool, which lives as long as the thread owns it.
             match unsafe { own.as_ref() } {
                 Some(pool) if ptr::eq(pool.returned, owner) => {
-                    // SAFETY: the block is free and ours to mark.
+                    // SAFETY: the caller guarantees that the block is not used any more, so this thread may mark it.
                     unsafe { &(*block.as_ptr()).table }.mark_free();
                     pool.put(block, index);
                 }
-                // SAFETY: the caller guarantees that nobody uses the block any more; its page says that it is this pool's.
+                // SAFETY: the caller guarantees that the block is not used any more; its page names `owner` as its
+                // pool.
                 _ => unsafe { free_elsewhere(owner, block) },
             }
         }
-        // SAFETY: the caller guarantees that the block came from `allocate_large` with this layout, and is not used any more.
+        // SAFETY: the caller guarantees that `allocate_large` allocated the block with this layout, and that it is not
+        // used any more.
         Class::Large(layout) => unsafe { free_large(block, layout) },
     }
 }
@@ -494,6 +503,6 @@ pub(crate) unsafe fn free(block: NonNull<u8>, class: Class) {
 #[cold]
 #[inline(never)]
 unsafe fn free_elsewhere(owner: &'static Returned<Block>, block: NonNull<Block>) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the block belongs to the owner's pool and is not used any more.
     unsafe { owner.push(block) };
 }

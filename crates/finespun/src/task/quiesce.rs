@@ -1,4 +1,4 @@
-//! Waiting until a run has come to rest.
+//! Waiting until a run is quiescent.
 
 use std::panic::Location;
 
@@ -8,13 +8,14 @@ use super::frame::Place;
 use super::outcome::Outcome;
 use super::suspend::{Continuation, suspend_at};
 
-/// Waits until no task and no message of this run is left, but for the caller, those that wait for it, and others that
-/// wait here: until all that was spawned, and all one-way calls and what they led to, have ended.
+/// Waits until the run is quiescent: no task and no message of this run is left, except the caller, the tasks that wait
+/// for it, and other callers of `quiesce`. Then all spawned tasks have ended, and all one-way calls with everything
+/// that they started.
 ///
-/// It is found out by the worker that runs dry last, as a deadlock is: when nothing is ready anywhere and no message is
-/// on its way. If something waits then that nobody will end, that is a deadlock, and reported. What waits for something
-/// outside (`blocking`, `foreign`, `.external()`) has not come to rest. A runtime that several runs share comes to rest
-/// when all of them do.
+/// The last worker to park detects quiescence, in the same way as a deadlock: when no frame is ready and no message is
+/// in flight. If any other wait is left that no task can complete, it reports a deadlock. A run with a wait for
+/// something outside (`blocking`, `foreign`, `.external()`) is not quiescent. If several runs share a runtime,
+/// quiescence is detected only when none of them can continue.
 ///
 /// # Panics
 /// Never; but the run ends with the panic of a one-way call.
@@ -49,7 +50,7 @@ pub fn quiesce() -> Quiesce {
     Quiesce { place: Location::caller() }
 }
 
-/// The task that [`quiesce`] makes.
+/// The task returned by [`quiesce`].
 #[must_use = "a task does nothing until it is awaited"]
 pub struct Quiesce {
     place: Place,
@@ -62,7 +63,7 @@ impl Task for Quiesce {
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let wait = suspend_at(self.place, |k: Continuation<()>| cx.current_run().await_rest(k));
-        // SAFETY: passed on.
+        // SAFETY: the caller guarantees that it opens the outcome and awaits a suspended callee.
         unsafe { wait.forced().call(cx) }
     }
 }

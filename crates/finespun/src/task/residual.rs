@@ -1,21 +1,21 @@
-//! The `?` operator in stack code: std's rules, as traits that stable Rust lets us name.
+//! The `?` operator in stack code: std's rules, as traits that can be named in stable Rust.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-/// What `?` can be applied to.
+/// A type to which `?` can be applied.
 pub trait TryLike {
-    /// The value that `?` delivers.
+    /// The type of the value that `?` delivers.
     type Output;
-    /// What it returns early.
+    /// The type that `?` returns early.
     type Residual;
-    /// Which of them this is.
+    /// Separates the value from the early return.
     fn branch(self) -> ControlFlow<Self::Residual, Self::Output>;
 }
 
-/// What a function that uses `?` on an `R` may return.
+/// A return type of functions that use `?` on a type with the residual `R`.
 pub trait FromResidualLike<R> {
-    /// The early return.
+    /// Converts the early return.
     #[track_caller]
     fn from_residual(residual: R) -> Self;
 }

@@ -1,4 +1,4 @@
-//! Running frames: poll, wait or complete, and go on with whoever that makes ready.
+//! Running frames: poll a frame, register or complete it, and continue with the waiter that this makes ready.
 
 use std::ptr::NonNull;
 use std::task::Poll;
@@ -9,25 +9,25 @@ use super::origin;
 use super::slot::{Completed, Registered, Status};
 use super::teams;
 
-/// What a frame does after its poll returned pending.
+/// The next step of a frame whose poll returned pending.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It waits: whoever completes the last of its slots resumes it.
+    /// The frame waits. The completer of its last slot resumes it.
     Waits,
-    /// All that it waits for has ended meanwhile: it can run.
+    /// All slots that it waits for have ended during the registration: it can run.
     Runs,
 }
 
 /// Registers a frame with the slots that its poll has left in the context.
 ///
 /// # Safety
-/// The frame's body has just returned pending on this worker, which is the only one that knows the frame as runnable.
+/// The frame's body has just returned pending on this worker, and no other worker can run the frame.
 pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
     cx.send_withheld();
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller guarantees that the frame has not ended, so it is live.
     let join = unsafe { &(*frame.as_ptr()).join };
-    // SAFETY: gone before the next poll.
+    // SAFETY: the reference is not used after this function, so it ends before the next poll.
     let waits = unsafe { cx.waits() };
     let count = waits.len() as u32;
     assert!(count > 0, "a task's body returned pending without a wait: only tasks may be awaited inside a task");
@@ -54,14 +54,14 @@ pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
     join.arm(count);
     let mut here = 1;
     for child in waits.drain(..) {
-        // SAFETY: as above. Even if all slots so far complete at once, the frame cannot run: its join count is
-        // at least one until below.
+        // SAFETY: even if all slots so far complete at once, the frame cannot run: its join count is at least one until
+        // below. The frame owns its children, which are live until taken.
         here += unsafe { wait(cx, frame, child.as_ref()) };
     }
     if join.count_down(here) { Next::Runs } else { Next::Waits }
 }
 
-/// Registers a frame with one of its children; how many slots that have ended this makes.
+/// Registers a frame with one of its children. Returns 1 if the child's slot has already ended, else 0.
 ///
 /// # Safety
 /// The frame's join count keeps it from running.
@@ -74,53 +74,53 @@ unsafe fn wait(cx: Cx, frame: FrameRef, child: &Header) -> u32 {
     if registered == Registered::Waiting {
         return 0;
     }
-    // It has ended, or is a spawned one that goes on, whose waiter has been parted from it: that is no result, and who is told sees
-    // so by its status.
-    // SAFETY: the frame is not registered with the child, and does not run before this counts.
+    // The child has ended, or it is a spawned frame that goes on and whose waiter has been detached. The latter has no
+    // result; the waiter's `told` callback recognises it by its status.
+    // SAFETY: the frame is not registered with the child, and does not run before this slot is counted.
     unsafe { tell(frame, NonNull::from(child)) };
     1
 }
 
-/// Completes a frame whose result has been written; the waiter, if that makes it ready.
+/// Completes a frame whose result has been written. Returns the waiter if that makes it ready.
 ///
 /// # Safety
 /// The result that `status` names has been written, and the frame has not been completed before.
 #[inline]
 pub(crate) unsafe fn complete(frame: FrameRef, status: Status) -> Option<FrameRef> {
-    // SAFETY: live: until completion nobody frees it.
+    // SAFETY: the frame is not freed before it completes, so it is live.
     match unsafe { frame.as_ref() }.slot.complete(status) {
         Completed::Unwaited => None,
-        // SAFETY: the owner has gone: we are the only one left.
+        // SAFETY: the owner has detached, so this is the only side left.
         Completed::Detached => unsafe { destroy(frame) },
-        // SAFETY: a waiter lives, and does not run, until all its slots have counted down.
+        // SAFETY: a waiter lives, and does not run, until all its slots have counted down; this slot counts once.
         Completed::Waiter(waiter) => unsafe { ended(waiter, frame) },
     }
 }
 
-/// A completed frame, which nobody wants, goes.
+/// Destroys a completed frame whose owner has detached.
 ///
 /// # Safety
-/// Completed, and the caller is the only owner.
+/// The frame has completed, and the caller is its only owner.
 #[inline(never)]
 unsafe fn destroy(frame: FrameRef) -> Option<FrameRef> {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that the frame has completed and that it is the only owner.
     if let Some(payload) = unsafe { frame::lost_panic(frame) } {
-        // SAFETY: such a frame is completed by a worker, in its run; used at once.
+        // SAFETY: a worker completes this frame, in the frame's run; the context is used at once.
         unsafe { context::cx() }.fail(payload);
         return None;
     }
-    // The result's destructor is user code, whose panic has nowhere to go.
-    // SAFETY: by the caller's word.
+    // The result's destructor is user code; its panic is discarded.
+    // SAFETY: the caller guarantees that the frame has completed and that it is the only owner.
     frame::quietly(|| unsafe { frame::drop_result(frame) });
-    // SAFETY: as above.
+    // SAFETY: the result has been destroyed, and the caller is the only owner.
     unsafe { frame::free(frame) };
     None
 }
 
-/// A child of a waiting frame has completed: the frame, if that makes it ready.
+/// Notifies the waiter of a completed child and counts the slot down. Returns the waiter if that makes it ready.
 ///
 /// # Safety
-/// The waiter is registered with the child, and this has not been counted.
+/// The waiter is registered with the child, and this completion has not been counted.
 #[inline(never)]
 unsafe fn ended(waiter: FrameRef, child: FrameRef) -> Option<FrameRef> {
     // SAFETY: the child has completed, and the caller guarantees that it has not been counted.
@@ -129,51 +129,52 @@ unsafe fn ended(waiter: FrameRef, child: FrameRef) -> Option<FrameRef> {
     unsafe { count_down(waiter) }
 }
 
-/// One of those that `waiter` waits for has ended: if it wants to know at once, it does.
+/// Calls the waiter's `told` callback, if it has one, for a child that has ended.
 ///
 /// # Safety
-/// `child` has completed, or been parted from the waiter, and that has not been counted.
+/// `child` has completed or has been detached from the waiter, and its slot has not been counted.
 #[inline]
 unsafe fn tell(waiter: FrameRef, child: FrameRef) {
-    // SAFETY: live by the caller's word.
+    // SAFETY: a waiter is live until all its slots are counted, and the caller guarantees that this one is not.
     if let Some(told) = unsafe { waiter.as_ref() }.vtable.told {
-        // SAFETY: the table's own function, before the count.
+        // SAFETY: the function is from the waiter's own table, and the slot has not been counted.
         unsafe { told(waiter, child) };
     }
 }
 
-/// One of the slots that `waiter` waits for has ended.
+/// Counts down one slot of `waiter`. Returns the waiter if that makes it ready.
 ///
 /// # Safety
 /// Called once for each slot of a registered waiter.
 pub(crate) unsafe fn count_down(waiter: FrameRef) -> Option<FrameRef> {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller guarantees that this slot has not been counted yet, so the waiter is live.
     let join = unsafe { &waiter.as_ref().join };
     join.count_down(1).then_some(waiter)
 }
 
-/// Takes the waiter of a spawned frame of a cancelled run away: the waiter, if that makes it ready.
+/// Detaches the waiter from a spawned frame of a cancelled run. Returns the waiter if that makes it ready.
 ///
 /// # Safety
-/// `frame` is a spawned frame, or was one that has been freed, and has not been allocated again, nor its page reclaimed.
+/// `frame` is a spawned frame, or one that has been freed but neither allocated again nor reclaimed with its page.
 pub(crate) unsafe fn part(frame: FrameRef) -> Option<FrameRef> {
-    // Not as a whole header: somebody may be freeing the frame, and mark its table.
-    // SAFETY: the slot of a frame, or what is left of one: that has ended, and is nobody's.
+    // The reference covers the slot only: another thread may be freeing the frame and writing its table word.
+    // SAFETY: the memory holds the slot of a live or a freed frame. The slot of a freed frame has ended and has no
+    // waiter.
     let waiter = unsafe { &(*frame.as_ptr()).slot }.part()?;
-    // SAFETY: the slot was this waiter's, and has been taken from it.
+    // SAFETY: the waiter was registered with this slot, and `part` has removed it, so this is the slot's only count.
     unsafe { count_down(waiter) }
 }
 
-/// The first task of the program's own that a frame is part of, and how many frames wait for the frame, one for the other, up to
-/// a spawned task.
+/// Returns the innermost of the program's own tasks that the frame is part of, and the length of the chain of frames
+/// that wait for the frame, up to a spawned task.
 ///
 /// # Safety
-/// The frame is being run by the caller's worker. So those that wait for it stay: only a spawned task can lose its waiter
+/// The caller's worker runs the frame. So the frames of the chain stay: only a spawned task could lose its waiter
 /// otherwise.
 pub(crate) unsafe fn chain(frame: FrameRef) -> (Option<&'static str>, usize) {
     let (mut next, mut task, mut depth) = (Some(frame), None, 0);
     while let Some(frame) = next {
-        // SAFETY: live: it runs, or waits for what lives.
+        // SAFETY: the frame is live: it runs, or waits for a live frame.
         let header = unsafe { frame.as_ref() };
         task = task.or_else(|| frame::task_name((header.vtable.name)()));
         next = if header.vtable.spawned { None } else { header.slot.waiter() };
@@ -182,10 +183,10 @@ pub(crate) unsafe fn chain(frame: FrameRef) -> (Option<&'static str>, usize) {
     (task, depth)
 }
 
-/// Runs a ready frame, and what it makes ready, until nothing of that is left.
+/// Runs a ready frame, then each frame that its completion makes ready, until none is left.
 ///
 /// # Safety
-/// The frame is ready: it is in no queue, and nobody else runs it.
+/// The frame is ready: it is in no queue, and no other worker runs it.
 pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
     let mut current = frame;
     loop {
@@ -202,33 +203,36 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
         cx.context().counters.resumed();
         origin::forget();
         let polled = match cancelled {
-            // SAFETY: ready by the caller's word, or made ready by a completion, which only one side sees.
+            // SAFETY: the caller guarantees that the frame is ready, or a completion made it ready, which only one side
+            // sees.
             false => unsafe { frame::poll(current, cx, &vtable.types) },
-            // SAFETY: as above.
+            // SAFETY: the frame is ready, as for `poll`; the function is from the frame's own table.
             true => unsafe { (vtable.cancel)(current, cx) },
         };
         cx.context().current.set(None);
         let mut next = match polled {
-            // SAFETY: its poll has just returned.
+            // SAFETY: the frame's poll has just returned pending on this worker.
             Poll::Pending => match unsafe { register(cx, current) } {
                 Next::Waits => None,
                 Next::Runs => Some(current),
             },
             Poll::Ready(Status::Gone) => None,
-            // SAFETY: `poll` has written the result that it names.
+            // SAFETY: `poll` has written the result that `status` names.
             Poll::Ready(status) => unsafe { complete(current, status) },
         };
         debug_assert!(!cx.leaving() || polled.is_pending(), "what leaves the stack waits");
         cx.flush_exposed();
         // SAFETY: ready frames are live.
         if let Some(waiter) = next.take_if(|frame| !teams::same_team(unsafe { frame.as_ref() }.group, group)) {
-            // It awaited a handle of another runtime's task. Before the run can end: see `sched::deadlock`.
+            // The waiter awaited a handle of another runtime's task. Inject it before the run can end: see
+            // `sched::deadlock`.
             teams::inject(waiter);
         }
         if let Some(keeper) = cx.take_keeper() {
-            // Only now: the result, if nobody wants it, has been destroyed.
+            // Only now: by this point an unwanted result has been destroyed.
             if let Some(told) = keeper.tell() {
-                // A waker of another executor: it must not take this for a task of the run that has ended.
+                // The callback may be a waker of another executor, which must not take this code for a task of the
+                // ended run.
                 cx.leave_run();
                 frame::quietly(told);
             }
@@ -236,7 +240,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
         match next {
             // SAFETY: ready frames have not ended.
             Some(frame) => match unsafe { frame::home(frame) } {
-                // Another worker's node.
+                // The frame runs at a node of another worker.
                 Some(node) if !cx.hosts(node) => return cx.make_ready(frame),
                 _ => current = frame,
             },

@@ -1,9 +1,10 @@
-//! A run: everything that one call of `Runtime::run` started.
+//! A run: everything started by one call of `Runtime::run` or `Runtime::spawn`.
 //!
-//! A run ends when its root and every task spawned in it have ended. When the root ends first, the rest is cancelled.
-//! *Cancelling* marks the run. From then on its ready frames are destroyed instead of polled, its waiting leaves are
-//! ended by their workers' sweeps, and what is on a stack becomes frames at its next guard check. So destruction goes
-//! leaf first: a frame that waits for children is destroyed when the last of them has ended (a waiter outlives what may borrow from it).
+//! A run ends when its root and every task spawned in it have ended. When the root ends first, the remaining tasks are
+//! cancelled. *Cancelling* marks the run. From then on the workers destroy its ready frames instead of polling them,
+//! end its waiting leaves in their sweeps, and unwind its stacks to frames at the next guard check. So destruction
+//! proceeds leaf first: a frame that waits for children is destroyed when its last child has ended (a waiter outlives
+//! the frames that may borrow from it).
 
 use std::sync::PoisonError;
 
@@ -14,42 +15,43 @@ use crate::atomics::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock};
 
 /// The state of one run.
 pub(crate) struct Run {
-    /// Its number: team and index.
+    /// The run number: team and index.
     pub(crate) number: u32,
-    /// The root and the spawned tasks that have not ended.
+    /// Counts the root and the spawned tasks that have not ended; workers that have not swept count too
+    /// (`await_sweeps`).
     live: AtomicUsize,
-    /// A thread of some runtime has begun it.
+    /// The run was begun on a thread of some runtime.
     inner: bool,
-    /// Another team waits for its end, before it reports a deadlock.
+    /// Another team waits for the end of this run before it reports a deadlock.
     watched: AtomicBool,
-    /// The root has been handed to the workers: before, nobody can be stuck.
+    /// Set once the root has been queued. Deadlock detection ignores the run until then.
     started: AtomicBool,
     cancelled: AtomicBool,
-    /// Cancelled: the workers that have not swept since.
+    /// After cancellation: the workers that have not swept yet, by index.
     unswept: Mutex<Vec<bool>>,
-    /// Messages have been sent that nobody waits for.
+    /// The run has sent messages that no task waits for.
     posts: AtomicBool,
-    /// The code that a task has ended the run with.
+    /// The exit code with which a task has ended the run.
     exit: Mutex<Option<i32>>,
-    /// The first panic of what nobody waits for.
+    /// First panic of a detached task or one-way call; reported when the run ends.
     failure: Mutex<Option<Payload>>,
-    /// Who waits for the run to come to rest.
+    /// Continuations to resume when the run becomes quiescent.
     resting: Mutex<Vec<Continuation<()>>>,
-    /// Why the run has been ended, if frames have taken too much memory.
+    /// The reason, if the run was ended because frames take too much memory.
     exhausted: Mutex<Option<FrameMemory>>,
-    /// Lines of the deadlock report, if there is one.
+    /// Lines of the deadlock report, if the run has deadlocked.
     report: Mutex<Option<Vec<String>>>,
     ended: Mutex<bool>,
     bell: Condvar,
-    /// Told that the run has ended, for those who do not sleep on it.
+    /// Called when the run ends, for callers that do not block in `wait`.
     on_end: Mutex<Option<Told>>,
 }
 
-/// Somebody who is told that a run has ended: user code.
+/// Completion callback: called once when the run ends. Runs user code.
 pub(crate) type Told = Box<dyn FnOnce() + Send>;
 
 impl Run {
-    /// A run with its root. `inner` says that a thread of some runtime begins it.
+    /// Creates a run that counts its root. `inner` says that a thread of some runtime begins it.
     pub(crate) fn new(number: u32, inner: bool) -> Run {
         Run {
             number,
@@ -71,58 +73,61 @@ impl Run {
         }
     }
 
-    /// Calls `body` when the run has ended.
+    /// Sets the completion callback.
     pub(crate) fn on_end(&self, body: impl FnOnce() + Send + 'static) {
         *lock(&self.on_end) = Some(Box::new(body));
     }
 
-    /// The root has been handed to the workers.
+    /// Records that the root has been queued.
     pub(crate) fn start(&self) {
-        // Release: whoever sees this sees the root queued, or taken.
+        // Release: a thread that sees this sees the root queued, or taken.
         self.started.store(true, Ordering::Release);
     }
 
-    /// Whether the run is under way: its root is with the workers, and something of it has not ended.
+    /// Returns whether the run is under way: its root has been queued, and not all of its tasks have ended.
     pub(crate) fn under_way(&self) -> bool {
         // Acquire: pairs with the Release in `start`.
         self.started.load(Ordering::Acquire) && self.is_live()
     }
 
-    /// Whether something of the run has not ended; its root may still be on its way to the workers.
+    /// Returns whether some task of the run has not ended. The root may not have been queued yet.
     pub(crate) fn is_live(&self) -> bool {
         // Acquire: pairs with the Release in `leave`.
         self.live.load(Ordering::Acquire) > 0
     }
 
-    /// Whether a thread of some runtime has begun the run.
+    /// Returns whether a thread of some runtime has begun the run.
     pub(crate) fn is_inner(&self) -> bool {
         self.inner
     }
 
-    /// From now on the end of the run has deadlocks examined. A fence must follow before the caller looks whether the run
-    /// is live.
+    /// Requests that the end of the run triggers a deadlock examination. The caller must issue a SeqCst fence before it
+    /// then checks whether the run is live.
     pub(crate) fn watch(&self) {
-        // Relaxed: ordered by the fences.
+        // Relaxed: ordered by the fences of this caller and of `Team::end_run`.
         self.watched.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the end of the run is to have deadlocks examined. A fence must come before, after the end.
+    /// Returns whether the end of the run must trigger a deadlock examination. The caller issues a fence after the end
+    /// of the run and before this call.
     pub(crate) fn is_watched(&self) -> bool {
-        // Relaxed: ordered by the fences.
+        // Relaxed: ordered by the fences, as in `watch`.
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// One more task of the run.
+    /// Counts one more task of the run.
     pub(crate) fn enter(&self) {
         // Relaxed: the caller is a task of the run, or keeps one from ending, so the count is not zero.
         self.live.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A task of the run has ended, and nothing that it borrowed is used any more. If it was the last: whom to tell.
+    /// Counts down for a task of the run that has ended and no longer uses anything that it borrowed. For the last one,
+    /// ends the run and returns its completion callback.
     #[must_use]
     #[inline]
     pub(crate) fn leave(&self) -> Option<Told> {
-        // Release: this task's accesses come before the end. Acquire: the last sees all others'.
+        // Release: this task's accesses come before the end. Acquire: the last task to end sees the accesses of all
+        // others.
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 { self.end() } else { None }
     }
 
@@ -135,49 +140,55 @@ impl Run {
         told
     }
 
-    /// Keeps a cancelled run from ending before every worker has swept: one that is just handling a message of the run is
-    /// counted by nobody, and may leave a frame behind.
+    /// Keeps a cancelled run from ending before every worker has swept: a worker that is handling a message of the run
+    /// is not counted in `live`, and may leave a frame behind.
     ///
-    /// Only if somebody has sent a message, which the team is told before the first. That and the mark are SeqCst: if a
-    /// receiver has not seen the mark, the sender's word came before it, and who marks reads it afterwards.
+    /// Cancellation needs this only if the team has sent a message: a sender sets the team's `nodes_in_use` before its
+    /// first one. That store and the cancellation mark are SeqCst. So if a receiver has not seen the mark, the sender's
+    /// store precedes the mark, and the canceller, which loads the flag after marking, sees it. A run out of frame
+    /// memory always waits, so that the sweeps can count its frames.
     pub(crate) fn await_sweeps(&self, workers: usize) {
         let mut unswept = lock(&self.unswept);
         let grow = |live: usize| (live > 0).then_some(live + workers);
-        // Relaxed, both: the count is not zero, so somebody will still change it, after us.
+        // Relaxed, both: the count is not zero, so a later `leave` still changes it, and orders.
         if self.live.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grow).is_ok() {
             *unswept = vec![true; workers];
         }
     }
 
-    /// That worker has swept. If that was the last that the run has waited for: whom to tell.
+    /// Records that `worker` has swept. If it was the last count of the run, ends the run and returns the completion
+    /// callback.
     #[must_use]
     pub(crate) fn swept(&self, worker: usize) -> Option<Told> {
         let first = lock(&self.unswept).get_mut(worker).is_some_and(std::mem::take);
         if first { self.leave() } else { None }
     }
 
-    /// Whether something else than the caller may be left.
+    /// Returns whether anything of the run besides the caller may be left: another task, or a one-way message.
     pub(crate) fn others(&self) -> bool {
-        // Acquire: pairs with the Release in `leave`. Relaxed: who has ended has said so before.
+        // Acquire: pairs with the Release in `leave`. Relaxed: a task that has ended has set `posts` before its
+        // `leave`.
         self.live.load(Ordering::Acquire) > 1 || self.posts.load(Ordering::Relaxed)
     }
 
-    /// Whether such a message has been sent, as far as the caller knows.
+    /// Returns whether the run has sent a message that no task waits for, as far as the caller knows.
     pub(crate) fn has_posted(&self) -> bool {
-        // Relaxed: whoever has sent one sees that it has.
+        // Relaxed: a sender sees its own store.
         self.posts.load(Ordering::Relaxed)
     }
 
-    /// A message is about to be sent that nobody waits for, and that nobody counts: when the root ends, it may be left.
+    /// Records that the caller is about to send a message that no task waits for and `live` does not count: it may be
+    /// left when the root ends.
     #[inline]
     pub(crate) fn posts(&self) {
-        // Relaxed, both: see `others`; the look is to spare the line.
+        // Relaxed, both: see `others`. The load avoids writing to a shared cache line.
         if !self.posts.load(Ordering::Relaxed) {
             self.posts.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Something that nobody waits for has panicked: the run is to be cancelled. Whether this is the first such panic.
+    /// Records the panic of a detached task or one-way call. Returns true for the first such panic of a run that is not
+    /// cancelled; the caller then cancels the run. Any other payload is dropped.
     #[must_use]
     pub(crate) fn fail(&self, payload: Payload) -> bool {
         let mut failure = lock(&self.failure);
@@ -191,12 +202,12 @@ impl Run {
         first
     }
 
-    /// The first panic of what nobody waited for.
+    /// Takes the first panic of a detached task or one-way call.
     pub(crate) fn failure(&self) -> Option<Payload> {
         lock(&self.failure).take()
     }
 
-    /// A task ends the run with this code, if none has.
+    /// Sets the exit code of the run, unless one is set or the run is cancelled. The caller then cancels the run.
     pub(crate) fn exit(&self, code: i32) {
         let mut exit = lock(&self.exit);
         if !self.is_cancelled() {
@@ -204,24 +215,25 @@ impl Run {
         }
     }
 
-    /// The code that a task has ended the run with.
+    /// Returns the exit code that a task has set.
     pub(crate) fn exit_code(&self) -> Option<i32> {
         *lock(&self.exit)
     }
 
-    /// Somebody waits for the run to come to rest.
+    /// Registers a continuation to resume when the run becomes quiescent.
     pub(crate) fn await_rest(&self, k: Continuation<()>) {
         lock(&self.resting).push(k);
     }
 
-    /// Nothing of the run can go on, and so many of its leaves are waited for: if those are all of the resting, they.
+    /// Called when no task of the run can continue and `leaves` of its leaves have waiters. If these are exactly the
+    /// quiescence waiters, takes them; otherwise returns none.
     pub(crate) fn at_rest(&self, leaves: usize) -> Vec<Continuation<()>> {
         let mut resting = lock(&self.resting);
         let waiting = resting.iter().filter(|k| !k.is_cancelled()).count();
         if waiting == leaves { std::mem::take(&mut *resting) } else { Vec::new() }
     }
 
-    /// Sleeps until the run has ended.
+    /// Blocks the thread until the run has ended.
     pub(crate) fn wait(&self) {
         let mut ended = lock(&self.ended);
         while !*ended {
@@ -229,21 +241,24 @@ impl Run {
         }
     }
 
-    /// Marks the run; `false` if it was marked already. Whoever marks it also tells the workers.
+    /// Marks the run as cancelled. Returns false if it was marked already. The caller that marks it first also has the
+    /// workers sweep.
     #[must_use]
     pub(crate) fn mark_cancelled(&self) -> bool {
-        // Release: what led to it is seen by those who see the mark. SeqCst: see `await_sweeps`.
+        // Release: a thread that sees the mark sees what led to it. SeqCst: see `await_sweeps`.
         !self.cancelled.swap(true, Ordering::SeqCst)
     }
 
-    /// Marks the run as deadlocked, which the sweeps will describe.
+    /// Marks the run as deadlocked and cancelled, so that the sweep that follows fills in the report. Returns false if
+    /// it was cancelled already.
     #[must_use]
     pub(crate) fn mark_deadlocked(&self) -> bool {
         lock(&self.report).get_or_insert_default();
         self.mark_cancelled()
     }
 
-    /// Marks the run as one that has taken too much memory; `false` if it was marked already, in whatever way.
+    /// Marks the run as cancelled because its frames take too much memory. Returns false if it was cancelled already,
+    /// for any reason.
     #[must_use]
     pub(crate) fn mark_exhausted(&self, error: FrameMemory) -> bool {
         let mut exhausted = lock(&self.exhausted);
@@ -254,26 +269,26 @@ impl Run {
         first
     }
 
-    /// Whether that worker is to count its frames of the run: it has taken too much memory, and the worker has not swept
-    /// since.
+    /// Returns whether `worker` must count its frames of the run: the run is out of frame memory, and the worker has
+    /// not swept since it was marked.
     pub(crate) fn counts_frames(&self, worker: usize) -> bool {
         lock(&self.exhausted).is_some() && lock(&self.unswept).get(worker).is_some_and(|unswept| *unswept)
     }
 
-    /// So many frames of the run have been found, by the names of their bodies' types.
+    /// Adds frames that a worker has found, counted by the name of the body's type.
     pub(crate) fn add_frames(&self, found: &[(&'static str, usize)]) {
         if let Some(error) = &mut *lock(&self.exhausted) {
             error.frames += found.iter().map(|(_, count)| count).sum::<usize>();
-            // Most often all of them are one worker's.
+            // Most often all frames are in one worker's pool, so the largest count of one pool is good enough.
             let tasks = found.iter().filter_map(|&(body, count)| Some((super::frame::task_name(body)?, count)));
             error.most = tasks.chain(error.most).max_by_key(|(_, count)| *count);
         }
     }
 
-    /// Why the run has been ended, if frames have taken too much memory.
+    /// Returns the memory error, if the run was ended because frames take too much memory.
     pub(crate) fn exhausted(&self) -> Option<FrameMemory> {
         let mut error = lock(&self.exhausted).clone()?;
-        // When the workers counted, some had been destroyed.
+        // Some frames had been destroyed before the workers counted.
         error.frames = error.frames.max(error.depth + 1);
         Some(error)
     }
@@ -283,14 +298,14 @@ impl Run {
         self.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Adds a line to the report of a deadlocked run.
+    /// Adds a line to the report, if the run has deadlocked.
     pub(crate) fn describe(&self, line: impl FnOnce() -> String) {
         if let Some(lines) = &mut *lock(&self.report) {
             lines.push(line());
         }
     }
 
-    /// The report of a deadlocked run.
+    /// Takes the report of a deadlocked run.
     pub(crate) fn report(&self) -> Option<Vec<String>> {
         lock(&self.report).take()
     }

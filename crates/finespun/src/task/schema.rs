@@ -1,32 +1,33 @@
-//! What is known of a task where it is called: whether the call can suspend.
+//! Compile-time knowledge of whether a call can suspend.
 //!
-//! A task is *straight* if it awaits nothing, or only straight tasks, one after another and in no loop. A call of it
-//! cannot suspend: neither does it look at the guard nor its caller at what came back (hybrid-execution-model, section
-//! 3.2.1, the non-blocking schema). Loops keep their looks at the guard, since a task may wait in one for what another
-//! task will do; and a `join!` is where other workers find its branches.
+//! A task is *straight* if it awaits nothing, or only straight tasks, one after the other and in no loop. A call of a
+//! straight task cannot suspend, so the callee checks no guard and the caller does not test the outcome
+//! (hybrid-execution-model, section 3.2.1, the non-blocking schema). Loops keep their guard checks, since a task may
+//! wait in one for the effect of another task; and a `join!` is where other workers find its branches.
 //!
-//! The property is inferred through callees, and across crates, though the compiler of tasks never sees a callee: the
+//! Straightness is inferred through callees, and across crates, although the task compiler never sees a callee: the
 //! function that holds a body returns an [`Outcome`] with an opaque type in it, which rustc infers to be the list of
-//! its callees' schemas. What the task shows to its own callers is not that list, or the type of a recursive task would
-//! contain itself, but a type without parameters, whose constants ask the list ([`callees1`]). Nor do constants contain
-//! themselves: each asks the callees for a lower one, and the lowest is no. So recursion is never straight, nor is what
-//! has more than three levels of tasks below it, and the stack between two looks at the guard stays bounded.
+//! its callees' schemas. The task does not show this list to its own callers, or the type of a recursive task would
+//! contain itself. It shows a type without parameters, whose constants query the list ([`callees1`]). The constants do
+//! not contain themselves either: each queries the next lower one of the callees, and the lowest is false. So recursion
+//! is never straight, nor is a task with more than three levels of tasks below it, and the stack between two guard
+//! checks stays bounded.
 
 use std::marker::PhantomData;
 
 use super::context::Cx;
 use super::outcome::Outcome;
 
-/// What a task says to its callers. `STRAIGHT_n`: it is straight, with at most n levels of tasks below it. Each implies
-/// the next.
+/// The properties of a task that its callers use. `STRAIGHT_n` means that the task is straight, with at most n levels
+/// of tasks below it. Each implies the next.
 pub trait Schema {
-    /// Awaits nothing.
+    /// The task awaits nothing.
     const STRAIGHT_0: bool = false;
-    /// Awaits, at most, what awaits nothing.
+    /// The task awaits at most tasks that await nothing.
     const STRAIGHT_1: bool = false;
-    /// One level more.
+    /// As `STRAIGHT_1`, with one level more.
     const STRAIGHT_2: bool = false;
-    /// One level more: what callers go by.
+    /// As `STRAIGHT_2`, with one level more. Callers use this constant.
     const STRAIGHT_3: bool = false;
     /// A frame of the task runs at one node only.
     const LOCATED: bool = false;
@@ -42,7 +43,7 @@ impl Schema for Straight {
     const STRAIGHT_3: bool = true;
 }
 
-/// The schema of a task that may suspend, as far as anybody knows.
+/// The schema of a task that may suspend, as far as is known.
 pub struct Unknown;
 
 impl Schema for Unknown {}
@@ -54,7 +55,7 @@ impl Schema for AtHome {
     const LOCATED: bool = true;
 }
 
-/// No callees.
+/// The empty list of callees.
 impl Schema for () {
     const STRAIGHT_0: bool = true;
     const STRAIGHT_1: bool = true;
@@ -62,7 +63,7 @@ impl Schema for () {
     const STRAIGHT_3: bool = true;
 }
 
-/// A callee, and the others.
+/// A list of callees: the first, and the others.
 impl<A: Schema, B: Schema> Schema for (A, B) {
     const STRAIGHT_0: bool = A::STRAIGHT_0 && B::STRAIGHT_0;
     const STRAIGHT_1: bool = A::STRAIGHT_1 && B::STRAIGHT_1;
@@ -70,13 +71,13 @@ impl<A: Schema, B: Schema> Schema for (A, B) {
     const STRAIGHT_3: bool = A::STRAIGHT_3 && B::STRAIGHT_3;
 }
 
-/// A task whose type says what its schema is.
+/// A task whose type names its schema.
 pub trait Known {
     /// The schema.
     type Schema: Schema;
 }
 
-/// The place of a schema in the list of a body's callees.
+/// A schema's entry in the list of a body's callees.
 pub struct Callee<S>(PhantomData<fn() -> S>);
 
 impl<S> Clone for Callee<S> {
@@ -88,24 +89,24 @@ impl<S> Clone for Callee<S> {
 impl<S> Copy for Callee<S> {}
 
 impl<S> Callee<S> {
-    /// A callee of whatever schema.
+    /// Creates the entry of a callee of any schema.
     #[inline(always)]
     #[allow(clippy::new_without_default, reason = "there is nothing to be")]
     pub const fn new() -> Callee<S> {
         Callee(PhantomData)
     }
 
-    /// Evidence that both are of one schema.
+    /// Makes rustc infer that both entries have the same schema.
     #[inline(always)]
     pub fn is(self, _: Callee<S>) {}
 
-    /// This callee and the `others`.
+    /// Returns the list of this callee and the `others`.
     #[inline(always)]
     pub fn and<T>(self, _: Callee<T>) -> Callee<(S, T)> {
         Callee::new()
     }
 
-    /// Evidence that these are the callees of the function that returns it; never executed.
+    /// Makes rustc infer the callees of the function that returns this value; never executed.
     ///
     /// # Safety
     /// Must not be reached.
@@ -129,24 +130,24 @@ impl<S: Schema> Callee<S> {
     }
 }
 
-/// Asks a task for its schema, [`Unknown`] if its type does not say one: the type of a user's own function that returns
-/// `impl Task`, or of a generic task. By method lookup, which takes the first of two methods whose bounds hold, since
-/// a type that says nothing of a schema might contain lifetimes, which the list of callees cannot.
+/// Asks a task for its schema, which is [`Unknown`] if the task's type does not name one, for example the type of a
+/// user's function that returns `impl Task`, or of a generic task. Works by method lookup, which takes the first of two
+/// methods whose bounds hold: a type that names no schema might contain lifetimes, which the list of callees cannot.
 pub struct Asked<'a, Tk>(PhantomData<&'a Tk>);
 
 impl<'a, Tk> Asked<'a, Tk> {
-    /// Asks this one.
+    /// Asks the given task.
     #[inline(always)]
     pub fn new(_: &'a Tk) -> Asked<'a, Tk> {
         Asked(PhantomData)
     }
 }
 
-/// The first answer.
+/// The answer of a type that names its schema.
 pub trait Says {
-    /// The schema that is said.
+    /// The named schema.
     type Schema;
-    /// It.
+    /// Returns the schema's entry.
     #[inline(always)]
     fn __finespun_schema(&self) -> Callee<Self::Schema> {
         Callee::new()
@@ -157,9 +158,9 @@ impl<Tk: Known> Says for Asked<'_, Tk> {
     type Schema = Tk::Schema;
 }
 
-/// The second answer.
+/// The answer of any other type, found second.
 pub trait SaysNot {
-    /// None is known.
+    /// Returns the entry of the unknown schema.
     #[inline(always)]
     fn __finespun_schema(&self) -> Callee<Unknown> {
         Callee::new()
@@ -170,7 +171,7 @@ impl<Tk> SaysNot for &Asked<'_, Tk> {}
 
 macro_rules! callees {
     ($($name:ident: $($argument:ident)*;)+) => {$(
-        /// The callees of a body, from the type of its function.
+        /// Returns the callees of a body, from the type of its function.
         pub const fn $name<$($argument,)* R, S>(_: unsafe fn(Cx $(, $argument)*) -> Outcome<R, S>) -> Callee<S> {
             Callee::new()
         }

@@ -1,4 +1,5 @@
-//! The slot protocol: one atomic word, written to once by each of two sides; whoever comes second resumes the waiter.
+//! The slot protocol: one atomic word, written once by each of two sides, the waiter and the completer. The second side
+//! resumes the waiter.
 //!
 //! ```text
 //!            (1) wait                      (2) complete
@@ -10,22 +11,24 @@
 //!     |  (3) detach                        (2) complete
 //!     +------------> DETACHED -----------------------------> ENDED        completer frees the frame
 //!                       ^
-//!                       |  (5) the parted owner goes
+//!                       |  (5) the owner gives up the frame
 //!     WAITED(frame) -> PARTED -----------------------------> ENDED        the owner frees the frame
 //!                  (4) part            (2) complete
-//!
-//! (4) is cancellation's: it takes the waiter of a spawned frame away, so that a cycle of handles can be destroyed. The
-//! waiter finds it parted, counts it as ended, and gives it up by (5), or takes the result if (2) came first.
 //! ```
 //!
-//! The sweep that parts may have passed the slot when its waiter registers. So the waiter looks for the run's mark
-//! after (1), and does (4) itself: Dekker's pattern, mark and slot against slot and mark ([`Slot::wait_or_part`]).
+//! Cancellation does (4): it removes the waiter of a spawned frame, which is then orphaned, so that a cycle of handles
+//! can be destroyed. The waiter counts the orphaned slot as ended. It then gives up the frame by (5), or takes the
+//! result if (2) came first.
+//!
+//! The sweep that orphans frames may have passed the slot before its waiter registers. So the waiter checks the run's
+//! mark after (1), and does (4) itself. This is Dekker's pattern: the canceller writes the mark and then reads the
+//! slot, the waiter writes the slot and then reads the mark ([`Slot::wait_or_part`]).
 //!
 //! A frame that waits for several slots counts them down: see [`Join`].
 //!
 //! A value is written before (2) with Release and read after an Acquire of ENDED. A waiter is published by (1) with
 //! Release (its join count and body are settled: a frame registers only after its poll has returned) and taken by (2)
-//! with Acquire. There is one waiter at most: a slot has one owner.
+//! with Acquire. A slot has at most one waiter, because it has one owner.
 
 use std::ptr::{self, NonNull};
 
@@ -36,13 +39,13 @@ use super::frame::{FrameRef, Header};
 #[cfg(all(test, loom))]
 mod models;
 
-// Frame addresses are at least 8-aligned, so these words are no frame's.
+// Frame addresses are at least 8-aligned, so these words are not frame addresses.
 const EMPTY: *mut Header = ptr::null_mut();
 const DETACHED: *mut Header = ptr::without_provenance_mut(2);
 const PARTED: *mut Header = ptr::without_provenance_mut(4);
-/// Bit 0 marks an ended slot, the bits from 2 on say how it ended.
+/// Bit 0 marks an ended slot; the bits from 2 on hold the [`Status`].
 const ENDED: usize = 1;
-/// Above those, in the word of a slot that has ended.
+/// Set above the status, in the word of an ended slot, when the result has been taken: see [`Slot::retract`].
 const TAKEN: usize = 1 << 6;
 
 /// How a task ended.
@@ -52,18 +55,19 @@ pub(crate) enum Status {
     Done,
     /// With a panic's payload.
     Panicked,
-    /// With nothing: it was cancelled, or somebody has taken what there was in the waiter's place ([`Slot::retract`]).
+    /// Without a result: the task was cancelled, or the result was taken in the waiter's place ([`Slot::retract`]).
     Cancelled,
-    /// Without a trace: the frame was a closure, which nobody waits for, and which its thread has freed. In no slot.
+    /// Without a slot: the frame was a closure, which has no waiter and which its thread has freed. Never stored in a
+    /// slot.
     Gone,
 }
 
-/// The word of a slot that ended so.
+/// Returns the word of a slot that ended with `status`.
 fn ended(status: Status) -> *mut Header {
     ptr::without_provenance_mut(ENDED | ((status as usize) << 2))
 }
 
-/// What a waiter finds when it registers.
+/// Result of registering a waiter.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Registered {
@@ -73,28 +77,28 @@ pub(crate) enum Registered {
     Ended,
 }
 
-/// What a completer finds.
+/// Result of completing a slot.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Completed {
-    /// Nobody waits yet; the owner will find the slot ended.
+    /// The slot has no waiter yet, or is orphaned; the owner will find the slot ended.
     Unwaited,
-    /// This frame waits: count its join down.
+    /// This frame waits: count down its join count.
     Waiter(FrameRef),
-    /// The owner has gone: destroy the result and free the frame.
+    /// The owner has given up the frame: destroy the result and free the frame.
     Detached,
 }
 
-/// How many of the slots that a frame waits for are still empty: the papers' join counter.
+/// The number of slots that a frame waits for and that are still empty: the papers' join counter.
 ///
 /// ```text
 ///   1 arm(n): n + 1, before the first of the n registrations
-///   2 each slot completed by somebody else: - 1
+///   2 each slot that another thread completes: - 1
 ///   3 the waiter, after the last registration: - (1 + slots that it found ended)
 /// ```
 ///
-/// Whoever takes it to zero resumes the frame. The extra one keeps the completers from doing so while the waiter is
-/// still registering. A single slot needs none of that: registering is the last step anyway.
+/// The side that takes the count to zero resumes the frame. The extra 1 keeps the completers from resuming it while the
+/// waiter is still registering. A single slot does not need it: registering is the last step anyway.
 #[derive(Debug)]
 pub(crate) struct Join(AtomicU32);
 
@@ -103,52 +107,54 @@ impl Join {
         Join(AtomicU32::new(word))
     }
 
-    /// Of who waits for so many, each of whom will [`arrive`](Join::arrive).
+    /// Sets the count for `count` participants, each of which will call [`arrive`](Join::arrive).
     #[inline]
     pub(crate) fn set(&self, count: u32) {
-        // Relaxed: published with what those who arrive are given.
+        // Relaxed: published together with the pointers that the participants receive.
         self.0.store(count, Ordering::Relaxed);
     }
 
-    /// Before registering with one slot.
+    /// Arms the count before registering with one slot.
     pub(crate) fn arm_one(&self) {
         // Relaxed: published by the Release of `Slot::wait`.
         self.0.store(1, Ordering::Relaxed);
     }
 
-    /// Before registering with `slots` slots (1).
+    /// Arms the count before registering with `slots` slots (1).
     pub(crate) fn arm(&self, slots: u32) {
-        // Relaxed: as above.
+        // Relaxed: published by the Release of `Slot::wait`.
         self.0.store(slots + 1, Ordering::Relaxed);
     }
 
-    /// Takes `count` away (2, 3); whether that was the last.
+    /// Takes `count` away (2, 3). Returns whether the count is now zero.
     #[must_use]
     pub(crate) fn count_down(&self, count: u32) -> bool {
-        // Release: this side's result or registration comes before the resumption by whoever is last.
-        // Acquire: if that is us, we see the others'.
+        // Release: this side's result or registration comes before the resumption by the last side. Acquire: if this is
+        // the last side, it sees the results and registrations of the others.
         self.0.fetch_sub(count, Ordering::AcqRel) == count
     }
 
-    /// One of those arrives of whom each counts for one, and who are all that it is made up of; whether that is the last.
+    /// Counts down by one. Returns true if this was the last arrival. Valid only if every participant counts exactly
+    /// one.
     ///
     /// ```text
-    ///   n > 1 --> n - 1 (somebody is left)        1 (the last: no write, since nobody is left who would read it)
+    ///   n > 1 --> n - 1 (not the last)        1 (the last: no write, since no participant is left to read it)
     /// ```
     #[must_use]
     #[inline]
     pub(crate) fn arrive(&self) -> bool {
-        // Acquire: we see what the others did before they arrived; if one is left, it is us, and the count stays.
+        // Acquire pairs with the Release of earlier arrivals. A count of 1 means that this is the last participant, so
+        // the store can be skipped.
         self.0.load(Ordering::Acquire) == 1 || self.count_down(1)
     }
 
-    /// The word, for a frame that waits for nobody: the claim of a leaf.
+    /// Returns the word of a frame that never waits: a leaf keeps its claim there.
     pub(crate) fn claim(&self) -> &AtomicU32 {
         &self.0
     }
 }
 
-/// The word.
+/// The slot word.
 #[derive(Debug)]
 pub(crate) struct Slot(AtomicPtr<Header>);
 
@@ -157,12 +163,12 @@ impl Slot {
         Slot(AtomicPtr::new(EMPTY))
     }
 
-    /// The word, for a frame that nobody waits for: a closure's.
+    /// Returns the word of a frame that never has a waiter: a closure.
     pub(crate) fn unused(&self) -> &AtomicPtr<Header> {
         &self.0
     }
 
-    /// Transition 1.
+    /// Registers `waiter` (transition 1).
     pub(crate) fn wait(&self, waiter: FrameRef) -> Registered {
         // Success Release pairs with the Acquire in `complete`: the completer sees the waiter settled.
         // Failure Acquire pairs with the Release in `complete`: the result may be read.
@@ -175,14 +181,14 @@ impl Slot {
         }
     }
 
-    /// As [`wait`](Slot::wait), for a spawned frame: if its run has been `cancelled`, the sweep may be over, and the
-    /// waiter parts itself (4).
+    /// Registers `waiter` with a spawned frame. If its run has been `cancelled`, the sweep may have passed already, and
+    /// the waiter orphans the slot itself (4).
     ///
-    /// Something must keep the waiter from running until this returns: once it runs, the frame may be gone.
+    /// The caller must keep the waiter from running until this returns: a running waiter may free the frame.
     pub(crate) fn wait_or_part(&self, waiter: FrameRef, cancelled: impl FnOnce() -> bool) -> Registered {
         let registered = self.wait(waiter);
         if registered == Registered::Waiting {
-            // Pairs with the fence in `part`: the sweep sees the waiter, or we see the mark.
+            // Pairs with the fence in `part`: the sweep sees the waiter, or this thread sees the mark.
             fence(Ordering::SeqCst);
             if cancelled() && self.part().is_some() {
                 return Registered::Ended;
@@ -191,7 +197,7 @@ impl Slot {
         registered
     }
 
-    /// Transition 2.
+    /// Ends the slot with `status` (transition 2).
     pub(crate) fn complete(&self, status: Status) -> Completed {
         // Release publishes the result to `wait` and `status`; Acquire sees the waiter's settled state.
         let found = self.0.swap(ended(status), Ordering::AcqRel);
@@ -204,57 +210,59 @@ impl Slot {
         }
     }
 
-    /// What an ended slot delivered has been taken. By who tells the waiter of it, which does not run before that.
+    /// Marks the result of an ended slot as taken. Called by the waiter's child-completion callback, before the
+    /// completion is counted, so that the waiter does not run yet.
     pub(crate) fn retract(&self) {
-        // Release: what was taken is not touched again. The waiter is made ready by a later count.
+        // Release: the result is not touched again after this. The count that follows makes the waiter ready.
         self.0.store(ended(Status::Cancelled).map_addr(|word| word | TAKEN), Ordering::Release);
     }
 
-    /// Whether what an ended slot delivered has been taken in the waiter's place.
+    /// Returns whether the result of an ended slot has been taken in the waiter's place.
     pub(crate) fn is_retracted(&self) -> bool {
-        // Relaxed: for the waiter, which has seen the end.
+        // Relaxed: called by the waiter, which has already observed the end.
         self.0.load(Ordering::Relaxed).addr() & TAKEN != 0
     }
 
-    /// Transition 3; `false` when the slot has ended already, and the owner must destroy the result itself.
+    /// Gives up the frame (transition 3). Returns false when the slot has ended already, and the owner must destroy the
+    /// result itself.
     #[must_use]
     pub(crate) fn detach(&self) -> bool {
-        // Release: what the owner did with the frame comes before the completer frees it. Acquire: as in `wait`.
+        // Release: the owner's accesses to the frame come before the completer frees it. Acquire: as in `wait`.
         self.0.compare_exchange(EMPTY, DETACHED, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
-    /// Transition 4, once the run has been marked: the waiter, which the caller counts down, and which finds the slot
-    /// parted.
+    /// Orphans the slot (transition 4) after the run has been marked. Returns the removed waiter, which the caller must
+    /// count down.
     pub(crate) fn part(&self) -> Option<FrameRef> {
-        // Pairs with the fence in `wait_or_part`: whom we do not see here will see the mark.
+        // Pairs with the fence in `wait_or_part`: a waiter that this load misses will see the mark.
         fence(Ordering::SeqCst);
         let waiter = self.waiter()?;
-        // AcqRel: as `complete` towards the waiter.
+        // AcqRel: as in `complete`, with respect to the waiter.
         let parted = self.0.compare_exchange(waiter.as_ptr(), PARTED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         parted.then_some(waiter)
     }
 
-    /// Whether cancellation has parted the owner from the frame, which has not ended yet.
+    /// Returns whether cancellation has removed the waiter from the frame, which has not ended yet.
     pub(crate) fn is_parted(&self) -> bool {
         // Acquire pairs with the Release in `part`.
         self.0.load(Ordering::Acquire) == PARTED
     }
 
-    /// Transition 5; `false` when the slot has ended meanwhile, or was never parted.
+    /// Gives up an orphaned frame (transition 5). Returns false when the slot has ended, or was never orphaned.
     #[must_use]
     pub(crate) fn leave_parted(&self) -> bool {
-        // As `detach`.
+        // Release and Acquire: as in `detach`.
         self.0.compare_exchange(PARTED, DETACHED, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
-    /// Who waits, if somebody does.
+    /// Returns the registered waiter, if any.
     pub(crate) fn waiter(&self) -> Option<FrameRef> {
         // Acquire pairs with the Release in `wait`.
         let found = self.0.load(Ordering::Acquire);
         NonNull::new(found).filter(|_| found.addr() & ENDED == 0 && found != DETACHED && found != PARTED)
     }
 
-    /// How the slot ended, if it has.
+    /// Returns how the slot ended, or `None` if it has not ended.
     pub(crate) fn status(&self) -> Option<Status> {
         // Acquire pairs with the Release in `complete`: the result may be read.
         let word = self.0.load(Ordering::Acquire).addr();

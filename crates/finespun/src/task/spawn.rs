@@ -1,4 +1,4 @@
-//! Tasks that outlive the expression that makes them: `spawn`, `scope`, handles.
+//! Tasks that outlive the expression that creates them: `spawn`, `scope`, handles.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -24,17 +24,18 @@ mod state;
 use body::{start, too_large};
 use elsewhere::Owned;
 
-/// The state of a scope, ended by the continuation of its body.
+/// The state of a scope. Resolving the continuation of the scope's body ends the scope.
 pub(crate) type State = state::State<Continuation<()>>;
 
-/// Who is told that a spawned task has ended, after nothing of it is left but a result with an owner.
+/// The completion owner of a spawned task: it is notified when the task has ended and only a result with an owner is
+/// left.
 pub(crate) enum Keeper {
     Run(Arc<Run>),
     Scope(&'static State),
 }
 
 impl Keeper {
-    /// The task has ended. If it was the last of its run: whom to tell.
+    /// Counts the task as ended. If it was the last of its run, returns the run's completion callback.
     #[must_use]
     #[inline(always)]
     pub(crate) fn tell(self) -> Option<Told> {
@@ -54,14 +55,16 @@ impl Keeper {
     }
 }
 
-/// Starts a task that may go on after the expression that starts it; the calling task goes on as well.
+/// Starts a task that may continue after the expression that starts it; the calling task continues as well.
 ///
-/// The task belongs to the run of its caller, and to no group within that: when the run's root has ended, spawned tasks that
-/// have not are cancelled. The task that awaits the handle gets its panic; if none does, the run ends with it. The price is a
-/// frame (the papers' parallel version of a call): where the caller waits anyway, `join!` costs a tenth of it.
+/// The task belongs to its caller's run, but to no group within that run: when the run's root has ended, spawned tasks
+/// that have not ended are cancelled. The task that awaits the handle receives the spawned task's panic; if no task
+/// does, the run ends with the panic. The cost is a frame (the papers' parallel version of a call): where the caller
+/// waits anyway, `join!` costs a tenth as much.
 ///
 /// # Panics
-/// Outside a task; so also in a destructor that no task runs, as those of values that nobody waits for any more.
+/// Panics outside a task. This includes a destructor that no task runs, for example when an unawaited result is
+/// dropped.
 pub fn spawn<Tk>(task: Tk) -> Handle<'static, Tk::Output>
 where
     Tk: Task + Send + 'static,
@@ -76,15 +79,16 @@ where
     Handle::new(start(cx, cx.run(), task, Keeper::Run(run)))
 }
 
-/// Resolves continuations in a frame of their own, which belongs to that run, theirs: their group may have ended when it runs. The
-/// caller may be of another run, or of none; but somebody keeps this one from ending.
+/// Resolves continuations in a spawned frame. The frame belongs to `run`, the run of the continuations, and not to
+/// their group, which may have ended when the frame runs. The caller may belong to another run or to none, but must
+/// keep `run` from ending during the call.
 pub(crate) fn release_later(cx: Cx, run: u32, waiting: Vec<Continuation<()>>) {
     let Some(state) = cx.context().scheduler().find_run(run) else { unreachable!("a run outlives its groups") };
     state.enter();
     drop(Handle::<()>::new(start(cx, run, Release(waiting), Keeper::Run(state))));
 }
 
-/// The task that does so.
+/// The task of [`release_later`].
 struct Release(Vec<Continuation<()>>);
 
 impl sealed::Sealed for Release {}
@@ -94,19 +98,19 @@ impl Task for Release {
 
     unsafe fn call(self, _: Cx) -> Outcome<()> {
         self.0.into_iter().for_each(|k| k.resolve(()));
-        // SAFETY: the call protocol.
+        // SAFETY: returned as this call's outcome, as the call protocol requires.
         unsafe { Outcome::done(()) }
     }
 }
 
-/// A spawned task: awaiting it delivers the value; dropping it lets the task go on alone.
+/// A handle to a spawned task: awaiting it delivers the value; dropping it detaches the task, which continues.
 ///
-/// The task that awaits the handle gets the spawned task's panic. If the handle is dropped instead, before or after the panic,
-/// the run is cancelled and ends with it. (In a [`scope`], the scope ends with a panic; a handle that outlives its run takes the
-/// panic along.)
+/// The task that awaits the handle receives the spawned task's panic. If the handle is dropped instead, before or after
+/// the panic, the run is cancelled and ends with the panic. (In a [`scope`], the scope ends with a panic. A handle that
+/// is dropped after the panic and outside the run's tasks, for example after the run has ended, discards the panic.)
 ///
-/// A handle is a task, so sets of them are waited for as sets of tasks are: `join!(a, b)`, [`join_all`](crate::join_all)
-/// or [`reduce`](crate::reduce). Whoever waits restarts once, when the last has ended, however many there are; so
+/// A handle is a task, so several are awaited like other tasks: with `join!(a, b)`, [`join_all`](crate::join_all) or
+/// [`reduce`](crate::reduce). The waiter restarts once, when the last task has ended, independent of their number; so
 /// does the end of a [`scope`]. These are the counting futures of the Illinois Concert system (Karamcheti, Plevyak,
 /// Chien: *Runtime Mechanisms for Efficient Dynamic Multithreading*, section 4.1.1).
 ///
@@ -121,7 +125,7 @@ impl Task for Release {
 /// #[task]
 /// async fn sum_of_squares(n: u64) -> u64 {
 ///     let begun: Vec<Handle<u64>> = (0..n).map(|k| spawn(square(k))).collect();
-///     // .. something else meanwhile ..
+///     // .. other work ..
 ///     reduce(begun, 0, |a, b| a + b).await
 /// }
 /// # let runtime = Runtime::builder().workers(1).build().unwrap();
@@ -133,59 +137,60 @@ pub struct Handle<'s, T> {
     value: PhantomData<(&'s (), T)>,
 }
 
-// SAFETY: the frame is waited for and taken by atomic protocols; the value moves with the handle.
+// SAFETY: atomic protocols govern waiting for the frame and taking its result; the value moves with the handle.
 unsafe impl<T: Send> Send for Handle<'_, T> {}
-// SAFETY: a shared handle only says whether the task has ended.
+// SAFETY: a shared handle only tells whether the task has ended.
 unsafe impl<T: Send> Sync for Handle<'_, T> {}
 
 impl<T> Handle<'_, T> {
-    /// Whether the frame delivers a box, since with the value it would be too large for a pool.
+    /// Whether the frame delivers a box, since a frame with the value itself would be too large for a pool.
     const BOXED: bool = too_large::<T>();
 
     fn new(frame: FrameRef) -> Self {
         Handle { frame, value: PhantomData }
     }
 
-    /// Whether the task belongs to the group that waits for it: what ends the one ends the other.
+    /// Returns whether the task belongs to the current group: then a termination of the group ends both the task and
+    /// the wait.
     fn is_of_group(&self, cx: Cx) -> bool {
-        // SAFETY: owned.
+        // SAFETY: the handle owns the frame, so it is live.
         unsafe { self.frame.as_ref() }.group == cx.group()
     }
 
-    /// The frame of the task, which was made ready when it was spawned.
+    /// Returns the task's frame, which was made ready when the task was spawned.
     fn into_frame(self) -> FrameRef {
         std::mem::ManuallyDrop::new(self).frame
     }
 
-    /// Whether the task has ended.
+    /// Returns whether the task has ended.
     pub fn is_finished(&self) -> bool {
-        // SAFETY: owned.
+        // SAFETY: the handle owns the frame, so it is live.
         unsafe { self.frame.as_ref() }.slot.status().is_some()
     }
 
-    /// The value, if the task has ended; else the handle back. Never waits.
+    /// Returns the value if the task has ended. Never waits.
     ///
     /// # Errors
-    /// The handle, if the task has not ended.
+    /// Returns the handle if the task has not ended.
     ///
     /// # Panics
-    /// With the task's panic; if the task was cancelled.
+    /// Resumes the task's panic. Panics if the task was cancelled.
     pub fn try_get(self) -> Result<T, Self> {
-        // To code that may look at the payload.
+        // Unpacked, since user code may inspect the payload.
         self.get(|payload| open(payload).0)
     }
 
-    /// The same; `thrown` is what a panic throws for its payload.
+    /// Does the same as [`try_get`](Handle::try_get); `thrown` maps a panic's payload before it is resumed.
     fn get(self, thrown: impl FnOnce(Payload) -> Payload) -> Result<T, Self> {
         if !self.is_finished() {
             return Err(self);
         }
         let frame = std::mem::ManuallyDrop::new(self).frame;
         let delivered = if Self::BOXED {
-            // SAFETY: ended, and the handle was the only owner.
+            // SAFETY: the frame has completed and delivers a `Box<T>`, and the handle was its only owner.
             unsafe { frame::take::<Box<T>>(frame) }.map(|value| *value)
         } else {
-            // SAFETY: as above.
+            // SAFETY: the frame has completed and delivers a `T`, and the handle was its only owner.
             unsafe { frame::take::<T>(frame) }
         };
         match delivered {
@@ -203,7 +208,7 @@ impl<T> Task for Handle<'_, T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
         let handle = match if cx.block_now() { Err(self) } else { self.get(|payload| payload) } {
-            // SAFETY: the call protocol.
+            // SAFETY: returned as this call's outcome, as the call protocol requires.
             Ok(value) => return unsafe { Outcome::done(value) },
             Err(handle) => handle,
         };
@@ -227,17 +232,17 @@ impl<T> Task for Handle<'_, T> {
 
 impl<T> Drop for Handle<'_, T> {
     fn drop(&mut self) {
-        // SAFETY: owned until detached.
+        // SAFETY: the handle owns the frame until it detaches.
         let header = unsafe { self.frame.as_ref() };
         if !header.slot.detach() {
             let here = try_cx().filter(|cx| cx.is_in_run_of(header.group));
-            // SAFETY: completed, and the handle was its only owner.
+            // SAFETY: the frame has completed, and the handle was its only owner.
             if let Some((cx, payload)) = here.and_then(|cx| Some((cx, unsafe { frame::lost_panic(self.frame) }?))) {
                 return cx.fail(payload);
             }
-            // SAFETY: the handle was the frame's only owner; by then the result is gone.
+            // SAFETY: the handle was the frame's only owner, and the result is destroyed before `_free` is dropped.
             let _free = unsafe { frame::Free::new(self.frame) };
-            // SAFETY: completed, and the handle was its only owner.
+            // SAFETY: the frame has completed, and the handle was its only owner.
             unsafe { frame::drop_result(self.frame) };
         }
     }
@@ -249,22 +254,22 @@ impl<T> std::fmt::Debug for Handle<'_, T> {
     }
 }
 
-/// States of scopes that have ended.
+/// States without a scope, for reuse.
 static STATES: ProcessMutex<Vec<&'static State>> = ProcessMutex::new(Vec::new());
 
-/// Resolves the end of a scope, if it has come.
+/// Ends a scope by resolving its continuation, if its last task or body has just ended.
 fn end_scope(end: Option<Continuation<()>>) {
     if let Some(end) = end {
         end.resolve(());
     }
 }
 
-/// Invariant: a scope lends for exactly its own lifetime.
+/// Makes the lifetime invariant: a scope lends for exactly its own lifetime.
 type Lends<'s> = PhantomData<fn(&'s ()) -> &'s ()>;
 
-/// Where tasks are spawned that may borrow what outlives the scope.
+/// A scope in which tasks are spawned that may borrow data that outlives it.
 ///
-/// A `Copy` handle: pass it to the tasks that spawn.
+/// The type is `Copy`: pass it to the tasks that spawn.
 #[derive(Clone, Copy)]
 pub struct Scope<'s> {
     state: &'static State,
@@ -279,10 +284,10 @@ impl std::fmt::Debug for Scope<'_> {
 }
 
 impl<'s> Scope<'s> {
-    /// Starts a task in this scope; the scope ends after it.
+    /// Starts a task in this scope. The scope ends only after the task has ended.
     ///
     /// # Panics
-    /// Outside a task, in another run than the scope's, and after the scope has ended.
+    /// Panics outside a task, in another run than the scope's, and after the scope has ended.
     pub fn spawn<Tk>(self, task: Tk) -> Handle<'s, Tk::Output>
     where
         Tk: Task + Send + 's,
@@ -299,11 +304,11 @@ impl<'s> Scope<'s> {
     }
 }
 
-/// Runs the task that `body` makes, with a scope to spawn in; ends after all tasks of the scope, awaited or not.
+/// Runs the task that `body` creates, with a scope to spawn in. Ends after all tasks of the scope, awaited or not.
 ///
 /// # Panics
-/// With the body's panic, or, if a task of the scope panicked, with a message that says so, which comes from that task; in either case after all
-/// tasks of the scope have ended.
+/// Resumes the body's panic. If instead a task of the scope panicked, panics with a message that says so and is
+/// attributed to that task. In either case all tasks of the scope have ended.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -358,7 +363,7 @@ where
         let recycled = STATES.lock().pop();
         let state = recycled.unwrap_or_else(|| Box::leak(Box::new(State::new())));
         let generation = state.begin(cx.group());
-        // Spawning is up to the task that this makes; if the closure spawns and panics, that is waited for too.
+        // `body` runs inside the scope's frame: if it spawns tasks and panics, the scope still waits for them.
         let call = ScopeCall::Make(Some(self.body));
         let body = ScopeBody { call, result: None, end: None, state, generation, lends: PhantomData };
         poll_in_place(body, cx, ScopeBody::<Tk, F>::TABLE)
@@ -386,7 +391,7 @@ impl<Tk: Task, F> Unpin for ScopeBody<'_, Tk, F> {}
 
 impl<Tk: Task, F> Drop for ScopeBody<'_, Tk, F> {
     fn drop(&mut self) {
-        // All tasks have left: nobody but kept `Scope`s, which are refused, knows the state any more.
+        // All tasks have ended: only stale `Scope`s still refer to the state, and their generation is refused.
         STATES.lock().push(self.state);
     }
 }
@@ -396,7 +401,7 @@ where
     Tk: Task + Send + 's,
     F: FnOnce(Scope<'s>) -> Tk,
 {
-    /// A cancelled scope still waits for its tasks.
+    /// A table whose `cancel` still waits for the scope's tasks.
     const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
 
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
@@ -406,11 +411,12 @@ where
         if this.end(&mut StdContext::from_waker(Waker::noop())).is_pending() {
             return Poll::Pending;
         }
-        // SAFETY: the caller guarantees that the body is there and that it alone runs the frame; all tasks of the scope have ended.
+        // SAFETY: the caller guarantees that the body is there and that it alone runs the frame; all tasks of the scope
+        // have ended.
         unsafe { frame::cancel(frame, cx) }
     }
 
-    /// Waits for the tasks of the scope, the body having ended.
+    /// Waits for the tasks of the scope after the body has ended.
     fn end(&mut self, std: &mut StdContext<'_>) -> Poll<()> {
         let state = self.state;
         let end = self.end.get_or_insert_with(|| {
@@ -455,7 +461,7 @@ where
         match this.result.take() {
             Some(Ok(value)) => match this.state.panicked() {
                 None => Poll::Ready(value),
-                // The panic hook has had its say when the task panicked.
+                // Resumed rather than raised, since the panic hook already ran when the task panicked.
                 Some(origin) => {
                     let payload = Payload::new("a task spawned in a scope panicked");
                     match origin {

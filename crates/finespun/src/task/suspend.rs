@@ -1,8 +1,8 @@
-//! Continuations: the right to write a slot once, first class.
+//! Continuations: the right to complete a slot once, as a first-class value.
 //!
-//! `suspend` makes a *leaf*: a frame without a body, whose slot a [`Continuation`] writes. Leaf and continuation may
-//! part ways: a task that is cancelled gives up its leaf while the continuation is still in somebody's hands. The
-//! *claim* of the leaf decides who completes it and who frees it: its states stand in [`claim`].
+//! `suspend` makes a *leaf*: a frame without a body, whose slot a [`Continuation`] completes. The leaf may be orphaned:
+//! a cancelled task gives up its leaf while its continuation still exists. The leaf's *claim* decides which side
+//! completes it and which side frees it: see [`claim`] for its states.
 
 use std::alloc::Layout;
 use std::marker::PhantomData;
@@ -24,7 +24,7 @@ pub(crate) mod travel;
 
 use claim::{Claim, LENT, OPEN, PROTECTED};
 
-/// A leaf that delivers a `T`: behind the result lies where in the source the wait was written.
+/// A leaf with a result of type `T`. The source location of the wait is stored behind the result.
 struct Leaf<T>(PhantomData<T>);
 
 impl<T> Leaf<T> {
@@ -48,69 +48,71 @@ impl<T> Leaf<T> {
         thread: None,
     };
 
-    /// Whether the value lies in a box of its own: leaves are always pooled, so that sweeps and reports find them.
+    /// Whether the value is stored in a box of its own: leaves are always pooled, so that sweeps and reports find them.
     const BOXED: bool = matches!(Class::of(Self::LAYOUT), Class::Large(_));
 
     fn make(cx: Cx, claim: u32, place: Place) -> FrameRef {
-        // What may panic comes before the memory: a block without a header is nothing that a sweep may find.
+        // Operations that may panic come before the allocation: a sweep must not find a block without a header.
         let group = cx.group();
         let leaf = cx.allocate(const { Class::of(Self::LAYOUT) });
         let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), group };
-        // SAFETY: fresh memory, large enough.
+        // SAFETY: the memory is fresh, and large enough for a header.
         unsafe { leaf.write(header) };
-        // SAFETY: the layout reserves the place.
+        // SAFETY: `LAYOUT` reserves a `Place` at this offset.
         unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<Place>().write(place) };
         leaf
     }
 
     unsafe fn what(leaf: FrameRef) -> (&'static str, Place) {
-        // SAFETY: written by `make`.
+        // SAFETY: `make` has written the place at this offset.
         (std::any::type_name::<T>(), unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<Place>().read() })
     }
 }
 
 const TAKEN: &str = "a continuation is not used after it has been sent";
 
-/// The right to end a wait with a `T`, once.
+/// The right to complete a wait with a `T`, once.
 ///
-/// [`resolve`](Continuation::resolve) consumes it, so a second value is impossible by type. One that is dropped
-/// unresolved wakes its waiter with a panic that says so. It may be resolved on any thread, and may outlive the
-/// waiting task, its run and the runtime. If anything but a task, of this or of another runtime, will resolve it, say so by
-/// [`external`](Continuation::external), or the wait may be reported as a deadlock.
+/// [`resolve`](Continuation::resolve) consumes it, so the type system rules out a second value. A continuation that is
+/// dropped unresolved resumes its waiter with a panic that says so. It may be resolved on any thread, and may outlive
+/// the waiting task, its run and the runtime. If anything but a task, of this or of another runtime, will resolve it,
+/// say so by [`external`](Continuation::external), or the wait may be reported as a deadlock.
 ///
-/// A task of another runtime is waited for if its run is under way when all else of this runtime has come to a stop, or is begun
-/// later by a task. A run that a plain thread begins later, to resolve the continuation there, is outside: mark the wait as
-/// external, or hold an [`Outside`](crate::Outside) of this runtime until then.
+/// Before this runtime reports a deadlock, it waits for tasks of other runtimes: for each run that is under way when
+/// this runtime gets stuck, and for each run that a task begins later. It does not wait for a run that a plain thread
+/// begins later in order to resolve the continuation there: mark the wait as external, or hold an
+/// [`Outside`](crate::Outside) of this runtime until then.
 #[must_use = "a continuation that is dropped ends its wait with a panic"]
 pub struct Continuation<T> {
-    /// Null when it travels in a message as bytes, and this is what is left. Atomic, since that is seen through a
-    /// reference.
+    /// Null after the continuation has been moved into a message as bytes, which leaves this value behind. Atomic,
+    /// because serialization has only a shared reference.
     leaf: AtomicPtr<Header>,
     value: PhantomData<fn(T)>,
 }
 
 // SAFETY: resolving writes a `T` and makes a frame ready, both of which any thread may do for a `Send` value.
 unsafe impl<T: Send> Send for Continuation<T> {}
-// SAFETY: a shared continuation offers nothing.
+// SAFETY: a shared continuation allows only reads of its leaf pointer and taking it, both atomic.
 unsafe impl<T> Sync for Continuation<T> {}
 
 impl<T> Continuation<T> {
-    /// Ends the wait with `value`. The waiting task becomes ready; it does not run inside this call.
+    /// Completes the wait with `value`. The waiting task becomes ready; it does not run inside this call.
     ///
-    /// If the task has been cancelled meanwhile, `value` is dropped.
+    /// If the task has been cancelled, drops `value`.
     #[inline]
     pub fn resolve(self, value: T) {
         self.end(Ok(value));
     }
 
-    /// Marks the wait as one that something outside the tasks will end (a socket, a timer, another thread): it does
-    /// not count for the deadlock report.
+    /// Marks the wait as one that something outside the tasks will complete (a socket, a timer, another thread): the
+    /// deadlock report ignores it.
     ///
     /// # Panics
-    /// Outside a task: call it where [`suspend`] hands the continuation out.
+    /// If called outside a task, or in a task of another runtime: call it where [`suspend`] passes the continuation to
+    /// its body.
     pub fn external(self) -> External<T> {
         let Some(cx) = try_cx() else { panic!("`external` was called outside a task") };
-        // SAFETY: the leaf lives until this side has let it go.
+        // SAFETY: the leaf lives until the continuation gives it up.
         let group = unsafe { self.leaf().as_ref() }.group;
         assert!(cx.of_team(group), "`external` was called on another runtime than the wait's");
         let count = cx.external();
@@ -118,10 +120,10 @@ impl<T> Continuation<T> {
         External { continuation: Some(self), count }
     }
 
-    /// Writes the slot; if the wait has been cancelled, drops the result.
+    /// Completes the slot; drops the result if the wait has been cancelled.
     #[inline(always)]
     pub(crate) fn end(self, result: Result<T, Payload>) {
-        /// Not in place: the way on which nothing is left need not keep the result in memory.
+        /// Out of line, so that the common path need not keep the result in memory.
         #[cold]
         #[inline(never)]
         fn unsent<T>(result: Result<T, Payload>) {
@@ -132,72 +134,72 @@ impl<T> Continuation<T> {
         }
     }
 
-    /// Writes the slot; the result back if the wait has been cancelled.
+    /// Completes the slot; gives the result back if the wait has been cancelled.
     #[inline(always)]
     pub(crate) fn complete(self, result: Result<T, Payload>) -> Result<(), Result<T, Payload>> {
         let leaf = self.into_leaf();
-        // SAFETY: the leaf lives until this side has let it go.
+        // SAFETY: the leaf lives until the continuation gives it up.
         let claim = Claim::of(unsafe { &(*leaf.as_ptr()).join });
         if !claim.resolve() {
-            // SAFETY: this continuation is consumed.
+            // SAFETY: this continuation is consumed, so its side calls `let_go` once and does not touch the leaf again.
             unsafe { let_go(leaf, |claim| claim.handle_goes()) };
             return Err(result);
         }
         let status = match result {
             Ok(value) if Leaf::<T>::BOXED => {
-                // SAFETY: the claim is ours, the slot empty, and the leaf is one for a box.
+                // SAFETY: this thread holds the claim, the slot is empty, and the leaf reserves a box.
                 unsafe { result_ptr::<Box<T>>(leaf).write(Box::new(value)) };
                 Status::Done
             }
             Err(payload) if Leaf::<T>::BOXED => {
-                // SAFETY: as above.
+                // SAFETY: this thread holds the claim, the slot is empty, and every leaf reserves a payload.
                 unsafe { payload_ptr(leaf).write(payload) };
                 Status::Panicked
             }
             Ok(value) => {
-                // SAFETY: the claim is ours, the slot empty, the storage reserved.
+                // SAFETY: this thread holds the claim, the slot is empty, and the leaf reserves a `T`.
                 unsafe { result_ptr::<T>(leaf).write(value) };
                 Status::Done
             }
             Err(payload) => {
-                // SAFETY: as above.
+                // SAFETY: this thread holds the claim, the slot is empty, and every leaf reserves a payload.
                 unsafe { payload_ptr(leaf).write(payload) };
                 Status::Panicked
             }
         };
-        // SAFETY: written above; claimed once.
+        // SAFETY: the result that `status` names has been written; the claim is held once, so the leaf completes once.
         if let Some(waiter) = unsafe { run::complete(leaf, status) } {
             make_ready(waiter);
         }
         Ok(())
     }
 
-    /// The leaf, which stands for the continuation: [`from_leaf`](Continuation::from_leaf) must follow.
+    /// Converts the continuation into its leaf, which must be converted back by [`from_leaf`](Continuation::from_leaf).
     pub(crate) fn into_leaf(self) -> FrameRef {
         FrameRef::new(*std::mem::ManuallyDrop::new(self).leaf.get_mut()).expect(TAKEN)
     }
 
-    /// The continuation again.
+    /// Converts a leaf back into its continuation.
     ///
     /// # Safety
-    /// The leaf is what [`into_leaf`](Continuation::into_leaf) has given of a `Continuation<T>`, once.
+    /// The leaf comes from [`into_leaf`](Continuation::into_leaf) of a `Continuation<T>`, and is converted back once.
     pub(crate) unsafe fn from_leaf(leaf: FrameRef) -> Continuation<T> {
         Continuation { leaf: AtomicPtr::new(leaf.as_ptr()), value: PhantomData }
     }
 
-    /// The leaf, unless it has been taken before: the continuation is nothing any more.
+    /// Takes the leaf out, unless it has been taken before. The continuation is empty afterwards.
     fn take_leaf(&self) -> Option<FrameRef> {
-        // Relaxed: whoever sends the continuation on says how the receiver sees what came before.
+        // Relaxed: the message that carries the leaf publishes to the receiver what came before.
         FrameRef::new(self.leaf.swap(std::ptr::null_mut(), Ordering::Relaxed))
     }
 
-    /// Nobody waits: the child's owner has left.
+    /// Completes the leaf with a placeholder that no waiter sees: the owner of the child has given it up.
     pub(crate) fn unwaited(self) {
-        // Of what is nothing a box is no allocation.
+        // A box of a zero-sized value does not allocate.
         self.end(Err(Payload::new(())));
     }
 
-    /// As `resolve`, but gives the value back if the waiting task has been cancelled.
+    /// Like `resolve`, but gives the value back if the waiting task has been cancelled.
     pub(crate) fn try_resolve(self, value: T) -> Result<(), T> {
         match self.complete(Ok(value)) {
             Err(Ok(value)) => Err(value),
@@ -205,7 +207,7 @@ impl<T> Continuation<T> {
         }
     }
 
-    /// The leaf.
+    /// Returns the leaf.
     ///
     /// # Panics
     /// If it has been taken.
@@ -215,9 +217,9 @@ impl<T> Continuation<T> {
         FrameRef::new(self.leaf.load(Ordering::Relaxed)).expect(TAKEN)
     }
 
-    /// Whether the waiting task has been cancelled: nobody will see the value.
+    /// Returns whether the waiting task has been cancelled, so that no task will see the value.
     pub(crate) fn is_cancelled(&self) -> bool {
-        // SAFETY: the leaf lives until this side has let it go.
+        // SAFETY: the leaf lives until the continuation gives it up.
         Claim::of(unsafe { &(*self.leaf().as_ptr()).join }).is_cancelled()
     }
 }
@@ -225,7 +227,7 @@ impl<T> Continuation<T> {
 impl<T> Drop for Continuation<T> {
     fn drop(&mut self) {
         let Some(leaf) = FrameRef::new(*self.leaf.get_mut()) else { return };
-        // SAFETY: the own one.
+        // SAFETY: this continuation's own leaf, which is converted back once: the field is not read again.
         let again = unsafe { Continuation::<T>::from_leaf(leaf) };
         let message = format!(
             "a Continuation<{}> was dropped unresolved: resolve it, or let its holder live",
@@ -250,14 +252,14 @@ pub struct External<T> {
 }
 
 impl<T> External<T> {
-    /// As [`Continuation::resolve`].
+    /// Completes the wait with `value`, as [`Continuation::resolve`] does.
     pub fn resolve(mut self, value: T) {
         if let Some(k) = self.continuation.take() {
             k.resolve(value);
         }
     }
 
-    /// Ends the wait with a panic.
+    /// Completes the wait with a panic.
     pub(crate) fn fail(mut self, payload: Payload) {
         if let Some(k) = self.continuation.take() {
             k.end(Err(payload));
@@ -278,7 +280,7 @@ impl<T> std::fmt::Debug for External<T> {
     }
 }
 
-/// Makes a frame ready from wherever this is.
+/// Makes a frame ready, from any thread.
 pub(crate) fn make_ready(frame: FrameRef) {
     // SAFETY: a frame that becomes ready is live.
     let group = unsafe { frame.as_ref() }.group;
@@ -288,105 +290,107 @@ pub(crate) fn make_ready(frame: FrameRef) {
     }
 }
 
-/// Cancels a leaf, if nobody has resolved it (2): its waiter, if that makes it ready.
+/// Cancels a leaf (2), if it has not been resolved. Returns its waiter, if that becomes ready.
 ///
 /// # Safety
 /// `leaf` is a leaf, or was one that has been freed, and has not been allocated again, nor its page reclaimed.
 pub(crate) unsafe fn cancel(leaf: FrameRef) -> Option<FrameRef> {
-    // SAFETY: the claim of a leaf, or what is left of one: that is not open.
+    // SAFETY: the caller guarantees that the memory still holds the claim of a leaf; the claim of a freed leaf is not
+    // open.
     if !Claim::of(unsafe { &(*leaf.as_ptr()).join }).cancel() {
         return None;
     }
-    // SAFETY: claimed: nobody else completes it; `Cancelled` needs no result.
+    // SAFETY: this thread holds the claim, so it alone completes the leaf; `Cancelled` needs no result.
     unsafe { run::complete(leaf, Status::Cancelled) }
 }
 
-/// What a leaf waits for, and who waits.
+/// A description of a waiting leaf: the awaited type, the waiter and the place.
 pub(crate) struct Waiting {
     pub(crate) waiter: Option<FrameRef>,
     pub(crate) what: String,
     pub(crate) place: Place,
 }
 
-/// Whether nobody has ended a leaf, and somebody waits for it.
+/// Returns whether a leaf has not been completed and has a waiter.
 ///
 /// # Safety
-/// `leaf` is a leaf.
+/// `leaf` is a live leaf.
 pub(crate) unsafe fn is_waited_for(leaf: FrameRef) -> bool {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller guarantees that `leaf` is live.
     let header = unsafe { leaf.as_ref() };
     Claim::of(&header.join).is_open() && header.slot.waiter().is_some()
 }
 
-/// Whether a leaf waits for something that a task may have passed on to a plain thread.
+/// Returns whether a leaf waits for something that a task may have moved to a plain thread.
 ///
 /// # Safety
-/// `leaf` is a leaf.
+/// `leaf` is a live leaf.
 pub(crate) unsafe fn is_lent(leaf: FrameRef) -> bool {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller guarantees that `leaf` is live.
     Claim::of(unsafe { &(*leaf.as_ptr()).join }).is_lent()
 }
 
-/// Describes a leaf that nobody has ended.
+/// Describes a leaf that has not been completed. `table` is the leaf's table of functions.
 ///
 /// # Safety
-/// `leaf` is a leaf.
+/// `leaf` is a live leaf.
 pub(crate) unsafe fn waiting(leaf: FrameRef, table: &'static VTable) -> Option<Waiting> {
-    // SAFETY: live by the caller's word.
+    // SAFETY: the caller guarantees that `leaf` is live.
     let header = unsafe { leaf.as_ref() };
     if !Claim::of(&header.join).is_open() {
         return None;
     }
-    // SAFETY: the table's own function.
+    // SAFETY: the function comes from the leaf's own table.
     let (value, place) = unsafe { (table.leaf?)(leaf) };
     Some(Waiting { waiter: header.slot.waiter(), what: format!("a continuation of `{value}`"), place })
 }
 
-/// One side of a cancelled leaf goes; the second frees it (3, 4).
+/// Gives up a cancelled leaf on behalf of one side; the second side frees it (3, 4).
 ///
 /// # Safety
-/// Called once by each side, which does not touch the leaf again.
+/// Each side calls this once, and does not touch the leaf again.
 #[cold]
 #[inline(never)]
 unsafe fn let_go(leaf: FrameRef, second: fn(Claim<'_>) -> bool) {
-    // SAFETY: live until the second side has gone.
+    // SAFETY: the leaf is live until the second side has given it up.
     let header = unsafe { leaf.as_ref() };
     let class = header.vtable.class;
     if second(Claim::of(&header.join)) {
-        // SAFETY: both sides have gone.
+        // SAFETY: both sides have given up the leaf, which is of this class.
         unsafe { pool::free(leaf.cast(), class) };
     }
 }
 
-/// The owner of a cancelled leaf gives it up (3).
+/// Gives up a cancelled leaf on behalf of the child's owner (3).
 ///
 /// # Safety
-/// As [`let_go`].
+/// The owner calls this once, and does not touch the leaf again.
 pub(crate) unsafe fn abandon(leaf: FrameRef) {
     // SAFETY: the caller guarantees that this side calls it once, and does not touch the leaf again.
     unsafe { let_go(leaf, |claim| claim.child_goes()) };
 }
 
-/// Nobody will wait for a leaf. Whoever completes it frees it.
+/// Gives up a leaf that will have no waiter. If it has not been completed, the completer frees it.
 ///
 /// # Safety
 /// The caller owns the leaf as a child, and does not use it afterwards.
 pub(crate) unsafe fn unwaited(leaf: FrameRef) {
-    // SAFETY: by the caller's word.
+    // SAFETY: the caller guarantees that it owns the leaf, which is therefore live.
     let header = unsafe { leaf.as_ref() };
     if !header.slot.detach() {
-        // SAFETY: completed, so the continuation has let go, and the caller is the only owner.
+        // SAFETY: the leaf is completed, so the continuation no longer uses it, and the caller is the only owner.
         frame::quietly(|| unsafe { frame::drop_result(leaf) });
-        // SAFETY: as above.
+        // SAFETY: the result has been destroyed, and the caller is the only owner.
         unsafe { frame::free(leaf) };
     }
 }
 
-/// Calls `body` with the continuation of this wait, and waits until somebody resolves it: call with current
+/// Calls `body` with the continuation of this wait, and waits until the continuation is resolved: call with current
 /// continuation. The primitive from which semaphores, locks, barriers and channels are built.
 ///
-/// When the continuation is resolved before `body` returns, nothing is suspended and nothing is allocated from the
-/// system. Otherwise the wait costs one frame for the slot (24 bytes, and the value or at least 16 bytes) beside the waiting task's own.
+/// When the continuation is resolved before `body` returns, the task does not suspend, and nothing is allocated from
+/// the system. Otherwise the wait costs one frame for the slot (24 bytes, and the value or at least 16 bytes) beside
+/// the waiting task's own.
 ///
 /// # Panics
 /// The wait panics if the continuation is dropped unresolved.
@@ -411,43 +415,44 @@ pub fn suspend<T: Send, F: FnOnce(Continuation<T>) + Send>(body: F) -> Suspend<T
     Suspend { body, claim: OPEN, place: Location::caller(), forced: false, value: PhantomData }
 }
 
-/// As [`suspend`], for a library's wait that its caller wrote at `place`.
+/// Like [`suspend`], for a library's wait that its caller wrote at `place`.
 pub(crate) fn suspend_at<T: Send, F: FnOnce(Continuation<T>)>(place: Place, body: F) -> Suspend<T, F> {
     Suspend { body, claim: OPEN, place, forced: false, value: PhantomData }
 }
 
-/// As [`suspend_at`], for a wait for what is done beneath the same group, elsewhere: in a group it is not cancelled, since what is
-/// done is, and then ends the wait. So the group does not end before.
+/// Like [`suspend_at`], for a wait for work done on another node beneath the caller's group. In a group the wait is not
+/// cancelled: the work is, and then completes the wait. So the group does not end before the work.
 pub(crate) fn suspend_beneath<T: Send, F: FnOnce(Continuation<T>)>(cx: Cx, place: Place, body: F) -> Suspend<T, F> {
     let claim = if cx.is_in_group() { PROTECTED } else { OPEN };
     Suspend { claim, ..suspend_at(place, body) }
 }
 
 impl<T, F> Suspend<T, F> {
-    /// What ends the wait is something that a task may have passed on to a plain thread: it is not reported at once.
+    /// Marks the wait as one for something that a task may have moved to a plain thread: a deadlock is reported after a
+    /// delay.
     pub(crate) fn lent(self) -> Suspend<T, F> {
         Suspend { claim: LENT, ..self }
     }
 
-    /// Suspends even if the continuation is resolved at once.
+    /// Makes the wait suspend even if the continuation is resolved at once.
     pub(crate) fn forced(self) -> Suspend<T, F> {
         Suspend { forced: true, ..self }
     }
 }
 
-/// As [`suspend`], for a wait of the runtime's own that must not be cancelled.
+/// Like [`suspend`], for a wait of the runtime itself that must not be cancelled.
 #[track_caller]
 pub(crate) fn suspend_protected<T: Send, F: FnOnce(Continuation<T>)>(body: F) -> Suspend<T, F> {
     Suspend { body, claim: PROTECTED, place: Location::caller(), forced: false, value: PhantomData }
 }
 
-/// The task that [`suspend`] makes.
+/// The task returned by [`suspend`].
 #[must_use = "a task does nothing until it is awaited"]
 pub struct Suspend<T, F> {
     body: F,
     claim: u32,
     place: Place,
-    /// Suspends even if the continuation is resolved at once: block-every-n.
+    /// Suspends even if the continuation is resolved at once.
     forced: bool,
     value: PhantomData<fn() -> T>,
 }
@@ -465,11 +470,11 @@ impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
         }
         let forced = self.forced;
         let leaf = self.begin::<T>(cx);
-        // SAFETY: this side owns the child until it hands it on.
+        // SAFETY: this call owns the child until it returns it, so the leaf is live.
         if !forced && unsafe { leaf.as_ref() }.slot.status() == Some(Status::Done) && !cx.leaving() && !cx.block_now() {
-            // SAFETY: completed; this is the only owner.
+            // SAFETY: the leaf is completed and delivers a `T`; this call is its only owner.
             if let frame::Delivered::Value(value) = unsafe { frame::take::<T>(leaf) } {
-                // SAFETY: the call protocol.
+                // SAFETY: this function returns the outcome to its caller, as the call protocol demands.
                 return unsafe { Outcome::done(value) };
             }
         }
@@ -480,23 +485,23 @@ impl<T: Send, F: FnOnce(Continuation<T>)> Task for Suspend<T, F> {
 impl<T, F: FnOnce(Continuation<T>)> Suspend<T, F> {
     /// Makes the leaf, which stores a `V`, and calls the body with its continuation.
     fn begin<V>(self, cx: Cx) -> FrameRef {
-        /// The body panicked: nobody will wait.
+        /// Gives up the leaf when the body panics.
         struct Unwind(FrameRef);
         impl Drop for Unwind {
             fn drop(&mut self) {
-                // SAFETY: this side has not given the leaf up.
+                // SAFETY: this call owns the leaf as a child, and does not use it after the panic.
                 unsafe { unwaited(self.0) };
             }
         }
 
         let leaf = Leaf::<V>::make(cx, self.claim, self.place);
         let unwind = Unwind(leaf);
-        // SAFETY: just made, for a `T` or a box of one.
+        // SAFETY: the leaf was made above, for a `T` or a box of one, and has no other continuation.
         (self.body)(unsafe { Continuation::from_leaf(leaf) });
         std::mem::forget(unwind);
         if cx.is_terminated() {
-            // The sweep of this worker may be over. A waiter cannot have registered yet.
-            // SAFETY: a leaf whose child this side owns.
+            // The sweep of this worker may have passed already. A waiter cannot have registered yet.
+            // SAFETY: `leaf` is live: this call owns its child.
             let waiter = unsafe { cancel(leaf) };
             debug_assert!(waiter.is_none());
         }
@@ -504,7 +509,7 @@ impl<T, F: FnOnce(Continuation<T>)> Suspend<T, F> {
     }
 }
 
-/// A leaf that is waited for.
+/// The call of a leaf that has been made already.
 struct Suspended<V> {
     leaf: FrameRef,
     value: PhantomData<V>,

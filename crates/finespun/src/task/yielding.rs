@@ -1,4 +1,4 @@
-//! Giving way: `yield_now` and `checkpoint`.
+//! Yielding: `yield_now` and `checkpoint`.
 
 use std::future::ready;
 use std::ops::ControlFlow;
@@ -8,7 +8,7 @@ use super::context::{Cx, Verdict, try_cx};
 use super::frame::{BodyFrame, FrameRef};
 use super::outcome::Outcome;
 
-/// Lets all other ready tasks go first: the calling task becomes a frame and goes to the back of the queue.
+/// Lets all other ready tasks run first: the calling task becomes a frame at the back of the queue.
 pub fn yield_now() -> YieldNow {
     YieldNow(())
 }
@@ -29,7 +29,7 @@ impl Task for YieldNow {
     }
 }
 
-/// Checks the guard: thieves, the quantum and cancellation are served here if they ask, else this costs one compare.
+/// Checks the guard: serves pending requests of thieves, the quantum and cancellation, and otherwise costs one compare.
 /// For long loops that await nothing else.
 pub fn checkpoint() -> Checkpoint {
     Checkpoint(())
@@ -40,8 +40,8 @@ pub fn checkpoint() -> Checkpoint {
 pub struct Checkpoint(());
 
 impl Checkpoint {
-    /// The same from plain code, which cannot wait: whether the group that this runs in goes on. If it has been terminated,
-    /// nobody wants to know what comes of it: return.
+    /// Does the same check from plain code, which cannot wait. Returns `Break` if the current group has been
+    /// terminated: then the caller should return, since its result is not used.
     ///
     /// ```
     /// use finespun::prelude::*;
@@ -59,7 +59,7 @@ impl Checkpoint {
     ///
     /// #[task]
     /// async fn repeats(numbers: &[u64], k: usize) -> ControlFlow<()> {
-    ///     // The first that has found three in a row ends the search of all.
+    ///     // The first activity that finds three in a row ends the search of all.
     ///     if longest_run(&numbers[k..])? > 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     /// }
     ///
@@ -89,11 +89,12 @@ impl Task for Checkpoint {
         if cx.trips() && cx.tripped() != Verdict::Stay {
             return Outcome::suspended(self.start(cx));
         }
-        // SAFETY: the call protocol.
+        // SAFETY: returned as this call's outcome, as the call protocol requires.
         unsafe { Outcome::done(()) }
     }
 
-    /// Nothing but a turn: the frame does not look again, or under block-every-n it would make the next one.
+    /// Makes a frame that only takes a turn, and does not check the guard again: under block-every-n that would make
+    /// another frame.
     fn start(self, cx: Cx) -> FrameRef {
         let turn = BodyFrame::make(cx, ready(()));
         cx.make_ready(turn);

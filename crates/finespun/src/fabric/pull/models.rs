@@ -1,4 +1,4 @@
-//! The queue under loom: its four steps, buffers that are used again, and several senders.
+//! The queue under loom: its four steps, reused buffers, and several senders.
 
 use super::*;
 use crate::atomics::thread;
@@ -25,9 +25,9 @@ fn two_senders_race_for_the_tail() {
     });
 }
 
-/// Who sees the last buffer free uses all of them again.
+/// A sender that sees the last buffer free reuses all its buffers.
 #[test]
-fn the_last_free_buffer_speaks_for_all() {
+fn if_the_last_buffer_is_free_all_are() {
     loom::model(|| {
         let mut nodes = net::<u64>(2, 2).into_iter();
         let (receiver, sender) = (nodes.next().unwrap(), nodes.next().unwrap());
@@ -57,9 +57,9 @@ fn the_last_free_buffer_speaks_for_all() {
     });
 }
 
-/// A buffer that one receiver has passed goes to another, where somebody sends behind it.
+/// A buffer that one receiver has passed is sent to another, where a second sender links behind it.
 #[test]
-fn a_buffer_goes_to_another_receiver() {
+fn a_buffer_is_reused_for_another_receiver() {
     loom::model(|| {
         let mut nodes = net::<u64>(2, 1).into_iter();
         let (a, b) = (nodes.next().unwrap(), nodes.next().unwrap());

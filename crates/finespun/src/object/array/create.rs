@@ -1,4 +1,4 @@
-//! Making the objects of an array.
+//! Creation of the objects of an array.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::task::frame::{FrameRef, Place};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
-/// The task that makes the objects of an array.
+/// The task that creates the objects of an array.
 #[must_use = "nothing is made until this is awaited"]
 pub struct Creating<T, A, F> {
     len: usize,
@@ -61,19 +61,19 @@ where
         let works: Vec<_> = makers.collect();
         let indices: Vec<_> = works.iter().map(|maker| Arc::clone(&maker.indices)).collect();
         let gather = move |made: Vec<Made<T>>| gathered(len, indices, made);
-        // While nothing is out: their destructor may panic.
+        // Dropped before any call is in progress, because the destructor may panic.
         drop(args);
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { map_outcome(cx, Gathered { works, place }, gather) }
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// The array of these parts, whose indices are given.
+/// Returns the array with these parts, given the indices of each part.
 fn gathered<T>(len: usize, indices: Vec<Arc<[usize]>>, made: Vec<Made<T>>) -> Array<T> {
     let mut elements = InOrder::of(len);
     let mut parts = Vec::with_capacity(made.len());
@@ -89,7 +89,7 @@ fn gathered<T>(len: usize, indices: Vec<Arc<[usize]>>, made: Vec<Made<T>>) -> Ar
 /// A part, and its elements.
 type Made<T> = (Ref<Portion<T>>, Vec<Ref<T>>);
 
-/// Makes one part.
+/// The work that creates one part.
 struct Making<T, A, F> {
     node: u32,
     indices: Arc<[usize]>,
@@ -106,7 +106,7 @@ impl<T: Object, A: Portable, F: Copy + Send + 'static> Wire for Making<T, A, F> 
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         let (node, indices): (u32, Vec<usize>) = from.value()?;
-        // SAFETY: this message was made with an `F`.
+        // SAFETY: the type of this message shows that its sender had an `F`.
         let make = unsafe { again() };
         let args = from.value()?;
         Ok(Making { node, indices: indices.into(), make, args, object: PhantomData })
@@ -130,17 +130,17 @@ where
         let (nodes, class) = (Nodes::of(cx), Class::of_objects::<T>());
         let insert = |&index: &usize| {
             let name = nodes.table(node).insert_value(class, make(index, &args));
-            // At once: the next `make` may panic.
+            // Called for each object, because the next `make` may panic.
             nodes.added(cx, node);
             Ref::new(name)
         };
         let elements: Vec<_> = indices.iter().map(insert).collect();
-        // Before there is an outcome, which a panic would lose.
+        // Dropped before an outcome exists that a panic of the destructor would lose.
         drop(args);
         let class = Class::of_objects::<Portion<T>>();
         let portion = Ref::new(nodes.table(node).insert_value(class, Portion::new(&elements)));
         nodes.added(cx, node);
-        // SAFETY: the call protocol.
+        // SAFETY: the value is this call's own outcome, as the call protocol requires.
         unsafe { Outcome::done((portion, elements)) }
     }
 }

@@ -1,4 +1,4 @@
-//! Calling all objects of an array: a tree of messages to its parts.
+//! Calls of all objects of an array, by a tree of messages to its parts.
 
 use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use crate::task::frame::{FrameRef, Place};
 use crate::task::located::{self, Located};
 use crate::task::outcome::Outcome;
 
-/// What is called of each element: a function of a reference and an argument that makes a task.
+/// The call to make for each element: a function from a reference and an argument to a task.
 pub trait Calls<T, A>: Copy + Send + 'static {
-    /// The task.
+    /// The task type.
     type Task: Task<Output = Self::Output> + 'static;
-    /// What it delivers.
+    /// The task's result.
     type Output: Portable;
-    /// Makes it.
+    /// Makes the task for one element.
     fn task(self, element: Ref<T>, argument: A) -> Self::Task;
 }
 
@@ -52,11 +52,11 @@ pub struct Each<T, S, C> {
     way: Way<C>,
 }
 
-/// How it is done everywhere.
+/// The parameters that all nodes need.
 #[derive(Clone, Copy)]
 struct Way<C> {
     calls: C,
-    /// Afterwards there is no array. Nothing stops at a failure.
+    /// Whether the array is freed. Then no failure stops the calls.
     last: bool,
     place: Place,
 }
@@ -85,17 +85,17 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
         let args = args.sorted(own.iter().chain(&others).map(|piece| &*indices[piece.part]));
         let sweeps = spread(cx, own, others, args, way);
         let gather = move |swept: Vec<Swept<C::Output>>| gathered(&mut indices, swept);
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { map_outcome(cx, sweeps, gather) }
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// The parts of an array, that of this node first.
+/// Returns the parts of an array: this node's, and the others.
 fn pieces<T>(cx: Cx, array: &Array<T>, method: &'static str) -> (Option<Piece<T>>, Vec<Piece<T>>) {
     let (mut own, mut others) = (None, Vec::with_capacity(array.parts.len()));
     for (part, Part { portion, indices }) in array.parts.iter().enumerate() {
@@ -117,7 +117,7 @@ fn indices_of<T>(part: &Part<T>) -> Arc<[usize]> {
     Arc::clone(&part.indices)
 }
 
-/// The values of all parts, whose indices are given, by index. It takes the indices.
+/// Returns the values of all parts in index order, given the indices of each part. Empties `indices`.
 fn gathered<V>(indices: &mut Vec<Arc<[usize]>>, swept: Vec<Swept<V>>) -> Vec<V> {
     let Swept { parts, failure } = Swept::all(swept);
     if let Some(failure) = failure {
@@ -125,7 +125,7 @@ fn gathered<V>(indices: &mut Vec<Arc<[usize]>>, swept: Vec<Swept<V>>) -> Vec<V> 
     }
     let indices = std::mem::take(indices);
     let len = indices.iter().map(|indices| indices.len()).sum();
-    // In one part, or of what is nothing, the order is right already.
+    // With one part, or values of size zero, the order is right already.
     if size_of::<V>() == 0 || indices.len() == 1 {
         let mut all = Vec::with_capacity(len);
         for (_, mut values) in parts {
@@ -163,23 +163,23 @@ impl<T: Object> Task for Freeing<T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let way = Way { calls: |element: Ref<T>, ()| Ref::free(element), last: true, place: self.place };
-        // SAFETY: passed on.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { map_outcome(cx, Each { array: self.array, args: Same(()), way }, drop) }
     }
 
-    /// By this worker: a thief would send by another way.
+    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// One part, by which something is to be done.
+/// One part of the array, as messages name it.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "T: Object")]
 struct Piece<T> {
     part: usize,
     portion: Ref<Portion<T>>,
-    /// Its elements: a forged name may be that of another array's portion.
+    /// The number of its elements. Checked, because a forged name may name another array's portion.
     len: usize,
 }
 
@@ -189,12 +189,12 @@ impl<T> Piece<T> {
     }
 }
 
-/// What came of some parts.
+/// The results of some parts.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Swept<V> {
-    /// Whose they are, and their values.
+    /// For each part its number, and its values.
     pub(super) parts: Vec<(usize, Vec<V>)>,
-    /// If nothing stops at a failure: what the first was.
+    /// The first failure, if failures do not stop the calls.
     pub(super) failure: Option<String>,
 }
 
@@ -209,12 +209,13 @@ impl<V> Swept<V> {
     }
 }
 
-/// The most sweeps that one node sends.
+/// The maximal number of sweeps that one node sends.
 const FAN: usize = 8;
 
-/// A sweep for what is here, and some for what is elsewhere; the arguments are in that order.
+/// Makes a sweep for this node's part, and some for the parts of other nodes. The arguments are in that order.
 ///
-/// In a run with one-way calls nobody sends for others: what goes by a third node would overtake what was sent before.
+/// In a run with one-way calls each node gets its message directly: a message by way of a third node would overtake
+/// earlier ones.
 fn spread<T, S: Supply, C: Copy>(
     cx: Cx,
     own: Option<Piece<T>>,
@@ -231,16 +232,16 @@ fn spread<T, S: Supply, C: Copy>(
         let len = first.len + rest.iter().map(|piece| piece.len).sum::<usize>();
         works.push(Sweep { args: args.split(len), first, rest, way });
     }
-    // Before there is something to return, which a panic would lose.
+    // Dropped before an outcome exists that a panic of the destructor would lose.
     drop(args);
     Gathered { works, place: way.place }
 }
 
-/// The calls of some parts, by the node of the first.
+/// The calls of some parts, led by the node of the first.
 struct Sweep<T, S, C> {
     first: Piece<T>,
     rest: Vec<Piece<T>>,
-    /// Of all of them, in their order.
+    /// The arguments of all these parts, in order.
     args: S,
     way: Way<C>,
 }
@@ -253,7 +254,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         let (last, first, rest) = from.value()?;
-        // SAFETY: this message was made with a `C`.
+        // SAFETY: the type of this message shows that its sender had a `C`.
         let calls = unsafe { again() };
         let way = Way { calls, last, place: Location::caller() };
         Ok(Sweep { first, rest, args: S::again(from.value()?), way })
@@ -269,7 +270,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<Self::Output> {
         if !self.rest.is_empty() {
-            // SAFETY: passed on.
+            // SAFETY: the caller opens the outcome and awaits a suspended callee.
             return unsafe {
                 map_outcome(cx, spread(cx, Some(self.first), self.rest, self.args, self.way), Swept::all)
             };
@@ -283,7 +284,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
             if !last {
                 throw(failure);
             }
-            // SAFETY: the call protocol.
+            // SAFETY: the value is this call's own outcome, as the call protocol requires.
             return unsafe { Outcome::done(Swept { parts: Vec::new(), failure: Some(failure.to_string()) }) };
         };
         let body = Sweeping::new(part, elements, self.args, self.way.calls, last);

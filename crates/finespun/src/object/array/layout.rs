@@ -1,8 +1,8 @@
-//! Where the elements of an array live: layouts for [`Array::create`](crate::Array::create).
+//! Layouts for [`Array::create`](crate::Array::create): the assignment of elements to nodes.
 //!
-//! A layout says for each index which node its element is on. Any closure will do, also one that looks into a given map:
-//! `move |index| map[index]`. These are the usual ones, for one dimension; how much stays on its node decides how much of a
-//! program runs as plain calls (hybrid-execution-model, section 4.3).
+//! A layout maps each index to the node of its element. Any closure will do, even one that reads a given map: `move
+//! |index| map[index]`. These are the usual ones, for one dimension. The share of accesses that stay on their node
+//! determines how much of a program runs as plain calls (hybrid-execution-model, section 4.3).
 //!
 //! ```
 //! use finespun::layout;
@@ -28,10 +28,10 @@
 //! assert_eq!(runtime.run(homes(7, 2)), [0, 0, 1, 1, 0, 0, 1]);
 //! ```
 
-/// Neighbours together: of `len` elements each node gets a run of as many as the others, or one more.
+/// Keeps neighbours together: divides `len` elements into one run per node, whose lengths differ by at most one.
 ///
 /// # Panics
-/// If there are no nodes; where an index is not below `len`.
+/// If `nodes` is 0; the layout panics for an index that is not below `len`.
 pub fn block(len: usize, nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
     assert!(nodes > 0, "a layout has nodes");
     let (each, more) = (len / nodes, len % nodes);
@@ -42,18 +42,18 @@ pub fn block(len: usize, nodes: usize) -> impl Fn(usize) -> usize + Copy + Send 
     }
 }
 
-/// Neighbours apart: dealt to the nodes one by one.
+/// Keeps neighbours apart: deals elements to the nodes round-robin.
 ///
 /// # Panics
-/// If there are no nodes.
+/// If `nodes` is 0.
 pub fn cyclic(nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
     block_cyclic(1, nodes)
 }
 
-/// Blocks of so many neighbours, dealt to the nodes one by one.
+/// Deals blocks of `block` neighbours to the nodes round-robin.
 ///
 /// # Panics
-/// If there are no nodes, or nothing is in a block.
+/// If `nodes` or `block` is 0.
 pub fn block_cyclic(block: usize, nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
     assert!(nodes > 0 && block > 0, "a layout has nodes, and its blocks have elements");
     move |index| index / block % nodes
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_runs_as_long_as_each_other() {
+    fn block_lengths_differ_by_at_most_one() {
         for (len, nodes) in [(0, 3), (1, 1), (2, 5), (7, 3), (12, 4), (100, 7)] {
             let layout = block(len, nodes);
             let homes: Vec<usize> = (0..len).map(layout).collect();
@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dealt_comes_round() {
+    fn cyclic_layouts_are_round_robin() {
         assert_eq!((0..7).map(cyclic(3)).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2, 0]);
         assert_eq!((0..7).map(block_cyclic(2, 3)).collect::<Vec<_>>(), [0, 0, 1, 1, 2, 2, 0]);
     }
 
     #[test]
     #[should_panic(expected = "has none at 3")]
-    fn what_is_not_there_has_no_home() {
+    fn block_layout_panics_out_of_bounds() {
         block(3, 2)(3);
     }
 }

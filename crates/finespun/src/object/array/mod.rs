@@ -1,12 +1,12 @@
-//! Arrays of objects, spread over the nodes.
+//! Arrays of objects, distributed over the nodes.
 //!
-//! Each node has a *part*: the objects that are there, in the order of their indices. The node keeps that list, so a message
-//! only names it. What is done to all elements is one message to each part, which calls its own objects one after the other
-//! on its stack (the papers' data-parallel structure: hybrid-execution-model, section 2). An element whose call suspends
-//! becomes a frame, and the part goes on with the next; so all that waits does so at once, and the part restarts when the
-//! last has ended. The messages go down a tree, and the answers up, so nobody sends or gets more than a few.
+//! Each node has a *part*: its objects, in the order of their indices. The node stores that list, so a message only
+//! names it. An operation on all elements is one message to each part, which calls its own objects one after the other
+//! on its stack (the papers' data-parallel structure: hybrid-execution-model, section 2). An element whose call
+//! suspends becomes a frame, and the part proceeds to the next element; so all waits overlap, and the part resumes when
+//! the last has ended. The messages go down a tree, and the answers up, so no node sends or receives more than a few.
 //!
-//! Here live making an array ([`create`]), what a node knows of one ([`portion`]), the tree ([`each`]), a part's calls
+//! The submodules: creating an array ([`create`]), a node's part ([`portion`]), the tree ([`each`]), a part's calls
 //! ([`sweeping`]) and their arguments ([`supply`]), and the usual [`layout`]s.
 
 mod create;
@@ -28,19 +28,19 @@ pub use each::{Calls, Each, Freeing};
 use portion::Portion;
 use supply::{Own, Same};
 
-/// Objects of type `T`, by index, each on the node that a layout says. A handle: the objects live until they are freed, or
-/// their runtime ends.
+/// Objects of type `T`, by index, each on the node that a layout assigns. A handle: the objects live until they are
+/// freed or their runtime ends.
 pub struct Array<T> {
-    /// By index.
+    /// The elements by index.
     elements: Arc<[Ref<T>]>,
-    /// The nodes that have elements, and which.
+    /// The nodes that have elements, with their indices.
     parts: Arc<[Part<T>]>,
 }
 
-/// What one node has of an array.
+/// One node's part of an array.
 struct Part<T> {
     portion: Ref<Portion<T>>,
-    /// Ascending.
+    /// The indices of its elements, ascending.
     indices: Arc<[usize]>,
 }
 
@@ -51,12 +51,12 @@ impl<T> Clone for Array<T> {
 }
 
 impl<T: Object> Array<T> {
-    /// Makes `len` objects: the `i`th on node `layout(i)`, by `make(i, arguments)`, which runs there and captures nothing.
-    /// The usual layouts are in [`layout`](crate::layout).
+    /// Creates `len` objects: the `i`th on node `layout(i)`, by `make(i, arguments)`, which runs there and captures
+    /// nothing. [`layout`](crate::layout) has the usual layouts.
     ///
     /// # Panics
-    /// If the layout names a node that does not exist; with the first panic of `make`, by node, when all nodes are done.
-    /// What has been made then is dropped with the runtime.
+    /// If the layout names a node that does not exist; with the first panic of `make`, by node, when all nodes have
+    /// finished. Objects that exist then are dropped with the runtime.
     #[track_caller]
     pub fn create<A, F>(len: usize, layout: impl Fn(usize) -> usize, make: F, args: A) -> Creating<T, A, F>
     where
@@ -76,35 +76,36 @@ impl<T: Object> Array<T> {
         Creating::new(len, nodes, make, args, Location::caller())
     }
 
-    /// The number of objects.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.elements.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the array is empty.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
     }
 
-    /// The object of that index.
+    /// Returns the object at an index.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the index is out of bounds.
     pub fn get(&self, index: usize) -> Ref<T> {
         self.elements[index]
     }
 
-    /// All of them, by index.
+    /// Returns all objects, by index.
     pub fn elements(&self) -> &[Ref<T>] {
         &self.elements
     }
 
-    /// Calls `call` for every object, at its home, and delivers what they deliver, by index:
-    /// `points.each(|point| point.compute())`. `call` captures nothing; arguments go by [`each_with`](Array::each_with), or by
-    /// [`each_sharing`](Array::each_sharing).
+    /// Calls `call` for every object, at its home, and delivers the results by index:
+    /// `points.each(|point| point.compute())`.
+    /// `call` captures nothing; [`each_with`](Array::each_with) and [`each_sharing`](Array::each_sharing) pass
+    /// arguments.
     ///
-    /// One message to each node, by a tree (the caller sends eight at most), and one restart of the caller. A node's own
-    /// objects are called in the order of their indices; if one is suspended, the next is called.
+    /// Costs one message per node, by a tree (the caller sends at most eight), and one restart of the caller. A node
+    /// calls its own objects in index order; if one suspends, it calls the next.
     ///
     /// # Panics
     /// With the first panic of a call, when all have ended.
@@ -120,10 +121,10 @@ impl<T: Object> Array<T> {
         Each::new(self.clone(), Same(()), calls, Location::caller())
     }
 
-    /// The same with an argument for each object, by index.
+    /// Like [`each`](Array::each), with an argument for each object, by index.
     ///
     /// # Panics
-    /// If there are not as many arguments as objects, and as [`each`](Array::each).
+    /// If the numbers of arguments and objects differ, and as [`each`](Array::each).
     #[track_caller]
     pub fn each_with<A, F, Tk>(
         &self,
@@ -141,7 +142,7 @@ impl<T: Object> Array<T> {
         Each::new(self.clone(), Own::new(args), call, Location::caller())
     }
 
-    /// The same with one argument, of which each object gets a copy.
+    /// Like [`each`](Array::each), with one argument, of which each object gets a copy.
     ///
     /// # Panics
     /// As [`each`](Array::each).
@@ -163,19 +164,19 @@ impl<T: Object> Array<T> {
 }
 
 impl<T: Object> Array<T> {
-    /// Drops all objects, each as [`Ref::free`] does, and what the nodes know of the array. After that, calls of
-    /// its elements are errors, through whichever handle.
+    /// Drops all objects, each as [`Ref::free`] does, and the nodes' parts of the array. Later calls of its elements
+    /// are errors, through any handle.
     ///
     /// # Panics
-    /// If the array or one of its elements has been dropped already, or with a panic of a destructor; all others have been
-    /// dropped then.
+    /// If the array or one of its elements has been dropped already, or with a panic of a destructor. All other
+    /// elements have been dropped then.
     #[track_caller]
     pub fn free(&self) -> Freeing<T> {
         Freeing::new(self.clone(), Location::caller())
     }
 }
 
-/// Values by index, of all indices below a number.
+/// Values for all indices below a bound, which arrive in any order.
 struct InOrder<V>(Vec<Option<V>>);
 
 impl<V> InOrder<V> {

@@ -1,4 +1,4 @@
-//! What a node has of an array: an object of its own, so that messages name it and a stale name is an error.
+//! A node's part of an array: an object of its own, so that messages can name it and a stale name is an error.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub(super) struct Portion<T> {
     elements: Arc<[Ref<T>]>,
 }
 
-/// A portion has no methods.
+/// The methods of a portion: none.
 #[repr(transparent)]
 pub struct NoMethods<T>(Ref<T>);
 
@@ -30,21 +30,21 @@ impl<T: Object> Portion<T> {
         Portion { elements: elements.into() }
     }
 
-    /// The elements of a portion of this node, if it is there and has so many.
+    /// Returns the elements of a portion of this node, if it exists and has `len` elements.
     pub(super) fn elements(cx: Cx, this: Ref<Portion<T>>, len: usize) -> Option<Arc<[Ref<T>]>> {
         let portion = table(cx, this).peek(this.name())?;
-        // SAFETY: that is what a reference to a portion names; nobody changes one.
+        // SAFETY: a reference to a portion names a `Portion<T>`, which no code changes.
         let elements = unsafe { &portion.cast::<Portion<T>>().as_ref().elements };
         (elements.len() == len).then(|| Arc::clone(elements))
     }
 
-    /// The same, and drops the portion.
+    /// Like [`elements`](Portion::elements), and drops the portion.
     pub(super) fn take(cx: Cx, this: Ref<Portion<T>>, len: usize) -> Option<Arc<[Ref<T>]>> {
         let elements = Portion::elements(cx, this, len)?;
         let table = table(cx, this);
         let Found::Held(hold) = table.hold(this.name(), true) else { unreachable!("nobody holds a portion") };
         let (class, portion) = table.remove(hold);
-        // SAFETY: the table has given it up.
+        // SAFETY: the object is of this class, and the table has given it up.
         unsafe { class.destroy(portion) };
         Some(elements)
     }

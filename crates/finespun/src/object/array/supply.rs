@@ -4,28 +4,28 @@ use std::vec::IntoIter;
 
 use super::super::Portable;
 
-/// The arguments of the calls of some elements.
+/// The arguments for the calls of some elements.
 pub trait Supply: Sized + Send + 'static {
-    /// One of them.
+    /// The type of one argument.
     type Argument: Portable;
-    /// Those of all elements by index, in the order of these parts.
+    /// Reorders the arguments, given in index order for all elements, into the order of these parts.
     #[doc(hidden)]
     fn sorted<'a>(self, parts: impl Iterator<Item = &'a [usize]>) -> Self;
-    /// Takes those of the first so many elements.
+    /// Takes the arguments of the first `len` elements.
     #[doc(hidden)]
     fn split(&mut self, len: usize) -> Self;
-    /// The next.
+    /// Takes the next argument.
     #[doc(hidden)]
     fn next(&mut self) -> Self::Argument;
-    /// What is left, to be written.
+    /// Returns the remaining arguments, to be written to a message.
     #[doc(hidden)]
     fn rest(self) -> Vec<Self::Argument>;
-    /// What has been read.
+    /// Recreates the supply from a message.
     #[doc(hidden)]
     fn again(rest: Vec<Self::Argument>) -> Self;
 }
 
-/// One for each.
+/// An argument for each element.
 pub struct Own<A>(IntoIter<A>);
 
 impl<A> Own<A> {
@@ -68,7 +68,7 @@ impl<A: Portable> Supply for Own<A> {
     }
 }
 
-/// The same for all.
+/// The same argument for all elements.
 pub struct Same<A>(pub(super) A);
 
 impl<A: Portable + Clone> Supply for Same<A> {

@@ -1,4 +1,4 @@
-//! Calling the objects of one part, one after the other.
+//! The calls of one part's objects, one after the other.
 
 use std::future::{Future, ready};
 use std::mem::MaybeUninit;
@@ -21,22 +21,22 @@ use crate::task::outcome::Child;
 use crate::task::slot::Status;
 use crate::task::yielding::YieldNow;
 
-/// The frame of a part's calls.
+/// The body of the frame for a part's calls.
 pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
     part: usize,
     elements: Arc<[Ref<T>]>,
     next: usize,
     args: S,
     calls: C,
-    /// It does not stop at a panic.
+    /// Whether the array is freed. Then a panic does not stop the calls.
     last: bool,
-    /// Of the first that have been called, in order.
+    /// The values of the leading elements, in order.
     values: Vec<C::Output>,
-    /// Of others that have ended, and whose they are.
+    /// The values of later elements whose calls have ended, with their indices in the part.
     later: Vec<(usize, C::Output)>,
-    /// Those that have not ended, and whose they are.
+    /// The suspended calls, with their indices in the part.
     out: Vec<(usize, Child<C::Task>)>,
-    /// The loop is ready to go on, and waits for its turn only.
+    /// A ready frame that this body yields to: the loop can continue, and waits only to be scheduled.
     turn: Option<Child<YieldNow>>,
     /// The first panic.
     panic: Option<Payload>,
@@ -51,33 +51,34 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         Sweeping { part, elements, next: 0, args, calls, last, values, later, out, turn: None, panic: None }
     }
 
-    /// It can be ready, to go on, while some are out: it is destroyed when they have ended.
+    /// The functions of a frame that can be ready, to continue, while calls are suspended. A cancelled frame is
+    /// destroyed when they have ended.
     pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*Located::<Self>::TABLE };
 
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
-        // SAFETY: the worker loop runs a frame exclusively.
+        // SAFETY: the worker loop runs a frame exclusively, and the body exists.
         let sweeping = unsafe { Located::<Self>::body(frame) };
         sweeping.turn = None;
         let out = sweeping.out.iter().filter(|(_, child)| !child.ended());
         if out.inspect(|(_, child)| cx.wait_for(child.frame())).count() > 0 {
             return Poll::Pending;
         }
-        // SAFETY: passed on; nothing is out.
+        // SAFETY: the body exists, this worker alone runs the frame, and no call is suspended.
         unsafe { cancel(frame, cx) }
     }
 
-    /// Calls what has not been called, until the stack is to be given up; whether it is.
+    /// Calls the remaining elements. Returns true, early, if the stack must unwind to frames.
     fn sweep(&mut self, cx: Cx) -> bool {
         let elements = Arc::clone(&self.elements);
         while self.next < elements.len() {
             let index = self.next;
-            // Of what is nothing, any order is right.
+            // Values of size zero may be stored in any order.
             let suspended = if size_of::<C::Output>() == 0 || index == self.values.len() {
                 self.call_in_order(&elements, cx)
             } else {
                 self.next += 1;
                 let task = self.calls.task(elements[index], self.args.next());
-                // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+                // SAFETY: `cx` is the current worker's, and a child is kept in `out` and waited for.
                 let called = unsafe { call_guarded(cx, task) };
                 called.open().map(|value| self.later.push((index, value))).err()
             };
@@ -92,7 +93,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         false
     }
 
-    /// Calls one after the other until one suspends: all values so far are those of the first.
+    /// Calls elements in order until one suspends. All values so far must be those of the leading elements.
     fn call_in_order(&mut self, elements: &[Ref<T>], cx: Cx) -> Option<Child<C::Task>> {
         let elements = &elements[self.next..];
         self.values.reserve(elements.len());
@@ -101,13 +102,13 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         let mut calls = InOrder { all: elements.len(), rest: elements.iter(), out: true, values, next };
         for &element in calls.rest.by_ref() {
             let task = self.calls.task(element, self.args.next());
-            // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+            // SAFETY: `cx` is the current worker's, and the caller keeps the child in `out` and waits for it.
             let called = unsafe { call_guarded(cx, task) };
             if called.suspended() {
-                // SAFETY: just looked.
+                // SAFETY: `suspended` has just returned true.
                 return Some(unsafe { called.child() });
             }
-            // SAFETY: as above; there is room for as many values as elements.
+            // SAFETY: `suspended` has returned false; the vector has room for a value of each element.
             unsafe {
                 to.write(MaybeUninit::new(called.value()));
                 to = to.add(1);
@@ -117,9 +118,9 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         None
     }
 
-    /// A call that was out has delivered its value.
+    /// Stores the value of a suspended call that has ended.
     fn ended(&mut self, index: usize, value: C::Output) {
-        // Of what is nothing, any order is right.
+        // Values of size zero may be stored in any order.
         if size_of::<C::Output>() == 0 || index == self.values.len() {
             self.values.push(value);
         } else {
@@ -128,17 +129,17 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     }
 }
 
-/// Calls in order. Dropped, also by unwinding, it says how many have ended. So the loop counts nothing but elements, in a
-/// register.
+/// The state of calls in order. Its destructor, which also runs on a panic, records how many have ended. So the loop
+/// counts nothing but elements, in a register.
 struct InOrder<'a, T, V> {
     all: usize,
-    /// Those that have not been called.
+    /// The elements that have not been called.
     rest: slice::Iter<'a, Ref<T>>,
-    /// The last that has been called has not ended.
+    /// Set while the last called element has not ended.
     out: bool,
-    /// Behind those that it has there is room for the values of all calls.
+    /// The spare capacity has room for the values of all calls.
     values: &'a mut Vec<V>,
-    /// The next to be called.
+    /// The index of the next element to call.
     next: &'a mut usize,
 }
 
@@ -146,8 +147,8 @@ impl<T, V> Drop for InOrder<'_, T, V> {
     fn drop(&mut self) {
         let called = self.all - self.rest.len();
         *self.next += called;
-        // SAFETY: the values of all but the last have been written behind those that were there, and if that is not out, its
-        // own too.
+        // SAFETY: the values of all called elements have been written to the spare capacity, except the last if `out`
+        // is set.
         unsafe { self.values.set_len(self.values.len() + called - usize::from(self.out)) };
     }
 }
@@ -155,15 +156,16 @@ impl<T, V> Drop for InOrder<'_, T, V> {
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
     type Output = Swept<C::Output>;
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
-        // SAFETY: a body is polled by a worker; used within this poll.
+        // SAFETY: only a worker polls a body, and the context is used within this poll only.
         let cx = unsafe { cx() };
         let this = &mut *self;
         this.turn = None;
-        // A panic waits for those that are out, and ends the calling.
+        // A panic stops the calls, and is kept until the suspended ones have ended.
         while this.next < this.elements.len() && (this.panic.is_none() || this.last) {
             match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
                 Ok(false) => {}
-                // Behind the call that has left the stack it goes on with the others, which that may wait for.
+                // The stack unwinds to frames after the call that suspended. The loop continues later, since that call
+                // may wait for the other elements.
                 Ok(true) => {
                     let turn = BodyFrame::make(cx, ready(()));
                     cx.make_ready(turn);
@@ -206,7 +208,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
     }
 }
 
-/// All values by index: the first so many, and others.
+/// Returns all values by index, from the leading ones and the others.
 fn in_order<V>(len: usize, first: Vec<V>, others: Vec<(usize, V)>) -> Vec<V> {
     let mut all = super::InOrder::of(len);
     for (index, value) in first.into_iter().enumerate() {
@@ -218,7 +220,7 @@ fn in_order<V>(len: usize, first: Vec<V>, others: Vec<(usize, V)>) -> Vec<V> {
     all.values()
 }
 
-/// Keeps the first of some panics.
+/// Keeps only the first panic.
 fn keep(first: &mut Option<Payload>, payload: Payload) {
     match first {
         None => *first = Some(payload),

@@ -1,11 +1,9 @@
-//! The deque under loom: every interleaving, and every value that a weak memory
-//! may return, of small programs. What an item points to is a loom cell, so that
-//! a missing publication shows as a data race.
+//! The deque under loom: every interleaving, and every value that a weak memory model may return, of small programs. An
+//! item points to a loom cell, so that a missing publication shows as a data race.
 //!
-//! loom runs each thread in program order, so no load returns a store that comes
-//! after it. That a thief's read of a slot cannot return what the owner writes
-//! there later (Release of `top` by the thief, Acquire by `push`) is therefore
-//! argued in `deque.rs` and not explored here.
+//! loom runs each thread in program order, so no load returns a store that comes after it. A thief's read of a slot
+//! cannot return the owner's later write to that slot (Release of `top` by the thief, Acquire by `push`): `deque.rs`
+//! argues this, and it is not explored here.
 
 use super::{Deque, Steal};
 use crate::atomics::{Arc, UnsafeCell, thread};
@@ -14,8 +12,8 @@ use std::ptr::NonNull;
 
 type Item = UnsafeCell<u32>;
 
-/// Explores `model`. Two threads are explored in full; more take a bound on
-/// preemptions (`LOOM_MAX_PREEMPTIONS` overrides it).
+/// Explores `model`. Two threads are explored in full; more take a bound on preemptions (`LOOM_MAX_PREEMPTIONS`
+/// overrides it).
 fn explore(threads: usize, model: fn()) {
     let mut builder = Builder::new();
     if threads > 2 && builder.preemption_bound.is_none() {
@@ -28,14 +26,12 @@ fn wrap(value: u32) -> NonNull<Item> {
     NonNull::from(Box::leak(Box::new(UnsafeCell::new(value))))
 }
 
-/// Takes an item apart: a data race here means that it was taken twice, or not
-/// published.
+/// Takes an item apart. A data race here means that the item was taken twice, or not published.
 fn unwrap(item: NonNull<Item>) -> u32 {
-    // SAFETY: every item comes from `wrap`, and the deque gives it out once: that
-    // is what the model shows.
+    // SAFETY: every item comes from `wrap`, and the deque gives it out once, as the model shows.
     let item = unsafe { Box::from_raw(item.as_ptr()) };
     item.with_mut(|value| {
-        // SAFETY: as above; loom checks that nobody else has access.
+        // SAFETY: the deque gave the item out once, so this access is exclusive; loom checks it.
         unsafe { *value }
     })
 }
@@ -50,9 +46,8 @@ fn steal(deque: &Deque<Item>, attempts: usize) -> Vec<u32> {
     stolen
 }
 
-/// Starts `thieves` threads of `attempts` each, lets the owner do `work`, drains
-/// the deque, and checks that each of the `pushed` items came out once, and that
-/// each thief got them oldest first.
+/// Starts `thieves` threads of `attempts` each, lets the owner do `work`, drains the deque, and checks that each of the
+/// `pushed` items came out once, and that each thief got them oldest first.
 fn race(capacity: usize, thieves: usize, attempts: usize, pushed: u32, work: fn(&Deque<Item>, &mut Vec<u32>)) {
     let deque = Arc::new(Deque::with_capacity(capacity));
     let thieves: Vec<_> = (0..thieves)
@@ -90,7 +85,7 @@ fn pop(deque: &Deque<Item>, out: &mut Vec<u32>) -> bool {
 }
 
 #[test]
-fn last_item() {
+fn owner_and_thief_race_for_the_last_item() {
     explore(2, || {
         race(2, 1, 2, 1, |deque, out| {
             push(deque, 0);
@@ -100,7 +95,7 @@ fn last_item() {
 }
 
 #[test]
-fn last_item_two_thieves() {
+fn owner_and_two_thieves_race_for_the_last_item() {
     explore(3, || {
         race(2, 2, 1, 1, |deque, out| {
             push(deque, 0);
@@ -110,7 +105,7 @@ fn last_item_two_thieves() {
 }
 
 #[test]
-fn one_thief() {
+fn one_thief_steals_while_the_owner_pushes_and_pops() {
     explore(2, || {
         race(4, 1, 2, 2, |deque, out| {
             push(deque, 0);
@@ -122,7 +117,7 @@ fn one_thief() {
 }
 
 #[test]
-fn two_thieves() {
+fn two_thieves_steal_while_the_owner_pushes_and_pops() {
     explore(3, || {
         race(4, 2, 2, 3, |deque, out| {
             push(deque, 0);
@@ -134,10 +129,10 @@ fn two_thieves() {
     });
 }
 
-/// An index is taken back and filled again while a thief may hold an outdated
-/// `bottom`: the item that the thief gets must be published to it.
+/// The owner takes an index back and fills it again while a thief may hold an outdated `bottom`: the item that the
+/// thief gets must be published to it.
 #[test]
-fn index_filled_again() {
+fn an_index_that_is_filled_again_is_published() {
     explore(2, || {
         race(4, 1, 2, 3, |deque, out| {
             push(deque, 0);
@@ -148,10 +143,9 @@ fn index_filled_again() {
     });
 }
 
-/// A slot is reused for a later index, which needs the theft of the earlier one
-/// to come first.
+/// The owner reuses a slot for a later index, which requires that the theft of the earlier index comes first.
 #[test]
-fn slot_reused() {
+fn a_slot_is_reused_only_after_the_theft_of_its_item() {
     explore(2, || {
         race(2, 1, 2, 3, |deque, out| {
             push(deque, 0);
@@ -163,7 +157,7 @@ fn slot_reused() {
 }
 
 #[test]
-fn growth() {
+fn the_deque_grows_while_a_thief_steals() {
     explore(2, || {
         race(1, 1, 2, 3, |deque, out| {
             push(deque, 0);
@@ -175,7 +169,7 @@ fn growth() {
 }
 
 #[test]
-fn growth_two_thieves() {
+fn the_deque_grows_while_two_thieves_steal() {
     explore(3, || {
         race(1, 2, 1, 3, |deque, out| {
             push(deque, 0);

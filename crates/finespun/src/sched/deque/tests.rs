@@ -1,6 +1,5 @@
-//! The deque against `VecDeque` in one thread, and under load in several. What an
-//! item points to is plain data, so that ThreadSanitizer sees a missing
-//! publication.
+//! The deque compared with `VecDeque` in one thread, and under load in several. Items point to plain data, so that
+//! ThreadSanitizer sees a missing publication.
 
 use super::{Deque, INITIAL_CAPACITY, Steal};
 use std::{
@@ -42,10 +41,10 @@ fn behaves_like_a_sequential_deque() {
     for seed in 1..=200 {
         let mut random = Random(seed);
         let capacity = 1 << random.below(4);
-        // What each phase prefers: growing, shrinking or neither.
+        // The operation that each phase prefers: growing, shrinking or neither.
         let mut bias = 2;
         let deque = Deque::with_capacity(capacity);
-        // SAFETY: one thread.
+        // SAFETY: the test has one thread.
         let owner = unsafe { deque.owner() };
         let mut model = VecDeque::new();
 
@@ -82,7 +81,7 @@ fn behaves_like_a_sequential_deque() {
 fn grows_past_its_first_buffer() {
     let count = INITIAL_CAPACITY * 5;
     let deque = Deque::new();
-    // SAFETY: one thread.
+    // SAFETY: the test has one thread.
     let owner = unsafe { deque.owner() };
     for value in 0..count {
         owner.push(wrap(value));
@@ -93,8 +92,8 @@ fn grows_past_its_first_buffer() {
     assert_eq!(owner.pop(), None);
 }
 
-/// The owner pushes `count` items and pops in bursts while thieves steal; each
-/// item must come out once, and each thief must see them oldest first.
+/// The owner pushes `count` items and pops in bursts while thieves steal; each item must come out once, and each thief
+/// must see them oldest first.
 fn stress(thieves: usize, capacity: usize, count: usize, seed: u64) {
     let deque = Deque::with_capacity(capacity);
     let done = AtomicBool::new(false);

@@ -1,14 +1,14 @@
-//! What one worker waits on: a token, like that of `std::thread::park`, but not
-//! shared with whatever a task may do with its thread's token.
+//! The object that one parked worker waits on: a token like `std::thread::park`'s, but separate from the thread's
+//! token, which a task may use for itself.
 
 use crate::atomics::{AtomicBool, Condvar, Mutex, Ordering, lock};
 use std::{sync::PoisonError, time::Duration};
 
-/// Rung by anyone, waited for by one. A ring is kept until the next wait.
+/// A bell that any thread rings and one worker waits for. A ring is kept until the next wait.
 #[derive(Debug)]
 pub(super) struct Bell {
     rung: AtomicBool,
-    /// Guards nothing but the moment between looking at `rung` and waiting.
+    /// Closes the window between a look at `rung` and the wait.
     doorway: Mutex<()>,
     sound: Condvar,
 }
@@ -18,17 +18,18 @@ impl Bell {
         Self { rung: AtomicBool::new(false), doorway: Mutex::new(()), sound: Condvar::new() }
     }
 
-    /// Ends the present wait, or else the next one.
+    /// Ends the current wait, or else the next one.
     pub(super) fn ring(&self) {
         // Release: pairs with the Acquire in `wait`.
         self.rung.store(true, Ordering::Release);
-        // Whoever looked before the store is past the doorway now: it waits.
+        // After this lock, a worker that looked before the store has released `doorway`: it waits, and the notification
+        // reaches it.
         drop(lock(&self.doorway));
         self.sound.notify_one();
     }
 
-    /// Waits until rung, or for `timeout`; whether the timeout passed. It may also
-    /// return early for no reason: look, and come back.
+    /// Waits until rung, or for `timeout`. Returns true if the timeout passed. May also return early without a reason:
+    /// the caller rechecks its condition and waits again.
     pub(super) fn wait(&self, timeout: Option<Duration>) -> bool {
         let doorway = lock(&self.doorway);
         // Acquire: pairs with the Release in `ring`.

@@ -1,6 +1,6 @@
-//! Idling under loom. Work is published relaxed, so that only the protocol makes
-//! it visible. loom's timed wait has no timeout: nothing here depends on it. A
-//! lost wake-up shows as a deadlock.
+//! The idling protocol under loom. Work is published with Relaxed stores, so that only the protocol makes it visible.
+//! loom's timed wait has no timeout, so the models show that nothing depends on one. A lost wake-up shows as a
+//! deadlock.
 
 use super::{Idle, Prepared, Wake};
 use crate::{
@@ -19,7 +19,7 @@ fn explore(preemptions: Option<usize>, model: fn()) {
     builder.check(model);
 }
 
-/// Workers, and a number of items that any of them may take.
+/// Workers, and a number of items, each of which any worker may take.
 struct Pool {
     idle: Idle,
     items: AtomicUsize,
@@ -45,7 +45,7 @@ impl Pool {
         self.items.load(Ordering::Relaxed) > 0
     }
 
-    /// Looks before it takes: the look may be outdated, as a real one.
+    /// Looks before it takes: the look may be outdated, as a real one may.
     fn take(&self) -> bool {
         let mut items = self.items.load(Ordering::Relaxed);
         while items > 0 {
@@ -58,7 +58,7 @@ impl Pool {
         false
     }
 
-    /// Idles until there is something to search for; false at shutdown.
+    /// Idles until work may be available. Returns false at shutdown.
     fn idle(&self, worker: usize) -> bool {
         let prepared = self.idle.prepare_park(worker, || self.visible());
         let parking = match prepared {
@@ -77,7 +77,7 @@ impl Pool {
         }
     }
 
-    /// A worker that shuts the pool down when the last of `total` items is done.
+    /// Works, and shuts the pool down when the last of `total` items is done.
     fn work(&self, worker: usize, total: usize) {
         loop {
             if self.take() {
@@ -162,7 +162,7 @@ fn two_items_at_once_wake_two_workers() {
 
 /// The item is for worker 0 alone; worker 1 may idle as well.
 #[test]
-fn a_worker_finds_what_is_meant_for_it() {
+fn a_worker_finds_the_item_meant_for_it() {
     explore(Some(3), || {
         let pool = Pool::new(2);
         let worker = start(&pool, 0, 1);
@@ -194,10 +194,10 @@ fn shutdown_wakes_all() {
     });
 }
 
-/// Both workers put an item for anyone, then work and idle. Without producers
-/// from outside, "last" comes once, and when everything is done.
+/// Both workers put an item for any worker, then work and idle. Without producers from outside, `Prepared::Last` occurs
+/// once, when all items are done.
 #[test]
-fn the_last_to_idle_is_told_so() {
+fn only_the_last_worker_to_idle_receives_last() {
     explore(Some(3), || {
         let pool = Pool::new(2);
         let run = |worker: usize| {
@@ -237,10 +237,10 @@ fn the_last_to_idle_is_told_so() {
     });
 }
 
-/// The deque and the idling protocol together: the look of an idle worker at a
-/// deque and the push of its owner are the two sides of the Dekker pattern.
+/// The deque and the idling protocol together: an idle worker's look at a deque and the owner's push are the two sides
+/// of the Dekker pattern.
 #[test]
-fn an_idle_thief_finds_what_is_pushed() {
+fn an_idle_thief_finds_a_pushed_item() {
     explore(None, || {
         let shared = Arc::new((Deque::<u32>::with_capacity(2), Idle::new(1)));
         let thief = {
@@ -265,10 +265,10 @@ fn an_idle_thief_finds_what_is_pushed() {
     });
 }
 
-/// The last wait that something outside would end goes, and with it the reason not to look for a deadlock: the last
-/// worker to idle sees that, or is woken to look again.
+/// The last external wait ends, and a deadlock must be looked for from then on: the last worker to idle sees that, or
+/// is woken to look again.
 #[test]
-fn the_last_external_wait_that_goes_is_noticed() {
+fn the_end_of_the_last_external_wait_is_noticed() {
     explore(None, || {
         let idle = Arc::new(Idle::new(1));
         let externals = {
@@ -294,7 +294,7 @@ fn the_last_external_wait_that_goes_is_noticed() {
     });
 }
 
-/// Workers that send messages to each other, by one of the transports.
+/// Workers that exchange messages over one of the transports.
 macro_rules! rest {
     ($transport:ident, $rest:expr) => {
         mod $transport {
@@ -304,13 +304,13 @@ macro_rules! rest {
             struct Senders {
                 idle: Idle,
                 nodes: Vec<Node<u32>>,
-                /// Messages that have been handled.
+                /// Number of messages handled.
                 handled: AtomicUsize,
-                /// How often all was found at rest.
+                /// Number of times that quiescence was found.
                 rests: AtomicUsize,
             }
 
-            // SAFETY: each worker uses its own node, and of others only `waits`, as a team does with its hosts.
+            // SAFETY: each worker uses its own node, and only calls `waits` on others, as a team does with its hosts.
             unsafe impl Sync for Senders {}
 
             impl Senders {
@@ -324,8 +324,8 @@ macro_rules! rest {
                     self.nodes[worker].waits()
                 }
 
-                /// Handles what comes, which is sent back so many times, and idles as `Worker::idle` does, until all is at
-                /// rest.
+                /// Handles messages, each of which returns `hops` times, and idles as `Worker::idle` does, until
+                /// quiescence.
                 fn work(&self, worker: usize) {
                     let rest: fn(&Node<u32>) = $rest;
                     loop {
@@ -339,7 +339,7 @@ macro_rules! rest {
                         rest(&self.nodes[worker]);
                         let parking = match self.idle.prepare_park(worker, || self.waits(worker)) {
                             Prepared::Work => {
-                                // What waits may not be linked yet.
+                                // The pending message may not be linked yet.
                                 thread::yield_now();
                                 continue;
                             }
@@ -366,10 +366,10 @@ macro_rules! rest {
                 }
             }
 
-            /// The senders' look at who sleeps has no fence. All the same nobody sleeps over a message, and all is found at rest
-            /// when the last has been handled, and not before.
+            /// A sender's look for parked receivers has no fence. Still, no worker stays parked while a message for it
+            /// is pending, and quiescence is found when the last message has been handled, and not before.
             #[test]
-            fn all_is_at_rest_when_no_message_is_under_way() {
+            fn quiescence_is_found_when_no_message_is_in_flight() {
                 explore(Some(3), || {
                     let (handled, rests) = (AtomicUsize::new(0), AtomicUsize::new(0));
                     let senders = Arc::new(Senders { idle: Idle::new(2), nodes: net(2, 2), handled, rests });

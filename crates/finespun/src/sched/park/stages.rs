@@ -1,31 +1,30 @@
-//! The stages of all workers of a pool, as plain data: the transitions of
-//! `park.rs` without its locks and waits. `Idle` keeps it under its mutex.
+//! The stages of all workers of a pool, as plain data: the transitions of `park.rs` without its locks and waits. `Idle`
+//! protects it with its mutex.
 
 use super::{SCOUT_TIMEOUT_MAX, SCOUT_TIMEOUT_MIN};
 use std::time::Duration;
 
-/// The stage of one worker; `park.rs` draws the transitions.
+/// The stage of one worker; `park.rs` shows the transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Runs, searches, or is about to: not on the list.
+    /// Runs, searches for work, or is about to: not on the list.
     Awake,
-    /// On the list, but still looking (or asking, as the scout).
+    /// On the list, but still looking for work (or asking for it, as the scout).
     Announced,
-    /// On the list, and has found nothing since it announced.
+    /// On the list, and has found no work since it announced.
     Parked,
 }
 
-/// Who is idle, who is the scout, and whether the pool shuts down.
+/// The idle workers, the scout, and the shutdown flag.
 ///
-/// What always holds: the scout is on the list; when all are parked there is no
-/// scout; when some are parked and some are not, there is a scout, or somebody
-/// who left the list has yet to appoint one.
+/// Invariants: the scout is on the list. When all workers are parked, no worker is the scout. When some are parked and
+/// some are not, one is the scout, or a worker that left the list has yet to appoint one.
 #[derive(Debug)]
 pub(super) struct Stages {
     stages: Box<[Stage]>,
-    /// The workers that are announced or parked, in the order they announced.
+    /// The workers that are announced or parked, in the order in which they announced.
     list: Vec<usize>,
-    /// How many of them are parked.
+    /// Number of parked workers in `list`.
     parked: usize,
     scout: Option<usize>,
     /// The timeout of the scout's next wait.
@@ -34,7 +33,7 @@ pub(super) struct Stages {
 }
 
 impl Stages {
-    /// All of `workers` awake.
+    /// Creates the stages of `workers` workers, all awake.
     pub(super) fn new(workers: usize) -> Self {
         Self {
             stages: vec![Stage::Awake; workers].into(),
@@ -53,7 +52,7 @@ impl Stages {
         self.list.push(worker);
     }
 
-    /// (2) announced -> parked; whether all are parked now.
+    /// (2) announced -> parked. Returns whether all workers are parked now.
     pub(super) fn commit(&mut self, worker: usize) -> bool {
         debug_assert_eq!(self.stages[worker], Stage::Announced);
         self.stages[worker] = Stage::Parked;
@@ -66,9 +65,9 @@ impl Stages {
         false
     }
 
-    /// (3, 4) announced or parked -> awake; false if it was awake.
+    /// (3, 4) announced or parked -> awake. Returns false if the worker was already awake.
     ///
-    /// It then calls [`Stages::appoint_scout`] itself, when it is up.
+    /// The worker calls [`Stages::appoint_scout`] itself after it has woken.
     pub(super) fn rouse(&mut self, worker: usize) -> bool {
         match self.stages[worker] {
             Stage::Awake => return false,
@@ -80,12 +79,12 @@ impl Stages {
         if self.scout == Some(worker) {
             self.scout = None;
         }
-        // Somebody has found work: more of it may be asked for soon.
+        // A worker has found work: it may soon have more to share.
         self.timeout = SCOUT_TIMEOUT_MIN;
         true
     }
 
-    /// (5) parked -> announced, if `worker` is still the scout; whether it is.
+    /// (5) parked -> announced, if `worker` is still the scout. Returns whether it is.
     pub(super) fn time_out(&mut self, worker: usize) -> bool {
         if self.scout != Some(worker) || self.stages[worker] != Stage::Parked {
             return false;
@@ -96,53 +95,52 @@ impl Stages {
         true
     }
 
-    /// Makes a parked worker the scout if there is none, and says which: it must
-    /// be rung. Called by a worker that has left the list.
+    /// Makes a parked worker the scout if none is. Returns the new scout, which the caller must ring. Called by a
+    /// worker that has left the list.
     pub(super) fn appoint_scout(&mut self) -> Option<usize> {
         if self.scout.is_some() || self.all_parked() || self.shut_down {
             return None;
         }
         self.scout = self.youngest(|stage, _| stage == Stage::Parked);
         if self.scout.is_some() {
-            // It is up anyway, and somebody has just begun to work: it asks at once.
+            // The ring wakes the new scout anyway, and the caller has just begun to work: the scout asks at once.
             self.timeout = Duration::ZERO;
         }
         self.scout
     }
 
-    /// Whom to notify: the worker that announced last, since its caches are
-    /// warmest, and the scout only if there is nobody else, since waking it costs
-    /// a second wake-up for its successor.
+    /// Chooses the worker to notify: the worker that announced last, since its caches are warmest. Chooses the scout
+    /// only if the list has no other worker, since waking the scout costs a second wake-up for its successor.
     pub(super) fn choose(&self) -> Option<usize> {
         self.youngest(|_, worker| self.scout != Some(worker)).or(self.scout)
     }
 
-    /// How long `worker` may wait, if it is the scout.
+    /// Returns the timeout of the next wait of `worker` if it is the scout, else `None`.
     pub(super) fn timeout_of(&self, worker: usize) -> Option<Duration> {
         (self.scout == Some(worker)).then_some(self.timeout)
     }
 
-    /// Whether `worker` is not on the list.
+    /// Returns whether `worker` is not on the list.
     pub(super) fn is_awake(&self, worker: usize) -> bool {
         self.stages[worker] == Stage::Awake
     }
 
-    /// Whether no worker is awake or announced.
+    /// Returns whether no worker is awake or announced.
     pub(super) fn all_parked(&self) -> bool {
         self.parked == self.stages.len()
     }
 
-    /// How many workers are on the list.
+    /// Returns the number of workers on the list.
     pub(super) fn sleepers(&self) -> usize {
         self.list.len()
     }
 
-    /// Nobody parks from now on.
+    /// Keeps every worker from parking from now on.
     pub(super) fn shut_down(&mut self) {
         self.shut_down = true;
     }
 
-    /// Whether [`Stages::shut_down`] was called.
+    /// Returns whether [`Stages::shut_down`] was called.
     pub(super) fn is_shut_down(&self) -> bool {
         self.shut_down
     }
@@ -152,8 +150,7 @@ impl Stages {
         self.list.iter().rev().find(fits).copied()
     }
 
-    /// Asserts what always holds. `leaving` tells whether somebody has left the
-    /// list and not appointed a scout yet.
+    /// Asserts the invariants. `leaving` says whether a worker has left the list and not appointed a scout yet.
     #[cfg(all(test, not(loom)))]
     pub(super) fn check(&self, leaving: bool) {
         let on_list = |stage: &&Stage| **stage != Stage::Awake;

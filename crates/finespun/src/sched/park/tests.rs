@@ -1,5 +1,4 @@
-//! The stages by random walks, and the whole protocol with real threads and
-//! timeouts.
+//! Random walks through the stages, and the whole protocol with real threads and timeouts.
 
 use super::{Idle, Prepared, SCOUT_TIMEOUT_MAX, SCOUT_TIMEOUT_MIN, Stages, Wake};
 use std::{
@@ -20,7 +19,7 @@ impl Random {
     }
 }
 
-/// Where a worker's own thread is, which `Stages` does not know.
+/// The position of a worker's own thread, which `Stages` does not know.
 #[derive(Clone, Copy, PartialEq)]
 enum Thread {
     Running,
@@ -28,8 +27,7 @@ enum Thread {
     Waiting,
 }
 
-/// Lets workers, notifiers and timeouts take turns at random; after each turn the
-/// invariants hold.
+/// Lets workers, notifiers and timeouts take random turns; the invariants hold after each turn.
 #[test]
 fn stages_keep_their_invariants() {
     for seed in 1..=500 {
@@ -45,7 +43,7 @@ fn stages_keep_their_invariants() {
                     stages.announce(worker);
                     threads[worker] = Thread::Looking;
                 }
-                // The look found something, or the worker was notified meanwhile.
+                // The look found work, or the worker was notified in between.
                 (Thread::Looking, 0) => {
                     stages.rouse(worker);
                     stages.appoint_scout();
@@ -86,7 +84,7 @@ fn stages_keep_their_invariants() {
 }
 
 #[test]
-fn the_scouts_timeout_doubles_and_starts_again_when_work_is_found() {
+fn the_scout_timeout_doubles_and_is_reset_when_work_is_found() {
     let mut stages = Stages::new(3);
     stages.announce(0);
     assert!(!stages.commit(0));
@@ -112,7 +110,7 @@ fn the_scouts_timeout_doubles_and_starts_again_when_work_is_found() {
 }
 
 #[test]
-fn nobody_scouts_while_all_are_parked() {
+fn no_worker_scouts_while_all_are_parked() {
     let mut stages = Stages::new(2);
     for worker in 0..2 {
         stages.announce(worker);
@@ -122,7 +120,7 @@ fn nobody_scouts_while_all_are_parked() {
     assert!(!stages.time_out(0));
 }
 
-/// A worker whose tasks are counted, for tests with threads.
+/// Workers and a count of items, for tests with threads.
 struct Pool {
     idle: Idle,
     items: AtomicUsize,
@@ -158,7 +156,7 @@ impl Pool {
         self.items.load(Ordering::Acquire) > 0
     }
 
-    /// The loop of `park.rs`.
+    /// Runs the loop from the documentation of `park.rs`.
     fn work(&self, worker: usize) {
         loop {
             while self.take() {
@@ -191,7 +189,7 @@ impl Pool {
     }
 
     fn run(&self, workers: usize, test: impl FnOnce()) {
-        /// A test that fails does not hang.
+        /// Shuts the pool down if the test fails, so that it does not hang.
         struct Shutdown<'a>(&'a Idle);
         impl Drop for Shutdown<'_> {
             fn drop(&mut self) {
@@ -229,7 +227,7 @@ fn stress_every_item_is_done() {
                     pool.put();
                     put += 1;
                 }
-                // Sometimes until all is done, so that some go to sleep, or all do.
+                // Sometimes waits until all items are done, so that some workers park, or all do.
                 match random.below(3) {
                     0 => pool.wait_until(|pool| pool.done.load(Ordering::Acquire) == put),
                     1 => pool.wait_until(|pool| pool.idle.all_idle()),
@@ -242,11 +240,11 @@ fn stress_every_item_is_done() {
 }
 
 #[test]
-fn one_scout_asks_while_anybody_runs_and_nobody_otherwise() {
+fn one_scout_asks_while_a_worker_runs_and_none_asks_otherwise() {
     let pool = Pool::new(3);
     pool.run(3, || {
         pool.wait_until(|pool| pool.idle.all_idle());
-        // A scout may still be in its last timed wait, or without a processor; after that all is quiet.
+        // A former scout may still be in its last timed wait, or without a processor; after that no worker asks.
         pool.wait_until(|pool| {
             let asked = pool.asked.load(Ordering::Acquire);
             thread::sleep(20 * SCOUT_TIMEOUT_MAX);
@@ -254,11 +252,11 @@ fn one_scout_asks_while_anybody_runs_and_nobody_otherwise() {
         });
         let asked = pool.asked.load(Ordering::Acquire);
 
-        // The worker that is woken appoints one of those that wait untimed.
+        // The woken worker appoints one of the workers that wait without a timeout.
         pool.busy.store(true, Ordering::Release);
         pool.put();
         pool.wait_until(|pool| pool.asked.load(Ordering::Acquire) >= asked + 10);
-        // Another is woken, the third is the scout or becomes it.
+        // Another worker is woken; the third is the scout or becomes it.
         pool.put();
         pool.wait_until(|pool| pool.asked.load(Ordering::Acquire) >= asked + 20);
         pool.busy.store(false, Ordering::Release);
@@ -277,7 +275,7 @@ fn a_scout_that_finds_work_leaves_a_successor() {
         };
         let first = park(0);
         assert!(matches!(first, Wake::ScoutTimeout(_)));
-        // While the scout is up, it still is the scout: worker 1 waits untimed.
+        // While the scout is awake, it remains the scout: worker 1 waits without a timeout.
         let second = scope.spawn(move || matches!(park(1), Wake::ScoutTimeout(_)));
         let start = Instant::now();
         while idle.lock().sleepers() < 2 || start.elapsed() < 3 * SCOUT_TIMEOUT_MAX {
@@ -290,7 +288,7 @@ fn a_scout_that_finds_work_leaves_a_successor() {
 }
 
 #[test]
-fn a_panic_in_the_look_withdraws_the_worker() {
+fn a_panic_in_work_visible_withdraws_the_worker() {
     let idle = Idle::new(2);
     let look = || idle.prepare_park(0, || panic!("look"));
     let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(look())));
@@ -299,7 +297,7 @@ fn a_panic_in_the_look_withdraws_the_worker() {
 }
 
 #[test]
-fn a_notification_is_for_one_worker_at_a_time() {
+fn each_notification_wakes_one_worker() {
     let idle = Idle::new(2);
     let Prepared::Park(first) = idle.prepare_park(0, || false) else {
         panic!("worker 1 is awake");

@@ -1,4 +1,4 @@
-//! What running code asks its worker: above all what becomes of a call whose guard check tripped.
+//! Answers to the requests of running code, above all for a call whose guard check tripped.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,11 +12,11 @@ use crate::task::guard::Flags;
 use crate::task::runs::Run;
 use crate::task::teams::Externals;
 
-/// A promotion comes no sooner after the last than this many times its duration: fruitless requests cost 5% at most.
+/// Minimum pause after a promotion, as a multiple of its duration: fruitless requests cost 5% at most.
 const PROMOTION_PAUSE: u32 = 20;
 
 impl Worker<'_> {
-    /// Under block-every-n every check trips.
+    /// Makes every guard check trip under block-every-n.
     pub(super) fn arm_block_every(&self) {
         if self.team.config.block_every > 0 {
             self.context().guard.request(Flags::ATTENTION);
@@ -28,7 +28,7 @@ impl Worker<'_> {
         Verdict::Leave
     }
 
-    /// Somebody else has asked, who has nothing to do: whether the stack is given up.
+    /// Answers an idle worker's request for work: decides whether the stack is unwound to frames.
     fn promote(&self) -> Verdict {
         let served = self.serve();
         if self.show() {
@@ -46,7 +46,8 @@ impl Worker<'_> {
         self.leave(Reason::Thief)
     }
 
-    /// Shows others closures that are ready here; whether there are any.
+    /// Moves the older half of this worker's ready closures to the deque, where thieves see them. Returns whether it
+    /// moved any.
     pub(super) fn show(&self) -> bool {
         let shown = self.context().threads.older_half();
         let any = !shown.is_empty();
@@ -54,8 +55,8 @@ impl Worker<'_> {
         any
     }
 
-    /// Handles messages on top of the stack, which has its reserve left, if there are any: whether somebody may go on for
-    /// it, who waits for this stack. Never within the handling of others.
+    /// Handles pending messages on top of the stack, which still has its reserve. Returns whether a message made a
+    /// frame ready, or frames of this worker's nodes wait for the stack. Does nothing while messages are being handled.
     fn serve(&self) -> bool {
         let cx = self.context().cx();
         if self.handles.get() || cx.leaving() || !self.seat.host().waits() {
@@ -67,7 +68,7 @@ impl Worker<'_> {
         // Relaxed: a hint for thieves.
         self.seat.running.store(true, Ordering::Relaxed);
         if cx.resume_groups(groups) {
-            // A handler's check may have taken the word that came meanwhile.
+            // A handler's guard check may have taken a request that arrived in between.
             self.context().guard.request(Flags::CANCEL);
             self.context().set_exhausted();
         }
@@ -170,7 +171,7 @@ impl Scheduler for Worker<'_> {
         }
         let tick = self.tick.get();
         let turns = FAIR - tick % FAIR;
-        // The next frame that the loop takes is one from outside, if there is one.
+        // The next turn of the loop checks the injector first.
         self.tick.set(tick.wrapping_add(turns - 1));
         turns
     }
@@ -221,11 +222,11 @@ impl Scheduler for Worker<'_> {
 
     fn left(&self, exposed: &mut Vec<FrameRef>) {
         if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
-            // What was running goes behind everything else.
+            // The frame that was running is queued behind all others.
             let running = exposed.remove(0);
             self.ready_last(running);
         }
-        // Youngest first in the list: the oldest comes first to the stealing end.
+        // The list is youngest first, so this loop pushes the oldest frame first, at the stealing end.
         while let Some(frame) = exposed.pop() {
             self.ready(frame);
         }

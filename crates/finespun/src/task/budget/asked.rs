@@ -1,5 +1,5 @@
-//! Asking all workers to reclaim their pages, and their answers: one word, the epoch and how many workers have not answered
-//! it yet (*outstanding*).
+//! Requests to all workers to reclaim their pages, and their answers: one word, which holds the epoch and the number of
+//! workers that have not answered it yet (*outstanding*).
 //!
 //! ```text
 //!                     ask: (e + 1, workers)
@@ -11,27 +11,27 @@
 //!   ask: (e + 1, workers); answer(another epoch): nothing
 //! ```
 //!
-//! A pool answers an epoch once, after it has reclaimed its pages. So in ANSWERED(e, 0) every pool of the team has reclaimed
-//! its pages since epoch e was asked for, and what it has given back has been counted: the answers release, and who sees
-//! the last one acquires all (each adds to the release sequence of those before). A later ask restarts the wait of every
-//! waiting worker.
+//! A pool answers an epoch once, after it has reclaimed its pages. So in ANSWERED(e, 0) every pool of the team has
+//! reclaimed its pages since the request of epoch e, and the memory that it gave back has been counted: each answer is
+//! a Release, and a thread that sees the last one with Acquire sees all answers (each continues the release
+//! sequence of the earlier ones). A later request restarts the wait of every waiting worker.
 
 use crate::atomics::{AtomicU64, Ordering};
 
-/// The state: the epoch in the upper half, the workers that have not answered it in the lower.
+/// The state: the epoch in the upper half, the number of outstanding workers in the lower.
 pub(super) struct Asked(AtomicU64);
 
 impl Asked {
-    /// The epoch of a new one.
+    /// The epoch of a new state.
     pub(super) const FIRST: u32 = 0;
 
     pub(super) fn new() -> Asked {
         Asked(AtomicU64::new(u64::from(Asked::FIRST) << 32))
     }
 
-    /// Asks so many workers.
+    /// Starts the next epoch, with `workers` outstanding workers.
     pub(super) fn ask(&self, workers: u32) {
-        // Relaxed: a hint, which decides when pools look and how long a worker waits for them.
+        // Relaxed: a hint, which decides when pools check and how long a worker waits for them.
         let ask = |state| Some(u64::from(epoch_of(state).wrapping_add(1)) << 32 | u64::from(workers));
         let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, ask);
     }
@@ -41,14 +41,14 @@ impl Asked {
         epoch_of(self.0.load(Ordering::Relaxed))
     }
 
-    /// A worker has done what that epoch asked for.
+    /// Records that a worker has reclaimed its pages for `epoch`. An answer to another epoch has no effect.
     pub(super) fn answer(&self, epoch: u32) {
         let answer = |state: u64| (epoch_of(state) == epoch && state as u32 > 0).then(|| state - 1);
         // Release: pairs with the Acquire in `is_answered`.
         let _ = self.0.fetch_update(Ordering::Release, Ordering::Relaxed, answer);
     }
 
-    /// Whether all workers have answered the last epoch.
+    /// Returns whether all workers have answered the last epoch.
     pub(super) fn is_answered(&self) -> bool {
         self.0.load(Ordering::Acquire) as u32 == 0
     }
@@ -63,7 +63,7 @@ mod models {
     use super::*;
     use crate::atomics::{Arc, AtomicUsize, thread};
 
-    /// A team's epochs, and what its workers have got.
+    /// A team's request word, and the memory that its workers use.
     struct Team {
         asked: Asked,
         used: AtomicUsize,
@@ -76,7 +76,7 @@ mod models {
     }
 
     #[test]
-    fn who_sees_all_answers_sees_what_was_given_back() {
+    fn a_reader_of_all_answers_sees_the_memory_given_back() {
         loom::model(|| {
             let team = team(2);
             team.asked.ask(2);
@@ -97,7 +97,7 @@ mod models {
     }
 
     #[test]
-    fn an_answer_to_what_was_asked_before_counts_for_nothing() {
+    fn an_answer_to_an_earlier_epoch_does_not_count() {
         loom::model(|| {
             let team = team(0);
             team.asked.ask(1);

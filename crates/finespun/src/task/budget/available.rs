@@ -1,14 +1,14 @@
-//! How much memory this process may use.
+//! The amount of memory that this process may use.
 
-/// The least of: the machine's memory, the limits of the process's control groups (version 1 and 2, also of those above),
-/// and half of what the limit of its address space leaves. `None` if the system does not say.
+/// Returns the minimum of the machine's memory, the limits of the process's control groups (version 1 and 2, and their
+/// ancestors), and half of the space left below the address-space limit. `None` if the system reports no value.
 pub(super) fn memory() -> Option<usize> {
     [physical(), control_groups(), address_space()].into_iter().flatten().min()
 }
 
 #[cfg(unix)]
 fn physical() -> Option<usize> {
-    // SAFETY: it takes a number and returns one.
+    // SAFETY: `sysconf` takes and returns numbers only.
     let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
     usize::try_from(pages).ok()?.checked_mul(usize::try_from(size).ok()?).filter(|&bytes| bytes > 0)
 }
@@ -18,21 +18,22 @@ fn physical() -> Option<usize> {
     None
 }
 
-/// Half of what is left of the limit, below stacks and libraries: an aligned region takes up to twice its size.
+/// Returns half of the space left below the limit: stacks and libraries use some, and an aligned region takes up to
+/// twice its size.
 #[cfg(unix)]
 fn address_space() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is there to be written.
+    // SAFETY: `limit` is valid for writing.
     let said = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
     let limit =
         (said == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then(|| usize::try_from(limit.rlim_cur).ok())??;
     Some(limit.saturating_sub(mapped().unwrap_or(limit / 2)) / 2)
 }
 
-/// The address space in use.
+/// Returns the address space in use.
 #[cfg(unix)]
 fn mapped() -> Option<usize> {
-    // SAFETY: it takes a number and returns one.
+    // SAFETY: `sysconf` takes and returns numbers only.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').next()?.parse::<usize>().ok()?;
     pages.checked_mul(usize::try_from(page).ok()?)
@@ -54,8 +55,9 @@ fn control_groups() -> Option<usize> {
     None
 }
 
-/// The least limit of the groups that `/proc/self/cgroup` names, and of those above them. In a container the mounted tree may
-/// begin at the process's own group: then the path leads nowhere, and the root of the tree has the limit.
+/// Returns the least limit of the groups that `/proc/self/cgroup` names, and of their ancestors. In a container the
+/// mounted tree may begin at the process's own group: then the path does not exist, and the root of the tree has the
+/// limit.
 #[cfg(any(target_os = "linux", test))]
 fn least_limit(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<usize> {
     let mut least = None;
@@ -71,7 +73,8 @@ fn least_limit(groups: &str, read: impl Fn(&str) -> Option<String>) -> Option<us
         };
         let mut path = path.trim_end_matches('/');
         loop {
-            // `max`, of version 2, is no number; version 1 says no limit by a number that is larger than any memory.
+            // Version 2's `max` does not parse as a number; version 1 expresses no limit as a number larger than any
+            // memory.
             let limit = read(&format!("{root}{path}/{file}")).and_then(|text| text.trim().parse::<usize>().ok());
             least = [least, limit].into_iter().flatten().min();
             let Some(above) = path.rfind('/') else { break };

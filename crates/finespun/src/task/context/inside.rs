@@ -1,9 +1,9 @@
-//! Groups on the stack: what runs belongs to which.
+//! Groups on the stack: the group to which running code belongs.
 //!
-//! A construct begins its group by a record on the stack ([`Begun`]), which costs some stores. The group is *unborn*: it gets
-//! a number, and with it a record that others can see, when the first frame is made beneath it; so do those that it has begun
-//! in, which are further out on the same stack. If all its activities end on the stack, there never was anything to be
-//! terminated but a loop.
+//! A construct begins its group by a record on the stack ([`Begun`]), which costs a few stores. The group is
+//! *unregistered* at first. It gets a number, and with the number a record that other threads can see, when the first
+//! frame is made beneath it; so do the unregistered groups around it, further out on the same stack. If all its
+//! activities end on the stack, the group is never registered, and the construct is just a loop.
 
 use std::cell::Cell;
 use std::ptr;
@@ -13,25 +13,27 @@ use crate::task::groups::Group;
 use crate::task::guard::Flags;
 use crate::task::teams::GROUP;
 
-/// No run, and no group.
+/// The number of no run and no group.
 pub(super) const NOTHING: u32 = u32::MAX;
-/// A group that has begun on this stack, and has no number: no frame has been made beneath it.
+/// The mark of an unregistered group: it has begun on this stack and has no number, since no frame has been made
+/// beneath it.
 pub(super) const UNBORN: u32 = u32::MAX - 1;
 
-/// A group that has begun on this stack; on the stack itself, for as long as the group's activities are called from there.
+/// A group that has begun on this stack. Stored on the stack itself, while the group's activities are called from
+/// there.
 pub(crate) struct Begun {
-    /// The group, or run, that it has begun in, if that has a number.
+    /// The number of the enclosing group or run; [`UNBORN`] if that was unregistered at the begin.
     outer: Cell<u32>,
-    /// The group that it has begun in, if that has begun on this stack.
+    /// The innermost enclosing group that has begun on this stack.
     above: Cell<*const Begun>,
     number: Cell<u32>,
-    /// The record, if there is a number; else of the innermost group above that has one.
+    /// The group's record if it is registered; else the record of the innermost enclosing group that has one.
     record: Cell<*const Group>,
     activities: u64,
 }
 
 impl Begun {
-    /// A group of so many activities, to begin.
+    /// Creates a group of `activities` activities, to be begun.
     #[inline(always)]
     pub(crate) fn new(activities: u64) -> Begun {
         Begun {
@@ -44,12 +46,12 @@ impl Begun {
     }
 }
 
-/// What runs while this lives belongs to a group; from then on, again to what it has been before.
+/// A guard: while it lives, the code that runs belongs to a group. Dropping it restores the previous group.
 ///
-/// A guard and not a pair of calls, since activities unwind.
+/// A guard and not a pair of calls, because activities unwind.
 pub(crate) struct Inside<'a> {
     cx: Cx,
-    /// What has begun here, if it has not been handed over to a frame.
+    /// The group that has begun here, unless a frame has taken it over.
     begun: Option<&'a Begun>,
     outer: u32,
     record: *const Group,
@@ -57,7 +59,8 @@ pub(crate) struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// The group that has begun here has left the stack: it lives on, by the returned number.
+    /// Registers the group that has begun here, and returns its number: the group has left the stack, and the guard's
+    /// drop does not end it.
     pub(crate) fn leave(mut self) -> u32 {
         let number = self.cx.group();
         self.begun = None;
@@ -71,7 +74,7 @@ impl Drop for Inside<'_> {
         let context = self.cx.context();
         let (mut outer, mut record) = (self.outer, self.record);
         if outer == UNBORN {
-            // SAFETY: what has begun further out on this stack has not ended.
+            // SAFETY: `above` points to a `Begun` further out on this stack, which outlives this guard.
             let above = unsafe { &*self.above };
             (outer, record) = (above.number.get(), above.record.get());
         }
@@ -86,7 +89,7 @@ impl Drop for Inside<'_> {
     }
 }
 
-/// Groups of a stack that something else runs on top of.
+/// The groups of a stack on top of which other code runs.
 #[must_use = "the groups have to be resumed"]
 pub(crate) struct Paused {
     group: u32,
@@ -94,12 +97,13 @@ pub(crate) struct Paused {
 }
 
 impl Cx {
-    /// The number of the current run.
+    /// Returns the number of the current run.
     pub(crate) fn run(self) -> u32 {
         self.context().run.get()
     }
 
-    /// The number that frames made now have: of the innermost group, or of the run.
+    /// Returns the number for new frames: of the innermost group, or of the run. Registers the group if it is
+    /// unregistered.
     #[inline]
     pub(crate) fn group(self) -> u32 {
         match self.context().group.get() {
@@ -108,13 +112,13 @@ impl Cx {
         }
     }
 
-    /// Whether this runs in a group.
+    /// Returns whether this code runs in a group.
     pub(crate) fn is_in_group(self) -> bool {
         let group = self.context().group.get();
         group == UNBORN || group & GROUP != 0
     }
 
-    /// Numbers the groups that have begun on this stack.
+    /// Registers the unregistered groups that have begun on this stack. Returns the number of the innermost.
     #[cold]
     #[inline(never)]
     fn number_groups(self) -> u32 {
@@ -123,7 +127,8 @@ impl Cx {
         let mut next = context.begun.get();
         let mut number = UNBORN;
         while number == UNBORN {
-            // SAFETY: what has begun on this stack has not ended, and somebody further out has a number.
+            // SAFETY: `next` points to a `Begun` on this stack, which has not ended. It is not null: the walk stops at
+            // the outermost unregistered group, whose `outer` is a number.
             let begun = unsafe { &*next };
             unborn.push(begun);
             number = begun.outer.get();
@@ -139,7 +144,7 @@ impl Cx {
         number
     }
 
-    /// Begins a group on this stack: until what this returns is dropped, all that runs belongs to it.
+    /// Begins a group on this stack. The code that runs belongs to it until the returned guard is dropped.
     #[inline(always)]
     pub(crate) fn begin_group(self, begun: &Begun) -> Inside<'_> {
         let context = self.context();
@@ -152,7 +157,7 @@ impl Cx {
         Inside { cx: self, begun: Some(begun), outer, record, above }
     }
 
-    /// Until what this returns is dropped, all that runs belongs to that group, which has a number and lives on.
+    /// Enters a registered group, until the returned guard is dropped. The guard does not end the group.
     pub(crate) fn enter_group(self, number: u32) -> Inside<'static> {
         let context = self.context();
         let (outer, record) = (context.group.get(), context.record.get());
@@ -161,7 +166,7 @@ impl Cx {
         Inside { cx: self, begun: None, outer, record, above: context.begun.get() }
     }
 
-    /// Calls `body` in the run, and in no group of that: what becomes a frame is not waited for by any group.
+    /// Calls `body` in the current run but outside any group: no group waits for frames that `body` makes.
     #[inline]
     pub(crate) fn in_run<T>(self, body: impl FnOnce() -> T) -> T {
         if !self.is_in_group() {
@@ -178,14 +183,15 @@ impl Cx {
         let value = body();
         drop(inside);
         if self.is_terminated() {
-            // A check of the body's may have taken the word that came meanwhile.
+            // A guard check in `body` may have consumed a cancellation request for the group: repeat the request.
             context.guard.request(Flags::CANCEL);
         }
         value
     }
 
-    /// Until what this returns is dropped, what runs belongs to no task: values of the program's are cloned or dropped, by whoever
-    /// sends them. The run that was the last one is kept at hand: whatever runs next enters its own, most often the same.
+    /// Leaves the current task until the returned guard is dropped: for cloning or dropping the program's values when
+    /// the runtime sends them. The context keeps the state of the last run: the code that runs next enters its own run,
+    /// which is usually the same.
     pub(crate) fn leave_tasks(self) -> Inside<'static> {
         let context = self.context();
         Inside {
@@ -197,19 +203,19 @@ impl Cx {
         }
     }
 
-    /// A group that had a number has ended.
+    /// Ends a registered group.
     #[cold]
     pub(crate) fn end_group(self, number: u32) {
         self.context().scheduler().groups().end(number);
     }
 
-    /// Terminates a group; whether this is the first time.
+    /// Terminates a group. Returns true for the first caller.
     #[cold]
     pub(crate) fn terminate_group(self, number: u32) -> bool {
         self.context().scheduler().terminate(number)
     }
 
-    /// A frame of `group` is about to run here; whether that has been terminated.
+    /// Enters `group`, before a frame of that group or run is run here. Returns whether the group has been terminated.
     #[inline]
     pub(crate) fn enter_frame(self, group: u32) -> bool {
         let context = self.context();
@@ -219,14 +225,14 @@ impl Cx {
         self.is_terminated()
     }
 
-    /// What follows belongs to that group, or run, if it has neither ended nor been terminated: whether that is so. A group must
-    /// not have ended.
+    /// Enters `group`, a group or run, if its run has not ended. Returns whether it was entered and has not been
+    /// terminated. A group must not have ended.
     pub(crate) fn try_enter(self, group: u32) -> bool {
         let entered = self.context().group.get() == group && group & GROUP == 0;
         (entered || self.find_group(group)) && !self.is_terminated()
     }
 
-    /// What follows belongs to that group or run, if that run has not ended.
+    /// Enters a group or run. Returns false, and changes nothing, if the run has ended.
     fn find_group(self, number: u32) -> bool {
         let context = self.context();
         let (record, run) = if number & GROUP != 0 {
@@ -238,7 +244,7 @@ impl Cx {
         if context.run.get() != run {
             let Some(found) = context.scheduler().find_run(run) else { return false };
             context.run.set(run);
-            // SAFETY: only this thread touches it, and no reference to it outlives a statement.
+            // SAFETY: only this thread accesses the field, and no reference to it outlives a statement.
             unsafe { *context.run_state.get() = Some(found) };
         }
         context.group.set(number);
@@ -246,31 +252,33 @@ impl Cx {
         true
     }
 
-    /// Whether that is the current run, or a group in it.
+    /// Returns whether `number` names the current run, or a group in it.
     pub(crate) fn is_in_run_of(self, number: u32) -> bool {
         self.of_team(number) && self.context().scheduler().groups().is_of(number, self.run())
     }
 
-    /// What has begun on this stack, while something else runs on top of it: [`resume_groups`](Cx::resume_groups) must
-    /// follow. Whatever has no number has one now.
+    /// Sets the groups of this stack aside, so that other code can run on top of it;
+    /// [`resume_groups`](Cx::resume_groups) must follow. Registers the unregistered ones.
     pub(crate) fn pause_groups(self) -> Paused {
         let group = self.group();
         Paused { group, begun: self.context().begun.replace(ptr::null()) }
     }
 
-    /// What ran on top of the stack has ended; whether what now goes on has been terminated.
+    /// Restores the groups of this stack, after the code on top of it has ended. Returns whether the current group has
+    /// been terminated.
     pub(crate) fn resume_groups(self, paused: Paused) -> bool {
         self.context().begun.set(paused.begun);
         self.enter_frame(paused.group)
     }
 
-    /// Whether the current group has a record. If not, it is the run's.
+    /// Returns whether the current group has a record, its own or an enclosing group's. If not, the code belongs to no
+    /// registered group.
     #[inline]
     pub(crate) fn has_record(self) -> bool {
         !self.context().record.get().is_null()
     }
 
-    /// Whether the current group, or one that it is beneath, has been terminated, or the run cancelled.
+    /// Returns whether the current group, or one around it, has been terminated, or the run cancelled.
     #[inline]
     pub(crate) fn is_terminated(self) -> bool {
         if self.has_record() {
@@ -285,12 +293,12 @@ impl Cx {
     fn group_is_terminated(self) -> bool {
         let context = self.context();
         let scheduler = context.scheduler();
-        // SAFETY: a record lives as long as its team, and this one's group has not ended.
+        // SAFETY: a record lives as long as its team, and the group of this record has not ended.
         let record = unsafe { &*context.record.get() };
         scheduler.groups().is_terminated(record, |run| scheduler.run_cancelled(run))
     }
 
-    /// Lets go of the current run's state: the worker is between frames.
+    /// Releases the current run's state: the worker is between frames.
     pub(crate) fn leave_run(self) {
         let context = self.context();
         context.group.set(NOTHING);

@@ -1,4 +1,4 @@
-//! What a worker does when there is little memory for frames: see [`budget`](crate::task::budget).
+//! A worker's response to a lack of memory for frames: see [`budget`](crate::task::budget).
 
 use std::sync::atomic::Ordering;
 
@@ -9,21 +9,21 @@ use crate::task::frame::FrameRef;
 use crate::task::{pool, run, teams};
 
 impl Context {
-    /// Has the worker find out whether what runs there is to end, when it next makes something without a guard check.
+    /// Makes the worker check, when it next spawns a task or makes a closure, whether the run there has been ended.
     pub(crate) fn set_exhausted(&self) {
-        // Release: pairs with the Acquire in `check_exhausted`, which then finds the run marked.
+        // Release: pairs with the Acquire in `check_exhausted`, which then sees the run's mark.
         self.exhausted.store(true, Ordering::Release);
     }
 }
 
 impl Cx {
-    /// The name of the type of the body that runs; empty if none does.
+    /// Returns the type name of the body that runs; empty if none runs.
     pub(crate) fn current_body(self) -> &'static str {
-        // SAFETY: `current` is a frame that runs on this worker.
+        // SAFETY: `current` is a frame that runs on this worker, so it is live.
         self.context().current.get().map_or("", |frame| unsafe { (frame.as_ref().vtable.name)() })
     }
 
-    /// There is little memory for frames, or too little: reclaims some, and ends a run if that is not enough.
+    /// Handles an allocation after which memory is scarce: reclaims pages, and ends a run if that is not enough.
     #[cold]
     #[inline(never)]
     pub(crate) fn memory_is_tight(self, budget: &Budget, room: Room) {
@@ -63,7 +63,7 @@ impl Cx {
         if bytes <= budget.limit() || run.is_cancelled() {
             return;
         }
-        // SAFETY: as below: it is live.
+        // SAFETY: `current` is a frame that runs on this worker, so it is live.
         let of_run = |frame: &FrameRef| own && self.is_in_run_of(unsafe { frame.as_ref() }.group);
         // SAFETY: `current` is a task's frame that runs on this worker; a session of closures clears it.
         let (task, depth) =
@@ -72,24 +72,24 @@ impl Cx {
         teams::exhaust(&run, FrameMemory { task, depth, most, frames: 0, bytes, limit: budget.limit() });
     }
 
-    /// Ends a task that goes on spawning, or a thread that goes on making closures, although its run has been cancelled for
-    /// want of memory: such code may never come to a guard check.
+    /// Ends a task that keeps spawning, or a thread that keeps making closures, although its run has been cancelled for
+    /// lack of memory: such code may never reach a guard check.
     ///
     /// # Panics
-    /// If that is so.
+    /// If the worker's `exhausted` flag is set, and the current run has been cancelled or the current group terminated.
     #[inline]
     pub(crate) fn check_exhausted(self) {
         #[cold]
         #[inline(never)]
         fn check(cx: Cx) {
-            // Cleared before the look: whoever marks a run sets it afterwards.
+            // Cleared before the check: a thread that ends a run sets the flag after it has marked the run.
             cx.context().exhausted.swap(false, Ordering::Acquire);
             if cx.is_terminated() {
                 cx.context().set_exhausted();
                 cancelled("the run is out of frame memory");
             }
         }
-        // Relaxed: decided above.
+        // Relaxed: a hint; `check` loads the flag again, with Acquire.
         if self.context().exhausted.load(Ordering::Relaxed) {
             check(self);
         }

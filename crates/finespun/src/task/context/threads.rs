@@ -1,4 +1,4 @@
-//! What a worker has of the closures that it runs.
+//! A worker's state for the closures that it runs.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ptr;
@@ -6,15 +6,15 @@ use std::ptr;
 use crate::atomics::AtomicU64;
 use crate::task::frame::FrameRef;
 
-/// The computation whose threads run on this worker, as the closure room has set it.
+/// The computation whose closures run on this worker. The closure module sets it.
 pub(crate) struct Threads {
-    /// Its number; zero if there is none.
+    /// The computation's number; zero if none runs.
     pub(crate) number: Cell<u64>,
     pub(crate) computation: Cell<*const ()>,
-    /// How many of its closures this worker has posted.
+    /// The number of closures of the computation that this worker has posted.
     pub(crate) posted: Cell<*const AtomicU64>,
-    /// Closures that are ready and that only this worker sees, youngest last: younger than all in its deque. Whoever looks for
-    /// work in vain asks for them by the guard, as for what is on a stack.
+    /// Ready closures that only this worker sees, youngest last: all are younger than those in its deque. A thief
+    /// requests them by the guard, as it requests tasks on a stack.
     ready: UnsafeCell<Vec<FrameRef>>,
 }
 
@@ -28,23 +28,23 @@ impl Threads {
         }
     }
 
-    /// A closure is ready.
+    /// Adds a ready closure.
     #[inline(always)]
     pub(crate) fn push(&self, closure: FrameRef) {
-        // SAFETY: only this thread touches the list, and no reference to it outlives a statement.
+        // SAFETY: only this thread accesses the list, and no reference to it outlives a statement.
         unsafe { (*self.ready.get()).push(closure) };
     }
 
-    /// The youngest of those that are ready here.
+    /// Removes the youngest ready closure.
     #[inline(always)]
     pub(crate) fn pop(&self) -> Option<FrameRef> {
-        // SAFETY: as above.
+        // SAFETY: as in `push`.
         unsafe { (*self.ready.get()).pop() }
     }
 
-    /// The older half of those that are ready here, oldest first, to be shown to others.
+    /// Removes the older half of the ready closures, oldest first, so that the caller can publish them.
     pub(crate) fn older_half(&self) -> Vec<FrameRef> {
-        // SAFETY: as above.
+        // SAFETY: only this thread accesses the list, and the reference is the only one in this function.
         let ready = unsafe { &mut *self.ready.get() };
         let half = ready.len().div_ceil(2);
         ready.drain(..half).collect()

@@ -1,45 +1,47 @@
-//! The barrier of a group: those who wait, in lines, and how many are still to come.
+//! The barrier of a group: a sharded count of arrivals, and the waiters of each shard.
 //!
-//! An activity that ends counts as arrived (maxi-parc-runtime, section 2.3), and one that has not begun is waited for. So a
-//! phase is over when as many activities as were live at its beginning are *done*: they have arrived, or ended.
+//! An activity that ends counts as arrived (maxi-parc-runtime, section 2.3), and the barrier waits for activities that
+//! have not begun. So a phase is over when as many activities as were live at its beginning are *done*: arrived or
+//! ended.
 //!
 //! ```text
-//!   each line, under its lock:  waiting    those who have arrived
-//!                               done       how many have arrived or ended in this phase
-//!                               ended      how many of them have ended
-//!                               quota      when to look at all lines
-//!   under the locks of all:     live       how many are to be done in this phase
+//!   each shard, under its lock: waiting    waiters that have arrived
+//!                               done       arrivals and ends in this phase
+//!                               ended      ends in this phase
+//!                               quota      value of `done` at which to check all shards
+//!   under the locks of all:     live       activities that must be done in this phase
 //!
-//!   1 arrive: waiting + 1, done + 1      if done = quota: 3
-//!   2 leave n:   ended + n, done + n      if done >= quota: 3
-//!   3 look: r = live - sum of done       if r > 0: each quota = done + ceil(r / lines)
-//!                                        else all who wait are released, and a phase of live - sum of ended begins
+//!   1 arrive: waiting + 1, done + 1        if done >= quota: 3
+//!   2 leave n:   ended + n, done + n       if done >= quota: 3
+//!   3 check: r = live - sum of done        if r > 0: each quota = done + ceil(r / shards)
+//!                                          else all waiters are released, and a phase of live - sum of ended begins
 //! ```
 //!
-//! **No release is missed**: after a look that has found r to come, each of the lines may do r / lines before it looks again.
-//! When all r have come, some line has had as many, and that has looked since. **None is early**: (3) holds all locks, so what
-//! it adds up is exact.
+//! **No release is missed**: after a check that finds r activities missing, each shard may count r / shards more before
+//! it checks again. When all r are done, at least one shard has reached its quota, and so has checked. **No release is
+//! early**: (3) holds all locks, so its sum is exact.
 //!
-//! Workers have a line each, as far as there are lines, so an arrival is an uncontended lock. Of looks there are some
-//! lines * log(activities) for each phase; each activity costs a bounded number of steps, however many there are. The paper's
-//! first version asked again and again, and was quadratic (section 5.4).
+//! Each worker has a shard of its own, as far as shards suffice, so an arrival takes an uncontended lock. A phase
+//! performs about shards * log(activities) checks; each activity costs a bounded number of steps, independent of their
+//! number. The paper's first version polled, and was quadratic (section 5.4).
 //!
-//! An activity that arrives twice at once, from two branches of a join, counts twice: a phase may end with more than were to come.
-//! How many the next is of goes by those who have ended, and not by those who are released.
+//! An activity that arrives twice at once, from two branches of a join, counts twice: a phase may end with more
+//! arrivals than `live`. The size of the next phase is computed from the ended activities, not from the released
+//! waiters.
 
 use crate::atomics::{AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
-/// Lines of a group's barrier.
+/// The number of shards of a group's barrier.
 pub(super) const LINES: usize = 8;
 
-/// A barrier at which `W`s wait.
+/// A barrier at which waiters of type `W` wait, in `L` shards.
 pub(super) struct Barrier<W, const L: usize> {
-    /// Changed under the locks of all lines.
+    /// Changed under the locks of all shards.
     live: AtomicU64,
     lines: [Line<W>; L],
 }
 
-/// On a cache line of its own.
+/// One shard, on a cache line of its own.
 #[repr(align(64))]
 struct Line<W>(Mutex<State<W>>);
 
@@ -50,7 +52,7 @@ struct State<W> {
     quota: u64,
 }
 
-/// Those who are released, by the line in which they stood.
+/// The released waiters, by shard.
 pub(super) type Released<W, const L: usize> = [Vec<W>; L];
 
 fn nobody<W, const L: usize>() -> Released<W, L> {
@@ -63,12 +65,13 @@ impl<W, const L: usize> Barrier<W, L> {
         Barrier { live: AtomicU64::new(0), lines: [(); L].map(line) }
     }
 
-    /// For a new group of so many activities.
+    /// Starts the first phase of a new group with `activities` activities.
     pub(super) fn begin(&self, activities: u64) {
         self.phase(&mut self.lock_all(), activities);
     }
 
-    /// Transition 1: whom to release, if that is the last. `line` is any number, best the worker's.
+    /// Performs transition 1. Returns the waiters to release if this was the last arrival. `line` is any number,
+    /// preferably the worker's.
     pub(super) fn arrive(&self, waiter: W, line: usize) -> Released<W, L> {
         let look = {
             let mut line = lock(&self.lines[line % L].0);
@@ -79,7 +82,7 @@ impl<W, const L: usize> Barrier<W, L> {
         if look { self.look() } else { nobody() }
     }
 
-    /// Transition 2: whom to release, if only those are left who wait.
+    /// Performs transition 2. Returns the waiters to release if all activities that are left have arrived.
     pub(super) fn leave(&self, activities: u64, line: usize) -> Released<W, L> {
         let look = {
             let mut line = lock(&self.lines[line % L].0);
@@ -90,7 +93,7 @@ impl<W, const L: usize> Barrier<W, L> {
         if look { self.look() } else { nobody() }
     }
 
-    /// Transition 3.
+    /// Performs transition 3.
     #[cold]
     fn look(&self) -> Released<W, L> {
         let mut lines = self.lock_all();
@@ -108,7 +111,7 @@ impl<W, const L: usize> Barrier<W, L> {
         released
     }
 
-    /// Begins a phase of so many.
+    /// Begins a phase of `live` activities.
     fn phase(&self, lines: &mut [MutexGuard<'_, State<W>>; L], live: u64) {
         // Relaxed: under all locks.
         self.live.store(live, Ordering::Relaxed);
@@ -117,12 +120,12 @@ impl<W, const L: usize> Barrier<W, L> {
         }
     }
 
-    /// All lines, always in this order.
+    /// Locks all shards, always in the same order.
     fn lock_all(&self) -> [MutexGuard<'_, State<W>>; L] {
         self.lines.each_ref().map(|line| lock(&line.0))
     }
 
-    /// All that wait, and will not be released: their group has been terminated.
+    /// Takes the waiters that will not be released because their group has been terminated.
     pub(super) fn take(&self) -> Released<W, L> {
         self.lines.each_ref().map(|line| std::mem::take(&mut lock(&line.0).waiting))
     }
@@ -132,18 +135,19 @@ impl<W, const L: usize> Barrier<W, L> {
 mod tests {
     use super::Barrier;
 
-    /// More arrive at once than there are activities, before anybody looks: the next phase is of the activities again.
+    /// More arrivals than activities before the next check: the next phase counts each activity once again.
     #[cfg(not(loom))]
     #[test]
-    fn who_arrives_twice_is_one_in_the_next_phase() {
+    fn a_double_arrival_counts_once_in_the_next_phase() {
         let barrier = Barrier::<u64, 8>::new();
         barrier.begin(8);
-        // Each line looks at its first: all but the last find some to come, and no line may have more than those.
+        // Each shard checks at its first arrival. All but the last find activities missing, after which each shard
+        // checks again at its next arrival.
         for activity in 0..7 {
             assert!(barrier.arrive(activity, activity as usize).concat().is_empty());
         }
         {
-            // A second arrival of activity 6, which no look has seen when the last comes.
+            // A second arrival of activity 6, which no check has seen when the last activity arrives.
             let mut line = super::lock(&barrier.lines[6].0);
             line.waiting.push(6);
             line.done += 1;
@@ -155,10 +159,10 @@ mod tests {
         assert_eq!(barrier.arrive(7, 0).concat().len(), 8);
     }
 
-    /// Any number of activities, any number of which end, over several phases: each is released once for each phase.
+    /// For any number of activities, some of which end in each phase, each waiter is released once per phase.
     #[cfg(not(loom))]
     #[test]
-    fn phases_of_any_size() {
+    fn each_phase_releases_every_waiter_once() {
         for n in [1_u64, 2, 3, 7, 8, 9, 100, 1000] {
             let barrier = Barrier::<u64, 8>::new();
             barrier.begin(n);
@@ -168,7 +172,7 @@ mod tests {
                 phase += 1;
                 let mut released = Vec::new();
                 for (at, &activity) in live.iter().enumerate() {
-                    // In phase p those end that p divides.
+                    // Activity a ends in phase p (counted from 1) if p + 1 divides a + 1.
                     let line = (activity * 7 % 11) as usize;
                     let out = if (activity + 1).is_multiple_of(phase + 1) {
                         barrier.leave(1, line)
@@ -199,11 +203,11 @@ mod models {
     use crate::atomics::{Arc, AtomicUsize, UnsafeCell, thread};
     use loom::model::Builder;
 
-    /// A group whose activities are threads. A waiter is its number.
+    /// A group whose activities are threads. A waiter is the number of its activity.
     struct Group {
         barrier: Barrier<usize, 2>,
         released: [AtomicUsize; 3],
-        /// What an activity did before it arrived or left.
+        /// Written by each activity before it arrives or ends.
         notes: [UnsafeCell<usize>; 3],
     }
 
@@ -216,18 +220,19 @@ mod models {
         }
 
         fn note(&self, activity: usize, phase: usize) {
-            // SAFETY: its own; loom checks it.
+            // SAFETY: each activity writes only its own note; loom checks it.
             self.notes[activity].with_mut(|note| unsafe { *note = phase });
         }
 
-        /// Resumes the released. Whoever does has seen what all have done in the phase. Whether there are any.
+        /// Resumes the released waiters. The releasing thread must see the notes of all activities of the phase.
+        /// Returns whether any waiter was released.
         fn release(&self, waiters: Released<usize, 2>, of: usize) -> bool {
             let waiters = waiters.concat();
             if waiters.is_empty() {
                 return false;
             }
             for activity in 0..of {
-                // SAFETY: they have arrived or left; loom checks it.
+                // SAFETY: all activities have arrived or ended; loom checks it.
                 self.notes[activity].with(|note| assert_ne!(unsafe { *note }, 0));
             }
             for waiter in waiters {
@@ -247,9 +252,9 @@ mod models {
         builder.check(model);
     }
 
-    /// Two arrive and one ends: both are released once, when the third has ended.
+    /// Two activities arrive and one ends: both waiters are released once, when all three are done.
     #[test]
-    fn who_ends_counts_as_arrived() {
+    fn ending_counts_as_arriving() {
         explore(|| {
             let group = Group::new(3);
             let arrive = |activity: usize| {
@@ -271,7 +276,8 @@ mod models {
         });
     }
 
-    /// Two phases of two activities: whoever is last in the first goes on, and ends, while the other is being released.
+    /// Two phases of two activities: the last to arrive in the first phase continues and ends while it releases the
+    /// other.
     #[test]
     fn phases_do_not_mix() {
         explore(|| {
@@ -294,7 +300,7 @@ mod models {
             let other = other.join().unwrap();
             assert!(last != other, "one of them is the last");
             assert_eq!((group.times(0), group.times(1)), (1, 1));
-            // The one that is left arrives alone.
+            // The activity that is left arrives alone.
             let left = usize::from(last);
             assert_eq!(group.barrier.arrive(left, 0).concat(), [left]);
         });

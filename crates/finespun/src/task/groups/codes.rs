@@ -1,12 +1,13 @@
-//! Range codes: a group's number among all that a run could ever have, such that those beneath it are a range.
+//! Range codes: each group of a run has a range of numbers, and the groups beneath it have ranges within that range.
 //!
-//! A run is the whole range of 64-bit numbers. A group's range is divided by the number of its activities; each group that
-//! begins beneath it takes one of the parts and gives it back when it ends (maxi-parc-runtime, section 6.2). An activity has
-//! one nested group at a time, unless it joins some, so as many parts as activities are mostly enough. Where they are not, or
-//! where a range is too narrow to be divided, which with k activities in each group is so at a depth of 64 / log2(k), the
-//! group has no code, nor has what is beneath it, and its members are found bottom up.
+//! A run has the whole range of 64-bit numbers. A group's range is divided by the number of its activities; each group
+//! that begins beneath it takes one of the parts and gives it back when it ends (maxi-parc-runtime, section 6.2). An
+//! activity has one nested group at a time, unless it joins several, so one part per activity is usually enough. A
+//! group gets no code if its parent has no part left or has a range too narrow to divide, which with k activities in
+//! each group happens at a depth of 64 / log2(k). Groups beneath a group without a code have no code either, and its
+//! members are found bottom up.
 
-/// A range of numbers, both ends included. None at all if it has no end.
+/// A range of numbers, both ends included. A range with `from > to` is no code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
     pub(super) from: u64,
@@ -14,7 +15,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// A run's.
+    /// The code of a run.
     pub(super) const WHOLE: Code = Code { from: 0, to: u64::MAX };
     /// No code.
     pub(super) const NONE: Code = Code { from: 1, to: 0 };
@@ -23,17 +24,17 @@ impl Code {
         self.from > self.to
     }
 
-    /// Whether a group of this code is the other's, or beneath it.
+    /// Returns whether a group of this code is the other's group, or beneath it.
     pub(super) fn is_within(self, other: Code) -> bool {
         !self.is_none() && other.from <= self.from && self.to <= other.to
     }
 }
 
-/// What is left of a range for groups to come.
+/// The parts of a group's range, for groups that begin beneath it.
 #[derive(Default)]
 pub(super) struct Parts {
     from: u64,
-    /// How wide each part is; 0 if there are none.
+    /// The width of each part; 0 if the range has no parts.
     width: u64,
     parts: u64,
     /// The first part that has never been taken.
@@ -43,7 +44,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The range of a group of so many activities, all of it free.
+    /// Divides the range of a group of `activities` activities, with all parts free.
     pub(super) fn begin(&mut self, code: Code, activities: u64) {
         let parts = activities.max(2);
         let width = if code.is_none() { 0 } else { (code.to - code.from) / parts };
@@ -51,7 +52,7 @@ impl Parts {
         (self.from, self.width, self.parts, self.next) = (code.from, width, parts, 0);
     }
 
-    /// A part, or [`Code::NONE`].
+    /// Takes a part; returns [`Code::NONE`] if none is left.
     pub(super) fn take(&mut self) -> Code {
         if self.width == 0 {
             return Code::NONE;
@@ -97,7 +98,7 @@ mod tests {
 
     /// "With 64-bit words, 6 levels of a thousand and 64 levels of two."
     #[test]
-    fn the_depth_is_that_of_the_paper() {
+    fn depth_of_nesting_matches_the_paper() {
         let depth = |activities| {
             let mut code = Code::WHOLE;
             let mut levels = 0;
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_code_is_within_nothing() {
+    fn no_code_is_within_no_range_and_has_no_parts() {
         assert!(!Code::NONE.is_within(Code::WHOLE));
         let mut parts = Parts::default();
         parts.begin(Code::NONE, 8);

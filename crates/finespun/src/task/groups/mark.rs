@@ -1,48 +1,51 @@
-//! Whether a group lies beneath one that has been terminated: one word per group, and a counter of the team.
+//! Decides whether a group is in the subtree of a terminated group: one word per group, and an epoch counter of the
+//! team.
 //!
 //! ```text
-//!                (1) terminate, or found beneath one that is
-//!   OUT(since) ------------------------------------------------> IN
+//!                (1) terminate, or found beneath a terminated group
+//!   OUT(epoch) ------------------------------------------------> IN
 //!      |   ^
 //!      +---+ (2) found to be in no terminated subtree as of now
 //! ```
 //!
-//! *Since* is the value that the team's counter of terminations had when that was found out: while it has not changed,
-//! nobody need look again. So a group is looked up once after each termination, by whoever wants to know first, and what is
-//! found is noted for all groups on the way: maxi-parc-runtime, section 6.2, "marking each activity that is identified as
+//! `OUT(epoch)` caches the result of the last look-up. It is valid while the team's counter of terminations still
+//! equals `epoch`. So after each termination a group is looked up once, by the first thread that asks, and the result
+//! is noted for all groups on the way: maxi-parc-runtime, section 6.2, "marking each activity that is identified as
 //! being either in or out of the subtree, and searching only until a marked activity is found".
 //!
-//! **Nobody goes on beneath a terminated group**: who terminates does (1), then raises the counter. Whoever sees the new
-//! value (Acquire against Release) sees the mark above it; and who sees the old one is told by a sweep that comes after. A
-//! group that begins meanwhile is OUT(0), which is no value of a counter that has been raised, so it looks.
+//! **No activity of a terminated subtree keeps running.** The terminating thread performs (1), then increments the
+//! epoch (Release). A reader that sees the new epoch (Acquire) also sees the mark above it; a reader that sees the old
+//! one is reached by the sweep that follows. A group that begins after the increment has the word OUT(0). No epoch is 0
+//! after an increment, so the group is looked up.
 //!
-//! **Records are used again**, and a sweep may look for a group that has ended: it goes by frames of which it cannot tell
-//! whether they have been freed. What it finds of such a group is of no consequence, but it must not be noted for the next one.
-//! So the word has a number of its use too, and what is found is noted only if the word is still what it was before.
+//! **Records are reused**, and a sweep may look up a group that has ended: it visits frames without knowing whether
+//! they have been freed. The result for an ended group does not matter, but it must not be noted for the next group in
+//! the record. So the word also holds a use number, and a result is noted only if the word has not changed since it was
+//! read.
 
 use crate::atomics::{AtomicU64, Ordering};
 
 const IN: u64 = 1;
-/// Above the counter: the number of the use.
+/// Bits from here on, above the epoch: the use number.
 const USE: u32 = 40;
-/// The bits between. A counter that has outgrown them is equal to none that has been noted: then everybody looks.
+/// The bits between, for the epoch. An epoch that does not fit equals no noted one: then every caller looks up.
 const COUNTER: u64 = ((1 << USE) - 1) & !IN;
 
-/// The word.
+/// The mark word of a group.
 pub(super) struct Mark(AtomicU64);
 
-/// The word as it was read.
+/// A copy of the word as it was read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen(u64);
 
-/// What the word says.
+/// The meaning of the word at a given epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// Beneath a terminated group, or one.
+    /// The group is terminated, or beneath a terminated one.
     In,
-    /// Beneath none.
+    /// The group is beneath no terminated group.
     Out,
-    /// That has to be found out.
+    /// The caller must look the group up.
     Unknown,
 }
 
@@ -51,38 +54,42 @@ impl Mark {
         Mark(AtomicU64::new(0))
     }
 
-    /// A new group, of which everything else has been written. Nobody knows it yet.
+    /// Starts a new use of the record, after all other fields of the new group have been written and before its number
+    /// is handed out.
     pub(super) fn begin(&self) {
-        // Relaxed: nobody else changes the use.
+        // Relaxed: only this thread changes the use number.
         let before = self.0.load(Ordering::Relaxed) >> USE;
-        // Release: who sees the new use, by the Acquire in `look`, sees what else there is of the new group.
-        // An exchange, and so later than any `note` that has succeeded.
+        // Release: a thread that sees the new use, by the Acquire in `look`, sees the other fields of the new group. A
+        // swap, so it is later in the modification order than any `note` that has succeeded.
         self.0.swap((before + 1) << USE, Ordering::Release);
     }
 
-    /// Transition 1, of a group that has not ended; whether this is the first time. The caller raises the counter next.
+    /// Terminates a group that has not ended (transition 1). Returns true for the first caller. The caller increments
+    /// the epoch next.
     pub(super) fn terminate(&self) -> bool {
-        // AcqRel: what led to it is seen by who sees the mark.
+        // AcqRel: a thread that sees the mark sees what led to it.
         self.0.fetch_or(IN, Ordering::AcqRel) & IN == 0
     }
 
-    /// The word, before anything else of the group is looked at.
+    /// Reads the word. Must precede reads of the group's other fields.
     #[inline]
     pub(super) fn look(&self) -> Seen {
-        // Acquire: pairs with the Release in `terminate` and `note`.
+        // Acquire: pairs with the Release in `begin`, `terminate` and `note`.
         Seen(self.0.load(Ordering::Acquire))
     }
 
-    /// Transition 1 or 2, if nothing has happened since the word was seen: what has been found out, as of `now`.
+    /// Notes a look-up's result as of epoch `now` (transition 1 or 2), if the word is still `seen`. `found` means that
+    /// the group is in a terminated subtree.
     pub(super) fn note(&self, seen: Seen, found: bool, now: u64) {
         let after = if found { seen.0 | IN } else { seen.0 >> USE << USE | now << 1 & COUNTER };
-        // Release: as in `terminate`. Relaxed: somebody has terminated the group, or knows as well; or it is another.
+        // Release: as in `terminate`. Relaxed: on failure another thread has terminated the group or noted a result, or
+        // the record belongs to another group.
         let _ = self.0.compare_exchange(seen.0, after, Ordering::Release, Ordering::Relaxed);
     }
 }
 
 impl Seen {
-    /// What is known when the counter stands at `now`.
+    /// Returns the meaning of the word when the epoch is `now`.
     #[inline]
     pub(super) fn known(self, now: u64) -> Known {
         match self.0 {
@@ -92,7 +99,7 @@ impl Seen {
         }
     }
 
-    /// Whether the group has been terminated, as far as anybody has noted.
+    /// Returns whether the group is noted as terminated or beneath a terminated one.
     pub(super) fn is_in(self) -> bool {
         self.0 & IN != 0
     }
@@ -102,9 +109,9 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// A counter that does not fit says nothing, and leaves the use as it is.
+    /// An epoch that does not fit is not noted, and leaves the use number unchanged.
     #[test]
-    fn a_large_counter_is_not_noted() {
+    fn an_epoch_that_does_not_fit_is_not_noted() {
         let mark = Mark::new();
         mark.begin();
         let seen = mark.look();
@@ -123,7 +130,7 @@ mod models {
     use super::*;
     use crate::atomics::{Arc, thread};
 
-    /// A group and one beneath it.
+    /// A group and one nested in it.
     struct Two {
         terminations: AtomicU64,
         outer: Mark,
@@ -140,7 +147,7 @@ mod models {
             self.terminations.fetch_add(1, Ordering::Release);
         }
 
-        /// As `Groups::is_terminated`, bottom up.
+        /// Looks up `inner` bottom up, as `Groups::is_terminated` does.
         fn inner_is_terminated(&self) -> bool {
             let now = self.terminations.load(Ordering::Acquire);
             let inner = self.inner.look();
@@ -157,9 +164,9 @@ mod models {
         }
     }
 
-    /// Who has been told of a termination finds it, whoever else looks at the same time.
+    /// A thread that knows of a termination finds the mark, while others look up concurrently.
     #[test]
-    fn who_is_told_finds_the_mark() {
+    fn termination_is_seen_despite_concurrent_lookups() {
         loom::model(|| {
             let two = Two::new();
             let others = [0, 1].map(|_| {
@@ -175,9 +182,9 @@ mod models {
         });
     }
 
-    /// Two groups are terminated, one within the other: the mark of none is lost to who notes that it was out.
+    /// Two groups are terminated, one within the other: a concurrent look-up that found OUT overwrites neither mark.
     #[test]
-    fn a_mark_is_never_taken_back() {
+    fn a_concurrent_lookup_never_clears_a_mark() {
         loom::model(|| {
             let two = Two::new();
             let outer = {
@@ -197,11 +204,11 @@ mod models {
         });
     }
 
-    /// A sweep looks for a group that has ended, beneath one that has been terminated: it says nothing of the next that has
-    /// the record, which lies elsewhere.
+    /// A sweep looks up an ended group beneath a terminated one: the result is not noted for the next group in the
+    /// record, which is not beneath the terminated one.
     #[test]
-    fn what_is_found_of_an_ended_group_is_not_noted_for_the_next() {
-        /// A record; whether its group lies beneath the terminated one.
+    fn lookup_of_an_ended_group_does_not_mark_its_successor() {
+        /// A record, and whether its group is beneath the terminated one.
         struct Record {
             mark: Mark,
             beneath: AtomicU64,

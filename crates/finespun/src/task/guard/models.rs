@@ -1,4 +1,4 @@
-//! The guard under loom. The owner's relaxed check is part of the models.
+//! Loom models of the guard, including the owner's relaxed check.
 
 use super::{Flags, Guard};
 use crate::atomics::{Arc, UnsafeCell, thread};
@@ -7,7 +7,7 @@ const LIMIT: usize = 100;
 /// A stack pointer that passes when nothing is requested.
 const ROOMY: usize = 200;
 
-/// A guard, and for each requester something that it writes before it asks.
+/// A guard, and for each requester a note that it writes before it makes its request.
 struct Shared {
     guard: Guard,
     notes: [UnsafeCell<bool>; 3],
@@ -20,8 +20,7 @@ impl Shared {
 
     fn request(&self, requester: usize, flag: Flags) {
         self.notes[requester].with_mut(|note| {
-            // SAFETY: only this requester writes, and the owner reads after it has
-            // taken the flag; loom checks it.
+            // SAFETY: only this requester writes, and the owner reads after it has taken the flag; loom checks it.
             unsafe { *note = true }
         });
         self.guard.request(flag);
@@ -29,13 +28,13 @@ impl Shared {
 
     fn read_note(&self, requester: usize) {
         self.notes[requester].with(|note| {
-            // SAFETY: as in `request`.
+            // SAFETY: the owner has taken the requester's flag, and the requester writes no more; loom checks it.
             let note = unsafe { *note };
             assert!(note);
         });
     }
 
-    /// One check by the owner, and what it takes.
+    /// Performs one check by the owner, and adds the taken flags to `taken`.
     fn check(&self, taken: &mut Flags) {
         if self.guard.trips_at(ROOMY) {
             let flags = self.guard.take();
@@ -52,15 +51,15 @@ impl Shared {
         }
     }
 
-    /// What must hold after all requesters have returned: all of `requested` has
-    /// been taken, or the next check takes the rest.
+    /// Checks the invariant after all requesters have returned: all of `requested` has been taken, or the next check
+    /// takes the rest.
     fn finish(&self, mut taken: Flags, requested: Flags) {
         if taken != requested {
             assert!(self.guard.trips_at(ROOMY), "a request is lost");
             self.check(&mut taken);
         }
         assert_eq!(taken, requested);
-        // At most one trip for nothing, then quiet.
+        // At most one more check trips without a request.
         self.check(&mut taken);
         assert!(!self.guard.trips_at(ROOMY));
     }
@@ -123,8 +122,8 @@ fn three_requesters() {
     });
 }
 
-/// A requester asks again, whether or not its first request has been taken: each
-/// must be followed by a take.
+/// A requester repeats its request, whether or not the first one has been taken: each request must be followed by a
+/// take.
 #[test]
 fn the_same_request_twice() {
     loom::model(|| {

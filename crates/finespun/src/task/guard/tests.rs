@@ -1,4 +1,4 @@
-//! The guard in one thread, and under load in several.
+//! Tests of the guard in one thread, and under load in several.
 
 use super::{Flags, Guard};
 use std::{
@@ -39,8 +39,7 @@ fn a_new_limit_keeps_requests() {
     assert!(!guard.trips_at(50) && guard.trips_at(49));
 }
 
-/// Each requester waits for its flag to be taken before it asks again, so a lost
-/// request would hang the test.
+/// Each requester waits for its flag to be taken before it repeats its request, so a lost request would hang the test.
 #[test]
 fn stress_every_request_is_taken() {
     const ROUNDS: usize = 20_000;

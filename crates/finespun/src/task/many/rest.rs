@@ -1,4 +1,4 @@
-//! The loop after its fallback: what is out, what has come in before its turn, and what is handed over.
+//! The loop after its fallback: its pending children, the values kept until their turn, and the batches handed over.
 
 use std::collections::VecDeque;
 use std::future::{Future, ready};
@@ -20,8 +20,8 @@ use super::{BATCH, BATCH_BYTES, Many, Sink, Value};
 /// Tasks handed over in one frame.
 pub(super) type Batch<Tk> = Many<vec::IntoIter<Tk>, Kept<<Tk as Task>::Output>>;
 
-/// What the tasks of a batch delivered, up to the first that panicked: the loop's operator sees the values before that
-/// first, and may itself be the first to panic.
+/// The values of a batch's tasks, up to the first task that panicked. The loop's operator sees these values before the
+/// panic, and may itself be the first to panic.
 pub(super) struct Kept<V> {
     values: Vec<V>,
     panic: Option<Payload>,
@@ -41,18 +41,18 @@ impl<V> Sink<V> for Kept<V> {
     }
 }
 
-/// What is out, or kept until its turn: two words, of which a loop may have a million.
+/// A pending child, or a result kept until its turn. Two words, since a loop may have a million pieces.
 #[expect(clippy::box_collection, reason = "the vectors are few and the pieces many")]
 pub(super) enum Piece<Tk: Task> {
     One(Child<Tk>),
     Batch(Child<Batch<Tk>>),
-    /// Of tasks that ended in a row.
+    /// The values of tasks that ended in a row.
     Values(Box<Vec<Tk::Output>>),
     Panicked(Box<Payload>),
 }
 
 impl<Tk: Task> Piece<Tk> {
-    /// Whether its turn may come.
+    /// Returns whether the sink may take the piece.
     fn ended(&self) -> bool {
         match self {
             Piece::One(child) => child.ended(),
@@ -61,7 +61,7 @@ impl<Tk: Task> Piece<Tk> {
         }
     }
 
-    /// Waits for it, unless it may be `look`ed at and has ended; whether it waits.
+    /// Registers a wait for the piece's child, unless `look` is set and the child has ended. Returns whether it waits.
     fn still_out(&self, cx: Cx, look: bool) -> bool {
         let frame = match self {
             Piece::One(child) => child.frame(),
@@ -75,7 +75,7 @@ impl<Tk: Task> Piece<Tk> {
         out
     }
 
-    /// Its turn has come.
+    /// Puts the piece's values into the sink, or resumes its panic.
     fn put_into<S: Sink<Tk::Output>>(self, sink: &mut S) {
         match self {
             Piece::One(child) => sink.put(child.value()),
@@ -94,16 +94,16 @@ impl<Tk: Task> Piece<Tk> {
 
 /// The loop after its fallback.
 pub(super) struct Rest<I: Iterator<Item: Task>, S> {
-    /// The tasks not begun.
+    /// The tasks that have not begun.
     tasks: Option<I>,
     sink: Option<S>,
-    /// In order, from the first whose value the sink has not seen.
+    /// The pieces in order, from the first whose value the sink has not seen.
     pieces: VecDeque<Piece<I::Item>>,
-    /// How many tasks the next split may hand over.
+    /// The most tasks that the next batch may hold.
     batch: usize,
-    /// The loop is ready to go on with `tasks`, and waits for its turn only.
+    /// A frame made ready for the loop itself, which then continues with `tasks`; the loop waits for nothing else.
     turn: Option<Child<YieldNow>>,
-    /// The first panic, kept until nothing is out.
+    /// The first panic, kept until no child is pending.
     panic: Option<Payload>,
 }
 
@@ -115,7 +115,7 @@ where
     I::Item: Task,
     S: Sink<Value<I>>,
 {
-    /// The most tasks that any split takes out of the iterator.
+    /// The most tasks that a batch takes out of the iterator.
     const MOST: usize = {
         let fit = BATCH_BYTES / if size_of::<I::Item>() == 0 { 1 } else { size_of::<I::Item>() };
         if fit == 0 { 1 } else { fit }
@@ -125,7 +125,8 @@ where
         Rest { tasks, sink: Some(sink), pieces, batch: BATCH.min(Self::MOST), turn: None, panic: None }
     }
 
-    /// A loop can be ready, to go on with its tasks, while some are out: it is destroyed when they have ended.
+    /// A table with a `cancel` that waits: the loop may be ready to continue with its tasks while some children are
+    /// pending, and is destroyed only when they have ended.
     pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
 
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
@@ -140,11 +141,11 @@ where
         if out {
             return Poll::Pending;
         }
-        // SAFETY: passed on; nothing is out.
+        // SAFETY: the caller guarantees that the body is there and that it alone runs the frame; no child is pending.
         unsafe { cancel(frame, cx) }
     }
 
-    /// Runs user code while something may be out: a panic is kept, and ends the loop.
+    /// Runs user code while a child may be pending: keeps a panic, which ends the loop.
     fn guarded<R>(&mut self, body: impl FnOnce(&mut Self) -> R) -> Option<R> {
         match catch_unwind(AssertUnwindSafe(|| body(self))) {
             Ok(done) => Some(done),
@@ -162,7 +163,7 @@ where
         }
     }
 
-    /// Puts the values whose turn has come into the sink.
+    /// Puts the values whose turn has come into the sink, until the first piece that has not ended.
     fn drain(&mut self) {
         while self.panic.is_none() && self.pieces.front().is_some_and(Piece::ended) {
             self.guarded(|rest| {
@@ -173,7 +174,7 @@ where
         }
     }
 
-    /// The stack is being given up: hands over a batch, and asks for another turn if there is more.
+    /// Hands over a batch while the stack unwinds to frames, and makes the loop ready again if tasks are left.
     fn hand_over(&mut self, cx: Cx) {
         let start = Instant::now();
         let Some(tasks) = &mut self.tasks else { return };
@@ -190,7 +191,7 @@ where
         let more = matches!(filled, Ok(half) if batch.len() == half);
         if !batch.is_empty() {
             let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };
-            // From the start as what a loop is after its fallback, which catches its tasks' panics.
+            // The batch is a loop after its fallback from the start, since that form catches its tasks' panics.
             let body = Rest::new(Some(batch.into_iter()), sink, VecDeque::new());
             let frame = BodyFrame::with_table(cx, body, Rest::<vec::IntoIter<I::Item>, Kept<Value<I>>>::TABLE);
             cx.make_ready(frame);
@@ -207,7 +208,7 @@ where
         self.turn = Some(Child::new(turn));
     }
 
-    /// No more tasks. Dropping the iterator is user code as well, and comes behind all tasks.
+    /// Ends the sequence of tasks. Dropping the iterator runs user code too, whose panic comes after all tasks.
     fn end(&mut self) {
         let tasks = self.tasks.take();
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(tasks))) {
@@ -215,15 +216,15 @@ where
         }
     }
 
-    /// Runs tasks in a row, at most [`BATCH`], until one suspends; whether there are more.
+    /// Runs tasks in a row, at most [`BATCH`], until one suspends. Returns whether more may be left.
     fn stretch(&mut self, cx: Cx) -> bool {
-        /// Whose panic it is.
+        /// The origin of a panic.
         enum At {
             Task,
             Sink,
         }
         let (Some(tasks), Some(sink)) = (&mut self.tasks, &mut self.sink) else { return false };
-        // Straight into the sink, if nothing comes before these.
+        // The values go directly into the sink if no earlier piece is left.
         let ahead = !self.pieces.is_empty();
         let mut values = Vec::new();
         let mut at = At::Task;
@@ -254,14 +255,14 @@ where
                 return true;
             }
             Err(payload) if matches!(at, At::Sink) => self.panicked(pack(payload)),
-            // Its turn comes when those before it have ended: one of them may have panicked first. What would come
-            // behind it does not matter any more.
+            // The panic's turn comes when the earlier pieces have ended, one of which may have panicked first. Later
+            // tasks need not run any more.
             Err(payload) => self.pieces.push_back(Piece::Panicked(Box::new(pack(payload)))),
         }
         false
     }
 
-    /// Begins the tasks that are left, or hands some over when the stack is being given up.
+    /// Runs the remaining tasks; hands a batch over when the stack unwinds to frames.
     fn go_on(&mut self, cx: Cx) {
         cx.send_withheld();
         while self.panic.is_none() && self.stretch(cx) {
@@ -288,7 +289,7 @@ where
         let rest = &mut *self;
         rest.turn = None;
         if cx.leaving() {
-            // Nothing is taken in: the sink's operator would run on the stack that is being given up.
+            // No value is taken: the sink's operator would run on the stack that unwinds to frames.
             rest.hand_over(cx);
         } else {
             rest.drain();
@@ -311,7 +312,7 @@ where
             if let Err(payload) = sink.keep(payload) {
                 payload.resume();
             }
-            // What came behind the panic: nor does anybody see its destructors' panics.
+            // Values after the panic are dropped, and panics of their destructors discarded.
             rest.pieces.drain(..).for_each(|piece| quietly(|| drop(piece)));
         }
         match rest.sink.take() {

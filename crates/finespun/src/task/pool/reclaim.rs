@@ -1,7 +1,7 @@
-//! Pages without a live block: how a pool finds them and gives them away.
+//! Reclamation of pages without a live block.
 //!
-//! They go to a list of the process, and serve any class of any pool again. See [`budget`](super::super::budget) for when that
-//! is asked for.
+//! Reclaimed pages move to a process-wide list, from which any pool takes pages for any class. See
+//! [`budget`](super::super::budget) for when a budget asks for a reclamation.
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -11,21 +11,21 @@ use super::{Block, CLASSES, IDLE, PAGE, Pool, header, page_of, page_of_byte};
 use crate::process::ProcessMutex;
 use crate::task::budget::{self, Budget};
 
-/// A page without a live block, of no pool.
+/// A page without a live block, which belongs to no pool.
 struct Spare(NonNull<u8>);
-// SAFETY: nobody else knows the memory.
+// SAFETY: a spare page is unshared memory: no pool refers to it.
 unsafe impl Send for Spare {}
 
 /// Pages that have been reclaimed.
 static SPARE: ProcessMutex<Vec<Spare>> = ProcessMutex::new(Vec::new());
-/// How many there are: a hint.
+/// The length of `SPARE`: a hint.
 static SPARES: AtomicUsize = AtomicUsize::new(0);
 
-/// In place of a number of blocks: the page is given away.
+/// Replaces the count of free blocks in a page that is reclaimed.
 const WHOLE: u32 = u32::MAX;
 
 impl Pool {
-    /// Reclaims pages, if that has not been done since the budget last asked for it.
+    /// Reclaims pages, unless the pool has done so in the budget's current epoch.
     pub(crate) fn reclaim_once(&self, budget: &Budget) {
         let epoch = budget.epoch();
         if self.epoch.replace(epoch) != epoch {
@@ -33,19 +33,19 @@ impl Pool {
         }
     }
 
-    /// Gives away the pages of which all blocks that have been carved are free. Takes a look at each page and each free block.
+    /// Reclaims the pages whose carved blocks are all free. Visits each page and each free block.
     pub(super) fn reclaim(&self) {
         self.collect();
-        // SAFETY: only the owner touches the list.
+        // SAFETY: only the owner uses the list.
         let pages = unsafe { &mut *self.pages.get() };
         for &page in &*pages {
-            // SAFETY: a page of this pool.
+            // SAFETY: the page belongs to this pool, and stays so during the call.
             unsafe { header(page) }.free.set(0);
         }
         self.each_free(|free, _| free.set(free.get() + 1));
         let (mut gone, mut own) = (Vec::new(), 0);
         pages.retain(|&page| {
-            // SAFETY: as above.
+            // SAFETY: the page belongs to this pool, and stays so until it is given away below.
             let header = unsafe { header(page) };
             let whole = header.free.get() as usize == self.carved(page);
             if whole {
@@ -65,7 +65,7 @@ impl Pool {
             }
             let (first, last) = &mut left[index];
             match NonNull::new(*last) {
-                // SAFETY: a free block of this pool, which has been visited.
+                // SAFETY: the block is free, belongs to this pool and has been visited.
                 Some(last) => unsafe { (*last.as_ptr()).next = block.as_ptr() },
                 None => *first = block.as_ptr(),
             }
@@ -74,13 +74,14 @@ impl Pool {
         for (list, (first, last)) in self.free.iter().zip(left) {
             list.set(first);
             if let Some(last) = NonNull::new(last) {
-                // SAFETY: as above.
+                // SAFETY: the block is free, belongs to this pool and has been visited.
                 unsafe { (*last.as_ptr()).next = ptr::null_mut() };
             }
         }
         for fresh in &self.fresh {
             let (next, _) = fresh.get();
-            // SAFETY: what is carved next lies in a page of this pool, or at its end; it was one until now.
+            // SAFETY: the byte before `next` is part of a page that belonged to this pool until now, and whose memory
+            // still exists.
             if !next.is_null() && unsafe { page_of_byte(next.wrapping_sub(1)).as_ref() }.free.get() == WHOLE {
                 fresh.set((ptr::null_mut(), ptr::null_mut()));
             }
@@ -95,21 +96,22 @@ impl Pool {
         SPARES.store(spare.len(), Ordering::Relaxed);
     }
 
-    /// Calls `visit` with each free block, its class, and the count in its page. It may link the blocks that it has visited.
+    /// Calls `visit` with the count of each free block's page, the block's class and the block. `visit` may relink the
+    /// blocks that it has visited.
     fn each_free(&self, mut visit: impl FnMut(&Cell<u32>, (usize, NonNull<Block>))) {
         for (index, list) in self.free.iter().enumerate() {
             let mut next = NonNull::new(list.get());
             while let Some(block) = next {
                 // SAFETY: blocks in the free list are free and owned by this thread.
                 next = NonNull::new(unsafe { block.as_ref() }.next);
-                // SAFETY: a pooled block lies in a page with a header.
+                // SAFETY: every pooled block is part of a page with a header.
                 visit(&unsafe { page_of(block).as_ref() }.free, (index, block));
             }
         }
     }
 }
 
-/// A page that has been reclaimed, if there is one.
+/// Returns a reclaimed page, if there is one.
 pub(super) fn spare_page() -> Option<*mut u8> {
     // Relaxed: a hint.
     if SPARES.load(Ordering::Relaxed) == 0 {

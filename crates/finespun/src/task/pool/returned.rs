@@ -1,18 +1,18 @@
-//! Blocks that other threads give back to a pool: a stack, pushed on by anyone, taken whole by the owner.
+//! Blocks that other threads return to a pool: a stack. Any thread pushes; the owner takes the whole stack at once.
 //!
 //! ```text
 //!             (1) mark           (2) push               (3) take all           the owner
 //!   in use -----------> marked -----------> returned -----------------> free ------------> in use
 //! ```
 //!
-//! (1) and (2) are the thread's that frees the block, (3) the owner's. Since the stack is taken whole, a block never
-//! leaves it from the middle or the top, and (2) has no ABA problem.
+//! The thread that frees the block performs (1) and (2), the owner performs (3). Since the owner takes the stack whole,
+//! no block is removed from the middle or the top alone, and (2) has no ABA problem.
 //!
-//! The owner's sweep looks at the *table word* of every block, free or not ([`Pool::walk`](super::Pool::walk)): a
-//! table says that there is a frame, null that the block is free. A sweep that races with (1) may find the table of a
-//! frame that is being freed. It may look at what freeing leaves alone (slot, claim, run), which stays as it was
-//! until the owner itself uses the block again. (1) comes before (2), or it would clear the table of the block's next
-//! frame, which sweeps would then not find.
+//! The owner's sweep reads the *table word* of every block, free or not ([`Pool::walk`](super::Pool::walk)): a table
+//! means a frame, null a free block. A sweep that races with (1) may find the table of a frame that is being freed. It
+//! may read the fields that freeing leaves alone (slot, claim, run), which keep their values until the owner uses the
+//! block again. (1) precedes (2): otherwise it could clear the table of the block's next frame, which sweeps would then
+//! miss.
 
 use std::ptr::{self, NonNull};
 
@@ -24,40 +24,41 @@ use crate::atomics::{AtomicPtr, Ordering};
 pub(super) struct Table(AtomicPtr<VTable>);
 
 impl Table {
-    /// Transition 1: no frame any more.
+    /// Performs transition 1: marks the block as free.
     #[inline]
     pub(super) fn mark_free(&self) {
-        // Relaxed: published by (2), if the owner must know; a sweep may find either.
+        // Relaxed: (2) publishes it to an owner that takes the block; a concurrent sweep may find either value.
         self.0.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
-    /// The table of the frame, if there is one.
+    /// Returns the table of the block's frame, or `None` for a free block.
     pub(super) fn get(&self) -> Option<&'static VTable> {
-        // Acquire pairs with nothing: who walks the pool is its owner, or keeps the owner from running by a lock.
+        // Acquire pairs with nothing: the walking thread is the pool's owner, or keeps the owner from running by a
+        // lock.
         let table = self.0.load(Ordering::Acquire);
-        // SAFETY: null, or the table of a frame, which is static.
+        // SAFETY: the pointer is null, or points to a frame's table, which is static.
         unsafe { table.as_ref() }
     }
 }
 
-/// What can be given back.
+/// A block that can be returned to a pool.
 pub(super) trait Block: Sized {
     fn table(&self) -> &Table;
 
-    /// Sets the link to the block below.
+    /// Sets the link to the next lower block.
     ///
     /// # Safety
-    /// The block is free, and the caller's.
+    /// The block is free, and belongs to the caller.
     unsafe fn set_next(block: NonNull<Self>, next: *mut Self);
 
-    /// The link to the block below.
+    /// Returns the link to the next lower block.
     ///
     /// # Safety
-    /// As [`set_next`](Block::set_next), which has been called.
+    /// The block is free and belongs to the caller, and [`set_next`](Block::set_next) has been called.
     unsafe fn next(block: NonNull<Self>) -> *mut Self;
 }
 
-/// The stack.
+/// The stack of returned blocks.
 #[repr(align(64))]
 pub(super) struct Returned<B>(AtomicPtr<B>);
 
@@ -66,18 +67,19 @@ impl<B: Block> Returned<B> {
         Returned(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// Transitions 1 and 2.
+    /// Performs transitions 1 and 2.
     ///
     /// # Safety
-    /// The block is one of this pool's; nobody uses it any more.
+    /// The block belongs to this stack's pool, and is not used any more.
     pub(super) unsafe fn push(&self, block: NonNull<B>) {
-        // SAFETY: the block is free and ours until the exchange succeeds.
+        // SAFETY: the caller guarantees that the block is not used any more; it is this thread's until the exchange
+        // succeeds.
         unsafe { block.as_ref() }.table().mark_free();
         let mut head = self.0.load(Ordering::Relaxed);
         loop {
-            // SAFETY: as above.
+            // SAFETY: the block is free, and this thread's until the exchange succeeds.
             unsafe { B::set_next(block, head) };
-            // Release publishes mark and link, and everything done with the block, to the owner's (3).
+            // Release publishes mark and link, and all earlier uses of the block, to the owner's (3).
             match self.0.compare_exchange_weak(head, block.as_ptr(), Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(found) => head = found,
@@ -85,9 +87,9 @@ impl<B: Block> Returned<B> {
         }
     }
 
-    /// Transition 3: all blocks that are there, linked.
+    /// Performs transition 3: takes all returned blocks, as a linked list.
     pub(super) fn take_all(&self) -> Option<NonNull<B>> {
-        // Acquire pairs with the Release of every (2): each continues the release sequence of those before it.
+        // Acquire pairs with the Release of every (2): each continues the release sequence of the earlier ones.
         NonNull::new(self.0.swap(ptr::null_mut(), Ordering::Acquire))
     }
 }
@@ -98,10 +100,10 @@ mod models {
     use crate::atomics::{Arc, UnsafeCell, thread};
     use loom::model::Builder;
 
-    /// A block with all that a frame has besides.
+    /// A block with the other fields of a frame.
     struct Cell {
         table: Table,
-        /// Read by sweeps, and left alone by those who free.
+        /// Read by sweeps; freeing leaves it unchanged.
         run: UnsafeCell<u32>,
         next: UnsafeCell<*mut Cell>,
         contents: UnsafeCell<u32>,
@@ -113,28 +115,28 @@ mod models {
         }
 
         unsafe fn set_next(block: NonNull<Cell>, next: *mut Cell) {
-            // SAFETY: the caller's; loom checks it.
+            // SAFETY: the caller owns the block; loom checks it.
             unsafe { block.as_ref() }.next.with_mut(|link| unsafe { *link = next });
         }
 
         unsafe fn next(block: NonNull<Cell>) -> *mut Cell {
-            // SAFETY: as above.
+            // SAFETY: the caller owns the block; loom checks it.
             unsafe { block.as_ref() }.next.with(|link| unsafe { *link })
         }
     }
 
-    /// A pool of blocks that are all in use, by whomever.
+    /// A pool whose blocks are all in use, by any thread.
     struct Pool {
         returned: Returned<Cell>,
         cells: Vec<Cell>,
     }
 
-    // SAFETY: the links are followed by their block's owner; loom checks it.
+    // SAFETY: only a block's owner follows its link; loom checks it.
     unsafe impl Sync for Pool {}
-    // SAFETY: as above.
+    // SAFETY: only a block's owner follows its link; loom checks it.
     unsafe impl Send for Pool {}
 
-    /// Stands for a table; only compared with null.
+    /// Returns a placeholder for a table; it is only compared with null.
     fn table() -> *mut VTable {
         ptr::without_provenance_mut(align_of::<VTable>())
     }
@@ -150,42 +152,42 @@ mod models {
             Arc::new(Pool { returned: Returned::new(), cells: (0..blocks).map(cell).collect() })
         }
 
-        /// Uses a block for the last time, and gives it back.
+        /// Uses a block for the last time, and returns it.
         fn free(&self, index: usize) {
-            // SAFETY: in use by this thread; loom checks it.
+            // SAFETY: this thread uses the block; loom checks it.
             self.cells[index].contents.with_mut(|contents| unsafe { *contents += 1 });
-            // SAFETY: not used any more.
+            // SAFETY: the block belongs to this pool, and is not used any more.
             unsafe { self.returned.push(NonNull::from(&self.cells[index])) };
         }
 
-        /// The owner takes what there is, and uses it again; how many.
+        /// Takes all returned blocks and uses them again, as the owner. Returns their number.
         fn reuse(&self, run: u32) -> usize {
             let mut count = 0;
             let mut next = self.returned.take_all();
             while let Some(block) = next {
-                // SAFETY: taken.
+                // SAFETY: the block has been taken from the stack, which set its link.
                 next = NonNull::new(unsafe { Cell::next(block) });
-                // SAFETY: lies in the pool, which lives.
+                // SAFETY: the block is an element of `cells`, which outlives this call.
                 let cell = unsafe { block.as_ref() };
                 assert!(cell.table.get().is_none(), "what was given back is marked");
-                // SAFETY: taken; loom checks it.
+                // SAFETY: the block has been taken; loom checks it.
                 cell.contents.with_mut(|contents| unsafe { *contents += 1 });
-                // SAFETY: as above.
+                // SAFETY: only the owner accesses the field; loom checks it.
                 cell.run.with_mut(|now| unsafe { *now = run });
-                // Relaxed: the owner's own.
+                // Relaxed: the block is the owner's.
                 cell.table.0.store(table(), Ordering::Relaxed);
                 count += 1;
             }
             count
         }
 
-        /// The blocks in use of `run`, as a sweep finds them.
+        /// Returns the blocks in use of `run`, as a sweep finds them.
         fn sweep(&self, run: u32) -> Vec<usize> {
             let of_run = |&index: &usize| {
                 let cell = &self.cells[index];
-                // Relaxed: as in `Table::get`; not followed.
+                // Relaxed: the pointer is not followed.
                 !cell.table.0.load(Ordering::Relaxed).is_null()
-                    // SAFETY: written by the owner only; loom checks it.
+                    // SAFETY: only the owner writes the field; loom checks it.
                     && cell.run.with(|found| unsafe { *found }) == run
             };
             (0..self.cells.len()).filter(of_run).collect()
@@ -193,7 +195,7 @@ mod models {
     }
 
     #[test]
-    fn every_block_comes_back_once() {
+    fn every_block_is_returned_once() {
         let mut builder = Builder::new();
         builder.preemption_bound.get_or_insert(3);
         builder.check(|| {
@@ -214,13 +216,13 @@ mod models {
             back += pool.reuse(1);
             assert_eq!(back, 3);
             for cell in &pool.cells {
-                // SAFETY: nobody else is left.
+                // SAFETY: all threads have been joined.
                 cell.contents.with(|contents| assert_eq!(unsafe { *contents }, 2));
             }
         });
     }
 
-    /// While others free frames, the owner sweeps, uses what came back, and sweeps again.
+    /// While another thread frees a frame, the owner sweeps, reuses the returned blocks, and sweeps again.
     #[test]
     fn a_sweep_finds_every_frame_that_is_in_use() {
         loom::model(|| {

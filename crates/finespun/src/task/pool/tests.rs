@@ -1,4 +1,4 @@
-//! What becomes of pages.
+//! Tests of a pool's pages: reclamation and accounting.
 
 use super::*;
 
@@ -9,24 +9,24 @@ fn allocate(pool: &Pool, class: Class, count: usize) -> Vec<FrameRef> {
 fn free_all(pool: &Pool, class: Class, blocks: Vec<FrameRef>) {
     pool.own();
     for block in blocks {
-        // SAFETY: from this pool, of this class.
+        // SAFETY: the block is from this pool, of this class, and in use.
         unsafe { free(block.cast(), class) };
     }
     pool.disown();
 }
 
 fn pages(pool: &Pool) -> usize {
-    // SAFETY: nobody changes the list meanwhile.
+    // SAFETY: no other thread uses the pool.
     unsafe { &*pool.pages.get() }.len()
 }
 
 const SMALL: Class = Class::Pooled(3);
 const WIDE: Class = Class::Pooled(31);
-/// Blocks of a page.
+/// The number of small blocks in a page.
 const OF_A_PAGE: usize = (PAGE - PAGE_HEADER) / SMALL.bytes();
 
 #[test]
-fn a_page_goes_back_when_all_that_was_carved_of_it_is_free() {
+fn a_page_is_reclaimed_when_all_its_carved_blocks_are_free() {
     let pool = Pool::new();
     let (small, wide) = (allocate(&pool, SMALL, 3), allocate(&pool, WIDE, 2));
     let kept = allocate(&pool, SMALL, OF_A_PAGE);

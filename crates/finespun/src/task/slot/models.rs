@@ -1,15 +1,15 @@
-//! The slot under loom. A result, and what a frame holds besides, are loom cells, so that a value that is not
-//! published, and memory that is freed too early or twice, show as data races.
+//! Loom models of the slot. A result and a frame's other contents are loom cells, so an unpublished value, and memory
+//! that is freed too early or twice, show as data races.
 
 use super::*;
 use crate::atomics::{Arc, AtomicBool, AtomicUsize, UnsafeCell, thread};
 
-/// An address that stands for a frame; never followed.
+/// Returns an address that represents a frame; never followed.
 fn frame() -> FrameRef {
     NonNull::new(ptr::without_provenance_mut(64)).unwrap()
 }
 
-/// A slot with its result, as a frame has them.
+/// A slot with its result, as in a frame.
 struct Cell {
     slot: Slot,
     result: UnsafeCell<u32>,
@@ -21,12 +21,12 @@ impl Cell {
     }
 
     fn write(&self, value: u32) {
-        // SAFETY: written before completion, by the completer alone.
+        // SAFETY: the completer alone writes, before completion.
         self.result.with_mut(|result| unsafe { *result = value });
     }
 
     fn read(&self) -> u32 {
-        // SAFETY: read after completion.
+        // SAFETY: read after completion; loom checks this.
         self.result.with(|result| unsafe { *result })
     }
 }
@@ -127,7 +127,7 @@ fn a_join_resumes_once_with_all_values() {
     });
 }
 
-/// The body of the frame is settled before the completer may resume it.
+/// A completer that resumes the waiter sees its body settled.
 #[test]
 fn a_waiter_is_settled_when_it_is_resumed() {
     loom::model(|| {
@@ -148,24 +148,26 @@ fn a_waiter_is_settled_when_it_is_resumed() {
     });
 }
 
-/// Explores `model`. More than two threads take a bound on preemptions (`LOOM_MAX_PREEMPTIONS` overrides it).
+/// Explores `model` with a bound on preemptions, which models with more than two threads need (`LOOM_MAX_PREEMPTIONS`
+/// overrides it).
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);
     builder.check(model);
 }
 
-/// Spawned frames of one run, each waiting for the next, the last for the first: what cancellation must take apart.
+/// Spawned frames of one run, each waiting for the next, the last for the first: cancellation must break the cycle.
 struct Ring {
     cancelled: AtomicBool,
     frames: Vec<Spawned>,
 }
 
-/// A frame, as far as parting is concerned.
+/// The parts of a frame that orphaning involves.
 struct Spawned {
     cell: Arc<Cell>,
     join: Join,
-    /// How often it has been run again, and freed. Written under no lock: the protocol's own exclusion.
+    /// The number of times that the frame was resumed, and freed. Written without a lock: the protocol guarantees
+    /// exclusion.
     resumed: UnsafeCell<u32>,
     freed: UnsafeCell<u32>,
 }
@@ -181,7 +183,7 @@ impl Ring {
         Arc::new(Ring { cancelled: AtomicBool::new(false), frames: (0..length).map(spawned).collect() })
     }
 
-    /// The address that stands for frame `index`; never followed.
+    /// Returns the address that represents frame `index`; never followed.
     fn address(index: usize) -> FrameRef {
         NonNull::new(ptr::without_provenance_mut(64 * (index + 1))).unwrap()
     }
@@ -198,12 +200,12 @@ impl Ring {
     fn register(&self, index: usize) {
         let frame = &self.frames[index];
         frame.resumed.with_mut(|resumed| {
-            // SAFETY: the frame runs here.
+            // SAFETY: the frame runs on this thread.
             assert_eq!(unsafe { *resumed }, 0);
         });
         frame.join.arm(1);
         let slot = &self.frames[self.child(index)].cell.slot;
-        // Acquire: as `Run::is_cancelled`.
+        // Acquire: as `Run::is_cancelled`, which is stronger.
         let ended = slot.wait_or_part(Ring::address(index), || self.cancelled.load(Ordering::Acquire));
         if frame.join.count_down(1 + u32::from(ended == Registered::Ended)) {
             self.resume(index);
@@ -212,11 +214,11 @@ impl Ring {
 
     /// Cancels the run.
     fn mark(&self) {
-        // Release: as `Run::mark_cancelled`.
+        // Release: as `Run::mark_cancelled`, which is stronger.
         self.cancelled.store(true, Ordering::Release);
     }
 
-    /// What a sweep does with frame `index`: `run::part`.
+    /// Sweeps frame `index`, as `run::part` does.
     fn sweep(&self, index: usize) {
         if let Some(waiter) = self.frames[index].cell.slot.part() {
             self.count_down(waiter);
@@ -230,9 +232,9 @@ impl Ring {
         }
     }
 
-    /// Frame `index` is ready: its child is given up, as `Child` does, and it ends.
+    /// Runs frame `index`, which is ready: gives up its child, as `Child` does, and completes.
     fn resume(&self, index: usize) {
-        // SAFETY: a ready frame runs once, on one thread; loom checks it.
+        // SAFETY: a ready frame runs once, on one thread; loom checks this.
         self.frames[index].resumed.with_mut(|resumed| unsafe { *resumed += 1 });
         let child = self.child(index);
         if !self.frames[child].cell.slot.leave_parted() {
@@ -242,7 +244,7 @@ impl Ring {
         self.complete(index);
     }
 
-    /// Ends frame `index`, as `run::complete`.
+    /// Completes frame `index`, as `run::complete` does.
     fn complete(&self, index: usize) {
         let frame = &self.frames[index];
         frame.cell.write(7);
@@ -255,21 +257,21 @@ impl Ring {
 
     fn free(&self, index: usize) {
         assert_eq!(self.frames[index].cell.read(), 7);
-        // SAFETY: one side frees, and it is the last; loom checks it.
+        // SAFETY: only one side frees, and it is the last; loom checks this.
         self.frames[index].freed.with_mut(|freed| unsafe { *freed += 1 });
     }
 
-    /// When all threads have been joined: how often each frame was resumed and freed.
+    /// Returns the number of times that each frame was resumed and freed, after all threads have been joined.
     fn ends(&self) -> Vec<(u32, u32)> {
-        // SAFETY: nobody else is left.
+        // SAFETY: all other threads have been joined.
         let read = |cell: &UnsafeCell<u32>| cell.with(|cell| unsafe { *cell });
         self.frames.iter().map(|frame| (read(&frame.resumed), read(&frame.freed))).collect()
     }
 }
 
-/// Frame 0 waits for frame 1, which ends by itself while a sweep parts the two.
+/// Frame 0 waits for frame 1, which completes while a sweep orphans it.
 #[test]
-fn a_parted_waiter_runs_once_and_the_frame_is_freed_once() {
+fn an_orphaned_frame_is_freed_once_and_its_waiter_runs_once() {
     explore(3, || {
         let ring = Ring::new(2);
         let completer = {
@@ -290,9 +292,9 @@ fn a_parted_waiter_runs_once_and_the_frame_is_freed_once() {
     });
 }
 
-/// A frame that waits for itself, which nothing but parting can end: before, while or after the sweep passes.
+/// A frame that waits for itself, so that only cancellation ends the wait: before, during or after the sweep.
 #[test]
-fn a_wait_that_comes_after_the_sweep_parts_itself() {
+fn a_wait_that_the_sweep_misses_ends_itself() {
     loom::model(|| {
         let ring = Ring::new(1);
         let sweeper = {
@@ -308,7 +310,7 @@ fn a_wait_that_comes_after_the_sweep_parts_itself() {
     });
 }
 
-/// Two workers, each of which runs one frame of a cycle, and sweeps the other when the run has been cancelled.
+/// Two workers, each of which runs one frame of a cycle, and sweeps the other frame when the run has been cancelled.
 #[test]
 fn a_cycle_of_handles_is_destroyed() {
     explore(3, || {
@@ -329,9 +331,9 @@ fn a_cycle_of_handles_is_destroyed() {
     });
 }
 
-/// Three who fill a closure's holes: one of them has it alone, and sees what all have written.
+/// Three threads fill a closure's holes: exactly one of them is last, and sees the values of all.
 #[test]
-fn the_last_to_arrive_has_all_values() {
+fn the_last_arrival_sees_all_values() {
     explore(3, || {
         struct Closure {
             missing: Join,
@@ -342,11 +344,11 @@ fn the_last_to_arrive_has_all_values() {
         let fill = |index: usize| {
             let closure = Arc::clone(&closure);
             move || {
-                // SAFETY: each fills its own; the last reads all. Loom checks it.
+                // SAFETY: each thread fills its own hole, and the last reads all; loom checks this.
                 closure.holes[index].with_mut(|hole| unsafe { *hole = 1 });
                 let last = closure.missing.arrive();
                 if last {
-                    // SAFETY: as above.
+                    // SAFETY: all threads have arrived; loom checks this.
                     assert!(closure.holes.iter().all(|hole| hole.with(|hole| unsafe { *hole == 1 })));
                 }
                 last

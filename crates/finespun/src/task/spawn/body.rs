@@ -1,7 +1,7 @@
 //! The frame of a spawned task.
 //!
-//! Sweeps and reports must find it, since a wait for it may be a part of a cycle. So it comes from a pool, whatever its
-//! size: a task or a value that is too large lies in a box.
+//! Sweeps and reports must find it, since a wait for it may be part of a cycle. So it always comes from a pool: a task
+//! or a value that is too large is stored in a box.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +15,7 @@ use super::super::origin::{origin_of, pack};
 use super::super::pool::Class;
 use super::Keeper;
 
-/// Whether a frame that delivers a `T` would be too large for a pool: then it delivers a `Box<T>`.
+/// Returns whether a frame that delivers a `T` would be too large for a pool. If so, it delivers a `Box<T>`.
 pub(super) const fn too_large<T>() -> bool {
     matches!(Class::of(frame_layout::<Spawned<Pin<Box<()>>>, T>()), Class::Large(_))
 }
@@ -47,7 +47,7 @@ impl<C: Future + Unpin> Future for Spawned<C> {
 
 impl<C> Drop for Spawned<C> {
     fn drop(&mut self) {
-        // The keeper is told when the frame has completed, not before: see `run::run`.
+        // The completion owner is notified when the frame has completed, and not earlier: see `run::run`.
         if let Some(keeper) = self.keeper.take() {
             // SAFETY: a body is destroyed by a worker; used at once.
             unsafe { cx() }.set_keeper(keeper);
@@ -57,7 +57,7 @@ impl<C> Drop for Spawned<C> {
 
 impl<C: Future + Unpin> Spawned<C> {
     const TABLE: &'static VTable = &VTable { spawned: true, alone: true, ..*BodyFrame::<Self>::VTABLE };
-    /// A scope's: that takes note of panics.
+    /// The table of a scope's task: the scope records its panic.
     const SCOPED: &'static VTable = &VTable { alone: false, ..*Self::TABLE };
     const POOLED: bool = matches!(Self::TABLE.class, Class::Pooled(_));
 
@@ -69,7 +69,7 @@ impl<C: Future + Unpin> Spawned<C> {
     }
 }
 
-/// A call that puts its value into a box.
+/// A call that moves its value into a box.
 struct IntoBox<C>(C);
 
 impl<C: Future + Unpin> Future for IntoBox<C> {
@@ -79,7 +79,8 @@ impl<C: Future + Unpin> Future for IntoBox<C> {
     }
 }
 
-/// Makes the frame of a spawned task of that group, ready to run. It delivers the value, or a box if the value is [`too_large`].
+/// Makes the frame of a spawned task of `group`, ready to run. It delivers the value, or a box if the value is
+/// [`too_large`].
 pub(super) fn start<Tk: Task>(cx: Cx, group: u32, task: Tk, keeper: Keeper) -> FrameRef {
     let call = CallFuture::fresh(task);
     if too_large::<Tk::Output>() {

@@ -1,7 +1,8 @@
-//! Waiting for a spawned task, which may be of another group than who waits.
+//! Waiting for a spawned task that may belong to another group than its waiter.
 //!
-//! What ends a group's waits are sweeps. They find waiting leaves, and spawned frames of what has been terminated, whose
-//! waiters they part from them. A spawned frame that belongs elsewhere goes on; so who waits for it has itself noted down.
+//! Sweeps end a terminated group's waits. They find waiting leaves, and spawned frames of the terminated subtree, from
+//! which they remove the waiters. A spawned frame of another group is not terminated and keeps running. So its waiter
+//! records the wait with the team's groups, where the sweep of the waiter's group finds it.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -14,7 +15,7 @@ use crate::task::context::{Cx, cx};
 use crate::task::frame::BodyFrame;
 use crate::task::outcome::{Child, Outcome};
 
-/// A handle whose frame delivers a `V`: its value, or a box of that.
+/// A handle whose frame delivers a `V`: the value itself, or a box that holds it.
 pub(super) struct Owned<'s, T, V>(Handle<'s, T>, PhantomData<fn() -> V>);
 
 impl<'s, T, V> Owned<'s, T, V> {
@@ -38,13 +39,13 @@ impl<T, V> Task for Owned<'_, T, V> {
     }
 }
 
-/// The frame that waits.
+/// The body of the frame that waits.
 struct Elsewhere<Tk: Task>(Option<Child<Tk>>);
 
 impl<Tk: Task> Unpin for Elsewhere<Tk> {}
 
 impl<Tk: Task> Elsewhere<Tk> {
-    /// The child, of which nobody else hears any more.
+    /// Takes the child, and removes the record of the wait.
     fn take(&mut self, cx: Cx) -> Option<Child<Tk>> {
         self.0.take().inspect(|child| cx.context().scheduler().groups().awaits_no_more(child.frame()))
     }

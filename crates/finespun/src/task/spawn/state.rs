@@ -1,4 +1,4 @@
-//! What a scope's tasks and its end share: one atomic word, a generation and a count.
+//! The state shared by a scope's body and its tasks: one atomic word, a generation and a count.
 //!
 //! ```text
 //!                                  (2) a task enters: n + 1
@@ -12,11 +12,12 @@
 //!                                  (4) recycled
 //! ```
 //!
-//! The count is of the scope's body and of its tasks. The body leaves the *end* with the state before it does (3);
-//! whoever is last finds it, and ends the scope by it. From then on the state may be another scope's.
+//! The count covers the scope's body and its tasks. The body stores the *end* in the state before its own (3); the last
+//! one to leave takes the end, and ends the scope with it. From then on another scope may use the state.
 //!
-//! States are recycled and never freed, and each use has its own generation: a scope that is kept after its end is
-//! refused by (2), instead of touching memory that is gone, or another's scope. Who has entered keeps the scope alive.
+//! States are recycled and never freed, and each use has its own generation. So (2) refuses a stale scope, one that is
+//! kept after its end, instead of accessing freed memory or another scope. A task that has entered keeps the scope
+//! alive.
 
 use std::ptr;
 
@@ -25,18 +26,18 @@ use crate::atomics::{AtomicPtr, AtomicU32, AtomicU64, Mutex, Ordering, lock};
 
 /// The state of a scope that is ended by an `E`.
 pub(crate) struct State<E> {
-    /// The generation (upper half), and the body and the tasks that have not ended (lower half).
+    /// The generation (upper half), and the count of the body and tasks that have not ended (lower half).
     word: AtomicU64,
     /// The run that the scope belongs to.
     run: AtomicU32,
     /// The first task to panic, or `UNKNOWN`.
     panicked: AtomicPtr<Origin>,
-    /// Taken by whoever is last; there before the body leaves.
+    /// The end: stored before the body leaves, taken by the last one to leave.
     end: Mutex<Option<E>>,
 }
 
 impl<E> State<E> {
-    /// A state that is no scope's.
+    /// Creates a state that no scope uses.
     pub(super) fn new() -> State<E> {
         State {
             word: AtomicU64::new(0),
@@ -46,9 +47,9 @@ impl<E> State<E> {
         }
     }
 
-    /// Transition 1, with the body; the generation.
+    /// Begins a scope that counts its body (transition 1). Returns the generation.
     pub(super) fn begin(&self, run: u32) -> u32 {
-        // Relaxed, all: nobody has this generation yet; it is handed out with the scope.
+        // Relaxed, all: no other thread has this generation yet; it is published together with the scope.
         let generation = ((self.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
         self.run.store(run, Ordering::Relaxed);
         self.panicked.store(ptr::null_mut(), Ordering::Relaxed);
@@ -56,38 +57,39 @@ impl<E> State<E> {
         generation
     }
 
-    /// Transition 2: the run of the scope, if this generation has not ended.
+    /// Counts one more task (transition 2). Returns the run of the scope, or `None` if this generation has ended.
     #[must_use]
     pub(super) fn enter(&self, generation: u32) -> Option<u32> {
         let enter = |word: u64| ((word >> 32) as u32 == generation && word as u32 > 0).then(|| word + 1);
-        // Relaxed: who enters is in the scope, or is refused.
+        // Relaxed: the caller already runs inside the scope, or is refused.
         self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enter).ok()?;
-        // Relaxed: set before the scope was handed out, and from here on the scope lives until the task has left.
+        // Relaxed: set before the scope was published, and from here on the scope lives until the task has left.
         Some(self.run.load(Ordering::Relaxed))
     }
 
-    /// Transition 3 of a task: the end, if the task was the last.
+    /// Counts down for a task (transition 3). Returns the end, if the task was the last to leave.
     #[must_use]
     pub(super) fn leave(&self) -> Option<E> {
-        // Release: this task's accesses come before the end. Acquire: the last sees all others', and `end`.
+        // Release: this task's accesses come before the end. Acquire: the last one to leave sees the accesses of all
+        // others, and `end`.
         if self.word.fetch_sub(1, Ordering::AcqRel) as u32 == 1 { lock(&self.end).take() } else { None }
     }
 
-    /// Transition 3 of the body: the end back, if no task is left.
+    /// Stores the end, and counts down for the body (transition 3). Returns the end, if no task is left.
     #[must_use]
     pub(super) fn leave_body(&self, end: E) -> Option<E> {
         *lock(&self.end) = Some(end);
         self.leave()
     }
 
-    /// A task has panicked, and will leave.
+    /// Records the panic of a task that has not left yet.
     pub(super) fn note_panic(&self, origin: Option<&'static Origin>) {
         let origin = ptr::from_ref(origin.unwrap_or(&UNKNOWN)).cast_mut();
-        // Relaxed, both: published by (3). If another task was first, it stays.
+        // Relaxed, both: published by (3). If another task has panicked first, its origin stays.
         let _ = self.panicked.compare_exchange(ptr::null_mut(), origin, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Whether a task has panicked, and which, if that is known; for the scope that has ended.
+    /// Returns whether a task has panicked, and its origin if known. Called after the scope has ended.
     pub(super) fn panicked(&self) -> Option<Option<&'static Origin>> {
         // Relaxed: ordered by (3).
         let origin = self.panicked.load(Ordering::Relaxed);
@@ -97,7 +99,7 @@ impl<E> State<E> {
     }
 }
 
-/// A task that nobody can name.
+/// The origin of a task whose name is not known.
 static UNKNOWN: Origin = Origin::here("");
 
 #[cfg(all(test, loom))]
@@ -106,7 +108,8 @@ mod models {
     use crate::atomics::{Arc, AtomicUsize, UnsafeCell, thread};
     use loom::model::Builder;
 
-    /// A state, what tasks in its scopes write, and how many scopes have ended. An end is the number of its run.
+    /// A state, the notes that tasks in its scopes write, and the number of scopes that have ended. An end is the
+    /// number of its run.
     struct Scopes {
         state: State<u32>,
         notes: [UnsafeCell<bool>; 2],
@@ -120,12 +123,12 @@ mod models {
         }
 
         fn note(&self, index: usize) {
-            // SAFETY: one task writes, and the end reads; loom checks it.
+            // SAFETY: one task writes its note, and the end reads it; loom checks this.
             self.notes[index].with_mut(|note| unsafe { *note = true });
         }
 
         fn noted(&self, index: usize) -> bool {
-            // SAFETY: as above.
+            // SAFETY: the end reads after all tasks have left; loom checks this.
             self.notes[index].with(|note| unsafe { *note })
         }
 
@@ -172,17 +175,17 @@ mod models {
         });
     }
 
-    /// Somebody kept the scope, and spawns in it while it ends and its state becomes another scope's.
+    /// A task spawns in a stale scope, while the scope ends and another scope reuses its state.
     #[test]
-    fn a_kept_scope_spawns_before_its_end_or_is_refused() {
+    fn a_concurrent_spawn_enters_the_scope_or_is_refused() {
         explore(|| {
             let scopes = Scopes::new();
             let generation = scopes.state.begin(1);
-            /// Whoever ends the scope sees what was done in it, and uses the state again.
+            /// Ends the scope: sees the note of its task, and reuses the state.
             fn end(scopes: &Scopes, end: Option<u32>) {
                 let Some(run) = end else { return };
                 assert_eq!(run, 1);
-                // What a task did in it is seen; without one there is nothing.
+                // If a task has written its note, this read sees it; loom would report a race.
                 let _ = scopes.noted(0);
                 scopes.count_end();
                 let generation = scopes.state.begin(2);
@@ -200,7 +203,7 @@ mod models {
                         scopes.note(0);
                         end(&scopes, scopes.state.leave());
                     }
-                    // Once more: perhaps the state is another scope's by now.
+                    // Enters once more: another scope may use the state by now.
                     if let Some(run) = scopes.state.enter(generation) {
                         assert_eq!(run, 1);
                         end(&scopes, scopes.state.leave());

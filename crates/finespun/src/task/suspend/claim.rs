@@ -1,8 +1,8 @@
-//! The claim of a leaf: one atomic word that decides who completes the leaf and who frees it.
+//! The claim of a leaf: one atomic word that decides which side completes the leaf and which side frees it.
 //!
-//! A leaf has two sides: the owner of its child, which waits, and the continuation's holder. They may part ways: a
-//! task that is cancelled gives up its leaf while the continuation is still in somebody's hands, even after the
-//! runtime has gone. Then the leaf is a tombstone, freed by whichever side comes second.
+//! A leaf has two sides: the owner of its child, which waits, and the holder of the continuation. They may become
+//! detached: a cancelled task gives up its leaf while some thread still holds the continuation, perhaps after the
+//! runtime has ended. The leaf is then orphaned, and the second side to let go frees it.
 //!
 //! ```text
 //!            (1) resolve or drop of the continuation
@@ -17,29 +17,29 @@
 //!                               +---------------> +HANDLE_GONE -----------> freed by (3)
 //! ```
 //!
-//! Whoever did (1) or (2) completes the leaf's slot, once, and after that touches the leaf no more: from then on its
-//! child's owner may free it. If the child's owner has gone before (its slot is *detached*), the completer is the
-//! child's owner too: it frees after (1), and does (3) after (2).
+//! The side that did (1) or (2) completes the leaf's slot, once, and does not access the leaf afterwards: from then on
+//! the child's owner may free the leaf. If the child's owner has let go before (the slot is *detached*), the completer
+//! takes the owner's role too: it frees the leaf after (1), and does (3) after (2).
 //!
-//! (2) comes from sweeps, which may find a leaf that has been freed and not been allocated again: freeing leaves the
-//! word as it is, and every word of a freed leaf refuses (2).
+//! Sweeps perform (2). They may find a leaf that has been freed and not been allocated again: freeing leaves the word
+//! unchanged, and every word of a freed leaf refuses (2).
 
 use crate::atomics::{AtomicU32, Ordering};
 
 use super::super::slot::Join;
 
 pub(super) const OPEN: u32 = 0;
-/// Beside OPEN: something will end the wait.
+/// Set in addition to OPEN: the runtime guarantees that the wait ends, so cancellation leaves it alone.
 pub(super) const PROTECTED: u32 = 16;
-/// Beside OPEN: the wait ends when something is given back that a task may have passed on to a plain thread. Only for the
-/// deadlock report.
+/// Set in addition to OPEN: the wait ends when a lent resource is given back, which a task may have passed on to a
+/// plain thread. Only for the deadlock report.
 pub(super) const LENT: u32 = 32;
 const RESOLVED: u32 = 1;
 const CANCELLED: u32 = 2;
 const CHILD_GONE: u32 = 4;
 const HANDLE_GONE: u32 = 8;
 
-/// The word, which stands where a frame that waits has its join count.
+/// The claim word. It occupies the join count of the leaf, which waits for no slots.
 #[derive(Clone, Copy)]
 pub(super) struct Claim<'a>(&'a AtomicU32);
 
@@ -49,55 +49,57 @@ impl<'a> Claim<'a> {
         Claim(join.claim())
     }
 
-    /// Transition 1: whether the leaf is the continuation's to complete. If not, it was cancelled.
+    /// Performs transition 1. Returns true if the continuation completes the leaf, false if the leaf was cancelled.
     #[inline]
     #[must_use]
     pub(super) fn resolve(self) -> bool {
-        // Relaxed: the bits are there from the beginning.
+        // Relaxed: these bits never change while the leaf is open.
         let open = self.0.load(Ordering::Relaxed) & (PROTECTED | LENT);
-        // AcqRel: against (2); the failing side sees what the canceller did.
+        // AcqRel: against (2); on failure, Acquire shows the canceller's writes.
         self.0.compare_exchange(open, RESOLVED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Transition 2: whether the leaf is the canceller's to complete.
+    /// Performs transition 2. Returns true if the canceller completes the leaf.
     #[must_use]
     pub(super) fn cancel(self) -> bool {
-        // Relaxed: as in `resolve`.
+        // Relaxed: this bit never changes while the leaf is open.
         let open = self.0.load(Ordering::Relaxed) & LENT;
         // AcqRel: against (1).
         self.0.compare_exchange(open, CANCELLED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Transition 3 of a cancelled leaf: whether the child's owner comes second, and frees.
+    /// Performs transition 3 of a cancelled leaf. Returns true if the child's owner is the second side, and must free
+    /// the leaf.
     #[must_use]
     pub(super) fn child_goes(self) -> bool {
         self.goes(CHILD_GONE)
     }
 
-    /// Transition 4 of a cancelled leaf: whether the continuation comes second, and frees.
+    /// Performs transition 4 of a cancelled leaf. Returns true if the continuation is the second side, and must free
+    /// the leaf.
     #[must_use]
     pub(super) fn handle_goes(self) -> bool {
         self.goes(HANDLE_GONE)
     }
 
     fn goes(self, side: u32) -> bool {
-        // AcqRel: what the first side did comes before the second frees.
+        // AcqRel: the first side's accesses happen before the second side frees the leaf.
         self.0.fetch_or(side, Ordering::AcqRel) & (CHILD_GONE | HANDLE_GONE) != 0
     }
 
-    /// Whether nobody has ended the wait.
+    /// Returns whether neither side has ended the wait.
     pub(super) fn is_open(self) -> bool {
         // Acquire pairs with the Release in (1) and (2).
         self.0.load(Ordering::Acquire) & !(PROTECTED | LENT) == OPEN
     }
 
-    /// Whether the leaf was made as one that waits for something lent, and nothing has ended the wait.
+    /// Returns whether the leaf waits for a lent resource, and neither side has ended the wait.
     pub(super) fn is_lent(self) -> bool {
-        // Relaxed: the bit is there from the beginning.
+        // Relaxed: the bit is set from the beginning.
         self.0.load(Ordering::Relaxed) == LENT
     }
 
-    /// Whether the wait has been cancelled.
+    /// Returns whether the wait has been cancelled.
     pub(super) fn is_cancelled(self) -> bool {
         // Acquire pairs with the Release in (2).
         self.0.load(Ordering::Acquire) & CANCELLED != 0
@@ -112,11 +114,11 @@ mod models {
     use loom::model::Builder;
     use std::ptr::{self, NonNull};
 
-    /// A leaf, and the frame that waits for it.
+    /// A leaf, and the join count of the frame that waits for it.
     struct Leaf {
         claim: Join,
         slot: Slot,
-        /// The result, and later the memory: whoever frees it writes here.
+        /// The result. Freeing the leaf overwrites it, which lets loom detect later accesses.
         result: UnsafeCell<u32>,
         waiter: Join,
         resumed: UnsafeCell<u32>,
@@ -139,7 +141,7 @@ mod models {
             Claim::of(&self.claim)
         }
 
-        /// The continuation is consumed, as in `Continuation::complete`; whether the value has been delivered.
+        /// Consumes the continuation, as `Continuation::complete` does. Returns whether the value has been delivered.
         fn resolve(&self) -> bool {
             if !self.claim().resolve() {
                 self.look();
@@ -148,13 +150,13 @@ mod models {
                 }
                 return false;
             }
-            // SAFETY: the claim is ours, the slot empty; loom checks it.
+            // SAFETY: this side has the claim, and the slot is empty; loom checks it.
             self.result.with_mut(|result| unsafe { *result = 7 });
             self.complete(Status::Done);
             true
         }
 
-        /// What a sweep does: `suspend::cancel`.
+        /// Cancels the leaf as a sweep does: `suspend::cancel`.
         fn cancel(&self) -> bool {
             let claimed = self.claim().cancel();
             if claimed {
@@ -163,7 +165,7 @@ mod models {
             claimed
         }
 
-        /// As `run::complete`.
+        /// Completes the slot, as `run::complete` does.
         fn complete(&self, status: Status) {
             match self.slot.complete(status) {
                 Completed::Unwaited => {}
@@ -176,10 +178,10 @@ mod models {
             }
         }
 
-        /// The owner of the child registers, as `run::register`.
+        /// Registers the child's owner as the waiter, as `run::register` does.
         fn wait(&self) {
             self.waiter.arm_one();
-            // An address that stands for the waiter; never followed.
+            // An address that represents the waiter; it is never followed.
             let waiter = NonNull::new(ptr::without_provenance_mut(64)).unwrap();
             if self.slot.wait(waiter) == Registered::Ended {
                 self.resume();
@@ -192,7 +194,7 @@ mod models {
             self.take();
         }
 
-        /// The owner of the child takes or destroys what the leaf delivered, and gives it up: `frame::free`.
+        /// Takes or destroys the leaf's result as the child's owner, and gives the leaf up: `frame::free`.
         fn take(&self) {
             match self.slot.status() {
                 Some(Status::Cancelled) => {
@@ -202,7 +204,7 @@ mod models {
                     }
                 }
                 Some(_) => {
-                    // SAFETY: delivered.
+                    // SAFETY: the slot has ended with a result; loom checks it.
                     self.result.with(|result| assert_eq!(unsafe { *result }, 7));
                     self.free();
                 }
@@ -210,25 +212,25 @@ mod models {
             }
         }
 
-        /// A side that goes looks for the memory's class before.
+        /// Reads the memory's class, as each side does before it lets go.
         fn look(&self) {
-            // SAFETY: the memory lives; loom checks it.
+            // SAFETY: the leaf has not been freed; loom checks it.
             self.result.with(|result| assert_eq!(unsafe { *result }, 0));
         }
 
-        /// Nobody may touch the memory any more, nor free it again.
+        /// Frees the leaf. No thread may access it afterwards, nor free it again.
         fn free(&self) {
-            // SAFETY: the second side; loom checks it.
+            // SAFETY: this is the only side left; loom checks it.
             self.result.with_mut(|result| unsafe { *result = u32::MAX });
-            // SAFETY: as above.
+            // SAFETY: this is the only side left; loom checks it.
             self.freed.with_mut(|freed| unsafe { *freed += 1 });
         }
 
-        /// When all threads have been joined.
+        /// Checks the counts after all threads have been joined.
         fn ends(&self, resumed: u32) {
-            // SAFETY: nobody else is left.
+            // SAFETY: all threads have been joined.
             self.resumed.with(|times| assert_eq!(unsafe { *times }, resumed));
-            // SAFETY: as above.
+            // SAFETY: all threads have been joined.
             self.freed.with(|times| assert_eq!(unsafe { *times }, 1, "freed once"));
         }
     }
@@ -269,9 +271,9 @@ mod models {
         });
     }
 
-    /// The body of `suspend` panicked: its task has gone before the wait could begin.
+    /// The body of `suspend` panicked: its task dropped the child before the wait could begin.
     #[test]
-    fn a_leaf_whose_child_has_gone_is_freed_by_whoever_completes_it() {
+    fn a_leaf_with_a_dropped_child_is_freed_by_its_completer() {
         explore(|| {
             let leaf = Leaf::new(OPEN);
             let (sweeper, holder) = (sweeper(&leaf), holder(&leaf));
@@ -295,7 +297,7 @@ mod models {
         });
     }
 
-    /// Sweeps of two workers at once, and one that comes when the leaf has been freed: one of them may cancel.
+    /// Three cancellations, the last after the leaf has been freed: at most one succeeds.
     #[test]
     fn a_leaf_is_cancelled_once() {
         explore(|| {

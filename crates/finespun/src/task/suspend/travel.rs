@@ -1,13 +1,13 @@
-//! What is left behind for a message that travels as bytes.
+//! Values of this process that are stored aside while a message with them travels as bytes.
 //!
-//! A continuation is an address, which means nothing elsewhere and must not be forged. So what is written is a number, and
-//! the continuation itself stays in a table; who reads the number gets it, once. The same goes for other values that are
-//! this process's. It works only while the library itself writes or reads a message: text that a program makes of a
-//! continuation would lose it. The numbers cannot be guessed, and who guesses right gets a value of the type that he
-//! asked for.
+//! A continuation is an address, which means nothing in another process and must not be forged. So the message contains
+//! a number, and the continuation itself is stored in a table; the first reader of the number takes it. Other values
+//! that are bound to this process travel the same way. This works only while the library itself writes or reads a
+//! message: serialization by the program fails, since its text could lose the continuation. The numbers cannot be
+//! guessed, and even a correct guess only yields a value of the requested type.
 //!
-//! What has been left behind for a message is dropped with it, if nobody has taken it: if it could not be written, or was
-//! lost, or has arrived at somebody who did not read it.
+//! A message's stored values are dropped with the message if no reader has taken them: because the message could not be
+//! written, was lost, or was not read by its receiver.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ static NUMBERS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// While a message is written or read: the numbers that it has been given.
+    /// The numbers of the values stored for the message that this thread is writing or reading.
     static SESSION: RefCell<Option<Vec<u64>>> = const { RefCell::new(None) };
 }
 
@@ -36,23 +36,23 @@ fn table() -> Guard<'static, Table> {
     unforked(|| LazyLock::force(&TABLE)).lock()
 }
 
-/// What has been left behind for a message. Dropped, it takes what nobody has taken.
+/// The numbers of values stored for a message. Dropping it removes the values that have not been taken.
 #[derive(Default)]
 pub(crate) struct Left(Vec<u64>);
 
 impl Drop for Left {
     fn drop(&mut self) {
         for number in self.0.drain(..) {
-            // Not under the lock: it may be the program's.
+            // Dropped outside the lock: the destructor may be user code.
             let value = table().remove(&number);
             drop(value);
         }
     }
 }
 
-/// Writes or reads a message, or a part of one.
+/// Writes or reads a message, or a part of one, by calling `body`. Also returns the values stored during the call.
 pub(crate) fn carry<R>(body: impl FnOnce() -> R) -> (R, Left) {
-    /// Ends the session, also if the program's code panics.
+    /// Ends the session, even if user code panics.
     struct Session(Option<Vec<u64>>);
     impl Drop for Session {
         fn drop(&mut self) {
@@ -67,26 +67,27 @@ pub(crate) fn carry<R>(body: impl FnOnce() -> R) -> (R, Left) {
     (done, Left(left.unwrap_or_default()))
 }
 
-/// A part has been written well: what was left behind for it belongs to the message that is being written.
+/// Moves the values stored for a successfully written part to the enclosing message.
 pub(crate) fn join(mut part: Left) {
     let numbers = std::mem::take(&mut part.0);
     SESSION.with_borrow_mut(|left| left.get_or_insert_default().extend(numbers));
 }
 
-/// Leaves a value behind for the message that is being written; `None` if there is none.
+/// Stores a value for the message that is being written, and returns its number. Returns `None` outside a message, or
+/// if `value` returns `None`.
 pub(crate) fn leave<T: Send + 'static>(value: impl FnOnce() -> Option<T>) -> Option<u64> {
     if SESSION.with_borrow(Option::is_none) {
         return None;
     }
     let value = Box::new(value()?);
-    // Relaxed: a number that nobody else gets.
+    // Relaxed: only uniqueness matters.
     let number = NUMBERS.hash_one(NEXT.fetch_add(1, Ordering::Relaxed));
     table().insert(number, value);
     SESSION.with_borrow_mut(|left| left.as_mut().map(|left| left.push(number)));
     Some(number)
 }
 
-/// Takes what has been left behind under that number, if it is a `T`.
+/// Takes the value stored under `number`, if it is a `T`. Returns `None` outside a message.
 pub(crate) fn take<T: 'static>(number: u64) -> Option<T> {
     if SESSION.with_borrow(Option::is_none) {
         return None;
@@ -98,10 +99,10 @@ pub(crate) fn take<T: 'static>(number: u64) -> Option<T> {
     value.downcast().ok().map(|value| *value)
 }
 
-/// In messages only: see the error.
+/// Fails outside messages of the library: see the error.
 impl<T: Send + 'static> Serialize for Continuation<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // SAFETY: this was the continuation, and is nothing from now on.
+        // SAFETY: `take_leaf` returns the leaf of this `Continuation<T>` once, and leaves the continuation without one.
         let own = || self.take_leaf().map(|leaf| unsafe { Continuation::<T>::from_leaf(leaf) });
         match leave(own) {
             Some(number) => serializer.serialize_u64(number),
@@ -112,7 +113,7 @@ impl<T: Send + 'static> Serialize for Continuation<T> {
     }
 }
 
-/// In messages only: see the error.
+/// Fails outside messages of the library: see the error.
 impl<'de, T: Send + 'static> Deserialize<'de> for Continuation<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Continuation<T>, D::Error> {
         let number = u64::deserialize(deserializer)?;
