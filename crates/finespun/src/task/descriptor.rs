@@ -152,7 +152,7 @@ pub struct DirectOrPinnedTask<S, F> {
     schema: PhantomData<fn() -> S>,
 }
 
-/// The result of a [`DirectOrPinnedTask`]'s code, in the form that the caller requests.
+/// The result of a `DirectOrPinnedTask`'s code, in the form that the caller requests.
 pub enum Way<T, Fut> {
     /// The outcome of the function, which has run.
     Direct(Outcome<T>),
