@@ -10,11 +10,11 @@
 //! ```
 //!
 //! The credits of a ring's senders sum to its capacity at most, so a sender that holds a ticket never waits for its
-//! slot. The slot of t is empty *in the view of t's sender*, although another sender may have written the message of t
-//! - capacity: the tickets up to t were given out against credits, of which at least t + 1 - capacity had been returned
+//! slot. The slot of t is empty *in the view of t's sender*, although another sender may have written the message of
+//! `t - capacity`: the tickets up to t were given out against credits, of which at least `t + 1 - capacity` had been returned
 //! before. Credits are returned (4) in reading order (3), so one of these returns came after the reading of
-//! t - capacity. The sender that took this return saw the reading (Acquire in 0), and then took a ticket up to t (Release
-//! in 1). The sender of t took its ticket later, and sees all of that (Acquire in 1).
+//! `t - capacity`. The sender that took this return saw the reading (Acquire in 0), and then took a ticket up to t
+//! (Release in 1). The sender of t took its ticket later, and sees all of that (Acquire in 1).
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;

@@ -13,7 +13,7 @@ use crate::locks::Board;
 use crate::locks::{make_board, read_board};
 use crate::places::Bomb;
 
-/// A sum of neighbours on a ring, over all layouts.
+/// A site of a ring. Each step replaces its value by a weighted sum of its own value and its neighbours' values.
 #[derive(Serialize, Deserialize)]
 struct Site {
     value: f64,
@@ -78,7 +78,7 @@ fn smooth_plain(sites: usize, turns: usize) -> Vec<f64> {
 }
 
 #[test]
-fn an_array_gives_the_same_on_any_nodes_and_under_any_layout() {
+fn an_array_gives_the_same_result_on_any_nodes_and_layout() {
     let wanted = smooth_plain(23, 4);
     on_any_nodes(|runtime| {
         for block in [1, 4] {
@@ -98,7 +98,7 @@ async fn one_of_them_panics(sites: usize) -> Vec<u64> {
 }
 
 #[test]
-fn a_panic_in_an_array_comes_when_all_have_ended() {
+fn a_panic_of_one_element_reaches_the_caller() {
     on_any_nodes(|runtime| {
         let Err(RunError::Panicked(panic)) = runtime.try_run(one_of_them_panics(9)) else { panic!("a panic") };
         assert!(panic.message().ends_with("is negative"), "{}", panic.message());
@@ -114,9 +114,9 @@ async fn broken_array(sites: usize) {
     let _: Array<Board> = Array::create(sites, |_| 0, make, sites - 1).await;
 }
 
-/// The table grows before the panic, and is used after it.
+/// The object table grows before the panic and is used again afterwards.
 #[test]
-fn a_panic_while_an_array_is_made_leaves_the_rest_whole() {
+fn a_panic_during_array_creation_leaves_other_objects_intact() {
     on_any_nodes(|runtime| {
         let before = runtime.run(make_board());
         let Err(RunError::Panicked(panic)) = runtime.try_run(broken_array(200)) else { panic!("a panic") };
@@ -125,7 +125,7 @@ fn a_panic_while_an_array_is_made_leaves_the_rest_whole() {
     });
 }
 
-/// Elements that wait for each other: the first until the last has been called.
+/// Elements that wait for each other: each call of `until` returns only after all elements have been called.
 #[derive(Serialize, Deserialize)]
 struct Waits {
     seen: u64,
@@ -183,7 +183,7 @@ async fn free(array: &Array<Cell2>) {
     array.free().await;
 }
 
-/// By a tree, in which the caller has eight children, and each of these the other nodes behind it.
+/// The messages form a tree: the caller has eight children, and each child sends to the remaining nodes of its part.
 #[test]
 fn one_message_to_each_node_and_eight_from_the_caller() {
     let nodes = 64;
@@ -194,7 +194,7 @@ fn one_message_to_each_node_and_eight_from_the_caller() {
     let after = runtime.stats();
     assert_eq!(values, (0..3 * nodes as i64).collect::<Vec<_>>());
     assert_eq!(after.messages_own - before.messages_own, 63);
-    // Where something is sent, the loop and the gathering of what it delivers are frames.
+    // On each sending node, the loop and the gathering of its results are frames.
     let fallbacks = after.fallbacks - before.fallbacks;
     assert_eq!(fallbacks, 2 * (1 + 8), "the caller and its eight children");
     assert_eq!(runtime.close(), 0);
@@ -202,7 +202,7 @@ fn one_message_to_each_node_and_eight_from_the_caller() {
 
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// Counts how often it is written.
+/// Counts in `WRITTEN` how often it is serialized.
 #[derive(Clone, Deserialize)]
 struct Counts(i64);
 
@@ -224,9 +224,9 @@ async fn set_all(array: &Array<Cell2>) {
     array.each_sharing(Counts(7), |cell, Counts(value)| cell.set(value)).await;
 }
 
-/// However many nodes and elements a message is for.
+/// The argument is serialized once per message, however many nodes and elements the message is for.
 #[test]
-fn an_argument_for_all_is_in_each_message_once() {
+fn a_shared_argument_is_serialized_once_per_message() {
     #[task]
     async fn uneven(nodes: usize) -> Array<Cell2> {
         let make = |_: usize, _: &()| Cell2 { value: 0 };
@@ -270,9 +270,9 @@ async fn make_of_bombs() -> usize {
     array.len()
 }
 
-/// The originals, of which each node gets clones.
+/// The run drops the original arguments; each node gets clones of them.
 #[test]
-fn arguments_whose_destructor_panics_end_the_run() {
+fn a_panicking_destructor_of_a_creation_argument_ends_the_run() {
     for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (2, 4)] {
         for encode in [false, true] {
             let runtime = Runtime::builder().workers(workers).nodes(nodes).encode(encode).build().unwrap();

@@ -1,4 +1,4 @@
-//! Continuations as values: handed on, sent, stored, and resolved elsewhere.
+//! Continuations as values: forwarded, sent in messages, stored in objects, and resolved by other tasks.
 
 use finespun::prelude::*;
 use finespun::{RunError, suspend_with};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::on_any_nodes;
 
-/// A link of a chain over nodes.
+/// A link of a chain of objects across nodes.
 #[derive(Serialize, Deserialize)]
 struct Link {
     next: Option<Ref<Link>>,
@@ -18,7 +18,7 @@ impl Link {
         self.next
     }
 
-    /// The node that the chain ends at; the last call of each link is that of the next.
+    /// Returns the node of the chain's last link. Each link calls the next one in tail position.
     #[task(stack)]
     async fn last(this: Ref<Self>) -> usize {
         let next: Option<Ref<Link>> = this.next().await;
@@ -28,7 +28,7 @@ impl Link {
         }
     }
 
-    /// The same, but each link waits for the next.
+    /// Returns the same node, but each link waits for the next link's result.
     async fn last_in_steps(this: Ref<Self>) -> usize {
         let next: Option<Ref<Link>> = this.next().await;
         let Some(next) = next else { return here() };
@@ -36,7 +36,7 @@ impl Link {
         last
     }
 
-    /// The last one panics.
+    /// Follows the chain like `last`; the last link panics.
     #[task(stack)]
     async fn fail(this: Ref<Self>) -> usize {
         let next: Option<Ref<Link>> = this.next().await;
@@ -47,7 +47,7 @@ impl Link {
     }
 }
 
-/// A chain of links on nodes 1, 2, 3 .. ; the first is the one that is delivered.
+/// Creates a chain of links on nodes 1, 2, 3, .. (modulo the number of nodes) and returns the first link.
 #[task]
 async fn chain(length: usize) -> Ref<Link> {
     let mut next = None;
@@ -69,7 +69,7 @@ async fn last_in_steps(first: Ref<Link>) -> usize {
 }
 
 #[test]
-fn a_chain_answers_from_its_end() {
+fn the_last_link_of_a_chain_answers_the_caller() {
     on_any_nodes(|runtime| {
         for length in [1, 2, 5] {
             let first = runtime.run(chain(length));
@@ -86,7 +86,7 @@ fn a_chain_answers_from_its_end() {
     });
 }
 
-/// What a run has cost: messages of any kind, activations that left the stack, frames made.
+/// Returns the cost of `run`: messages of all kinds, fallbacks, and frames created.
 fn cost(runtime: &Runtime, run: impl FnOnce()) -> (u64, u64, u64) {
     let before = runtime.stats();
     run();
@@ -102,7 +102,7 @@ fn a_forwarded_chain_replies_with_one_message() {
         for length in [1, 2, 8, 15] {
             let first = runtime.run(chain(length));
             let (k, handed_on) = (length as u64, runtime.stats().messages_handed_on);
-            // An answer to the own worker is no message.
+            // A reply within one worker sends no message.
             let (messages, fallbacks, _) = cost(&runtime, || assert_eq!(runtime.run(last(first)), length));
             assert_eq!((messages, fallbacks), (k, 0), "no link has left a frame");
             assert_eq!(runtime.stats().messages_handed_on - handed_on, k - 1);
@@ -110,10 +110,11 @@ fn a_forwarded_chain_replies_with_one_message() {
             assert_eq!((messages, fallbacks), (k, k - 1), "each link but the last waits for the next");
         }
         assert_eq!(runtime.close(), 0);
-        // To another worker it is.
+        // A reply to another worker does.
         let runtime = Runtime::builder().workers(2).nodes(16).encode(encode).build().unwrap();
         let first = runtime.run(chain(15));
-        // A link that a thief asks for its stack becomes a frame, and answers itself: not every time.
+        // A link that is promoted for a thief becomes a frame and replies itself, so only the minimum of many runs is
+        // exact.
         let fewest = |ask: &dyn Fn()| (0..100).map(|_| cost(&runtime, ask).0).min().unwrap();
         assert!(fewest(&|| assert_eq!(runtime.run(last(first)), 15)) <= 15 + 1, "one answer");
         assert!(fewest(&|| assert_eq!(runtime.run(last_in_steps(first)), 15)) >= 2 * 14, "one of each link");
@@ -121,29 +122,30 @@ fn a_forwarded_chain_replies_with_one_message() {
     }
 }
 
-/// The three cases of the papers' caller_info: the continuation is handed on, the caller's frame exists, neither.
+/// The three cases of the papers' caller_info: the continuation is forwarded, the caller's frame exists, or neither.
 #[test]
 fn frames_are_made_when_a_continuation_is_needed_and_there_is_none() {
     #[task(stack)]
     async fn one_then_one(first: Ref<Link>) -> usize {
         let a: usize = first.last().await;
-        // By now this is a frame.
+        // The first call has made this task a frame.
         let b: usize = first.last().await;
         a + b
     }
     let runtime = Runtime::builder().workers(1).nodes(3).build().unwrap();
     let (one, two) = (runtime.run(chain(1)), runtime.run(chain(2)));
-    // The leaf that the value arrives in; the root waits for it, and its frame is none of the workers'.
+    // The one frame is the leaf that receives the value. The root waits for it, and the root's frame belongs to no
+    // worker.
     let (_, fallbacks, frames) = cost(&runtime, || assert!(runtime.run(last(one)) > 0));
     assert_eq!((fallbacks, frames), (0, 1), "handed on: the caller's caller waits");
     let (_, fallbacks, frames) = cost(&runtime, || assert!(runtime.run(one_then_one(one)) > 0));
     assert_eq!((fallbacks, frames), (1, 3), "the first call makes a frame, the second finds it");
-    // A link that hands the call on has a leaf for a moment, and no frame.
+    // A link that forwards its call briefly has a leaf, and no frame.
     let (_, fallbacks, frames) = cost(&runtime, || assert!(runtime.run(last(two)) > 0));
     assert_eq!((fallbacks, frames), (0, 2));
 }
 
-/// A node of a ring: cyclic structures are nothing special.
+/// A member of a ring: references may form cycles.
 #[derive(Serialize, Deserialize)]
 struct Ring {
     next: Option<Ref<Ring>>,
@@ -165,7 +167,7 @@ impl Ring {
         self.count
     }
 
-    /// Goes round: each hop hands the answer on.
+    /// Walks around the ring; each hop forwards the caller's continuation.
     async fn walk(this: Ref<Self>, hops: u64) -> u64 {
         if hops == 0 {
             return this.count().await;
@@ -197,7 +199,7 @@ fn a_ring_of_objects_over_all_nodes() {
     on_any_nodes(|runtime| assert_eq!(runtime.run(ring(5, 17)), 4));
 }
 
-/// A barrier as a user would write it: an object that keeps the continuations of those that have arrived.
+/// A barrier as a user would write it: an object that stores the continuations of the parties that have arrived.
 pub struct Barrier {
     parties: usize,
     arrived: Vec<Continuation<usize>>,
@@ -221,7 +223,7 @@ impl Barrier {
     }
 }
 
-/// Which of the parties the caller is.
+/// Arrives at the barrier. Returns the caller's position in the order of arrival.
 #[task]
 pub async fn arrive(barrier: Ref<Barrier>) -> usize {
     suspend_with(move |k| barrier.arrive(k).oneway()).await
@@ -243,7 +245,7 @@ fn a_barrier_of_stored_continuations() {
     on_any_nodes(|runtime| runtime.run(all_at_a_barrier(5, 3)));
 }
 
-/// A combining tree: inner nodes wait for two values, and send the sum up.
+/// A node of a combining tree: waits for two values and sends their sum to its parent.
 struct Combiner {
     first: Option<(u64, Continuation<u64>)>,
     parent: Option<Ref<Combiner>>,
@@ -251,8 +253,8 @@ struct Combiner {
 
 #[object]
 impl Combiner {
-    /// The first to come leaves value and continuation, the second goes up with both; at the top, and only there, a value is
-    /// known, and comes down.
+    /// Pairs two callers: the first leaves its value and continuation; the second gets the sum and both continuations,
+    /// and continues towards the root. Only the root knows the total, which then travels back down.
     fn meet(&mut self, value: u64, k: Continuation<u64>) -> Option<(u64, Continuation<u64>, Continuation<u64>)> {
         match self.first.take() {
             None => {
@@ -286,7 +288,7 @@ async fn contribute(leaf: Ref<Combiner>, value: u64) -> u64 {
 
 #[task]
 async fn combining_tree(height: u32) -> Vec<u64> {
-    // Numbered as a heap is: the parent of k is (k - 1) / 2.
+    // Numbered like a binary heap: the parent of k is (k - 1) / 2.
     let inner = (1_usize << height) - 1;
     let mut all: Vec<Ref<Combiner>> = Vec::new();
     for k in 0..inner {
@@ -308,7 +310,7 @@ fn a_combining_tree() {
     });
 }
 
-/// A call whose answer goes to somebody else.
+/// Passes its continuation to other tasks, which answer in its place.
 #[task]
 async fn delegated(first: Ref<Link>) -> (usize, u64) {
     let far = suspend_with(move |k: Continuation<usize>| k.resolve_with(first.last())).await;
@@ -336,7 +338,7 @@ async fn delegated_panic(first: Ref<Link>) -> usize {
 }
 
 #[test]
-fn and_its_panic_goes_where_its_value_would() {
+fn a_panic_of_the_answering_task_reaches_the_caller() {
     on_any_nodes(|runtime| {
         let first = runtime.run(chain(2));
         let Err(RunError::Panicked(panic)) = runtime.try_run(delegated_panic(first)) else { panic!("a panic") };
@@ -345,7 +347,7 @@ fn and_its_panic_goes_where_its_value_would() {
 }
 
 #[test]
-fn a_continuation_is_not_text() {
+fn a_continuation_is_serialized_in_messages_only() {
     #[task]
     async fn written() -> String {
         let mut text = String::new();

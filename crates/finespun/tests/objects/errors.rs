@@ -1,4 +1,4 @@
-//! What goes wrong in calls: panics, poison, and references to what is not there.
+//! Errors of calls: panics, poisoned objects, and references that are stale or forged.
 
 use finespun::prelude::*;
 use finespun::{CallError, Error, RunError};
@@ -39,7 +39,7 @@ impl Cell2 {
 async fn errors(node: usize) {
     let node = node % nodes();
     let cell = on(node).create(Cell2 { value: 1 }).await;
-    // A method's panic, wherever it was.
+    // The error names the method that panicked, on whichever node.
     let error = cell.set(-5).checked().await.unwrap_err();
     assert_eq!(error.to_string(), format!("`set` of a Cell2 at node {node} panicked: -5 is negative"));
     let error = cell.get().checked().await.unwrap_err();
@@ -48,7 +48,7 @@ async fn errors(node: usize) {
     let error = cell.get().checked().await.unwrap_err();
     let stale = format!("`get` was called of a Cell2 at node {node} that has been dropped: its reference is stale");
     assert_eq!(error.to_string(), stale);
-    // The place is used again, the name is not.
+    // The table entry is reused; the reference is not.
     let other = on(node).create(Cell2 { value: 2 }).await;
     assert_ne!(cell, other);
     let stale = cell.get().checked().await;
@@ -59,14 +59,14 @@ async fn errors(node: usize) {
     assert_eq!(error.to_string(), format!("`set_slowly` of a Cell2 at node {node} panicked: -6 is negative"));
     let poisoned = other.set(1).checked().await;
     assert!(matches!(poisoned, Err(CallError::Poisoned { .. })));
-    // Not the method that was called is refused, but one that it calls.
+    // The called method is not refused, but the method that it calls is.
     let error = other.set_via(3).checked().await.unwrap_err();
     assert!(matches!(&error, CallError::Panicked { method: "set_via", message, .. } if message.contains("poisoned")));
     Ref::free(other).await;
 }
 
 #[test]
-fn what_goes_wrong_names_the_object_and_the_node() {
+fn errors_name_the_object_and_the_node() {
     on_any_nodes(|runtime| {
         runtime.run(errors(0));
         runtime.run(errors(1));
@@ -89,7 +89,7 @@ async fn rethrown(node: usize, how: u32) -> i64 {
 }
 
 #[test]
-fn an_await_rethrows() {
+fn awaiting_a_failed_call_panics() {
     on_any_nodes(|runtime| {
         for node in [0, 1] {
             for (how, message) in [(0, "-1 is negative"), (1, "-2 is negative"), (2, "-3 is negative"), (3, "stale")] {
@@ -109,7 +109,7 @@ async fn to_nowhere() {
 }
 
 #[test]
-fn a_node_that_does_not_exist_is_named() {
+fn a_missing_node_is_an_error_that_names_it() {
     let runtime = Runtime::builder().workers(2).nodes(3).build().unwrap();
     let Err(RunError::Panicked(panic)) = runtime.try_run(to_nowhere()) else { panic!("a panic") };
     let expected = "there is no node 99: this runtime has 3 nodes; say more by `Builder::nodes`";
@@ -125,7 +125,7 @@ fn a_forged_reference_is_refused() {
     assert_eq!(serde_json::from_str::<Ref<Board>>(&text).unwrap(), board);
     let shown = format!("{board:?}");
     let rest = shown.strip_prefix("Board 0 at node 0").unwrap_or_else(|| panic!("{shown}"));
-    // The place has been another runtime's, perhaps.
+    // If another runtime has used the table entry before, the generation is shown.
     let generation = rest.strip_prefix(" (generation ").and_then(|rest| rest.strip_suffix(")"));
     assert!(rest.is_empty() || generation.is_some_and(|text| text.parse::<u64>().is_ok()), "{shown}");
     assert!(serde_json::from_str::<Ref<Cell2>>(&text).is_err(), "of another type");
@@ -134,12 +134,12 @@ fn a_forged_reference_is_refused() {
     let forged = |tag: u32, word: u64| {
         serde_json::from_str::<Ref<Board>>(&serde_json::to_string(&(tag, word)).unwrap()).map_err(|e| e.to_string())
     };
-    // Another class; a mark; a number of a class; nothing.
+    // Another class tag; the mark bit; two bits of the class field; zero.
     for (tag, word) in [(tag + 1, word), (tag, word | 1), (tag, word | 1 << 29), (tag, word | 1 << 37), (0, 0)] {
         let error = forged(tag, word).unwrap_err();
         assert!(error.starts_with("this is no reference to `objects::locks::Board`"), "{error}");
     }
-    // Another generation, place or node: no such object. The last node has no objects, and that before it is none.
+    // Bits 1, 3, 54 and 63 change the generation, bits 4 and 28 the index, bits 38, 39 and 53 the node: no such object.
     for bit in [1, 3, 4, 28, 38, 39, 53, 54, 63] {
         let forged = forged(tag, word ^ 1 << bit).unwrap();
         assert_ne!(forged, board);
@@ -153,9 +153,9 @@ async fn read_checked(board: Ref<Board>) -> Result<u64, CallError> {
     board.read(0).checked().await
 }
 
-/// A name that another runtime has given, of a node that this one does not have.
+/// A reference created by another runtime, to a node that this runtime does not have.
 #[test]
-fn a_name_of_no_node_is_stale() {
+fn a_reference_to_a_missing_node_is_stale() {
     #[task]
     async fn far() -> Ref<Board> {
         on(7).create(Board { value: 1 }).await

@@ -7,10 +7,10 @@ use finespun::prelude::*;
 use finespun::{Transport, quiesce};
 use serde::{Deserialize, Serialize};
 
-/// 96 bytes.
+/// A message argument of 96 bytes.
 type Load = [u64; 12];
 
-/// Takes what comes, and has something else to do.
+/// A receiver of messages that also computes.
 #[derive(Serialize, Deserialize)]
 struct Receiver {
     taken: u64,
@@ -28,7 +28,7 @@ impl Receiver {
         (self.taken, self.sum)
     }
 
-    /// Computes for a millisecond at a time, until all have come.
+    /// Computes for a millisecond at a time until `all` messages have arrived.
     async fn compute(this: Ref<Self>, all: u64) {
         loop {
             let (taken, _) = this.taken().await;
@@ -60,7 +60,7 @@ impl Sender {
 async fn flood(senders: usize, messages: u64) {
     let to: Ref<Receiver> = on(0).create(Receiver { taken: 0, sum: 0 }).await;
     let all = senders as u64 * messages;
-    // The receiver is alone on its worker, if there are two.
+    // With two workers, the receiver is alone on its worker: all senders are on odd nodes.
     let sender = |k: usize| on(2 * k + 1).create(Sender);
     let senders: Vec<Ref<Sender>> = join_all((0..senders).map(sender)).await;
     let floods = join_all(senders.clone().into_iter().map(move |sender| sender.flood(to, messages)));
@@ -70,7 +70,8 @@ async fn flood(senders: usize, messages: u64) {
     assert_eq!(sum, senders.len() as u64 * 12 * (messages * (messages - 1) / 2));
 }
 
-/// The most memory that this process has had, in bytes. The system counts roughly, so it may say a little less later.
+/// Returns the peak memory of this process in bytes. The system counts roughly, so a later reading may be slightly
+/// lower.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -105,11 +106,11 @@ fn seven_million_messages_to_a_slow_receiver() {
     for transport in [Transport::Pull, Transport::Adaptive] {
         flooded(transport, 1_000_000);
     }
-    // A ring gives way to a few messages at each look of the receiver: that is what the others are for.
+    // A ring accepts only a few messages each time the receiver polls it; the other transports exist for this load.
     flooded(Transport::Push, 50_000);
 }
 
-/// Sends on what it gets, for so many hops, to two others.
+/// Relays each message to two others, for a given number of hops.
 struct Relay {
     seen: u64,
 }
@@ -148,7 +149,7 @@ async fn flood_each_other(hops: u32) -> u64 {
     one + other
 }
 
-/// A worker that has to wait for room goes on receiving, or two of them would wait for each other.
+/// A worker that waits for room keeps receiving; otherwise two workers would wait for each other.
 #[test]
 fn mutual_flooding_ends() {
     within_a_minute(|| {
@@ -164,6 +165,6 @@ fn mutual_flooding_ends() {
 }
 
 #[test]
-fn mutual_flooding_ends_everywhere() {
+fn mutual_flooding_ends_on_any_nodes() {
     on_any_nodes(|runtime| assert_eq!(runtime.run(flood_each_other(4)), 2 * 31));
 }

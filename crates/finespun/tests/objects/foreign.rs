@@ -23,7 +23,7 @@ async fn look(cell: Ref<Cell2>, count: u32) -> i64 {
     a + b
 }
 
-/// A reference of another runtime, on a worker without nodes.
+/// Two of the four workers have no node; the call fails there too.
 #[test]
 fn a_foreign_reference_on_a_worker_without_nodes() {
     let other = Runtime::builder().workers(1).nodes(4).build().unwrap();
@@ -77,7 +77,7 @@ fn a_foreign_array_of_more_nodes() {
 fn a_foreign_array_that_looks_like_one_of_ours() {
     for (ours, theirs) in [(2, 4), (2, 2)] {
         let other = Runtime::builder().workers(1).nodes(2).build().unwrap();
-        // The hidden objects stand at the same place.
+        // The hidden objects have the same table entries in both runtimes.
         let array = other.run(cells(8));
         let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
         let _own = (runtime.run(cells(ours)), runtime.run(cells(theirs)));
@@ -100,7 +100,7 @@ async fn cells_everywhere(count: usize) -> Vec<Ref<Cell2>> {
     all
 }
 
-/// What each way of using a reference says. A reference that is an argument is used where it arrives.
+/// Returns the result of each way to use a reference. A reference passed as an argument is used at the receiving node.
 #[task]
 async fn uses(cell: Ref<Cell2>) -> Vec<Result<i64, CallError>> {
     let node = Ref::node(cell) % nodes();
@@ -112,7 +112,8 @@ async fn uses(cell: Ref<Cell2>) -> Vec<Result<i64, CallError>> {
     vec![get, set, slowly, sent.map_err(forget), both.0, both.1.map_err(forget)]
 }
 
-/// An error does not travel: only that it was one of a stale reference does.
+/// Checks that `message` reports a stale reference of another runtime. Returns that error: an error does not travel,
+/// only its message does.
 fn forget(message: String) -> CallError {
     assert!(message.ends_with("that belongs to another runtime: its reference is stale"), "{message}");
     CallError::Stale { object: "Cell2", method: "get", node: 0, cause: StaleCause::OtherRuntime }
@@ -149,7 +150,8 @@ async fn free_array(array: &Array<Cell2>) {
     array.free().await;
 }
 
-/// Both runtimes have objects of one type in the same entries of the same nodes.
+/// Checks that references of `other` are refused, although both runtimes have objects of one type in the same entries
+/// of the same nodes.
 fn refuses_references_of(other: Runtime, dropped: bool) {
     let other = Mutex::new(Some(other));
     let theirs = other.lock().unwrap().as_ref().unwrap().run(cells_everywhere(3));
@@ -179,7 +181,7 @@ fn refuses_references_of(other: Runtime, dropped: bool) {
             let message = error.unwrap_err().to_string();
             assert!(message.contains("that belongs to another runtime: its reference is stale"), "{message}");
         }
-        // Nothing of ours has been touched.
+        // The objects of this runtime are unchanged.
         assert_eq!(runtime.run(read_all(ours)), 3 * runtime.nodes() as i64);
     });
     let other = other.into_inner().unwrap();
@@ -198,9 +200,9 @@ fn references_of_a_dropped_runtime_are_stale() {
     refuses_references_of(Runtime::builder().workers(2).nodes(2).build().unwrap(), true);
 }
 
-/// Two runtimes create and free in turn, so that the generations of an entry alternate.
+/// Two runtimes create and free objects in turn, so that the generations of one entry alternate between them.
 #[test]
-fn runtimes_that_create_in_turn_never_share_a_name() {
+fn alternating_runtimes_never_reuse_a_reference() {
     #[task]
     async fn again(old: Option<Ref<Cell2>>) -> Ref<Cell2> {
         if let Some(old) = old {
@@ -233,7 +235,7 @@ fn runtimes_that_create_in_turn_never_share_a_name() {
         let own = last.iter().flatten().filter(|&&cell| runtime.try_run(read_all(vec![cell])).is_ok()).count();
         assert_eq!(own, 1, "each runtime has one object left");
         for &cell in &all[..all.len() - 2] {
-            // Which of the two causes it was may not be known; that it is stale is.
+            // Either cause is possible; the reference is stale in any case.
             runtime.run(cause(cell));
         }
     }

@@ -1,4 +1,5 @@
-//! Programs that make it hard: what cannot be encoded, continuations that end the run under their holder, floods of one's own.
+//! Hostile programs: values that cannot be encoded, continuations whose resolution ends the run while the resolving
+//! task still works, floods of messages to one's own node.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -8,7 +9,7 @@ use finespun::prelude::*;
 use finespun::{RunError, Transport, everywhere, quiesce, suspend_with};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-/// How it behaves as bytes.
+/// How a value fails to be serialized or deserialized.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     CannotWrite,
@@ -64,18 +65,18 @@ impl Hop {
 
     fn keep_first(&mut self, _k: Continuation<u64>, _bad: Bad) {}
 
-    /// The answer is handed on.
+    /// Forwards its continuation to `other`.
     #[task(stack)]
     async fn hand_on(_this: Ref<Self>, other: Ref<Hop>, how: u8) -> u64 {
         other.take(Bad(ALL[usize::from(how)])).await
     }
 
-    /// A frame waits.
+    /// Waits in a frame for the answer.
     async fn wait(_this: Ref<Self>, other: Ref<Hop>, how: u8) -> u64 {
         other.take(Bad(ALL[usize::from(how)])).await + 1
     }
 
-    /// A sibling is out that borrows.
+    /// Lends a local to a sibling that is outstanding when the call of `other` fails.
     async fn lend(_this: Ref<Self>, other: Ref<Hop>, how: u8) -> u64 {
         let lent = Lent(vec![42; 1000]);
         let sum = read_beside(&lent.0, other, how).await;
@@ -83,7 +84,7 @@ impl Hop {
     }
 }
 
-/// What has been lent, and must not be gone while it is.
+/// Lent data. Its destructor overwrites the data, so that a drop during the loan is detected.
 struct Lent(Vec<u64>);
 
 impl Drop for Lent {
@@ -126,19 +127,19 @@ async fn all_refused(how: u8) {
         far.lend(near, how).checked().await.err(),
     ];
     for (place, error) in errors.into_iter().enumerate() {
-        // A task that has moved to the other worker finds what is far near.
+        // If the task has moved to the other worker, the far object is near, and the call may succeed.
         if let Some(error) = error {
             let text = error.to_string();
             assert!(text.contains("could not be") || text.contains("not to be"), "{place}: {text}");
         }
     }
-    // It is still whole.
+    // Both objects are still usable.
     let (one, other) = join!(far.fine(), near.fine());
     assert_eq!(one + other, 4);
 }
 
 #[test]
-fn what_cannot_travel_is_an_error_of_its_call() {
+fn a_value_that_cannot_be_encoded_fails_its_call() {
     for (workers, n) in [(1, 0), (1, 3), (2, 0), (2, 3), (2, 7)] {
         let runtime = Runtime::builder().workers(workers).nodes(2).encode(true).block_every(n).build().unwrap();
         for _ in 0..20 {
@@ -167,9 +168,9 @@ async fn send_it(far: Ref<Hop>, k: Continuation<u64>, bad: Bad, first: bool) {
     }
 }
 
-/// Its waiter hears of it, wherever in the message it stands.
+/// The waiter gets an error, whether its continuation precedes or follows the failing argument.
 #[test]
-fn a_continuation_in_a_message_that_fails_is_lost_and_not_forgotten() {
+fn a_continuation_in_a_failed_message_is_dropped_unresolved() {
     for workers in [1, 2] {
         let runtime = Runtime::builder().workers(workers).nodes(2).encode(true).build().unwrap();
         for how in 0..4 {
@@ -195,7 +196,7 @@ struct Late;
 impl Late {
     fn nothing(&self) {}
 
-    /// Goes on when its caller has been told to.
+    /// Continues to work after it has resolved its caller's continuation.
     async fn meet(_this: Ref<Self>, k: Continuation<()>, other: Ref<Late>) {
         k.resolve(());
         spin(Duration::from_millis(2));
@@ -212,9 +213,9 @@ async fn gone_meanwhile() {
     suspend_with(move |k| far.meet(k, near)).await;
 }
 
-/// A call that nobody waits for, in that its continuation is resolved before it ends.
+/// No task waits for the call: it resolves its continuation before it ends.
 #[test]
-fn a_run_does_not_end_under_what_it_has_begun() {
+fn a_run_outlives_its_calls_with_resolved_continuations() {
     for workers in [1, 2] {
         let runtime = Runtime::builder().workers(workers).nodes(2).build().unwrap();
         (0..50).for_each(|_| runtime.run(gone_meanwhile()));
@@ -248,9 +249,9 @@ async fn resolved_early() -> u64 {
     sum
 }
 
-/// The quantum ends behind the resolving: the stack is given up although there is nothing to wait for.
+/// The quantum ends after the continuation has been resolved: the task leaves the stack although its value is present.
 #[test]
-fn what_is_resolved_while_the_stack_is_given_up_goes_on_later() {
+fn a_wait_resolved_while_leaving_the_stack_resumes_later() {
     for workers in [1, 2] {
         let runtime = Runtime::builder().workers(workers).quantum(Duration::from_millis(1)).build().unwrap();
         assert_eq!(runtime.run(resolved_early()), 20);
@@ -272,9 +273,9 @@ async fn resolved_early_everywhere() -> u64 {
     sum
 }
 
-/// The same of what several nodes are asked to do.
+/// The same for a call on all nodes.
 #[test]
-fn what_all_nodes_have_done_while_the_stack_is_given_up_goes_on_later() {
+fn a_call_on_all_nodes_that_ends_while_leaving_the_stack_resumes_later() {
     for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (2, 4)] {
         let runtime = Runtime::builder().workers(workers).nodes(nodes).quantum(Duration::from_millis(1));
         let runtime = runtime.build().unwrap();
@@ -311,9 +312,9 @@ async fn many_put(n: u64) -> u64 {
     sink.sum().await
 }
 
-/// Many wait for room for one message each.
+/// Many tasks wait for room for one message each.
 #[test]
-fn whoever_waits_for_room_is_told_of_it() {
+fn every_task_that_waits_for_room_is_resumed() {
     for workers in [1, 2] {
         let runtime = Runtime::builder().workers(workers).nodes(2).outbox(1).transport(Transport::Push);
         let runtime = runtime.build().unwrap();
@@ -344,9 +345,9 @@ async fn busy() {
     spin(Duration::from_millis(100));
 }
 
-/// One run that comes to rest ends what another waits for: no deadlock.
+/// A quiescent run resolves the continuation that another run waits for: no deadlock.
 #[test]
-fn a_run_at_rest_beside_one_that_waits_for_it() {
+fn a_quiescent_run_may_end_the_wait_of_another_run() {
     let runtime = Arc::new(Runtime::builder().workers(1).build().unwrap());
     let blocker = runtime.spawn(busy());
     let waits = runtime.spawn(kept());
@@ -386,7 +387,7 @@ async fn rests_all_the_same() {
     assert_eq!(*got.unwrap_err().downcast::<&str>().unwrap(), "before the wait");
 }
 
-/// A continuation of a wait that nobody waits in.
+/// The continuation outlives a wait that was never begun, because the closure panicked.
 #[test]
 fn a_wait_that_was_never_begun_is_no_deadlock() {
     let runtime = Runtime::builder().workers(1).build().unwrap();

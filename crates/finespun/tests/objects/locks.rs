@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::on_any_nodes;
 
-/// Many at once, from everywhere, at objects everywhere.
+/// Makes many concurrent calls, from all workers, to objects on all nodes. Returns the sum of the objects' values.
 #[task]
 async fn storm(objects: usize, calls: i64) -> i64 {
     let mut cells = Vec::new();
@@ -48,7 +48,7 @@ fn exclusive_methods_exclude_each_other() {
     on_any_nodes(|runtime| assert_eq!(runtime.run(storm(3, 200)), 199 * 200 / 2));
 }
 
-/// Readers that wait for each other, and a writer behind them.
+/// A value whose methods suspend while they hold its lock.
 #[derive(Serialize, Deserialize)]
 pub struct Board {
     pub value: u64,
@@ -88,8 +88,8 @@ async fn readers_and_a_writer(node: usize) -> (u64, u64, (), u64) {
 }
 
 #[test]
-fn who_arrives_behind_a_writer_reads_what_it_wrote() {
-    // Branches begin in order if nothing makes frames of them.
+fn a_reader_queued_behind_a_writer_reads_its_value() {
+    // Branches begin in order as long as nothing turns them into frames first.
     for nodes in [1, 2] {
         let runtime = Runtime::builder().workers(1).nodes(nodes).build().unwrap();
         assert_eq!(runtime.run(readers_and_a_writer(0)), (1, 1, (), 2));
@@ -101,7 +101,7 @@ fn who_arrives_behind_a_writer_reads_what_it_wrote() {
     });
 }
 
-/// What does not change is read whoever holds the object.
+/// An object with constants, which are read without its lock.
 #[derive(Serialize, Deserialize)]
 struct Body {
     mass: f64,
@@ -126,7 +126,7 @@ impl Body {
     }
 
     async fn push(&mut self, this: Ref<Body>, impulse: f64) -> String {
-        // With the own object held: a lock would never be had.
+        // This method holds the object's lock, so a call that needs the lock would wait for ever.
         let mass = this.mass().await;
         self.speed += impulse / mass;
         this.name().await
@@ -152,7 +152,7 @@ fn constants_are_read_without_a_lock() {
     });
 }
 
-/// As [`Board`], but whoever reads need not wait for those that only wait to write.
+/// Like [`Board`], but a reader does not wait behind queued writers.
 #[derive(Serialize, Deserialize)]
 struct Popular {
     value: u64,
@@ -184,7 +184,7 @@ async fn many_readers_and_a_writer(node: usize) -> (u64, u64, (), u64) {
 }
 
 #[test]
-fn readers_first_pass_a_writer_that_waits() {
+fn readers_first_overtake_a_queued_writer() {
     for nodes in [1, 2] {
         let runtime = Runtime::builder().workers(1).nodes(nodes).build().unwrap();
         assert_eq!(runtime.run(many_readers_and_a_writer(0)), (1, 1, (), 1));
@@ -201,7 +201,7 @@ struct Shelf;
 
 #[object]
 impl Shelf {
-    /// Waits for what `kept` gets, and nobody gives.
+    /// Waits for a continuation that `kept` stores and never resolves.
     async fn stay(&self, kept: Ref<Kept>) {
         suspend_with(move |k| kept.keep(k)).await;
     }
@@ -229,9 +229,9 @@ async fn one_stays_and_one_passes() {
     join!(shelf.stay(kept), shelf.pass(), shelf.change());
 }
 
-/// Two hold it, and the one that suspended last has ended.
+/// Two calls hold the lock, and the one that suspended last has ended.
 #[test]
-fn a_report_names_nobody_who_has_ended() {
+fn a_report_names_no_ended_lock_holder() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let Err(error @ RunError::Deadlock(_)) = runtime.try_run(one_stays_and_one_passes()) else { panic!("a deadlock") };
     let report = error.to_string();

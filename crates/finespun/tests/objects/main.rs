@@ -66,7 +66,7 @@ impl Particle {
         join!(this.add(force), other.add(force.map(|f| -f)));
     }
 
-    /// As nobody should write it: with the own lock held.
+    /// Holds its own object's lock while it calls another object: a mistake that leads to a deadlock.
     async fn attract_greedily(&mut self, other: Ref<Particle>, meeting: Ref<Barrier>) {
         arrive(meeting).await;
         let force = pull(self.position, other.position().await);
@@ -105,7 +105,7 @@ async fn greedy_pair(a: usize, b: usize) {
 }
 
 #[test]
-fn two_that_hold_themselves_end_in_the_deadlock_report() {
+fn two_locked_objects_that_call_each_other_are_reported() {
     for (workers, nodes) in [(1, 1), (1, 2), (2, 2)] {
         let runtime = Runtime::builder().workers(workers).nodes(nodes).build().unwrap();
         let Err(error @ RunError::Deadlock(_)) = runtime.try_run(greedy_pair(0, 1)) else { panic!("a deadlock") };
@@ -118,7 +118,7 @@ fn two_that_hold_themselves_end_in_the_deadlock_report() {
     }
 }
 
-/// Not `Send`, and counts the drops.
+/// Not `Send`. Adds its value to `DROPPED` when it is dropped.
 struct Local {
     shared: Rc<Cell<u64>>,
 }
@@ -153,7 +153,7 @@ impl Local {
         shared.get()
     }
 
-    /// What has been dropped at this home's worker.
+    /// Returns the sum of the values dropped so far on this object's worker.
     fn dropped(this: Ref<Self>) -> u64 {
         let _ = this;
         DROPPED.get()
@@ -182,7 +182,7 @@ fn objects_need_not_be_send() {
     on_any_nodes(|runtime| runtime.run(locals()));
 }
 
-/// Tells when it is dropped.
+/// Holds an `Arc`, whose count shows when it is dropped.
 struct Told(std::sync::Arc<()>);
 
 static TOLD: std::sync::Mutex<Option<std::sync::Arc<()>>> = std::sync::Mutex::new(None);
@@ -202,7 +202,7 @@ async fn leave(node: usize) -> usize {
 }
 
 #[test]
-fn objects_that_are_left_are_dropped_with_their_runtime() {
+fn remaining_objects_are_dropped_with_their_runtime() {
     let alive = std::sync::Arc::new(());
     *TOLD.lock().unwrap() = Some(alive.clone());
     let runtime = Runtime::builder().workers(2).build().unwrap();
@@ -222,9 +222,9 @@ async fn never_ends(nodes: usize) {
     }
 }
 
-/// A run that is dropped while its calls are on their way: at every moment of them, if it is tried often enough.
+/// Drops a run while its calls are in flight. Many tries with growing delays reach many moments of the calls.
 #[test]
-fn a_dropped_run_takes_its_calls_along() {
+fn a_dropped_run_cancels_its_calls() {
     for (workers, nodes) in [(1, 2), (2, 2), (3, 5)] {
         let runtime = Runtime::builder().workers(workers).nodes(nodes).build().unwrap();
         for k in 0..100 {
@@ -232,13 +232,13 @@ fn a_dropped_run_takes_its_calls_along() {
             std::thread::sleep(std::time::Duration::from_micros(10 * k));
             drop(run);
         }
-        // The objects are not held for ever by calls that were cancelled.
+        // The runtime still serves calls after the cancelled ones.
         assert_eq!(runtime.run(pair(0, nodes - 1)), ([2.0, 4.0, 6.0], [-2.0, -4.0, -6.0]));
         assert_eq!(runtime.close(), 0);
     }
 }
 
-/// Counts in a cell, which no two threads may touch at once.
+/// Counts in a `Cell`, which no two threads may access at once.
 struct Tally {
     count: Cell<u64>,
     home: std::thread::ThreadId,
@@ -246,7 +246,7 @@ struct Tally {
 
 #[object]
 impl Tally {
-    /// Awaits nothing, so it is straight: if it becomes a frame all the same, that must stay at home.
+    /// Awaits nothing, so it is straight. If it becomes a frame nevertheless, the frame must stay at home.
     async fn one(&self) {
         assert_eq!(std::thread::current().id(), self.home, "at home");
         self.count.set(self.count.get() + 1);
@@ -274,12 +274,12 @@ fn straight_methods_stay_at_home() {
     on_any_nodes(|runtime| assert_eq!(runtime.run(tallies()), 200));
 }
 
-/// Computes for long, without leaving its worker's stack.
+/// Computes for long without leaving its worker's stack.
 struct Busy {
     served: u64,
 }
 
-/// Runs of `compute` that have begun, and that have ended.
+/// Calls of `compute` that have begun, and that have ended.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 static ENDED: AtomicU64 = AtomicU64::new(0);
 
@@ -297,7 +297,7 @@ impl Busy {
         self.served
     }
 
-    /// Asks another for so long as that computes.
+    /// Calls `other` repeatedly for as long as `other` computes.
     async fn ask(_this: Ref<Self>, other: Ref<Busy>, turn: u64) -> u64 {
         loop {
             let served: u64 = other.serve().await;
@@ -317,12 +317,13 @@ async fn served_meanwhile(turn: u64, n: u64) -> u64 {
     served
 }
 
-/// Messages are handled at guard checks, on top of the stack, which stays.
+/// Messages are handled at guard checks, on top of the computation's stack, which stays in place.
 #[test]
 fn calls_are_served_on_top_of_a_long_computation() {
     let runtime = Runtime::builder().workers(2).nodes(2).build().unwrap();
     let before = runtime.stats().promotions;
-    // On a machine that has other things to do, the one may get no core while the other computes: until it has.
+    // On a busy machine the asking worker may get no core while the other one computes, so this is repeated until it
+    // does.
     let (mut served, mut turns) = (0, 0..2000);
     while let Some(turn) = turns.next()
         && served < 200
@@ -332,7 +333,7 @@ fn calls_are_served_on_top_of_a_long_computation() {
     let (turns, promotions) = (turns.start, runtime.stats().promotions - before);
     println!("{served} calls served in {turns} turns, {promotions} promotions");
     assert!(served >= 200, "only {served} calls were served");
-    // A turn's own waits give up some; a stack of the computation has up to 23 levels.
+    // A turn's own waits leave the stack at some levels; the computation's stack has up to 23 levels.
     assert!(promotions < 2 * (served + turns), "{promotions} levels were given up for {served} calls in {turns} turns");
     assert_eq!(runtime.close(), 0);
 }

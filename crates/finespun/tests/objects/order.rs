@@ -1,4 +1,4 @@
-//! Calls of all objects of an array, among other calls.
+//! The order of calls on whole arrays relative to other calls.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -38,9 +38,9 @@ async fn free_all(array: &Array<Counted>) {
     array.free().await;
 }
 
-/// `Array::free`: "If the array or one of its elements has been dropped already, when all others have been".
+/// `Array::free` reports an element that has been dropped before, but only after it has dropped all others.
 #[test]
-fn freeing_an_array_frees_what_is_left_of_it() {
+fn freeing_an_array_with_a_dropped_element_frees_the_others() {
     for nodes in [1, 3] {
         let runtime = Runtime::builder().workers(1).nodes(nodes).build().unwrap();
         let before = DROPPED.load(Relaxed);
@@ -65,7 +65,7 @@ impl Slow {
     }
 }
 
-/// Sends from its node: a floating task might go on at another.
+/// Sends from a fixed node: a floating task might continue on another node.
 #[derive(Serialize, Deserialize)]
 struct Sender;
 
@@ -105,10 +105,10 @@ async fn sender() -> Ref<Sender> {
     on(0).create(Sender).await
 }
 
-/// Messages between one pair of nodes arrive in order: a call that was sent before `each`, or before the objects are dropped,
-/// comes before that.
+/// Messages between one pair of nodes arrive in order: a call sent before `each`, or before the objects are dropped,
+/// precedes it.
 #[test]
-fn what_was_sent_before_comes_before() {
+fn calls_sent_before_an_array_call_precede_it() {
     #[task]
     async fn asks(sender: Ref<Sender>, node: usize) -> u64 {
         sender.adds_then_asks_all(20, node).await
@@ -133,10 +133,11 @@ fn what_was_sent_before_comes_before() {
     }
 }
 
-/// How many calls there have been at each node of the one test that counts them.
+/// Calls of `note` on each node. Only one test counts them.
 static SEEN: [AtomicU64; 12] = [const { AtomicU64::new(0) }; 12];
 
-/// At the sender's node it takes as long as an idle worker needs to ask for a part of the work.
+/// Returns the calls counted on `node`. On the sender's node it takes as long as an idle worker needs to ask for a part
+/// of the work.
 fn seen_at(node: usize) -> u64 {
     if node == 0 {
         std::thread::sleep(std::time::Duration::from_micros(200));
@@ -200,10 +201,10 @@ impl Busy {
     }
 }
 
-/// The same for work at all nodes, for objects that are made on all, and for some that are made beside each other. (Not under block-every-n: there a method is a frame
-/// when it has arrived, and what comes later may begin before it.)
+/// The same for tasks on all nodes, for objects created on all nodes, and for two objects created side by side.
+/// Block-every-n is left out: it makes an arrived method a frame, and later messages may begin before that frame.
 #[test]
-fn what_was_sent_before_work_at_all_nodes_comes_before() {
+fn calls_sent_before_work_on_all_nodes_precede_it() {
     #[task]
     async fn looks(node: usize) -> u64 {
         let busy: Ref<Busy> = on(0).create_with(|()| Busy, ()).await;

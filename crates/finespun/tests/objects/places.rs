@@ -1,4 +1,4 @@
-//! Tasks at nodes, and values that all nodes have.
+//! Tasks called at nodes, and replicated values.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -48,7 +48,7 @@ fn tasks_are_called_near_objects() {
     on_any_nodes(|runtime| {
         runtime.run(sums());
     });
-    // Where nothing interrupts it, a task begins where it is called.
+    // If nothing interrupts it, a task begins at the node where it is called.
     let runtime = Runtime::builder().workers(1).nodes(4).build().unwrap();
     assert_eq!(runtime.run(sums()), [0, 1, 2, 3]);
 }
@@ -83,18 +83,18 @@ async fn weights() -> Vec<u64> {
 }
 
 #[test]
-fn what_is_replicated_is_read_everywhere() {
+fn a_replicated_value_is_read_on_every_node() {
     on_any_nodes(|runtime| assert_eq!(runtime.run(weights()), vec![222; runtime.nodes()]));
 }
 
 #[test]
-fn a_panic_at_a_node_comes_when_all_have_ended() {
+fn a_panic_at_a_node_reaches_the_caller() {
     #[task]
     async fn all(node: usize) -> Vec<usize> {
         everywhere(fail_at, node).await
     }
     let runtime = Runtime::builder().workers(2).nodes(5).build().unwrap();
-    // A task that is suspended may go on at another node: so it is not certain that one fails.
+    // A suspended task may continue at another node, so it is not certain that one fails.
     match runtime.try_run(all(3)) {
         Ok(values) => assert_eq!(values, [3; 5]),
         Err(error) => assert!(error.to_string().contains("node 3 fails"), "{error}"),
@@ -110,7 +110,7 @@ async fn fails(first: usize) {
     assert!(here() < first, "node {} fails", here());
 }
 
-/// "With the first panic, by node, when all have ended."
+/// `everywhere` panics with the first panic in the order of nodes, after the tasks of all nodes have ended.
 #[test]
 fn a_panic_at_a_node_stops_no_other_node() {
     #[task]
@@ -129,7 +129,7 @@ fn a_panic_at_a_node_stops_no_other_node() {
     }
 }
 
-/// Panics when it is dropped, without the hook.
+/// Panics in its destructor, without calling the panic hook.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Bomb;
 
@@ -153,9 +153,9 @@ async fn disarm_everywhere() -> u64 {
     everywhere(disarm, Bomb).await.len() as u64
 }
 
-/// The original, of which each node gets a clone.
+/// The run drops the original argument; each node gets a clone.
 #[test]
-fn an_argument_whose_destructor_panics_ends_the_run() {
+fn a_panicking_destructor_of_an_argument_ends_the_run() {
     for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (2, 4)] {
         for encode in [false, true] {
             let runtime = Runtime::builder().workers(workers).nodes(nodes).encode(encode).build().unwrap();
@@ -213,14 +213,14 @@ async fn make_bombs() -> usize {
     count
 }
 
-/// As bytes a value is dropped where it has been written.
+/// If values travel as bytes, the original is dropped on the node that serialized it.
 #[test]
-fn a_value_whose_destructor_panics_arrives() {
+fn a_result_whose_destructor_panics_arrives() {
     on_any_nodes(|runtime| assert_eq!(runtime.run(make_bombs()), 9 * runtime.nodes()));
 }
 
 #[test]
-fn a_replicated_value_is_not_text() {
+fn a_replicated_value_is_serialized_in_messages_only() {
     let value = Replicated::new(3_u64);
     let error = serde_json::to_string(&value).unwrap_err().to_string();
     assert!(error.starts_with("a replicated value travels in messages only"), "{error}");

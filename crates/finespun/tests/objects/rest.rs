@@ -1,4 +1,4 @@
-//! One-way calls, and coming to rest.
+//! One-way calls and quiescence.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,7 +8,7 @@ use finespun::{RunError, quiesce};
 
 use crate::common::on_any_nodes;
 
-/// A reactive computation: cells of a sheet that tell those that depend on them.
+/// A cell of a spreadsheet. It passes each change to the cells that depend on it: a reactive computation.
 struct Cell {
     value: i64,
     dependents: Vec<Ref<Cell>>,
@@ -45,7 +45,7 @@ async fn sheet(rows: usize, columns: usize) -> Vec<Ref<Cell>> {
     for k in 0..rows * columns {
         let cell = on(k % nodes()).create_with(make, ()).await;
         cells.push(cell);
-        // Each depends on the one above and the one to the left.
+        // Each cell depends on the one above and the one to the left.
         if k >= columns {
             cells[k - columns].depend(cell).await;
         }
@@ -67,9 +67,9 @@ async fn paths(rows: usize, columns: usize) -> i64 {
 }
 
 #[test]
-fn reactive_messages_come_to_rest() {
+fn reactive_messages_become_quiescent() {
     on_any_nodes(|runtime| {
-        // As many changes arrive in the last cell as there are ways to it.
+        // The last cell receives one change for each path to it.
         assert_eq!(runtime.run(paths(4, 4)), 20);
     });
 }
@@ -86,13 +86,13 @@ async fn make_sheet() -> Ref<Cell> {
     cells[0]
 }
 
-/// Nobody waits for a one-way call, so it is the run that ends with its panic.
+/// No task waits for a one-way call, so the run ends with its panic.
 #[test]
 fn a_one_way_call_that_fails_ends_the_run() {
     on_any_nodes(|runtime| {
         let first = runtime.run(make_sheet());
         let Err(RunError::Panicked(panic)) = runtime.try_run(changed(first, 1_000_000)) else { panic!("a panic") };
-        // Of the cells that it comes to, any may be the first to say so.
+        // Any cell that the change reaches may panic first.
         assert!(panic.message().contains("000000 is too much"), "{}", panic.message());
         let gone = runtime.run(make_sheet());
         #[task]
@@ -105,7 +105,7 @@ fn a_one_way_call_that_fails_ends_the_run() {
     });
 }
 
-/// What the root leaves behind is cancelled, and does not outlive the run.
+/// Calls that the root leaves behind are cancelled and do not outlive the run.
 #[test]
 fn one_way_calls_end_with_their_run() {
     #[task]
@@ -120,7 +120,7 @@ fn one_way_calls_end_with_their_run() {
     });
 }
 
-/// Spawned tasks, and tasks that wait for the one that waits for rest.
+/// Waits for quiescence `depth` calls deep, in the root or in a spawned task: its callers wait for the waiting task.
 #[task]
 async fn rest_within(depth: u32, count: &AtomicU64) -> u64 {
     if depth == 0 {
@@ -151,7 +151,7 @@ async fn two_wait_for_rest(tasks: u32) -> (u64, u64) {
 }
 
 #[test]
-fn several_may_wait_for_rest() {
+fn several_tasks_may_wait_for_quiescence() {
     on_any_nodes(|runtime| {
         DONE.store(0, Relaxed);
         assert_eq!(runtime.run(two_wait_for_rest(9)), (9, 9));
@@ -164,9 +164,9 @@ async fn rests() -> u32 {
     1
 }
 
-/// While the first of them goes on, ends and parks, the others have not been told yet.
+/// The first waiter continues, ends, and its worker parks before the others have been resumed.
 #[test]
-fn who_has_come_to_rest_first_finds_no_deadlock() {
+fn the_first_task_resumed_at_quiescence_finds_no_deadlock() {
     #[task]
     async fn many_rest() -> u32 {
         let spawned: Vec<Handle<u32>> = (0..64).map(|_| spawn(rests())).collect();
@@ -179,7 +179,7 @@ fn who_has_come_to_rest_first_finds_no_deadlock() {
 }
 
 #[test]
-fn who_waits_for_something_else_has_not_come_to_rest() {
+fn a_run_with_other_waits_is_not_quiescent() {
     #[task]
     async fn never() {
         let kept: Continuation<()> = {

@@ -1,4 +1,4 @@
-//! Random calls, forwards, drops, panics and cancelled runs over eight nodes, for as long as one likes:
+//! Random calls, forwards, drops, panics and cancelled runs over eight nodes, for a configurable time:
 //! `FINESPUN_SOAK_SECONDS=600 cargo test --release -p finespun --test objects soak`.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -8,17 +8,17 @@ use finespun::prelude::*;
 use finespun::{CallError, Transport, quiesce, suspend_with};
 use serde::{Deserialize, Serialize};
 
-/// What has been put into members that have been dropped since.
+/// Sum of the values that were put into members dropped since.
 static DROPPED: AtomicI64 = AtomicI64::new(0);
-/// What calls that ended well have put into members.
+/// Sum of the values that successful calls have put into members.
 static ADDED: AtomicI64 = AtomicI64::new(0);
-/// One-way calls that were sent.
+/// One-way calls sent.
 static SENT: AtomicU64 = AtomicU64::new(0);
-/// Calls of each kind that ended well, and that did not.
+/// Calls that succeeded, and that failed.
 static WELL: AtomicU64 = AtomicU64::new(0);
 static ILL: AtomicU64 = AtomicU64::new(0);
 
-/// Comes and goes, and breaks.
+/// An object that is replaced and freed at random, and that panics on request.
 #[derive(Serialize, Deserialize)]
 struct Member {
     sum: i64,
@@ -64,7 +64,7 @@ impl Member {
     }
 }
 
-/// Knows a member, and stays.
+/// A permanent object that refers to the current member.
 struct Place {
     member: Option<Ref<Member>>,
     told: u64,
@@ -89,7 +89,7 @@ impl Place {
         self.told
     }
 
-    /// Two that meet here go on together.
+    /// Resumes two callers together: the first one waits for the second.
     fn meet(&mut self, k: Continuation<u64>) {
         match self.waiting.take() {
             None => self.waiting = Some(k),
@@ -100,14 +100,14 @@ impl Place {
         }
     }
 
-    /// Nobody else will come.
+    /// Resumes a caller that still waits, since no other one will come.
     fn part(&mut self) {
         if let Some(k) = self.waiting.take() {
             k.resolve(0);
         }
     }
 
-    /// Goes from place to place, and answers from the last.
+    /// Forwards the call from place to place; the last place answers.
     #[task(stack)]
     async fn wander(this: Ref<Self>, ways: Vec<Ref<Place>>) -> usize {
         let mut ways: Vec<Ref<Place>> = ways;
@@ -119,7 +119,7 @@ impl Place {
     }
 }
 
-/// A generator that needs no crate.
+/// A xorshift random number generator, without a dependency.
 struct Random(u64);
 
 impl Random {
@@ -131,7 +131,7 @@ impl Random {
     }
 }
 
-/// Counts a call that may fail for what others do.
+/// Counts a call, which may fail because of the other drivers' actions. Returns whether it succeeded.
 fn note<T>(result: Result<T, CallError>) -> bool {
     match result {
         Ok(_) => {
@@ -164,7 +164,7 @@ async fn make_places(count: usize) -> Vec<Ref<Place>> {
     places
 }
 
-/// So many steps of one driver.
+/// One driver: performs `steps` random steps.
 #[task(pinned)]
 async fn drive(places: Vec<Ref<Place>>, seed: u64, steps: u32) {
     let mut random = Random(seed);
@@ -217,7 +217,7 @@ async fn drive(places: Vec<Ref<Place>>, seed: u64, steps: u32) {
     }
 }
 
-/// Meets somebody at each place, if there is somebody.
+/// Meets the other caller at each place, or waits there until no other one can come.
 #[task(pinned)]
 async fn meet(places: Vec<Ref<Place>>) -> u64 {
     let mut met = 0;
@@ -244,7 +244,7 @@ async fn told(places: Vec<Ref<Place>>) -> u64 {
     told
 }
 
-/// Never ends, and is dropped.
+/// Never ends; its run is dropped.
 #[task(pinned)]
 async fn for_ever(places: Vec<Ref<Place>>, seed: u64) {
     let mut random = Random(seed);
@@ -262,7 +262,7 @@ async fn round(places: Vec<Ref<Place>>, seed: u64, drivers: u64, steps: u32) {
     let all = places.clone();
     let drive = join_all((0..drivers).map(move |k| drive(all.clone(), (seed ^ (k << 32)) | 1, steps)));
     drive.await;
-    // An even number of parties, so that everybody meets somebody.
+    // An even number of parties, so that each one meets another.
     let (a, b) = join!(meet(places.clone()), meet(places.clone()));
     assert_eq!(a + b, 3 * places.len() as u64);
     part(places).await;

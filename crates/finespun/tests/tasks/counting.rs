@@ -1,4 +1,4 @@
-//! Counting futures: whoever waits for a set of tasks restarts once, however many they are.
+//! Counting futures: a task that waits for a set of tasks restarts once, however large the set is.
 
 use crate::common::everywhere;
 use finespun::prelude::*;
@@ -43,7 +43,7 @@ async fn joined() -> u64 {
     a + b + c + d
 }
 
-/// Nobody waits for the tasks: they have ended when the root's turn comes again.
+/// No task waits for the spawned ones: they end while the root yields.
 #[task]
 async fn alone(n: u64) -> u64 {
     drop(start(n));
@@ -57,7 +57,7 @@ fn sum(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
-/// How often a frame is run for `task(n)`, by one worker, so that it is the same every time.
+/// Returns how often a frame is resumed for `task(n)`. With one worker the number is the same every time.
 fn restarts<Tk: Task<Output = u64> + Send>(task: impl Fn(u64) -> Tk, n: u64) -> u64 {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert_eq!(runtime.run(task(n)), sum(n));
@@ -69,7 +69,7 @@ fn a_set_restarts_its_waiter_once() {
     fn check<Tk: Task<Output = u64> + Send>(form: &str, task: impl Fn(u64) -> Tk) {
         let per_task = restarts(alone, 2) - restarts(alone, 1);
         for n in [2, 10, 1000] {
-            // What is more for more tasks is theirs: the waiter's restarts are as many as for one.
+            // The additional resumptions belong to the additional tasks: the waiter restarts as often as for one task.
             let more = restarts(&task, n) - restarts(&task, 1);
             assert_eq!(more, (n - 1) * per_task, "{form} of {n} tasks");
         }

@@ -1,4 +1,4 @@
-//! The last owner of a runtime is something that runs on it.
+//! Runtimes whose last owner runs on them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use finespun::prelude::*;
 
 use crate::common::within_a_minute;
 
-/// A runtime that has one owner, and a name of its own.
+/// A runtime with a single owner and its own thread name.
 struct Owned {
     runtime: Arc<Runtime>,
     name: String,
@@ -27,7 +27,7 @@ fn owned(workers: usize, n: u32) -> Owned {
     Owned { runtime: Arc::new(runtime), name }
 }
 
-/// The runtime's threads end, whoever has dropped it.
+/// Waits until the threads of the runtime `name` have ended, whichever thread has dropped it.
 fn ends(name: &str) {
     let start = Instant::now();
     while threads(name) > 0 {
@@ -49,8 +49,8 @@ fn threads(_: &str) -> usize {
     0
 }
 
-/// Hands `owner` to a task of its own runtime, by `begin`, and waits until the runtime's threads have ended. The task says
-/// that it has dropped the owner.
+/// Passes `owner` to a task of its own runtime by `begin`, and waits until the runtime's threads have ended. The task
+/// reports that it has dropped the owner.
 fn dropped_by<F: FnOnce(&Runtime, Owner, Sender<()>)>(begin: impl Fn() -> F) {
     within_a_minute_each(|workers, n| {
         let Owned { runtime, name } = owned(workers, n);
@@ -74,12 +74,12 @@ fn said(wait: &Receiver<()>) {
     wait.recv_timeout(Duration::from_secs(20)).expect("the runtime was not dropped");
 }
 
-/// Owns a runtime, when it has been put there.
+/// Owns a runtime once one has been stored in it.
 #[derive(Clone)]
 struct Owner(Arc<Mutex<Option<Arc<Runtime>>>>);
 
 impl Owner {
-    /// Waits until it has the runtime, and is the only owner but for the caller.
+    /// Returns whether it holds the runtime and no other `Owner` shares it.
     fn is_last(&self) -> bool {
         Arc::strong_count(&self.0) == 1 && self.0.lock().unwrap().is_some()
     }
@@ -118,7 +118,7 @@ fn a_task_drops_its_runtime() {
     within_a_minute(|| dropped_by(|| |runtime, owner, done| runtime.spawn(in_a_task(owner, done)).detach()));
 }
 
-/// Drops its runtime when it is dropped.
+/// Drops its runtime when it is dropped, then reports it.
 struct Local(Option<Owner>, Sender<()>);
 
 impl Drop for Local {
@@ -146,12 +146,12 @@ async fn cancelled_with_a_local(local: Local) {
 fn a_local_of_a_task_drops_its_runtime() {
     within_a_minute(|| {
         dropped_by(|| |runtime, owner, done| runtime.spawn(with_a_local(Local(Some(owner), done))).detach());
-        // One of a task that is cancelled.
+        // A local of a cancelled task.
         dropped_by(|| |runtime, owner, done| runtime.spawn(cancelled_with_a_local(Local(Some(owner), done))).detach());
     });
 }
 
-/// Wakes nothing, but drops a runtime.
+/// A waker that wakes nothing, but drops a runtime.
 struct Waking(Mutex<Option<Local>>);
 
 impl Wake for Waking {
@@ -175,14 +175,14 @@ fn a_waker_that_a_run_calls_drops_its_runtime() {
                 let mut run = Box::pin(runtime.spawn(soon()));
                 let waker = Waker::from(Arc::new(Waking(Mutex::new(Some(Local(Some(owner), done))))));
                 assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-                // It would cancel the run.
+                // Dropping the future would cancel the run.
                 std::mem::forget(run);
             }
         });
     });
 }
 
-/// A future that drops a runtime when it is polled for the second time, or when it is dropped.
+/// A future that drops a runtime in its second poll, or in its destructor.
 struct Future2(Option<Local>, u32);
 
 impl Future for Future2 {
@@ -209,7 +209,7 @@ fn a_foreign_future_drops_its_runtime() {
         dropped_by(|| {
             |runtime, owner, done| runtime.spawn(awaits(Future2(Some(Local(Some(owner), done)), 0))).detach()
         });
-        // When it is dropped itself.
+        // This one counts from 1, so it drops the runtime in its first poll.
         dropped_by(|| {
             |runtime, owner, done| runtime.spawn(awaits(Future2(Some(Local(Some(owner), done)), 1))).detach()
         });
@@ -217,7 +217,7 @@ fn a_foreign_future_drops_its_runtime() {
 }
 
 #[test]
-fn a_blocking_call_of_another_runtime_drops_one() {
+fn another_runtimes_task_or_blocking_call_drops_a_runtime() {
     within_a_minute(|| {
         let other = Runtime::builder().workers(1).build().unwrap();
         dropped_by(|| |_, owner, done| other.spawn(in_blocking(owner, done)).detach());
@@ -233,7 +233,7 @@ async fn closes(runtime: Runtime) -> String {
 }
 
 #[test]
-fn a_runtime_is_not_closed_where_it_would_wait_for_itself() {
+fn closing_a_runtime_in_a_blocking_call_is_refused() {
     within_a_minute(|| {
         let (one, other) = (Runtime::new().unwrap(), Runtime::new().unwrap());
         let message = one.run(closes(other));

@@ -1,4 +1,4 @@
-//! What users write first, as they write it: each body must come out in the schema that its comment says.
+//! Typical first programs of users. Each body must compile to the schema that its comment names.
 
 use crate::common::everywhere;
 use finespun::prelude::*;
@@ -75,14 +75,15 @@ async fn add(v: &[u64]) -> u64 {
     v.iter().sum()
 }
 
-// stack: a copy of the reference and of the number is as good as a borrow of their locals
+// stack: copying the reference and the number is as good as borrowing their locals
 #[task(stack)]
 async fn looked_up(table: &[u64], from: usize, n: usize) -> u64 {
     let step: u64 = 2;
     reduce((0..n).map(|k| entry(table, from + k, step.max(1))), 0, |a, b| a + b).await
 }
 
-// pinned: the closure lends the number itself, counts in a local, names it in a string, lends from another closure
+// pinned: the closures borrow the number itself, count in a local, name the number in a format string, borrow from
+// another closure
 #[task]
 async fn lends(table: &[u64], n: usize) -> u64 {
     let mut count: u64 = 0;
@@ -135,7 +136,7 @@ impl Iterator for Columns {
     }
 }
 
-// stack: what is moved into the call has not been lent to it
+// stack: a value moved into the call is not borrowed by it
 #[task(stack)]
 async fn placings(rows: Rows) -> u64 {
     if rows.safe() == 0 {
@@ -144,7 +145,7 @@ async fn placings(rows: Rows) -> u64 {
     reduce(Columns(rows.safe()).map(move |column| placings(rows.place(column))), 0, |a, b| a + b).await
 }
 
-// pinned: the call looks into a copy's local
+// pinned: the iterator borrows a local, although the closure copies it
 #[task]
 async fn cells(rows: Vec<u64>) -> u64 {
     let board = Board([1, 2, 3]);
@@ -175,7 +176,7 @@ fn plain_sum(t: &Option<Box<Tree>>) -> u64 {
 }
 
 #[test]
-fn what_users_write_first() {
+fn typical_first_programs_run() {
     everywhere(|runtime| {
         assert_eq!(runtime.run(fib(15)), 610);
         let t = tree(9);
@@ -194,7 +195,7 @@ fn what_users_write_first() {
     });
 }
 
-/// References that mention a type parameter, their lifetimes left out.
+/// References to types with a type parameter, whose lifetimes are elided.
 mod elided {
     use super::*;
 
@@ -225,7 +226,7 @@ mod elided {
     }
 
     #[test]
-    fn tasks_take_them() {
+    fn tasks_take_references_with_elided_lifetimes() {
         crate::common::everywhere(|runtime| {
             let (mut numbers, mut out) = ([1, 2], Vec::new());
             assert_eq!(runtime.run(lengths(&[1, 2, 3], &mut numbers)), 5);
@@ -255,7 +256,7 @@ fn names_may_be_raw() {
     everywhere(|runtime| assert_eq!(runtime.run(raw(5, &[1, 2, 3])), 5 + 3 + 2));
 }
 
-/// Of a type that the task compiler knows nothing of: it can be copied, so the closure borrows the local.
+/// A `Copy` type that the task compiler does not know: the closure borrows the local.
 #[derive(Clone, Copy)]
 struct Handle(u64);
 
@@ -275,6 +276,6 @@ async fn handles_in_closures(handle: Handle, pair: (Handle, Option<Handle>)) -> 
 }
 
 #[test]
-fn closures_name_what_can_be_copied() {
+fn closures_may_name_locals_of_copy_types() {
     everywhere(|runtime| assert_eq!(runtime.run(handles_in_closures(Handle(10), (Handle(20), None))), 46 + 86 + 86));
 }

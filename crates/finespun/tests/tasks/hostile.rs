@@ -1,4 +1,4 @@
-//! Programs that try to break the runtime from safe code. Each was a way to do so once.
+//! Programs that try to break the runtime from safe code. Each of them once did.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ async fn spawn_late(s: Scope<'static>) -> u64 {
 }
 
 #[test]
-fn a_scope_that_is_kept_spawns_nothing_after_its_end() {
+fn an_escaped_scope_spawns_nothing_after_its_end() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         let s = runtime.run(escape());
@@ -145,7 +145,7 @@ async fn get(handle: Handle<'static, u64>) -> u64 {
 }
 
 #[test]
-fn a_handle_of_another_runtime_is_awaited_at_home() {
+fn a_handle_of_another_runtime_can_be_awaited() {
     within_a_minute(|| {
         for _ in 0..50 {
             let a = Runtime::builder().workers(1).build().unwrap();
@@ -185,7 +185,7 @@ async fn stuck() {
 }
 
 #[test]
-fn a_long_queue_of_cancelled_waiters_is_passed_over() {
+fn a_long_queue_of_cancelled_waiters_is_skipped() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         let lock = Lock::new(0);
@@ -207,7 +207,7 @@ async fn one(permits: Arc<Semaphore>) -> u64 {
 }
 
 #[test]
-fn a_cancelled_waiter_makes_way() {
+fn a_cancelled_waiter_does_not_block_the_queue() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         let permits = Arc::new(Semaphore::new(1));
@@ -216,7 +216,7 @@ fn a_cancelled_waiter_makes_way() {
     });
 }
 
-/// Panics when it is dropped, without the hook.
+/// Panics in its destructor, without calling the panic hook.
 struct Bomb;
 impl Drop for Bomb {
     fn drop(&mut self) {
@@ -249,7 +249,7 @@ async fn keep_bomb(bomb: Bomb) {
 }
 
 #[test]
-fn destructors_that_panic_lose_no_run() {
+fn panicking_destructors_lose_no_run() {
     within_a_minute(|| {
         for workers in [1, 2] {
             let runtime = Runtime::builder().workers(workers).build().unwrap();
@@ -287,7 +287,7 @@ type OwnHandle = Arc<Mutex<Option<Handle<'static, ()>>>>;
 #[task]
 async fn wait_for_oneself(own: OwnHandle, begun: Arc<AtomicU64>) {
     begun.store(1, Ordering::Release);
-    // The root ends, and its worker has swept, before the wait begins.
+    // The root ends, and its worker sweeps, before the wait begins.
     thread::sleep(Duration::from_millis(50));
     let handle = own.lock().unwrap().take();
     if let Some(handle) = handle {
@@ -305,7 +305,7 @@ async fn leave_a_wait_behind(own: OwnHandle) {
 }
 
 #[test]
-fn a_wait_that_begins_after_the_sweep_is_ended_all_the_same() {
+fn a_wait_that_begins_after_the_sweep_ends_itself() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         for _ in 0..5 {
@@ -348,9 +348,9 @@ async fn fold_handles() -> usize {
     reduce((0..4).map(spawned), Vec::new(), push).await.len()
 }
 
-/// The values, which are handles, are lost by no panic of what has made them.
+/// A panic in the destructor of the iterator or of the operator loses none of the values, which are handles.
 #[test]
-fn a_destructor_that_panics_loses_no_value() {
+fn a_panicking_destructor_loses_no_value() {
     within_a_minute(|| {
         everywhere(|runtime| {
             for error in [runtime.try_run(collect_handles()).err(), runtime.try_run(fold_handles()).err()] {
@@ -361,7 +361,8 @@ fn a_destructor_that_panics_loses_no_value() {
     });
 }
 
-/// Deeper than the stack, so that the stack is given up: each activation takes some of it, in a release build too.
+/// Recurses deeper than the stack, so that the stack is unwound to frames. The array makes each activation use stack in
+/// a release build too.
 #[task]
 async fn deep(n: u64) -> u64 {
     if n == 0 {
@@ -385,7 +386,7 @@ impl Drop for Alive {
     }
 }
 
-/// Gives up the stack, waits, or ends at once.
+/// Leaves the stack, waits, or ends at once.
 #[task]
 async fn counted(alive: Arc<AtomicU64>, n: u64) -> u64 {
     let alive = Alive::new(alive);
@@ -412,14 +413,14 @@ async fn sum_fused(alive: Arc<AtomicU64>, n: u64) -> u64 {
 }
 
 #[test]
-fn an_iterator_that_panics_when_it_is_dropped_waits_for_its_tasks() {
+fn an_iterator_with_a_panicking_destructor_waits_for_its_tasks() {
     within_a_minute(|| {
         let alive = Arc::new(AtomicU64::new(0));
         for workers in [1, 2, 3] {
             for every in [0, 1, 2, 3] {
                 let builder = Runtime::builder().workers(workers).block_every(every).stack_size(512 * 1024);
                 let runtime = builder.build().unwrap();
-                // The last task is one of each kind, and one of those that give up the stack comes alone.
+                // The last task is of each kind in turn, and for n = 1 the only task is one that leaves the stack.
                 for n in [1, 2, 3, 7] {
                     let all = runtime.try_run(all_fused(Arc::clone(&alive), n));
                     assert!(matches!(all, Err(RunError::Panicked(_))), "{all:?}");
@@ -428,7 +429,7 @@ fn an_iterator_that_panics_when_it_is_dropped_waits_for_its_tasks() {
                     assert_eq!(alive.load(Ordering::Relaxed), 0);
                 }
                 assert!(every > 0 || runtime.stats().stack_limits > 0);
-                // Cancelled while most of the tasks have not begun.
+                // Cancelled before most of the tasks have begun.
                 for _ in 0..3 {
                     let run = runtime.spawn(all_fused(Arc::clone(&alive), 1_000));
                     thread::sleep(Duration::from_millis(1));
@@ -488,7 +489,7 @@ fn frames_freed_by_other_threads_do_not_disturb_a_sweep() {
         }
         stop.store(1, Ordering::Relaxed);
         resolver.join().unwrap();
-        // What is left here are tombstones, to which a run that is being cancelled may still add.
+        // The remaining continuations belong to tombstones; a run that is being cancelled may still add some.
         assert_eq!(runtime.run(fib(10)), 55);
         kept.lock().unwrap().clear();
         let left = runtime.close();

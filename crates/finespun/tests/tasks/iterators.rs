@@ -1,4 +1,4 @@
-//! Loops over iterators that behave as badly as an iterator may.
+//! Loops over iterators that behave as badly as the `Iterator` trait allows.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use finespun::prelude::*;
 #[task]
 async fn nothing() {}
 
-/// After its end it begins again, as an iterator may.
+/// An iterator that begins again after its end, which the trait allows.
 struct Again {
     next: u64,
     end: u64,
@@ -37,7 +37,7 @@ async fn sum(end: u64) -> u64 {
 }
 
 #[test]
-fn an_iterator_is_not_asked_after_its_end() {
+fn an_iterator_is_not_called_after_its_end() {
     everywhere(|runtime| {
         for end in [0, 1, 2, 300] {
             assert_eq!(runtime.run(sum(end)), end * (end + 1) / 2);
@@ -73,7 +73,7 @@ fn the_first_panic_in_order_is_thrown() {
     });
 }
 
-/// The operator panics at `at`, a task right behind it.
+/// The operator panics at `at`, and so does the task right after it.
 #[task]
 async fn ordered(at: u64) -> u64 {
     let fold = move |sum: u64, n: u64| {
@@ -92,7 +92,7 @@ async fn slowly_panics_at(n: u64, at: u64) -> u64 {
 }
 
 #[test]
-fn the_operator_comes_before_the_tasks_behind_it() {
+fn a_panic_of_the_operator_precedes_those_of_later_tasks() {
     everywhere(|runtime| {
         for at in [0, 7, 150, 399] {
             match runtime.try_run(ordered(at)) {
@@ -119,7 +119,7 @@ async fn numbered(seen: &Mutex<Vec<(usize, u64)>>) -> u64 {
 }
 
 #[test]
-fn no_task_behind_a_panic_is_begun_with_anothers_number() {
+fn tasks_after_a_panic_get_the_right_index() {
     everywhere(|runtime| {
         let seen = Mutex::new(Vec::new());
         assert!(runtime.try_run(numbered(&seen)).is_err());
@@ -129,7 +129,7 @@ fn no_task_behind_a_panic_is_begun_with_anothers_number() {
     });
 }
 
-/// Two places in turn.
+/// Dereferences to two places in turn.
 struct Flip {
     calls: AtomicU64,
     places: [Place; 2],
@@ -165,7 +165,7 @@ fn a_place_behind_deref_may_change() {
     });
 }
 
-/// Panics when it is dropped, if its time has come.
+/// Panics in its destructor if its number is 9.
 struct Falls(u64);
 
 impl Drop for Falls {
@@ -193,7 +193,7 @@ async fn falls() -> u64 {
     reduce(tasks, 0, |a, b| a + b).await
 }
 
-/// Behind the operator's panic comes a task's, whose payload panics when it is dropped.
+/// The operator panics; later a task panics with a payload whose destructor panics.
 #[task]
 async fn falls_later() -> u64 {
     let mut left: u64 = 60;
@@ -217,7 +217,7 @@ async fn panics_with_a_destructor(n: u64) -> u64 {
 }
 
 #[test]
-fn destructors_come_behind_the_first_panic() {
+fn the_first_panic_precedes_panics_of_destructors() {
     everywhere(|runtime| {
         for (task, message) in
             [(runtime.try_run(falls()), "the task"), (runtime.try_run(falls_later()), "the operator")]

@@ -118,7 +118,7 @@ fn large_values_come_from_blocking_calls() {
 }
 
 #[test]
-fn recursion_with_large_locals_goes_on_in_the_heap() {
+fn recursion_with_large_locals_continues_in_the_heap() {
     for n in [0, 3] {
         let runtime = Runtime::builder().workers(1).block_every(n).build().unwrap();
         assert_eq!(runtime.run(recursive::<{ 100 * KIB }>(300)), 302);
@@ -156,9 +156,9 @@ async fn leaves_early<const S: usize>(l: finespun::Level<[u8; S]>, depth: u64) -
     [0; S]
 }
 
-/// As large as a frame may be, as argument, local and result at once, on the smallest of stacks.
+/// Values as large as a frame may be, as argument, local and result at once, also on the smallest stack.
 #[test]
-fn the_largest_values_go_there_and_back() {
+fn the_largest_values_are_passed_and_returned() {
     for (n, stack) in [(0, 4 * 1024 * KIB), (1, 64 * KIB), (3, 64 * KIB)] {
         let runtime = Runtime::builder().workers(1).block_every(n).stack_size(stack).build().unwrap();
         assert_eq!(runtime.run(first_of::<{ 600 * KIB }>(5)), 7);

@@ -1,4 +1,4 @@
-//! A stack that is given up: whatever ends the run meanwhile, the next one finds a worker as new.
+//! Unwinding a stack to frames: whatever ends the run during it, the next run finds the worker in its initial state.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::common::{fib, within_a_minute};
 use finespun::RunError;
 use finespun::prelude::*;
 
-/// Deeper than the stack.
+/// Recurses deeper than the stack.
 #[task]
 async fn deep(n: u64) -> u64 {
     if n == 0 {
@@ -24,7 +24,8 @@ async fn stuck() {
     suspend(|k: Continuation<()>| std::mem::forget(k)).await
 }
 
-/// Leaves the stack at most as often as it must: what it costs tells whether something of an earlier run is left.
+/// Leaves the stack no more often than necessary: the number of its frames shows whether an earlier run left some
+/// state.
 #[task]
 async fn probe() -> u64 {
     let ((), a, b) = join!(yield_now(), fib(5), fib(5));
@@ -55,13 +56,13 @@ async fn endless(begun: Arc<AtomicU64>) {
     }
 }
 
-/// Long enough for its quantum to end.
+/// Runs until its quantum has ended.
 #[task]
 async fn slow() {
     thread::sleep(Duration::from_millis(20));
 }
 
-/// The check before the handle gives up the stack, though there is nothing left to wait for.
+/// The guard check before the handle leaves the stack, although the handle has already ended.
 #[task(pinned)]
 async fn take_in(handle: Handle<'static, u64>) -> u64 {
     let ((), n) = join!(slow(), handle);
@@ -77,7 +78,7 @@ async fn hand_in() -> u64 {
     take_in(handle).await
 }
 
-/// The same in a loop.
+/// Does the same in a loop.
 #[task]
 async fn sum_of_handles() -> u64 {
     let handles = [spawn(fib(5)), spawn(fib(5))];
@@ -89,7 +90,7 @@ async fn sum_of_handles() -> u64 {
 }
 
 #[test]
-fn a_stack_that_was_given_up_is_forgotten_with_its_run() {
+fn an_ended_run_leaves_no_unwinding_state_on_its_worker() {
     within_a_minute(|| {
         let builder = Runtime::builder().workers(1).stack_size(512 * 1024).quantum(Duration::from_secs(60));
         let runtime = builder.build().unwrap();
@@ -104,7 +105,7 @@ fn a_stack_that_was_given_up_is_forgotten_with_its_run() {
                 thread::yield_now();
             }
             drop(run);
-            // Until its frame is destroyed.
+            // Waits until the run's frame is destroyed.
             while Arc::strong_count(&begun) > 1 {
                 thread::yield_now();
             }
@@ -120,7 +121,7 @@ fn a_stack_that_was_given_up_is_forgotten_with_its_run() {
 }
 
 #[test]
-fn nothing_is_taken_in_while_the_stack_is_given_up() {
+fn no_value_is_taken_while_leaving_the_stack() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(1).quantum(Duration::from_millis(2)).build().unwrap();
         assert_eq!(runtime.run(hand_in()), 5);

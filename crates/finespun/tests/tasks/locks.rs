@@ -5,8 +5,8 @@ use finespun::RunError;
 use finespun::prelude::*;
 use finespun::sync::{Mutex, Semaphore};
 
-/// Takes the lock and keeps it over a join whose branches run other tasks that want the same lock: the program that
-/// hangs a pool which waits by running other people's work on top of its stack (rayon's issues 592 and 1174).
+/// Holds the lock across a join, while other tasks wait for the same lock: the program that hangs a pool whose waiting
+/// workers run other tasks on top of their stacks (rayon's issues 592 and 1174).
 #[task]
 async fn hold(total: &Mutex<u64>, n: u64) -> u64 {
     let mut guard = total.lock().await;
@@ -32,7 +32,7 @@ fn a_guard_held_across_a_join_never_deadlocks() {
     });
 }
 
-/// A branch that wants the lock again while another task of the same group waits for it.
+/// Takes and releases the lock, then calls two tasks that take it again while their siblings wait for it.
 #[task]
 async fn nested(total: &Mutex<u64>, depth: u64) -> u64 {
     {
@@ -88,7 +88,7 @@ fn a_semaphore_admits_as_many_as_it_has_permits() {
 #[task]
 async fn first_then_second(first: &Mutex<()>, second: &Mutex<()>, both: &Semaphore) {
     let _first = first.lock().await;
-    // Both tasks hold their first lock before either asks for its second.
+    // Both tasks hold their first lock before either requests its second.
     both.release(1);
     let _meet = both.acquire_many(2).await;
     both.release(2);
@@ -114,7 +114,7 @@ fn a_cycle_of_waits_ends_in_a_report() {
                 assert!(line.contains("first_then_second"), "{line}");
                 assert!(line.contains("locks.rs"), "{line}");
             }
-            // What the cancelled tasks held has been given back, and the runtime goes on.
+            // The cancelled tasks have released their locks, and the runtime still works.
             assert!(a.try_lock().is_some() && b.try_lock().is_some());
             assert_eq!(runtime.run(fib(10)), 55);
         }

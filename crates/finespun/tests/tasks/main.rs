@@ -1,4 +1,4 @@
-//! Tasks: what users write, waits, panics, destructors, and what must not break them.
+//! Tasks: typical user code, waits, panics, destructors, and hostile programs.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Programs whose frames take more memory than they may.
+//! Programs whose frames exceed their memory limit.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,10 @@ use finespun::{Error, RunError, Runtime};
 use crate::common::{fib, plain_fib, within_a_minute};
 
 const LIMIT: usize = 16 << 20;
-/// What an ended run may need on top, until its tasks are gone.
+/// Memory that a run over the limit may need in addition until its tasks are destroyed.
 const RESERVE: usize = 24 << 20;
 
-/// Calls `test` with a runtime of each kind, whose frames must be gone afterwards.
+/// Calls `test` with a runtime of each kind, and checks that no frame is left afterwards.
 fn limited(limit: usize, test: impl Fn(&Runtime)) {
     for (workers, n) in [(1, 0), (2, 0), (1, 1), (2, 1)] {
         let runtime = Runtime::builder().workers(workers).block_every(n).frame_memory(limit).build().unwrap();
@@ -23,7 +23,7 @@ fn limited(limit: usize, test: impl Fn(&Runtime)) {
     }
 }
 
-/// Counts those that are alive.
+/// Counts its live instances.
 struct Counted(Arc<AtomicU64>);
 
 impl Counted {
@@ -57,7 +57,7 @@ fn exhausted(end: Result<impl Sized, RunError>) -> finespun::FrameMemory {
 }
 
 #[test]
-fn a_recursion_without_end_ends_in_an_error() {
+fn endless_recursion_ends_in_an_error() {
     within_a_minute(|| {
         limited(LIMIT, |runtime| {
             let (alive, deepest) = <(Arc<AtomicU64>, Arc<AtomicU64>)>::default();
@@ -72,7 +72,7 @@ fn a_recursion_without_end_ends_in_an_error() {
             assert!(error.limit == LIMIT && (LIMIT..LIMIT + RESERVE).contains(&error.bytes), "{error}");
             let text = RunError::FrameMemory(error).to_string();
             assert!(text.contains("runaway`") && text.contains("Builder::frame_memory"), "{text}");
-            // The runtime goes on, with frames of other sizes too.
+            // The runtime still works, with frames of other sizes too.
             assert_eq!(runtime.run(fib(15)), plain_fib(15));
             assert_eq!(runtime.run(wide(20_000)), 20_000);
         });
@@ -108,7 +108,7 @@ async fn forever(counted: Counted, stop: Arc<AtomicBool>) {
     drop(counted);
 }
 
-/// It never comes to a guard check.
+/// Spawns without ever reaching a guard check.
 #[task]
 async fn spawn_without_end(alive: Arc<AtomicU64>, stop: Arc<AtomicBool>) {
     loop {
@@ -130,7 +130,7 @@ async fn scoped(alive: Arc<AtomicU64>, stop: Arc<AtomicBool>) {
 }
 
 #[test]
-fn spawning_without_end_ends_in_an_error() {
+fn endless_spawning_ends_in_an_error() {
     within_a_minute(|| {
         limited(16 << 20, |runtime| {
             let (alive, stop) = <(Arc<AtomicU64>, Arc<AtomicBool>)>::default();
@@ -155,7 +155,7 @@ async fn each(depth: u64) -> u64 {
     parfor(0..4_u64, |k| each(depth + k)).collect().await.len() as u64
 }
 
-/// Every frame of it is larger than those of a pool.
+/// Each of its frames is larger than the frames of a pool.
 #[task]
 async fn large(n: u64) -> u64 {
     let kept = [n; 400];
@@ -164,7 +164,7 @@ async fn large(n: u64) -> u64 {
 }
 
 #[test]
-fn recursions_of_other_kinds_end_in_an_error() {
+fn other_kinds_of_endless_recursion_end_in_an_error() {
     within_a_minute(|| {
         limited(16 << 20, |runtime| {
             exhausted(runtime.try_run(two_ways(0)));
@@ -178,7 +178,7 @@ fn recursions_of_other_kinds_end_in_an_error() {
     });
 }
 
-/// A run that goes on beside one that runs away.
+/// A run that continues beside a runaway one.
 #[task]
 async fn steady(stop: Arc<AtomicBool>) -> u64 {
     let mut sum = 0;
@@ -190,7 +190,7 @@ async fn steady(stop: Arc<AtomicBool>) -> u64 {
 }
 
 #[test]
-fn other_runs_go_on() {
+fn other_runs_continue() {
     within_a_minute(|| {
         for (workers, n) in [(1, 0), (2, 0), (2, 1)] {
             let runtime = Runtime::builder().workers(workers).block_every(n).frame_memory(LIMIT).build().unwrap();
@@ -210,9 +210,9 @@ fn other_runs_go_on() {
     });
 }
 
-/// What a run has used is there for the next one, for frames of other sizes.
+/// Memory that a run has used is available to the next one, for frames of other sizes too.
 #[test]
-fn memory_of_runs_that_have_ended_is_used_again() {
+fn memory_of_ended_runs_is_reused() {
     #[task]
     async fn deep<const N: usize>(n: u64) -> u64 {
         if n == 0 {
@@ -252,7 +252,7 @@ fn sum(parent: Cont<u64>, x: u64, y: u64) {
     send_argument(x + y, parent);
 }
 
-/// Fibonacci without an end.
+/// Fibonacci without a base case.
 #[thread]
 fn fork(parent: Cont<u64>, n: u64) {
     let k1 = make_closure!(sum, parent, _, _);
@@ -268,7 +268,7 @@ fn fork_by_posts(parent: Cont<u64>, n: u64) {
 }
 
 #[test]
-fn closures_without_end_end_in_an_error() {
+fn endless_closures_end_in_an_error() {
     within_a_minute(|| {
         limited(16 << 20, |runtime| {
             let error = exhausted(runtime.try_run(top(|k| post(make_closure!(fork, k, 0)))));
@@ -280,14 +280,14 @@ fn closures_without_end_end_in_an_error() {
     });
 }
 
-/// More than fit into the memory.
+/// More closures than fit into the memory.
 const TOO_MANY: u64 = 2_000_000;
 static POSTED: AtomicU64 = AtomicU64::new(0);
 
 #[thread]
 fn ignore(_n: u64) {}
 
-/// It never comes to a guard check.
+/// Posts without ever reaching a guard check.
 #[thread]
 fn post_without_end(parent: Cont<u64>) {
     for n in 0..TOO_MANY {
@@ -298,7 +298,7 @@ fn post_without_end(parent: Cont<u64>) {
 }
 
 #[test]
-fn a_thread_that_posts_without_end_ends_in_an_error() {
+fn a_thread_that_posts_endlessly_ends_in_an_error() {
     within_a_minute(|| {
         limited(16 << 20, |runtime| {
             let error = exhausted(runtime.try_run(top(|k| post(make_closure!(post_without_end, k)))));
@@ -308,7 +308,7 @@ fn a_thread_that_posts_without_end_ends_in_an_error() {
     });
 }
 
-/// Too slow to need a page, and it never comes to a guard check.
+/// Spawns too slowly to need a page, and never reaches a guard check.
 #[task]
 async fn spawn_slowly(alive: Arc<AtomicU64>, begun: Arc<AtomicBool>) -> bool {
     begun.store(true, Ordering::Relaxed);
@@ -330,7 +330,7 @@ async fn slowly_and_fast(alive: Arc<AtomicU64>) -> u64 {
 }
 
 #[test]
-fn a_worker_that_spawns_without_end_ends_when_another_is_out_of_memory() {
+fn an_endlessly_spawning_worker_stops_when_another_is_out_of_memory() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).frame_memory(16 << 20).build().unwrap();
         let (alive, start) = (Arc::new(AtomicU64::new(0)), Instant::now());
@@ -352,13 +352,14 @@ async fn deep_after_a_yield<const N: usize>(n: u64) -> u64 {
     below + kept[n as usize % N] / n
 }
 
-/// Runs that have taken a page each, up to the limit, have ended: the next one finds their pages.
+/// Earlier runs, each of which took one page more, up to the limit, have ended: the next run uses their pages.
 #[test]
-fn a_run_is_not_ended_for_pages_of_others_that_have_ended() {
-    /// Fewer than fit into a page.
+fn pages_of_ended_runs_are_available_to_the_next_run() {
+    /// Fewer frames than fit into a page.
     const FRAMES: u64 = 70;
     within_a_minute(|| {
-        // Their memory is not to be the next one's. Each may have got pages from another test's, which are not counted.
+        // Keeps the earlier runtimes, so that the next one does not get their memory. Each may have got uncounted pages
+        // from another test's runtime.
         let mut earlier = Vec::new();
         'runtimes: for pages in 80.. {
             let runtime = Runtime::builder().workers(1).frame_memory(5 << 20).build().unwrap();
@@ -384,7 +385,8 @@ async fn keep(kept: Arc<Mutex<Vec<Continuation<u64>>>>) -> u64 {
     suspend(|k| kept.lock().unwrap().push(k)).await
 }
 
-/// A runtime counts its own frames only: not those in memory that it has got from another, however late they go.
+/// A runtime counts only its own frames, not those in memory that it got from another runtime, however late they are
+/// freed.
 #[test]
 fn frames_of_an_earlier_runtime_are_not_counted() {
     within_a_minute(|| {
@@ -412,7 +414,7 @@ async fn keep_many(kept: Arc<Mutex<Vec<Continuation<u64>>>>, n: usize) -> usize 
 }
 
 #[test]
-fn many_frames_of_an_earlier_runtime_do_not_delay_an_end() {
+fn many_frames_of_an_earlier_runtime_do_not_delay_closing() {
     const MANY: usize = 300_000;
     within_a_minute(|| {
         let kept = Arc::new(Mutex::new(Vec::new()));
@@ -432,12 +434,13 @@ fn many_frames_of_an_earlier_runtime_do_not_delay_an_end() {
     });
 }
 
-/// In the environment of the program below, which is this one again, with a limit of its address space. Sanitizers take more than that.
+/// Set in the environment of the child process, which is this program again with a limit on its address space.
+/// Sanitizers need more address space.
 #[cfg(all(target_os = "linux", not(sanitized)))]
 const LIMITED: &str = "FINESPUN_TEST_LIMITED";
 
-/// Nothing, but in a process of its own: see below. A frame of `deep_after_a_yield::<100>` takes 850 bytes, so a run takes some
-/// 360 MiB, of 768 MiB, and the stacks in a debug build 776 MiB, of 3 GiB.
+/// Does nothing except in the child process that the next test starts. A frame of `deep_after_a_yield::<100>` takes 850
+/// bytes, so a run takes some 360 MiB of 768 MiB. The stacks take 776 MiB of 3 GiB in a debug build.
 #[cfg(all(target_os = "linux", not(sanitized)))]
 #[test]
 fn program_with_a_limit() {
@@ -450,10 +453,10 @@ fn program_with_a_limit() {
     }
 }
 
-/// By default all runtimes share a limit: what one has free is there for the others.
+/// By default all runtimes share one limit: free memory of one runtime is available to the others.
 #[cfg(all(target_os = "linux", not(sanitized)))]
 #[test]
-fn free_memory_of_a_runtime_is_there_for_others() {
+fn free_memory_of_a_runtime_is_available_to_others() {
     within_a_minute(|| {
         let output = std::process::Command::new("sh")
             .args(["-c", "ulimit -v 3145728 && exec \"$0\" --exact memory::program_with_a_limit"])

@@ -28,7 +28,7 @@ impl Node {
         self.value + reduce(self.children.iter().map(|c| c.total()), 0, |a, b| a + b).await
     }
 
-    /// Two mutable calls in a row: pinned, and it works.
+    /// Makes two `&mut self` calls in a row: pinned, but supported.
     #[task]
     async fn add(&mut self, n: u64) {
         self.value += n;
@@ -59,7 +59,7 @@ impl Node {
     }
 }
 
-/// For sized types only: one of its tasks takes `self` by value.
+/// A trait for sized types only: one of its tasks takes `self` by value.
 #[task]
 trait Shape {
     async fn area(&self, scale: u64) -> u64;
@@ -92,7 +92,7 @@ impl Shape for Square {
     }
 }
 
-/// The attribute on whole blocks, and calls through `dyn`.
+/// A trait with the attribute on the whole block, called through `dyn`.
 #[task]
 trait Visit: Sync {
     async fn visit(&self, n: u64) -> u64;
@@ -132,7 +132,7 @@ async fn all(visitors: &[Box<dyn Visit>], n: u64) -> u64 {
     s
 }
 
-/// A supertrait with tasks, type parameters, lifetimes, `&mut self`, associated types.
+/// A trait with a supertrait that has tasks, with type parameters, lifetimes, `&mut self` and associated types.
 #[task]
 trait Deck<K: Send + Sync>: Visit + Send {
     type Card: Send;
@@ -219,7 +219,7 @@ async fn boxed() -> String {
     through(&mut *deck).await
 }
 
-/// A borrow through the object outlives the call, and tasks of it may be spawned and stolen.
+/// Borrows through the trait object beyond the call; its tasks may be spawned and stolen.
 #[task]
 async fn many_through(visitors: &[Box<dyn Visit + Send>], n: u64) -> u64 {
     let first = scope(|s| spawn_through(s, &*visitors[0], n)).await;
@@ -232,7 +232,7 @@ async fn spawn_through<'s>(s: Scope<'s>, visitor: &'s (dyn Visit + Send), n: u64
     a.await + b.await
 }
 
-/// A task with a type parameter: no `dyn` type, and opaque tasks.
+/// A trait whose task has a type parameter: no `dyn` type, and opaque tasks.
 #[task]
 trait Mapped: Sync {
     async fn mapped<T: Send + From<u64>>(&self) -> T;
@@ -301,7 +301,7 @@ fn trait_methods() {
 }
 
 #[test]
-fn methods_through_objects() {
+fn methods_through_trait_objects() {
     everywhere(|runtime| {
         let plain = "3 5 3 Some(8) None 15 20 Some(\"8\")";
         assert_eq!(runtime.run(boxed()), plain);
@@ -374,7 +374,7 @@ mod same_names {
     }
 
     #[test]
-    fn every_trait_runs_its_own() {
+    fn each_trait_runs_its_own_method() {
         everywhere(|runtime| {
             let own = Own(0);
             assert_eq!(runtime.run(own.go(Some(&1))), 1002);
@@ -408,7 +408,7 @@ impl Wait for Stuck {
 }
 
 #[test]
-fn reports_name_methods_as_their_authors_did() {
+fn reports_name_methods_as_in_the_source() {
     everywhere(|runtime| {
         let Err(RunError::Deadlock(lines)) = runtime.try_run(Stuck.waits_too()) else { panic!("it waits for itself") };
         let lines = lines.join("\n");

@@ -1,4 +1,4 @@
-//! Panics say which task they came from, whatever had become of it: a call, a frame, a stolen branch.
+//! A panic names the task that it came from, whether the task was a call, a frame or a stolen branch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, set_hook, take_hook};
 use std::sync::Once;
@@ -7,7 +7,7 @@ use crate::common::{everywhere, fib};
 use finespun::prelude::*;
 use finespun::{Panic, RunError};
 
-/// The panics of this file are wanted: only a test's own are printed.
+/// Silences the expected panics on workers; panics on a test's own thread are still printed.
 fn hush() {
     static HUSH: Once = Once::new();
     HUSH.call_once(|| {
@@ -29,7 +29,7 @@ fn panic_of<T>(result: Result<T, RunError>) -> Panic {
     }
 }
 
-/// The panic came from the task `name`, and its place is the line that defines it.
+/// Asserts that the panic came from the task `name`, and that its place is the line that defines the task.
 fn assert_from(panic: &Panic, name: &str) {
     assert_eq!(panic.task(), Some(name), "{panic}");
     let place = panic.place().unwrap();
@@ -107,7 +107,7 @@ impl Grow for Shape {
     }
 }
 
-/// What is called from below, so that no panic comes from the root itself.
+/// Calls the chosen task from below, so that no panic comes from the root itself.
 #[task]
 async fn below(which: u64, depth: u64) -> u64 {
     if depth > 0 {
@@ -159,8 +159,8 @@ const NAMES: [&str; 11] = [
     "spawned",
 ];
 
-/// Those that panic in a closure which the library calls. Such a closure has a note of its own in debug builds only: in
-/// others a panic may be ascribed to the task that awaits this one (`Panic`).
+/// Tasks that panic in a closure which the library calls. Such a closure has its own note in debug builds only; in
+/// other builds a panic may be attributed to the task that awaits this one (`Panic`).
 const BY_CLOSURES: [&str; 3] = ["operator", "iterator", "suspends"];
 
 #[test]
@@ -175,7 +175,7 @@ fn every_kind_of_task_is_named() {
     });
 }
 
-/// Deep enough that thieves find something, and that the panic finds siblings out.
+/// Deep enough for thieves to find work, and for siblings to be outstanding when the panic occurs.
 #[task]
 async fn branch(depth: u64, path: u64) -> u64 {
     if depth == 0 {
@@ -217,7 +217,7 @@ fn the_error_is_one_line() {
 }
 
 #[test]
-fn run_throws_what_was_thrown() {
+fn run_rethrows_the_original_payload() {
     hush();
     everywhere(|runtime| {
         let thrown = catch_unwind(AssertUnwindSafe(|| runtime.run(branch(10, 0)))).unwrap_err();
@@ -225,7 +225,7 @@ fn run_throws_what_was_thrown() {
     });
 }
 
-/// A handle gives what was thrown to whom it may concern, and the next panic is not taken for this one.
+/// A handle passes the payload to its caller, and the next panic is not confused with this one.
 #[task(pinned)]
 async fn catches() -> u64 {
     let mut handle = spawn(leaf(700));
@@ -242,12 +242,12 @@ async fn catches() -> u64 {
 }
 
 #[test]
-fn a_caught_panic_is_over() {
+fn a_caught_panic_is_not_reported_again() {
     hush();
     everywhere(|runtime| assert_from(&panic_of(runtime.try_run(catches())), "index"));
 }
 
-/// Its parameter is destroyed at its end, as a local is.
+/// Drops its parameter at its end, like a local.
 #[task]
 async fn leaves(_kept: Bomb) -> u64 {
     7
@@ -262,7 +262,7 @@ impl Drop for Bomb {
 }
 
 #[test]
-fn the_destructor_of_a_parameter_belongs_to_its_task() {
+fn a_panic_in_a_parameters_destructor_names_its_task() {
     hush();
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert_from(&panic_of(runtime.try_run(leaves(Bomb))), "leaves");
@@ -274,7 +274,7 @@ async fn careful(n: u64) -> u64 {
 }
 
 #[test]
-fn a_panic_that_a_task_caught_is_not_blamed_for_the_next() {
+fn a_panic_caught_by_a_task_does_not_affect_the_next() {
     hush();
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert_eq!(runtime.run(careful(5)), 3);
@@ -324,7 +324,7 @@ async fn outlives(n: u64, keep: bool) -> u64 {
         yield_now().await;
     }
     drop(kept);
-    // Long enough for those that nobody keeps; what they do ends this wait.
+    // Waits for the tasks whose handles were dropped; their panic ends this wait.
     while !keep && n > 3 {
         yield_now().await;
     }
@@ -332,7 +332,7 @@ async fn outlives(n: u64, keep: bool) -> u64 {
 }
 
 #[test]
-fn a_panic_that_nobody_waits_for_ends_the_run() {
+fn a_panic_that_no_task_waits_for_ends_the_run() {
     hush();
     everywhere(|runtime| {
         for keep in [false, true] {
@@ -341,7 +341,7 @@ fn a_panic_that_nobody_waits_for_ends_the_run() {
             assert_from(&panic, "falls");
             assert_eq!(panic.message(), "three");
         }
-        // The runtime is as it was.
+        // The runtime still works.
         assert_eq!(runtime.run(outlives(3, true)), 3);
     });
 }

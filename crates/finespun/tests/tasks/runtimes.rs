@@ -1,4 +1,4 @@
-//! Waits that another runtime or a plain thread ends, and when they are deadlocks.
+//! Waits that another runtime or a plain thread ends, and which of them are deadlocks.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -12,14 +12,14 @@ use finespun::{RunError, outside};
 use crate::common::{everywhere, fib, within_a_minute};
 
 const A_WHILE: Duration = Duration::from_millis(30);
-/// More than a runtime that waits for a lock is given before it is reported.
+/// Longer than the delay before a wait for a lock is reported.
 const LONG: Duration = Duration::from_millis(1500);
 
 fn pair(workers: usize, n: u32) -> [Runtime; 2] {
     [(); 2].map(|()| Runtime::builder().workers(workers).block_every(n).build().unwrap())
 }
 
-/// Calls `test` with two runtimes of each kind, all of whose frames must be gone afterwards.
+/// Calls `test` with two runtimes of each kind, and checks that no frame is left afterwards.
 fn on_two(test: impl Fn(&Runtime, &Runtime)) {
     for (workers, n) in [(1, 0), (2, 0), (1, 1), (2, 1), (8, 3)] {
         let [a, b] = pair(workers, n);
@@ -28,7 +28,7 @@ fn on_two(test: impl Fn(&Runtime, &Runtime)) {
     }
 }
 
-/// Works for a while, as a call that blocks its thread, and on the worker.
+/// Works for a while, in a blocking call or on the worker.
 #[task]
 async fn work(blocks: bool) -> u64 {
     if blocks {
@@ -119,7 +119,7 @@ async fn resolve(k: Continuation<u64>, blocks: bool) {
     k.resolve(value);
 }
 
-/// The task of the other runtime is under way when the wait begins, and finds the continuation later.
+/// A task of the other runtime that runs before the wait begins, and finds the continuation later.
 #[task]
 async fn find_and_resolve(kept: Arc<Mutex<Option<Continuation<u64>>>>, blocks: bool) {
     loop {
@@ -147,7 +147,7 @@ fn a_continuation_that_another_runtimes_task_resolves_is_waited_for() {
     });
 }
 
-/// A run of the other runtime that is begun only then, by a task.
+/// Waits for the continuation, and only then begins the run of the other runtime that resolves it.
 #[task]
 async fn begin(b: Arc<Runtime>, kept: Arc<Mutex<Option<Continuation<u64>>>>) {
     let k = loop {
@@ -161,7 +161,7 @@ async fn begin(b: Arc<Runtime>, kept: Arc<Mutex<Option<Continuation<u64>>>>) {
 }
 
 #[test]
-fn a_run_that_a_task_begins_may_resolve_it_too() {
+fn a_run_begun_by_a_task_may_resolve_a_continuation() {
     within_a_minute(|| {
         for _ in 0..20 {
             let [a, b] = pair(1, 0);
@@ -174,7 +174,7 @@ fn a_run_that_a_task_begins_may_resolve_it_too() {
     });
 }
 
-/// Waits, and passes the value on.
+/// Waits for a value and passes it on.
 #[task]
 async fn relay(from: Arc<Mutex<Option<Continuation<u64>>>>, to: Arc<Mutex<Option<Continuation<u64>>>>) {
     let value = keep(from).await;
@@ -182,10 +182,10 @@ async fn relay(from: Arc<Mutex<Option<Continuation<u64>>>>, to: Arc<Mutex<Option
     k.unwrap().resolve(value);
 }
 
-/// The first runtime waits for the second, which is stuck, but for a run of the third that is under way. That began later than
-/// the first one's wait.
+/// The first runtime waits for the second, which is stuck except for a running run of the third. That run began later
+/// than the first runtime's wait.
 #[test]
-fn what_waits_for_a_stuck_runtime_that_may_go_on_is_no_deadlock() {
+fn a_wait_for_a_stuck_runtime_that_may_continue_is_no_deadlock() {
     within_a_minute(|| {
         for (workers, n) in [(1, 0), (2, 0), (2, 1)] {
             let ([a, b], [c, _]) = (pair(workers, n), pair(workers, n));
@@ -239,7 +239,7 @@ async fn lend_for_long(lock: &'static Lock<u64>) -> u64 {
 }
 
 #[test]
-fn a_guard_that_is_declared_to_be_outside_may_stay_there() {
+fn a_guard_declared_outside_may_be_held_for_long() {
     within_a_minute(|| {
         for workers in [1, 2] {
             let runtime = Runtime::builder().workers(workers).build().unwrap();
@@ -270,7 +270,7 @@ async fn twice(lock: &Lock<u64>) {
 }
 
 #[test]
-fn a_deadlock_is_reported_when_the_last_guard_outside_is_gone() {
+fn a_deadlock_is_reported_when_the_last_outside_guard_is_dropped() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         let (lock, other) = (Lock::new(0), Lock::new(0));
@@ -286,7 +286,7 @@ fn a_deadlock_is_reported_when_the_last_guard_outside_is_gone() {
 }
 
 #[test]
-fn outside_of_a_runtime_holds_its_reports_back() {
+fn an_outside_token_delays_deadlock_reports() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         let kept = Arc::new(Mutex::new(None));
@@ -388,9 +388,9 @@ async fn stuck() {
     suspend(|k: Continuation<()>| std::mem::forget(k)).await
 }
 
-/// Another runtime's run that is under way may end the wait; runs that a plain thread begins later are not waited for.
+/// A running run of another runtime may end the wait; runs that a plain thread begins later do not delay the report.
 #[test]
-fn a_deadlock_beside_a_busy_runtime_is_reported_when_that_runs_work_has_ended() {
+fn a_deadlock_beside_a_busy_runtime_is_reported_when_its_earlier_runs_have_ended() {
     within_a_minute(|| {
         on_two(|a, b| {
             let go = Arc::new(Semaphore::new(0));
@@ -403,7 +403,7 @@ fn a_deadlock_beside_a_busy_runtime_is_reported_when_that_runs_work_has_ended() 
                 threads.spawn(move || done.send(a.try_run(stuck)).unwrap());
                 assert!(ended.recv_timeout(2 * A_WHILE).is_err(), "the other runtime's run is under way");
                 go.release(1);
-                // The other runtime is never without a run from now on.
+                // From here on, the other runtime always has a run.
                 let mut after = 0;
                 let end = loop {
                     b.run(fib(5));
@@ -420,10 +420,10 @@ fn a_deadlock_beside_a_busy_runtime_is_reported_when_that_runs_work_has_ended() 
     });
 }
 
-/// While a runtime that is stuck waits for another's long run, it uses no processor time.
+/// While a stuck runtime waits for another runtime's long run, it uses no processor time.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_stuck_runtime_sleeps() {
+fn a_stuck_runtime_uses_no_processor_time() {
     fn processor_time(name: &str) -> u64 {
         let threads = std::fs::read_dir("/proc/self/task").unwrap();
         let ticks = threads.flatten().filter_map(|thread| {

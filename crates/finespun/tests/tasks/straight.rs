@@ -1,4 +1,5 @@
-//! What awaits only straight tasks, one after another, is straight itself: never suspended, and right everywhere.
+//! A task that awaits only straight tasks, one after another, is straight itself: it never suspends, and it is correct
+//! on every runtime.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +16,7 @@ async fn leaf(n: &u64) -> u64 {
     *n + 1
 }
 
-/// Lends a local, leaves early, and has a branch without an await.
+/// Lends a local, returns early, and has a branch without an await.
 #[task]
 async fn one(n: u64, v: &[u64]) -> u64 {
     if n == 0 {
@@ -46,7 +47,7 @@ async fn three(n: u64, v: Vec<u64>) -> Result<u64, String> {
     two(n, &v).await
 }
 
-/// A level too many.
+/// One level too deep to be inferred as straight.
 #[task]
 async fn four(n: u64, v: Vec<u64>) -> Result<u64, String> {
     three(n, v).await
@@ -62,7 +63,7 @@ fn plain_two(n: u64, v: &[u64]) -> Result<u64, String> {
 }
 
 #[test]
-fn it_is_inferred_through_callees() {
+fn straightness_is_inferred_through_callees() {
     assert!(straight(&leaf(&1)));
     assert!(straight(&one(1, &[])));
     assert!(straight(&two(1, &[])));
@@ -86,7 +87,7 @@ async fn asserted(n: u64) -> u64 {
 }
 
 #[test]
-fn what_is_asserted_may_await_what_is_inferred() {
+fn an_asserted_straight_task_may_await_an_inferred_one() {
     assert!(straight(&asserted(1)));
     everywhere(|runtime| assert_eq!(runtime.run(asserted(5)), plain_one(5, &[5])));
 }
@@ -206,20 +207,20 @@ async fn pinned(n: u64) -> u64 {
 }
 
 #[test]
-fn what_may_suspend_is_not_straight() {
+fn a_task_that_may_suspend_is_not_straight() {
     let point = Point(3);
     let lock = Mutex::new(3);
     assert!(straight(&point.get()));
     assert!(straight(&generic(3u8)));
     assert!(straight(&by_method(&point)));
-    // As far as anybody knows.
+    // Tasks whose straightness cannot be inferred.
     assert!(!straight(&point.twice()));
     assert!(!straight(&around(3u8)));
     assert!(!straight(&by_generic(3)));
     assert!(!straight(&by_another_method(&point)));
     assert!(!straight(&by_trait(&point)));
     assert!(!straight(&by_helper(3)));
-    // By what it does.
+    // Tasks that may suspend.
     assert!(!straight(&by_lock(&lock)));
     assert!(!straight(&in_a_join(3)));
     assert!(!straight(&in_a_loop(3)));
@@ -238,8 +239,8 @@ fn what_may_suspend_is_not_straight() {
     });
 }
 
-/// Its recursion looks at the guard, though what it awaits first does not. Each activation takes some stack, in a release build
-/// too.
+/// Its recursive call checks the guard, although its first await does not. The array makes each activation use stack in
+/// a release build too.
 #[task]
 async fn deep(n: u64) -> u64 {
     std::hint::black_box([n; 64]);
@@ -309,7 +310,7 @@ macro_rules! bail {
     };
 }
 
-/// Leaves by a macro that the compiler does not look into: pinned if it were not straight.
+/// Returns by a macro that the task compiler does not expand: pinned if it were not straight.
 #[task]
 async fn leaves(n: u64) -> Result<u64, String> {
     let next = leaf(&n).await;
@@ -319,7 +320,7 @@ async fn leaves(n: u64) -> Result<u64, String> {
     Ok(next)
 }
 
-/// Holds items that must be there once.
+/// Contains items that may exist only once.
 #[task]
 async fn holds_items(n: u64) -> u64 {
     struct Half(u64);
@@ -333,7 +334,7 @@ async fn holds_items(n: u64) -> u64 {
     next + u64::from(Half(local))
 }
 
-/// What is not compiled is not run either.
+/// Statements that are not compiled do not run.
 #[task]
 async fn on_conditions(flag: &AtomicBool) -> u64 {
     #[cfg(any())]
@@ -357,7 +358,7 @@ async fn never_gets_there(n: u64) -> u64 {
 }
 
 #[test]
-fn what_stands_in_a_body_keeps_its_meaning() {
+fn macros_items_and_cfgs_in_a_body_keep_their_meaning() {
     assert!(straight(&leaves(1)));
     everywhere(|runtime| {
         assert_eq!(runtime.run(leaves(2)), Ok(3));

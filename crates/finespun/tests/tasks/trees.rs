@@ -1,8 +1,8 @@
-//! Random trees of nested constructs, against a sequential model: nothing is lost, nothing runs twice, and nothing runs after its
-//! group has ended.
+//! Random trees of nested constructs, compared with a sequential model: no activity is lost, runs twice, or runs after
+//! its group has ended.
 //!
-//! Which of several activities ends a group depends on who comes first. So the model says what may come of a group, and what of
-//! it is certain.
+//! Which of several activities ends a group depends on timing. So the model gives the possible outcomes of a group, and
+//! which of them are certain.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,26 +17,26 @@ use finespun::{Level, RunError, level, on, preturn, sync};
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, TestRunner};
 
-/// What an activity does next.
+/// A step of an activity.
 #[derive(Clone, Debug)]
 enum Step {
     Yield,
-    /// Meets the others of its group.
+    /// Waits at the barrier of its group.
     Sync,
-    /// Holds a permit over a wait.
+    /// Holds a permit across a wait.
     Permit,
-    /// Calls a task at a node, this one modulo their number.
+    /// Calls a task at this node, modulo the number of nodes.
     Remote(usize),
     Group(Tree),
 }
 
-/// How an activity ends, if nothing that it calls ends it before.
+/// How an activity ends, unless a nested group ends it before.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Normal,
     Break,
     Panic,
-    /// Returns from the so many-th level outside, if there is one.
+    /// Returns from an enclosing level, if it exists; 0 is the innermost one.
     Return(usize),
 }
 
@@ -51,7 +51,7 @@ struct Tree {
 enum Kind {
     Parfor,
     Parblock,
-    /// A parfor in a level of its own.
+    /// A `parfor` in its own level.
     Level,
 }
 
@@ -80,28 +80,28 @@ fn trees() -> impl Strategy<Value = Tree> {
     tree(prop_oneof![3 => simple, 1 => outer].boxed())
 }
 
-/// What may come of a group or an activity. Activities have numbers, groups have those of their trees' places.
+/// A possible outcome of a group or an activity. Activities have numbers; groups have the index of their tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Came {
     Normal,
     Break(usize),
     Panic(usize),
-    /// To the level that is the group of this number, by that activity.
+    /// To the level of the group with the first number, by the activity with the second.
     Return(usize, usize),
 }
 
-/// The trees laid out flat, and what has happened.
+/// The trees laid out flat, and the state of their execution.
 struct World {
     groups: Vec<Group>,
     activities: Vec<Activity>,
     permits: Semaphore,
-    /// What went wrong in an activity: nobody hears of panics in a group that has been ended.
+    /// Errors found in activities. A panic would be lost in a terminated group.
     wrong: Mutex<String>,
 }
 
 struct Group {
     kind: Kind,
-    /// Its activities' numbers.
+    /// The numbers of its activities.
     activities: std::ops::Range<usize>,
     level: Mutex<Option<Level<usize>>>,
     ended: AtomicBool,
@@ -109,10 +109,10 @@ struct Group {
 
 struct Activity {
     group: usize,
-    /// The groups that it runs in, from the outermost on.
+    /// The groups that it runs in, outermost first.
     within: Vec<usize>,
     steps: Vec<Flat>,
-    /// The level, for those that return.
+    /// How it ends; `Return` names the level.
     end: Came,
     begun: AtomicU64,
     alive: AtomicBool,
@@ -189,7 +189,7 @@ impl World {
         number
     }
 
-    /// What may come of an activity.
+    /// Returns the possible outcomes of an activity.
     fn of_activity(&self, k: usize) -> BTreeSet<Came> {
         let activity = &self.activities[k];
         let mut may = BTreeSet::new();
@@ -207,7 +207,7 @@ impl World {
         may
     }
 
-    /// What may come of a group.
+    /// Returns the possible outcomes of a group.
     fn of_group(&self, number: usize) -> BTreeSet<Came> {
         let group = &self.groups[number];
         let each: Vec<_> = group.activities.clone().map(|k| self.of_activity(k)).collect();
@@ -215,7 +215,7 @@ impl World {
         if each.iter().all(|may| may.contains(&Came::Normal)) {
             may.insert(Came::Normal);
         }
-        // Who returns to this level ends it like a break.
+        // An activity that returns to this level ends it like a break.
         may.into_iter()
             .map(|came| match came {
                 Came::Return(level, k) if level == number => Came::Break(k),
@@ -233,7 +233,7 @@ impl World {
     }
 }
 
-/// An activity while it lives.
+/// Marks an activity as alive until it is dropped.
 struct Alive<'a>(&'a World, usize);
 
 impl<'a> Alive<'a> {
@@ -248,7 +248,7 @@ impl<'a> Alive<'a> {
         alive
     }
 
-    /// Nothing runs after its group has ended.
+    /// Records an error if an enclosing group has ended.
     fn check(&self) {
         for &group in &self.0.activities[self.1].within {
             let ended = self.0.groups[group].ended.load(Ordering::Acquire);
@@ -365,7 +365,7 @@ async fn in_level(world: &World, number: usize, level: Level<usize>) -> usize {
     }
 }
 
-/// Runs a tree, and says what is wrong with what has come of it.
+/// Runs a tree and reports every deviation from the model.
 fn run(runtime: &Runtime, tree: &Tree) -> Result<(), String> {
     let world = World::new(tree);
     let may = world.of_group(0);
@@ -383,7 +383,7 @@ fn run(runtime: &Runtime, tree: &Tree) -> Result<(), String> {
         let _ = writeln!(wrong, "{came:?} is none of {may:?}");
     }
     for (k, activity) in world.activities.iter().enumerate() {
-        // Whatever lies in groups that cannot but end normally has ended, if those were begun and nothing outside has ended.
+        // An activity has finished if all groups around it can only end normally.
         let certain = activity.within.iter().all(|&group| world.of_group(group) == BTreeSet::from([Came::Normal]));
         if certain && !activity.finished.load(Ordering::Relaxed) {
             let _ = writeln!(wrong, "activity {k} is lost");
@@ -400,7 +400,7 @@ fn run(runtime: &Runtime, tree: &Tree) -> Result<(), String> {
 
 #[test]
 fn random_trees_end_as_the_model_says() {
-    // Panics are part of the game: their messages are not.
+    // The panics are part of the test; their messages are suppressed.
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let text = panic.payload_as_str().unwrap_or_default();

@@ -43,7 +43,7 @@ async fn sixteen_waits(waiting: &Mutex<Vec<External<u64>>>) -> u64 {
     values.iter().sum()
 }
 
-/// Keeps the continuations until all sixteen are there: they are outstanding at once, or nobody ever resolves them.
+/// Keeps the continuations until all sixteen have arrived. Unless all are outstanding at once, none is ever resolved.
 fn park(waiting: &Mutex<Vec<External<u64>>>, k: Continuation<u64>) {
     let mut waiting = waiting.lock().unwrap();
     waiting.push(k.external());
@@ -60,7 +60,7 @@ fn all_waits_of_a_join_are_outstanding_at_once() {
 }
 
 #[test]
-fn a_continuation_resolved_at_once_suspends_nothing() {
+fn a_continuation_resolved_at_once_does_not_suspend() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert_eq!(runtime.run(at_once(7)), 7);
     assert_eq!(runtime.stats().fallbacks, 0);
@@ -98,7 +98,7 @@ fn a_continuation_may_outlive_its_task_and_runtime() {
     });
 }
 
-/// Pending `n` times, woken from another thread each time.
+/// A future that is pending `n` times and is woken from another thread each time.
 struct Ticks(u32);
 
 impl Future for Ticks {
@@ -243,7 +243,7 @@ async fn forever(guard: Guard) {
 }
 
 #[test]
-fn handles_deliver_and_the_rest_is_cancelled() {
+fn handles_deliver_values_and_detached_tasks_are_cancelled() {
     within_a_minute(|| {
         everywhere(|runtime| {
             assert_eq!(runtime.run(spawned()), (0..10).map(plain_fib).sum::<u64>());
@@ -254,7 +254,7 @@ fn handles_deliver_and_the_rest_is_cancelled() {
     });
 }
 
-/// A minimal executor.
+/// Runs `future` to completion: a minimal executor.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(thread::Thread);
     impl std::task::Wake for Unpark {
@@ -272,7 +272,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// As the futures of std do it, whatever the run has come to; and the place is the caller's.
+/// Panics like the futures of std, whatever the run's result was; the panic's location is the caller's.
 #[test]
 fn a_run_that_is_polled_after_completion_panics_and_says_so() {
     fn again<T>(mut run: RunFuture<T>) -> String {
@@ -307,7 +307,7 @@ fn a_run_is_a_std_future() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         assert_eq!(block_on(runtime.spawn(fib(20))), 6765);
-        // Dropped: cancelled. Detached: goes on, until the runtime is dropped.
+        // A dropped run is cancelled. A detached run continues until its runtime is dropped.
         let ended = Arc::new(AtomicU64::new(0));
         drop(runtime.spawn(forever(Guard(Arc::clone(&ended)))));
         runtime.spawn(forever(Guard(Arc::clone(&ended)))).detach();
@@ -318,7 +318,7 @@ fn a_run_is_a_std_future() {
 
 type LargeCell = Arc<Mutex<Option<Handle<'static, [u64; 250]>>>>;
 
-/// Too large for the pools that sweeps and reports look into.
+/// Its frame is too large for the pools that sweeps and reports scan.
 #[task]
 async fn large_wait_for(cell: LargeCell, large: [u64; 250]) -> [u64; 250] {
     while cell.lock().unwrap().is_none() {
@@ -348,7 +348,7 @@ async fn large_value(n: u64) -> [u64; 250] {
     [n; 250]
 }
 
-/// Values that lie in boxes, by all ways out of a handle.
+/// Takes boxed values out of handles in every way.
 #[task]
 async fn large_values() -> u64 {
     let mut last = spawn(large_value(1));
