@@ -1,13 +1,13 @@
 //! Builds the C++ columns: the plain recursion, oneTBB and OpenMP.
 //!
-//! Whatever this machine lacks is left out, with a warning that says what to
-//! install; the rest of the matrix builds and runs without it.
+//! Columns that this machine cannot build are left out, with a warning that says what
+//! to install; the rest of the matrix builds and runs without them.
 
 use std::path::Path;
 use std::process::Stdio;
 use std::{env, fs};
 
-/// One C++ column: the source, what it needs and how to find out.
+/// One C++ column: its source, its requirements and how to check them.
 struct Column {
     /// Names the source file, the archive and the `cfg` that switches the column on.
     name: &'static str,
@@ -50,7 +50,7 @@ fn main() {
         println!("cargo::rustc-check-cfg=cfg(peers_{name})");
         if !links(column) {
             println!("cargo::warning={name} left out: {}", column.cure);
-            // A path that does not exist: the next build looks again.
+            // A path that does not exist makes the next build check again.
             println!("cargo::rerun-if-changed=cpp/{name}.missing");
             continue;
         }
@@ -78,7 +78,7 @@ fn compiler(column: &Column) -> cc::Build {
     build
 }
 
-/// Whether the column's probe compiles and links here.
+/// Returns whether the column's probe compiles and links here.
 fn links(column: &Column) -> bool {
     let Ok(tool) = compiler(column).cargo_metadata(false).try_get_compiler() else {
         return false;

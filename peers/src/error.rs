@@ -1,4 +1,4 @@
-//! What can go wrong, each with its cure; `main` prints one line of it.
+//! The errors of this program, each with its cure; `main` prints one line for each.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use crate::runtime::Runtime;
 /// An error of this program.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command line makes no sense.
+    /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
-    /// A runtime was asked for by name and this build lacks it.
+    /// A runtime was requested by name, but this build lacks it.
     #[error("runtime `{runtime}` is not in this build: {cure}")]
     Absent {
         /// The runtime.
@@ -20,20 +20,20 @@ pub enum Error {
         /// How to get it.
         cure: &'static str,
     },
-    /// A runtime computed something else than the known answer.
+    /// A runtime computed a result that differs from the known answer.
     #[error("{instance} on {} with {} workers is wrong: it returned {answer}", .cell.runtime, .cell.workers)]
     WrongAnswer {
-        /// Where.
+        /// The cell.
         cell: Cell,
         /// The problem and its size.
         instance: String,
-        /// What came back.
+        /// The returned answer.
         answer: u64,
     },
     /// The thread of a sample did not start.
     #[error("no thread for the sample: {0}")]
     Thread(io::Error),
-    /// A sample panicked; the panic message stands above.
+    /// A sample panicked; the panic message is printed before this error.
     #[error("the sample panicked")]
     Panicked,
     /// Peak memory cannot be read here.
@@ -45,11 +45,11 @@ pub enum Error {
     /// The process of a sample failed.
     #[error("{} on {} with {} workers failed ({status}): {message}", .cell.problem.at(crate::problem::Scale::Full), .cell.runtime, .cell.workers)]
     Failed {
-        /// Where.
+        /// The cell.
         cell: Cell,
         /// How the process ended.
         status: std::process::ExitStatus,
-        /// The last line it wrote.
+        /// The last line that it wrote.
         message: String,
     },
     /// A report could not be written.
@@ -57,13 +57,13 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// 2 where the caller can mend it on the command line, else 1.
+    /// Returns 2 if the caller can correct the error on the command line, otherwise 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Absent { .. } => 2,

@@ -1,5 +1,5 @@
-//! What cannot be undercut: the price of a bare call, of a bare deque operation and
-//! of a bare frame, against which a runtime's price per task is read.
+//! Lower bounds: the cost of a bare call, of a bare deque operation and of a bare
+//! frame, with which a runtime's cost per task is compared.
 
 use std::hint::black_box;
 use std::num::NonZero;
@@ -14,7 +14,7 @@ use crate::statistics::{median, minimum};
 /// Repetitions of every floor.
 const REPETITIONS: usize = 7;
 
-/// Operations a repetition.
+/// Operations per repetition.
 const OPERATIONS: usize = 2_000_000;
 
 /// The size of a frame with one await and a `u64`, in bytes.
@@ -23,9 +23,9 @@ const FRAME_BYTES: usize = 72;
 /// One floor, in nanoseconds per operation.
 #[derive(Serialize)]
 pub struct Floor {
-    /// What was done.
+    /// The operation.
     pub name: &'static str,
-    /// Least over the repetitions.
+    /// Minimum over the repetitions.
     pub minimum: f64,
     /// Median over the repetitions.
     pub median: f64,
@@ -38,7 +38,7 @@ pub fn measure() -> Vec<Floor> {
     floors
 }
 
-/// Finespun's own floors: its deque and its pool of frames, without a task.
+/// Measures Finespun's own floors: its deque and its pool of frames, without a task.
 #[cfg(feature = "finespun")]
 fn finespun() -> Vec<Floor> {
     use ::finespun::__floors::{push_and_pop, take_and_give_back};
@@ -75,7 +75,7 @@ fn crossbeam_deque() -> Floor {
 fn st3_deque() -> Floor {
     let deque = st3::lifo::Worker::new(256);
     repeat("st3, push and pop", |i| {
-        // A full deque hands the item back; this one never holds more than one.
+        // A full deque returns the item; this one never holds more than one.
         let _ = deque.push(black_box(i));
         black_box(deque.pop());
     })

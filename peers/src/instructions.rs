@@ -1,7 +1,7 @@
 //! Instructions per call of fib, counted by valgrind's callgrind.
 //!
-//! A count does not care how busy the machine is. It is taken as the difference of
-//! two runs of different size, which start-up and shut-down drop out of, at one worker.
+//! A count does not depend on how busy the machine is. It is the difference of two runs
+//! of different size, at one worker, so that start-up and shut-down cancel out.
 
 use std::env;
 use std::num::NonZero;
@@ -15,20 +15,20 @@ use crate::one::Cell;
 use crate::problem::{Problem, fib_calls};
 use crate::runtime::Runtime;
 
-/// The two sizes.
+/// The two arguments of `fib`.
 const SMALL: u64 = 20;
 const LARGE: u64 = 25;
 
-/// One count.
+/// The count for one runtime.
 #[derive(Serialize)]
 pub struct Count {
-    /// Whose.
+    /// The runtime.
     pub runtime: Runtime,
     /// Instructions per call of fib.
     pub per_call: f64,
 }
 
-/// Whether valgrind can be run here.
+/// Returns whether valgrind can be run here.
 pub fn is_available() -> bool {
     let mut valgrind = Command::new("valgrind");
     valgrind.arg("--version");
@@ -36,7 +36,7 @@ pub fn is_available() -> bool {
     valgrind.status().is_ok_and(|status| status.success())
 }
 
-/// Counts for every runtime; one line each goes to standard error.
+/// Counts for every runtime; prints one line each to standard error.
 pub fn count(runtimes: &[Runtime]) -> Result<Vec<Count>, Error> {
     let mut counts = Vec::new();
     for &runtime in runtimes {
@@ -51,7 +51,7 @@ pub fn count(runtimes: &[Runtime]) -> Result<Vec<Count>, Error> {
     Ok(counts)
 }
 
-/// All instructions of a process that computes `fib(n)` once.
+/// Returns the number of instructions of a process that computes `fib(n)` once.
 fn total(runtime: Runtime, n: u64) -> Result<u64, Error> {
     let cell = Cell {
         problem: Problem::Fib,
@@ -75,7 +75,7 @@ fn total(runtime: Runtime, n: u64) -> Result<u64, Error> {
         })
 }
 
-/// The figure of callgrind's line `==123== Collected : 456`.
+/// Returns the number in callgrind's line `==123== Collected : 456`.
 fn collected(report: &[u8]) -> Option<u64> {
     String::from_utf8_lossy(report)
         .lines()

@@ -1,4 +1,5 @@
-//! Finespun beside other runtimes: problem x runtime, in time, memory and instructions.
+//! Compares Finespun with other runtimes: problem x runtime, in time, memory and
+//! instructions.
 //!
 //! `main` reads the command line and hands over to [`matrix`] (the driver), [`one`]
 //! (a single cell, in a child process), [`floors`] or [`instructions`]; [`report`]
@@ -60,11 +61,11 @@ struct Options {
     #[arg(long)]
     quick: bool,
 
-    /// Where the results go as JSON.
+    /// File for the results as JSON.
     #[arg(long, value_name = "FILE", default_value = "peers.json")]
     json: PathBuf,
 
-    /// Where the results go as a picture.
+    /// File for the results as a picture.
     #[arg(long, value_name = "FILE", default_value = "peers.svg")]
     svg: PathBuf,
 
@@ -91,7 +92,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The command line; what is wrong with it comes back as one line.
+/// Parses the command line; returns an error of it as one line.
 fn options() -> Result<Options, Error> {
     Options::try_parse().map_err(|error| {
         if !error.use_stderr() {
@@ -178,7 +179,7 @@ fn print_one(options: &Options, scale: Scale) -> Result<(), Error> {
     Ok(())
 }
 
-/// The columns to run, the plain recursion first.
+/// Returns the columns to run, the plain recursion first.
 fn runtimes(options: &Options) -> Result<Vec<Runtime>, Error> {
     for &runtime in &options.runtimes {
         if let Some(cure) = runtime.cure_if_absent() {

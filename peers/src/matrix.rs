@@ -1,8 +1,8 @@
 //! The driver: runs every cell of the matrix in rounds, each sample in a child process.
 //!
-//! A round visits all cells of one problem before the next round begins, so that a
-//! slow spell of the machine falls on all columns alike; ratios are taken within a
-//! round, against the plain recursion of that round.
+//! A round visits all cells of one problem before the next round begins, so that a slow
+//! spell of the machine affects all columns alike. Ratios are taken within a round,
+//! against the plain recursion of that round.
 
 use std::env;
 use std::num::NonZero;
@@ -27,9 +27,9 @@ pub struct Plan {
     pub runtimes: Vec<Runtime>,
     /// The worker counts; a plain recursion runs at 1 only.
     pub workers: Vec<NonZero<usize>>,
-    /// Samples of every cell.
+    /// Number of samples of every cell.
     pub rounds: usize,
-    /// A sample that takes longer is stopped, and its cell not run again.
+    /// A sample that takes longer is stopped, and its cell does not run again.
     pub limit: Duration,
     /// The sizes.
     pub scale: Scale,
@@ -40,17 +40,17 @@ pub struct Plan {
 pub struct Measured {
     /// The row.
     pub problem: Problem,
-    /// The row with its size, for people.
+    /// The row with its size, in readable form.
     pub instance: String,
     /// The column.
     pub runtime: Runtime,
-    /// How many workers.
+    /// Number of workers.
     pub workers: usize,
     /// One per round, in seconds.
     pub seconds: Vec<f64>,
     /// One per round: seconds over the plain recursion's of the same round.
     pub ratios: Vec<f64>,
-    /// Least of `seconds`.
+    /// Minimum of `seconds`.
     pub minimum: Option<f64>,
     /// Median of `seconds`.
     pub median: Option<f64>,
@@ -58,17 +58,18 @@ pub struct Measured {
     pub ratio: Option<f64>,
     /// Largest peak of resident memory of any sample, in KiB.
     pub peak_kib: u64,
-    /// What of it was there before the timed run: program, runtime, warm-up, input.
+    /// The part of the peak that was resident before the timed run: program, runtime,
+    /// warm-up, input.
     pub input_kib: u64,
     /// Processors that other work kept busy during the samples, on average.
     pub others_busy: f64,
-    /// Where a sample was stopped: the limit, in seconds.
+    /// The limit in seconds, if a sample was stopped.
     pub over_limit: Option<f64>,
     #[serde(skip)]
     cell: Cell,
 }
 
-/// Runs the plan; one line per round goes to standard error.
+/// Runs the plan; prints one line per round to standard error.
 pub fn run(plan: &Plan) -> Result<Vec<Measured>, Error> {
     let mut all = Vec::new();
     for &problem in &plan.problems {
@@ -108,7 +109,7 @@ pub fn run(plan: &Plan) -> Result<Vec<Measured>, Error> {
     Ok(all)
 }
 
-/// The cells of one row, empty.
+/// Returns the cells of one row, without samples.
 fn cells(plan: &Plan, problem: Problem) -> Vec<Measured> {
     let mut row = Vec::new();
     for &runtime in &plan.runtimes {
@@ -144,7 +145,7 @@ fn cells(plan: &Plan, problem: Problem) -> Vec<Measured> {
     row
 }
 
-/// The command that runs one cell in a process of its own.
+/// Completes the command that runs one cell in its own process.
 pub fn child(program: &mut Command, cell: Cell) -> &mut Command {
     program
         .arg("--one")
@@ -157,7 +158,7 @@ pub fn child(program: &mut Command, cell: Cell) -> &mut Command {
         .stderr(Stdio::piped())
 }
 
-/// One sample, or `None` where it was stopped at the limit.
+/// Runs one sample. Returns `None` if it was stopped at the limit.
 fn run_child(cell: Cell, plan: &Plan) -> Result<Option<Sample>, Error> {
     let mut command = Command::new(env::current_exe().map_err(Error::Child)?);
     child(&mut command, cell);
@@ -185,7 +186,7 @@ fn run_child(cell: Cell, plan: &Plan) -> Result<Option<Sample>, Error> {
     }
 }
 
-/// The last line of what a process wrote.
+/// Returns the last line of a process's output.
 pub fn last_line(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.lines().next_back().unwrap_or_default().to_owned()

@@ -1,21 +1,21 @@
-//! What other processes did meanwhile: figures from a busy machine are worth little,
-//! above all at as many workers as there are processors.
+//! Load by other processes during a measurement: figures from a busy machine are worth
+//! little, above all with as many workers as processors.
 
 use std::{fs, thread};
 
 /// Processor time so far, in ticks.
 #[derive(Clone, Copy)]
 pub struct Ticks {
-    /// Of every processor together, idle or not.
+    /// Of all processors together, idle or not.
     all: f64,
-    /// Spent by anybody, the hypervisor's other guests included.
+    /// Spent by all processes, and by the hypervisor's other guests.
     busy: f64,
     /// Spent by this process and its ended children.
     own: f64,
 }
 
 impl Ticks {
-    /// Now; `None` where `/proc` does not tell.
+    /// Returns the current times; `None` if `/proc` does not have them.
     pub fn now() -> Option<Self> {
         let machine = fs::read_to_string("/proc/stat").ok()?;
         let process = fs::read_to_string("/proc/self/stat").ok()?;
@@ -48,7 +48,8 @@ impl Ticks {
         })
     }
 
-    /// How many processors others kept busy on average since `self`.
+    /// Returns how many processors other processes have kept busy on average since
+    /// `self`.
     pub fn others_since(&self) -> Option<f64> {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         Some(self.others_until(&Self::now()?, processors))
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_are_what_is_left_over() {
+    fn others_used_the_rest_of_the_busy_time() {
         let process = |own: u32| format!("7 (a b) c) S 1 1 1 0 -1 0 0 0 0 0 {own} 0 0 0 20 0");
         let start = Ticks::parse("cpu 100 0 0 100 0 0 0 0 0 0\n", &process(50)).unwrap();
         let end = Ticks::parse("cpu 250 0 0 150 0 0 0 0 0 0\n", &process(150)).unwrap();

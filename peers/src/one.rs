@@ -1,7 +1,7 @@
-//! One cell of the matrix in this process: warm up, run once by the clock, check.
+//! One cell of the matrix in this process: warm up, time one run, check.
 //!
-//! The driver runs every sample in a process of its own, so that peak memory is the
-//! cell's and no other runtime's threads are about.
+//! The driver runs every sample in its own process, so that the peak memory belongs to
+//! the cell, and no threads of other runtimes exist.
 
 use std::hint::black_box;
 use std::num::NonZero;
@@ -16,7 +16,7 @@ use crate::kernel::{looped, matmul::Product, tree, uts};
 use crate::problem::{Instance, Problem, Scale};
 use crate::runtime::{Column, Runtime, STACK_BYTES};
 
-/// What a sample reports, as one line of JSON.
+/// The result of a sample, reported as one line of JSON.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Sample {
     /// The timed run, in seconds.
@@ -27,14 +27,14 @@ pub struct Sample {
     pub input_kib: u64,
 }
 
-/// Which cell.
+/// A cell of the matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
     /// The row.
     pub problem: Problem,
     /// The column.
     pub runtime: Runtime,
-    /// How many workers.
+    /// Number of workers.
     pub workers: NonZero<usize>,
 }
 
@@ -47,7 +47,7 @@ pub fn sample(cell: Cell, scale: Scale) -> Result<Sample, Error> {
     })
 }
 
-/// `fib(n)` once, without a warm-up: what the instruction counts are taken from.
+/// Computes `fib(n)` once, without a warm-up, for the instruction counts.
 pub fn fib_once(cell: Cell, n: u64) -> Result<Sample, Error> {
     on_a_big_stack(move || solve(cell, &*start(cell)?, Instance::Fib { n }))
 }
@@ -70,7 +70,7 @@ fn start(cell: Cell) -> Result<Box<dyn Column>, Error> {
     })
 }
 
-/// The data that a problem is computed on.
+/// The input of a problem.
 enum Input {
     Number(u64),
     Places(Vec<AtomicU64>),
@@ -134,10 +134,10 @@ fn solve(cell: Cell, column: &dyn Column, instance: Instance) -> Result<Sample, 
     })
 }
 
-/// The peak resident memory of this process so far.
+/// Returns the peak resident memory of this process so far.
 ///
-/// Read from `/proc`, whose figure starts afresh at `exec`; `getrusage` would also
-/// report what the parent had resident when it forked.
+/// Reads it from `/proc`, whose figure starts afresh at `exec`; `getrusage` would also
+/// report the memory that the parent had resident when it forked.
 fn peak_kib() -> Result<u64, Error> {
     let status = std::fs::read_to_string("/proc/self/status").map_err(Error::Memory)?;
     status

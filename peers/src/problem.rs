@@ -1,4 +1,4 @@
-//! The rows of the matrix: which problems, at which sizes, with which answers.
+//! The rows of the matrix: the problems, their sizes and their answers.
 
 use std::fmt;
 
@@ -29,14 +29,14 @@ pub enum Problem {
     UtsT3,
 }
 
-/// How much of a problem.
+/// The size class of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Just enough to start threads and fill caches.
     WarmUp,
     /// For a smoke test.
     Quick,
-    /// What is reported.
+    /// For the reported figures.
     Full,
 }
 
@@ -58,29 +58,29 @@ pub enum Instance {
         /// The argument.
         n: u64,
     },
-    /// That many leaves, a power of ten.
+    /// A tree with this number of leaves, a power of ten.
     Skynet {
         /// Leaves.
         leaves: u64,
     },
-    /// That many activities.
+    /// A loop of this number of activities.
     Loop {
         /// Activities.
         activities: u64,
     },
-    /// That many queens.
+    /// A board for this number of queens.
     Queens {
         /// Queens.
         n: u8,
-        /// How many placements there are (OEIS A000170).
+        /// The number of placements (OEIS A000170).
         answer: u64,
     },
-    /// Matrices of that side.
+    /// Matrices of this side.
     Matmul {
         /// Rows and columns.
         side: usize,
     },
-    /// A tree of that many levels.
+    /// A tree with this number of levels.
     Tree {
         /// Levels.
         levels: u32,
@@ -91,14 +91,14 @@ pub enum Instance {
         name: &'static str,
         /// Its parameters, in the option letters of the original benchmark.
         options: String,
-        /// How many nodes it has: published for the full size, else counted by an
-        /// independent program.
+        /// The number of its nodes: published for the full size, otherwise counted by
+        /// an independent program.
         nodes: u64,
     },
 }
 
 impl Problem {
-    /// The problem at that scale.
+    /// Returns the problem at this scale.
     pub fn at(self, scale: Scale) -> Instance {
         match self {
             Self::Fib => Instance::Fib {
@@ -141,7 +141,8 @@ impl Problem {
 }
 
 impl Instance {
-    /// What a correct run returns; `None` for a product, which is checked otherwise.
+    /// Returns the result of a correct run; `None` for a product, which is checked
+    /// differently.
     pub fn answer(&self) -> Option<u64> {
         match *self {
             Self::Fib { n } => Some(fib(n)),
@@ -155,12 +156,12 @@ impl Instance {
     }
 }
 
-/// The `n`-th Fibonacci number, by the loop.
+/// Returns the `n`-th Fibonacci number, computed by a loop.
 pub fn fib(n: u64) -> u64 {
     (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0
 }
 
-/// How often the naive recursion calls itself for `fib(n)`.
+/// Returns the number of calls that the naive recursion makes for `fib(n)`.
 pub fn fib_calls(n: u64) -> u64 {
     2 * fib(n + 1) - 1
 }

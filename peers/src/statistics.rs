@@ -1,11 +1,11 @@
-//! Minimum and median, the two figures that are reported of any samples.
+//! Minimum and median, the two figures reported for samples.
 
-/// The least sample.
+/// Returns the smallest sample.
 pub fn minimum(samples: &[f64]) -> Option<f64> {
     samples.iter().copied().min_by(f64::total_cmp)
 }
 
-/// The middle sample, or the mean of the two middle ones.
+/// Returns the middle sample, or the mean of the two middle ones.
 pub fn median(samples: &[f64]) -> Option<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_none_odd_and_even() {
+    fn median_and_minimum_of_none_odd_and_even() {
         assert_eq!(median(&[]), None);
         assert_eq!(minimum(&[3.0, 1.0, 2.0]), Some(1.0));
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));

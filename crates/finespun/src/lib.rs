@@ -248,7 +248,7 @@ pub mod __rt {
     };
     pub use crate::task::context::{Cx, cx};
     pub use crate::task::descriptor::{
-        Way, direct_or_pinned_task, pinned_task, pinned_task_here, stack_task, straight_task, straight_task_here,
+        CallForm, direct_or_pinned_task, pinned_task, pinned_task_here, stack_task, straight_task, straight_task_here,
     };
     pub use crate::task::drops::{
         Drops, IntoIterates, Iterates, Iterating, NoDrop, NoValue, OfArray, OfOption, OfResult, OfVec, Ordered,

@@ -1,4 +1,4 @@
-//! Deep recursion, panics, idling, threads.
+//! Deep recursion, panics, forks, deadlocks, idling, threads.
 
 mod common;
 
@@ -40,7 +40,7 @@ async fn length(list: &List) -> u64 {
 }
 
 #[test]
-fn recursion_deeper_than_the_stack_goes_on_in_the_heap() {
+fn recursion_deeper_than_the_stack_continues_in_the_heap() {
     let mut list = List { next: None };
     for _ in 1..1_000_000 {
         list = List { next: Some(Box::new(list)) };
@@ -52,7 +52,7 @@ fn recursion_deeper_than_the_stack_goes_on_in_the_heap() {
     }
 }
 
-/// A loop without tasks comes first: it looks at the guard for the call behind it.
+/// An empty loop comes first: it performs the guard check for the call after it.
 #[task]
 async fn behind_an_empty_loop(depth: u64) -> u64 {
     let none: u64 = reduce((0..0).map(behind_an_empty_loop), 0, |a, b| a + b).await;
@@ -64,20 +64,20 @@ async fn behind_an_empty_loop(depth: u64) -> u64 {
 }
 
 #[test]
-fn a_loop_without_tasks_is_a_guard_check() {
+fn an_empty_loop_is_a_guard_check() {
     everywhere(|runtime| assert_eq!(runtime.run(behind_an_empty_loop(50)), 50));
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert_eq!(runtime.run(behind_an_empty_loop(1_000_000)), 1_000_000);
     assert!(runtime.stats().stack_limits > 0);
 }
 
-/// Panics in the branch numbered `at` of a tree, and counts what is alive.
+/// Panics in branch number `at` of a tree, and counts the live activations.
 #[task]
 async fn tree(alive: &AtomicUsize, depth: u32, at: u32) -> u32 {
     let _alive = Alive::new(alive);
     if depth == 0 {
         if at == 0 {
-            // Without the hook: a backtrace for each would take longer than the test.
+            // Bypasses the panic hook: a backtrace for each panic would take longer than the test.
             std::panic::resume_unwind(Box::new("branch reached"));
         }
         return 1;
@@ -127,10 +127,10 @@ fn run_on_a_worker_is_an_error() {
     assert!(runtime.run(nested_run(&runtime)));
 }
 
-/// A fork has no workers: there a runtime says so, and is dropped without a wait.
+/// A forked child has no workers: there a runtime returns an error, and is dropped without a wait.
 #[cfg(all(unix, not(sanitized)))]
 #[test]
-fn a_fork_has_no_runtime() {
+fn a_runtime_in_a_forked_child_is_an_error() {
     unsafe extern "C" {
         fn fork() -> i32;
         fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
@@ -143,7 +143,7 @@ fn a_fork_has_no_runtime() {
         assert_eq!(runtime.run(blocked()), 5);
         let (hold, held) = std::sync::mpsc::channel::<()>();
         let under_way = runtime.spawn(holds(held));
-        // SAFETY: the child allocates little, takes no lock of another thread, and leaves by `_exit`.
+        // SAFETY: the child allocates little, takes no lock of another thread, and ends by `_exit`.
         let child = unsafe { fork() };
         if child == 0 {
             let told = matches!(runtime.try_run(fib(10)), Err(RunError::Forked));
@@ -154,13 +154,13 @@ fn a_fork_has_no_runtime() {
             drop(runtime);
             let own = Runtime::builder().workers(1).build().unwrap();
             let value = own.run(fib(10)) + own.run(blocked());
-            // What the parent has under way ends nothing here.
+            // The parent's pending blocking call does not prevent the child's deadlock report.
             let stuck = matches!(own.try_run(stuck()), Err(RunError::Deadlock(_)));
-            // SAFETY: ends the process.
+            // SAFETY: `_exit` only ends the process.
             unsafe { _exit(if told && value == 60 && stuck && !matches!(polled, Ok(true)) { 7 } else { 8 }) };
         }
         let mut status = 0;
-        // SAFETY: `status` is there to be written.
+        // SAFETY: `status` is valid for writes.
         assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
         assert_eq!(status >> 8, 7, "status {status:#x}");
         assert_eq!(runtime.run(fib(10)), 55);
@@ -169,7 +169,7 @@ fn a_fork_has_no_runtime() {
     });
 }
 
-/// Locks of the whole process are never found held by a thread that is not there.
+/// A forked child never finds a process-wide lock held by a thread that does not exist there.
 #[cfg(all(unix, not(sanitized)))]
 #[test]
 fn a_fork_waits_until_no_lock_of_the_process_is_held() {
@@ -193,16 +193,16 @@ fn a_fork_waits_until_no_lock_of_the_process_is_held() {
                 }
             });
             for round in 0..400 {
-                // SAFETY: the child allocates, for which the system's allocator is prepared, and leaves by `_exit`.
+                // SAFETY: the child allocates, which the system's allocator supports after a fork, and ends by `_exit`.
                 let child = unsafe { fork() };
                 if child == 0 {
                     let own = Runtime::builder().workers(1).build().unwrap();
                     let value = own.run(fib(10)) + own.run(blocked());
-                    // SAFETY: ends the process.
+                    // SAFETY: `_exit` only ends the process.
                     unsafe { _exit(if value == 60 { 7 } else { 8 }) };
                 }
                 let mut status = 0;
-                // SAFETY: `status` is there to be written.
+                // SAFETY: `status` is valid for writes.
                 assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
                 assert_eq!(status >> 8, 7, "round {round}, status {status:#x}");
             }
@@ -211,9 +211,9 @@ fn a_fork_waits_until_no_lock_of_the_process_is_held() {
     });
 }
 
-/// Two runtimes find out at the same time that they are stuck: neither report is lost.
+/// Two runtimes detect at the same time that they are stuck: neither report is lost.
 #[test]
-fn every_deadlock_is_reported_although_others_are_at_the_same_time() {
+fn simultaneous_deadlocks_are_all_reported() {
     within_a_minute(|| {
         std::thread::scope(|threads| {
             for workers in [1, 2] {
@@ -238,16 +238,16 @@ async fn holds(held: std::sync::mpsc::Receiver<()>) -> u64 {
     blocking(move || held.recv().is_err()).await.into()
 }
 
-/// Nobody ever adds a permit.
+/// Waits for a permit that is never added.
 #[task]
 async fn stuck() {
     let none = finespun::sync::Semaphore::new(0);
     let _permit = none.acquire().await;
 }
 
-/// A run that begins while another one of its runtime is found to be deadlocked is not.
+/// A run that begins while another run of its runtime is found to be deadlocked is not reported.
 #[test]
-fn a_deadlock_is_reported_to_its_own_run() {
+fn a_deadlock_is_reported_only_to_its_own_run() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         let ended = AtomicBool::new(false);
@@ -265,8 +265,7 @@ fn a_deadlock_is_reported_to_its_own_run() {
     });
 }
 
-/// Waits for what nobody has any more.
-/// Waits for whoever has the continuation, which is the task itself.
+/// Waits for a continuation that only the task itself holds.
 #[task]
 async fn kept() {
     let place = Arc::new(Mutex::new(None::<Continuation<()>>));
@@ -281,7 +280,7 @@ async fn forgotten() {
 }
 
 #[test]
-fn settings_out_of_range_are_errors_that_say_so() {
+fn settings_out_of_range_are_errors() {
     let error = Runtime::builder().workers(0).build().unwrap_err();
     assert!(matches!(error, Error::Workers(0)));
     assert!(error.to_string().contains("between 1 and 1024"), "{error}");
@@ -290,7 +289,7 @@ fn settings_out_of_range_are_errors_that_say_so() {
     assert_eq!(error.to_string(), "thread_name(\"a\\0b\"): the name of a thread has no NUL in it");
 }
 
-/// Threads of this process whose name begins with `name`.
+/// Returns the number of threads of this process whose name begins with `name`.
 fn threads(name: &str) -> usize {
     std::fs::read_dir("/proc/self/task")
         .unwrap()
@@ -306,7 +305,7 @@ fn a_dropped_runtime_leaves_no_thread() {
         runtime.run(fib(15));
         assert!(threads("leave-none") >= 1);
         drop(runtime);
-        // A joined thread may stand in the process's list for a moment longer.
+        // A joined thread may remain in the process's list for a moment.
         let gone = (0..100).any(|_| {
             threads("leave-none") == 0 || {
                 thread::sleep(Duration::from_millis(10));
@@ -317,7 +316,7 @@ fn a_dropped_runtime_leaves_no_thread() {
     }
 }
 
-/// Processor time of the threads whose name begins with `name`, in clock ticks.
+/// Returns the processor time of the threads whose name begins with `name`, in clock ticks.
 fn ticks(name: &str) -> u64 {
     let mut sum = 0;
     for task in std::fs::read_dir("/proc/self/task").unwrap() {
@@ -364,7 +363,7 @@ async fn spin_and_release(stop: &AtomicUsize) -> u32 {
 }
 
 #[test]
-fn a_task_that_spins_on_its_sibling_gives_way_after_its_quantum() {
+fn a_task_that_spins_on_its_sibling_is_preempted_after_its_quantum() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(1).quantum(Duration::from_millis(5)).build().unwrap();
         let start = Instant::now();
@@ -373,7 +372,7 @@ fn a_task_that_spins_on_its_sibling_gives_way_after_its_quantum() {
     });
 }
 
-/// Runs for `time`, checking the guard, and says when it began.
+/// Runs for `time`, checking the guard, and returns when it began.
 #[task]
 async fn busy(time: Duration) -> Instant {
     let begun = Instant::now();
@@ -383,7 +382,7 @@ async fn busy(time: Duration) -> Instant {
     begun
 }
 
-/// Alone for so long that everybody else has parked, then two branches.
+/// Runs alone until every other worker has parked, then has two branches.
 #[task]
 async fn late_branches() -> Duration {
     busy(Duration::from_millis(20)).await;
@@ -394,7 +393,7 @@ async fn late_branches() -> Duration {
 #[test]
 fn late_parallelism_is_picked_up_within_two_milliseconds() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
-    // The machine may have something else to do, other tests for instance: one of many tries must show it.
+    // The machine may be busy, for instance with other tests, so one of many tries must succeed.
     let start = Instant::now();
     while runtime.run(late_branches()) >= Duration::from_millis(2) {
         assert!(start.elapsed() < Duration::from_secs(60), "in a minute nothing was picked up within 2 ms");

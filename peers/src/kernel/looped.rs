@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Some 100 ns: a chain of multiplications that starts from the index.
+/// Takes some 100 ns: a chain of multiplications that starts from the index.
 #[inline]
 pub fn work(index: u64) -> u64 {
     let mut x = index | 1;
@@ -12,23 +12,23 @@ pub fn work(index: u64) -> u64 {
     x
 }
 
-/// The place of each activity's result, all zero.
+/// Returns the places of all activities' results, all zero.
 pub fn places(activities: u64) -> Vec<AtomicU64> {
     (0..activities).map(|_| AtomicU64::new(0)).collect()
 }
 
-/// The activity of that index.
+/// Runs the activity with this index.
 #[inline]
 pub fn activity(places: &[AtomicU64], index: usize) {
     places[index].store(work(index as u64), Relaxed);
 }
 
-/// What is in the places, added up modulo 2^64.
+/// Returns the sum of the places modulo 2^64.
 pub fn sum(places: &[AtomicU64]) -> u64 {
     places.iter().map(|place| place.load(Relaxed)).fold(0, u64::wrapping_add)
 }
 
-/// What should be.
+/// Returns the expected sum.
 pub fn answer(activities: u64) -> u64 {
     (0..activities).map(work).fold(0, u64::wrapping_add)
 }

@@ -1,19 +1,19 @@
 //! C += A B by quadrants, on matrices stored by quadrants.
 //!
-//! A matrix of side `n` is a slice of `n * n` numbers: its four quadrants one
-//! after the other (top left, top right, bottom left, bottom right), each stored
-//! likewise, down to tiles of [`SIDE`] x [`SIDE`] in row order. Splitting a matrix
-//! is therefore splitting a slice, in safe code and without strides.
+//! A matrix of side `n` is a slice of `n * n` numbers: its four quadrants one after the
+//! other (top left, top right, bottom left, bottom right), each stored in the same way,
+//! down to tiles of [`SIDE`] x [`SIDE`] in row order. So a matrix is split by splitting
+//! a slice, in safe code and without strides.
 
 use std::hint::black_box;
 
 /// The side of a tile.
 pub const SIDE: usize = 32;
 
-/// The numbers in a tile.
+/// The number of elements of a tile.
 pub const TILE: usize = SIDE * SIDE;
 
-/// The quadrants of a matrix.
+/// Returns the quadrants of a matrix.
 #[inline]
 pub fn quadrants(matrix: &[f64]) -> [&[f64]; 4] {
     let (top, bottom) = matrix.split_at(matrix.len() / 2);
@@ -22,7 +22,7 @@ pub fn quadrants(matrix: &[f64]) -> [&[f64]; 4] {
     [top_left, top_right, bottom_left, bottom_right]
 }
 
-/// The quadrants of a matrix, to write to.
+/// Returns the mutable quadrants of a matrix.
 #[inline]
 pub fn quadrants_mut(matrix: &mut [f64]) -> [&mut [f64]; 4] {
     let (top, bottom) = matrix.split_at_mut(matrix.len() / 2);
@@ -31,11 +31,11 @@ pub fn quadrants_mut(matrix: &mut [f64]) -> [&mut [f64]; 4] {
     [top_left, top_right, bottom_left, bottom_right]
 }
 
-/// C += A B for one tile each.
+/// Computes C += A B for one tile each.
 ///
 /// # Panics
 ///
-/// Where a slice is not one tile.
+/// Panics if a slice is not one tile.
 #[inline(never)]
 pub fn multiply_tile(c: &mut [f64], a: &[f64], b: &[f64]) {
     const ROWS: usize = 2;
@@ -77,7 +77,7 @@ pub struct Product {
 }
 
 impl Product {
-    /// Two factors of `side` x `side`; `side` is [`SIDE`] times a power of two.
+    /// Creates two factors of `side` x `side`; `side` is [`SIDE`] times a power of two.
     pub fn new(side: usize) -> Self {
         assert!(side.is_multiple_of(SIDE) && (side / SIDE).is_power_of_two());
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -91,12 +91,14 @@ impl Product {
             side,
             a: (0..side * side).map(|_| digit()).collect(),
             b: (0..side * side).map(|_| digit()).collect(),
-            // Written to: the system would make the pages of `vec![0.0; n]` by the clock.
+            // Writes the zeros: the system would create the pages of `vec![0.0; n]`
+            // during the timed run.
             c: (0..side * side).map(|_| black_box(0.0)).collect(),
         }
     }
 
-    /// Freivalds' check, C x = A (B x), exact since all numbers are whole and small.
+    /// Performs Freivalds' check, C x = A (B x), which is exact since all numbers are
+    /// whole and small.
     pub fn is_right(&self) -> bool {
         let x: Vec<f64> = (0..self.side).map(|i| (i * 7 % 11) as f64 - 5.0).collect();
         let bx = times_vector(&self.b, &x);
@@ -104,7 +106,7 @@ impl Product {
     }
 }
 
-/// The matrix times a vector.
+/// Returns the matrix times a vector.
 fn times_vector(matrix: &[f64], x: &[f64]) -> Vec<f64> {
     if matrix.len() == TILE {
         let row_times_x = |row: &[f64]| row.iter().zip(x).map(|(a, x)| a * x).sum();

@@ -1,9 +1,9 @@
-//! The leaf code that every column shares: what a task computes once it stops
-//! forking, and the data that it computes on.
+//! The leaf code that every column shares: the computation of a task that no longer
+//! forks, and its data.
 //!
-//! The Rust columns call it directly and the C++ columns through [`export`], so
-//! that a difference between two columns is a difference between two runtimes.
-//! Nothing here knows of any runtime.
+//! The Rust columns call it directly and the C++ columns through [`export`], so that a
+//! difference between two columns is a difference between two runtimes. No module here
+//! depends on a runtime.
 
 pub mod export;
 pub mod looped;

@@ -3,7 +3,8 @@
 /// The widest board that fits.
 pub const MAX: u8 = 16;
 
-/// One queen per filled row; a child's board is its parent's with one row more.
+/// A board with one queen per filled row; a child's board is its parent's with one row
+/// more.
 #[derive(Clone, Copy, Default)]
 pub struct Board {
     columns: [u8; MAX as usize],
@@ -11,12 +12,12 @@ pub struct Board {
 }
 
 impl Board {
-    /// How many rows are filled.
+    /// Returns the number of filled rows.
     pub fn rows(&self) -> u8 {
         self.rows
     }
 
-    /// Whether no queen attacks `column` of the next row.
+    /// Returns whether no queen attacks `column` of the next row.
     #[inline]
     pub fn is_safe(&self, column: u8) -> bool {
         let rows = self.rows;
@@ -29,7 +30,7 @@ impl Board {
             })
     }
 
-    /// The board with a queen on `column` of the next row.
+    /// Returns the board with a queen on `column` of the next row.
     #[inline]
     pub fn with(mut self, column: u8) -> Self {
         self.columns[usize::from(self.rows)] = column;

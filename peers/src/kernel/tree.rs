@@ -1,6 +1,6 @@
 //! A complete binary tree of boxed nodes, built before the clock starts.
 
-/// A node; `repr(C)`, since the C++ columns walk the same tree.
+/// A node; `repr(C)` because the C++ columns walk the same tree.
 #[repr(C)]
 pub struct Node {
     /// The left subtree.
@@ -12,13 +12,14 @@ pub struct Node {
 }
 
 impl Node {
-    /// A complete tree of `levels` levels, hence 2^levels - 1 nodes, each of value 1.
+    /// Builds a complete tree of `levels` levels: 2^levels - 1 nodes, each of value 1.
     ///
-    /// A node is allocated between its subtrees. Allocated after both, as `Box::new` of the
-    /// finished node would do it, they would lie in memory exactly in the reverse of the order
-    /// *node, right, left*: whoever happens to visit the right subtree first (chili's `join`
-    /// does, and g++ where it adds the two calls' results) would stream through memory, several
-    /// times as fast as who visits the left one first.
+    /// A node is allocated between its subtrees. If it were allocated after both, as
+    /// `Box::new` of the finished node would do, memory would hold the nodes exactly in
+    /// the reverse of the order *node, right, left*. A column that visits the right
+    /// subtree first (chili's `join` does, and g++ where it adds the two calls'
+    /// results) would then stream through memory, several times as fast as a column
+    /// that visits the left one first.
     pub fn complete(levels: u32) -> Option<Box<Self>> {
         let below = levels.checked_sub(1)?;
         let left = Self::complete(below);
@@ -27,7 +28,7 @@ impl Node {
         Some(node)
     }
 
-    /// Both subtrees, or `None` at a leaf, which no column forks for.
+    /// Returns both subtrees, or `None` at a leaf, for which no column forks.
     #[inline]
     pub fn children(&self) -> Option<(&Self, &Self)> {
         Some((self.left.as_deref()?, self.right.as_deref()?))

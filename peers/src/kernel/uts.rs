@@ -3,13 +3,13 @@
 
 pub use finespun_apps::uts::{Node, Tree};
 
-/// How many children `node` has.
+/// Returns the number of children of `node`.
 #[inline(never)]
 pub fn children(tree: &Tree, node: &Node) -> u32 {
     tree.children(*node)
 }
 
-/// The child of that number.
+/// Returns the child with this number.
 #[inline(never)]
 pub fn child(tree: &Tree, node: &Node, number: u32) -> Node {
     tree.child(*node, number)

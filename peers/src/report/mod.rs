@@ -1,4 +1,4 @@
-//! The results, for people (table, picture) and for programs (JSON).
+//! The results, for readers (table, picture) and for programs (JSON).
 
 pub mod svg;
 pub mod table;
@@ -10,37 +10,37 @@ use crate::instructions::Count;
 use crate::matrix::Measured;
 use crate::runtime::Runtime;
 
-/// Everything one invocation found out.
+/// All results of one invocation.
 #[derive(Serialize)]
 pub struct Report {
-    /// The processor and how many of it could be used.
+    /// The processor, and how many processors could be used.
     pub machine: String,
-    /// Whether the sizes are those of the smoke test.
+    /// Whether the sizes are for the smoke test.
     pub quick: bool,
     /// Samples per cell.
     pub rounds: usize,
-    /// Processors that other work kept busy meanwhile, on average.
+    /// Processors that other work kept busy during the samples, on average.
     pub others_busy: f64,
-    /// Columns that this build lacks, with the cure.
+    /// Columns that this build lacks, each with its cure.
     pub left_out: Vec<LeftOut>,
     /// The matrix.
     pub cells: Vec<Measured>,
     /// The floors, in nanoseconds.
     pub floors: Vec<Floor>,
-    /// Instructions per call of fib, where asked for.
+    /// Instructions per call of fib, if requested.
     pub instructions: Vec<Count>,
 }
 
 /// A column that this build lacks.
 #[derive(Serialize)]
 pub struct LeftOut {
-    /// Which.
+    /// The runtime.
     pub runtime: Runtime,
     /// How to get it.
     pub cure: &'static str,
 }
 
-/// The processor and how many of it can be used.
+/// Returns the processor's model, and how many processors can be used.
 pub fn machine() -> String {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -51,7 +51,7 @@ pub fn machine() -> String {
     format!("{model}, {processors} processors")
 }
 
-/// Seconds to three digits that matter.
+/// Formats seconds with three significant digits.
 fn seconds(seconds: f64) -> String {
     match seconds {
         s if s >= 100.0 => format!("{s:.0} s"),
@@ -63,7 +63,7 @@ fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A ratio to about three digits.
+/// Formats a ratio with about three digits.
 fn ratio(ratio: f64) -> String {
     match ratio {
         r if r >= 100.0 => format!("{r:.0}x"),
@@ -72,7 +72,7 @@ fn ratio(ratio: f64) -> String {
     }
 }
 
-/// Memory in MiB.
+/// Formats memory in MiB.
 fn mebibytes(kib: u64) -> String {
     format!("{:.1} MiB", kib as f64 / 1024.0)
 }

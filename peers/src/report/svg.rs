@@ -34,7 +34,7 @@ impl Axis {
         LABEL + (WIDTH - LABEL - FIGURES) * (ratio / self.least).ln() / span
     }
 
-    /// 1, 2, 5, 10, ... as far as they are on the axis.
+    /// Returns the marks 0.1, 0.2, 0.5, 1, ... that are on the axis.
     fn marks(&self) -> impl Iterator<Item = f64> {
         [
             0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0,
@@ -44,7 +44,7 @@ impl Axis {
     }
 }
 
-/// The picture.
+/// Returns the picture.
 pub fn picture(report: &Report) -> String {
     let axis = Axis::of(&report.cells);
     let mut body = String::new();
@@ -66,8 +66,8 @@ pub fn picture(report: &Report) -> String {
     )
 }
 
-/// Draws one problem and returns where the next one begins. Writing to a String
-/// cannot fail, hence the ignored results.
+/// Draws one problem and returns where the next one begins. Writing to a String cannot
+/// fail, so the results are ignored.
 fn draw_panel(body: &mut String, axis: &Axis, panel: &[Measured], top: f64) -> f64 {
     let first = top + HEAD;
     let bottom = first + LINE * panel.len() as f64;

@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use super::{Report, mebibytes, ratio, seconds};
 use crate::matrix::Measured;
 
-/// The whole report, ready to print.
+/// Returns the whole report, ready to print.
 pub fn text(report: &Report) -> String {
     let mut text = String::new();
     let sizes = if report.quick { ", QUICK SIZES" } else { "" };

@@ -12,7 +12,7 @@ use crate::kernel::queens::Board;
 use crate::kernel::skynet::FAN_OUT;
 use crate::kernel::{looped, tree, uts};
 
-/// A pool of its own; the calling thread is one of its workers.
+/// A thread pool; the calling thread is one of its workers.
 pub struct Chili {
     pool: ThreadPool,
 }
@@ -59,7 +59,7 @@ impl Column for Chili {
     }
 }
 
-/// The sum of `child` over `range`.
+/// Returns the sum of `child` over `range`.
 fn sum_of<F>(scope: &mut Scope<'_>, range: Range<u32>, child: &F) -> u64
 where
     F: Fn(&mut Scope<'_>, u32) -> u64 + Sync,

@@ -12,7 +12,7 @@ use crate::kernel::queens::Board;
 use crate::kernel::skynet::FAN_OUT;
 use crate::kernel::{looped, tree, uts};
 
-/// A runtime of its own.
+/// A Finespun runtime.
 pub struct Finespun {
     runtime: Runtime,
 }
@@ -108,7 +108,7 @@ async fn matmul(c: &mut [f64], a: &[f64], b: &[f64]) {
     add_products(c, a, b, Half::Second).await;
 }
 
-/// Which of the two products that make up each quadrant.
+/// One of the two products that make up each quadrant.
 #[derive(Clone, Copy)]
 enum Half {
     First,

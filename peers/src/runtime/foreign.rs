@@ -20,8 +20,8 @@ struct Table {
     uts: unsafe extern "C" fn(*mut c_void, *const uts::Tree, *const uts::Node) -> u64,
 }
 
-// SAFETY: the build script links a column's source where it sets the column's cfg,
-// and each source defines its table, never written to, in the layout above.
+// SAFETY: the build script links a column's source where it sets the column's cfg, and
+// each source defines its table, which is never written to, in the layout above.
 unsafe extern "C" {
     #[cfg(peers_plain_cpp)]
     safe static peers_plain_cpp: Table;
@@ -57,7 +57,7 @@ impl Foreign {
     }
 
     fn start(table: &'static Table, workers: NonZero<usize>) -> Self {
-        // SAFETY: `start` takes any number of workers.
+        // SAFETY: `start` accepts any number of workers.
         let pool = unsafe { (table.start)(workers.get()) };
         Self { table, pool }
     }
@@ -75,7 +75,8 @@ impl Column for Foreign {
     }
 
     fn each(&self, places: &[AtomicU64]) {
-        // SAFETY: `pool` is from this table's `start`; there are as many places, and each is written once, atomically.
+        // SAFETY: `pool` is from this table's `start`; `places` has the given length,
+        // and each place is written once, atomically.
         unsafe { (self.table.each)(self.pool, places.as_ptr(), places.len()) }
     }
 

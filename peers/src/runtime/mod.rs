@@ -1,8 +1,8 @@
 //! The columns: every problem written once per runtime, as that runtime's own
-//! documentation would write it, without cutoffs. Called by [`crate::one`] only.
+//! documentation would write it, without cutoffs. Only [`crate::one`] calls them.
 //!
-//! With two branches a column forks wherever the plain recursion calls itself, but
-//! for the leaves of the tree sum; how a loop is split is the runtime's own business.
+//! With two branches a column forks wherever the plain recursion calls itself, except
+//! at the leaves of the tree sum. Each runtime decides how to split a loop.
 
 mod chili;
 #[cfg(feature = "finespun")]
@@ -25,21 +25,21 @@ use crate::kernel::{tree, uts};
 /// worker that steals while it waits stacks one search on another.
 pub const STACK_BYTES: usize = 256 << 20;
 
-/// A runtime with its workers up, ready to be timed.
+/// A runtime with started workers, ready to be timed.
 pub trait Column {
-    /// The `n`-th Fibonacci number, by two calls.
+    /// Returns the `n`-th Fibonacci number, by two recursive calls.
     fn fib(&self, n: u64) -> u64;
-    /// The sum of the leaf numbers `0..leaves` of a tree of fan-out 10.
+    /// Returns the sum of the leaf numbers `0..leaves` of a tree of fan-out 10.
     fn skynet(&self, leaves: u64) -> u64;
-    /// Every activity of a loop, one for each place.
+    /// Runs every activity of a loop, one for each place.
     fn each(&self, places: &[AtomicU64]);
-    /// The number of ways to place `n` queens.
+    /// Returns the number of ways to place `n` queens.
     fn queens(&self, n: u8) -> u64;
-    /// C += A B, stored by quadrants.
+    /// Computes C += A B, stored by quadrants.
     fn matmul(&self, c: &mut [f64], a: &[f64], b: &[f64]);
-    /// The sum of all values.
+    /// Returns the sum of all values.
     fn tree_sum(&self, root: &tree::Node) -> u64;
-    /// The number of nodes.
+    /// Returns the number of nodes.
     fn uts(&self, tree: &uts::Tree) -> u64;
 }
 
@@ -47,7 +47,7 @@ pub trait Column {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Runtime {
-    /// The plain recursion in Rust: the floor, and what all ratios refer to.
+    /// The plain recursion in Rust: the floor, and the reference of all ratios.
     Plain,
     /// The plain recursion in C++: its compiler's share of the C++ columns.
     PlainCpp,
@@ -64,12 +64,12 @@ pub enum Runtime {
 }
 
 impl Runtime {
-    /// Whether it runs on one worker only.
+    /// Returns whether it runs on one worker only.
     pub fn is_plain(self) -> bool {
         matches!(self, Self::Plain | Self::PlainCpp)
     }
 
-    /// What to do to have it in this build; `None` where it is.
+    /// Returns how to get it into this build; `None` if it is present.
     pub fn cure_if_absent(self) -> Option<&'static str> {
         let (present, cure) = match self {
             Self::Plain | Self::Rayon | Self::Chili => (true, ""),
@@ -84,7 +84,7 @@ impl Runtime {
         (!present).then_some(cure)
     }
 
-    /// Starts the runtime; `None` where this build lacks it.
+    /// Starts the runtime. Returns `None` if this build lacks it.
     pub fn start(self, workers: NonZero<usize>) -> Option<Box<dyn Column>> {
         Some(match self {
             Self::Plain => Box::new(plain::Plain),

@@ -12,7 +12,7 @@ use crate::kernel::queens::Board;
 use crate::kernel::skynet::FAN_OUT;
 use crate::kernel::{looped, tree, uts};
 
-/// A pool of its own, entered by `install`.
+/// A thread pool, entered by `install`.
 pub struct Rayon {
     pool: ThreadPool,
 }

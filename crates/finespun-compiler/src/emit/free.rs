@@ -131,10 +131,10 @@ pub(super) fn free(function: &Function, parts: &Parts, options: &Options) -> syn
                     ::finespun::__rt::direct_or_pinned_task::<__Task, _, _, _>(move |__direct_way| match __direct_way {
                         ::core::option::Option::Some(__cx) => {
                             let __o = __direct(__cx, #(#shown),*);
-                            ::finespun::__rt::Way::Direct(::finespun::__rt::Outcome::with_schema(__o))
+                            ::finespun::__rt::CallForm::Direct(::finespun::__rt::Outcome::with_schema(__o))
                         }
                         ::core::option::Option::None => {
-                            ::finespun::__rt::Way::Pinned(::core::mem::ManuallyDrop::new(__body(#(#shown),*)))
+                            ::finespun::__rt::CallForm::Pinned(::core::mem::ManuallyDrop::new(__body(#(#shown),*)))
                         }
                     })
                 }

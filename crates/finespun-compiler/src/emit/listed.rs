@@ -26,7 +26,7 @@ pub(super) fn list(callees: usize) -> TokenStream {
     );
     quote_spanned! {site=>
         #[allow(unused_imports)]
-        use ::finespun::__rt::{Says as _, SaysNot as _};
+        use ::finespun::__rt::{HasSchema as _, NoSchema as _};
         #(let #each = ::finespun::__rt::Callee::new();)*
         if false {
             return unsafe { ::finespun::__rt::Callee::outcome(#list) };
@@ -37,7 +37,7 @@ pub(super) fn list(callees: usize) -> TokenStream {
 /// Enters `task`, a local that is about to be called, as the `index`-th callee.
 pub(super) fn entry(index: usize, task: &Ident) -> TokenStream {
     let callee = callee(index);
-    quote_spanned!(task.span()=> #callee.is((&::finespun::__rt::Asked::new(&#task)).__finespun_schema());)
+    quote_spanned!(task.span()=> #callee.is((&::finespun::__rt::SchemaOf::new(&#task)).__finespun_schema());)
 }
 
 fn callee(index: usize) -> Ident {

@@ -24,7 +24,7 @@ fn sum(
         __a2: usize,
     ) -> ::finespun::__rt::Outcome<u64, impl ::finespun::__rt::Schema + use<>> {
         #[allow(unused_imports)]
-        use ::finespun::__rt::{Says as _, SaysNot as _};
+        use ::finespun::__rt::{HasSchema as _, NoSchema as _};
         let __callee0 = ::finespun::__rt::Callee::new();
         if false {
             return unsafe {
@@ -87,7 +87,7 @@ fn sum(
                     },
                 ),
             );
-            __callee0.is((&::finespun::__rt::Asked::new(&__t0)).__finespun_schema());
+            __callee0.is((&::finespun::__rt::SchemaOf::new(&__t0)).__finespun_schema());
             ::finespun::__rt::Note::end(__note);
             let __o = unsafe {
                 ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, __t0)

@@ -42,7 +42,7 @@ fn sum_of(
             const _: fn(()) -> ::core::option::Option<()> = Some;
         };
         #[allow(unused_imports)]
-        use ::finespun::__rt::{Says as _, SaysNot as _};
+        use ::finespun::__rt::{HasSchema as _, NoSchema as _};
         let __callee0 = ::finespun::__rt::Callee::new();
         if false {
             return unsafe {
@@ -66,7 +66,7 @@ fn sum_of(
                 Some(t_1) => {
                     let __t0 = ::finespun::__rt::send(sum(t_1));
                     __callee0
-                        .is((&::finespun::__rt::Asked::new(&__t0)).__finespun_schema());
+                        .is((&::finespun::__rt::SchemaOf::new(&__t0)).__finespun_schema());
                     ::finespun::__rt::Note::end(__note);
                     let __o = unsafe {
                         ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, __t0)

@@ -39,7 +39,7 @@ fn lends(
         __a0: u64,
     ) -> ::finespun::__rt::Outcome<u64, impl ::finespun::__rt::Schema + use<>> {
         #[allow(unused_imports)]
-        use ::finespun::__rt::{Says as _, SaysNot as _};
+        use ::finespun::__rt::{HasSchema as _, NoSchema as _};
         let __callee0 = ::finespun::__rt::Callee::new();
         if false {
             return unsafe {
@@ -55,7 +55,7 @@ fn lends(
             let a: u64 = (match f(&local) {
                 __t0 => {
                     __callee0
-                        .is((&::finespun::__rt::Asked::new(&__t0)).__finespun_schema());
+                        .is((&::finespun::__rt::SchemaOf::new(&__t0)).__finespun_schema());
                     unsafe { ::finespun::__rt::call_direct::<__Task, _>(__t0) }
                 }
             });
@@ -77,12 +77,12 @@ fn lends(
         >(move |__direct_way| match __direct_way {
             ::core::option::Option::Some(__cx) => {
                 let __o = __direct(__cx, n);
-                ::finespun::__rt::Way::Direct(
+                ::finespun::__rt::CallForm::Direct(
                     ::finespun::__rt::Outcome::with_schema(__o),
                 )
             }
             ::core::option::Option::None => {
-                ::finespun::__rt::Way::Pinned(::core::mem::ManuallyDrop::new(__body(n)))
+                ::finespun::__rt::CallForm::Pinned(::core::mem::ManuallyDrop::new(__body(n)))
             }
         })
     }

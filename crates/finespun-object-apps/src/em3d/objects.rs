@@ -252,7 +252,7 @@ mod tests {
             fallbacks: after.fallbacks - before.fallbacks,
             resumptions: after.resumptions - before.resumptions,
             messages: after.messages_own - before.messages_own,
-            handed_on: after.messages_handed_on - before.messages_handed_on,
+            handed_on: after.messages_forwarded - before.messages_forwarded,
         }
     }
 

@@ -92,7 +92,7 @@ pub(super) mod sealed {
     message = "this does not supply a `{T}`",
     note = "the elements of a `Vector` come from an iterator that knows its length, or are missing: `_[n]`"
 )]
-pub trait Supply<T: Hold>: Sized {
+pub trait Supply<T: HoldArgument>: Sized {
     /// The continuations of the holes; `()` without holes.
     type Gives;
 
@@ -118,15 +118,15 @@ pub trait Supply<T: Hold>: Sized {
 
 /// A part of a closure: a value in its place, or a vector in its tail.
 #[doc(hidden)]
-pub trait Hold {
+pub trait HoldArgument {
     type Length: Copy;
 }
 
-impl<T: Send + 'static> Hold for In<T> {
+impl<T: Send + 'static> HoldArgument for In<T> {
     type Length = ();
 }
 
-impl<T: Tail> Hold for T {
+impl<T: Tail> HoldArgument for T {
     type Length = <T as Tail>::Length;
 }
 

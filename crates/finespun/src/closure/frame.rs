@@ -62,7 +62,7 @@ impl<Th: Thread> Frame<Th> {
         name: || Th::NAME,
         home: None,
         leaf: None,
-        told: None,
+        on_child_complete: None,
         inner: false,
         thread: Some(&ThreadTable { run: Self::run, destroy: Self::destroy, argument: Self::argument }),
     };

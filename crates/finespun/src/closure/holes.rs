@@ -90,7 +90,7 @@ pub(super) unsafe fn post(closure: FrameRef) {
             add(unsafe { &*cx.context().threads.posted.get() }, 1, Ordering::Relaxed);
             cx.context().threads.push(closure);
             if cx.trips() {
-                attend(cx);
+                service_guard(cx);
             }
         }
         // SAFETY: the caller guarantees exclusive access to the closure.
@@ -100,8 +100,8 @@ pub(super) unsafe fn post(closure: FrameRef) {
 
 #[cold]
 #[inline(never)]
-fn attend(cx: Cx) {
-    cx.context().scheduler().attend();
+fn service_guard(cx: Cx) {
+    cx.context().scheduler().service_guard();
 }
 
 #[cold]

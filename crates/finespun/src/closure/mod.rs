@@ -48,7 +48,7 @@ pub use cont::{Cont, Conts, send_argument};
 pub use frame::Closure;
 pub use tail::{IntoIter, Vector};
 pub use thread::{Postable, Thread, post};
-pub use top::{Body, Top, top, top_of};
+pub use top::{FirstClosures, Top, top, top_of};
 
 /// Items that generated code calls.
 #[doc(hidden)]

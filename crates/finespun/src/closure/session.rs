@@ -71,9 +71,9 @@ fn table(closure: FrameRef) -> &'static ThreadTable {
 }
 
 /// Ends the process when it is dropped by unwinding: code that catches the panic would use a freed closure.
-struct Gone;
+struct AbortOnUnwind;
 
-impl Drop for Gone {
+impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         eprintln!("finespun: the library panicked while it ran a closure; please report this as a bug");
         std::process::abort();
@@ -82,7 +82,7 @@ impl Drop for Gone {
 
 /// Runs the thread of a closure, and of the closures that follow. Does not unwind.
 pub(super) unsafe fn run(first: FrameRef, cx: Cx, _: &mut bool) -> Poll<Status> {
-    let gone = Gone;
+    let gone = AbortOnUnwind;
     // SAFETY: the caller guarantees that the closure is ready, and that it alone runs it.
     let polled = unsafe { run_all(first, cx) };
     std::mem::forget(gone);
@@ -100,13 +100,13 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
     let mut session = Session::begin(cx, computation);
     let ended = catch_unwind(AssertUnwindSafe(|| {
         let mut next = Some(first);
-        let mut turns = cx.context().scheduler().turns();
+        let mut budget = cx.context().scheduler().frame_budget();
         while let Some(closure) = next {
             session.count();
             // SAFETY: the closure is full and in no queue any more, so this worker has exclusive access to it.
             unsafe { (table(closure).run)(closure) };
-            turns -= 1;
-            next = if turns == 0 { None } else { following(cx, group, computation) };
+            budget -= 1;
+            next = if budget == 0 { None } else { following(cx, group, computation) };
         }
     }));
     if let Err(payload) = ended {
@@ -121,7 +121,7 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
 fn following(cx: Cx, group: u32, computation: &Computation) -> Option<FrameRef> {
     let threads = &cx.context().threads;
     if cx.trips() {
-        cx.context().scheduler().attend();
+        cx.context().scheduler().service_guard();
         return None;
     }
     let next = match threads.pop() {

@@ -11,7 +11,7 @@ use std::task::{Context as StdContext, Poll, Waker};
 use crate::atomics::lock_std as lock;
 use crate::task::call::{CallFuture, Task, poll_in_place, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{BodyFrame, FrameRef, Place, VTable, cancel, quietly};
+use crate::task::frame::{BodyFrame, CallSite, FrameRef, VTable, cancel, quietly};
 use crate::task::origin::pack;
 use crate::task::outcome::Outcome;
 use crate::task::slot::Status;
@@ -91,7 +91,7 @@ pub fn top_of<T: Send + 'static, F: FnOnce(Conts<T>) + Send>(results: usize, bod
 pub struct Top<B> {
     body: B,
     shared: Option<Shared>,
-    place: Place,
+    place: CallSite,
 }
 
 impl<B> Top<B> {
@@ -119,7 +119,7 @@ impl<B> Top<B> {
 }
 
 /// The code that makes the first closures of a computation.
-pub trait Body {
+pub trait FirstClosures {
     /// The type of one result.
     #[doc(hidden)]
     type Result: Send + 'static;
@@ -138,7 +138,7 @@ pub trait Body {
 #[doc(hidden)]
 pub struct One<T, F>(F, PhantomData<fn() -> T>);
 
-impl<T: Send + 'static, F: FnOnce(Cont<T>) + Send> Body for One<T, F> {
+impl<T: Send + 'static, F: FnOnce(Cont<T>) + Send> FirstClosures for One<T, F> {
     type Result = T;
     type Output = T;
     fn results(&self) -> usize {
@@ -159,7 +159,7 @@ impl<T: Send + 'static, F: FnOnce(Cont<T>) + Send> Body for One<T, F> {
 #[doc(hidden)]
 pub struct Many<T, F>(usize, F, PhantomData<fn() -> T>);
 
-impl<T: Send + 'static, F: FnOnce(Conts<T>) + Send> Body for Many<T, F> {
+impl<T: Send + 'static, F: FnOnce(Conts<T>) + Send> FirstClosures for Many<T, F> {
     type Result = T;
     type Output = Vec<T>;
     fn results(&self) -> usize {
@@ -174,7 +174,7 @@ impl<T: Send + 'static, F: FnOnce(Conts<T>) + Send> Body for Many<T, F> {
 }
 
 /// The place where the top closure stores the results.
-type Landing<T> = Arc<Mutex<Option<Vec<T>>>>;
+type ResultCell<T> = Arc<Mutex<Option<Vec<T>>>>;
 
 /// The top closure's thread: stores the results where `top` finds them.
 struct Last<T>(PhantomData<fn() -> T>);
@@ -188,7 +188,7 @@ impl<T: Send + 'static> Thread for Last<T> {
     const MIGRATES: bool = false;
 
     fn enter((report,): (Report<T>,), results: Vector<T>) {
-        *lock(&report.landing) = Some(results.into_iter().collect());
+        *lock(&report.cell) = Some(results.into_iter().collect());
     }
 
     fn full(closure: Closure<Self>) -> Closure<Self> {
@@ -198,7 +198,7 @@ impl<T: Send + 'static> Thread for Last<T> {
 
 /// Reports on drop that the top closure has ended: after it has run, or when it is destroyed.
 struct Report<T> {
-    landing: Landing<T>,
+    cell: ResultCell<T>,
     computation: &'static Computation,
     number: u64,
 }
@@ -209,17 +209,17 @@ impl<T> Drop for Report<T> {
     }
 }
 
-impl<B: Body> sealed::Sealed for Top<B> {}
-impl<B: Body> Task for Top<B> {
+impl<B: FirstClosures> sealed::Sealed for Top<B> {}
+impl<B: FirstClosures> Task for Top<B> {
     type Output = B::Output;
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<B::Output> {
         let workers = cx.context().here.workers.get() as usize;
         let computation = Computation::begin(workers, self.shared);
-        let landing: Landing<B::Result> = Arc::default();
+        let cell: ResultCell<B::Result> = Arc::default();
         let mut session = Session::begin(cx, computation);
-        let report = Report { landing: Arc::clone(&landing), computation, number: computation.number() };
+        let report = Report { cell: Arc::clone(&cell), computation, number: computation.number() };
         let begun = catch_unwind(AssertUnwindSafe(|| {
             let made = frame::make::<Last<B::Result>, _, _>((Given(report),), Each(self.body.results()));
             let (_, results) = made.with_holes();
@@ -230,7 +230,7 @@ impl<B: Body> Task for Top<B> {
         }
         session.count();
         drop(session);
-        let body = TopBody::<B> { computation, landing, end: None, place: self.place, over: false };
+        let body = TopBody::<B> { computation, cell, end: None, place: self.place, over: false };
         poll_in_place(body, cx, TopBody::<B>::TABLE)
     }
 }
@@ -238,17 +238,17 @@ impl<B: Body> Task for Top<B> {
 type End = Suspend<(), Box<dyn FnOnce(Continuation<()>) + Send>>;
 
 /// A body that waits until the computation is over.
-struct TopBody<B: Body> {
+struct TopBody<B: FirstClosures> {
     computation: &'static Computation,
-    landing: Landing<B::Result>,
+    cell: ResultCell<B::Result>,
     end: Option<CallFuture<End>>,
-    place: Place,
+    place: CallSite,
     over: bool,
 }
 
-impl<B: Body> Unpin for TopBody<B> {}
+impl<B: FirstClosures> Unpin for TopBody<B> {}
 
-impl<B: Body> TopBody<B> {
+impl<B: FirstClosures> TopBody<B> {
     /// A cancelled computation still waits for its threads.
     const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
 
@@ -276,7 +276,7 @@ impl<B: Body> TopBody<B> {
     }
 }
 
-impl<B: Body> Future for TopBody<B> {
+impl<B: FirstClosures> Future for TopBody<B> {
     type Output = B::Output;
 
     fn poll(mut self: Pin<&mut Self>, std: &mut StdContext<'_>) -> Poll<B::Output> {
@@ -293,7 +293,7 @@ impl<B: Body> Future for TopBody<B> {
         if let Some(payload) = over.panic {
             payload.resume();
         }
-        match lock(&this.landing).take() {
+        match lock(&this.cell).take() {
             Some(results) => Poll::Ready(B::output(results)),
             None => match over.unsent {
                 Some(what) => panic!("a computation of closures has no result: {what} was dropped unsent"),

@@ -61,7 +61,7 @@ pub(crate) unsafe trait Fabric<M> {
 
 /// A value on cache lines of its own: two, since processors fetch lines in pairs.
 #[repr(align(128))]
-pub(crate) struct Line<T>(pub(crate) T);
+pub(crate) struct OwnCacheLine<T>(pub(crate) T);
 
 /// The tests that every transport must pass.
 #[cfg(all(test, not(loom)))]

@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
-use super::Line;
+use super::OwnCacheLine;
 use crate::atomics::{Arc, AtomicBool, AtomicPtr, Ordering, UnsafeCell};
 
 #[cfg(all(test, loom))]
@@ -57,8 +57,8 @@ struct Buffer<T> {
 }
 
 impl<T> Buffer<T> {
-    fn new(from: u32) -> Line<Buffer<T>> {
-        Line(Buffer {
+    fn new(from: u32) -> OwnCacheLine<Buffer<T>> {
+        OwnCacheLine(Buffer {
             next: AtomicPtr::new(ptr::null_mut()),
             free: AtomicBool::new(false),
             from,
@@ -68,18 +68,18 @@ impl<T> Buffer<T> {
 }
 
 /// One node's part of the net.
-struct Place<T> {
-    tail: Line<AtomicPtr<Buffer<T>>>,
-    stub: Line<Buffer<T>>,
-    buffers: Box<[Line<Buffer<T>>]>,
+struct NodePart<T> {
+    tail: OwnCacheLine<AtomicPtr<Buffer<T>>>,
+    stub: OwnCacheLine<Buffer<T>>,
+    buffers: Box<[OwnCacheLine<Buffer<T>>]>,
     /// The buffer that was read last, or the stub. On a cache line that only the receiver writes.
-    head: Line<AtomicPtr<Buffer<T>>>,
+    head: OwnCacheLine<AtomicPtr<Buffer<T>>>,
     /// Set while the head has a message that has not been read.
     unread: AtomicBool,
 }
 
 struct Net<T> {
-    places: Box<[Place<T>]>,
+    places: Box<[NodePart<T>]>,
 }
 
 // SAFETY: a message is written by its sender, and later read by its receiver, never at the same time.
@@ -107,11 +107,11 @@ pub struct Node<T> {
 /// If `nodes` or `quota` is 0.
 pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
     assert!(nodes > 0 && quota > 0, "a net has nodes, and room for messages");
-    let place = |node| Place {
-        tail: Line(AtomicPtr::new(ptr::null_mut())),
+    let place = |node| NodePart {
+        tail: OwnCacheLine(AtomicPtr::new(ptr::null_mut())),
         stub: Buffer::new(node),
         buffers: (0..quota).map(|_| Buffer::new(node)).collect(),
-        head: Line(AtomicPtr::new(ptr::null_mut())),
+        head: OwnCacheLine(AtomicPtr::new(ptr::null_mut())),
         unread: AtomicBool::new(false),
     };
     let net = Arc::new(Net { places: (0..nodes as u32).map(place).collect() });
@@ -131,7 +131,7 @@ pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
     (0..nodes).map(node).collect()
 }
 
-impl<T> Place<T> {
+impl<T> NodePart<T> {
     fn stub(&self) -> *mut Buffer<T> {
         ptr::from_ref(&self.stub.0).cast_mut()
     }
@@ -155,7 +155,7 @@ impl<T> Place<T> {
 }
 
 impl<T: Send> Node<T> {
-    fn place(&self) -> &Place<T> {
+    fn place(&self) -> &NodePart<T> {
         &self.net.places[self.index]
     }
 

@@ -20,7 +20,7 @@ use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use super::Line;
+use super::OwnCacheLine;
 use crate::atomics::{Arc, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
 /// A place for one message.
@@ -34,15 +34,15 @@ struct Slot<T> {
 
 /// Slots begin at cache lines: a small one shares its line with others, and none spans more lines than it must.
 const GROUP: usize = 4;
-type Group<T> = Line<[Slot<T>; GROUP]>;
+type Group<T> = OwnCacheLine<[Slot<T>; GROUP]>;
 
 /// The messages that senders write to one receiver.
 struct Ring<T> {
-    tail: Line<AtomicU64>,
+    tail: OwnCacheLine<AtomicU64>,
     /// The next ticket to read. On a cache line that only the receiver writes.
-    head: Line<AtomicU64>,
+    head: OwnCacheLine<AtomicU64>,
     /// By sender: credits returned and not yet taken.
-    returned: Box<[Line<AtomicU32>]>,
+    returned: Box<[OwnCacheLine<AtomicU32>]>,
     slots: Box<[Group<T>]>,
 }
 
@@ -55,10 +55,10 @@ impl<T> Ring<T> {
             value: UnsafeCell::new(MaybeUninit::uninit()),
         };
         Ring {
-            tail: Line(AtomicU64::new(0)),
-            head: Line(AtomicU64::new(0)),
-            returned: (0..senders).map(|_| Line(AtomicU32::new(0))).collect(),
-            slots: (0..capacity / GROUP).map(|_| Line(std::array::from_fn(slot))).collect(),
+            tail: OwnCacheLine(AtomicU64::new(0)),
+            head: OwnCacheLine(AtomicU64::new(0)),
+            returned: (0..senders).map(|_| OwnCacheLine(AtomicU32::new(0))).collect(),
+            slots: (0..capacity / GROUP).map(|_| OwnCacheLine(std::array::from_fn(slot))).collect(),
         }
     }
 

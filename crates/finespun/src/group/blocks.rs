@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 use super::Nothing;
 use super::activities::Activities;
 use super::construct::Construct;
-use super::ends::Asked;
+use super::ends::MayBreak;
 use crate::task::call::{Task, sealed};
 use crate::task::context::Cx;
 use crate::task::frame::FrameRef;
@@ -25,7 +25,7 @@ pub trait Tuple {
 
 /// Runs tasks as the activities of one group, and waits until all have ended. [`parblock!`](crate::parblock) makes
 /// this.
-pub fn parblock<T: Tuple>(tasks: T) -> Construct<T::Blocks, Nothing, Asked> {
+pub fn parblock<T: Tuple>(tasks: T) -> Construct<T::Blocks, Nothing, MayBreak> {
     Construct::new(tasks.blocks(), Nothing)
 }
 

@@ -143,12 +143,12 @@ where
     let descriptor = Descriptor::<A, H>::new(cx, activities, group, next - 1..count);
     let descriptor = NonNull::from(Box::leak(Box::new(descriptor)));
     // SAFETY: the descriptor was just made and is live.
-    unsafe { descriptor.as_ref() }.left(next - 1);
+    unsafe { descriptor.as_ref() }.count_ended(next - 1);
     // SAFETY: the body frees the descriptor after the part.
     let mut part = unsafe { Part::new(descriptor, next, count) };
     part.begun(next - 1, child);
-    let body = Body { part: Some(part), descriptor, sink: Some(sink) };
-    poll_in_place(body, cx, Body::<A, S, H>::TABLE)
+    let body = ConstructBody { part: Some(part), descriptor, sink: Some(sink) };
+    poll_in_place(body, cx, ConstructBody::<A, S, H>::TABLE)
 }
 
 /// Runs the construct in a frame from the start, by parts that acquire their activities from the descriptor.
@@ -173,12 +173,12 @@ where
     let descriptor = NonNull::from(Box::leak(Box::new(Descriptor::<A, H>::new(cx, activities, group, 0..count))));
     // SAFETY: the body frees the descriptor after the parts.
     let part = unsafe { Part::distributed(cx, descriptor, group, cx.context().here.policy.get()) };
-    let body = Body { part: Some(part), descriptor, sink: Some(sink) };
-    poll_in_place(body, cx, Body::<A, S, H>::TABLE)
+    let body = ConstructBody { part: Some(part), descriptor, sink: Some(sink) };
+    poll_in_place(body, cx, ConstructBody::<A, S, H>::TABLE)
 }
 
 /// The body of a construct that runs in a frame. The frame belongs to the group outside.
-struct Body<A: Activities, S, H: How<Delivers<A>>> {
+struct ConstructBody<A: Activities, S, H: How<Delivers<A>>> {
     /// `None` once all activities have ended.
     part: Option<Part<A, H>>,
     /// Owned by this body.
@@ -186,17 +186,20 @@ struct Body<A: Activities, S, H: How<Delivers<A>>> {
     sink: Option<S>,
 }
 
-impl<A: Activities, S, H: How<Delivers<A>>> Unpin for Body<A, S, H> {}
+impl<A: Activities, S, H: How<Delivers<A>>> Unpin for ConstructBody<A, S, H> {}
 
-impl<A, S, H> Body<A, S, H>
+impl<A, S, H> ConstructBody<A, S, H>
 where
     A: Activities,
     H: How<Delivers<A>>,
     S: Sink<H::Value>,
 {
     /// The table of the construct's frame. A cancelled construct still waits for its outstanding children.
-    const TABLE: &'static VTable =
-        &VTable { cancel: Self::cancel, told: Some(Self::told), ..*BodyFrame::<Self>::VTABLE };
+    const TABLE: &'static VTable = &VTable {
+        cancel: Self::cancel,
+        on_child_complete: Some(Self::on_child_complete),
+        ..*BodyFrame::<Self>::VTABLE
+    };
 
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
         // SAFETY: the worker loop runs a frame exclusively.
@@ -211,17 +214,17 @@ where
         unsafe { cancel(frame, cx) }
     }
 
-    unsafe fn told(frame: FrameRef, child: FrameRef) {
+    unsafe fn on_child_complete(frame: FrameRef, child: FrameRef) {
         // SAFETY: the frame waits, so no thread modifies its body.
         if let Some(part) = unsafe { &(*BodyFrame::<Self>::body(frame).as_ptr()).part } {
             // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is detached, and
             // that the frame does not run before this returns.
-            unsafe { part.told(child) };
+            unsafe { part.on_child_complete(child) };
         }
     }
 }
 
-impl<A, S, H> Future for Body<A, S, H>
+impl<A, S, H> Future for ConstructBody<A, S, H>
 where
     A: Activities,
     H: How<Delivers<A>>,
@@ -263,7 +266,7 @@ where
     }
 }
 
-impl<A: Activities, S, H: How<Delivers<A>>> Drop for Body<A, S, H> {
+impl<A: Activities, S, H: How<Delivers<A>>> Drop for ConstructBody<A, S, H> {
     fn drop(&mut self) {
         self.part = None;
         // SAFETY: this body owns the descriptor, and no part is left that refers to it.

@@ -116,14 +116,14 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
 
     /// Handles an activity that was destroyed: because its group or a group outside was terminated, or because it was
     /// the handle of a task that was cancelled.
-    pub(super) fn cut_short(&self) {
+    pub(super) fn activity_destroyed(&self) {
         if !self.has_ended() {
             self.end(End::Panic(Payload::new("an activity was cancelled")));
         }
     }
 
     /// Counts `activities` that have ended: the group's barrier counts them as arrived.
-    pub(super) fn left(&self, activities: u64) {
+    pub(super) fn count_ended(&self, activities: u64) {
         if activities > 0 {
             // SAFETY: the group has not ended, so its record is live.
             unsafe { self.record.as_ref() }.leave(activities);

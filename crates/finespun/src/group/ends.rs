@@ -160,9 +160,9 @@ pub trait How<O> {
 
 /// Interprets outputs by [`Ends`]: an output may end the group.
 #[derive(Debug)]
-pub struct Asked;
+pub struct MayBreak;
 
-impl<O: Ends> How<O> for Asked {
+impl<O: Ends> How<O> for MayBreak {
     type Value = O::Value;
     type Break = O::Break;
     type Whole<T> = O::Whole<T>;

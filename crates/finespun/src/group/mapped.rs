@@ -6,14 +6,14 @@ use std::panic::Location;
 use super::Nothing;
 use super::activities::{Activities, Integer, Span};
 use super::construct::Construct;
-use super::ends::Asked;
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
+use super::ends::MayBreak;
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
 use crate::object::Portable;
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home};
 use crate::task::call::{Task, sealed};
 use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
@@ -45,7 +45,7 @@ use crate::task::outcome::Outcome;
 ///
 /// *Cost*: a message for each node but the caller's. *Source*: maxi-parc-runtime, sections 2.3 and 4.2.
 #[track_caller]
-pub fn mapped<I, F, A>(span: Range<I>, body: F, argument: A) -> Construct<Mapped<I, F, A>, Nothing, Asked>
+pub fn mapped<I, F, A>(span: Range<I>, body: F, argument: A) -> Construct<Mapped<I, F, A>, Nothing, MayBreak>
 where
     I: Integer + Portable + Sync,
     F: Fn(I, &A) + Copy + Send + Sync + 'static,
@@ -64,7 +64,7 @@ pub struct Mapped<I, F, A> {
     argument: A,
     /// The caller's node. Its chunk comes last, after the others have been sent.
     own: u64,
-    place: Place,
+    place: CallSite,
 }
 
 impl<I, F, A> sealed::Sealed for Mapped<I, F, A> {}
@@ -104,7 +104,7 @@ pub struct MappedChunk<I, F, A> {
     range: Range<u64>,
     body: F,
     argument: A,
-    place: Place,
+    place: CallSite,
 }
 
 impl<I, F, A> sealed::Sealed for MappedChunk<I, F, A> {}
@@ -142,7 +142,7 @@ where
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         let (node, start, range, argument) = from.value()?;
         // SAFETY: the sender made this message with an `F`, so a value of `F` has existed.
-        let body = unsafe { again() };
+        let body = unsafe { recreate() };
         Ok(MappedChunk { node, start, range, body, argument, place: Location::caller() })
     }
 }

@@ -25,7 +25,7 @@ pub use activities::{Activities, Indexed, Integer, Span};
 pub use blocks::{Blocks, Tuple, parblock};
 pub use chunks::{Chunk, Chunked, Chunks, lparfor};
 pub use construct::Construct;
-pub use ends::{Asked, Ends, How, Values};
+pub use ends::{Ends, How, MayBreak, Values};
 pub use level::{Exit, Level, Leveled, Only, Preturn, exit, level, preturn};
 pub use mapped::{Mapped, MappedChunk, mapped};
 pub use sync::{Syncing, sync};
@@ -50,7 +50,7 @@ impl Sink<()> for Nothing {
 }
 
 /// The task that [`parfor`] makes.
-pub type Parfor<S, F> = Construct<Indexed<S, F>, Nothing, Asked>;
+pub type Parfor<S, F> = Construct<Indexed<S, F>, Nothing, MayBreak>;
 
 /// Runs an activity for each integer of a range, and waits until all have ended: ParC's `parfor`.
 ///
@@ -93,7 +93,7 @@ where
     Construct::new(Indexed { span, body }, Nothing)
 }
 
-impl<A: Activities> Construct<A, Nothing, Asked> {
+impl<A: Activities> Construct<A, Nothing, MayBreak> {
     /// Delivers the values of all activities, in their order. The values may be of any type, and none of them ends the
     /// group.
     ///
@@ -117,7 +117,7 @@ impl<A: Activities> Construct<A, Nothing, Asked> {
 
     /// Like `collect`, for activities that deliver a `ControlFlow`, a `Result` or an `Option`: the first to break ends
     /// the group.
-    pub fn try_collect(self) -> Construct<A, Vec<<<A::Task as Task>::Output as Ends>::Value>, Asked>
+    pub fn try_collect(self) -> Construct<A, Vec<<<A::Task as Task>::Output as Ends>::Value>, MayBreak>
     where
         <A::Task as Task>::Output: Ends,
     {
@@ -138,7 +138,7 @@ impl<A: Activities> Construct<A, Nothing, Asked> {
 
     /// Like `reduce`, for activities that deliver a `ControlFlow`, a `Result` or an `Option`: the first to break ends
     /// the group.
-    pub fn try_reduce<R, Op>(self, identity: R, op: Op) -> Construct<A, Fold<R, Op>, Asked>
+    pub fn try_reduce<R, Op>(self, identity: R, op: Op) -> Construct<A, Fold<R, Op>, MayBreak>
     where
         R: Send,
         <A::Task as Task>::Output: Ends,

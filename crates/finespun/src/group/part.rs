@@ -6,7 +6,7 @@
 //! work, at the cost of one frame per split.
 //!
 //! A part waits for all its children together, but one activity may end the group early. So each activity that ends
-//! while the part waits is reported through the `told` callback, which takes breaks and panics only. The part stores
+//! while the part waits is reported through the callback `on_child_complete`, which takes breaks and panics only. The part stores
 //! the values when all children have ended.
 
 use std::future::{Future, Ready, ready};
@@ -121,9 +121,9 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         })
     }
 
-    /// Collects the children that have ended. The flag says that the `told` callback has been called for them, so the
+    /// Collects the children that have ended. The flag says that the callback `on_child_complete` has been called for them, so the
     /// barrier has counted them.
-    fn take_in(&mut self, told: bool) {
+    fn take_in(&mut self, counted: bool) {
         let descriptor = self.descriptor();
         let mut left = 0;
         for out in self.ended() {
@@ -134,7 +134,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                         Delivered::Value(()) => {}
                         // A part's value is `()`: its activities have stored theirs.
                         Delivered::Panic(payload) => descriptor.end(End::Panic(payload)),
-                        Delivered::Cancelled => descriptor.cut_short(),
+                        Delivered::Cancelled => descriptor.activity_destroyed(),
                     }
                     continue;
                 }
@@ -149,11 +149,11 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                     ControlFlow::Break(end) => descriptor.end(End::Break(end)),
                 },
                 Delivered::Panic(payload) => descriptor.end(End::Panic(payload)),
-                Delivered::Cancelled => descriptor.cut_short(),
+                Delivered::Cancelled => descriptor.activity_destroyed(),
             }
         }
-        if !told {
-            descriptor.left(left);
+        if !counted {
+            descriptor.count_ended(left);
         }
     }
 
@@ -187,17 +187,17 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         match suspended {
             Ok(Ok(())) => {}
             Ok(Err((k, child))) => {
-                cx.send_withheld();
+                cx.send_pending_call();
                 self.out.push(Out::Activity(k, child));
             }
             Err(payload) => descriptor.end(End::Panic(pack(payload))),
         }
-        descriptor.left(left);
+        descriptor.count_ended(left);
     }
 
     /// Begins the remaining activities, and splits off half when the stack is unwound to frames.
     fn go_on(&mut self, cx: Cx) {
-        cx.send_withheld();
+        cx.send_pending_call();
         while !self.descriptor().has_ended() && (self.next < self.end || self.take(cx)) {
             if self.policy == Policy::Global {
                 return self.create(cx);
@@ -283,7 +283,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     pub(super) fn poll(&mut self, cx: Cx) -> Poll<()> {
         self.turn = None;
         if std::mem::take(&mut self.waited) {
-            // `told` has been called for every child that the part waited for.
+            // `on_child_complete` has been called for every child that the part waited for.
             self.take_in(true);
         }
         // The construct's own frame belongs to the group outside.
@@ -316,7 +316,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         self.wait(cx)
     }
 
-    /// Registers for all outstanding children. `told` is called at registration for a child that has ended by then.
+    /// Registers for all outstanding children. `on_child_complete` is called at registration for a child that has ended by then.
     fn wait(&mut self, cx: Cx) -> Poll<()> {
         self.waited = true;
         for out in &self.out {
@@ -333,7 +333,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     /// # Safety
     /// `child` is one of this part's. It has completed or is detached from the part, and the part does not run before
     /// this returns.
-    pub(super) unsafe fn told(&self, child: FrameRef) {
+    pub(super) unsafe fn on_child_complete(&self, child: FrameRef) {
         // SAFETY: the caller guarantees that `child` is live.
         let header = unsafe { child.as_ref() };
         if header.vtable.inner {
@@ -353,7 +353,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                     ControlFlow::Continue(_) => unreachable!("just looked"),
                 }
             }
-            Some(Status::Done) => return descriptor.left(1),
+            Some(Status::Done) => return descriptor.count_ended(1),
             // The child was destroyed or detached: its group has been terminated, or is when the part collects the
             // child.
             _ => return,
@@ -378,8 +378,12 @@ impl<A: Activities, H: How<Delivers<A>>> Future for PartBody<A, H> {
 }
 
 impl<A: Activities, H: How<Delivers<A>>> PartBody<A, H> {
-    const TABLE: &'static VTable =
-        &VTable { cancel: Self::cancel, told: Some(Self::told), inner: true, ..*BodyFrame::<Self>::VTABLE };
+    const TABLE: &'static VTable = &VTable {
+        cancel: Self::cancel,
+        on_child_complete: Some(Self::on_child_complete),
+        inner: true,
+        ..*BodyFrame::<Self>::VTABLE
+    };
 
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
         // SAFETY: the worker loop runs a frame exclusively.
@@ -392,12 +396,12 @@ impl<A: Activities, H: How<Delivers<A>>> PartBody<A, H> {
         unsafe { cancel(frame, cx) }
     }
 
-    unsafe fn told(frame: FrameRef, child: FrameRef) {
+    unsafe fn on_child_complete(frame: FrameRef, child: FrameRef) {
         // SAFETY: the part waits, so no thread modifies it.
         let part = unsafe { BodyFrame::<Self>::body(frame).as_ref() };
         // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is detached, and that
         // the part does not run before this returns.
-        unsafe { part.0.told(child) };
+        unsafe { part.0.on_child_complete(child) };
     }
 }
 

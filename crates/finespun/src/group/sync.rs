@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use crate::task::call::{Task, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::Place;
+use crate::task::frame::CallSite;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 use crate::task::teams::GROUP;
@@ -51,7 +51,7 @@ pub fn sync() -> Syncing {
 #[must_use = "nothing waits before this is awaited"]
 #[derive(Debug)]
 pub struct Syncing {
-    place: Place,
+    place: CallSite,
 }
 
 impl sealed::Sealed for Syncing {}

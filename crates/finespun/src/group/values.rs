@@ -27,23 +27,23 @@ pub(super) struct Values<V> {
 
 enum Node<V> {
     Inner(Box<[OnceLock<Node<V>>]>),
-    Leaf(Leaf<V>),
+    ValueLeaf(ValueLeaf<V>),
 }
 
-struct Leaf<V> {
+struct ValueLeaf<V> {
     places: Box<[UnsafeCell<MaybeUninit<V>>]>,
     /// Flags of the places that hold a value; empty if values need no drop.
     there: Box<[AtomicU8]>,
 }
 
 // SAFETY: each place is written by one activity, and read after all activities have ended.
-unsafe impl<V: Send> Sync for Leaf<V> {}
+unsafe impl<V: Send> Sync for ValueLeaf<V> {}
 
 impl<V> Node<V> {
     /// Makes a node of the given height for at most `count` activities.
     fn new(height: u32, count: u64) -> Node<V> {
         if height == 0 {
-            return Node::Leaf(Leaf::new(count.min(FAN) as usize));
+            return Node::ValueLeaf(ValueLeaf::new(count.min(FAN) as usize));
         }
         let children = count.div_ceil(1 << (BITS * height)).min(FAN);
         Node::Inner((0..children).map(|_| OnceLock::new()).collect())
@@ -64,12 +64,12 @@ impl<V> Values<V> {
 
     /// Returns the leaf that contains place `at`.
     #[inline]
-    fn leaf(&self, at: u64) -> &Leaf<V> {
+    fn leaf(&self, at: u64) -> &ValueLeaf<V> {
         let mut height = self.height;
         let mut node = self.root.get_or_init(|| Node::new(height, self.count));
         loop {
             match node {
-                Node::Leaf(leaf) => return leaf,
+                Node::ValueLeaf(leaf) => return leaf,
                 Node::Inner(children) => {
                     let child = at >> (BITS * height);
                     height -= 1;
@@ -113,13 +113,13 @@ impl<V> Values<V> {
     }
 }
 
-impl<V> Leaf<V> {
-    fn new(count: usize) -> Leaf<V> {
+impl<V> ValueLeaf<V> {
+    fn new(count: usize) -> ValueLeaf<V> {
         let places = Box::<[UnsafeCell<MaybeUninit<V>>]>::new_uninit_slice(count);
         // SAFETY: a `MaybeUninit` needs no initialisation.
         let places = unsafe { places.assume_init() };
         let drops = if needs_drop::<V>() { count } else { 0 };
-        Leaf { places, there: (0..drops).map(|_| AtomicU8::new(0)).collect() }
+        ValueLeaf { places, there: (0..drops).map(|_| AtomicU8::new(0)).collect() }
     }
 
     /// Stores a value at place `at`.
@@ -153,7 +153,7 @@ impl<V> Leaf<V> {
     }
 }
 
-impl<V> Drop for Leaf<V> {
+impl<V> Drop for ValueLeaf<V> {
     fn drop(&mut self) {
         for (there, place) in self.there.iter().zip(&mut self.places) {
             if there.load(Ordering::Relaxed) == 1 {

@@ -4,20 +4,20 @@ use std::any::type_name;
 use std::fmt;
 
 use super::IArray;
-use super::auto::{Part, Section};
+use super::auto::{RequestPart, Section};
 use super::directory::Directory;
-use super::lines::{Spot, Wanted};
 use super::messages::{Ask, Elements, Putting, Reading};
+use super::remote_reads::{Spot, Wanted};
 use super::store::Store;
 use super::writers::Writer;
 use crate::closure::{Cont, send_argument};
 use crate::object::Portable;
+use crate::object::array_table::ArrayEntry;
 use crate::object::host::Nodes;
 use crate::object::remote::{at_home, request};
-use crate::object::seats::Seat;
 use crate::task::call::{Task, call_after_trip, call_async, sealed};
 use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::spawn::spawn;
@@ -26,21 +26,21 @@ use crate::task::suspend::{Continuation, suspend_at};
 impl<T: Portable + Clone> IArray<T> {
     /// Returns the array's entry at the node that this code runs at.
     #[inline(always)]
-    pub(super) fn seat<'a>(self, cx: Cx) -> Option<&'a Seat> {
-        let lines = cx.context().here.arrays.get();
+    pub(super) fn entry<'a>(self, cx: Cx) -> Option<&'a ArrayEntry> {
+        let entries = cx.context().here.arrays.get();
         // SAFETY: the lower half of a handle's word is the byte offset of one of the entries, whose number is the same
         // on every node. The entries live as long as the node, whose worker runs this.
-        let seat = unsafe { &*lines.byte_add(self.word as u32 as usize).cast::<Seat>() };
-        (seat.word.get() == self.word).then_some(seat)
+        let entry = unsafe { &*entries.byte_add(self.word as u32 as usize).cast::<ArrayEntry>() };
+        (entry.word.get() == self.word).then_some(entry)
     }
 
     /// Returns the array's part on the entry's node.
     ///
     /// # Safety
-    /// `seat` is this array's entry, and the store is used before any code can free the array.
-    pub(super) unsafe fn store<'a>(seat: &Seat) -> &'a Store<T> {
+    /// `entry` is this array's entry, and the store is used before any code can free the array.
+    pub(super) unsafe fn store<'a>(entry: &ArrayEntry) -> &'a Store<T> {
         // SAFETY: a word belongs to one array, whose elements are `T`s: no handle of another type is made from it.
-        unsafe { &*seat.kept.get().cast::<Store<T>>() }
+        unsafe { &*entry.kept.get().cast::<Store<T>>() }
     }
 }
 
@@ -49,7 +49,7 @@ impl<T> IArray<T> {
     ///
     /// # Panics
     /// Always.
-    pub(super) fn gone(self, what: impl fmt::Display, place: impl fmt::Display) -> ! {
+    pub(super) fn stale_handle(self, what: impl fmt::Display, place: impl fmt::Display) -> ! {
         panic!(
             "{what} of an `IArray<{}>` that has been freed, or belongs to another runtime, at {place}",
             type_name::<T>()
@@ -62,12 +62,12 @@ impl<T> IArray<T> {
 pub struct Get<T> {
     array: IArray<T>,
     index: usize,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T> Get<T> {
     #[inline(always)]
-    pub(super) fn new(array: IArray<T>, index: usize, place: Place) -> Get<T> {
+    pub(super) fn new(array: IArray<T>, index: usize, place: CallSite) -> Get<T> {
         Get { array, index, place }
     }
 }
@@ -80,17 +80,17 @@ impl<T: Portable + Clone> Task for Get<T> {
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
         let Get { array, index, place } = self;
-        if let Some(seat) = array.seat(cx) {
-            if index >= seat.first.get() && index < seat.end.get() {
+        if let Some(entry) = array.entry(cx) {
+            if index >= entry.first.get() && index < entry.end.get() {
                 // SAFETY: the elements from `first` up to `end` have been written.
-                let value = unsafe { &*seat.elements.get().cast::<T>().wrapping_add(index) };
+                let value = unsafe { &*entry.elements.get().cast::<T>().wrapping_add(index) };
                 // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
                 return unsafe { Outcome::done(value.clone()) };
             }
             unlikely();
             // SAFETY: the store has set the directory, which is this array's at this node, and the base is used at
             // once.
-            let base = unsafe { Directory::base::<T>(seat.directory.get().cast(), index) };
+            let base = unsafe { Directory::base::<T>(entry.directory.get().cast(), index) };
             // A raw pointer, since a reference in an `Option` would be compared with null a second time.
             if !base.is_null() {
                 // SAFETY: a base that is not null belongs to elements in the cache, which include this one.
@@ -125,14 +125,14 @@ fn unlikely() {}
 /// Handles a get whose guard check has tripped.
 #[cold]
 #[inline(never)]
-fn get_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx) -> Outcome<T> {
+fn get_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, place: CallSite, cx: Cx) -> Outcome<T> {
     call_after_trip(cx, Get { array, index, place })
 }
 
 /// Returns a copy of an element, and counts the read, if the element is present at this node.
-fn known<T: Portable + Clone>(store: &Store<T>, seat: &Seat, (home, at): Spot) -> Option<T> {
+fn known<T: Portable + Clone>(store: &Store<T>, entry: &ArrayEntry, (home, at): Spot) -> Option<T> {
     let here = home == store.node;
-    let value = if here { store.get(seat, at).cloned() } else { store.cached((home, at)) }?;
+    let value = if here { store.get(entry, at).cloned() } else { store.cached((home, at)) }?;
     store.count(|counts| {
         counts.local += u64::from(here);
         counts.remote += u64::from(!here);
@@ -142,13 +142,13 @@ fn known<T: Portable + Clone>(store: &Store<T>, seat: &Seat, (home, at): Spot) -
 }
 
 /// Sends an element to a closure: at once if it is present at this node, else by a task that gets it.
-pub(super) fn send<T: Portable + Clone>(array: IArray<T>, index: usize, to: Cont<T>, place: Place) {
+pub(super) fn send<T: Portable + Clone>(array: IArray<T>, index: usize, to: Cont<T>, place: CallSite) {
     let Some(cx) = try_cx() else { panic!("`send` of an element was called outside a task, at {place}") };
-    if let Some(seat) = array.seat(cx) {
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let store = unsafe { IArray::<T>::store(seat) };
+    if let Some(entry) = array.entry(cx) {
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let store = unsafe { IArray::<T>::store(entry) };
         let spot = store.locate(index, place);
-        if let Some(value) = known(store, seat, spot).filter(|_| !cx.block_now()) {
+        if let Some(value) = known(store, entry, spot).filter(|_| !cx.block_now()) {
             return send_argument(value, to);
         }
     }
@@ -182,22 +182,22 @@ impl<T: Portable + Clone> Task for Sending<T> {
 /// Gets an element that the fast path does not find.
 #[cold]
 #[inline(never)]
-fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx) -> Outcome<T> {
-    let Some(seat) = array.seat(cx) else {
+fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: CallSite, cx: Cx) -> Outcome<T> {
+    let Some(entry) = array.entry(cx) else {
         let nodes = Nodes::of(cx);
         let node = nodes.here(cx);
         if node == cx.node() {
-            array.gone(format_args!("a get of element {index}"), place);
+            array.stale_handle(format_args!("a get of element {index}"), place);
         }
         // This worker has no node, so another worker's node reads the element.
         // SAFETY: the caller guarantees the call protocol.
         return unsafe { request(cx, Reading { node, array, index, reader: Writer::Here(place) }, place) };
     };
-    // SAFETY: `seat` is this array's entry, and nothing frees the array here: a wait only begins.
-    let store = unsafe { IArray::<T>::store(seat) };
+    // SAFETY: `entry` is this array's entry, and nothing frees the array here: a wait only begins.
+    let store = unsafe { IArray::<T>::store(entry) };
     let (home, at) = store.locate(index, place);
     let here = home == store.node;
-    if let Some(value) = known(store, seat, (home, at)) {
+    if let Some(value) = known(store, entry, (home, at)) {
         // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
         return unsafe { Outcome::done(value) };
     }
@@ -207,7 +207,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
     });
     let wait = suspend_at(place, |k: Continuation<T>| {
         if here {
-            store.defer(seat, at, k);
+            store.defer(entry, at, k);
             return;
         }
         let nodes = Nodes::of(cx);
@@ -225,7 +225,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
             }
         };
         let added = if store.measured { nodes.overhead_of_request() as f64 } else { 0.0 };
-        let displaced = store.lines.borrow_mut().wait(&store.shape, (home, at), k, added, ask);
+        let displaced = store.remote.borrow_mut().wait(&store.shape, (home, at), k, added, ask);
         drop(displaced);
         let asked = first.is_some() as u64 + more.len() as u64;
         store.count(|counts| {
@@ -238,7 +238,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: Place, cx: Cx
             nodes.send(cx, nodes.worker_of(wanted.home as u32), Ask { array, wanted, to: store.node as u32 });
         }
         if let Some((section, aside)) = measured.filter(|_| asked == 1) {
-            section.end(Part::Ask, elements, nodes.aside() - aside);
+            section.end(RequestPart::Ask, elements, nodes.aside() - aside);
         }
     });
     // SAFETY: the caller guarantees the call protocol.
@@ -251,12 +251,12 @@ pub struct Put<T> {
     array: IArray<T>,
     index: usize,
     value: T,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T> Put<T> {
     #[inline(always)]
-    pub(super) fn new(array: IArray<T>, index: usize, value: T, place: Place) -> Put<T> {
+    pub(super) fn new(array: IArray<T>, index: usize, value: T, place: CallSite) -> Put<T> {
         Put { array, index, value, place }
     }
 }
@@ -269,8 +269,8 @@ impl<T: Portable + Clone> Task for Put<T> {
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let Put { array, index, value, place } = self;
-        if let Some(seat) = array.seat(cx) {
-            match write_next(seat, index, value, place) {
+        if let Some(entry) = array.entry(cx) {
+            match write_next(entry, index, value, place) {
                 // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
                 Ok(()) => return unsafe { Outcome::done(()) },
                 Err(value) => return put(array, index, value, place, cx).opaque(),
@@ -297,12 +297,12 @@ impl<T: Portable + Clone> Task for Put<T> {
 /// Writes an element by the fast path: it is the next in order at this node, and no reader waits for it. Otherwise
 /// returns the value.
 #[inline(always)]
-pub(super) fn write_next<T>(seat: &Seat, index: usize, value: T, place: Place) -> Result<(), T> {
-    if std::ptr::eq(place, seat.writer.get()) && index == seat.end.get() && index < seat.limit.get() {
+pub(super) fn write_next<T>(entry: &ArrayEntry, index: usize, value: T, place: CallSite) -> Result<(), T> {
+    if std::ptr::eq(place, entry.writer.get()) && index == entry.end.get() && index < entry.limit.get() {
         // SAFETY: the element belongs to this node and to an array of `T`s. It has not been written, and no reader
         // waits for it.
-        unsafe { seat.elements.get().cast::<T>().wrapping_add(index).write(value) };
-        seat.end.set(index + 1);
+        unsafe { entry.elements.get().cast::<T>().wrapping_add(index).write(value) };
+        entry.end.set(index + 1);
         return Ok(());
     }
     Err(value)
@@ -311,31 +311,31 @@ pub(super) fn write_next<T>(seat: &Seat, index: usize, value: T, place: Place) -
 /// Handles a put whose guard check has tripped.
 #[cold]
 #[inline(never)]
-fn put_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Place, cx: Cx) -> Outcome<()> {
+fn put_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: CallSite, cx: Cx) -> Outcome<()> {
     call_after_trip(cx, Put { array, index, value, place })
 }
 
 /// Puts an element that the fast path does not write.
 #[cold]
 #[inline(never)]
-fn put<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Place, cx: Cx) -> Outcome<()> {
-    let Some(seat) = array.seat(cx) else {
+fn put<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: CallSite, cx: Cx) -> Outcome<()> {
+    let Some(entry) = array.entry(cx) else {
         let node = Nodes::of(cx).here(cx);
         if node == cx.node() {
-            array.gone(format_args!("a put of element {index}"), place);
+            array.stale_handle(format_args!("a put of element {index}"), place);
         }
         // SAFETY: the caller guarantees the call protocol.
         return unsafe { request(cx, Putting { node, array, index, value, writer: Writer::Here(place) }, place) };
     };
-    // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-    let store = unsafe { IArray::<T>::store(seat) };
+    // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+    let store = unsafe { IArray::<T>::store(entry) };
     let (home, at) = store.locate(index, place);
     if home != store.node {
         let work = Putting { node: home as u32, array, index, value, writer: Writer::Here(place) };
         // SAFETY: the caller guarantees the call protocol.
         return unsafe { at_home(cx, work, place) };
     }
-    put_here(array, seat, at, value, &Writer::Here(place), cx);
+    put_here(array, entry, at, value, &Writer::Here(place), cx);
     // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
     unsafe { Outcome::done(()) }
 }
@@ -343,17 +343,17 @@ fn put<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Pla
 /// Writes an element of this node, and sends it to the nodes that wait for it.
 pub(super) fn put_here<T: Portable + Clone>(
     array: IArray<T>,
-    seat: &Seat,
+    entry: &ArrayEntry,
     at: usize,
     value: T,
     writer: &Writer,
     cx: Cx,
 ) {
-    // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-    let store = unsafe { IArray::<T>::store(seat) };
-    for to in store.put(seat, at, value, writer) {
+    // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+    let store = unsafe { IArray::<T>::store(entry) };
+    for to in store.put(entry, at, value, writer) {
         let wanted = Wanted { home: store.node, places: at..at + 1 };
         store.count(|counts| counts.forwards += 1);
-        Elements::read(array, seat, wanted, to).send(cx);
+        Elements::read(array, entry, wanted, to).send(cx);
     }
 }

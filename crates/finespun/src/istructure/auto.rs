@@ -98,7 +98,7 @@ static MEASURED: ProcessMutex<[Vec<f64>; 6]> = ProcessMutex::new([const { Vec::n
 
 /// A part of the work for a request.
 #[derive(Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum RequestPart {
     /// The reader's node makes and sends the request.
     Ask,
     /// The home answers the request.
@@ -125,7 +125,7 @@ impl Section {
     /// other work.
     ///
     /// Returns the elapsed nanoseconds.
-    pub(super) fn end(self, part: Part, elements: usize, other: u64) -> u64 {
+    pub(super) fn end(self, part: RequestPart, elements: usize, other: u64) -> u64 {
         if self.0.is_none() {
             return 0;
         }
@@ -216,7 +216,7 @@ pub(super) enum Choice {
     /// Request the element alone.
     Element,
     /// Request the lines of this range that are not present.
-    Lines { first: usize, width: usize },
+    RemoteReads { first: usize, width: usize },
 }
 
 impl Auto {
@@ -266,7 +266,7 @@ impl Auto {
             // Requests of both kinds are measured. Relaxed: a counter that orders nothing.
             return match ASKED.fetch_add(1, Relaxed) % ROUND {
                 ..SINGLE => Choice::Element,
-                _ => Choice::Lines { first: line, width: 1 },
+                _ => Choice::RemoteReads { first: line, width: 1 },
             };
         };
         self.costs.set(Some(costs));
@@ -315,7 +315,7 @@ impl Auto {
         if self.probe.get().is_none() && self.requests > self.next_probe.get() {
             self.probe.set(Some(Probe { first, width, born: self.requests - 1, hits: 0, read: 0 }));
         }
-        Choice::Lines { first, width }
+        Choice::RemoteReads { first, width }
     }
 
     /// Records a hit in `line` that the directory did not answer.
@@ -497,7 +497,7 @@ mod tests {
     fn scan(auto: &mut Auto, lines: usize, added: f64) -> usize {
         let (mut line, mut requests) = (0, 0);
         while line < lines {
-            let Choice::Lines { first, width } = auto.miss(line, added, |near| near < line) else { break };
+            let Choice::RemoteReads { first, width } = auto.miss(line, added, |near| near < line) else { break };
             assert!(first <= line && line < first + width);
             for read in line..first + width {
                 (0..LINE).filter(|_| auto.counts(read)).for_each(|_| auto.hit(read));
@@ -527,7 +527,7 @@ mod tests {
         // From here on one line of each block is read repeatedly, and messages cost nothing.
         for at in 0..40_000 {
             let line = (1_000 + at) * 2 * WIDEST;
-            let Choice::Lines { .. } = auto.miss(line, 0.0, nothing_near) else { break };
+            let Choice::RemoteReads { .. } = auto.miss(line, 0.0, nothing_near) else { break };
             (0..30).filter(|_| auto.counts(line)).for_each(|_| auto.hit(line));
         }
         assert!(auto.is_on() && auto.width < WIDEST, "{} lines", auto.width);
@@ -536,7 +536,7 @@ mod tests {
     #[test]
     fn ended_returns_the_lines_of_a_finished_probe_once() {
         let mut auto = known();
-        assert_eq!(auto.miss(5, 0.0, nothing_near), Choice::Lines { first: 5, width: 1 });
+        assert_eq!(auto.miss(5, 0.0, nothing_near), Choice::RemoteReads { first: 5, width: 1 });
         assert!(auto.counts(5) && !auto.counts(6) && auto.ended().is_none());
         (0..ENOUGH).for_each(|_| auto.hit(5));
         assert!(auto.counts(5));

@@ -12,7 +12,7 @@ use crate::object::host::Nodes;
 use crate::object::remote::Work;
 use crate::task::call::{Task, call_async, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
@@ -65,11 +65,11 @@ impl AddAssign for Counts {
 #[must_use = "nothing is looked up until this is awaited"]
 pub struct Counting<T> {
     array: IArray<T>,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T> Counting<T> {
-    pub(super) fn new(array: IArray<T>, place: Place) -> Counting<T> {
+    pub(super) fn new(array: IArray<T>, place: CallSite) -> Counting<T> {
         Counting { array, place }
     }
 }
@@ -118,9 +118,9 @@ impl<T: Portable + Clone> Work for CountsAt<T> {
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<Counts> {
-        let seat = Nodes::of(cx).table(self.node).seats.find(self.array.word);
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let counts = seat.and_then(|seat| unsafe { IArray::<T>::store(seat) }.counts());
+        let entry = Nodes::of(cx).table(self.node).arrays.find(self.array.word);
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let counts = entry.and_then(|entry| unsafe { IArray::<T>::store(entry) }.counts());
         // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
         unsafe { Outcome::done(counts.unwrap_or_default()) }
     }

@@ -1,14 +1,14 @@
-//! Making an array on all nodes, and freeing it.
+//! CreateWork an array on all nodes, and freeing it.
 //!
 //! Node 0 does both: it assigns the numbers, sends messages to the other nodes, and counts their answers.
 //!
 //! ```text
 //!   node 0                                       every other node
-//!   number assigned, made here --- Make -------> made
-//!   all made: handle to the caller <---- Reached
+//!   number assigned, made here --- CreateMessage -------> made
+//!   all made: handle to the caller <---- Acknowledged
 //!
-//!   ended here, if present --- End ------------> ended: tasks that wait there panic
-//!   all ended: the number is free <----- Reached
+//!   ended here, if present --- FreeMessage ------------> ended: tasks that wait there panic
+//!   all ended: the number is free <----- Acknowledged
 //! ```
 //!
 //! So every node knows an array before a handle to it exists, and no message arrives at a node that does not know its
@@ -27,13 +27,13 @@ use super::shape::Shape;
 use super::{Cache, IArray};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
+use crate::object::array_table::{ArrayTable, MOST};
 use crate::object::error::{read_payload, write_payload};
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home};
-use crate::object::seats::{MOST, Seats};
 use crate::task::call::{Task, call_async, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, Payload, Place, quietly};
+use crate::task::frame::{CallSite, FrameRef, Payload, quietly};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
@@ -53,7 +53,7 @@ pub(crate) trait Kind: Creates {
     /// Makes the handle for an array's word.
     fn of(word: u64) -> Self::Handle;
     /// Adds the array to `node`.
-    fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload>;
+    fn add(word: u64, settings: Settings, node: u32, arrays: &ArrayTable) -> Result<(), Payload>;
 }
 
 /// The settings of an array, which every node receives.
@@ -73,12 +73,12 @@ pub struct Creating<A> {
     settings: Settings,
     /// Number of nodes that the layout names: the largest one plus 1.
     nodes: usize,
-    place: Place,
+    place: CallSite,
     of: PhantomData<fn() -> A>,
 }
 
 impl<A> Creating<A> {
-    pub(super) fn new(len: usize, layout: impl Fn(usize) -> usize, place: Place) -> Creating<A>
+    pub(super) fn new(len: usize, layout: impl Fn(usize) -> usize, place: CallSite) -> Creating<A>
     where
         A: Kind,
     {
@@ -162,7 +162,7 @@ impl<A: Kind> Task for Creating<A> {
             A::name(),
             nodes.saturating_sub(1)
         );
-        let making = Making::<A> { settings, of: PhantomData };
+        let making = CreateWork::<A> { settings, of: PhantomData };
         // SAFETY: awaited at once in a task's body, as `call_async` demands.
         let body = async move { A::of(unsafe { call_async(AtHome(making, place)) }.await) };
         located::poll_here(body, cx)
@@ -179,11 +179,11 @@ impl<A: Kind> Task for Creating<A> {
 pub struct Freeing<A> {
     array: A,
     word: u64,
-    place: Place,
+    place: CallSite,
 }
 
 impl<A> Freeing<A> {
-    pub(super) fn new(array: A, word: u64, place: Place) -> Freeing<A> {
+    pub(super) fn new(array: A, word: u64, place: CallSite) -> Freeing<A> {
         Freeing { array, word, place }
     }
 }
@@ -197,7 +197,7 @@ impl<A: fmt::Debug + Copy + Send + 'static> Task for Freeing<A> {
         let Freeing { array, word, place } = self;
         let body = async move {
             // SAFETY: awaited at once in a task's body, as `call_async` demands.
-            if !unsafe { call_async(AtHome(Ending(word), place)) }.await {
+            if !unsafe { call_async(AtHome(FreeWork(word), place)) }.await {
                 panic!("{array:?} has been freed, or belongs to another runtime: it is freed at {place}");
             }
         };
@@ -211,7 +211,7 @@ impl<A: fmt::Debug + Copy + Send + 'static> Task for Freeing<A> {
 }
 
 /// A task that does work at the work's node.
-struct AtHome<W>(W, Place);
+struct AtHome<W>(W, CallSite);
 
 impl<W> sealed::Sealed for AtHome<W> {}
 impl<W: Work> Task for AtHome<W> {
@@ -229,39 +229,39 @@ impl<W: Work> Task for AtHome<W> {
 }
 
 /// Work by which node 0 makes an array.
-struct Making<A> {
+struct CreateWork<A> {
     settings: Settings,
     of: PhantomData<fn() -> A>,
 }
 
-impl<A> Clone for Making<A> {
-    fn clone(&self) -> Making<A> {
-        Making { settings: self.settings.clone(), of: PhantomData }
+impl<A> Clone for CreateWork<A> {
+    fn clone(&self) -> CreateWork<A> {
+        CreateWork { settings: self.settings.clone(), of: PhantomData }
     }
 }
 
-impl<A: Kind> Making<A> {
+impl<A: Kind> CreateWork<A> {
     /// Adds the array to `node`.
     fn at(self, cx: Cx, word: u64, node: u32) -> Result<(), Payload> {
         let (nodes, len) = (Nodes::of(cx), self.settings.len);
-        A::add(word, self.settings, node, &nodes.table(node).seats)?;
+        A::add(word, self.settings, node, &nodes.table(node).arrays)?;
         super::remember::<A::Handle>(word, len);
         nodes.added(cx, node);
         Ok(())
     }
 }
 
-impl<A: Kind> Wire for Making<A> {
+impl<A: Kind> Wire for CreateWork<A> {
     fn write(self, to: &mut Writer) {
         to.value(&self.settings);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        Ok(Making { settings: from.value()?, of: PhantomData })
+        Ok(CreateWork { settings: from.value()?, of: PhantomData })
     }
 }
 
-impl<A: Kind> Work for Making<A> {
+impl<A: Kind> Work for CreateWork<A> {
     type Output = u64;
 
     fn node(&self) -> u32 {
@@ -270,10 +270,10 @@ impl<A: Kind> Work for Making<A> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<u64> {
         let nodes = Nodes::of(cx);
-        let seats = &nodes.table(0).seats;
-        let word = seats.give_number().unwrap_or_else(|| panic!("there are {MOST} arrays already: free one first"));
+        let arrays = &nodes.table(0).arrays;
+        let word = arrays.give_number().unwrap_or_else(|| panic!("there are {MOST} arrays already: free one first"));
         if let Err(payload) = self.clone().at(cx, word, 0) {
-            seats.take_number(word);
+            arrays.take_number(word);
             payload.resume();
         }
         let others = nodes.count() - 1;
@@ -295,9 +295,9 @@ impl<A: Kind> Work for Making<A> {
                     end(cx, word, || {});
                 }
             };
-            seats.await_others(word, others, Box::new(made));
+            arrays.await_others(word, others, Box::new(made));
             for node in 1..=others {
-                nodes.send(cx, nodes.worker_of(node), Make { making: self.clone(), word, node });
+                nodes.send(cx, nodes.worker_of(node), CreateMessage { making: self.clone(), word, node });
             }
         });
         // SAFETY: the caller guarantees the call protocol.
@@ -306,16 +306,16 @@ impl<A: Kind> Work for Making<A> {
 }
 
 /// The message by which another node makes an array.
-struct Make<A> {
-    making: Making<A>,
+struct CreateMessage<A> {
+    making: CreateWork<A>,
     word: u64,
     node: u32,
 }
 
-impl<A: Kind> Handler for Make<A> {
+impl<A: Kind> Handler for CreateMessage<A> {
     fn handle(self, cx: Cx) {
         let refused = self.making.at(cx, self.word, self.node).err();
-        Nodes::of(cx).send(cx, 0, Reached { word: self.word, refused });
+        Nodes::of(cx).send(cx, 0, Acknowledged { word: self.word, refused });
     }
 
     fn write(self, to: &mut Writer) -> bool {
@@ -325,28 +325,28 @@ impl<A: Kind> Handler for Make<A> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let making = Making::<A>::read(&mut from);
+        let making = CreateWork::<A>::read(&mut from);
         let (Ok(making), Ok((word, node))) = (making, from.value()) else { unreachable!("the library's own") };
         if let Some(cx) = cx {
-            Make { making, word, node }.handle(cx);
+            CreateMessage { making, word, node }.handle(cx);
         }
     }
 }
 
 /// Work by which node 0 frees an array. Returns false if it does not exist.
-struct Ending(u64);
+struct FreeWork(u64);
 
-impl Wire for Ending {
+impl Wire for FreeWork {
     fn write(self, to: &mut Writer) {
         to.value(&self.0);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
-        Ok(Ending(from.value()?))
+        Ok(FreeWork(from.value()?))
     }
 }
 
-impl Work for Ending {
+impl Work for FreeWork {
     type Output = bool;
 
     fn node(&self) -> u32 {
@@ -355,7 +355,7 @@ impl Work for Ending {
 
     unsafe fn run(self, cx: Cx) -> Outcome<bool> {
         let (nodes, word) = (Nodes::of(cx), self.0);
-        if nodes.table(0).seats.find(word).is_none() {
+        if nodes.table(0).arrays.find(word).is_none() {
             // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
             return unsafe { Outcome::done(false) };
         }
@@ -376,38 +376,38 @@ fn end(cx: Cx, word: u64, then: impl FnOnce() + 'static) {
     end_at(cx, word, 0);
     let others = nodes.count() - 1;
     if others == 0 {
-        nodes.table(0).seats.take_number(word);
+        nodes.table(0).arrays.take_number(word);
         return then();
     }
     let ended = move |cx: Cx, _: Option<Payload>| {
-        Nodes::of(cx).table(0).seats.take_number(word);
+        Nodes::of(cx).table(0).arrays.take_number(word);
         then();
     };
-    nodes.table(0).seats.await_others(word, others, Box::new(ended));
+    nodes.table(0).arrays.await_others(word, others, Box::new(ended));
     for node in 1..=others {
-        nodes.send(cx, nodes.worker_of(node), End { word, node });
+        nodes.send(cx, nodes.worker_of(node), FreeMessage { word, node });
     }
 }
 
 /// Removes an array from a node, if the node knows it.
 fn end_at(cx: Cx, word: u64, node: u32) {
-    if let Some(kept) = Nodes::of(cx).table(node).seats.remove(word) {
+    if let Some(kept) = Nodes::of(cx).table(node).arrays.remove(word) {
         kept.choice().into_iter().for_each(|choice| Nodes::of(cx).choices().add(choice));
-        kept.freed();
+        kept.on_free();
     }
 }
 
 /// The message by which another node ends an array.
-struct End {
+struct FreeMessage {
     word: u64,
     node: u32,
 }
 
-impl Handler for End {
+impl Handler for FreeMessage {
     fn handle(self, cx: Cx) {
         let _left = cx.leave_tasks();
         end_at(cx, self.word, self.node);
-        Nodes::of(cx).send(cx, 0, Reached { word: self.word, refused: None });
+        Nodes::of(cx).send(cx, 0, Acknowledged { word: self.word, refused: None });
     }
 
     fn write(self, to: &mut Writer) -> bool {
@@ -418,20 +418,20 @@ impl Handler for End {
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
         let Ok((word, node)) = from.value() else { unreachable!("the library's own") };
         if let Some(cx) = cx {
-            End { word, node }.handle(cx);
+            FreeMessage { word, node }.handle(cx);
         }
     }
 }
 
 /// The answer of a node to node 0: it has made or ended an array, or cannot make it.
-struct Reached {
+struct Acknowledged {
     word: u64,
     refused: Option<Payload>,
 }
 
-impl Handler for Reached {
+impl Handler for Acknowledged {
     fn handle(self, cx: Cx) {
-        if let Some((then, refused)) = Nodes::of(cx).table(0).seats.reached(self.word, self.refused) {
+        if let Some((then, refused)) = Nodes::of(cx).table(0).arrays.reached(self.word, self.refused) {
             then(cx, refused);
         }
     }
@@ -448,7 +448,7 @@ impl Handler for Reached {
         let Ok((word, refused)) = from.value() else { unreachable!("the library's own") };
         let refused = if refused { Some(read_payload(&mut from)) } else { None };
         if let Some(cx) = cx {
-            Reached { word, refused }.handle(cx);
+            Acknowledged { word, refused }.handle(cx);
         }
     }
 }

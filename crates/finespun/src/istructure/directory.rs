@@ -19,12 +19,12 @@ pub(super) struct Directory {
 pub(super) const GRANULE: usize = 8;
 
 /// The directory of nodes without a cache.
-struct Nothing([*const (); 1]);
+struct EmptyDirectory([*const (); 1]);
 
 // SAFETY: its only pointer is null, so shared access reaches no data.
-unsafe impl Sync for Nothing {}
+unsafe impl Sync for EmptyDirectory {}
 
-static NOTHING: Nothing = Nothing([ptr::null()]);
+static NOTHING: EmptyDirectory = EmptyDirectory([ptr::null()]);
 
 /// Returns the words of a directory without indices.
 pub(super) fn nothing() -> *const *const () {
@@ -64,7 +64,7 @@ impl Directory {
     /// not cached.
     ///
     /// # Safety
-    /// `words` comes from [`Lines::directory`](super::lines::Lines::directory) at the node that this code runs at, for
+    /// `words` comes from [`RemoteReads::directory`](super::remote_reads::RemoteReads::directory) at the node that this code runs at, for
     /// an array of `T`s that has not been freed. The result is used before any other operation on the array.
     #[inline(always)]
     pub(super) unsafe fn base<T>(words: *const *const (), index: usize) -> *const T {

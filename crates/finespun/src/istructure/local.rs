@@ -10,12 +10,12 @@ use super::shape::Shape;
 use super::store::Store;
 use super::writers::Writer;
 use crate::object::Portable;
+use crate::object::array_table::StoredArray;
 use crate::object::host::Nodes;
 use crate::object::remote::request;
-use crate::object::seats::Kept;
 use crate::task::call::{Task, call_async, sealed};
 use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
@@ -29,7 +29,7 @@ pub struct Local<T> {
     node: usize,
     shape: Shape,
     /// Keeps the elements alive.
-    _kept: Option<Rc<dyn Kept>>,
+    _kept: Option<Rc<dyn StoredArray>>,
 }
 
 impl<T> Local<T> {
@@ -68,23 +68,23 @@ impl<T: fmt::Debug> fmt::Debug for Local<T> {
 
 impl<T: Portable + Clone> IArray<T> {
     /// Returns the local elements for [`IArray::local`].
-    pub(super) fn local_at(self, place: Place) -> Local<T> {
+    pub(super) fn local_at(self, place: CallSite) -> Local<T> {
         let Some(cx) = try_cx() else {
             panic!("the local elements of an array were asked for outside a task, at {place}")
         };
-        let Some(seat) = self.seat(cx) else {
+        let Some(entry) = self.entry(cx) else {
             self.known_len("a look at the local elements", place);
             // This worker has no node.
             return Local { elements: std::ptr::null(), ready: 0, node: 0, shape: Shape::none(), _kept: None };
         };
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let store = unsafe { IArray::<T>::store(seat) };
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let store = unsafe { IArray::<T>::store(entry) };
         Local {
             elements: store.first(),
-            ready: store.ready(seat),
+            ready: store.ready(entry),
             node: store.node,
             shape: store.shape.clone(),
-            _kept: Nodes::of(cx).table(store.node as u32).seats.kept(self.word),
+            _kept: Nodes::of(cx).table(store.node as u32).arrays.kept(self.word),
         }
     }
 }
@@ -94,11 +94,11 @@ impl<T: Portable + Clone> IArray<T> {
 pub struct Fill<T, F> {
     array: IArray<T>,
     value: F,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T, F> Fill<T, F> {
-    pub(super) fn new(array: IArray<T>, value: F, place: Place) -> Fill<T, F> {
+    pub(super) fn new(array: IArray<T>, value: F, place: CallSite) -> Fill<T, F> {
         Fill { array, value, place }
     }
 }
@@ -110,7 +110,7 @@ impl<T: Portable + Clone, F: FnMut(usize) -> T + Send> Task for Fill<T, F> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let Fill { array, mut value, place } = self;
-        let Some(seat) = array.seat(cx) else {
+        let Some(entry) = array.entry(cx) else {
             array.known_len("a fill", place);
             // This worker has no node, so another worker's node is filled.
             let node = Nodes::of(cx).here(cx);
@@ -124,13 +124,13 @@ impl<T: Portable + Clone, F: FnMut(usize) -> T + Send> Task for Fill<T, F> {
             };
             return located::poll_here(body, cx);
         };
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let store = unsafe { IArray::<T>::store(seat) };
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let store = unsafe { IArray::<T>::store(entry) };
         let first = store.shape.run(store.node);
         for at in 0..store.own() {
             let index = first.map_or_else(|| store.shape.index(store.node, at), |first| first + at);
-            if let Err(value) = write_next(seat, index, value(index), place) {
-                put_here(array, seat, at, value, &Writer::Here(place), cx);
+            if let Err(value) = write_next(entry, index, value(index), place) {
+                put_here(array, entry, at, value, &Writer::Here(place), cx);
             }
         }
         // Dropped before the outcome is made, since a panic would lose the outcome.
@@ -149,7 +149,7 @@ impl<T: Portable + Clone, F: FnMut(usize) -> T + Send> Task for Fill<T, F> {
 struct Elsewhere<T> {
     array: IArray<T>,
     node: u32,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T> sealed::Sealed for Elsewhere<T> {}

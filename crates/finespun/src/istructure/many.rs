@@ -11,7 +11,7 @@ use crate::object::host::Nodes;
 use crate::object::replicated::Replicated;
 use crate::task::call::{Task, call_async, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{Delivered, FrameRef, Place};
+use crate::task::frame::{CallSite, Delivered, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
@@ -20,11 +20,11 @@ use crate::task::outcome::Outcome;
 pub struct GetMany<T, I> {
     array: IArray<T>,
     indices: I,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T, I> GetMany<T, I> {
-    pub(super) fn new(array: IArray<T>, indices: I, place: Place) -> GetMany<T, I> {
+    pub(super) fn new(array: IArray<T>, indices: I, place: CallSite) -> GetMany<T, I> {
         GetMany { array, indices, place }
     }
 }
@@ -79,22 +79,22 @@ impl<T: Portable + Clone, I: Iterator<Item = usize>> Task for GetMany<T, I> {
 impl<T: Portable + Clone> IArray<T> {
     /// Copies elements as long as they belong to this node and have been written.
     fn copy_local(self, cx: Cx, indices: &mut Peekable<impl Iterator<Item = usize>>, values: &mut Vec<T>) {
-        let Some(seat) = self.seat(cx) else { return };
-        let here = seat.first.get()..seat.end.get();
+        let Some(entry) = self.entry(cx) else { return };
+        let here = entry.first.get()..entry.end.get();
         while let Some(index) = indices.next_if(|index| here.contains(index)) {
             // SAFETY: the elements from `first` up to `end` have been written.
-            values.push(unsafe { &*seat.elements.get().cast::<T>().wrapping_add(index) }.clone());
+            values.push(unsafe { &*entry.elements.get().cast::<T>().wrapping_add(index) }.clone());
         }
     }
 
     /// Runs `gets`, and returns the requests that they would have sent, with consecutive elements combined.
     fn collect_requests(self, cx: Cx, gets: impl FnOnce()) -> Vec<Ask<T>> {
-        let Some(seat) = self.seat(cx) else {
+        let Some(entry) = self.entry(cx) else {
             gets();
             return Vec::new();
         };
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let store = unsafe { IArray::<T>::store(seat) };
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let store = unsafe { IArray::<T>::store(entry) };
         let before = store.requests.replace(Some(Vec::new()));
         gets();
         let requests = store.requests.replace(before).unwrap_or_default();
@@ -107,11 +107,11 @@ impl<T: Portable + Clone> IArray<T> {
 #[must_use = "nothing is read until this is awaited"]
 pub struct Freeze<T> {
     array: IArray<T>,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T> Freeze<T> {
-    pub(super) fn new(array: IArray<T>, place: Place) -> Freeze<T> {
+    pub(super) fn new(array: IArray<T>, place: CallSite) -> Freeze<T> {
         Freeze { array, place }
     }
 }

@@ -13,7 +13,7 @@ use crate::layout;
 use crate::object::{Portable, nodes};
 use crate::task::call::{Task, call_async, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
@@ -136,9 +136,9 @@ impl<T: Portable + Clone> IMatrix<T> {
     /// # Panics
     /// If `i` is out of range, and as [`IArray::get`].
     #[track_caller]
-    pub fn get_row(self, i: usize) -> GetMany<T, Line> {
+    pub fn get_row(self, i: usize) -> GetMany<T, RowOrColumn> {
         assert!(i < self.order.rows, "there is no row {i} in a matrix of {self}");
-        self.all.get_many(Line { order: self.order, i, j: 0, along_row: true })
+        self.all.get_many(RowOrColumn { order: self.order, i, j: 0, along_row: true })
     }
 
     /// Delivers a column: like [`IArray::get_many`].
@@ -146,9 +146,9 @@ impl<T: Portable + Clone> IMatrix<T> {
     /// # Panics
     /// If `j` is out of range, and as [`IArray::get`].
     #[track_caller]
-    pub fn get_column(self, j: usize) -> GetMany<T, Line> {
+    pub fn get_column(self, j: usize) -> GetMany<T, RowOrColumn> {
         assert!(j < self.order.columns, "there is no column {j} in a matrix of {self}");
-        self.all.get_many(Line { order: self.order, i: 0, j, along_row: false })
+        self.all.get_many(RowOrColumn { order: self.order, i: 0, j, along_row: false })
     }
 
     /// Frees the matrix on all nodes. Tasks that wait for an element panic.
@@ -221,14 +221,14 @@ impl<T> Eq for IMatrix<T> {}
 
 /// The indices of a row or a column.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct RowOrColumn {
     order: Order,
     i: usize,
     j: usize,
     along_row: bool,
 }
 
-impl Iterator for Line {
+impl Iterator for RowOrColumn {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
@@ -254,7 +254,7 @@ pub struct CreatingMatrix<A> {
 }
 
 impl<T: Portable + Clone> CreatingMatrix<IArray<T>> {
-    fn new(order: Order, place: Place) -> CreatingMatrix<IArray<T>> {
+    fn new(order: Order, place: CallSite) -> CreatingMatrix<IArray<T>> {
         let len = order.rows.checked_mul(order.columns);
         let len =
             len.unwrap_or_else(|| panic!("a matrix of {} x {} is too large, at {place}", order.rows, order.columns));

@@ -7,18 +7,18 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use super::IArray;
 use super::access::put_here;
-use super::auto::{Part, Section};
-use super::lines::Wanted;
+use super::auto::{RequestPart, Section};
 use super::plain::Encoding;
+use super::remote_reads::Wanted;
 use super::store::Values;
 use super::writers::Writer as By;
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
+use crate::object::array_table::ArrayEntry;
 use crate::object::error::{read_payload, write_payload};
 use crate::object::host::Nodes;
 use crate::object::remote::Work;
-use crate::object::seats::Seat;
 use crate::task::call::Task;
 use crate::task::context::Cx;
 use crate::task::frame::{Payload, quietly};
@@ -44,21 +44,21 @@ pub(super) struct Elements<T> {
 }
 
 /// Returns the array's entry at a node of this worker, or `None` if the array has been freed.
-fn seat<'a, T>(cx: Cx, array: IArray<T>, node: u32) -> Option<&'a Seat> {
-    Nodes::of(cx).table(node).seats.find(array.word)
+fn entry<'a, T>(cx: Cx, array: IArray<T>, node: u32) -> Option<&'a ArrayEntry> {
+    Nodes::of(cx).table(node).arrays.find(array.word)
 }
 
 impl<T: Portable + Clone> Elements<T> {
     /// Copies written elements at their home.
-    pub(super) fn read(array: IArray<T>, seat: &Seat, wanted: Wanted, to: u32) -> Elements<T> {
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let store = unsafe { IArray::<T>::store(seat) };
-        let values = || match store.slice(seat, wanted.places.clone()) {
+    pub(super) fn read(array: IArray<T>, entry: &ArrayEntry, wanted: Wanted, to: u32) -> Elements<T> {
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let store = unsafe { IArray::<T>::store(entry) };
+        let values = || match store.slice(entry, wanted.places.clone()) {
             Some([value]) => Values::One(value.clone()),
             Some(values) => Values::Many(values.to_vec()),
             None => Values::collect(
                 wanted.places.len(),
-                wanted.places.clone().filter_map(|at| store.get(seat, at).cloned()),
+                wanted.places.clone().filter_map(|at| store.get(entry, at).cloned()),
             ),
         };
         let values = catch_unwind(AssertUnwindSafe(values)).map_err(pack);
@@ -66,16 +66,16 @@ impl<T: Portable + Clone> Elements<T> {
     }
 
     /// Copies written elements and sends them in one message if all can be copied, else one by one.
-    fn send_run(array: IArray<T>, seat: &Seat, wanted: Wanted, to: u32, cx: Cx) {
+    fn send_run(array: IArray<T>, entry: &ArrayEntry, wanted: Wanted, to: u32, cx: Cx) {
         let Wanted { home, places } = wanted.clone();
-        let elements = Elements::read(array, seat, wanted, to);
+        let elements = Elements::read(array, entry, wanted, to);
         if elements.values.is_ok() || places.len() == 1 {
             return elements.send(cx);
         }
         // At least one element cannot be copied. Sent one by one, only that element's readers see the panic.
         discard(elements.values);
         for place in places {
-            Elements::read(array, seat, Wanted { home, places: place..place + 1 }, to).send(cx);
+            Elements::read(array, entry, Wanted { home, places: place..place + 1 }, to).send(cx);
         }
     }
 
@@ -95,26 +95,26 @@ impl<T: Portable + Clone> Handler for Ask<T> {
         let Ask { array, wanted: Wanted { home, places }, to } = self;
         let _left = cx.leave_tasks();
         // If the array has been freed, freeing it has ended the waits.
-        let Some(seat) = seat(cx, array, home as u32) else { return };
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let store = unsafe { IArray::<T>::store(seat) };
-        if store.slice(seat, places.clone()).is_some() {
+        let Some(entry) = entry(cx, array, home as u32) else { return };
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let store = unsafe { IArray::<T>::store(entry) };
+        if store.slice(entry, places.clone()).is_some() {
             let measured = store.measured.then(|| (Section::begin(), places.len(), Nodes::of(cx).aside()));
-            Elements::send_run(array, seat, Wanted { home, places }, to, cx);
+            Elements::send_run(array, entry, Wanted { home, places }, to, cx);
             if let Some((section, elements, aside)) = measured {
-                section.end(Part::Serve, elements, Nodes::of(cx).aside() - aside);
+                section.end(RequestPart::Serve, elements, Nodes::of(cx).aside() - aside);
             }
             return;
         }
         let mut rest = places;
         while !rest.is_empty() {
             // Written elements are sent in runs.
-            let there = rest.clone().take_while(|&at| store.get(seat, at).is_some()).count();
+            let there = rest.clone().take_while(|&at| store.get(entry, at).is_some()).count();
             let other = rest.start + there;
             if there > 0 {
-                Elements::send_run(array, seat, Wanted { home, places: rest.start..other }, to, cx);
+                Elements::send_run(array, entry, Wanted { home, places: rest.start..other }, to, cx);
             } else {
-                store.defer_node(seat, other, to);
+                store.defer_node(entry, other, to);
             }
             rest.start = other + usize::from(there == 0);
         }
@@ -138,9 +138,9 @@ impl<T: Portable + Clone> Handler for Elements<T> {
         let Elements { array, wanted, to, values, .. } = self;
         let _left = cx.leave_tasks();
         // If the array has been freed, freeing it has ended the waits.
-        let Some(seat) = seat(cx, array, to) else { return discard(values) };
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let store = unsafe { IArray::<T>::store(seat) };
+        let Some(entry) = entry(cx, array, to) else { return discard(values) };
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let store = unsafe { IArray::<T>::store(entry) };
         match values {
             // If this worker is also the sender, its time measurement of the sending subtracts this time.
             Ok(values) => Nodes::of(cx).put_aside(store.fetched(wanted, values)),
@@ -175,9 +175,9 @@ impl<T: Portable + Clone> Handler for Elements<T> {
         let Ok((word, home, places, to, good)) = read else { unreachable!("the library's own") };
         let array = IArray::<T>::of(word);
         // Elements of a freed array are discarded.
-        let Some((cx, seat)) = cx.and_then(|cx| Some((cx, seat(cx, array, to)?))) else { return };
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let plain = unsafe { IArray::<T>::store(seat) }.plain;
+        let Some((cx, entry)) = cx.and_then(|cx| Some((cx, entry(cx, array, to)?))) else { return };
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let plain = unsafe { IArray::<T>::store(entry) }.plain;
         let count = places.len();
         let values = match (good, plain) {
             (false, _) => Err(read_payload(&mut from)),
@@ -229,11 +229,11 @@ impl<T: Portable + Clone> Work for Reading<T> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<T> {
         let Reading { array, index, reader, .. } = self;
-        let Some(seat) = seat(cx, array, cx.node()) else {
-            array.gone(format_args!("a get of element {index}"), &reader)
+        let Some(entry) = entry(cx, array, cx.node()) else {
+            array.stale_handle(format_args!("a get of element {index}"), &reader)
         };
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        unsafe { IArray::<T>::store(seat) }.locate(index, &reader);
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        unsafe { IArray::<T>::store(entry) }.locate(index, &reader);
         // SAFETY: the caller guarantees the call protocol.
         unsafe { super::Get::new(array, index, reader.place()).call(cx) }
     }
@@ -273,11 +273,11 @@ impl<T: Portable + Clone> Work for Putting<T> {
 
     unsafe fn run(self, cx: Cx) -> Outcome<()> {
         let Putting { array, index, value, writer, .. } = self;
-        let Some(seat) = seat(cx, array, cx.node()) else {
-            array.gone(format_args!("a put of element {index}"), &writer)
+        let Some(entry) = entry(cx, array, cx.node()) else {
+            array.stale_handle(format_args!("a put of element {index}"), &writer)
         };
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let store = unsafe { IArray::<T>::store(seat) };
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let store = unsafe { IArray::<T>::store(entry) };
         let (home, at) = store.locate(index, &writer);
         if home != store.node {
             // SAFETY: the caller guarantees the call protocol.
@@ -289,7 +289,7 @@ impl<T: Portable + Clone> Work for Putting<T> {
                 )
             };
         }
-        put_here(array, seat, at, value, &writer, cx);
+        put_here(array, entry, at, value, &writer, cx);
         // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
         unsafe { Outcome::done(()) }
     }
@@ -320,8 +320,8 @@ impl<T: Portable + Clone> Work for Indices<T> {
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<Vec<usize>> {
-        // SAFETY: `seat` is this array's entry, and nothing frees the array while the store is used.
-        let indices = seat(cx, self.array, cx.node()).map(|seat| unsafe { IArray::<T>::store(seat) }.indices());
+        // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+        let indices = entry(cx, self.array, cx.node()).map(|entry| unsafe { IArray::<T>::store(entry) }.indices());
         // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
         unsafe { Outcome::done(indices.unwrap_or_default()) }
     }

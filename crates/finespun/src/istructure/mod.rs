@@ -35,9 +35,9 @@
 // This file holds the handle. `access` gets and puts elements, `many` gets several at once, `local` reads and fills a
 // node's own, `matrix` has two indices, `plain` sends plain data as bytes, `create` makes and frees arrays, `taken` has
 // arrays whose elements are taken out and put back, `shape` computes the position of an element, `store` keeps a node's
-// own elements and their readers, `writers` the source locations of the puts, `lines` caches elements of other nodes,
+// own elements and their readers, `writers` the source locations of the puts, `remote_reads` caches elements of other nodes,
 // `directory` finds them, `auto` decides whether they are cached, `counts` counts reads, `cost` is the paper's model,
-// and `messages` holds the messages between nodes. The entry that every access reads is in `object::seats`.
+// and `messages` holds the messages between nodes. The entry that every access reads is in `object::arrays`.
 
 mod access;
 mod auto;
@@ -45,12 +45,12 @@ pub mod cost;
 mod counts;
 mod create;
 mod directory;
-mod lines;
 mod local;
 mod many;
 mod matrix;
 mod messages;
 mod plain;
+mod remote_reads;
 mod shape;
 mod store;
 mod taken;
@@ -68,9 +68,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::closure::Cont;
 use crate::object::Portable;
-use crate::object::seats::{self, Seats};
+use crate::object::array_table::{self, ArrayTable};
 use crate::process::ProcessMutex;
-use crate::task::frame::{Payload, Place};
+use crate::task::frame::{CallSite, Payload};
 use create::Settings;
 use plain::Encoding;
 use store::Store;
@@ -78,11 +78,11 @@ use store::Store;
 pub use access::{Get, Put};
 pub use counts::{Counting, Counts};
 pub use create::{Creating, Freeing};
-pub use lines::Cache;
 pub use local::{Fill, Local};
 pub use many::{Freeze, GetMany};
-pub use matrix::{CreatingMatrix, IMatrix, Line};
+pub use matrix::{CreatingMatrix, IMatrix, RowOrColumn};
 pub use plain::PlainData;
+pub use remote_reads::Cache;
 pub use taken::{MArray, PutBack, Take};
 
 /// An array whose elements are written once, spread over the nodes. A handle, which can be copied, sent and kept in
@@ -113,8 +113,8 @@ impl<T> IArray<T> {
     ///
     /// # Panics
     /// If the array has been freed.
-    fn known_len(self, what: &str, place: Place) -> usize {
-        recall(self.word).map_or_else(|| self.gone(what, place), |(_, len)| len)
+    fn known_len(self, what: &str, place: CallSite) -> usize {
+        recall(self.word).map_or_else(|| self.stale_handle(what, place), |(_, len)| len)
     }
 }
 
@@ -339,8 +339,8 @@ impl<T: Portable + Clone> create::Kind for IArray<T> {
         IArray::of(word)
     }
 
-    fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload> {
-        add::<T>(word, settings, node, seats, Encoding::of_numbers())
+    fn add(word: u64, settings: Settings, node: u32, arrays: &ArrayTable) -> Result<(), Payload> {
+        add::<T>(word, settings, node, arrays, Encoding::of_numbers())
     }
 }
 
@@ -349,12 +349,12 @@ fn add<T: Portable + Clone>(
     word: u64,
     settings: Settings,
     node: u32,
-    seats: &Seats,
+    arrays: &ArrayTable,
     plain: Option<Encoding<T>>,
 ) -> Result<(), Payload> {
     let store = Rc::new(Store::<T>::new(word, settings, node as usize, plain)?);
-    let seat = seats.add(word, Rc::clone(&store) as _);
-    store.show(seat);
+    let entry = arrays.add(word, Rc::clone(&store) as _);
+    store.show(entry);
     Ok(())
 }
 
@@ -412,7 +412,7 @@ macro_rules! handle {
                     Some((of, _)) if of == TypeId::of::<$name<T>>() => Ok($name::of(word)),
                     Some(_) => Err(de::Error::custom("this names an array of another type")),
                     // The array has been freed, or never existed.
-                    None => Ok($name::of(seats::NO_ARRAY)),
+                    None => Ok($name::of(array_table::NO_ARRAY)),
                 }
             }
         }

@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use super::IArray;
 use super::create::{Creates, Kind, Settings};
 use crate::object::Portable;
-use crate::object::seats::Seats;
+use crate::object::array_table::ArrayTable;
 use crate::task::frame::Payload;
 
 /// Conversions between values and their bytes. An `Encoding<T>` exists only if `T` is plain data.
@@ -87,7 +87,7 @@ impl<T: Portable + Clone + FromBytes + IntoBytes + Immutable> Kind for PlainData
         IArray::of(word)
     }
 
-    fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload> {
-        super::add::<T>(word, settings, node, seats, Some(Encoding::of_plain_data()))
+    fn add(word: u64, settings: Settings, node: u32, arrays: &ArrayTable) -> Result<(), Payload> {
+        super::add::<T>(word, settings, node, arrays, Some(Encoding::of_plain_data()))
     }
 }

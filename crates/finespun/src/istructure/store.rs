@@ -13,17 +13,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::slice;
 
-use super::auto::{Part, Section};
+use super::auto::{RequestPart, Section};
 use super::counts::Counts;
 use super::create::Settings;
 use super::directory::nothing;
-use super::lines::{Cache, Lines, Spot, Wanted};
 use super::plain::Encoding;
+use super::remote_reads::{Cache, RemoteReads, Spot, Wanted};
 use super::shape::Shape;
 use super::writers::{Writer, Writers};
 use crate::object::Portable;
+use crate::object::array_table::{ArrayEntry, NOWHERE, StoredArray};
 use crate::object::error::text;
-use crate::object::seats::{Kept, NOWHERE, Seat};
 use crate::observe::CacheChoice;
 use crate::sched::team::Waits;
 use crate::task::frame::{Payload, quietly};
@@ -54,7 +54,7 @@ pub(super) struct Store<T> {
     writers: RefCell<Writers>,
     deferred: RefCell<Map<usize, Deferred<T>>>,
     /// The reads and cached elements of other nodes.
-    pub(super) lines: RefCell<Lines<T>>,
+    pub(super) remote: RefCell<RemoteReads<T>>,
     /// The collected requests, while `get_many` collects them.
     pub(super) requests: RefCell<Option<Vec<Wanted>>>,
 }
@@ -196,7 +196,7 @@ impl<T: Portable + Clone> Store<T> {
         plain: Option<Encoding<T>>,
     ) -> Result<Store<T>, Payload> {
         let Settings { len, shape, cache, counted, made } = settings;
-        let lines = Lines::new(cache, &shape, len, node);
+        let remote = RemoteReads::new(cache, &shape, len, node);
         let own = shape.count(len, node);
         let mut elements = Vec::new();
         if elements.try_reserve_exact(own).is_err() {
@@ -223,7 +223,7 @@ impl<T: Portable + Clone> Store<T> {
             written: RefCell::default(),
             writers: RefCell::default(),
             deferred: RefCell::default(),
-            lines: RefCell::new(lines),
+            remote: RefCell::new(remote),
             requests: RefCell::default(),
         })
     }
@@ -251,8 +251,8 @@ impl<T: Portable + Clone> Store<T> {
     }
 
     /// Returns the number of elements written in order.
-    pub(super) fn ready(&self, seat: &Seat) -> usize {
-        if self.counts.is_some() { self.ready.get() } else { seat.ready() }
+    pub(super) fn ready(&self, entry: &ArrayEntry) -> usize {
+        if self.counts.is_some() { self.ready.get() } else { entry.ready() }
     }
 
     /// Returns the counts, if the array is counted.
@@ -270,15 +270,15 @@ impl<T: Portable + Clone> Store<T> {
     }
 
     /// Fills in the array's entry.
-    pub(super) fn show(&self, seat: &Seat) {
+    pub(super) fn show(&self, entry: &ArrayEntry) {
         let first = self.shape.run(self.node).filter(|_| self.counts.is_none());
         let elements = self.elements.as_ptr().cast::<T>().cast_mut();
-        seat.first.set(first.unwrap_or(NOWHERE));
-        seat.set_ready(0);
-        seat.limit.set(first.map_or(0, |first| first + self.elements.len()));
-        seat.elements.set(elements.wrapping_sub(first.unwrap_or(0)).cast());
-        let directory = if self.counts.is_none() { self.lines.borrow().directory() } else { nothing() };
-        seat.directory.set(directory.cast());
+        entry.first.set(first.unwrap_or(NOWHERE));
+        entry.set_ready(0);
+        entry.limit.set(first.map_or(0, |first| first + self.elements.len()));
+        entry.elements.set(elements.wrapping_sub(first.unwrap_or(0)).cast());
+        let directory = if self.counts.is_none() { self.remote.borrow().directory() } else { nothing() };
+        entry.directory.set(directory.cast());
     }
 
     /// Returns true if the next put in order may take the fast path: this node's indices are consecutive, no element
@@ -309,19 +309,19 @@ impl<T: Portable + Clone> Store<T> {
         format!("element {} of {}", self.shape.index(node, at), self.name())
     }
 
-    fn is_written(&self, seat: &Seat, at: usize) -> bool {
-        at < self.ready(seat) || self.written.borrow().get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
+    fn is_written(&self, entry: &ArrayEntry, at: usize) -> bool {
+        at < self.ready(entry) || self.written.borrow().get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
     }
 
     /// Returns an element of this node, if it has been written.
-    pub(super) fn get(&self, seat: &Seat, at: usize) -> Option<&T> {
+    pub(super) fn get(&self, entry: &ArrayEntry, at: usize) -> Option<&T> {
         // SAFETY: the element has been written, and no element is written twice.
-        self.is_written(seat, at).then(|| unsafe { (*self.elements[at].get()).assume_init_ref() })
+        self.is_written(entry, at).then(|| unsafe { (*self.elements[at].get()).assume_init_ref() })
     }
 
     /// Returns elements of this node, if all have been written in order.
-    pub(super) fn slice(&self, seat: &Seat, places: Range<usize>) -> Option<&[T]> {
-        if places.end > self.ready(seat) {
+    pub(super) fn slice(&self, entry: &ArrayEntry, places: Range<usize>) -> Option<&[T]> {
+        if places.end > self.ready(entry) {
             return None;
         }
         // SAFETY: the elements have been written, and no element is written twice.
@@ -330,23 +330,23 @@ impl<T: Portable + Clone> Store<T> {
 
     /// Returns a copy of another node's element, if it is in the cache.
     pub(super) fn cached(&self, spot: Spot) -> Option<T> {
-        self.lines.borrow().get(&self.shape, spot).cloned()
+        self.remote.borrow().get(&self.shape, spot).cloned()
     }
 
     /// Registers a reader at this node for an element of this node.
-    pub(super) fn defer(&self, seat: &Seat, at: usize, k: Continuation<T>) {
+    pub(super) fn defer(&self, entry: &ArrayEntry, at: usize, k: Continuation<T>) {
         self.deferred.borrow_mut().entry(at).or_default().readers.add(k);
-        seat.close();
+        entry.close();
     }
 
     /// Registers `node` as a reader of an element that has not been written.
-    pub(super) fn defer_node(&self, seat: &Seat, at: usize, node: u32) {
+    pub(super) fn defer_node(&self, entry: &ArrayEntry, at: usize, node: u32) {
         let mut deferred = self.deferred.borrow_mut();
         let nodes = &mut deferred.entry(at).or_default().nodes;
         if !nodes.contains(&node) {
             nodes.push(node);
         }
-        seat.close();
+        entry.close();
     }
 
     /// Handles the arrival of another node's elements. Returns the nanoseconds that this has taken, if times are
@@ -355,7 +355,7 @@ impl<T: Portable + Clone> Store<T> {
         let values = match values {
             // The common case without a cache.
             Values::One(value) if !self.keeps => {
-                let readers = self.lines.borrow_mut().take((wanted.home, wanted.places.start));
+                let readers = self.remote.borrow_mut().take((wanted.home, wanted.places.start));
                 serve_last(readers, value);
                 return 0;
             }
@@ -369,7 +369,7 @@ impl<T: Portable + Clone> Store<T> {
             Values::One(value) => self.enter(wanted, &mut [value].into_iter(), section.as_ref().map(|_| &mut serving)),
             Values::Many(values) => self.enter(wanted, &mut values.into_iter(), section.as_ref().map(|_| &mut serving)),
         }
-        section.map_or(0, |section| section.end(Part::Take, elements, serving))
+        section.map_or(0, |section| section.end(RequestPart::Take, elements, serving))
     }
 
     /// Resumes the readers of elements that have arrived, and caches the elements. If times are measured, adds the time
@@ -377,15 +377,15 @@ impl<T: Portable + Clone> Store<T> {
     fn enter<V: Arrived<T>>(&self, mut wanted: Wanted, values: &mut V, mut serving: Option<&mut u64>) {
         while !wanted.places.is_empty() {
             let spot = (wanted.home, wanted.places.start);
-            let chunk = self.lines.borrow().chunk(&self.shape, &wanted);
+            let chunk = self.remote.borrow().chunk(&self.shape, &wanted);
             let Some(chunk) = chunk else {
                 // The cache has no line for this element: its readers get the value.
                 wanted.places.start += 1;
-                let (readers, Some(value)) = (self.lines.borrow_mut().take(spot), values.next()) else { return };
+                let (readers, Some(value)) = (self.remote.borrow_mut().take(spot), values.next()) else { return };
                 serve_last(readers, value);
                 continue;
             };
-            let readers = self.lines.borrow_mut().take_readers(spot, &chunk);
+            let readers = self.remote.borrow_mut().take_readers(spot, &chunk);
             if !readers.is_empty() {
                 let section = serving.is_some().then(Section::begin);
                 for (at, readers) in readers {
@@ -396,7 +396,7 @@ impl<T: Portable + Clone> Store<T> {
                 }
             }
             wanted.places.start += chunk.len;
-            let dropped = self.lines.borrow_mut().keep(&chunk, values);
+            let dropped = self.remote.borrow_mut().keep(&chunk, values);
             // A panic of a destructor is discarded.
             if needs_drop::<T>() {
                 quietly(|| drop(dropped));
@@ -406,7 +406,7 @@ impl<T: Portable + Clone> Store<T> {
 
     /// Handles a failed request for elements of another node: resumes their readers with a panic.
     pub(super) fn refused(&self, wanted: &Wanted, payload: Payload) {
-        let (waiting, dropped) = self.lines.borrow_mut().give_up(&self.shape, wanted);
+        let (waiting, dropped) = self.remote.borrow_mut().give_up(&self.shape, wanted);
         quietly(|| drop(dropped));
         let (payload, _) = open(payload);
         let first = self.element(wanted.home, wanted.places.start);
@@ -424,15 +424,15 @@ impl<T: Portable + Clone> Store<T> {
     ///
     /// # Panics
     /// If the element has been written before.
-    pub(super) fn put(&self, seat: &Seat, at: usize, value: T, writer: &Writer) -> Vec<u32> {
-        if self.is_written(seat, at) {
+    pub(super) fn put(&self, entry: &ArrayEntry, at: usize, value: T, writer: &Writer) -> Vec<u32> {
+        if self.is_written(entry, at) {
             let first = self.writers.borrow().who(at);
             quietly(|| drop(value));
             panic!("{} is put at {writer}, and was put before {first}", self.element(self.node, at));
         }
         // SAFETY: no code reads an element that has not been written, and this worker alone writes.
         unsafe { (*self.elements[at].get()).write(value) };
-        let in_order = at == self.ready(seat);
+        let in_order = at == self.ready(entry);
         self.writers.borrow_mut().wrote(at, in_order, writer, self.elements.len());
         let mut written = self.written.borrow_mut();
         if in_order {
@@ -441,7 +441,7 @@ impl<T: Portable + Clone> Store<T> {
                 ready += 1;
             }
             match self.counts {
-                None => seat.set_ready(ready),
+                None => entry.set_ready(ready),
                 Some(_) => self.ready.set(ready),
             }
             if ready == self.elements.len() {
@@ -456,7 +456,7 @@ impl<T: Portable + Clone> Store<T> {
         drop(written);
         let deferred = self.deferred.borrow_mut().remove(&at);
         // The next put in order from the same source location takes the fast path, without recording the location.
-        seat.writer.set(match writer {
+        entry.writer.set(match writer {
             Writer::Here(place) if self.open() => ptr::from_ref(*place),
             _ => ptr::null(),
         });
@@ -474,31 +474,31 @@ impl<T> Default for Deferred<T> {
     }
 }
 
-impl<T: Portable + Clone> Kept for Store<T> {
-    fn tell_waits(&self, waits: &mut Waits) {
-        let (deferred, lines) = (self.deferred.borrow(), self.lines.borrow());
+impl<T: Portable + Clone> StoredArray for Store<T> {
+    fn report_waits(&self, waits: &mut Waits) {
+        let (deferred, remote) = (self.deferred.borrow(), self.remote.borrow());
         let here = deferred.iter().map(|(&at, deferred)| ((self.node, at), &deferred.readers));
-        for ((node, at), readers) in here.chain(lines.readers()) {
+        for ((node, at), readers) in here.chain(remote.readers()) {
             let what = self.element(node, at);
             waits.extend(readers.as_slice().iter().map(|k| (k.leaf(), what.clone())));
         }
     }
 
-    fn leaves(&self, seat: &Seat) {
+    fn before_clear(&self, entry: &ArrayEntry) {
         if self.counts.is_none() {
-            self.ready.set(seat.ready());
+            self.ready.set(entry.ready());
         }
     }
 
     fn choice(&self) -> Option<CacheChoice> {
-        self.lines.borrow().choice(&self.made)
+        self.remote.borrow().choice(&self.made)
     }
 
-    fn freed(&self) {
+    fn on_free(&self) {
         // A slice of the array keeps its elements alive, not its name.
         super::forget(self.word);
         let deferred = std::mem::take(&mut *self.deferred.borrow_mut());
-        let remote = self.lines.borrow_mut().take_all();
+        let remote = self.remote.borrow_mut().take_all();
         let here = deferred.into_iter().map(|(at, Deferred { readers, .. })| ((self.node, at), readers));
         for ((node, at), waiting) in here.chain(remote) {
             let message = format!("{} was freed while a task waited for it", self.element(node, at));

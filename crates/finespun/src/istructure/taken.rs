@@ -14,13 +14,13 @@ use super::store::Map;
 use super::writers::Writer as By;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
+use crate::object::array_table::{ArrayEntry, ArrayTable, StoredArray};
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home, request};
-use crate::object::seats::{Kept, Seat, Seats};
 use crate::sched::team::Waits;
 use crate::task::call::{Task, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, Payload, Place, quietly};
+use crate::task::frame::{CallSite, FrameRef, Payload, quietly};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
@@ -108,10 +108,10 @@ impl<T: Portable> MArray<T> {
         if nodes.worker_of(node) != nodes.worker() {
             return None;
         }
-        let seat: &Seat = nodes.table(node).seats.find(self.word)?;
+        let entry: &ArrayEntry = nodes.table(node).arrays.find(self.word)?;
         // SAFETY: a word belongs to one array, and only handles of its kind and element type are made from it. Nothing
         // frees the array before the caller awaits.
-        Some(unsafe { &*seat.kept.get().cast::<Cells<T>>() })
+        Some(unsafe { &*entry.kept.get().cast::<Cells<T>>() })
     }
 }
 
@@ -130,8 +130,8 @@ impl<T: Portable> Kind for MArray<T> {
         MArray::of(word)
     }
 
-    fn add(word: u64, settings: Settings, node: u32, seats: &Seats) -> Result<(), Payload> {
-        seats.add(word, Rc::new(Cells::<T>::new(word, settings, node as usize)?));
+    fn add(word: u64, settings: Settings, node: u32, arrays: &ArrayTable) -> Result<(), Payload> {
+        arrays.add(word, Rc::new(Cells::<T>::new(word, settings, node as usize)?));
         Ok(())
     }
 }
@@ -227,17 +227,17 @@ impl<T: Portable> Cells<T> {
     }
 }
 
-impl<T: Portable> Kept for Cells<T> {
-    fn tell_waits(&self, waits: &mut Waits) {
+impl<T: Portable> StoredArray for Cells<T> {
+    fn report_waits(&self, waits: &mut Waits) {
         for (&at, takers) in &*self.takers.borrow() {
             let what = self.element(at);
             waits.extend(takers.iter().map(|k| (k.leaf(), what.clone())));
         }
     }
 
-    fn leaves(&self, _: &Seat) {}
+    fn before_clear(&self, _: &ArrayEntry) {}
 
-    fn freed(&self) {
+    fn on_free(&self) {
         for (at, takers) in self.takers.take() {
             let message = format!("{} was freed while a task waited for it", self.element(at));
             takers.into_iter().for_each(|k| quietly(|| k.end(Err(Payload::new(message.clone())))));
@@ -258,7 +258,7 @@ impl<T> Drop for Cells<T> {
 pub struct Take<T> {
     array: MArray<T>,
     index: usize,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T> sealed::Sealed for Take<T> {}
@@ -286,7 +286,7 @@ pub struct PutBack<T> {
     array: MArray<T>,
     index: usize,
     value: T,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T> sealed::Sealed for PutBack<T> {}

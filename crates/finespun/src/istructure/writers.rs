@@ -5,11 +5,11 @@ use std::fmt;
 use std::panic::Location;
 use std::ptr;
 
-use crate::task::frame::Place;
+use crate::task::frame::CallSite;
 
 /// The source location of a put.
 pub(super) enum Writer {
-    Here(Place),
+    Here(CallSite),
     /// A location at another node, as text.
     Elsewhere(String),
 }
@@ -78,7 +78,7 @@ impl Writers {
 impl Writer {
     /// Returns the source location if it is in this process, else the caller's.
     #[track_caller]
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> CallSite {
         match self {
             Writer::Here(place) => place,
             Writer::Elsewhere(_) => Location::caller(),

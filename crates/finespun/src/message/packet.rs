@@ -15,7 +15,7 @@ use crate::task::frame::quietly;
 
 /// Words after the code. Together with the code and a transport's own fields, a packet takes two cache lines.
 const WORDS: usize = 12;
-type Body = [u64; WORDS];
+type PacketBody = [u64; WORDS];
 
 /// The action of a message at its receiver.
 pub(crate) trait Handler: Send + 'static {
@@ -34,8 +34,8 @@ pub(crate) trait Handler: Send + 'static {
 #[repr(C)]
 pub(crate) struct Packet {
     /// Moves the handler out of the body and runs it; without a worker, destroys it.
-    code: unsafe fn(NonNull<Body>, Option<Cx>),
-    body: MaybeUninit<Body>,
+    code: unsafe fn(NonNull<PacketBody>, Option<Cx>),
+    body: MaybeUninit<PacketBody>,
 }
 
 // SAFETY: the packet contains a handler, which is `Send`.
@@ -95,13 +95,13 @@ const _: () =
 impl Packet {
     /// Returns whether a handler does not fit in the body, and is stored in a box.
     pub(crate) const fn boxes<H: Handler>() -> bool {
-        size_of::<H>() > size_of::<Body>() || align_of::<H>() > align_of::<Body>()
+        size_of::<H>() > size_of::<PacketBody>() || align_of::<H>() > align_of::<PacketBody>()
     }
 
     /// Makes a message for `handler`.
     #[inline(always)]
     pub(crate) fn new<H: Handler>(handler: H) -> Packet {
-        let mut body = MaybeUninit::<Body>::uninit();
+        let mut body = MaybeUninit::<PacketBody>::uninit();
         if const { Packet::boxes::<H>() } {
             // SAFETY: a body has room for a pointer.
             unsafe { body.as_mut_ptr().cast::<Box<H>>().write(Box::new(handler)) };
@@ -116,8 +116,12 @@ impl Packet {
     /// Makes the message as bytes, in the form that another process could read. Returns `None` if it cannot be written;
     /// the handler has dealt with the error then.
     pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Packet> {
-        let mut body = MaybeUninit::<Body>::uninit();
-        const { assert!(size_of::<Encoded>() <= size_of::<Body>() && align_of::<Encoded>() <= align_of::<Body>()) };
+        let mut body = MaybeUninit::<PacketBody>::uninit();
+        const {
+            assert!(
+                size_of::<Encoded>() <= size_of::<PacketBody>() && align_of::<Encoded>() <= align_of::<PacketBody>()
+            )
+        };
         // SAFETY: the body has room for an `Encoded`, by the assertion above.
         unsafe { body.as_mut_ptr().cast::<Encoded>().write(Encoded::new(handler)?) };
         Some(Packet { code: encoded, body })
@@ -148,7 +152,7 @@ impl Drop for Packet {
 
 /// # Safety
 /// The body holds an `H`, which is not used afterwards.
-unsafe fn inside<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
+unsafe fn inside<H: Handler>(body: NonNull<PacketBody>, arrived: Option<Cx>) {
     // SAFETY: the caller guarantees that the body holds an `H`, and does not use it afterwards.
     let handler = unsafe { body.cast::<H>().read() };
     if let Some(cx) = arrived {
@@ -158,7 +162,7 @@ unsafe fn inside<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
 
 /// # Safety
 /// The body holds a `Box<H>`, which is not used afterwards.
-unsafe fn boxed<H: Handler>(body: NonNull<Body>, arrived: Option<Cx>) {
+unsafe fn boxed<H: Handler>(body: NonNull<PacketBody>, arrived: Option<Cx>) {
     // SAFETY: the caller guarantees that the body holds a `Box<H>`, and does not use it afterwards.
     let handler = unsafe { body.cast::<Box<H>>().read() };
     if let Some(cx) = arrived {
@@ -201,7 +205,7 @@ impl Drop for Encoded {
 
 /// # Safety
 /// The body holds an `Encoded`, which is not used afterwards.
-unsafe fn encoded(body: NonNull<Body>, arrived: Option<Cx>) {
+unsafe fn encoded(body: NonNull<PacketBody>, arrived: Option<Cx>) {
     // SAFETY: the caller guarantees that the body holds an `Encoded`, and does not use it afterwards.
     let mut message = unsafe { body.cast::<Encoded>().read() };
     if arrived.is_some() {

@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
 ///
 /// # Safety
 /// The sender had an `F`.
-pub(crate) unsafe fn again<F: Copy + 'static>() -> F {
+pub(crate) unsafe fn recreate<F: Copy + 'static>() -> F {
     const { assert!(size_of::<F>() == 0, "code that travels captures nothing") };
     // SAFETY: `F` has size zero and is `Copy`, and the caller guarantees that one exists; this is a copy.
     unsafe { std::ptr::NonNull::<F>::dangling().read() }

@@ -12,13 +12,13 @@ use crate::task::context::{Cx, cx};
 use crate::task::frame::{BodyFrame, Delivered, quietly};
 use crate::task::located::Located;
 use crate::task::outcome::Child;
-use crate::task::spawn::Keeper;
+use crate::task::spawn::CompletionOwner;
 
 /// The body of that frame.
 pub(super) struct Answering<T> {
     child: Option<Child<WorkTask<T>>>,
     reply: Option<Reply<T>>,
-    keeper: Option<Keeper>,
+    completion_owner: Option<CompletionOwner>,
 }
 
 impl<T> Unpin for Answering<T> {}
@@ -30,7 +30,8 @@ impl<T: Portable> Answering<T> {
         let run = cx.current_run();
         run.enter();
         cx.wait_for(child.frame());
-        let body = Answering { child: Some(child), reply: Some(reply), keeper: Some(Keeper::Run(run)) };
+        let body =
+            Answering { child: Some(child), reply: Some(reply), completion_owner: Some(CompletionOwner::Run(run)) };
         let frame = BodyFrame::with_table(cx, Located::here(cx, body), Located::<Self>::TABLE);
         // SAFETY: the frame has just been made.
         let detached = unsafe { frame.as_ref() }.slot.detach();
@@ -60,10 +61,10 @@ impl<T: Portable> Future for Answering<T> {
         };
         // Leave the run before answering: the receiver of the answer may end the run, and no part of the run may then
         // be left. This frame keeps nothing of the run but the answer.
-        if let Some(told) = self.keeper.take().and_then(Keeper::tell) {
+        if let Some(callback) = self.completion_owner.take().and_then(CompletionOwner::notify) {
             // As in `run::run`.
             cx.leave_run();
-            quietly(told);
+            quietly(callback);
         }
         if let Some(reply) = self.reply.take() {
             answer(cx, reply, result);
@@ -75,9 +76,9 @@ impl<T: Portable> Future for Answering<T> {
 impl<T> Drop for Answering<T> {
     fn drop(&mut self) {
         // The frame has been cancelled. The run is notified when nothing of the frame is left.
-        if let Some(keeper) = self.keeper.take() {
+        if let Some(completion_owner) = self.completion_owner.take() {
             // SAFETY: only a worker destroys a body, and the context is used at once.
-            unsafe { cx() }.set_keeper(keeper);
+            unsafe { cx() }.set_completion_owner(completion_owner);
         }
     }
 }

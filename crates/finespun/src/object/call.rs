@@ -8,7 +8,7 @@ use super::Portable;
 use super::checked::Checked;
 use super::error::{Refusal, Which, throw};
 use super::host::Nodes;
-use super::lock::{During, Hold, InLine};
+use super::lock::{MethodGuard, ObjectLock, QueuePosition};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
 use super::table::{self, Access, Found};
@@ -16,7 +16,7 @@ use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::task::call::{Task, call, call_after_trip, call_async, sealed, wait};
 use crate::task::context::Cx;
 use crate::task::fallback::{Enter, fallback_here};
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
 use crate::task::origin::{Named, Note};
 use crate::task::outcome::{Child, Outcome};
@@ -67,7 +67,7 @@ pub unsafe trait Method: Named + Sized + 'static {
 pub struct Call<M: Method> {
     target: Ref<M::Object>,
     args: M::Args,
-    place: Place,
+    place: CallSite,
 }
 
 // SAFETY: the arguments are `Portable`, which implies `Send`; the other fields are plain values.
@@ -112,7 +112,7 @@ impl<M: Method> Call<M> {
         }
         if M::PLAIN {
             let note = Note::<M>::new();
-            let whole = Whole::<M>(self.target, PhantomData);
+            let whole = PoisonOnPanic::<M>(self.target, PhantomData);
             // SAFETY: the worker is at the object's home, and the object is free: no other code accesses it until the
             // plain method has ended.
             let outcome = unsafe { M::run(self.target, object, self.args, cx) };
@@ -123,10 +123,10 @@ impl<M: Method> Call<M> {
         }
         let name = self.target.name();
         // SAFETY: the caller has just found the object by `free_here`.
-        let hold = unsafe { During::of_free(cx, name) };
+        let hold = unsafe { MethodGuard::of_free(cx, name) };
         // SAFETY: the caller opens the outcome and awaits a suspended callee. The worker is at the object's home, and
         // `hold` has just locked the object.
-        unsafe { inside(cx, hold, Inside::<M> { target: self.target, object, args: self.args }) }
+        unsafe { inside(cx, hold, MethodBody::<M> { target: self.target, object, args: self.args }) }
     }
 
     /// Calls the method at the object's home, when the object has not been found free.
@@ -147,9 +147,9 @@ impl<M: Method> Call<M> {
         }
         match table.hold(name, M::ACCESS == Access::Exclusive) {
             // SAFETY: the caller opens the outcome and awaits a suspended callee; the worker is at the object's home.
-            Found::Held(hold) => unsafe { held(cx, Held::<M> { hold, target: self.target, args: self.args }) },
+            Found::Held(hold) => unsafe { held(cx, LockedCall::<M> { hold, target: self.target, args: self.args }) },
             // SAFETY: the caller opens the outcome and awaits a suspended callee.
-            Found::Busy => unsafe { self.in_line(cx) },
+            Found::Busy => unsafe { self.wait_for_lock(cx) },
             Found::Refused(refusal) => refused(refusal),
         }
     }
@@ -158,17 +158,17 @@ impl<M: Method> Call<M> {
     ///
     /// # Safety
     /// As [`Task::call`].
-    unsafe fn in_line(self, cx: Cx) -> Outcome<M::Output> {
+    unsafe fn wait_for_lock(self, cx: Cx) -> Outcome<M::Output> {
         let name = self.target.name();
         let table = Nodes::of(cx).table(name.node());
-        let line = suspend_at(self.place, |granted: Continuation<Option<Hold>>| {
+        let line = suspend_at(self.place, |granted: Continuation<Option<ObjectLock>>| {
             table.wait(name.index(), M::ACCESS == Access::Exclusive, granted);
         });
         // SAFETY: `cx` is the current worker's, and the child is awaited below.
         match unsafe { call(cx, line.forced()) }.open() {
             Ok(_) => unreachable!("forced to wait"),
             Err(child) => {
-                let entry = (child, self, InLine(name));
+                let entry = (child, self, QueuePosition(name));
                 // SAFETY: the body takes its entry first, then waits, with no user code in between.
                 unsafe {
                     fallback_here(entry, |enter: Enter<_>| async move {
@@ -176,7 +176,7 @@ impl<M: Method> Call<M> {
                         let hold = wait(child).await;
                         line.served();
                         let Some(hold) = hold else { throw(Self::which(call.target).refused(Refusal::DROPPED)) };
-                        call_async(Held::<M> { hold, target: call.target, args: call.args }).await
+                        call_async(LockedCall::<M> { hold, target: call.target, args: call.args }).await
                     })
                 }
             }
@@ -218,7 +218,7 @@ impl<M: Method> Task for Call<M> {
         let place = self.place;
         // The request is sent at once.
         // SAFETY: `cx` is the current worker's, and the caller of `start` gets the child and waits for it.
-        match unsafe { call(cx, Away(self, place)) }.open() {
+        match unsafe { call(cx, RemoteCall(self, place)) }.open() {
             Ok(_) => unreachable!("what is far away is not there at once"),
             Err(child) => child.into_frame(),
         }
@@ -227,9 +227,9 @@ impl<M: Method> Task for Call<M> {
 
 /// A guard for a plain method of a free object. If the method panics, the guard's destructor poisons the object,
 /// provided that the method could change it.
-struct Whole<M: Method>(Ref<M::Object>, PhantomData<M>);
+struct PoisonOnPanic<M: Method>(Ref<M::Object>, PhantomData<M>);
 
-impl<M: Method> Drop for Whole<M> {
+impl<M: Method> Drop for PoisonOnPanic<M> {
     #[cold]
     fn drop(&mut self) {
         let name = self.0.name();
@@ -273,14 +273,14 @@ unsafe fn elsewhere<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M:
     }
     let place = call.place;
     // SAFETY: the caller opens the outcome and awaits a suspended callee.
-    unsafe { Away(call, place).call(cx) }
+    unsafe { RemoteCall(call, place).call(cx) }
 }
 
 /// A call of an object of another node.
-struct Away<M: Method>(Call<M>, Place);
+struct RemoteCall<M: Method>(Call<M>, CallSite);
 
-impl<M: Method> sealed::Sealed for Away<M> {}
-impl<M: Method> Task for Away<M> {
+impl<M: Method> sealed::Sealed for RemoteCall<M> {}
+impl<M: Method> Task for RemoteCall<M> {
     type Output = M::Output;
     const STRAIGHT: bool = false;
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
@@ -327,18 +327,18 @@ impl<M: Method> Work for Invoke<M> {
 }
 
 /// A call of a method whose object is locked for it.
-struct Held<M: Method> {
-    hold: Hold,
+struct LockedCall<M: Method> {
+    hold: ObjectLock,
     target: Ref<M::Object>,
     args: M::Args,
 }
 
-impl<M: Method> sealed::Sealed for Held<M> {}
-impl<M: Method> Task for Held<M> {
+impl<M: Method> sealed::Sealed for LockedCall<M> {}
+impl<M: Method> Task for LockedCall<M> {
     type Output = M::Output;
     const STRAIGHT: bool = false;
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: the caller opens the outcome and awaits a suspended callee. A `Held` is used only at the object's
+        // SAFETY: the caller opens the outcome and awaits a suspended callee. A `LockedCall` is used only at the object's
         // home.
         unsafe { held(cx, self) }
     }
@@ -349,14 +349,14 @@ impl<M: Method> Task for Held<M> {
 }
 
 /// The method itself; also the task type of its child.
-struct Inside<M: Method> {
+struct MethodBody<M: Method> {
     target: Ref<M::Object>,
     object: NonNull<M::Object>,
     args: M::Args,
 }
 
-impl<M: Method> sealed::Sealed for Inside<M> {}
-impl<M: Method> Task for Inside<M> {
+impl<M: Method> sealed::Sealed for MethodBody<M> {}
+impl<M: Method> Task for MethodBody<M> {
     type Output = M::Output;
     const STRAIGHT: bool = false;
     #[inline(always)]
@@ -371,8 +371,8 @@ impl<M: Method> Task for Inside<M> {
 ///
 /// # Safety
 /// As [`Task::call`]; the worker is at the object's home.
-unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
-    let Held { hold, target, args } = call;
+unsafe fn held<M: Method>(cx: Cx, call: LockedCall<M>) -> Outcome<M::Output> {
+    let LockedCall { hold, target, args } = call;
     let table = Nodes::of(cx).table(target.name().node());
     if table.poisoned(&hold) {
         drop(hold);
@@ -381,7 +381,7 @@ unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
     let object = table.object(&hold).cast::<M::Object>();
     // SAFETY: the caller opens the outcome and awaits a suspended callee, and guarantees that the worker is at the
     // object's home. `hold` is the object's lock.
-    unsafe { inside(cx, hold.begin(), Inside::<M> { target, object, args }) }
+    unsafe { inside(cx, hold.begin(), MethodBody::<M> { target, object, args }) }
 }
 
 /// Calls the method, and releases the lock when the method has ended.
@@ -389,7 +389,7 @@ unsafe fn held<M: Method>(cx: Cx, call: Held<M>) -> Outcome<M::Output> {
 /// # Safety
 /// As [`Task::call`]; the worker is at the object's home, and `hold` is the method's lock on the object.
 #[inline]
-unsafe fn inside<M: Method>(cx: Cx, hold: During<M>, method: Inside<M>) -> Outcome<M::Output> {
+unsafe fn inside<M: Method>(cx: Cx, hold: MethodGuard<M>, method: MethodBody<M>) -> Outcome<M::Output> {
     let note = Note::<M>::new();
     // SAFETY: `cx` is the current worker's, and a child is awaited below. The lock is held until the child has ended
     // too.
@@ -406,7 +406,7 @@ unsafe fn inside<M: Method>(cx: Cx, hold: During<M>, method: Inside<M>) -> Outco
             hold.suspends(cx);
             // SAFETY: the body takes its entry first, then waits, with no user code in between.
             unsafe {
-                fallback_here((child, hold), |enter: Enter<(Child<Inside<M>>, During<M>)>| async move {
+                fallback_here((child, hold), |enter: Enter<(Child<MethodBody<M>>, MethodGuard<M>)>| async move {
                     let (child, hold) = enter.take();
                     let value = wait(child).await;
                     hold.end();

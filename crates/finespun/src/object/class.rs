@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-use super::reference::{self, Object, Whole};
+use super::reference::{self, Object, ObjectWithConstants};
 use crate::process::ProcessMutex;
 
 /// The class of one object type.
@@ -30,10 +30,10 @@ static NUMBERED: [OnceLock<&'static Class>; (1 << reference::CLASSES) - 1] =
     [const { OnceLock::new() }; (1 << reference::CLASSES) - 1];
 
 /// # Safety
-/// `object` came from a `Box<Whole<T>>`, and is given up.
+/// `object` came from a `Box<ObjectWithConstants<T>>`, and is given up.
 unsafe fn destroy<T: Object>(object: NonNull<()>) {
-    // SAFETY: the caller guarantees that `object` came from a `Box<Whole<T>>`, and gives it up.
-    drop(unsafe { Box::from_raw(object.cast::<Whole<T>>().as_ptr()) });
+    // SAFETY: the caller guarantees that `object` came from a `Box<ObjectWithConstants<T>>`, and gives it up.
+    drop(unsafe { Box::from_raw(object.cast::<ObjectWithConstants<T>>().as_ptr()) });
 }
 
 /// Computes the FNV-1a hash.
@@ -67,7 +67,7 @@ impl Class {
     pub(crate) unsafe fn destroy(&self, object: NonNull<()>) {
         match self.destroy.get() {
             // SAFETY: the caller guarantees that the object is of this class and given up. `of_objects::<T>` has set
-            // the function for the `T` of the object, which was made as a `Box<Whole<T>>`.
+            // the function for the `T` of the object, which was made as a `Box<ObjectWithConstants<T>>`.
             Some(destroy) => unsafe { destroy(object) },
             None => unreachable!("an object has been made"),
         }

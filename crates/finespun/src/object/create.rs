@@ -6,15 +6,15 @@ use super::Portable;
 use super::class::Class;
 use super::error::{Refusal, Which, throw};
 use super::host::Nodes;
-use super::lock::{Hold, InLine};
+use super::lock::{ObjectLock, QueuePosition};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
 use super::table::Found;
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
 use crate::task::call::{Task, call, sealed, wait};
 use crate::task::context::{self, Cx};
 use crate::task::fallback::{Enter, fallback_here};
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
@@ -118,7 +118,7 @@ impl<F: Copy + Send + 'static, A: Portable> Wire for Made<F, A> {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         // SAFETY: the type of this message shows that its sender had an `F`.
-        Ok(Made { make: unsafe { again() }, args: from.value()? })
+        Ok(Made { make: unsafe { recreate() }, args: from.value()? })
     }
 }
 
@@ -127,7 +127,7 @@ impl<F: Copy + Send + 'static, A: Portable> Wire for Made<F, A> {
 pub struct Create<M> {
     node: usize,
     maker: M,
-    place: Place,
+    place: CallSite,
 }
 
 /// An identity function. The compiler of `#[task]` emits it around an operand spelled like `on(..).create(..)`, which
@@ -195,7 +195,7 @@ impl<M: Maker> Work for Making<M> {
 pub struct CreateMany<T> {
     node: usize,
     values: Vec<T>,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T> sealed::Sealed for CreateMany<T> {}
@@ -251,7 +251,7 @@ impl<T: Object + Portable> Work for CreateMany<T> {
 #[must_use = "nothing is dropped until this is awaited"]
 pub struct Dropping<T> {
     target: Ref<T>,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T: Object> Dropping<T> {
@@ -320,7 +320,7 @@ impl<T: Object> Work for Dropping<T> {
             }
             Found::Refused(refusal) => stale(refusal),
             Found::Busy => {
-                let line = suspend_at(self.place, |granted: Continuation<Option<Hold>>| {
+                let line = suspend_at(self.place, |granted: Continuation<Option<ObjectLock>>| {
                     table.wait(name.index(), true, granted);
                 });
                 // SAFETY: `cx` is the current worker's, and the child is awaited below.
@@ -328,7 +328,7 @@ impl<T: Object> Work for Dropping<T> {
                     Ok(_) => unreachable!("forced to wait"),
                     // SAFETY: the body takes its entry first, then waits, with no user code in between.
                     Err(child) => unsafe {
-                        fallback_here((child, InLine(name)), |enter: Enter<_>| async move {
+                        fallback_here((child, QueuePosition(name)), |enter: Enter<_>| async move {
                             let (child, line) = enter.take();
                             let hold = wait(child).await;
                             line.served();
@@ -345,7 +345,7 @@ impl<T: Object> Work for Dropping<T> {
 }
 
 /// Removes the object from the table and destroys it.
-fn destroy(cx: Cx, hold: Hold) {
+fn destroy(cx: Cx, hold: ObjectLock) {
     let (class, object) = Nodes::of(cx).table(hold.name().node()).remove(hold);
     // SAFETY: the object is of this class, and the table has given it up.
     unsafe { class.destroy(object) };

@@ -12,7 +12,7 @@ use std::task::{Context as StdContext, Poll};
 use super::remote::{Work, WorkTask, at_home};
 use crate::task::call::{Task, poll_in_place, sealed};
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, Payload, Place, quietly};
+use crate::task::frame::{BodyFrame, CallSite, Delivered, Payload, quietly};
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
 
@@ -24,7 +24,7 @@ use crate::task::outcome::{Child, Outcome};
 /// With the first panic in that order, when all have ended.
 pub(crate) struct Gathered<W> {
     pub(crate) works: Vec<W>,
-    pub(crate) place: Place,
+    pub(crate) place: CallSite,
 }
 
 impl<W> sealed::Sealed for Gathered<W> {}
@@ -60,7 +60,7 @@ pub(crate) fn begin<V>(cx: Cx, call: impl FnOnce() -> Outcome<V>) -> Branch<V> {
     match catch_unwind(AssertUnwindSafe(|| call().open())) {
         Ok(Ok(value)) => Ok(Delivered::Value(value)),
         Ok(Err(child)) => {
-            cx.send_withheld();
+            cx.send_pending_call();
             Err(child)
         }
         Err(payload) => Ok(Delivered::Panic(pack(payload))),

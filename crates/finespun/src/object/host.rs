@@ -16,7 +16,7 @@ use crate::task::suspend::Continuation;
 
 use super::overhead;
 use super::reference::Name;
-use super::remote::Withheld;
+use super::remote::PendingCall;
 use super::table::Table;
 
 /// The nodes of one worker.
@@ -31,7 +31,7 @@ pub(crate) struct Nodes {
     nowhere: Table,
     mailbox: Mailbox<Threads<Packet>>,
     /// A request that is deferred until a task waits for it (see [`remote`](super::remote)).
-    withheld: RefCell<Option<Box<dyn Withheld>>>,
+    pending_call: RefCell<Option<Box<dyn PendingCall>>>,
     /// Senders of one-way calls that wait for room in the outbox, in FIFO order.
     stalled: RefCell<VecDeque<Continuation<()>>>,
     /// Set once the team knows that messages exist.
@@ -60,7 +60,7 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel, choices: &Arc
             tables,
             nowhere,
             mailbox,
-            withheld: RefCell::new(None),
+            pending_call: RefCell::new(None),
             stalled: RefCell::new(VecDeque::new()),
             announced: Cell::new(false),
             overhead: travel.overhead.as_nanos().try_into().unwrap_or(u64::MAX),
@@ -146,7 +146,7 @@ impl Nodes {
     /// Sends a message to a worker.
     #[inline]
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
-        cx.send_withheld();
+        cx.send_pending_call();
         if self.mailbox.encodes() {
             // Encodes the whole message before taking a place in the fabric: the program's encoders may panic.
             if let Some(message) = Made::encoded(handler) {
@@ -202,19 +202,19 @@ impl Nodes {
     }
 
     /// Defers a request until a task waits for its leaf.
-    pub(super) fn withhold(&self, cx: Cx, leaf: FrameRef, request: Box<dyn Withheld>) {
-        cx.send_withheld();
-        cx.set_withheld(Some(leaf));
-        self.withheld.replace(Some(request));
+    pub(super) fn keep_pending_call(&self, cx: Cx, leaf: FrameRef, request: Box<dyn PendingCall>) {
+        cx.send_pending_call();
+        cx.set_pending_call(Some(leaf));
+        self.pending_call.replace(Some(request));
     }
 
     /// Takes the deferred request, if `leaf` is its leaf.
-    pub(super) fn take_withheld(&self, cx: Cx, leaf: FrameRef) -> Option<Box<dyn Withheld>> {
-        if cx.withheld() != Some(leaf) {
+    pub(super) fn take_pending_call(&self, cx: Cx, leaf: FrameRef) -> Option<Box<dyn PendingCall>> {
+        if cx.pending_call() != Some(leaf) {
             return None;
         }
-        cx.set_withheld(None);
-        self.withheld.take()
+        cx.set_pending_call(None);
+        self.pending_call.take()
     }
 
     /// Returns the worker that hosts a node.
@@ -280,10 +280,10 @@ impl Host for Nodes {
         some
     }
 
-    fn send_withheld(&self, cx: Cx) {
-        cx.set_withheld(None);
-        let withheld = self.withheld.take();
-        if let Some(request) = withheld {
+    fn send_pending_call(&self, cx: Cx) {
+        cx.set_pending_call(None);
+        let pending_call = self.pending_call.take();
+        if let Some(request) = pending_call {
             request.send(cx);
         }
     }
@@ -296,17 +296,17 @@ impl Host for Nodes {
         self.mailbox.waits()
     }
 
-    fn tell_waits(&self, waits: &mut Waits) {
+    fn report_waits(&self, waits: &mut Waits) {
         for table in &self.tables {
-            table.tell_waits(waits);
-            table.seats.tell_waits(waits);
+            table.report_waits(waits);
+            table.arrays.report_waits(waits);
         }
     }
 
     fn detach(&self, context: &Context) {
         for (node, table) in self.tables.iter().enumerate() {
             self.show(context, node as u32 * self.workers + self.worker);
-            table.seats.end();
+            table.arrays.end();
             while let Some((class, object)) = table.take_any() {
                 // No caller could receive a panic of a destructor.
                 // SAFETY: the object is of this class, and the table has given it up.

@@ -11,19 +11,19 @@ use crate::task::origin::Origin;
 
 /// A lock on an object, for a method that has not begun. Dropping it releases the lock.
 ///
-/// A `Hold` travels from the releasing method to the waiter through a continuation, but never leaves its worker.
-pub(crate) struct Hold {
+/// A `ObjectLock` travels from the releasing method to the waiter through a continuation, but never leaves its worker.
+pub(crate) struct ObjectLock {
     name: Name,
     exclusive: bool,
 }
 
-// SAFETY: the name refers to a table that only its own worker uses: leaves and frames that contain a `Hold` are
+// SAFETY: the name refers to a table that only its own worker uses: leaves and frames that contain a `ObjectLock` are
 // located, or are destroyed by sweeps of that worker.
-unsafe impl Send for Hold {}
+unsafe impl Send for ObjectLock {}
 
-impl Hold {
-    pub(crate) fn new(name: Name, exclusive: bool) -> Hold {
-        Hold { name, exclusive }
+impl ObjectLock {
+    pub(crate) fn new(name: Name, exclusive: bool) -> ObjectLock {
+        ObjectLock { name, exclusive }
     }
 
     pub(crate) fn name(&self) -> Name {
@@ -35,10 +35,10 @@ impl Hold {
     }
 
     /// Begins the method.
-    pub(crate) fn begin<M: Method>(self) -> During<M> {
+    pub(crate) fn begin<M: Method>(self) -> MethodGuard<M> {
         let name = self.name;
         self.forget();
-        During(name, PhantomData)
+        MethodGuard(name, PhantomData)
     }
 
     /// Gives up this value without a release: the lock has been released, or has another owner.
@@ -48,7 +48,7 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for ObjectLock {
     #[cold]
     fn drop(&mut self) {
         release(self.name, self.exclusive, false, None);
@@ -57,9 +57,9 @@ impl Drop for Hold {
 
 /// A lock on an object during the method `M`. Dropping it releases the lock of a method that panicked or was cancelled:
 /// if the method could change the object, the object is poisoned.
-pub(crate) struct During<M: Method>(Name, PhantomData<fn() -> M>);
+pub(crate) struct MethodGuard<M: Method>(Name, PhantomData<fn() -> M>);
 
-impl<M: Method> During<M> {
+impl<M: Method> MethodGuard<M> {
     const EXCLUSIVE: bool = matches!(M::ACCESS, Access::Exclusive);
 
     /// Locks an object that is free, for a method that begins.
@@ -67,10 +67,10 @@ impl<M: Method> During<M> {
     /// # Safety
     /// [`table::free_here`] has just found the object.
     #[inline(always)]
-    pub(crate) unsafe fn of_free(cx: Cx, name: Name) -> During<M> {
+    pub(crate) unsafe fn of_free(cx: Cx, name: Name) -> MethodGuard<M> {
         // SAFETY: the caller has just found the object by `free_here`.
         unsafe { table::hold_free(cx, name, Self::EXCLUSIVE) };
-        During(name, PhantomData)
+        MethodGuard(name, PhantomData)
     }
 
     /// Called when the method has suspended: records for reports that it holds the object.
@@ -101,7 +101,7 @@ impl<M: Method> During<M> {
     }
 }
 
-impl<M: Method> Drop for During<M> {
+impl<M: Method> Drop for MethodGuard<M> {
     #[cold]
     fn drop(&mut self) {
         release(self.0, Self::EXCLUSIVE, Self::EXCLUSIVE, Some(M::ORIGIN));
@@ -116,16 +116,16 @@ fn release(name: Name, exclusive: bool, poison: bool, method: Option<&'static Or
 }
 
 /// A place in an object's wait queue. Dropping it lets later waiters proceed.
-pub(crate) struct InLine(pub(crate) Name);
+pub(crate) struct QueuePosition(pub(crate) Name);
 
-impl InLine {
+impl QueuePosition {
     /// Gives up the place: its request has been served.
     pub(crate) fn served(self) {
         std::mem::forget(self);
     }
 }
 
-impl Drop for InLine {
+impl Drop for QueuePosition {
     #[cold]
     fn drop(&mut self) {
         // SAFETY: this is in a located frame, which only the worker of the object destroys; the context is used at

@@ -16,6 +16,7 @@
 
 mod answering;
 pub(crate) mod array;
+pub(crate) mod array_table;
 pub(crate) mod call;
 pub(crate) mod checked;
 pub(crate) mod class;
@@ -31,7 +32,6 @@ pub(crate) mod place;
 pub(crate) mod reference;
 pub(crate) mod remote;
 pub(crate) mod replicated;
-pub(crate) mod seats;
 pub(crate) mod table;
 
 use serde::{Serialize, de::DeserializeOwned};

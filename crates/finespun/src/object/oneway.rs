@@ -6,11 +6,11 @@ use std::panic::Location;
 use super::Portable;
 use super::call::{Call, Method};
 use super::host::Nodes;
-use super::remote::{ANY, Reply, deliver, tell};
+use super::remote::{ANY, Reply, deliver, send_one_way};
 use crate::task::call::{Task, call, call_guarded, sealed, wait};
 use crate::task::context::{self, Cx};
 use crate::task::fallback::{Enter, fallback_here};
-use crate::task::frame::{BodyFrame, FrameRef, Place};
+use crate::task::frame::{BodyFrame, CallSite, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
@@ -67,7 +67,7 @@ impl<M: Method> Call<M> {
 #[must_use = "nothing is sent until this is awaited"]
 pub struct Oneway<M: Method> {
     call: Call<M>,
-    place: Place,
+    place: CallSite,
 }
 
 /// An identity function. The compiler of `#[task]` emits it around an operand spelled like this library's `oneway`,
@@ -80,7 +80,7 @@ pub fn oneway<M: Method>(call: Oneway<M>) -> Oneway<M> {
 impl<M: Method> Oneway<M> {
     fn send(self, cx: Cx) {
         cx.current_run().posts();
-        tell(cx, self.call.into_work());
+        send_one_way(cx, self.call.into_work());
     }
 }
 
@@ -236,7 +236,7 @@ where
 #[must_use = "a task does nothing until it is awaited"]
 pub struct SuspendWith<T, F> {
     body: F,
-    place: Place,
+    place: CallSite,
     value: PhantomData<fn() -> T>,
 }
 

@@ -8,10 +8,10 @@ use super::gathering::Gathered;
 use super::host::Nodes;
 use super::reference::Ref;
 use super::remote::{self, Work};
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
 use crate::task::call::{Task, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
@@ -62,7 +62,7 @@ pub struct CallAt<F, A> {
     node: usize,
     call: F,
     argument: A,
-    place: Place,
+    place: CallSite,
 }
 
 impl<F, A> sealed::Sealed for CallAt<F, A> {}
@@ -101,7 +101,7 @@ where
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         let (node, argument) = from.value()?;
         // SAFETY: the type of this message shows that its sender had an `F`.
-        Ok(CallAt { node, call: unsafe { again() }, argument, place: Location::caller() })
+        Ok(CallAt { node, call: unsafe { recreate() }, argument, place: Location::caller() })
     }
 }
 
@@ -165,7 +165,7 @@ where
 pub struct Everywhere<F, A> {
     call: F,
     argument: A,
-    place: Place,
+    place: CallSite,
 }
 
 impl<F, A> sealed::Sealed for Everywhere<F, A> {}

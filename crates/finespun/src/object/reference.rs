@@ -36,14 +36,14 @@ pub unsafe trait Object: Sized + 'static {
 
 /// An object in memory, with its constants.
 #[repr(C)]
-pub(crate) struct Whole<T: Object> {
+pub(crate) struct ObjectWithConstants<T: Object> {
     object: T,
     constants: T::Constants,
 }
 
-impl<T: Object> Whole<T> {
-    pub(crate) fn new(object: T) -> Whole<T> {
-        Whole { constants: object.constants(), object }
+impl<T: Object> ObjectWithConstants<T> {
+    pub(crate) fn new(object: T) -> ObjectWithConstants<T> {
+        ObjectWithConstants { constants: object.constants(), object }
     }
 }
 
@@ -53,8 +53,8 @@ impl<T: Object> Whole<T> {
 /// `object` is an object that outlives the reference. It may be locked.
 #[inline(always)]
 pub unsafe fn constants<'a, T: Object>(object: NonNull<T>) -> &'a T::Constants {
-    // SAFETY: the object is the first field of a `Whole`, whose `constants` no code changes.
-    unsafe { &(*object.cast::<Whole<T>>().as_ptr()).constants }
+    // SAFETY: the object is the first field of a `ObjectWithConstants`, whose `constants` no code changes.
+    unsafe { &(*object.cast::<ObjectWithConstants<T>>().as_ptr()).constants }
 }
 
 /// The name of an object of type `T`, which lives on some node: a small value that can be copied, compared, stored in
@@ -239,19 +239,19 @@ pub(crate) fn short(name: &str) -> &str {
 /// A reference outside its process: the tag of its class, which is the same in all processes, and its word without the
 /// class.
 #[derive(Serialize, Deserialize)]
-struct Abroad(u32, u64);
+struct WireRef(u32, u64);
 
 impl<T> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let name = self.name();
         let class = Class::numbered(name.class());
-        Abroad(class.tag, word(0, name.node(), name.generation(), name.index())).serialize(serializer)
+        WireRef(class.tag, word(0, name.node(), name.generation(), name.index())).serialize(serializer)
     }
 }
 
 impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ref<T>, D::Error> {
-        let Abroad(tag, bare) = Abroad::deserialize(deserializer)?;
+        let WireRef(tag, bare) = WireRef::deserialize(deserializer)?;
         let known = Class::of::<T>();
         // The table contains only words with a process's own class numbers, so a name with this class finds a `T` or
         // nothing.

@@ -14,7 +14,7 @@
 //! its own waiting tasks, and follows only its own addresses.
 //!
 //! *Forwarding.* While work that a message has begun is on the stack, a request that the work makes is *deferred*
-//! (`Withheld`): it is not sent until a task waits for its leaf, or the worker sends another message. Work whose last
+//! (`PendingCall`): it is not sent until a task waits for its leaf, or the worker sends another message. Work whose last
 //! await is a call returns the leaf of that call unchanged. So if [`deliver`] gets the leaf of the deferred request, no
 //! task in between waits for it, and the request is sent with the first caller's continuation in place of its own. A
 //! chain of calls over many nodes then needs one answer, and none of those nodes keeps a frame (hybrid-execution-model,
@@ -32,7 +32,7 @@ use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Wire, Writer};
 use crate::task::call::{Task, sealed};
 use crate::task::context::{self, Cx};
-use crate::task::frame::{FrameRef, Payload, Place, quietly, quietly_here};
+use crate::task::frame::{CallSite, FrameRef, Payload, quietly, quietly_here};
 use crate::task::origin::{self, pack};
 use crate::task::outcome::{Child, Outcome};
 use crate::task::suspend::{Continuation, suspend_beneath};
@@ -67,13 +67,13 @@ pub(super) const ANY: u32 = u32::MAX;
 ///
 /// # Safety
 /// As [`Task::call`].
-pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<W::Output> {
+pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: CallSite) -> Outcome<W::Output> {
     let nodes = Nodes::of(cx);
     let wait = suspend_beneath(cx, place, |k: Continuation<W::Output>| {
         let leaf = k.leaf();
         let request = Request { group: cx.group(), home: nodes.worker(), k: Some(k), work };
-        if cx.hands_on() {
-            nodes.withhold(cx, leaf, Box::new(request));
+        if cx.may_forward() {
+            nodes.keep_pending_call(cx, leaf, Box::new(request));
         } else {
             nodes.send(cx, nodes.worker_of(request.work.node()), request);
         }
@@ -87,7 +87,7 @@ pub(crate) unsafe fn request<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<
 /// # Safety
 /// As [`Task::call`].
 #[inline]
-pub(crate) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<W::Output> {
+pub(crate) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: CallSite) -> Outcome<W::Output> {
     if work.node() == cx.node() {
         // SAFETY: the caller opens the outcome and awaits a suspended callee; `cx` is at the work's node.
         return unsafe { work.run(cx) };
@@ -97,7 +97,7 @@ pub(crate) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: Place) -> Outcome<
 }
 
 /// Sends the work to its node, without asking for an answer.
-pub(super) fn tell<W: Work>(cx: Cx, work: W) {
+pub(super) fn send_one_way<W: Work>(cx: Cx, work: W) {
     let nodes = Nodes::of(cx);
     let request = Request { group: cx.run(), home: ANY, k: None, work };
     nodes.send(cx, nodes.worker_of(request.work.node()), request);
@@ -115,7 +115,7 @@ struct Request<W: Work> {
 }
 
 /// A request that has not been sent.
-pub(super) trait Withheld {
+pub(super) trait PendingCall {
     /// Sends it.
     fn send(self: Box<Self>, cx: Cx);
 
@@ -127,7 +127,7 @@ pub(super) trait Withheld {
     unsafe fn redirect(self: Box<Self>, cx: Cx, home: u32, leaf: Option<FrameRef>);
 }
 
-impl<W: Work> Withheld for Request<W> {
+impl<W: Work> PendingCall for Request<W> {
     fn send(self: Box<Self>, cx: Cx) {
         let nodes = Nodes::of(cx);
         nodes.send(cx, nodes.worker_of(self.work.node()), *self);
@@ -206,9 +206,9 @@ impl<W: Work> Handler for Request<W> {
 /// `call` returns the outcome of a call under the conditions of [`Task::call`], and borrows nothing.
 #[inline]
 pub(super) unsafe fn deliver<T: Portable>(cx: Cx, reply: Reply<T>, call: impl FnOnce(Cx) -> Outcome<T>) {
-    let before = cx.set_hands_on(true);
+    let before = cx.set_may_forward(true);
     let called = catch_unwind(AssertUnwindSafe(|| call(cx).open::<WorkTask<T>>()));
-    cx.set_hands_on(before);
+    cx.set_may_forward(before);
     delivered(cx, reply, called);
 }
 
@@ -216,7 +216,7 @@ pub(super) unsafe fn deliver<T: Portable>(cx: Cx, reply: Reply<T>, call: impl Fn
 fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result<T, Child<WorkTask<T>>>>) {
     match called {
         Ok(Ok(value)) => answer(cx, reply, Ok(value)),
-        Ok(Err(child)) => match Nodes::of(cx).take_withheld(cx, child.frame()) {
+        Ok(Err(child)) => match Nodes::of(cx).take_pending_call(cx, child.frame()) {
             Some(request) => hand_on(cx, reply, child, request),
             None => Answering::start(cx, reply, child),
         },
@@ -225,14 +225,14 @@ fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result
 }
 
 /// Forwards the reply to the request that a call has ended in, whose leaf is `child`.
-fn hand_on<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn Withheld>) {
+fn hand_on<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn PendingCall>) {
     child.unwaited();
     if reply.home == ANY {
         // No task of this run is known to wait for the answer: it is not wanted, or its waiter may belong to another
         // run.
         cx.current_run().posts();
     }
-    cx.context().counters.messages_handed_on.add(1);
+    cx.context().counters.messages_forwarded.add(1);
     let leaf = reply.k.map(Continuation::into_leaf);
     // SAFETY: the request delivers a `T`, because the call returned the request's leaf as its frame of a `T`.
     unsafe { request.redirect(cx, reply.home, leaf) };

@@ -31,12 +31,12 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::{HashMap, VecDeque};
 use std::ptr::NonNull;
 
+use super::array_table::ArrayTable;
 use super::class::Class;
 use super::error::{Refusal, StaleCause};
 use super::generations::Generations;
-use super::lock::Hold;
-use super::reference::{ENTRY, Name, OBJECTS, Object, Whole, generation, short, word};
-use super::seats::Seats;
+use super::lock::ObjectLock;
+use super::reference::{ENTRY, Name, OBJECTS, Object, ObjectWithConstants, generation, short, word};
 use crate::sched::team::Waits;
 use crate::task::context::{Cx, Here};
 use crate::task::origin::Origin;
@@ -106,9 +106,9 @@ impl State {
 const _: () = assert!(size_of::<State>() == 1 << ENTRY);
 
 /// A waiter for an object's lock. It gets `None` if the object is removed first.
-struct Waiter {
+struct LockWaiter {
     exclusive: bool,
-    granted: Continuation<Option<Hold>>,
+    granted: Continuation<Option<ObjectLock>>,
 }
 
 /// How a method uses its object.
@@ -128,7 +128,7 @@ pub enum Access {
 #[must_use]
 pub(crate) enum Found {
     /// The object is now locked for the caller.
-    Held(Hold),
+    Held(ObjectLock),
     /// Other methods hold it, or earlier requests wait for it.
     Busy,
     Refused(Refusal),
@@ -150,9 +150,9 @@ pub(crate) struct Table {
     spare: RefCell<Vec<u32>>,
     /// The generations that remain for objects of this node number.
     generations: Generations,
-    lines: RefCell<HashMap<u32, VecDeque<Waiter>>>,
+    wait_queues: RefCell<HashMap<u32, VecDeque<LockWaiter>>>,
     /// The node's write-once arrays.
-    pub(crate) seats: Seats,
+    pub(crate) arrays: ArrayTable,
 }
 
 /// Returns the object that `name` names, if it is at the current node and free.
@@ -176,13 +176,13 @@ pub(crate) fn free_here(cx: Cx, name: Name) -> Option<NonNull<()>> {
 /// # Safety
 /// No entry is added while the result lives.
 #[inline(always)]
-unsafe fn shown<'a>(cx: Cx, name: Name) -> Place<'a> {
+unsafe fn shown<'a>(cx: Cx, name: Name) -> EntryRef<'a> {
     let here = &cx.context().here;
     let at = (name.word() as u32 & here.mask.get()) as usize;
     // SAFETY: `show` sets both pointers and the mask; `states` has as many elements as `entries`, of the same size. The
     // caller adds no entry while the references live.
     unsafe {
-        Place {
+        EntryRef {
             entry: &*here.entries.get().byte_add(at).cast::<Entry>(),
             state: &*here.states.get().byte_add(at).cast::<State>(),
         }
@@ -234,8 +234,8 @@ impl Table {
             used: Cell::new(0),
             spare: RefCell::new(Vec::new()),
             generations: Generations::of_node(node),
-            lines: RefCell::new(HashMap::new()),
-            seats: Seats::new(),
+            wait_queues: RefCell::new(HashMap::new()),
+            arrays: ArrayTable::new(),
         }
     }
 
@@ -246,19 +246,19 @@ impl Table {
         here.entries.set(entries.as_ptr().cast());
         here.states.set(states.as_ptr().cast());
         here.mask.set(self.mask.get());
-        here.arrays.set(self.seats.lines().cast());
+        here.arrays.set(self.arrays.entries().cast());
     }
 
     /// Returns the entry and the state at `index`, if the table has them.
-    fn place(&self, index: u32) -> Option<Place<'_>> {
+    fn place(&self, index: u32) -> Option<EntryRef<'_>> {
         // SAFETY: callers keep the references only while no entry is added: they call no foreign code in between.
         let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
-        Some(Place { entry: entries.get(index as usize)?, state: states.get(index as usize)? })
+        Some(EntryRef { entry: entries.get(index as usize)?, state: states.get(index as usize)? })
     }
 
     /// Inserts `value` as an object.
     pub(crate) fn insert_value<T: Object>(&self, class: &'static Class, value: T) -> Name {
-        let object = Box::new(Whole::new(value));
+        let object = Box::new(ObjectWithConstants::new(value));
         let name = self.insert(class, NonNull::from(Box::leak(object)).cast());
         if T::READERS_FIRST {
             self.place(name.index()).expect("just entered").state.set(READERS_FIRST);
@@ -269,7 +269,7 @@ impl Table {
     /// Inserts an object (5). The table owns it from now on.
     pub(crate) fn insert(&self, class: &'static Class, object: NonNull<()>) -> Name {
         let (index, next) = self.claim();
-        let Place { entry, state } = self.place(index).expect("just claimed");
+        let EntryRef { entry, state } = self.place(index).expect("just claimed");
         let word = word(class.number, self.node, next, index);
         match generation(entry.word.get()) {
             0 => state.first.set(next as u16),
@@ -310,7 +310,7 @@ impl Table {
     }
 
     /// Returns the place of an object that exists.
-    fn find(&self, name: Name) -> Option<Place<'_>> {
+    fn find(&self, name: Name) -> Option<EntryRef<'_>> {
         self.place(name.index()).filter(|place| place.entry.word.get() & !MARK == name.word())
     }
 
@@ -318,7 +318,7 @@ impl Table {
     #[cold]
     pub(crate) fn stale(&self, name: Name) -> Refusal {
         let cause = match self.place(name.index()) {
-            Some(Place { entry, state }) if state.first.get() != 0 => {
+            Some(EntryRef { entry, state }) if state.first.get() != 0 => {
                 let (first, last) = (u32::from(state.first.get()), generation(entry.word.get()));
                 if !(first..=last).contains(&name.generation()) {
                     StaleCause::OtherRuntime
@@ -345,7 +345,7 @@ impl Table {
     }
 
     /// Returns the locked object.
-    pub(crate) fn object(&self, hold: &Hold) -> NonNull<()> {
+    pub(crate) fn object(&self, hold: &ObjectLock) -> NonNull<()> {
         let place = self.place(hold.index()).expect("what is held is there");
         NonNull::new(place.entry.object.get()).expect("what is held is there")
     }
@@ -358,9 +358,9 @@ impl Table {
     }
 
     /// Adds to `waits`, for reports, each leaf that waits for an object of this node, and a description of the object.
-    pub(crate) fn tell_waits(&self, waits: &mut Waits) {
-        for (&index, line) in &*self.lines.borrow() {
-            let Some(Place { entry, state }) = self.place(index) else { continue };
+    pub(crate) fn report_waits(&self, waits: &mut Waits) {
+        for (&index, line) in &*self.wait_queues.borrow() {
+            let Some(EntryRef { entry, state }) = self.place(index) else { continue };
             let Some(name) = entry.name() else { continue };
             let class = short(Class::numbered(name.class()).name);
             let holder = state.holder.get().map_or("others", |holder| holder.name);
@@ -370,7 +370,7 @@ impl Table {
     }
 
     /// Returns whether the locked object is poisoned.
-    pub(crate) fn poisoned(&self, hold: &Hold) -> bool {
+    pub(crate) fn poisoned(&self, hold: &ObjectLock) -> bool {
         self.place(hold.index()).is_some_and(|place| place.state.is(POISONED))
     }
 
@@ -390,15 +390,15 @@ impl Table {
             return Found::Busy;
         }
         place.admit(exclusive);
-        Found::Held(Hold::new(name, exclusive))
+        Found::Held(ObjectLock::new(name, exclusive))
     }
 
     /// Appends a request to the wait queue of the object at `index`.
-    pub(crate) fn wait(&self, index: u32, exclusive: bool, granted: Continuation<Option<Hold>>) {
+    pub(crate) fn wait(&self, index: u32, exclusive: bool, granted: Continuation<Option<ObjectLock>>) {
         if let Some(place) = self.place(index) {
             place.state.set(WANTED);
         }
-        self.lines.borrow_mut().entry(index).or_default().push_back(Waiter { exclusive, granted });
+        self.wait_queues.borrow_mut().entry(index).or_default().push_back(LockWaiter { exclusive, granted });
     }
 
     /// Releases a lock (2, 3).
@@ -425,7 +425,7 @@ impl Table {
             let place = self.place(index).expect("somebody waits for it");
             let name = place.entry.name().expect("somebody waits for it");
             place.admit(waiter.exclusive);
-            if let Err(Some(hold)) = waiter.granted.try_resolve(Some(Hold::new(name, waiter.exclusive))) {
+            if let Err(Some(hold)) = waiter.granted.try_resolve(Some(ObjectLock::new(name, waiter.exclusive))) {
                 // The waiter has just been cancelled.
                 hold.forget();
                 place.leave(waiter.exclusive);
@@ -436,9 +436,9 @@ impl Table {
 
     /// Removes and returns the next waiter that the lock admits. For `readers_first` classes the first shared request
     /// comes before the front of the queue.
-    fn next(&self, index: u32) -> Option<Waiter> {
-        let mut lines = self.lines.borrow_mut();
-        let line = lines.get_mut(&index)?;
+    fn next(&self, index: u32) -> Option<LockWaiter> {
+        let mut wait_queues = self.wait_queues.borrow_mut();
+        let line = wait_queues.get_mut(&index)?;
         while line.front().is_some_and(|waiter| waiter.granted.is_cancelled()) {
             line.pop_front();
         }
@@ -450,7 +450,7 @@ impl Table {
             _ => line.pop_front_if(|waiter| place.admits(waiter.exclusive)),
         };
         if line.is_empty() {
-            lines.remove(&index);
+            wait_queues.remove(&index);
             place.state.clear(WANTED);
         }
         next
@@ -458,10 +458,10 @@ impl Table {
 
     /// Removes an object that the caller holds exclusively (4), and resolves its waiters with `None`. The caller
     /// destroys it.
-    pub(crate) fn remove(&self, hold: Hold) -> (&'static Class, NonNull<()>) {
+    pub(crate) fn remove(&self, hold: ObjectLock) -> (&'static Class, NonNull<()>) {
         let index = hold.index();
         hold.forget();
-        let Place { entry, state } = self.place(index).expect("what is held is there");
+        let EntryRef { entry, state } = self.place(index).expect("what is held is there");
         let object = NonNull::new(entry.object.replace(std::ptr::null_mut())).expect("what is held is there");
         let name = entry.name().expect("what is held is there");
         state.holder.set(None);
@@ -469,7 +469,7 @@ impl Table {
         state.flags.set(0);
         entry.word.set(word(0, 0, name.generation(), index) | MARK);
         self.spare.borrow_mut().push(index);
-        let line = self.lines.borrow_mut().remove(&index);
+        let line = self.wait_queues.borrow_mut().remove(&index);
         for waiter in line.into_iter().flatten() {
             waiter.granted.resolve(None);
         }
@@ -480,7 +480,7 @@ impl Table {
     pub(crate) fn take_any(&self) -> Option<(&'static Class, NonNull<()>)> {
         while let Some(index) = self.used.get().checked_sub(1) {
             self.used.set(index);
-            let Place { entry, .. } = self.place(index)?;
+            let EntryRef { entry, .. } = self.place(index)?;
             let name = entry.name();
             entry.word.set(MARK);
             if let (Some(name), Some(object)) = (name, NonNull::new(entry.object.replace(std::ptr::null_mut()))) {
@@ -492,12 +492,12 @@ impl Table {
 }
 
 /// One index of the table: its entry and its state.
-struct Place<'a> {
+struct EntryRef<'a> {
     entry: &'a Entry,
     state: &'a State,
 }
 
-impl Place<'_> {
+impl EntryRef<'_> {
     fn is_marked(&self) -> bool {
         self.entry.word.get() & MARK != 0
     }

@@ -100,7 +100,7 @@ counters! {
     /// Messages that had to wait in their sender's outbox.
     messages_held,
     /// Requests whose callee answers the caller of the call that made them last: forwarding.
-    messages_handed_on,
+    messages_forwarded,
     /// One-way calls whose sender waited for room in its worker's outbox.
     sends_stalled,
     /// Times that a worker took activities of a group from shared state: under all policies but `Steal`.

@@ -14,7 +14,7 @@ use crate::task::context::cx;
 use crate::task::frame::{BodyFrame, Payload, VTable, discard, quietly};
 use crate::task::origin::pack;
 use crate::task::runs::Run;
-use crate::task::spawn::Keeper;
+use crate::task::spawn::CompletionOwner;
 
 use super::{Panic, RunError};
 
@@ -50,7 +50,7 @@ impl<T> Root<'_, T> {
         if run.others() {
             cx.cancel(&run);
         }
-        cx.set_keeper(Keeper::Run(run));
+        cx.set_completion_owner(CompletionOwner::Run(run));
     }
 }
 

@@ -45,9 +45,9 @@ where
 {
     let run = team.begin_run();
     let shared = Arc::new(Mutex::new(Shared::default()));
-    let told = (Arc::downgrade(team), Arc::clone(&run), Arc::clone(&shared));
+    let state = (Arc::downgrade(team), Arc::clone(&run), Arc::clone(&shared));
     run.on_end(move || {
-        let (team, run, shared) = told;
+        let (team, run, shared) = state;
         if let Some(team) = team.upgrade() {
             team.end_run(&run);
         }

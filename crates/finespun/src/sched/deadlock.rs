@@ -86,7 +86,7 @@ pub(super) struct Stuck {
     progress: Progress,
     since: Instant,
     /// Whether some task waits for a lock.
-    lent: bool,
+    waits_for_lock: bool,
     /// Runs of other teams that were under way when the team became stuck, or that a thread of a runtime has begun
     /// since. The first examination, which follows at once, fills this list.
     others: Vec<Arc<Run>>,
@@ -96,7 +96,7 @@ pub(super) struct Stuck {
 impl Stuck {
     /// Returns the end of the patience, for a team in which a task waits for a lock.
     fn patience(&self) -> Option<Instant> {
-        self.lent.then(|| self.since + PATIENCE)
+        self.waits_for_lock.then(|| self.since + PATIENCE)
     }
 }
 
@@ -159,7 +159,7 @@ impl Team {
             }
             let mut rested = Vec::new();
             for run in &under_way {
-                rested.extend(run.at_rest(self.open_leaves(run)));
+                rested.extend(run.take_quiescence_waiters(self.open_leaves(run)));
             }
             // Waiters for quiescence resume, and may end the waits of others. Until all have been resumed, this
             // thread counts as an external wait, which a worker that parks finds.
@@ -212,11 +212,11 @@ impl Team {
         if self.is_stuck_at(progress) {
             return None;
         }
-        let mut lent = false;
+        let mut waits_for_lock = false;
         for seat in &self.seats {
-            seat.pool().walk(|frame, table| lent = lent || report::is_lent(frame, table));
+            seat.pool().walk(|frame, table| waits_for_lock = waits_for_lock || report::waits_for_lock(frame, table));
         }
-        let stuck = Stuck { progress, since: Instant::now(), lent, others: Vec::new(), noted: false };
+        let stuck = Stuck { progress, since: Instant::now(), waits_for_lock, others: Vec::new(), noted: false };
         let before = self.with_stuck(|own| own.replace(stuck));
         if before.is_none() {
             // SeqCst: pairs with the events that examine again, which store before they load `STUCK`.
@@ -262,12 +262,12 @@ impl Team {
     /// Cancels the stuck team's runs, and describes their waits.
     fn report(&self, runs: Vec<Arc<Run>>, teams: &[Arc<Team>]) {
         let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_deadlocked()).collect();
-        self.groups.raise();
+        self.groups.advance_epoch();
         // Another team may be active, and its tasks may wait for frames of this team: these are skipped.
         let others = teams.iter().filter(|other| !ptr::eq(&***other, self)).map(|other| other.groups.keep_waiters());
         let others: Vec<_> = others.collect();
         let mut waits = Waits::new();
-        self.seats.iter().for_each(|seat| seat.host().tell_waits(&mut waits));
+        self.seats.iter().for_each(|seat| seat.host().report_waits(&mut waits));
         for seat in &self.seats {
             seat.pool().walk(|frame, table| {
                 if !others.iter().any(|waiters| waiters.wait_for(frame)) {

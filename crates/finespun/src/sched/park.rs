@@ -35,7 +35,7 @@
 //! } // then look everywhere, as always
 //! ```
 //!
-//! **No wake-up is lost.** The stages are protected by one mutex; only `sleepers` (and `Seat::asleep`, its per-worker
+//! **No wake-up is lost.** The stages are protected by one mutex; only `sleepers` (and `ParkingSpot::asleep`, its per-worker
 //! counterpart) is read without the mutex. This is Dekker's pattern: the producer publishes, fences, loads `sleepers`;
 //! the worker stores `sleepers`, fences, looks for work. Either the producer sees the sleeper and takes the mutex, or
 //! the worker sees the work. Between its look and its wait, the worker takes the mutex and checks whether it was
@@ -86,12 +86,12 @@ pub(crate) struct Idle {
     /// producer reads it.
     sleepers: CachePadded<AtomicUsize>,
     stages: Mutex<Stages>,
-    seats: Box<[CachePadded<Seat>]>,
+    seats: Box<[CachePadded<ParkingSpot>]>,
 }
 
 /// The parking place of one worker.
 #[derive(Debug)]
-struct Seat {
+struct ParkingSpot {
     /// Whether the worker is announced or parked. Written under the mutex.
     asleep: AtomicBool,
     bell: Bell,
@@ -140,7 +140,7 @@ pub(crate) struct Scout<'a>(Parking<'a>);
 impl Idle {
     /// Creates a pool of `workers` workers, all awake.
     pub(crate) fn new(workers: usize) -> Self {
-        let seat = |_| CachePadded::new(Seat { asleep: AtomicBool::new(false), bell: Bell::new() });
+        let seat = |_| CachePadded::new(ParkingSpot { asleep: AtomicBool::new(false), bell: Bell::new() });
         Self {
             sleepers: CachePadded::new(AtomicUsize::new(0)),
             stages: Mutex::new(Stages::new(workers)),

@@ -64,9 +64,9 @@ pub(super) fn is_open_leaf(frame: FrameRef, table: &'static VTable, groups: &Gro
 /// Returns whether this is a leaf that waits for something which a task may have passed to a plain thread.
 ///
 /// All workers are parked, so the frames do not change.
-pub(super) fn is_lent(frame: FrameRef, table: &'static VTable) -> bool {
-    // SAFETY: `suspend::is_lent` is called for leaves only.
-    table.leaf.is_some() && unsafe { suspend::is_lent(frame) }
+pub(super) fn waits_for_lock(frame: FrameRef, table: &'static VTable) -> bool {
+    // SAFETY: `suspend::waits_for_lock` is called for leaves only.
+    table.leaf.is_some() && unsafe { suspend::waits_for_lock(frame) }
 }
 
 /// Returns the first of the program's own tasks in the chain of waiters that begins with `waiter`, within its team.

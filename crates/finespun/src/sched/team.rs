@@ -42,7 +42,7 @@ pub(crate) struct Config {
 }
 
 /// One worker, as the other workers see it.
-pub(crate) struct Seat {
+pub(crate) struct WorkerEntry {
     pub(crate) deque: Deque<Header>,
     context: Context,
     /// Whether the worker runs a frame: only then can it promote.
@@ -56,17 +56,17 @@ pub(crate) struct Seat {
 // are atomic; and the pool, to walk it, while the idling mutex keeps all workers parked, which orders the walk after
 // everything that the worker did before it parked. Only its worker makes the deque's owner token. Other threads call
 // only the methods of the host that `Host` allows them.
-unsafe impl Sync for Seat {}
+unsafe impl Sync for WorkerEntry {}
 // SAFETY: the builder makes the seat, its worker uses it from the start of the worker's thread, and it is retired after
 // the join.
-unsafe impl Send for Seat {}
+unsafe impl Send for WorkerEntry {}
 
 /// For a deadlock report: descriptions of the objects and elements that leaves wait for.
 pub(crate) type Waits = HashMap<FrameRef, String>;
 
 /// A worker's state beside its frames: nodes with objects, and a mailbox. Implemented by the object module.
 ///
-/// Only the worker itself calls these methods, except `waits` and `tell_waits`.
+/// Only the worker itself calls these methods, except `waits` and `report_waits`.
 pub(crate) trait Host {
     /// Attaches the host when the worker begins: the worker is at the first of its nodes.
     fn attach(&self, context: &Context);
@@ -79,20 +79,20 @@ pub(crate) trait Host {
     /// Handles up to `messages` messages, but none after one that has made a frame ready. Returns whether it handled or
     /// sent any.
     fn poll(&self, cx: Cx, messages: usize, ready: &Cell<Option<FrameRef>>) -> bool;
-    /// Sends the withheld request.
-    fn send_withheld(&self, cx: Cx);
+    /// Sends the pending_call request.
+    fn send_pending_call(&self, cx: Cx);
     /// Notes that the worker has found no work.
     fn rest(&self);
     /// Returns whether a message can be handled. Any thread may call this.
     fn waits(&self) -> bool;
     /// Adds descriptions for the leaves that wait for an object or an array of this worker. Any thread may call this,
     /// while all workers are parked.
-    fn tell_waits(&self, waits: &mut Waits);
+    fn report_waits(&self, waits: &mut Waits);
     /// Detaches the host when the worker ends, and destroys its objects.
     fn detach(&self, context: &Context);
 }
 
-impl Seat {
+impl WorkerEntry {
     /// Returns the worker's own context.
     ///
     /// # Safety
@@ -124,7 +124,7 @@ impl Seat {
 pub(crate) struct Team {
     pub(crate) id: TeamId,
     pub(crate) config: Config,
-    pub(crate) seats: Box<[CachePadded<Seat>]>,
+    pub(crate) seats: Box<[CachePadded<WorkerEntry>]>,
     pub(crate) idle: Idle,
     /// Frames made ready outside the workers.
     injected: CachePadded<Injector>,
@@ -162,7 +162,7 @@ impl Team {
         let team = teams::register(|id| {
             let number = id.run(0);
             let seat = |host| {
-                CachePadded::new(Seat {
+                CachePadded::new(WorkerEntry {
                     deque: Deque::new(),
                     context: Context::new(number),
                     running: AtomicBool::new(false),
@@ -315,7 +315,7 @@ impl Team {
     pub(crate) fn cancel(&self, run: &Run) {
         let first = run.mark_cancelled();
         // Later callers increment the epoch, too: see `Groups::terminate`.
-        self.groups.raise();
+        self.groups.advance_epoch();
         if first {
             // SeqCst: see `Run::await_sweeps`.
             if self.nodes_in_use.load(Ordering::SeqCst) {
@@ -330,7 +330,7 @@ impl Team {
     pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
         let first = run.mark_exhausted(FrameMemory { frames: self.budget.large(), ..error });
         // Also if the run was marked before: see `Groups::terminate`.
-        self.groups.raise();
+        self.groups.advance_epoch();
         if first {
             self.seats.iter().for_each(|seat| seat.context.set_exhausted());
             run.await_sweeps(self.seats.len());

@@ -19,7 +19,7 @@ use crate::task::{run, suspend};
 
 use super::deque::Steal;
 use super::park::{Prepared, Wake};
-use super::team::{Seat, Team};
+use super::team::{Team, WorkerEntry};
 use crate::task::guard::{Flags, stack_pointer};
 
 /// A busy worker checks the injector first once in this many turns.
@@ -51,7 +51,7 @@ mod asked;
 pub(crate) struct Worker<'t> {
     team: &'t Arc<Team>,
     /// The worker's entry in the team.
-    seat: &'t Seat,
+    seat: &'t WorkerEntry,
     index: usize,
     tick: Cell<u32>,
     random: Cell<u64>,
@@ -74,8 +74,8 @@ pub(crate) struct Worker<'t> {
 
 /// Aborts the process, after the panic's message, when a worker unwinds: the worker would otherwise end silently, and
 /// lose its frames.
-struct Alive;
-impl Drop for Alive {
+struct AbortOnUnwind;
+impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
         std::process::abort();
     }
@@ -168,7 +168,7 @@ impl Worker<'_> {
             while let Some(frame) = self.next() {
                 // Relaxed: a hint for thieves.
                 self.seat.running.store(true, Ordering::Relaxed);
-                let alive = Alive;
+                let alive = AbortOnUnwind;
                 // SAFETY: `next` returns a ready frame, which is in no queue any more.
                 unsafe { run::run(cx, frame) };
                 std::mem::forget(alive);
@@ -187,7 +187,7 @@ impl Worker<'_> {
         let tick = self.tick.get().wrapping_add(1);
         self.tick.set(tick);
         if self.sweep_due() {
-            let alive = Alive;
+            let alive = AbortOnUnwind;
             self.sweep();
             std::mem::forget(alive);
         }
@@ -263,7 +263,7 @@ impl Worker<'_> {
     fn handle(&self, messages: usize) -> bool {
         // Relaxed: a hint for thieves.
         self.seat.running.store(true, Ordering::Relaxed);
-        let alive = Alive;
+        let alive = AbortOnUnwind;
         self.handles.set(true);
         let some = self.seat.host().poll(self.context().cx(), messages, &self.next);
         self.handles.set(false);
@@ -312,19 +312,19 @@ impl Worker<'_> {
         });
         counted.iter().for_each(|(run, found)| run.add_frames(found));
         drop(counted);
-        let mut parted = Vec::new();
+        let mut orphaned = Vec::new();
         self.team.groups.each_awaited(|frame, group| {
             if self.team.is_terminated(group) {
                 // SAFETY: the callback receives spawned frames, and `each_awaited` keeps them live during the call.
-                parted.extend(unsafe { run::part(frame) });
+                orphaned.extend(unsafe { run::orphan(frame) });
             }
         });
-        parted.into_iter().for_each(suspend::make_ready);
+        orphaned.into_iter().for_each(suspend::make_ready);
         for (frame, spawned) in waits {
             let waiter = if spawned {
                 // SAFETY: a spawned frame of this pool. If it has been freed since, it keeps its slot, which has ended:
                 // this worker neither allocates the block again nor reclaims its page before this sweep ends.
-                unsafe { run::part(frame) }
+                unsafe { run::orphan(frame) }
             } else {
                 // SAFETY: a leaf of this pool. If it has been freed since, it keeps its claim, since the sweep neither
                 // allocates nor reclaims.
@@ -335,11 +335,11 @@ impl Worker<'_> {
             }
         }
         for run in self.team.cancelled_runs() {
-            if let Some(told) = run.swept(self.index) {
+            if let Some(callback) = run.swept(self.index) {
                 // As in `run::run`: the completion callback is user code, and must not find this worker in a run that
                 // has ended.
                 self.context().cx().leave_run();
-                quietly(told);
+                quietly(callback);
             }
         }
         self.team.idle.notify_all();
@@ -356,7 +356,7 @@ impl Worker<'_> {
     }
 
     /// Iterates over the other workers, from a random one on.
-    fn others(&self) -> impl Iterator<Item = &Seat> {
+    fn others(&self) -> impl Iterator<Item = &WorkerEntry> {
         let seats = &self.team.seats;
         let start = (self.random() % seats.len() as u64) as usize;
         (0..seats.len())

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use super::line::{self, Line};
+use super::wait_queue::{self, WaitQueue};
 use crate::atomics::const_fn;
 use crate::sched::deadlock::{permit_returned, permit_taken};
 use crate::task::call::{Task, map_outcome, sealed};
@@ -32,7 +32,7 @@ use crate::task::teams;
 /// assert_eq!(runtime.run(limited(&Semaphore::new(2), 3)), 9);
 /// ```
 pub struct Semaphore {
-    line: Line<Waiter>,
+    line: WaitQueue<Waiter>,
 }
 
 struct Waiter {
@@ -41,7 +41,7 @@ struct Waiter {
     granted: Continuation<Permit<'static>>,
 }
 
-impl line::Waiter for Waiter {
+impl wait_queue::Waiter for Waiter {
     fn permits(&self) -> usize {
         self.permits
     }
@@ -53,7 +53,7 @@ impl line::Waiter for Waiter {
 
 impl Semaphore {
     /// The maximum number of permits of a semaphore.
-    pub const MAX_PERMITS: usize = line::MAX;
+    pub const MAX_PERMITS: usize = wait_queue::MAX;
 
     const_fn! {
         /// Creates a semaphore with `permits` permits.
@@ -62,7 +62,7 @@ impl Semaphore {
         /// If `permits` is above [`MAX_PERMITS`](Self::MAX_PERMITS).
         pub fn new(permits: usize) -> Semaphore {
             assert!(permits <= Self::MAX_PERMITS, "more permits than Semaphore::MAX_PERMITS");
-            Semaphore { line: Line::new(permits) }
+            Semaphore { line: WaitQueue::new(permits) }
         }
     }
 
@@ -109,9 +109,9 @@ impl Semaphore {
     /// If there would be more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     pub fn release(&self, permits: usize) {
         match self.line.give_back(permits) {
-            Ok(true) => self.serve(),
+            Ok(true) => self.grant_waiters(),
             Ok(false) => {}
-            Err(line::TooMany) => panic!("more permits than Semaphore::MAX_PERMITS"),
+            Err(wait_queue::TooMany) => panic!("more permits than Semaphore::MAX_PERMITS"),
         }
     }
 
@@ -121,12 +121,12 @@ impl Semaphore {
         // permit made from `&self`, and the task that it resumes takes it as a `Permit<'a>`.
         let granted =
             unsafe { std::mem::transmute::<Continuation<Permit<'a>>, Continuation<Permit<'static>>>(granted) };
-        self.line.stand(Waiter { permits, granted }, |waiter| self.grant(waiter));
+        self.line.enqueue(Waiter { permits, granted }, |waiter| self.grant(waiter));
     }
 
     /// Grants the free permits to the first requests in the queue.
-    fn serve(&self) {
-        self.line.serve(|waiter| self.grant(waiter));
+    fn grant_waiters(&self) {
+        self.line.grant_waiters(|waiter| self.grant(waiter));
     }
 
     /// Hands a waiter its permits. Returns how many come back: all if the waiter has been cancelled, else none.
@@ -148,11 +148,11 @@ impl Semaphore {
 }
 
 /// Serves the queue when a wait ends without its permit, so that a cancelled request does not block the next ones.
-struct MakeWay<'a>(&'a Semaphore);
+struct GrantOnDrop<'a>(&'a Semaphore);
 
-impl Drop for MakeWay<'_> {
+impl Drop for GrantOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.serve();
+        self.0.grant_waiters();
     }
 }
 
@@ -172,8 +172,8 @@ pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnO
         // SAFETY: the value is returned under the call protocol, as the caller guarantees.
         return unsafe { Outcome::done(make(permit)) };
     }
-    let wait = suspend_at(place, |k| semaphore.request(permits, k)).lent();
-    let way = MakeWay(semaphore);
+    let wait = suspend_at(place, |k| semaphore.request(permits, k)).waits_for_lock();
+    let way = GrantOnDrop(semaphore);
     let arrive = move |permit| {
         std::mem::forget(way);
         make(permit)
@@ -198,7 +198,7 @@ pub struct Permit<'a> {
 
 /// A flag beside the number of permits: a plain thread has taken them.
 const TAKEN: usize = 1 << (usize::BITS - 1);
-const _: () = assert!(TAKEN > line::MAX);
+const _: () = assert!(TAKEN > wait_queue::MAX);
 
 impl Permit<'_> {
     /// Removes the permits from the semaphore permanently.

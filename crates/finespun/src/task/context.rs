@@ -12,7 +12,7 @@ use super::groups::{Group, Groups, Policy};
 use super::guard::{Guard, stack_pointer};
 use super::pool::{Class, Pool};
 use super::runs::Run;
-use super::spawn::Keeper;
+use super::spawn::CompletionOwner;
 use super::teams::{self, Externals};
 
 pub(crate) mod inside;
@@ -43,10 +43,10 @@ pub(crate) struct Context {
     /// The stack is being unwound to frames: branches not begun become ready frames.
     leaving: Cell<bool>,
     /// The code on the stack has a reply destination: its last call may be forwarded, to answer in its place.
-    hands_on: Cell<bool>,
+    may_forward: Cell<bool>,
     /// The leaf of the pending call: a request that has been made but not sent, in case it can be forwarded.
-    withheld: Cell<Option<FrameRef>>,
-    /// The number that new frames get: of the innermost group, or of the run; or [`inside::UNBORN`].
+    pending_call: Cell<Option<FrameRef>>,
+    /// The number that new frames get: of the innermost group, or of the run; or [`inside::UNREGISTERED`].
     group: Cell<u32>,
     /// The record of the innermost group; while that is unregistered, of the innermost group that has one. Null if none
     /// has.
@@ -62,7 +62,7 @@ pub(crate) struct Context {
     /// The state of the run, owned by the scheduler's table while any frame of the run lives.
     run_state: UnsafeCell<Option<Arc<Run>>>,
     /// The completion owner to notify once the frame that has just ended is completed.
-    keeper: UnsafeCell<Option<Keeper>>,
+    completion_owner: UnsafeCell<Option<CompletionOwner>>,
     pub(crate) counters: Counters,
     scheduler: Cell<Option<NonNull<dyn Scheduler>>>,
     /// The node of the code that runs now.
@@ -120,18 +120,18 @@ pub(crate) trait Scheduler {
     /// Terminates a group of this team. Returns true for the first caller.
     fn terminate(&self, group: u32) -> bool;
     /// Returns the budget: the number of closures that may run one after the other before the worker's loop continues.
-    fn turns(&self) -> u32;
+    fn frame_budget(&self) -> u32;
     /// Pops the youngest frame of this worker's deque; `None` if the deque is empty or a sweep is due.
     fn next_shown(&self) -> Option<FrameRef>;
     /// Services the guard at a point where the stack cannot be unwound. If a thief asks, publishes ready closures.
-    fn attend(&self);
+    fn service_guard(&self);
     /// Queues a ready frame of this worker behind all others.
     fn ready_last(&self, frame: FrameRef);
     /// Returns whether, under block-every-n, a wait that could be satisfied at once suspends nevertheless.
     fn block_now(&self) -> bool;
     /// Reports the time spent on handing over tasks of a loop during a promotion. The pause after a promotion is a
     /// multiple of its duration, which may have been wasted. This time was not, and does not count.
-    fn handed_over(&self, took: Duration);
+    fn exclude_from_pause(&self, took: Duration);
     /// Makes `node`, which is one of this worker's, the node at which the code runs from now on.
     fn enter_node(&self, node: u32);
     /// Records that the team uses messages, before the first one is sent.
@@ -140,10 +140,10 @@ pub(crate) trait Scheduler {
     /// park.
     fn poke(&self, worker: u32);
     /// Sends the pending call.
-    fn send_withheld(&self);
+    fn send_pending_call(&self);
     /// Called when the stack has been unwound to frames. Queues the `exposed` frames, which are in order youngest
     /// first, and empties the list.
-    fn left(&self, exposed: &mut Vec<FrameRef>);
+    fn publish_exposed(&self, exposed: &mut Vec<FrameRef>);
 }
 
 /// The decision about a call whose guard check has tripped.
@@ -201,8 +201,8 @@ impl Context {
             entry: Cell::new(ptr::null_mut()),
             entering: Cell::new(false),
             leaving: Cell::new(false),
-            hands_on: Cell::new(false),
-            withheld: Cell::new(None),
+            may_forward: Cell::new(false),
+            pending_call: Cell::new(None),
             group: Cell::new(NOTHING),
             record: Cell::new(ptr::null()),
             begun: Cell::new(ptr::null()),
@@ -210,7 +210,7 @@ impl Context {
             exhausted: AtomicBool::new(false),
             run: Cell::new(NOTHING),
             run_state: UnsafeCell::new(None),
-            keeper: UnsafeCell::new(None),
+            completion_owner: UnsafeCell::new(None),
             counters: Counters::default(),
             scheduler: Cell::new(None),
             here: Here { team: Cell::new(team), ..Here::default() },
@@ -395,48 +395,48 @@ impl Cx {
         }
     }
 
-    pub(crate) fn set_keeper(self, keeper: Keeper) {
+    pub(crate) fn set_completion_owner(self, completion_owner: CompletionOwner) {
         // SAFETY: as in `find_group`.
-        let before = unsafe { (*self.context().keeper.get()).replace(keeper) };
+        let before = unsafe { (*self.context().completion_owner.get()).replace(completion_owner) };
         debug_assert!(before.is_none(), "one frame ends at a time");
     }
 
-    pub(crate) fn take_keeper(self) -> Option<Keeper> {
+    pub(crate) fn take_completion_owner(self) -> Option<CompletionOwner> {
         // SAFETY: as in `find_group`.
-        unsafe { (*self.context().keeper.get()).take() }
+        unsafe { (*self.context().completion_owner.get()).take() }
     }
 
     /// Returns whether the last call of the running code may be forwarded, to answer in its place.
     #[inline]
-    pub(crate) fn hands_on(self) -> bool {
-        self.context().hands_on.get()
+    pub(crate) fn may_forward(self) -> bool {
+        self.context().may_forward.get()
     }
 
     /// Sets whether the last call may be forwarded. Returns the previous value.
-    pub(crate) fn set_hands_on(self, hands_on: bool) -> bool {
-        self.context().hands_on.replace(hands_on)
+    pub(crate) fn set_may_forward(self, may_forward: bool) -> bool {
+        self.context().may_forward.replace(may_forward)
     }
 
     /// Sets the leaf of the pending call.
-    pub(crate) fn set_withheld(self, leaf: Option<FrameRef>) {
-        self.context().withheld.set(leaf);
+    pub(crate) fn set_pending_call(self, leaf: Option<FrameRef>) {
+        self.context().pending_call.set(leaf);
     }
 
     /// Returns the leaf of the pending call.
     #[inline]
-    pub(crate) fn withheld(self) -> Option<FrameRef> {
-        self.context().withheld.get()
+    pub(crate) fn pending_call(self) -> Option<FrameRef> {
+        self.context().pending_call.get()
     }
 
     /// Sends the pending call, if any: its caller starts to wait, so the call cannot be forwarded.
     #[inline]
-    pub(crate) fn send_withheld(self) {
+    pub(crate) fn send_pending_call(self) {
         #[cold]
         #[inline(never)]
         fn send(cx: Cx) {
-            cx.context().scheduler().send_withheld();
+            cx.context().scheduler().send_pending_call();
         }
-        if self.context().withheld.get().is_some() {
+        if self.context().pending_call.get().is_some() {
             send(self);
         }
     }
@@ -473,7 +473,7 @@ impl Cx {
             return;
         }
         // SAFETY: as in `make_ready`; `left` only queues, and does not access the list otherwise.
-        context.scheduler().left(unsafe { &mut *context.exposed.get() });
+        context.scheduler().publish_exposed(unsafe { &mut *context.exposed.get() });
     }
 
     /// Notes that the body that is being polled waits for `slot`.

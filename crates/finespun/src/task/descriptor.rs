@@ -153,7 +153,7 @@ pub struct DirectOrPinnedTask<S, F> {
 }
 
 /// The result of a `DirectOrPinnedTask`'s code, in the form that the caller requests.
-pub enum Way<T, Fut> {
+pub enum CallForm<T, Fut> {
     /// The outcome of the function, which has run.
     Direct(Outcome<T>),
     /// The future, to be polled. `ManuallyDrop`, so that a caller that requests the other form has no drop code for it.
@@ -167,7 +167,7 @@ pub enum Way<T, Fut> {
 pub unsafe fn direct_or_pinned_task<S: Schema, T: Send, Fut, F>(code: F) -> DirectOrPinnedTask<S, F>
 where
     Fut: Future<Output = T> + Send,
-    F: FnOnce(Option<Cx>) -> Way<T, Fut>,
+    F: FnOnce(Option<Cx>) -> CallForm<T, Fut>,
 {
     DirectOrPinnedTask { code, schema: PhantomData }
 }
@@ -175,11 +175,11 @@ where
 impl<S, F> DirectOrPinnedTask<S, F> {
     fn pinned<T, Fut>(self) -> PinnedTask<false, impl FnOnce() -> Fut>
     where
-        F: FnOnce(Option<Cx>) -> Way<T, Fut>,
+        F: FnOnce(Option<Cx>) -> CallForm<T, Fut>,
     {
         PinnedTask(|| match (self.code)(None) {
-            Way::Pinned(future) => ManuallyDrop::into_inner(future),
-            Way::Direct(_) => unreachable!("the future was asked for"),
+            CallForm::Pinned(future) => ManuallyDrop::into_inner(future),
+            CallForm::Direct(_) => unreachable!("the future was asked for"),
         })
     }
 }
@@ -188,7 +188,9 @@ impl<S, F> sealed::Sealed for DirectOrPinnedTask<S, F> {}
 impl<S: Schema, F> Known for DirectOrPinnedTask<S, F> {
     type Schema = S;
 }
-impl<S: Schema, T, Fut: Future<Output = T>, F: FnOnce(Option<Cx>) -> Way<T, Fut>> Task for DirectOrPinnedTask<S, F> {
+impl<S: Schema, T, Fut: Future<Output = T>, F: FnOnce(Option<Cx>) -> CallForm<T, Fut>> Task
+    for DirectOrPinnedTask<S, F>
+{
     type Output = T;
     const STRAIGHT: bool = S::STRAIGHT_3;
 
@@ -199,8 +201,8 @@ impl<S: Schema, T, Fut: Future<Output = T>, F: FnOnce(Option<Cx>) -> Way<T, Fut>
             return unsafe { self.pinned().call(cx) };
         }
         match (self.code)(Some(cx)) {
-            Way::Direct(outcome) => outcome,
-            Way::Pinned(_) => unreachable!("the function was asked for"),
+            CallForm::Direct(outcome) => outcome,
+            CallForm::Pinned(_) => unreachable!("the function was asked for"),
         }
     }
 

@@ -71,13 +71,13 @@ pub struct Header {
 }
 
 /// A location in the source.
-pub(crate) type Place = &'static Location<'static>;
+pub(crate) type CallSite = &'static Location<'static>;
 
 /// Returns the type name of a leaf's value, and the source location of its wait.
-pub(crate) type Describe = unsafe fn(FrameRef) -> (&'static str, Place);
+pub(crate) type Describe = unsafe fn(FrameRef) -> (&'static str, CallSite);
 
 /// Tells a waiting frame (first argument) that one of its children (second argument) has completed.
-pub(crate) type Told = unsafe fn(FrameRef, FrameRef);
+pub(crate) type OnChildComplete = unsafe fn(FrameRef, FrameRef);
 
 /// A pointer to a frame of any type.
 pub(crate) type FrameRef = NonNull<Header>;
@@ -104,8 +104,8 @@ pub struct VTable {
     pub(crate) leaf: Option<Describe>,
     /// For a frame that waits for several children: called when a child completes, before the completion is
     /// counted. On any thread.
-    pub(crate) told: Option<Told>,
-    /// Whether the frame is internal to its waiter, and not an activity: the waiter's `told` ignores its completion.
+    pub(crate) on_child_complete: Option<OnChildComplete>,
+    /// Whether the frame is internal to its waiter, and not an activity: the waiter's `on_child_complete` ignores its completion.
     pub(crate) inner: bool,
     /// For a closure: the table of its thread.
     pub(crate) thread: Option<&'static ThreadTable>,
@@ -245,7 +245,7 @@ impl<F: Future> BodyFrame<F> {
         name: std::any::type_name::<F>,
         home: None,
         leaf: None,
-        told: None,
+        on_child_complete: None,
         inner: false,
         thread: None,
     };

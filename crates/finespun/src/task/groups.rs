@@ -26,7 +26,7 @@ mod barrier;
 mod codes;
 mod mark;
 
-use barrier::{Barrier, LINES, Released};
+use barrier::{Barrier, Released, SHARDS};
 use codes::{Code, Parts};
 use mark::{Known, Mark, Seen};
 
@@ -77,7 +77,7 @@ pub(crate) struct Group {
     to: AtomicU64,
     /// The parts of this group's range that are free for nested groups.
     parts: Mutex<Parts>,
-    barrier: Barrier<Continuation<()>, LINES>,
+    barrier: Barrier<Continuation<()>, SHARDS>,
 }
 
 /// Packs the numbers of the enclosing group and of the run into one word.
@@ -99,7 +99,7 @@ impl Group {
     }
 
     /// Returns the number of the enclosing group, or of the run.
-    fn above(&self) -> u32 {
+    fn parent(&self) -> u32 {
         // Relaxed: written before the group's number is handed out.
         (self.above.load(Ordering::Relaxed) >> 32) as u32
     }
@@ -141,12 +141,12 @@ const MANY: usize = 32;
 /// Resumes the waiters of a barrier of a group in `run`, which has not ended. Each shard of another worker with at
 /// least [`MANY`] waiters gets a frame that resumes them; another worker may take that frame, ideally the one they ran
 /// on.
-fn release(run: u32, mut waiting: Released<Continuation<()>, LINES>) {
+fn release(run: u32, mut waiting: Released<Continuation<()>, SHARDS>) {
     if waiting.iter().all(Vec::is_empty) {
         return;
     }
     if let Some(cx) = try_cx().filter(|cx| cx.of_team(run)) {
-        let own = cx.context().here.worker.get() as usize % LINES;
+        let own = cx.context().here.worker.get() as usize % SHARDS;
         for (line, waiters) in waiting.iter_mut().enumerate() {
             if line != own && waiters.len() >= MANY {
                 release_later(cx, run, std::mem::take(waiters));
@@ -297,7 +297,7 @@ impl Groups {
     /// Ends a group. Nothing is left within it, and only late sweeps still look up its number.
     pub(crate) fn end(&self, number: u32) {
         let group = self.get(number);
-        let (above, run, code) = (group.above(), group.run(), group.code());
+        let (above, run, code) = (group.parent(), group.run(), group.code());
         // Waiters are left only if the group has been terminated. Their waits have been cancelled.
         release(run, group.barrier.take());
         if self.members == Members::RangeCodes && !code.is_none() {
@@ -334,12 +334,12 @@ impl Groups {
         }
         // Later callers increment the epoch too: the first may not have done so yet, and each caller relies on the
         // group being found terminated from here on.
-        self.raise();
+        self.advance_epoch();
         first
     }
 
     /// Increments the termination epoch, which invalidates cached `Out` results.
-    pub(crate) fn raise(&self) {
+    pub(crate) fn advance_epoch(&self) {
         // Release: pairs with the Acquire in `is_terminated`; see `mark`.
         self.terminations.fetch_add(1, Ordering::Release);
     }
@@ -352,14 +352,14 @@ impl Groups {
         let now = self.terminations.load(Ordering::Acquire);
         let seen = group.mark.look();
         match seen.known(now) {
-            Known::In => true,
-            Known::Out => false,
-            Known::Unknown => self.find_out(group, seen, now, run_cancelled),
+            Known::Terminated => true,
+            Known::Live => false,
+            Known::Unknown => self.look_up(group, seen, now, run_cancelled),
         }
     }
 
     #[cold]
-    fn find_out(&self, group: &Group, seen: Seen, now: u64, run_cancelled: impl Fn(u32) -> bool) -> bool {
+    fn look_up(&self, group: &Group, seen: Seen, now: u64, run_cancelled: impl Fn(u32) -> bool) -> bool {
         let code = group.code();
         let mut steps = 1;
         let found = if self.members == Members::RangeCodes && !code.is_none() {
@@ -380,7 +380,7 @@ impl Groups {
     /// Searches bottom up: follows the enclosing groups to one with a cached result, or to the run, and caches the
     /// result in each group on the way.
     fn find_out_from(&self, group: &Group, now: u64, run_cancelled: impl Fn(u32) -> bool, steps: &mut u64) -> bool {
-        let mut above = group.above();
+        let mut above = group.parent();
         let mut way = Vec::new();
         let found = loop {
             *steps += 1;
@@ -390,11 +390,11 @@ impl Groups {
             let next = self.get(above);
             let seen = next.mark.look();
             match seen.known(now) {
-                Known::In => break true,
-                Known::Out => break false,
+                Known::Terminated => break true,
+                Known::Live => break false,
                 Known::Unknown => {
                     way.push((next, seen));
-                    above = next.above();
+                    above = next.parent();
                 }
             }
         };
@@ -417,7 +417,7 @@ impl Groups {
             if number == above {
                 return group.uses() == uses;
             }
-            number = group.above();
+            number = group.parent();
         }
         false
     }
@@ -429,7 +429,7 @@ impl Groups {
     }
 
     /// Removes the record of a wait for `frame`.
-    pub(crate) fn awaits_no_more(&self, frame: FrameRef) {
+    pub(crate) fn unregister_wait(&self, frame: FrameRef) {
         lock(&self.awaited).remove(&frame.addr().get());
     }
 

@@ -35,7 +35,7 @@ pub(crate) enum Branch<Tk: Task> {
 impl<Tk: Task> Branch<Tk> {
     /// Begins a branch while a sibling is pending.
     pub(crate) fn begin(cx: Cx, task: Tk) -> Branch<Tk> {
-        cx.send_withheld();
+        cx.send_pending_call();
         if cx.leaving() {
             return Branch::Child(Child::new(task.start(cx)));
         }

@@ -207,7 +207,7 @@ impl<Tk: Task> Child<Tk> {
 unsafe fn has_ended(frame: FrameRef) -> bool {
     // SAFETY: the caller guarantees that `frame` is live.
     let slot = &unsafe { frame.as_ref() }.slot;
-    slot.status().is_some() || slot.is_parted()
+    slot.status().is_some() || slot.is_orphaned()
 }
 
 /// Implements [`Child::deliver`].
@@ -216,7 +216,7 @@ unsafe fn has_ended(frame: FrameRef) -> bool {
 /// `frame` is the frame of an ended child that delivers a `T`; the caller owns it, and does not use it afterwards.
 unsafe fn take<T>(frame: FrameRef) -> frame::Delivered<T> {
     // SAFETY: the caller owns the frame, which is therefore live.
-    if unsafe { frame.as_ref() }.slot.leave_parted() {
+    if unsafe { frame.as_ref() }.slot.give_up_orphaned() {
         return frame::Delivered::Cancelled;
     }
     // SAFETY: the caller guarantees that the child has ended and delivers a `T`, and that it owns the frame.
@@ -251,7 +251,7 @@ impl<Tk> Drop for Child<Tk> {
 unsafe fn drop_child(frame: FrameRef) {
     // SAFETY: the caller owns the frame, which is therefore live.
     let header = unsafe { frame.as_ref() };
-    if header.slot.leave_parted() {
+    if header.slot.give_up_orphaned() {
         return;
     }
     if header.slot.status().is_none() {

@@ -124,7 +124,7 @@ struct PageHeader {
     class: u8,
     /// The pool's [term](Pool::term) when the page was charged; zero if it was charged to the process alone.
     term: u32,
-    /// During a reclamation: the number of the page's blocks in the free lists, or [`WHOLE`](reclaim). Only the owner
+    /// MethodGuard a reclamation: the number of the page's blocks in the free lists, or [`WHOLE`](reclaim). Only the owner
     /// uses this field; other threads read only the first two.
     free: Cell<u32>,
 }

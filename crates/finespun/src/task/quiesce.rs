@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use super::call::{Task, sealed};
 use super::context::Cx;
-use super::frame::Place;
+use super::frame::CallSite;
 use super::outcome::Outcome;
 use super::suspend::{Continuation, suspend_at};
 
@@ -53,7 +53,7 @@ pub fn quiesce() -> Quiesce {
 /// The task returned by [`quiesce`].
 #[must_use = "a task does nothing until it is awaited"]
 pub struct Quiesce {
-    place: Place,
+    place: CallSite,
 }
 
 impl sealed::Sealed for Quiesce {}
@@ -62,7 +62,7 @@ impl Task for Quiesce {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
-        let wait = suspend_at(self.place, |k: Continuation<()>| cx.current_run().await_rest(k));
+        let wait = suspend_at(self.place, |k: Continuation<()>| cx.current_run().await_quiescence(k));
         // SAFETY: the caller guarantees that it opens the outcome and awaits a suspended callee.
         unsafe { wait.forced().call(cx) }
     }

@@ -24,7 +24,7 @@ pub(crate) enum Next {
 /// # Safety
 /// The frame's body has just returned pending on this worker, and no other worker can run the frame.
 pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
-    cx.send_withheld();
+    cx.send_pending_call();
     // SAFETY: the caller guarantees that the frame has not ended, so it is live.
     let join = unsafe { &(*frame.as_ptr()).join };
     // SAFETY: the reference is not used after this function, so it ends before the next poll.
@@ -67,7 +67,7 @@ pub(crate) unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
 /// The frame's join count keeps it from running.
 unsafe fn wait(cx: Cx, frame: FrameRef, child: &Header) -> u32 {
     let registered = if child.vtable.spawned {
-        child.slot.wait_or_part(frame, || cx.is_terminated())
+        child.slot.wait_or_orphan(frame, || cx.is_terminated())
     } else {
         child.slot.wait(frame)
     };
@@ -75,7 +75,7 @@ unsafe fn wait(cx: Cx, frame: FrameRef, child: &Header) -> u32 {
         return 0;
     }
     // The child has ended, or it is a spawned frame that goes on and whose waiter has been detached. The latter has no
-    // result; the waiter's `told` callback recognises it by its status.
+    // result; the waiter's `on_child_complete` callback recognises it by its status.
     // SAFETY: the frame is not registered with the child, and does not run before this slot is counted.
     unsafe { tell(frame, NonNull::from(child)) };
     1
@@ -129,16 +129,16 @@ unsafe fn ended(waiter: FrameRef, child: FrameRef) -> Option<FrameRef> {
     unsafe { count_down(waiter) }
 }
 
-/// Calls the waiter's `told` callback, if it has one, for a child that has ended.
+/// Calls the waiter's `on_child_complete` callback, if it has one, for a child that has ended.
 ///
 /// # Safety
 /// `child` has completed or has been detached from the waiter, and its slot has not been counted.
 #[inline]
 unsafe fn tell(waiter: FrameRef, child: FrameRef) {
     // SAFETY: a waiter is live until all its slots are counted, and the caller guarantees that this one is not.
-    if let Some(told) = unsafe { waiter.as_ref() }.vtable.told {
+    if let Some(notify) = unsafe { waiter.as_ref() }.vtable.on_child_complete {
         // SAFETY: the function is from the waiter's own table, and the slot has not been counted.
-        unsafe { told(waiter, child) };
+        unsafe { notify(waiter, child) };
     }
 }
 
@@ -156,11 +156,11 @@ pub(crate) unsafe fn count_down(waiter: FrameRef) -> Option<FrameRef> {
 ///
 /// # Safety
 /// `frame` is a spawned frame, or one that has been freed but neither allocated again nor reclaimed with its page.
-pub(crate) unsafe fn part(frame: FrameRef) -> Option<FrameRef> {
+pub(crate) unsafe fn orphan(frame: FrameRef) -> Option<FrameRef> {
     // The reference covers the slot only: another thread may be freeing the frame and writing its table word.
     // SAFETY: the memory holds the slot of a live or a freed frame. The slot of a freed frame has ended and has no
     // waiter.
-    let waiter = unsafe { &(*frame.as_ptr()).slot }.part()?;
+    let waiter = unsafe { &(*frame.as_ptr()).slot }.orphan()?;
     // SAFETY: the waiter was registered with this slot, and `part` has removed it, so this is the slot's only count.
     unsafe { count_down(waiter) }
 }
@@ -228,13 +228,13 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             // `sched::deadlock`.
             teams::inject(waiter);
         }
-        if let Some(keeper) = cx.take_keeper() {
+        if let Some(completion_owner) = cx.take_completion_owner() {
             // Only now: by this point an unwanted result has been destroyed.
-            if let Some(told) = keeper.tell() {
+            if let Some(callback) = completion_owner.notify() {
                 // The callback may be a waker of another executor, which must not take this code for a task of the
                 // ended run.
                 cx.leave_run();
-                frame::quietly(told);
+                frame::quietly(callback);
             }
         }
         match next {

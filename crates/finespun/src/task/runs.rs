@@ -36,7 +36,7 @@ pub(crate) struct Run {
     /// First panic of a detached task or one-way call; reported when the run ends.
     failure: Mutex<Option<Payload>>,
     /// Continuations to resume when the run becomes quiescent.
-    resting: Mutex<Vec<Continuation<()>>>,
+    quiescence_waiters: Mutex<Vec<Continuation<()>>>,
     /// The reason, if the run was ended because frames take too much memory.
     exhausted: Mutex<Option<FrameMemory>>,
     /// Lines of the deadlock report, if the run has deadlocked.
@@ -44,11 +44,11 @@ pub(crate) struct Run {
     ended: Mutex<bool>,
     bell: Condvar,
     /// Called when the run ends, for callers that do not block in `wait`.
-    on_end: Mutex<Option<Told>>,
+    on_end: Mutex<Option<CompletionCallback>>,
 }
 
 /// Completion callback: called once when the run ends. Runs user code.
-pub(crate) type Told = Box<dyn FnOnce() + Send>;
+pub(crate) type CompletionCallback = Box<dyn FnOnce() + Send>;
 
 impl Run {
     /// Creates a run that counts its root. `inner` says that a thread of some runtime begins it.
@@ -64,7 +64,7 @@ impl Run {
             posts: AtomicBool::new(false),
             exit: Mutex::new(None),
             failure: Mutex::new(None),
-            resting: Mutex::new(Vec::new()),
+            quiescence_waiters: Mutex::new(Vec::new()),
             exhausted: Mutex::new(None),
             report: Mutex::new(None),
             ended: Mutex::new(false),
@@ -125,19 +125,19 @@ impl Run {
     /// ends the run and returns its completion callback.
     #[must_use]
     #[inline]
-    pub(crate) fn leave(&self) -> Option<Told> {
+    pub(crate) fn leave(&self) -> Option<CompletionCallback> {
         // Release: this task's accesses come before the end. Acquire: the last task to end sees the accesses of all
         // others.
         if self.live.fetch_sub(1, Ordering::AcqRel) == 1 { self.end() } else { None }
     }
 
     #[cold]
-    fn end(&self) -> Option<Told> {
-        let told = lock(&self.on_end).take();
+    fn end(&self) -> Option<CompletionCallback> {
+        let callback = lock(&self.on_end).take();
         let mut ended = lock(&self.ended);
         *ended = true;
         self.bell.notify_all();
-        told
+        callback
     }
 
     /// Keeps a cancelled run from ending before every worker has swept: a worker that is handling a message of the run
@@ -159,7 +159,7 @@ impl Run {
     /// Records that `worker` has swept. If it was the last count of the run, ends the run and returns the completion
     /// callback.
     #[must_use]
-    pub(crate) fn swept(&self, worker: usize) -> Option<Told> {
+    pub(crate) fn swept(&self, worker: usize) -> Option<CompletionCallback> {
         let first = lock(&self.unswept).get_mut(worker).is_some_and(std::mem::take);
         if first { self.leave() } else { None }
     }
@@ -221,16 +221,16 @@ impl Run {
     }
 
     /// Registers a continuation to resume when the run becomes quiescent.
-    pub(crate) fn await_rest(&self, k: Continuation<()>) {
-        lock(&self.resting).push(k);
+    pub(crate) fn await_quiescence(&self, k: Continuation<()>) {
+        lock(&self.quiescence_waiters).push(k);
     }
 
     /// Called when no task of the run can continue and `leaves` of its leaves have waiters. If these are exactly the
     /// quiescence waiters, takes them; otherwise returns none.
-    pub(crate) fn at_rest(&self, leaves: usize) -> Vec<Continuation<()>> {
-        let mut resting = lock(&self.resting);
-        let waiting = resting.iter().filter(|k| !k.is_cancelled()).count();
-        if waiting == leaves { std::mem::take(&mut *resting) } else { Vec::new() }
+    pub(crate) fn take_quiescence_waiters(&self, leaves: usize) -> Vec<Continuation<()>> {
+        let mut quiescence_waiters = lock(&self.quiescence_waiters);
+        let waiting = quiescence_waiters.iter().filter(|k| !k.is_cancelled()).count();
+        if waiting == leaves { std::mem::take(&mut *quiescence_waiters) } else { Vec::new() }
     }
 
     /// Blocks the thread until the run has ended.

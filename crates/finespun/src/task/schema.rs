@@ -133,18 +133,18 @@ impl<S: Schema> Callee<S> {
 /// Asks a task for its schema, which is [`Unknown`] if the task's type does not name one, for example the type of a
 /// user's function that returns `impl Task`, or of a generic task. Works by method lookup, which takes the first of two
 /// methods whose bounds hold: a type that names no schema might contain lifetimes, which the list of callees cannot.
-pub struct Asked<'a, Tk>(PhantomData<&'a Tk>);
+pub struct SchemaOf<'a, Tk>(PhantomData<&'a Tk>);
 
-impl<'a, Tk> Asked<'a, Tk> {
+impl<'a, Tk> SchemaOf<'a, Tk> {
     /// Asks the given task.
     #[inline(always)]
-    pub fn new(_: &'a Tk) -> Asked<'a, Tk> {
-        Asked(PhantomData)
+    pub fn new(_: &'a Tk) -> SchemaOf<'a, Tk> {
+        SchemaOf(PhantomData)
     }
 }
 
 /// The answer of a type that names its schema.
-pub trait Says {
+pub trait HasSchema {
     /// The named schema.
     type Schema;
     /// Returns the schema's entry.
@@ -154,12 +154,12 @@ pub trait Says {
     }
 }
 
-impl<Tk: Known> Says for Asked<'_, Tk> {
+impl<Tk: Known> HasSchema for SchemaOf<'_, Tk> {
     type Schema = Tk::Schema;
 }
 
 /// The answer of any other type, found second.
-pub trait SaysNot {
+pub trait NoSchema {
     /// Returns the entry of the unknown schema.
     #[inline(always)]
     fn __finespun_schema(&self) -> Callee<Unknown> {
@@ -167,7 +167,7 @@ pub trait SaysNot {
     }
 }
 
-impl<Tk> SaysNot for &Asked<'_, Tk> {}
+impl<Tk> NoSchema for &SchemaOf<'_, Tk> {}
 
 macro_rules! callees {
     ($($name:ident: $($argument:ident)*;)+) => {$(

@@ -12,7 +12,7 @@
 //!     +------------> DETACHED -----------------------------> ENDED        completer frees the frame
 //!                       ^
 //!                       |  (5) the owner gives up the frame
-//!     WAITED(frame) -> PARTED -----------------------------> ENDED        the owner frees the frame
+//!     WAITED(frame) -> ORPHANED -----------------------------> ENDED        the owner frees the frame
 //!                  (4) part            (2) complete
 //! ```
 //!
@@ -22,7 +22,7 @@
 //!
 //! The sweep that orphans frames may have passed the slot before its waiter registers. So the waiter checks the run's
 //! mark after (1), and does (4) itself. This is Dekker's pattern: the canceller writes the mark and then reads the
-//! slot, the waiter writes the slot and then reads the mark ([`Slot::wait_or_part`]).
+//! slot, the waiter writes the slot and then reads the mark ([`Slot::wait_or_orphan`]).
 //!
 //! A frame that waits for several slots counts them down: see [`Join`].
 //!
@@ -42,7 +42,7 @@ mod models;
 // Frame addresses are at least 8-aligned, so these words are not frame addresses.
 const EMPTY: *mut Header = ptr::null_mut();
 const DETACHED: *mut Header = ptr::without_provenance_mut(2);
-const PARTED: *mut Header = ptr::without_provenance_mut(4);
+const ORPHANED: *mut Header = ptr::without_provenance_mut(4);
 /// Bit 0 marks an ended slot; the bits from 2 on hold the [`Status`].
 const ENDED: usize = 1;
 /// Set above the status, in the word of an ended slot, when the result has been taken: see [`Slot::retract`].
@@ -175,7 +175,7 @@ impl Slot {
         match self.0.compare_exchange(EMPTY, waiter.as_ptr(), Ordering::Release, Ordering::Acquire) {
             Ok(_) => Registered::Waiting,
             Err(found) => {
-                debug_assert!(found.addr() & ENDED == ENDED || found == PARTED, "a slot has one waiter");
+                debug_assert!(found.addr() & ENDED == ENDED || found == ORPHANED, "a slot has one waiter");
                 Registered::Ended
             }
         }
@@ -185,12 +185,12 @@ impl Slot {
     /// the waiter orphans the slot itself (4).
     ///
     /// The caller must keep the waiter from running until this returns: a running waiter may free the frame.
-    pub(crate) fn wait_or_part(&self, waiter: FrameRef, cancelled: impl FnOnce() -> bool) -> Registered {
+    pub(crate) fn wait_or_orphan(&self, waiter: FrameRef, cancelled: impl FnOnce() -> bool) -> Registered {
         let registered = self.wait(waiter);
         if registered == Registered::Waiting {
             // Pairs with the fence in `part`: the sweep sees the waiter, or this thread sees the mark.
             fence(Ordering::SeqCst);
-            if cancelled() && self.part().is_some() {
+            if cancelled() && self.orphan().is_some() {
                 return Registered::Ended;
             }
         }
@@ -205,7 +205,7 @@ impl Slot {
         match NonNull::new(found) {
             None => Completed::Unwaited,
             Some(_) if found == DETACHED => Completed::Detached,
-            Some(_) if found == PARTED => Completed::Unwaited,
+            Some(_) if found == ORPHANED => Completed::Unwaited,
             Some(waiter) => Completed::Waiter(waiter),
         }
     }
@@ -233,33 +233,33 @@ impl Slot {
 
     /// Orphans the slot (transition 4) after the run has been marked. Returns the removed waiter, which the caller must
     /// count down.
-    pub(crate) fn part(&self) -> Option<FrameRef> {
-        // Pairs with the fence in `wait_or_part`: a waiter that this load misses will see the mark.
+    pub(crate) fn orphan(&self) -> Option<FrameRef> {
+        // Pairs with the fence in `wait_or_orphan`: a waiter that this load misses will see the mark.
         fence(Ordering::SeqCst);
         let waiter = self.waiter()?;
         // AcqRel: as in `complete`, with respect to the waiter.
-        let parted = self.0.compare_exchange(waiter.as_ptr(), PARTED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-        parted.then_some(waiter)
+        let orphaned = self.0.compare_exchange(waiter.as_ptr(), ORPHANED, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        orphaned.then_some(waiter)
     }
 
     /// Returns whether cancellation has removed the waiter from the frame, which has not ended yet.
-    pub(crate) fn is_parted(&self) -> bool {
+    pub(crate) fn is_orphaned(&self) -> bool {
         // Acquire pairs with the Release in `part`.
-        self.0.load(Ordering::Acquire) == PARTED
+        self.0.load(Ordering::Acquire) == ORPHANED
     }
 
     /// Gives up an orphaned frame (transition 5). Returns false when the slot has ended, or was never orphaned.
     #[must_use]
-    pub(crate) fn leave_parted(&self) -> bool {
+    pub(crate) fn give_up_orphaned(&self) -> bool {
         // Release and Acquire: as in `detach`.
-        self.0.compare_exchange(PARTED, DETACHED, Ordering::Release, Ordering::Acquire).is_ok()
+        self.0.compare_exchange(ORPHANED, DETACHED, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
     /// Returns the registered waiter, if any.
     pub(crate) fn waiter(&self) -> Option<FrameRef> {
         // Acquire pairs with the Release in `wait`.
         let found = self.0.load(Ordering::Acquire);
-        NonNull::new(found).filter(|_| found.addr() & ENDED == 0 && found != DETACHED && found != PARTED)
+        NonNull::new(found).filter(|_| found.addr() & ENDED == 0 && found != DETACHED && found != ORPHANED)
     }
 
     /// Returns how the slot ended, or `None` if it has not ended.

@@ -12,7 +12,7 @@ use super::context::{Cx, try_cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, Payload, VTable, quietly};
 use super::origin::{Origin, open, pack, traced};
 use super::outcome::Outcome;
-use super::runs::{Run, Told};
+use super::runs::{CompletionCallback, Run};
 use super::slot::Status;
 use super::suspend::{Continuation, Suspend, suspend_protected};
 use crate::process::ProcessMutex;
@@ -29,19 +29,19 @@ pub(crate) type State = state::State<Continuation<()>>;
 
 /// The completion owner of a spawned task: it is notified when the task has ended and only a result with an owner is
 /// left.
-pub(crate) enum Keeper {
+pub(crate) enum CompletionOwner {
     Run(Arc<Run>),
     Scope(&'static State),
 }
 
-impl Keeper {
+impl CompletionOwner {
     /// Counts the task as ended. If it was the last of its run, returns the run's completion callback.
     #[must_use]
     #[inline(always)]
-    pub(crate) fn tell(self) -> Option<Told> {
+    pub(crate) fn notify(self) -> Option<CompletionCallback> {
         match self {
-            Keeper::Run(run) => run.leave(),
-            Keeper::Scope(state) => {
+            CompletionOwner::Run(run) => run.leave(),
+            CompletionOwner::Scope(state) => {
                 end_scope(state.leave());
                 None
             }
@@ -49,7 +49,7 @@ impl Keeper {
     }
 
     fn panicked(&self, origin: Option<&'static Origin>) {
-        if let Keeper::Scope(state) = self {
+        if let CompletionOwner::Scope(state) = self {
             state.note_panic(origin);
         }
     }
@@ -76,7 +76,7 @@ where
     cx.check_exhausted();
     let run = cx.current_run();
     run.enter();
-    Handle::new(start(cx, cx.run(), task, Keeper::Run(run)))
+    Handle::new(start(cx, cx.run(), task, CompletionOwner::Run(run)))
 }
 
 /// Resolves continuations in a spawned frame. The frame belongs to `run`, the run of the continuations, and not to
@@ -85,7 +85,7 @@ where
 pub(crate) fn release_later(cx: Cx, run: u32, waiting: Vec<Continuation<()>>) {
     let Some(state) = cx.context().scheduler().find_run(run) else { unreachable!("a run outlives its groups") };
     state.enter();
-    drop(Handle::<()>::new(start(cx, run, Release(waiting), Keeper::Run(state))));
+    drop(Handle::<()>::new(start(cx, run, Release(waiting), CompletionOwner::Run(state))));
 }
 
 /// The task of [`release_later`].
@@ -300,7 +300,7 @@ impl<'s> Scope<'s> {
             end_scope(self.state.leave());
             panic!("a scope spawns in its own run only");
         }
-        Handle::new(start(cx, group, task, Keeper::Scope(self.state)))
+        Handle::new(start(cx, group, task, CompletionOwner::Scope(self.state)))
     }
 }
 

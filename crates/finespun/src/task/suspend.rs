@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::call::{Task, map_outcome, sealed};
 use super::context::{Cx, try_cx};
-use super::frame::{self, FrameRef, Header, Payload, Place, Types, VTable, frame_layout, payload_ptr, result_ptr};
+use super::frame::{self, CallSite, FrameRef, Header, Payload, Types, VTable, frame_layout, payload_ptr, result_ptr};
 use super::outcome::Outcome;
 use super::pool::{self, Class};
 use super::slot::{Join, Slot, Status};
@@ -22,15 +22,15 @@ use super::{run, teams};
 mod claim;
 pub(crate) mod travel;
 
-use claim::{Claim, LENT, OPEN, PROTECTED};
+use claim::{Claim, OPEN, PROTECTED, WAITS_FOR_LOCK};
 
 /// A leaf with a result of type `T`. The source location of the wait is stored behind the result.
 struct Leaf<T>(PhantomData<T>);
 
 impl<T> Leaf<T> {
     const RESULT: Layout = frame_layout::<(), T>();
-    const PLACE: usize = Self::RESULT.size().next_multiple_of(align_of::<Place>());
-    const LAYOUT: Layout = match Layout::from_size_align(Self::PLACE + size_of::<Place>(), Self::RESULT.align()) {
+    const PLACE: usize = Self::RESULT.size().next_multiple_of(align_of::<CallSite>());
+    const LAYOUT: Layout = match Layout::from_size_align(Self::PLACE + size_of::<CallSite>(), Self::RESULT.align()) {
         Ok(layout) => layout.pad_to_align(),
         Err(_) => panic!("a slot is larger than the address space"),
     };
@@ -43,7 +43,7 @@ impl<T> Leaf<T> {
         name: std::any::type_name::<Continuation<T>>,
         home: None,
         leaf: Some(Self::what),
-        told: None,
+        on_child_complete: None,
         inner: false,
         thread: None,
     };
@@ -51,21 +51,21 @@ impl<T> Leaf<T> {
     /// Whether the value is stored in a box of its own: leaves are always pooled, so that sweeps and reports find them.
     const BOXED: bool = matches!(Class::of(Self::LAYOUT), Class::Large(_));
 
-    fn make(cx: Cx, claim: u32, place: Place) -> FrameRef {
+    fn make(cx: Cx, claim: u32, place: CallSite) -> FrameRef {
         // Operations that may panic come before the allocation: a sweep must not find a block without a header.
         let group = cx.group();
         let leaf = cx.allocate(const { Class::of(Self::LAYOUT) });
         let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(claim), group };
         // SAFETY: the memory is fresh, and large enough for a header.
         unsafe { leaf.write(header) };
-        // SAFETY: `LAYOUT` reserves a `Place` at this offset.
-        unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<Place>().write(place) };
+        // SAFETY: `LAYOUT` reserves a `CallSite` at this offset.
+        unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<CallSite>().write(place) };
         leaf
     }
 
-    unsafe fn what(leaf: FrameRef) -> (&'static str, Place) {
+    unsafe fn what(leaf: FrameRef) -> (&'static str, CallSite) {
         // SAFETY: `make` has written the place at this offset.
-        (std::any::type_name::<T>(), unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<Place>().read() })
+        (std::any::type_name::<T>(), unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<CallSite>().read() })
     }
 }
 
@@ -308,7 +308,7 @@ pub(crate) unsafe fn cancel(leaf: FrameRef) -> Option<FrameRef> {
 pub(crate) struct Waiting {
     pub(crate) waiter: Option<FrameRef>,
     pub(crate) what: String,
-    pub(crate) place: Place,
+    pub(crate) place: CallSite,
 }
 
 /// Returns whether a leaf has not been completed and has a waiter.
@@ -325,9 +325,9 @@ pub(crate) unsafe fn is_waited_for(leaf: FrameRef) -> bool {
 ///
 /// # Safety
 /// `leaf` is a live leaf.
-pub(crate) unsafe fn is_lent(leaf: FrameRef) -> bool {
+pub(crate) unsafe fn waits_for_lock(leaf: FrameRef) -> bool {
     // SAFETY: the caller guarantees that `leaf` is live.
-    Claim::of(unsafe { &(*leaf.as_ptr()).join }).is_lent()
+    Claim::of(unsafe { &(*leaf.as_ptr()).join }).waits_for_lock()
 }
 
 /// Describes a leaf that has not been completed. `table` is the leaf's table of functions.
@@ -416,13 +416,13 @@ pub fn suspend<T: Send, F: FnOnce(Continuation<T>) + Send>(body: F) -> Suspend<T
 }
 
 /// Like [`suspend`], for a library's wait that its caller wrote at `place`.
-pub(crate) fn suspend_at<T: Send, F: FnOnce(Continuation<T>)>(place: Place, body: F) -> Suspend<T, F> {
+pub(crate) fn suspend_at<T: Send, F: FnOnce(Continuation<T>)>(place: CallSite, body: F) -> Suspend<T, F> {
     Suspend { body, claim: OPEN, place, forced: false, value: PhantomData }
 }
 
 /// Like [`suspend_at`], for a wait for work done on another node beneath the caller's group. In a group the wait is not
 /// cancelled: the work is, and then completes the wait. So the group does not end before the work.
-pub(crate) fn suspend_beneath<T: Send, F: FnOnce(Continuation<T>)>(cx: Cx, place: Place, body: F) -> Suspend<T, F> {
+pub(crate) fn suspend_beneath<T: Send, F: FnOnce(Continuation<T>)>(cx: Cx, place: CallSite, body: F) -> Suspend<T, F> {
     let claim = if cx.is_in_group() { PROTECTED } else { OPEN };
     Suspend { claim, ..suspend_at(place, body) }
 }
@@ -430,8 +430,8 @@ pub(crate) fn suspend_beneath<T: Send, F: FnOnce(Continuation<T>)>(cx: Cx, place
 impl<T, F> Suspend<T, F> {
     /// Marks the wait as one for something that a task may have moved to a plain thread: a deadlock is reported after a
     /// delay.
-    pub(crate) fn lent(self) -> Suspend<T, F> {
-        Suspend { claim: LENT, ..self }
+    pub(crate) fn waits_for_lock(self) -> Suspend<T, F> {
+        Suspend { claim: WAITS_FOR_LOCK, ..self }
     }
 
     /// Makes the wait suspend even if the continuation is resolved at once.
@@ -451,7 +451,7 @@ pub(crate) fn suspend_protected<T: Send, F: FnOnce(Continuation<T>)>(body: F) ->
 pub struct Suspend<T, F> {
     body: F,
     claim: u32,
-    place: Place,
+    place: CallSite,
     /// Suspends even if the continuation is resolved at once.
     forced: bool,
     value: PhantomData<fn() -> T>,

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 mod pairwise;
@@ -8,12 +8,11 @@ use finespun::prelude::*;
 
 pub use pairwise::cases;
 
-/// Numbers of workers and block-every-n that no answer may depend on.
+/// Numbers of workers and values of block-every-n. No result may depend on them.
 pub const WORKERS: [usize; 4] = [1, 2, 3, 8];
 pub const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
 
-/// Calls `test` with a runtime for every number of workers and every block-every-n that the answers must not depend
-/// on. No frame may be left behind.
+/// Calls `test` with a runtime for each combination of `WORKERS` and `BLOCK`. Panics if a frame is left afterwards.
 pub fn everywhere(test: impl Fn(&Runtime)) {
     for [workers, n] in cases([WORKERS.len(), BLOCK.len()]) {
         let (workers, n) = (WORKERS[workers], BLOCK[n]);
@@ -23,8 +22,8 @@ pub fn everywhere(test: impl Fn(&Runtime)) {
     }
 }
 
-/// The same for programs with objects: with fewer and more nodes than workers, over every transport, and with messages as
-/// bytes.
+/// Does the same for programs with objects: with fewer and more nodes than workers, over every transport, and with
+/// messages as bytes.
 pub fn on_any_nodes(test: impl Fn(&Runtime)) {
     const SHAPES: [(usize, usize); 7] = [(2, 8), (1, 1), (1, 4), (2, 1), (2, 2), (3, 3), (4, 2)];
     const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
@@ -39,7 +38,7 @@ pub fn on_any_nodes(test: impl Fn(&Runtime)) {
     }
 }
 
-/// Runs `body` on a thread of its own and fails when it takes longer than a minute: a hang is a failure, not a wait.
+/// Runs `body` on its own thread and panics if it takes longer than a minute, so that a hang fails the test.
 pub fn within_a_minute(body: impl FnOnce() + Send + 'static) {
     let (done, wait) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -54,7 +53,7 @@ pub fn within_a_minute(body: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// The plain function that everything is compared with.
+/// The plain function that `fib` is compared with.
 pub fn plain_fib(n: u64) -> u64 {
     if n < 2 { n } else { plain_fib(n - 1) + plain_fib(n - 2) }
 }

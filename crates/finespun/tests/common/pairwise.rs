@@ -1,10 +1,11 @@
-//! Which combinations of several settings a test runs under.
+//! Chooses the combinations of settings that a test runs under.
 //!
-//! By default so few that every *pair* of values of two settings occurs together: most faults need one or two settings to show.
-//! With `FINESPUN_FULL=1`, which continuous integration sets in its slow step, all combinations.
+//! By default the cases are few: each *pair* of values of two settings occurs in some case, because most faults need
+//! one or two settings to show. With `FINESPUN_FULL=1`, which continuous integration sets in its slow step, the cases
+//! are all combinations.
 
-/// Combinations of `N` settings that have so many values each, as the indices of the values. The first combination is the first
-/// value of each.
+/// Returns combinations of `N` settings, as indices of values: setting `i` has `values[i]` values. The first
+/// combination is the first value of each setting.
 pub fn cases<const N: usize>(values: [usize; N]) -> Vec<[usize; N]> {
     match std::env::var_os("FINESPUN_FULL") {
         Some(full) if full != "0" => product(values),
@@ -25,7 +26,7 @@ fn product<const N: usize>(values: [usize; N]) -> Vec<[usize; N]> {
     (0..count).map(case).collect()
 }
 
-/// Greedy: of all combinations the one with the most pairs that have not occurred, until all have.
+/// Chooses the combination with the most missing pairs, greedily, until no pair is missing.
 pub fn pairwise<const N: usize>(values: [usize; N]) -> Vec<[usize; N]> {
     let all = product(values);
     let pairs = |case: &[usize; N]| {
@@ -36,7 +37,7 @@ pub fn pairwise<const N: usize>(values: [usize; N]) -> Vec<[usize; N]> {
     let mut chosen = Vec::new();
     while !missing.is_empty() {
         let new = |case: &[usize; N]| pairs(case).filter(|pair| missing.contains(pair)).count();
-        // The first of the best: the same in every run.
+        // The first of the best, so that every run chooses the same.
         let best = all.iter().rev().max_by_key(|case| new(case)).expect("each setting has a value");
         pairs(best).for_each(|pair| {
             missing.remove(&pair);

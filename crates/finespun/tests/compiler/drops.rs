@@ -1,4 +1,4 @@
-//! Destructors: what is dropped, and when, with the await in every kind of scope.
+//! Destructors: which values are dropped, and when, with the await in every kind of scope.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Edges: more awaits than an entry has variants, panics behind a fallback, cancellation, heads, tasks that end.
+//! Edge cases: more awaits than an entry has variants, panics after a fallback, cancellation, heads, and ends of tasks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -167,7 +167,7 @@ both! {
 }
 
 #[test]
-fn panics_drop_what_lives_where_they_happen() {
+fn panics_drop_the_live_locals() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     for n in [0, 1, 2, 3, 5, 7] {
         let runtime = Runtime::builder().workers(1).block_every(n).build().unwrap();
@@ -201,7 +201,7 @@ fn cancel_begun<T: finespun::Task<Output = u64> + Send + 'static>(task: impl FnO
     KEY.lock().unwrap().take();
 }
 
-/// Cancels a run that no worker has got round to yet.
+/// Cancels a run while the only worker is still busy with another one.
 fn cancel_unbegun<T: finespun::Task<Output = u64> + Send + 'static>(task: impl FnOnce(D) -> T) {
     static GO: AtomicBool = AtomicBool::new(false);
     static BUSY: AtomicBool = AtomicBool::new(false);
@@ -227,7 +227,7 @@ fn cancel_unbegun<T: finespun::Task<Output = u64> + Send + 'static>(task: impl F
     GO.store(true, Ordering::Release);
     drop(first);
     drop(runtime);
-    // Whether it began or not: what it was given goes once, and last.
+    // Whether or not the task began, its argument is dropped once, and last.
     let log = logs();
     assert_eq!(log.iter().filter(|e| *e == "drop first").count(), 1, "{log:?}");
     assert_eq!(log.last().unwrap(), "drop first", "{log:?}");
@@ -235,7 +235,7 @@ fn cancel_unbegun<T: finespun::Task<Output = u64> + Send + 'static>(task: impl F
 }
 
 #[test]
-fn cancelled_runs_drop_what_they_hold() {
+fn cancelled_runs_drop_their_values() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     cancel_begun(on_stack::waits);
     cancel_begun(in_heap::waits);
@@ -271,7 +271,7 @@ fn straight_tasks_call_straight_tasks() {
     assert_eq!(runtime.stats().fallbacks, 0);
 }
 
-/// A user's own method with the name of a consuming one of std's.
+/// A user's type with a method that is named like a consuming one of std.
 struct Lookalike<'a>(&'a std::sync::Mutex<Vec<&'static str>>);
 
 impl Lookalike<'_> {

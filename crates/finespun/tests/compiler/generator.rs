@@ -1,7 +1,7 @@
-//! Writes the files in `generated`: random bodies that the stack schema must take, the same for ever.
+//! Writes the files in `generated`: random bodies that the stack schema must accept, the same in every run.
 //!
-//! Nested control flow, awaits in every position, shadowed names, destructors that write into the log. After a change
-//! here, `UPDATE_CORPUS=1 cargo test -p finespun --test compiler` writes the file anew.
+//! The bodies have nested control flow, awaits in every position, shadowed names, and destructors that write to the
+//! log. After a change here, `UPDATE_CORPUS=1 cargo test -p finespun --test compiler` writes the files again.
 
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ struct Number {
     assignable: bool,
 }
 
-/// A local with a destructor; `block`: the block that declares it.
+/// A local with a destructor; `block` is the block that declares it.
 #[derive(Clone)]
 struct Dropping {
     name: String,
@@ -52,7 +52,7 @@ struct Writer {
     indent: usize,
     numbers: Vec<Number>,
     dropping: Vec<Dropping>,
-    /// The loops around, with labels.
+    /// The enclosing loops, with their labels.
     loops: Vec<Option<String>>,
     block: usize,
     unique: usize,
@@ -74,7 +74,7 @@ impl Writer {
         }
     }
 
-    /// SplitMix64.
+    /// Returns a random number below `n` (SplitMix64).
     fn below(&mut self, n: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -108,7 +108,7 @@ impl Writer {
         self.line(&format!("}} with ({a}, {b});\n"));
     }
 
-    /// A block whose locals end with it; with `value`, it has one.
+    /// Writes a block, and forgets its locals at its end. With `value`, the block has a value.
     fn braces(&mut self, head: &str, depth: u64, value: bool, foot: &str) {
         self.line(&format!("{head}{{"));
         self.indent += 1;
@@ -165,7 +165,7 @@ impl Writer {
                 let name = ["d", "e", "f"][self.below(3) as usize];
                 let call = if self.below(2) == 0 { format!("leaf(N({value})).await") } else { format!("N({value})") };
                 self.line(&format!("let {name} = {call};"));
-                // A shadowed one cannot be named again.
+                // A shadowed local cannot be named again.
                 self.dropping.retain(|d| d.name != name);
                 self.dropping.push(Dropping { name: name.into(), block: self.block });
             }
@@ -254,7 +254,7 @@ impl Writer {
         }
     }
 
-    /// `break` or `continue` of some loop around.
+    /// Writes a conditional `break` or `continue` of an enclosing loop.
     fn leave(&mut self, condition: &str) {
         if self.loops.is_empty() {
             return;
@@ -279,7 +279,7 @@ impl Writer {
         self.loops.pop();
     }
 
-    /// A loop that counts itself.
+    /// Writes a loop that increments its own counter.
     fn counted(&mut self, head: &str, counter: &str, depth: u64) {
         let label = (self.below(3) == 0).then(|| self.fresh("'l"));
         let before = label.as_ref().map_or(String::new(), |l| format!("{l}: "));
@@ -309,12 +309,12 @@ impl Writer {
         format!("{stem}{}", self.unique)
     }
 
-    /// A name that may be taken already.
+    /// Returns a name that may be in use already.
     fn name(&mut self) -> String {
         ["a", "b", "c", "x"][self.below(4) as usize].into()
     }
 
-    /// A local that may be assigned to, under the name by which it can still be reached.
+    /// Returns the name of an assignable local that is not shadowed, if the random choice finds one.
     fn assignable(&mut self) -> Option<String> {
         let at = self.below(self.numbers.len() as u64) as usize;
         let name = self.numbers[at].name.clone();
@@ -322,7 +322,7 @@ impl Writer {
         seen.assignable.then_some(name)
     }
 
-    /// A number without an await.
+    /// Returns a numeric expression without an await.
     fn plain(&mut self, depth: u64) -> String {
         match self.below(if depth > 0 { 5 } else { 3 }) {
             0 => format!("{}u64", self.below(20)),
@@ -343,7 +343,7 @@ impl Writer {
         format!("leaf({value}).await")
     }
 
-    /// A number, perhaps with awaits.
+    /// Returns a numeric expression, possibly with awaits.
     fn number(&mut self, depth: u64) -> String {
         match self.below(if depth > 0 { 6 } else { 3 }) {
             0 | 1 => self.plain(1),

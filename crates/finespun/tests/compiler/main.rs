@@ -1,7 +1,7 @@
-//! What a task does must not depend on its schema, nor on where it leaves the stack.
+//! The behaviour of a task must not depend on its schema, nor on where it leaves the stack.
 //!
 //! Every body of the corpus is compiled three times: as a plain `async fn` by rustc, as a pinned task, and as a stack
-//! task. All three must give the same value and the same log, in which destructors write as well, under every
+//! task. All three must give the same value and the same log, which destructors write to as well, under every
 //! block-every-n.
 
 #![allow(clippy::all, reason = "the bodies are odd on purpose")]
@@ -27,7 +27,7 @@ fn logs() -> Vec<String> {
     std::mem::take(&mut *LOG.lock().unwrap())
 }
 
-/// Writes its name into the log when it is dropped.
+/// Writes its name to the log when it is dropped.
 #[derive(Debug, PartialEq)]
 struct D(&'static str);
 
@@ -37,7 +37,7 @@ impl Drop for D {
     }
 }
 
-/// The same with a number.
+/// Like `D`, with a number.
 #[derive(Debug, PartialEq)]
 struct N(u64);
 
@@ -61,7 +61,7 @@ macro_rules! join {
     }};
 }
 
-/// Gives its argument; a wait that is satisfied at once.
+/// Returns its argument, by a wait that is satisfied at once.
 #[task]
 async fn leaf<T: Send>(value: T) -> T {
     suspend(move |k: Continuation<T>| k.resolve(value)).await
@@ -75,7 +75,7 @@ fn at_once<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Compares the three versions of a body; `expected` and `log` are those of the plain one.
+/// Compares the three versions of a body; `expected` is the value and the log of the plain one.
 fn compare(expected: (String, Vec<String>), run: impl Fn(&Runtime) -> [(&'static str, String, Vec<String>); 2]) {
     for n in [0, 1, 2, 3, 5, 7] {
         let runtime = Runtime::builder().workers(1).block_every(n).build().unwrap();

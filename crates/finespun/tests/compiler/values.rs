@@ -1,4 +1,4 @@
-//! Values: where an await may stand in an expression, and what becomes of its value.
+//! Values: the positions of an await in an expression, and the uses of its value.
 
 use super::*;
 

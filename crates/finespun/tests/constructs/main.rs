@@ -1,4 +1,4 @@
-//! Groups of activities, and closures by hand.
+//! Groups of activities, and closures made by hand.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Panics whose payloads panic when they are dropped: nothing but the first panic is seen, and the process goes on.
+//! Panics whose payloads panic when they are dropped: only the first panic is seen, and the process continues.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::common::{everywhere, on_any_nodes, within_a_minute};
 
-/// How many have been dropped, of the payloads that this thread's test does not see.
+/// Number of dropped payloads.
 static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
 struct Bomb(u64);
@@ -22,7 +22,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Without a word on standard error.
+/// Panics without a message on standard error.
 fn explode(number: u64) -> u64 {
     resume_unwind(Box::new(Bomb(number)))
 }
@@ -32,7 +32,7 @@ async fn boom(number: u64) -> u64 {
     explode(number)
 }
 
-/// One that is out for a while before it panics.
+/// Suspends once before it panics.
 #[task]
 async fn late(number: u64) -> u64 {
     yield_now().await;
@@ -138,7 +138,7 @@ async fn spawns(l: bool) -> u64 {
     a + b
 }
 
-/// The handles are dropped when their tasks have ended.
+/// Drops the handles after their tasks have ended.
 #[task]
 async fn forgets(l: bool) -> u64 {
     let handles: Vec<_> = (0..5).map(|number| spawn(of(number, l))).collect();
@@ -206,8 +206,8 @@ async fn computes(_l: bool) -> u64 {
     .await
 }
 
-/// How the library's own messages about a bomb end: of a method's error and what arrives as bytes; of a scope; of the object
-/// that a bomb has poisoned.
+/// Ends of the library's own messages about a bomb: for a method's error and a payload that arrives as bytes; for a
+/// scope; for an object that a bomb has poisoned.
 const OWN: [&str; 3] = [
     "(the payload is not a string)",
     "a task spawned in a scope panicked",
@@ -216,7 +216,7 @@ const OWN: [&str; 3] = [
 
 fn panics(end: Result<u64, RunError>, what: &str) {
     match end {
-        // What it carries is a bomb, or the library's own message about one. It is dropped here, in silence.
+        // The payload is a bomb, or the library's own message about one. It is dropped here, silently.
         Err(RunError::Panicked(panic)) => {
             let (payload, message) = (panic.payload(), panic.message());
             let is_text = payload.is::<String>() || payload.is::<&str>() || payload.is::<CallError>();
@@ -229,7 +229,7 @@ fn panics(end: Result<u64, RunError>, what: &str) {
 }
 
 #[test]
-fn every_construct_survives_them() {
+fn every_construct_survives_panicking_payloads() {
     within_a_minute(|| {
         everywhere(|runtime| {
             macro_rules! each {
@@ -247,7 +247,7 @@ fn every_construct_survives_them() {
 }
 
 #[test]
-fn the_first_panic_is_the_one_that_is_seen() {
+fn the_first_panic_is_reported() {
     everywhere(|runtime| {
         for l in [false, true] {
             let Err(RunError::Panicked(panic)) = runtime.try_run(joins(l)) else { panic!("it panics") };
@@ -323,7 +323,7 @@ async fn at_each(_number: u64) -> u64 {
 }
 
 #[test]
-fn objects_survive_them() {
+fn objects_survive_panicking_payloads() {
     within_a_minute(|| {
         on_any_nodes(|runtime| {
             panics(runtime.try_run(tread(runtime.run(mines()))), "join_all of methods");

@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use crate::CACHES;
 use crate::common::on_any_nodes;
 
-/// How many layouts [`place`] knows.
+/// Number of layouts of [`place`].
 pub const LAYOUTS: usize = 6;
 
-/// The node of an index, by one of several layouts.
+/// Returns the node of an index in one of several layouts.
 pub fn place(how: usize, len: usize, nodes: usize) -> impl Fn(usize) -> usize {
     move |index| match how {
         0 => layout::block(len, nodes)(index),
         1 => layout::cyclic(nodes)(index),
         2 => layout::block_cyclic(4, nodes)(index),
-        // Of no regular form; and all at the last node.
+        // An irregular layout. (The last one places all elements at the last node.)
         3 => (index * index + index / 3) % nodes,
-        // Runs of several lengths.
+        // Runs of different lengths.
         4 => (index * index / (len * len).div_ceil(nodes).max(1)).min(nodes - 1),
         _ => nodes - 1,
     }
@@ -37,7 +37,7 @@ async fn fibonacci_at(all: IArray<u64>, index: usize) {
     all.put(index, value).await;
 }
 
-/// The last element is asked for first.
+/// Requests the last element first.
 #[task]
 async fn fibonacci(len: usize, how: usize, cache: Cache) -> u64 {
     let all = IArray::create(len, place(how, len, nodes())).cached(cache).await;
@@ -61,7 +61,8 @@ fn elements_may_be_read_before_they_are_written() {
     });
 }
 
-/// Each element needs those above, to the left, and between: a wave runs over the matrix.
+/// A stripe of rows of a matrix. Each element needs the ones above, to the left, and between: a wave runs over the
+/// matrix.
 #[derive(Serialize, Deserialize)]
 struct Stripe {
     all: IArray<u64>,
@@ -72,7 +73,7 @@ struct Stripe {
 
 #[object]
 impl Stripe {
-    /// A method that waits at its own node for what others put.
+    /// Waits, at its own node, for elements that other stripes put.
     async fn compute(this: Ref<Self>) -> u64 {
         let (all, side, first, end) = this.parts().await;
         let mut sum = 0u64;
@@ -156,7 +157,7 @@ async fn put_squares(all: IArray<u64>, from: usize, to: usize) {
     }
 }
 
-/// Every node has many readers of the same elements before there is anything.
+/// Starts many readers of the same elements on every node before any element is written.
 #[task]
 async fn many_readers(len: usize, readers: usize, cache: Cache) -> u64 {
     let nodes = nodes();
@@ -198,7 +199,7 @@ fn many_readers_wait_for_the_same_elements() {
     });
 }
 
-/// Messages between workers, and those of one worker's nodes.
+/// Returns the number of messages between workers, and between the nodes of one worker.
 fn messages(runtime: &Runtime) -> u64 {
     let stats = runtime.stats();
     stats.messages_own + stats.messages_pushed + stats.messages_pulled
@@ -216,15 +217,16 @@ async fn squares((all, len): (IArray<u64>, usize)) {
     put_squares(all, 0, len).await;
 }
 
-/// A runtime of two nodes, and how many messages an answer is: nodes of one worker answer at once, if not as bytes.
+/// Returns a runtime of two nodes, and the number of messages per answer: nodes of one worker answer directly, unless
+/// messages are bytes.
 fn two_nodes(encode: bool) -> (Runtime, u64) {
     let runtime = Runtime::builder().workers(1).nodes(2).encode(encode).build().unwrap();
     (runtime, u64::from(encode))
 }
 
-/// What reads of another node's elements send: a request and its answer for each, or for each block.
+/// Reads of another node's elements send a request and an answer for each element, or for each block.
 #[test]
-fn a_block_is_asked_for_once() {
+fn a_block_is_requested_once() {
     for encode in [false, true] {
         count_blocks(encode);
     }
@@ -251,9 +253,10 @@ async fn first_sum(all: IArray<u64>, len: usize) -> u64 {
     each.iter().sum()
 }
 
-/// Readers that wait in one block, or for one element, ask once; what is missing at its home comes by itself.
+/// Readers that wait for one block, or one element, send one request. An element that is missing at its home is sent
+/// later, by itself.
 #[test]
-fn readers_of_a_block_ask_once() {
+fn readers_of_a_block_send_one_request() {
     for encode in [false, true] {
         count_requests(encode);
     }
@@ -269,7 +272,7 @@ fn count_requests(encode: bool) {
     for (cache, requests) in [(Cache::Off, 8), (Cache::On { block: 8, capacity: 1 }, 1)] {
         let all = runtime.run(unwritten(cache));
         let writing = sent(read_and_write(all, 0), 0);
-        // Each element comes by itself.
+        // Each element is sent by itself.
         let reading = sent(read_and_write(all, 8), (0..8).map(|n| n * n * 8).sum());
         assert_eq!(reading - writing, requests + 8 * answer, "{cache:?}");
     }
@@ -292,7 +295,7 @@ async fn write_at_1(all: IArray<u64>, len: usize) {
     on(1).call(squares, (all, len)).await
 }
 
-/// Handles of arrays in an array.
+/// Stores handles of arrays in an array.
 #[task]
 async fn nested(len: usize) -> u64 {
     let nodes = nodes();

@@ -1,4 +1,4 @@
-//! Many elements at once: ranges, lists, a node's own, copies of all.
+//! Access to many elements at once: ranges, lists, a node's own elements, copies of whole arrays.
 
 use finespun::istructure::{Cache, IArray};
 use finespun::prelude::*;
@@ -16,7 +16,7 @@ async fn put_late(all: IArray<u64>, from: usize, len: usize) {
     }
 }
 
-/// Half of the elements are there when the ranges are asked for.
+/// Requests the ranges when half of the elements have been written.
 #[task]
 async fn ranges(len: usize, how: usize, cache: Cache) -> u64 {
     let all = IArray::create(len, place(how, len, nodes())).cached(cache).await;
@@ -58,7 +58,7 @@ async fn fill_here(all: IArray<String>) {
     all.fill(|index| format!("{index}")).await;
 }
 
-/// What is this node's.
+/// Returns the elements of this node.
 #[task]
 async fn seen_here(all: IArray<String>) -> Vec<(usize, String)> {
     let local = all.local();
@@ -91,7 +91,7 @@ async fn filled(len: usize, how: usize) -> usize {
 }
 
 #[test]
-fn owners_fill_and_see_their_own() {
+fn owners_fill_and_read_their_own_elements() {
     on_any_nodes(|runtime| {
         for how in 0..LAYOUTS {
             assert_eq!(runtime.run(filled(31, how)), 10 + 2 * 21);
@@ -108,7 +108,7 @@ async fn fill_from_anywhere() -> u64 {
 }
 
 #[test]
-fn workers_without_nodes_fill_those_of_others() {
+fn workers_without_nodes_fill_arrays() {
     let runtime = Runtime::builder().workers(3).nodes(1).build().unwrap();
     for _ in 0..50 {
         let sums = runtime.run(async_sums());
@@ -132,7 +132,7 @@ async fn shown() -> String {
 }
 
 #[test]
-fn a_look_is_a_slice() {
+fn local_elements_are_a_slice() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert_eq!(runtime.run(shown()), r#"["x", "xx", "xxx"]"#);
 }

@@ -1,4 +1,4 @@
-//! What is counted of reads.
+//! Counts of reads, requests, cache hits and forwards.
 
 use finespun::istructure::{Cache, Counts, IArray};
 use finespun::prelude::*;
@@ -20,7 +20,7 @@ async fn total(counts: Vec<Counts>) -> Counts {
     sum
 }
 
-/// All nodes read all elements of an array, when they have been written.
+/// All nodes read all elements of an array after they have been written.
 #[task]
 async fn after(len: usize, how: usize, cache: Cache) -> Counts {
     let all = IArray::create(len, place(how, len, nodes())).cached(cache).counted().await;
@@ -44,14 +44,14 @@ fn every_read_is_counted() {
                 assert_eq!(counts.local, len as u64);
                 assert!(counts.requests + counts.hits >= counts.remote, "{counts:?}");
                 assert!(counts.deferred <= counts.hits && counts.hits <= counts.remote, "{counts:?}");
-                // What has been written is not forwarded.
+                // Elements that are already written are not forwarded.
                 assert_eq!(counts.forwards, 0);
             }
         }
     });
 }
 
-/// Node 0 reads what node 1 has, one by one, twice.
+/// Node 0 reads all elements one by one, and the elements of node 1 twice.
 #[task]
 async fn blocks(len: usize, cache: Cache) -> Counts {
     let all = IArray::create(2 * len, layout::block(2 * len, 2)).cached(cache).counted().await;
@@ -81,7 +81,7 @@ fn a_block_is_one_request() {
     assert_eq!(runtime.run(blocks(64, Cache::On { block: 8, capacity: 100 })).hit_ratio(), 120.0 / 128.0);
 }
 
-/// Node 0 asks for all before node 1 has any.
+/// Node 0 requests all elements of node 1 before any is written.
 #[task]
 async fn before(len: usize, cache: Cache) -> Counts {
     let all = IArray::create(2 * len, layout::block(2 * len, 2)).cached(cache).counted().await;
@@ -99,7 +99,7 @@ async fn put_all(all: IArray<u64>, len: usize) {
 }
 
 #[test]
-fn what_is_written_late_is_forwarded_once() {
+fn an_element_written_late_is_forwarded_once() {
     let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
     let counts = |cache| {
         let counts = runtime.run(before(32, cache));
@@ -113,7 +113,7 @@ fn what_is_written_late_is_forwarded_once() {
 }
 
 #[test]
-fn nothing_is_counted_unasked() {
+fn an_uncounted_array_counts_nothing() {
     let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
     assert_eq!(runtime.run(uncounted()), vec![Counts::default(); 2]);
     assert_eq!(Counts::default().hit_ratio(), 0.0);
@@ -142,7 +142,7 @@ async fn sum_of_all(all: IArray<u64>) -> u64 {
     sum
 }
 
-/// Each node reads all elements, in order, so many times.
+/// Each node reads all elements in order, `times` times.
 #[task]
 async fn read_again(len: usize, times: usize) -> u64 {
     let all = IArray::create(len, layout::block(len, nodes())).cached(Cache::Auto).await;
@@ -157,7 +157,7 @@ async fn read_again(len: usize, times: usize) -> u64 {
 }
 
 #[test]
-fn what_is_read_again_is_cached_without_being_asked() {
+fn repeated_reads_are_cached_automatically() {
     let runtime = Runtime::builder().workers(1).nodes(3).build().unwrap();
     let len: u64 = 6000;
     for _ in 0..2 {
@@ -167,7 +167,8 @@ fn what_is_read_again_is_cached_without_being_asked() {
     let [choice] = &choices[..] else { panic!("one place makes arrays: {choices:?}") };
     assert!(choice.made.contains("counted.rs"), "{choice}");
     assert_eq!((choice.caches, choice.on), (6, 6), "{choice}");
-    // Of 6 times 4000 elements, in blocks of 8 at least, but for those that were measured singly; with larger blocks fewer.
+    // 6 times 4000 elements in blocks of at least 8, plus the single requests made while measuring; larger blocks need
+    // fewer.
     assert!(choice.requests < 6 * 500 + 2000, "{choice}");
     assert!(choice.to_string().contains("cache on in 6 of 6"), "{choice}");
 }

@@ -1,4 +1,4 @@
-//! Arrays whose making, reading or freeing is broken off, or done twice.
+//! Arrays whose creation, reading or freeing is cancelled or repeated.
 
 use std::ops::ControlFlow;
 
@@ -40,7 +40,7 @@ fn complaint<T>(result: Result<T, RunError>) -> String {
 }
 
 #[test]
-fn no_index_is_too_large_to_be_refused() {
+fn every_index_beyond_the_end_is_refused() {
     let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
     let all = runtime.run(numbers(12, Cache::Off));
     for index in [12, (1 << 32) + 2, (1 << 63) - 1, 1 << 63, (1 << 63) + 2, usize::MAX - 2, usize::MAX] {
@@ -50,7 +50,7 @@ fn no_index_is_too_large_to_be_refused() {
     assert_eq!(runtime.run(at(all, 11)), 11);
 }
 
-/// Only one of them is the first; the number of the array is given out once.
+/// Only one of the two frees succeeds, and the array's number is released once.
 #[test]
 fn an_array_is_freed_once() {
     for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (3, 3)] {
@@ -97,19 +97,19 @@ async fn freed_beside(all: IArray<u64>, index: usize) -> ControlFlow<()> {
 async fn freed_and_broken_off() -> bool {
     let all: IArray<u64> = IArray::create(4, layout::cyclic(nodes())).await;
     let broken = parfor(0..2, |index| freed_beside(all, index)).await.is_break();
-    // If it has not been begun.
+    // Frees the array if the activity has not begun to.
     all.free().await;
     broken
 }
 
-/// There are 4096 arrays at a time: more than that would be left behind.
+/// At most 4096 arrays exist at a time; this test would exceed that if arrays were left behind.
 #[test]
-fn what_is_broken_off_leaves_no_arrays() {
+fn cancelled_tasks_leave_no_arrays() {
     for (workers, nodes) in [(1, 2), (2, 2), (1, 1)] {
         let runtime = Runtime::builder().workers(workers).nodes(nodes).build().unwrap();
         for _ in 0..2500 {
             assert!(runtime.run(broken_off()));
-            // Freed by one or by the other.
+            // Freed by the activity or by its parent.
             let text = complaint(runtime.try_run(freed_and_broken_off()));
             assert!(text == "nothing" || text.contains("has been freed"), "{text}");
         }
@@ -145,9 +145,9 @@ async fn put_all(all: IArray<u64>) {
     }
 }
 
-/// Readers that have been cancelled are forgotten: the time of a round does not grow with the rounds before.
+/// Cancelled readers are removed: the time of a round does not grow with the number of earlier rounds.
 #[test]
-fn cancelled_readers_are_forgotten() {
+fn cancelled_readers_are_removed() {
     for cache in CACHES {
         let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
         let all = runtime.run(unwritten(cache));
@@ -168,7 +168,7 @@ fn cancelled_readers_are_forgotten() {
     }
 }
 
-/// A block of more elements than there are is one block.
+/// A block with more elements than the array is one block.
 #[test]
 fn blocks_may_be_larger_than_arrays() {
     for nodes in [1, 2, 3, 7] {
@@ -187,7 +187,7 @@ async fn huge(len: usize) -> IArray<u64> {
 }
 
 #[test]
-fn arrays_beyond_memory_are_refused() {
+fn arrays_larger_than_memory_are_refused() {
     let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
     let text = complaint(runtime.try_run(huge(1 << 61)));
     assert!(text.contains("an `IArray<u64>` of 2305843009213693952 elements has more than"), "{text}");
@@ -205,7 +205,7 @@ async fn odd_tiles() -> usize {
     last
 }
 
-/// A tile of more rows than there are ends where the matrix does.
+/// A tile with more rows than the matrix ends where the matrix does.
 #[test]
 fn tiles_may_be_larger_than_matrices() {
     for nodes in [1, 2, 3] {
@@ -214,7 +214,7 @@ fn tiles_may_be_larger_than_matrices() {
     }
 }
 
-/// Spawns a task, or panics, when it is dropped.
+/// Spawns a task or panics when it is dropped.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 enum Lively {
     Spawns,
@@ -252,7 +252,7 @@ async fn read_and_free(all: IArray<Lively>) -> usize {
     count
 }
 
-/// What is dropped by whoever sends or keeps elements is dropped in no task, each by itself.
+/// Senders and owners of elements drop them outside of any task, one at a time.
 #[test]
 fn destructors_of_elements_may_spawn_or_panic() {
     for encode in [false, true] {
@@ -275,7 +275,7 @@ async fn put_thrice(all: IArray<u64>) {
     all.put(5, 0).await;
 }
 
-/// Also where the first was out of order, and another place has written since.
+/// Even if the first put was out of order, and another line of code has put an element since.
 #[test]
 fn the_first_put_is_named() {
     let runtime = Runtime::builder().workers(1).build().unwrap();

@@ -1,4 +1,4 @@
-//! What goes wrong, and what is said of it.
+//! Errors and their messages.
 
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::SeqCst;
@@ -13,7 +13,7 @@ use crate::CACHES;
 use crate::arrays::{LAYOUTS, place};
 use crate::common::on_any_nodes;
 
-/// The text of what a run ends with.
+/// Returns the message of the error that a run ends with.
 pub fn failure<T>(runtime: &Runtime, task: impl Task<Output = T> + Send) -> String
 where
     T: Send,
@@ -25,7 +25,7 @@ where
     }
 }
 
-/// It says these, in this order.
+/// Asserts that `text` contains `parts` in this order.
 #[track_caller]
 pub fn says(text: &str, parts: &[&str]) {
     let mut rest = text;
@@ -52,7 +52,7 @@ async fn put_twice(how: usize, first: usize, again: usize, same: bool) {
 }
 
 #[test]
-fn an_element_is_put_once() {
+fn a_second_put_of_an_element_is_an_error() {
     on_any_nodes(|runtime| {
         for how in 0..LAYOUTS {
             for (first, again) in [(0, 0), (0, 7), (7, 7), (11, 0), (5, 11)] {
@@ -66,7 +66,7 @@ fn an_element_is_put_once() {
     });
 }
 
-/// Which place has written each element, as far as memory allows.
+/// Puts from two lines of code. The runtime records the line of each put, as far as memory allows.
 #[task]
 async fn two_places(again: usize) {
     let all = IArray::create(1000, layout::block(1000, 1)).await;
@@ -80,7 +80,7 @@ async fn two_places(again: usize) {
 }
 
 #[test]
-fn the_first_place_is_the_right_one() {
+fn a_second_put_names_the_line_of_the_first() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let lines = [3, 600].map(|again| {
         let text = failure(&runtime, two_places(again));
@@ -100,7 +100,7 @@ async fn beyond(how: usize, put: bool) -> u64 {
 }
 
 #[test]
-fn there_is_no_element_beyond_the_last() {
+fn an_index_beyond_the_end_is_an_error() {
     on_any_nodes(|runtime| {
         for how in 0..LAYOUTS {
             let text = failure(runtime, beyond(how, true));
@@ -140,12 +140,12 @@ async fn got(all: IArray<u64>) -> u64 {
 }
 
 #[test]
-fn a_freed_array_says_so() {
+fn using_a_freed_array_is_an_error() {
     on_any_nodes(|runtime| {
         says(&failure(runtime, freed(0)), &["a get of element 5", "IArray<u64>", "freed", "errors.rs"]);
         says(&failure(runtime, freed(1)), &["a put of element 6", "IArray<u64>", "freed", "errors.rs"]);
         says(&failure(runtime, freed(2)), &["IArray<u64>", "freed", "errors.rs"]);
-        // Of another runtime.
+        // An array of another runtime.
         let other = Runtime::builder().workers(1).nodes(2).build().unwrap();
         let all = other.run(made());
         says(&failure(runtime, got(all)), &["a get of element 0", "another runtime", "errors.rs"]);
@@ -182,12 +182,12 @@ async fn freed_under_readers(how: usize, cache: Cache) -> u64 {
 }
 
 #[test]
-fn readers_of_a_freed_array_are_told() {
+fn readers_of_a_freed_array_get_an_error() {
     on_any_nodes(|runtime| {
         for how in 0..LAYOUTS {
             for cache in CACHES {
                 let text = failure(runtime, freed_under_readers(how, cache));
-                // Whoever comes too late finds no array.
+                // A reader that comes too late finds no array.
                 assert!(
                     text.contains("was freed while a task waited for it") || text.contains("has been freed"),
                     "{text}"
@@ -206,7 +206,7 @@ async fn never_put(how: usize, cache: Cache) -> u64 {
 }
 
 #[test]
-fn a_get_that_nobody_satisfies_is_reported() {
+fn a_get_that_is_never_satisfied_is_reported() {
     on_any_nodes(|runtime| {
         for how in 0..LAYOUTS {
             for cache in CACHES {
@@ -258,7 +258,7 @@ async fn as_many_as_there_may_be() {
 }
 
 #[test]
-fn numbers_are_used_again() {
+fn array_numbers_are_reused() {
     let runtime = Runtime::builder().workers(1).nodes(2).build().unwrap();
     says(&failure(&runtime, as_many_as_there_may_be()), &["4096 arrays already", "free one"]);
     assert_eq!(runtime.close(), 0);
@@ -266,7 +266,7 @@ fn numbers_are_used_again() {
 
 static ALIVE: AtomicI64 = AtomicI64::new(0);
 
-/// A value that may have no copies.
+/// A value whose `clone` may panic.
 struct Touchy {
     clones: bool,
 }
@@ -308,7 +308,7 @@ async fn touch((all, index): (IArray<Touchy>, usize)) -> bool {
     all.get(index).await.clones
 }
 
-/// Element 2 cannot be copied; all others can.
+/// Element 2 cannot be cloned; all others can.
 #[task]
 async fn copies(cache: Cache, from: usize, to: usize) -> bool {
     let all = IArray::create(8, |_| 0).cached(cache).await;
@@ -327,7 +327,7 @@ async fn copies(cache: Cache, from: usize, to: usize) -> bool {
 }
 
 #[test]
-fn a_value_that_cannot_be_copied_hurts_its_readers_alone() {
+fn a_value_that_cannot_be_cloned_fails_only_its_readers() {
     on_any_nodes(|runtime| {
         for cache in [Cache::Off, Cache::Auto, Cache::On { block: 8, capacity: 1 }] {
             assert!(runtime.run(copies(cache, 0, 8)));
@@ -335,11 +335,11 @@ fn a_value_that_cannot_be_copied_hurts_its_readers_alone() {
             assert!(text.contains("no copy of this"), "{text}");
         }
     });
-    // What nobody has freed went with its runtime.
+    // Arrays that were not freed have been dropped with their runtime.
     assert_eq!(ALIVE.load(SeqCst), 0);
 }
 
-/// What cannot be sent is an error where it is read, or put; what cannot be dropped ends nothing.
+/// Reads elements on another node. Element 5 cannot be encoded: an error where it is read, or put.
 #[task]
 async fn unsendable(cache: Cache) -> bool {
     let all = IArray::create(8, |_| 0).cached(cache).await;
@@ -349,7 +349,7 @@ async fn unsendable(cache: Cache) -> bool {
     first && on(last).call(hear, (all, 5)).await
 }
 
-/// A value that may have no bytes.
+/// A value that may be impossible to serialize.
 #[derive(Clone)]
 struct Mute {
     bytes: bool,
@@ -386,7 +386,7 @@ async fn hear((all, index): (IArray<Mute>, usize)) -> bool {
 }
 
 #[test]
-fn a_value_without_bytes_is_an_error_of_its_readers() {
+fn a_value_that_cannot_be_encoded_fails_its_readers() {
     for cache in [Cache::Off, Cache::Auto, Cache::On { block: 4, capacity: 1 }] {
         let runtime = |encode| Runtime::builder().workers(2).nodes(2).encode(encode).build().unwrap();
         assert!(!runtime(false).run(unsendable(cache)));
@@ -395,7 +395,7 @@ fn a_value_without_bytes_is_an_error_of_its_readers() {
     }
 }
 
-/// A value whose end is a panic.
+/// A value whose destructor panics.
 #[derive(Clone, Serialize, Deserialize)]
 struct Bad;
 
@@ -425,7 +425,7 @@ async fn bad_ends(cache: Cache) {
 }
 
 #[test]
-fn a_destructor_that_panics_ends_nothing() {
+fn a_panicking_destructor_of_an_element_ends_no_run() {
     for encode in [false, true] {
         for cache in CACHES {
             let runtime = Runtime::builder().workers(2).nodes(2).encode(encode).build().unwrap();
@@ -447,7 +447,7 @@ async fn read(all: IArray<u64>, index: usize) {
 }
 
 #[test]
-fn a_report_names_what_each_of_many_tasks_waits_for() {
+fn a_report_names_the_element_of_each_waiting_task() {
     const COUNT: usize = 20_000;
     let runtime = Runtime::builder().workers(2).nodes(2).build().unwrap();
     let text = failure(&runtime, wait_for_each(COUNT));

@@ -1,4 +1,4 @@
-//! Write-once arrays: the same answers on any number of nodes, over any transport, with any cache.
+//! Write-once arrays: the same results on any number of nodes, over any transport, with any cache.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -18,7 +18,7 @@ mod values;
 
 use finespun::istructure::Cache;
 
-/// No cache; blocks of one; a cache that is always too small; one that has room for all; one that decides for itself.
+/// No cache; blocks of one element; a cache that is always too small; one with room for all; one that adapts itself.
 pub const CACHES: [Cache; 5] = [
     Cache::Off,
     Cache::On { block: 1, capacity: 3 },

@@ -18,7 +18,7 @@ async fn element(all: IMatrix<u64>, i: usize, j: usize) {
     all.put(i, j, value).await;
 }
 
-/// Pascal's triangle, from the last element on.
+/// Computes Pascal's triangle, beginning with the last element.
 #[task]
 async fn pascal(rows: usize, columns: usize, tile: Option<(usize, usize)>, cache: Cache) -> (Vec<u64>, Vec<u64>) {
     let making = match tile {

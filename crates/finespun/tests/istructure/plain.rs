@@ -1,4 +1,4 @@
-//! Elements that are sent as they lie in memory.
+//! Plain elements, which are sent as their bytes in memory.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -18,7 +18,7 @@ struct Point {
     id: u64,
 }
 
-/// How many points serde has written.
+/// Number of points that serde has serialized.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
 impl Serialize for Point {
@@ -59,7 +59,7 @@ async fn everybody_reads(how: usize, cache: Cache, plain: bool) -> bool {
 }
 
 #[test]
-fn plain_data_is_not_written_by_serde() {
+fn plain_data_is_not_serialized_by_serde() {
     on_any_nodes(|runtime| {
         for how in 0..LAYOUTS {
             for cache in CACHES {

@@ -1,7 +1,8 @@
 //! Random programs of puts, gets, takes, frees and panics over several nodes, compared with a sequential model.
 //!
-//! Each script is a run of its own, so its panic ends no other. What becomes of it does not depend on the schedule: an element is
-//! written once, so it is there sooner or later, or never; and a sum is taken and put back by one task at a time.
+//! Each script is a separate run, so its panic ends no other script. Its outcome does not depend on the schedule: an
+//! element is written once, so it becomes present eventually, or never; and a sum is taken and put back by one task at
+//! a time.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,17 +22,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::arrays::{LAYOUTS, place};
 
-/// Elements of the write-once array.
+/// Number of elements of the write-once array.
 const LEN: usize = 40;
-/// Elements of the array of sums.
+/// Number of elements of the array of sums.
 const SUMS: usize = 3;
 
 static ALIVE: AtomicI64 = AtomicI64::new(0);
 
-/// How many steps each script has done.
+/// Number of steps that each script has performed.
 static DONE: [AtomicUsize; 9] = [const { AtomicUsize::new(0) }; 9];
 
-/// A value that is counted while it lives. Those of some elements cannot be copied.
+/// A value whose live instances are counted. The values of some elements cannot be cloned.
 struct Value(usize);
 
 fn copies(index: usize) -> bool {
@@ -76,20 +77,20 @@ enum Step {
     /// An element that this script has put before.
     PutAgain(usize),
     Get(usize),
-    /// Elements that can be copied, from the first on.
+    /// The given number of cloneable elements, from the given index on.
     GetMany(usize, usize),
     Add(usize, u64),
     Yield,
     Panic,
 }
 
-/// What becomes of a script.
+/// The outcome of a script.
 #[derive(Clone, Debug, PartialEq)]
 enum End {
-    /// It returns the sum of what it has read.
+    /// It returns the sum of the values that it has read.
     Sum(u64),
     Panicked,
-    /// It waits for an element that nobody writes.
+    /// It waits for an element that no script writes.
     Waits,
 }
 
@@ -98,7 +99,7 @@ struct Program {
     how: usize,
     cache: Cache,
     scripts: Vec<(usize, Vec<Step>)>,
-    /// The array is freed while scripts wait; else they wait until that is reported as a deadlock.
+    /// Whether the array is freed while scripts wait; otherwise their waits are reported as a deadlock.
     freed: bool,
     workers: usize,
     nodes: usize,
@@ -128,7 +129,7 @@ fn programs() -> impl Strategy<Value = Program> {
     ];
     let machine = (1usize..4, 1usize..6, 0u32..6, transports, any::<bool>());
     let scripts = proptest::collection::vec((0usize..6, proptest::collection::vec(step, 0..8)), 1..9);
-    // Which script puts an element, and where in it; in one of twelve programs' elements nobody does.
+    // The script that puts each element, and the position in that script; up to two elements are put by no script.
     let puts = proptest::collection::vec((0usize..9, 0usize..8), LEN);
     let missing = proptest::collection::vec(0..LEN, 0..3);
     (0..LAYOUTS, caches, scripts, puts, missing, any::<bool>(), machine).prop_map(
@@ -140,7 +141,7 @@ fn programs() -> impl Strategy<Value = Program> {
             }
             for (node, steps) in &mut scripts {
                 *node %= nodes;
-                // Only what it has put itself is surely there when it is put again.
+                // Only an element that the script itself has put is certainly present when it is put again.
                 let mut own = Vec::new();
                 for step in steps.iter_mut() {
                     match step {
@@ -155,7 +156,8 @@ fn programs() -> impl Strategy<Value = Program> {
     )
 }
 
-/// What becomes of each script, how many steps it does, and the sums: goes on with all that can, until none can.
+/// Returns each script's outcome and number of steps, and the sums. Advances all scripts that can continue, until none
+/// can.
 fn model(program: &Program) -> (Vec<End>, Vec<usize>, [u64; SUMS]) {
     let mut written = [false; LEN];
     let mut sums = [0; SUMS];
@@ -247,7 +249,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for a run: its value, or the text of its panic.
+/// Waits for a run. Returns its value, or the message of its panic.
 fn wait(run: &mut RunFuture<u64>) -> Result<u64, String> {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
@@ -282,7 +284,7 @@ fn check(program: &Program) -> Result<(), TestCaseError> {
             prop_assert_eq!(&wait(run).map_or(End::Panicked, End::Sum), end);
         }
     }
-    // Those that wait have come so far.
+    // Waits until each waiting script has performed all steps before its wait.
     let waits = || DONE.iter().zip(ends.iter().zip(&done)).filter(|(_, (end, _))| **end == End::Waits);
     while !waits().all(|(done, (_, steps))| done.load(SeqCst) == *steps) {
         std::thread::yield_now();

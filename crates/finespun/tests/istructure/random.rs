@@ -1,4 +1,4 @@
-//! Random programs: who puts and gets what, where and in which order, is drawn.
+//! Random programs: which tasks put and get which elements, on which nodes and in which order, is drawn at random.
 
 use finespun::Transport;
 use finespun::istructure::{Cache, IArray};
@@ -12,9 +12,9 @@ struct Plan {
     len: usize,
     how: usize,
     cache: Cache,
-    /// In which order elements are put, and at which node.
+    /// The elements in the order of their puts, each with the node of its put.
     puts: Vec<(usize, usize)>,
-    /// Which elements each task gets, and at which node it does.
+    /// The elements that each task gets, with the node of the task.
     gets: Vec<(usize, Vec<usize>)>,
     workers: usize,
     nodes: usize,
@@ -94,7 +94,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_get_delivers_what_was_put(plan in plans()) {
+    fn every_get_returns_the_value_that_was_put(plan in plans()) {
         let runtime = Runtime::builder().workers(plan.workers).nodes(plan.nodes).block_every(plan.block_every);
         let runtime = runtime.transport(plan.transport).encode(plan.encode).build().unwrap();
         prop_assert!(runtime.run(carry_out(&plan)));

@@ -20,7 +20,7 @@ async fn add(sums: MArray<u64>, len: usize, term: usize) {
     sums.put(term * term % len, sum + term as u64).await;
 }
 
-/// Tasks everywhere add to the same sums; the first terms come before there are any.
+/// Tasks on all workers add to the same sums; the first terms arrive before the sums exist.
 #[task]
 async fn histogram(len: usize, how: usize, terms: usize) -> Vec<u64> {
     let sums = MArray::create(len, place(how, len, nodes())).await;
@@ -39,7 +39,7 @@ async fn zeros(sums: MArray<u64>, len: usize) {
 }
 
 #[test]
-fn sums_lose_no_term() {
+fn concurrent_sums_lose_no_term() {
     on_any_nodes(|runtime| {
         let (len, terms) = (7, 60);
         let mut known = vec![0; len];
@@ -58,7 +58,7 @@ async fn take_in_turn(queue: MArray<usize>, taken: MArray<Vec<usize>>, reader: u
     taken.put(0, all).await;
 }
 
-/// Who asks first is served first.
+/// The first task to request a value is served first.
 #[task]
 async fn turns() -> Vec<usize> {
     let queue = MArray::create(1, layout::block(1, 1)).await;
@@ -66,7 +66,7 @@ async fn turns() -> Vec<usize> {
     taken.put(0, Vec::new()).await;
     join!(take_in_turn(queue, taken, 1), take_in_turn(queue, taken, 2), take_in_turn(queue, taken, 3), put_each(queue));
     let mut all = taken.take(0).await;
-    // They go on in any order.
+    // The tasks continue in any order.
     all.sort_unstable();
     all
 }
@@ -79,7 +79,7 @@ async fn put_each(queue: MArray<usize>) {
 }
 
 #[test]
-fn who_waits_is_served_in_order() {
+fn waiting_tasks_are_served_in_order() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert_eq!(runtime.run(turns()), [11, 22, 33]);
 }
@@ -155,7 +155,7 @@ async fn take_beside(cells: MArray<u64>, index: usize) -> ControlFlow<u64> {
     ControlFlow::Break(cells.take(0).await)
 }
 
-/// A value that would go to a cancelled task goes to the next, or stays.
+/// A value for a cancelled task goes to the next one, or stays in the array.
 #[task]
 async fn cancelled_takers() -> (u64, u64) {
     let cells = MArray::create(1, layout::block(1, nodes())).await;
@@ -229,7 +229,7 @@ fn errors_name_the_element() {
     });
 }
 
-/// Bytes of a handle are one of its kind only.
+/// The bytes of a handle are valid only for its own kind of array.
 #[task]
 async fn told_apart() -> BTreeMap<&'static str, bool> {
     let once: IArray<u64> = IArray::create(1, layout::block(1, 1)).await;
@@ -245,7 +245,7 @@ async fn told_apart() -> BTreeMap<&'static str, bool> {
 }
 
 #[test]
-fn kinds_of_arrays_are_told_apart() {
+fn handles_of_different_kinds_are_distinguished() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let told = runtime.run(told_apart());
     assert!(told.len() == 5 && told.values().all(|right| *right), "{told:?}");

@@ -9,14 +9,14 @@ use crate::arrays::{LAYOUTS, place};
 use crate::common::on_any_nodes;
 use crate::errors::{failure, says};
 
-/// A table of which each entry is the sum of that above it and that on its left.
+/// A table in which each entry is the sum of the entry above it and the entry on its left.
 #[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
 struct Table {
     entries: IArray<u64>,
     side: usize,
 }
 
-/// Begins all entries from `index` on, the last first: nearly all that they need is not there yet.
+/// Begins all entries from `index` down, the last first: most of the entries that they need are not written yet.
 #[thread]
 fn begin(done: Cont<()>, table: Table, index: usize) {
     let Table { entries, side } = table;
@@ -71,7 +71,7 @@ fn closures_read_what_other_closures_write() {
     on_any_nodes(|runtime| {
         for how in 0..LAYOUTS {
             for cache in CACHES {
-                // 10 choose 5; each entry but those of the first row and column reads two others.
+                // 10 choose 5; each entry, except in the first row and column, reads two others.
                 assert_eq!(runtime.run(binomial(how, 6, cache)), (252, 2 * 25 + 1));
             }
         }
@@ -104,7 +104,7 @@ async fn freed(all: IArray<u64>) {
 }
 
 #[test]
-fn an_element_that_never_comes_is_reported() {
+fn an_element_that_is_never_put_is_reported() {
     on_any_nodes(|runtime| {
         says(&failure(runtime, wait_for_nothing(0)), &["deadlock", "element 9 of the `IArray<u64>` of 10 elements"]);
         says(&failure(runtime, wait_for_nothing(1)), &["`IArray<u64>`", "freed"]);
@@ -112,7 +112,7 @@ fn an_element_that_never_comes_is_reported() {
     });
 }
 
-/// What is sent to a computation that is over is nobody's.
+/// Elements sent to a computation that has ended are discarded.
 #[task]
 async fn ends_before() -> u64 {
     let all = IArray::create(2, place(0, 2, nodes())).await;
@@ -134,6 +134,6 @@ fn never_full(first: u64, second: u64) {
 }
 
 #[test]
-fn elements_may_come_when_the_computation_is_over() {
+fn elements_may_arrive_after_the_computation_has_ended() {
     on_any_nodes(|runtime| assert_eq!(runtime.run(ends_before()), 8));
 }

@@ -1,4 +1,4 @@
-//! Elements with destructors, of no size, and large ones.
+//! Elements with destructors, elements of size zero, and large ones.
 
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::SeqCst;
@@ -13,10 +13,10 @@ use crate::arrays::{LAYOUTS, place};
 use crate::common::on_any_nodes;
 
 static ALIVE: AtomicI64 = AtomicI64::new(0);
-/// The tests that count take turns.
+/// The tests that count instances take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Counts how many of it there are.
+/// Counts its live instances.
 struct Counted(String);
 
 impl Counted {
@@ -66,7 +66,7 @@ async fn texts(len: usize, how: usize, cache: Cache, free: bool) -> usize {
     let all = IArray::create(len, place(how, len, nodes())).cached(cache).await;
     let (lens, _) = join!(
         parfor(0..2 * len, |index| text_len(all, index % len)).collect(),
-        // In an order of its own, and not all of them before some are read.
+        // In a different order, and not all of them before some are read.
         parfor(0..len, |index| put_text(all, index * 7 % len)).collect(),
     );
     if free {
@@ -87,7 +87,7 @@ fn every_value_is_dropped_once() {
             }
         }
     });
-    // What nobody frees goes with its runtime.
+    // An array that is not freed is dropped with its runtime.
     on_any_nodes(|runtime| assert_eq!(runtime.run(texts(30, 1, CACHES[2], false)), expected));
     assert_eq!(ALIVE.load(SeqCst), 0);
 }

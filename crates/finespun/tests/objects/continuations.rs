@@ -101,11 +101,11 @@ fn a_forwarded_chain_replies_with_one_message() {
         let runtime = Runtime::builder().workers(1).nodes(16).encode(encode).build().unwrap();
         for length in [1, 2, 8, 15] {
             let first = runtime.run(chain(length));
-            let (k, handed_on) = (length as u64, runtime.stats().messages_handed_on);
+            let (k, handed_on) = (length as u64, runtime.stats().messages_forwarded);
             // A reply within one worker sends no message.
             let (messages, fallbacks, _) = cost(&runtime, || assert_eq!(runtime.run(last(first)), length));
             assert_eq!((messages, fallbacks), (k, 0), "no link has left a frame");
-            assert_eq!(runtime.stats().messages_handed_on - handed_on, k - 1);
+            assert_eq!(runtime.stats().messages_forwarded - handed_on, k - 1);
             let (messages, fallbacks, _) = cost(&runtime, || assert_eq!(runtime.run(last_in_steps(first)), length));
             assert_eq!((messages, fallbacks), (k, k - 1), "each link but the last waits for the next");
         }

@@ -61,7 +61,6 @@ corpus! {
         value.map_or(0, |x| x.len())
     } with ();
 
-    // match-ref-binding-mut.rs
     // match-with-ret-arm.rs
     fn arm_that_returns() -> u64 {
         let a = d("a");
@@ -160,7 +159,6 @@ corpus! {
         leaf(x).await
     } with ();
 
-    // issue-53114-borrow-checks.rs: let _ and match _ of a part
     // let-var-hygiene.rs, match-var-hygiene.rs
     fn names_of_macros_stay_apart() -> u64 {
         macro_rules! loop_x {

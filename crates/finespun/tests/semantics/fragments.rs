@@ -1,8 +1,8 @@
-//! Tasks that `macro_rules!` write: fragments keep what they bind, and a macro's names are its own.
+//! Tasks written by `macro_rules!`: fragments keep their bindings, and a macro's own names stay separate.
 
 use crate::harness::*;
 
-/// The functions in all versions, written by a macro.
+/// Compiles the functions that a macro writes in all versions, and tests each of them.
 macro_rules! written {
     ($make:ident: $($name:ident),+) => {
         mod plainly { use crate::harness::plain::*; use crate::harness::*; $make! {} }

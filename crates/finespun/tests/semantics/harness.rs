@@ -1,8 +1,8 @@
 //! Compares the versions of a body: plain `async fn`, pinned task, and the task that the compiler chooses.
 //!
-//! Each body runs as it is, with a panic at every *point* (before and after the wait of each leaf, and in `d`), and with a
-//! cancellation at every leaf. Value, panic message and log of destructors must be those of the plain version, under every
-//! block-every-n, on one worker and on two, and whichever leaves really yield.
+//! Each body runs unchanged, with a panic at every *point* (before and after the wait of each leaf, and in `d`), and
+//! with a cancellation at every leaf. Value, panic message and destructor log must equal the plain version's, under
+//! every block-every-n, on one worker and on two, and whichever leaves yield.
 
 use std::fmt::{Debug, Display};
 use std::future::Future;
@@ -25,7 +25,7 @@ static STALL_AT: AtomicU64 = AtomicU64::new(NEVER);
 static YIELDS: AtomicU64 = AtomicU64::new(0);
 static STALLED: Mutex<Option<External<()>>> = Mutex::new(None);
 const NEVER: u64 = u64::MAX;
-/// A wait of a body that takes longer fails its test.
+/// A test fails if a wait of a body takes longer.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -37,7 +37,7 @@ pub fn log(event: impl Display) {
     lock(&LOG).push(event.to_string());
 }
 
-/// A place where a run may be made to panic.
+/// Panics if the harness has chosen this point of the run.
 pub fn point() {
     let number = POINTS.fetch_add(1, SeqCst);
     if number == FAIL_AT.load(SeqCst) {
@@ -45,7 +45,7 @@ pub fn point() {
     }
 }
 
-/// Writes its name into the log when it is dropped.
+/// Writes its name to the log when it is dropped.
 #[derive(Debug, PartialEq)]
 pub struct D(pub &'static str);
 
@@ -55,7 +55,7 @@ impl Drop for D {
     }
 }
 
-/// The same with a number.
+/// Like `D`, with a number.
 #[derive(Debug, PartialEq)]
 pub struct N(pub u64);
 
@@ -66,12 +66,12 @@ impl Drop for N {
 }
 
 impl D {
-    /// A borrow that lives as long as the value.
+    /// Returns a borrow that lives as long as the value.
     pub fn name(&self) -> &str {
         self.0
     }
 
-    /// A value that does not borrow.
+    /// Returns a value that does not borrow.
     pub fn len(&self) -> u64 {
         self.0.len() as u64
     }
@@ -93,7 +93,7 @@ impl D {
     }
 }
 
-/// Makes a `D`, which may fail.
+/// Makes a `D`, at a point that may panic.
 pub fn d(name: &'static str) -> D {
     point();
     log(format_args!("make {name}"));
@@ -102,7 +102,7 @@ pub fn d(name: &'static str) -> D {
 
 pub fn eat<T>(_: T) {}
 
-/// What the next leaf does.
+/// The behaviour of the next leaf.
 #[derive(Clone, Copy, PartialEq)]
 enum Leaf {
     Resolves,
@@ -149,13 +149,13 @@ pub mod plain {
         point();
     }
 
-    /// Gives its argument, after a wait.
+    /// Returns its argument, after a wait.
     pub async fn leaf<T>(value: T) -> T {
         wait().await;
         value
     }
 
-    /// Gives its argument, and never waits.
+    /// Returns its argument, and never waits.
     pub async fn now<T>(value: T) -> T {
         point();
         value
@@ -198,7 +198,7 @@ pub mod tasks {
     }
 }
 
-/// What a run gave, or its panic; and the log.
+/// The value or the panic message of a run, and its log.
 type Outcome = (Result<String, String>, Vec<String>);
 type Plain<'a> = &'a dyn Fn() -> Pin<Box<dyn Future<Output = String>>>;
 type Run<'a> = &'a dyn Fn(&Runtime) -> Result<String, RunError>;
@@ -216,7 +216,7 @@ pub async fn shown<T: Debug>(future: impl Future<Output = T>) -> String {
     format!("{:?}", future.await)
 }
 
-/// The panics of this harness are wanted, so they are not printed.
+/// Keeps the intended panics of this harness from being printed.
 fn hush() {
     static HUSH: Once = Once::new();
     HUSH.call_once(|| {
@@ -238,7 +238,7 @@ fn prepare(fail_at: u64, stall_at: u64, yields: u64) {
     lock(&LOG).clear();
 }
 
-/// Takes the log.
+/// Returns the log and clears it.
 pub fn taken_log() -> Vec<String> {
     std::mem::take(&mut *lock(&LOG))
 }
@@ -263,7 +263,7 @@ fn run_plain(name: &str, plain: Plain, fail_at: u64) -> Outcome {
     (result, taken_log())
 }
 
-/// The log of a plain version that is dropped while leaf `stall_at` waits.
+/// Returns the log of a plain version that is dropped while leaf `stall_at` waits.
 fn cancel_plain(name: &str, plain: Plain, stall_at: u64) -> Vec<String> {
     prepare(NEVER, stall_at, 0);
     let begin = Instant::now();
@@ -280,7 +280,7 @@ fn cancel_plain(name: &str, plain: Plain, stall_at: u64) -> Vec<String> {
 
 fn run_task(run: Run, runtime: &Runtime, fail_at: u64, yields: u64) -> Outcome {
     prepare(fail_at, NEVER, yields);
-    // A panic in an argument comes before the run.
+    // A panic in an argument occurs before the run.
     let result = match catch_unwind(AssertUnwindSafe(|| run(runtime))) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(RunError::Panicked(panic))) => Err(panic.message().to_string()),
@@ -313,7 +313,7 @@ fn cancel_task(
     taken_log()
 }
 
-/// Calls a test that uses the log while no other does.
+/// Calls a test that uses the log while no other test does.
 pub fn alone(test: impl FnOnce()) {
     let _alone = lock(&ONE_AT_A_TIME);
     hush();
@@ -385,12 +385,12 @@ pub fn compare(versions: Versions) {
     assert!(differences.is_empty(), "{total} differences\n{}", differences.concat());
 }
 
-/// Compiles each body three times and compares them. The arguments own what they hold.
+/// Compiles each body three times and compares the versions. The arguments own their values.
 macro_rules! corpus {
     ($($body:tt)*) => { bodies! { owned $($body)* } };
 }
 
-/// The same for arguments that borrow, which are not cancelled.
+/// Does the same for arguments that borrow; these bodies are not cancelled.
 macro_rules! lent_corpus {
     ($($body:tt)*) => { bodies! { lent $($body)* } };
 }

@@ -1,9 +1,9 @@
-//! A `#[task]` behaves as the plain `async fn` of the same text: values, order of drops, panics and cancellation,
-//! whatever suspends.
+//! A `#[task]` behaves like the plain `async fn` with the same text: values, order of drops, panics and cancellation,
+//! whichever waits suspend.
 //!
-//! The modules follow the directories of the Rust compiler's own tests (`tests/ui`): each body checks what an upstream
-//! test checks, in a text of its own, with awaits between the constructions and the drops. `harness` has the comparison,
-//! `signatures` all kinds of signatures, `tokio_sync` the behaviour of tokio's sync types on tasks.
+//! The modules follow the directories of the Rust compiler's own tests (`tests/ui`): each body checks the property of
+//! an upstream test, in its own text, with awaits between the constructions and the drops. `harness` has the
+//! comparison, `signatures` all kinds of signatures, `tokio_sync` the behaviour of tokio's sync types on tasks.
 
 #![allow(clippy::all, reason = "the bodies are odd on purpose")]
 #![allow(
@@ -14,7 +14,7 @@
     reason = "the bodies are odd on purpose"
 )]
 
-/// `join!` in the plain version of a body; the task compiler has its own.
+/// Replaces `join!` in the plain version of a body; the task compiler has its own.
 macro_rules! join {
     ($($branch:expr),+ $(,)?) => { ($($branch.await,)+) };
 }

@@ -1,4 +1,5 @@
-//! Bodies that were refused, or dropped something early, though the plain versions are accepted.
+//! Bodies that the task compiler once refused, or in which it dropped a value early, although the plain versions are
+//! accepted.
 
 use crate::harness::*;
 
@@ -39,7 +40,7 @@ fn die() -> ! {
     panic!("died")
 }
 
-/// A type that has the name of a const parameter.
+/// A type with the name of a const parameter.
 struct LEN(u64);
 
 corpus! {
@@ -144,7 +145,7 @@ mod generic {
 }
 
 #[test]
-fn a_const_parameter_may_be_named_as_a_type() {
+fn a_const_parameter_may_have_the_name_of_a_type() {
     versions!(
         owned,
         plain_generic::ends([d("1"), d("2")]),

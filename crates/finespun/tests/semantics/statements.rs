@@ -1,5 +1,6 @@
-//! What a statement keeps until it ends, and where control leaves it in the middle. The shapes are those in which random
-//! bodies of `finespun-fuzz`, and bodies whose names mislead the task compiler, once behaved otherwise.
+//! Values that a statement keeps until it ends, and ways in which control leaves a statement in the middle. In these
+//! shapes, random bodies of `finespun-fuzz`, and bodies with names that mislead the task compiler, once behaved
+//! differently.
 
 use crate::harness::*;
 
@@ -31,7 +32,7 @@ impl std::ops::Deref for Guard {
 }
 
 mod diverging {
-    /// A macro of this name does not return in std.
+    /// In std, a macro of this name does not return.
     macro_rules! todo {
         ($($text:tt)*) => {
             $crate::harness::log("todo")

@@ -9,11 +9,11 @@ use super::super::gathering::Gathered;
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
 use super::super::remote::Work;
-use super::{Array, InOrder, Part, Portion};
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
+use super::{Array, InOrder, NodePart, Portion};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
 use crate::task::call::{Task, map_outcome, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
 use crate::task::outcome::Outcome;
 
@@ -25,12 +25,12 @@ pub struct Creating<T, A, F> {
     nodes: Vec<Vec<usize>>,
     make: F,
     args: A,
-    place: Place,
+    place: CallSite,
     object: PhantomData<fn() -> T>,
 }
 
 impl<T, A, F> Creating<T, A, F> {
-    pub(super) fn new(len: usize, nodes: Vec<Vec<usize>>, make: F, args: A, place: Place) -> Creating<T, A, F> {
+    pub(super) fn new(len: usize, nodes: Vec<Vec<usize>>, make: F, args: A, place: CallSite) -> Creating<T, A, F> {
         Creating { len, nodes, make, args, place, object: PhantomData }
     }
 }
@@ -81,7 +81,7 @@ fn gathered<T>(len: usize, indices: Vec<Arc<[usize]>>, made: Vec<Made<T>>) -> Ar
         for (&index, element) in indices.iter().zip(made) {
             elements.put(index, element);
         }
-        parts.push(Part { portion, indices });
+        parts.push(NodePart { portion, indices });
     }
     Array { elements: elements.values().into(), parts: parts.into() }
 }
@@ -107,7 +107,7 @@ impl<T: Object, A: Portable, F: Copy + Send + 'static> Wire for Making<T, A, F> 
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         let (node, indices): (u32, Vec<usize>) = from.value()?;
         // SAFETY: the type of this message shows that its sender had an `F`.
-        let make = unsafe { again() };
+        let make = unsafe { recreate() };
         let args = from.value()?;
         Ok(Making { node, indices: indices.into(), make, args, object: PhantomData })
     }

@@ -13,11 +13,11 @@ use super::super::reference::{Object, Ref};
 use super::super::remote::Work;
 use super::supply::{Same, Supply};
 use super::sweeping::Sweeping;
-use super::{Array, InOrder, Part, Portion};
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, again};
+use super::{Array, InOrder, NodePart, Portion};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
 use crate::task::call::{Task, map_outcome, poll_in_place, sealed};
 use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, Place};
+use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located::{self, Located};
 use crate::task::outcome::Outcome;
 
@@ -49,27 +49,27 @@ where
 pub struct Each<T, S, C> {
     array: Array<T>,
     args: S,
-    way: Way<C>,
+    way: TreePosition<C>,
 }
 
 /// The parameters that all nodes need.
 #[derive(Clone, Copy)]
-struct Way<C> {
+struct TreePosition<C> {
     calls: C,
     /// Whether the array is freed. Then no failure stops the calls.
     last: bool,
-    place: Place,
+    place: CallSite,
 }
 
-impl<C> Way<C> {
+impl<C> TreePosition<C> {
     fn method(&self) -> &'static str {
         if self.last { "free" } else { "each" }
     }
 }
 
 impl<T, S, C> Each<T, S, C> {
-    pub(super) fn new(array: Array<T>, args: S, calls: C, place: Place) -> Each<T, S, C> {
-        Each { array, args, way: Way { calls, last: false, place } }
+    pub(super) fn new(array: Array<T>, args: S, calls: C, place: CallSite) -> Each<T, S, C> {
+        Each { array, args, way: TreePosition { calls, last: false, place } }
     }
 }
 
@@ -98,7 +98,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
 /// Returns the parts of an array: this node's, and the others.
 fn pieces<T>(cx: Cx, array: &Array<T>, method: &'static str) -> (Option<Piece<T>>, Vec<Piece<T>>) {
     let (mut own, mut others) = (None, Vec::with_capacity(array.parts.len()));
-    for (part, Part { portion, indices }) in array.parts.iter().enumerate() {
+    for (part, NodePart { portion, indices }) in array.parts.iter().enumerate() {
         let which = Which { object: "Array", method, node: portion.name().node() };
         if !Nodes::of(cx).knows(portion.name()) {
             throw(which.refused(Refusal::OTHER_RUNTIME));
@@ -113,7 +113,7 @@ fn pieces<T>(cx: Cx, array: &Array<T>, method: &'static str) -> (Option<Piece<T>
     (own, others)
 }
 
-fn indices_of<T>(part: &Part<T>) -> Arc<[usize]> {
+fn indices_of<T>(part: &NodePart<T>) -> Arc<[usize]> {
     Arc::clone(&part.indices)
 }
 
@@ -147,11 +147,11 @@ fn gathered<V>(indices: &mut Vec<Arc<[usize]>>, swept: Vec<Swept<V>>) -> Vec<V> 
 #[must_use = "nothing is dropped until this is awaited"]
 pub struct Freeing<T> {
     array: Array<T>,
-    place: Place,
+    place: CallSite,
 }
 
 impl<T> Freeing<T> {
-    pub(super) fn new(array: Array<T>, place: Place) -> Freeing<T> {
+    pub(super) fn new(array: Array<T>, place: CallSite) -> Freeing<T> {
         Freeing { array, place }
     }
 }
@@ -162,7 +162,7 @@ impl<T: Object> Task for Freeing<T> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
-        let way = Way { calls: |element: Ref<T>, ()| Ref::free(element), last: true, place: self.place };
+        let way = TreePosition { calls: |element: Ref<T>, ()| Ref::free(element), last: true, place: self.place };
         // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { map_outcome(cx, Each { array: self.array, args: Same(()), way }, drop) }
     }
@@ -221,7 +221,7 @@ fn spread<T, S: Supply, C: Copy>(
     own: Option<Piece<T>>,
     others: Vec<Piece<T>>,
     mut args: S,
-    way: Way<C>,
+    way: TreePosition<C>,
 ) -> Gathered<Sweep<T, S, C>> {
     let count = if cx.current_run().has_posted() { 1 } else { others.len().div_ceil(FAN) };
     let mut works = Vec::with_capacity(FAN + 1);
@@ -243,7 +243,7 @@ struct Sweep<T, S, C> {
     rest: Vec<Piece<T>>,
     /// The arguments of all these parts, in order.
     args: S,
-    way: Way<C>,
+    way: TreePosition<C>,
 }
 
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
@@ -255,8 +255,8 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         let (last, first, rest) = from.value()?;
         // SAFETY: the type of this message shows that its sender had a `C`.
-        let calls = unsafe { again() };
-        let way = Way { calls, last, place: Location::caller() };
+        let calls = unsafe { recreate() };
+        let way = TreePosition { calls, last, place: Location::caller() };
         Ok(Sweep { first, rest, args: S::again(from.value()?), way })
     }
 }

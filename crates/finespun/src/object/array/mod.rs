@@ -34,11 +34,11 @@ pub struct Array<T> {
     /// The elements by index.
     elements: Arc<[Ref<T>]>,
     /// The nodes that have elements, with their indices.
-    parts: Arc<[Part<T>]>,
+    parts: Arc<[NodePart<T>]>,
 }
 
 /// One node's part of an array.
-struct Part<T> {
+struct NodePart<T> {
     portion: Ref<Portion<T>>,
     /// The indices of its elements, ascending.
     indices: Arc<[usize]>,

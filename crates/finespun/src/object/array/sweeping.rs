@@ -83,7 +83,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
                 called.open().map(|value| self.later.push((index, value))).err()
             };
             if let Some(child) = suspended {
-                cx.send_withheld();
+                cx.send_pending_call();
                 self.out.push((self.next - 1, child));
                 if cx.leaving() {
                     return true;

@@ -62,9 +62,9 @@ impl Worker<'_> {
         if self.handles.get() || cx.leaving() || !self.seat.host().waits() {
             return false;
         }
-        let (groups, node, hands_on) = (cx.pause_groups(), cx.node(), cx.set_hands_on(false));
+        let (groups, node, may_forward) = (cx.pause_groups(), cx.node(), cx.set_may_forward(false));
         self.handle(MESSAGES_IN_PLACE);
-        cx.set_hands_on(hands_on);
+        cx.set_may_forward(may_forward);
         // Relaxed: a hint for thieves.
         self.seat.running.store(true, Ordering::Relaxed);
         if cx.resume_groups(groups) {
@@ -133,8 +133,8 @@ impl Scheduler for Worker<'_> {
         self.team.idle.poke(worker as usize);
     }
 
-    fn send_withheld(&self) {
-        self.seat.host().send_withheld(self.context().cx());
+    fn send_pending_call(&self) {
+        self.seat.host().send_pending_call(self.context().cx());
     }
 
     fn external(&self) -> Arc<Externals> {
@@ -165,7 +165,7 @@ impl Scheduler for Worker<'_> {
         self.team.terminate(group)
     }
 
-    fn turns(&self) -> u32 {
+    fn frame_budget(&self) -> u32 {
         if self.team.nodes_in_use() {
             return 1;
         }
@@ -180,7 +180,7 @@ impl Scheduler for Worker<'_> {
         if self.sweep_due() { None } else { self.deque().pop() }
     }
 
-    fn attend(&self) {
+    fn service_guard(&self) {
         let context = self.context();
         context.counters.guard_trips.add(1);
         let flags = context.guard.take();
@@ -216,11 +216,11 @@ impl Scheduler for Worker<'_> {
         self.publish(frame);
     }
 
-    fn handed_over(&self, took: Duration) {
+    fn exclude_from_pause(&self, took: Duration) {
         self.left_at.update(|at| at.map(|at| at + took));
     }
 
-    fn left(&self, exposed: &mut Vec<FrameRef>) {
+    fn publish_exposed(&self, exposed: &mut Vec<FrameRef>) {
         if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
             // The frame that was running is queued behind all others.
             let running = exposed.remove(0);

@@ -17,12 +17,12 @@ use crate::task::teams::GROUP;
 pub(super) const NOTHING: u32 = u32::MAX;
 /// The mark of an unregistered group: it has begun on this stack and has no number, since no frame has been made
 /// beneath it.
-pub(super) const UNBORN: u32 = u32::MAX - 1;
+pub(super) const UNREGISTERED: u32 = u32::MAX - 1;
 
 /// A group that has begun on this stack. Stored on the stack itself, while the group's activities are called from
 /// there.
 pub(crate) struct Begun {
-    /// The number of the enclosing group or run; [`UNBORN`] if that was unregistered at the begin.
+    /// The number of the enclosing group or run; [`UNREGISTERED`] if that was unregistered at the begin.
     outer: Cell<u32>,
     /// The innermost enclosing group that has begun on this stack.
     above: Cell<*const Begun>,
@@ -39,7 +39,7 @@ impl Begun {
         Begun {
             outer: Cell::new(NOTHING),
             above: Cell::new(ptr::null()),
-            number: Cell::new(UNBORN),
+            number: Cell::new(UNREGISTERED),
             record: Cell::new(ptr::null()),
             activities,
         }
@@ -73,7 +73,7 @@ impl Drop for Inside<'_> {
     fn drop(&mut self) {
         let context = self.cx.context();
         let (mut outer, mut record) = (self.outer, self.record);
-        if outer == UNBORN {
+        if outer == UNREGISTERED {
             // SAFETY: `above` points to a `Begun` further out on this stack, which outlives this guard.
             let above = unsafe { &*self.above };
             (outer, record) = (above.number.get(), above.record.get());
@@ -82,7 +82,7 @@ impl Drop for Inside<'_> {
         context.record.set(record);
         context.begun.set(self.above);
         if let Some(begun) = self.begun
-            && begun.number.get() != UNBORN
+            && begun.number.get() != UNREGISTERED
         {
             self.cx.end_group(begun.number.get());
         }
@@ -107,7 +107,7 @@ impl Cx {
     #[inline]
     pub(crate) fn group(self) -> u32 {
         match self.context().group.get() {
-            UNBORN => self.number_groups(),
+            UNREGISTERED => self.number_groups(),
             number => number,
         }
     }
@@ -115,7 +115,7 @@ impl Cx {
     /// Returns whether this code runs in a group.
     pub(crate) fn is_in_group(self) -> bool {
         let group = self.context().group.get();
-        group == UNBORN || group & GROUP != 0
+        group == UNREGISTERED || group & GROUP != 0
     }
 
     /// Registers the unregistered groups that have begun on this stack. Returns the number of the innermost.
@@ -123,18 +123,18 @@ impl Cx {
     #[inline(never)]
     fn number_groups(self) -> u32 {
         let context = self.context();
-        let mut unborn = Vec::new();
+        let mut unregistered = Vec::new();
         let mut next = context.begun.get();
-        let mut number = UNBORN;
-        while number == UNBORN {
+        let mut number = UNREGISTERED;
+        while number == UNREGISTERED {
             // SAFETY: `next` points to a `Begun` on this stack, which has not ended. It is not null: the walk stops at
             // the outermost unregistered group, whose `outer` is a number.
             let begun = unsafe { &*next };
-            unborn.push(begun);
+            unregistered.push(begun);
             number = begun.outer.get();
             next = begun.above.get();
         }
-        for begun in unborn.into_iter().rev() {
+        for begun in unregistered.into_iter().rev() {
             number = context.scheduler().begin_group(number, context.run.get(), begun.activities);
             begun.number.set(number);
             begun.record.set(context.scheduler().groups().get(number));
@@ -153,7 +153,7 @@ impl Cx {
         begun.above.set(above);
         begun.record.set(record);
         context.begun.set(begun);
-        context.group.set(UNBORN);
+        context.group.set(UNREGISTERED);
         Inside { cx: self, begun: Some(begun), outer, record, above }
     }
 

@@ -32,18 +32,18 @@
 use crate::atomics::{AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 /// The number of shards of a group's barrier.
-pub(super) const LINES: usize = 8;
+pub(super) const SHARDS: usize = 8;
 
 /// A barrier at which waiters of type `W` wait, in `L` shards.
 pub(super) struct Barrier<W, const L: usize> {
     /// Changed under the locks of all shards.
     live: AtomicU64,
-    lines: [Line<W>; L],
+    lines: [Shard<W>; L],
 }
 
 /// One shard, on a cache line of its own.
 #[repr(align(64))]
-struct Line<W>(Mutex<State<W>>);
+struct Shard<W>(Mutex<State<W>>);
 
 struct State<W> {
     waiting: Vec<W>,
@@ -55,13 +55,13 @@ struct State<W> {
 /// The released waiters, by shard.
 pub(super) type Released<W, const L: usize> = [Vec<W>; L];
 
-fn nobody<W, const L: usize>() -> Released<W, L> {
+fn none_released<W, const L: usize>() -> Released<W, L> {
     [const { Vec::new() }; L]
 }
 
 impl<W, const L: usize> Barrier<W, L> {
     pub(super) fn new() -> Barrier<W, L> {
-        let line = |()| Line(Mutex::new(State { waiting: Vec::new(), done: 0, ended: 0, quota: 0 }));
+        let line = |()| Shard(Mutex::new(State { waiting: Vec::new(), done: 0, ended: 0, quota: 0 }));
         Barrier { live: AtomicU64::new(0), lines: [(); L].map(line) }
     }
 
@@ -79,7 +79,7 @@ impl<W, const L: usize> Barrier<W, L> {
             line.done += 1;
             line.done >= line.quota
         };
-        if look { self.look() } else { nobody() }
+        if look { self.check_phase() } else { none_released() }
     }
 
     /// Performs transition 2. Returns the waiters to release if all activities that are left have arrived.
@@ -90,12 +90,12 @@ impl<W, const L: usize> Barrier<W, L> {
             line.ended += activities;
             line.done >= line.quota
         };
-        if look { self.look() } else { nobody() }
+        if look { self.check_phase() } else { none_released() }
     }
 
     /// Performs transition 3.
     #[cold]
-    fn look(&self) -> Released<W, L> {
+    fn check_phase(&self) -> Released<W, L> {
         let mut lines = self.lock_all();
         let done: u64 = lines.iter().map(|line| line.done).sum();
         // Relaxed: under all locks.
@@ -103,7 +103,7 @@ impl<W, const L: usize> Barrier<W, L> {
         let left = live.saturating_sub(done);
         if left > 0 {
             lines.iter_mut().for_each(|line| line.quota = line.done + left.div_ceil(L as u64));
-            return nobody();
+            return none_released();
         }
         let ended: u64 = lines.iter().map(|line| line.ended).sum();
         let released = lines.each_mut().map(|line| std::mem::take(&mut line.waiting));
@@ -180,7 +180,7 @@ mod tests {
                         barrier.arrive(activity, line)
                     };
                     let out = out.concat();
-                    assert!(out.is_empty() || at + 1 == live.len(), "nobody is released before the last");
+                    assert!(out.is_empty() || at + 1 == live.len(), "none_released is released before the last");
                     released.extend(out);
                 }
                 released.sort_unstable();

@@ -42,9 +42,9 @@ pub(super) struct Seen(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// The group is terminated, or beneath a terminated one.
-    In,
+    Terminated,
     /// The group is beneath no terminated group.
-    Out,
+    Live,
     /// The caller must look the group up.
     Unknown,
 }
@@ -93,8 +93,8 @@ impl Seen {
     #[inline]
     pub(super) fn known(self, now: u64) -> Known {
         match self.0 {
-            mark if mark & IN != 0 => Known::In,
-            mark if mark << (64 - USE) >> (65 - USE) == now => Known::Out,
+            mark if mark & IN != 0 => Known::Terminated,
+            mark if mark << (64 - USE) >> (65 - USE) == now => Known::Live,
             _ => Known::Unknown,
         }
     }
@@ -121,7 +121,7 @@ mod tests {
             assert_eq!(mark.look().0 >> USE, seen.0 >> USE);
         }
         mark.note(mark.look(), false, 7);
-        assert_eq!(mark.look().known(7), Known::Out);
+        assert_eq!(mark.look().known(7), Known::Live);
     }
 }
 
@@ -152,12 +152,12 @@ mod models {
             let now = self.terminations.load(Ordering::Acquire);
             let inner = self.inner.look();
             match inner.known(now) {
-                Known::In => return true,
-                Known::Out => return false,
+                Known::Terminated => return true,
+                Known::Live => return false,
                 Known::Unknown => {}
             }
             let outer = self.outer.look();
-            let found = outer.known(now) == Known::In;
+            let found = outer.known(now) == Known::Terminated;
             self.outer.note(outer, found, now);
             self.inner.note(inner, found, now);
             found

@@ -187,7 +187,7 @@ where
             half
         }));
         self.batch = (self.batch * 2).min(Self::MOST);
-        cx.context().scheduler().handed_over(start.elapsed());
+        cx.context().scheduler().exclude_from_pause(start.elapsed());
         let more = matches!(filled, Ok(half) if batch.len() == half);
         if !batch.is_empty() {
             let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };
@@ -250,7 +250,7 @@ where
         match ended {
             Ok(Ok(())) => return run == BATCH,
             Ok(Err(child)) => {
-                cx.send_withheld();
+                cx.send_pending_call();
                 self.pieces.push_back(Piece::One(child));
                 return true;
             }
@@ -264,7 +264,7 @@ where
 
     /// Runs the remaining tasks; hands a batch over when the stack unwinds to frames.
     fn go_on(&mut self, cx: Cx) {
-        cx.send_withheld();
+        cx.send_pending_call();
         while self.panic.is_none() && self.stretch(cx) {
             if cx.leaving() {
                 return self.hand_over(cx);

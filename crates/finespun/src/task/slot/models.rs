@@ -206,7 +206,7 @@ impl Ring {
         frame.join.arm(1);
         let slot = &self.frames[self.child(index)].cell.slot;
         // Acquire: as `Run::is_cancelled`, which is stronger.
-        let ended = slot.wait_or_part(Ring::address(index), || self.cancelled.load(Ordering::Acquire));
+        let ended = slot.wait_or_orphan(Ring::address(index), || self.cancelled.load(Ordering::Acquire));
         if frame.join.count_down(1 + u32::from(ended == Registered::Ended)) {
             self.resume(index);
         }
@@ -218,9 +218,9 @@ impl Ring {
         self.cancelled.store(true, Ordering::Release);
     }
 
-    /// Sweeps frame `index`, as `run::part` does.
+    /// Sweeps frame `index`, as `run::orphan` does.
     fn sweep(&self, index: usize) {
-        if let Some(waiter) = self.frames[index].cell.slot.part() {
+        if let Some(waiter) = self.frames[index].cell.slot.orphan() {
             self.count_down(waiter);
         }
     }
@@ -237,7 +237,7 @@ impl Ring {
         // SAFETY: a ready frame runs once, on one thread; loom checks this.
         self.frames[index].resumed.with_mut(|resumed| unsafe { *resumed += 1 });
         let child = self.child(index);
-        if !self.frames[child].cell.slot.leave_parted() {
+        if !self.frames[child].cell.slot.give_up_orphaned() {
             assert!(self.frames[child].cell.slot.status().is_some(), "what is waited for is not dropped");
             self.free(child);
         }

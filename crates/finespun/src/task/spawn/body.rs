@@ -13,7 +13,7 @@ use super::super::context::{Cx, cx};
 use super::super::frame::{BodyFrame, FrameRef, VTable, frame_layout};
 use super::super::origin::{origin_of, pack};
 use super::super::pool::Class;
-use super::Keeper;
+use super::CompletionOwner;
 
 /// Returns whether a frame that delivers a `T` would be too large for a pool. If so, it delivers a `Box<T>`.
 pub(super) const fn too_large<T>() -> bool {
@@ -23,7 +23,7 @@ pub(super) const fn too_large<T>() -> bool {
 /// The body of a spawned task.
 struct Spawned<C> {
     call: C,
-    keeper: Option<Keeper>,
+    completion_owner: Option<CompletionOwner>,
 }
 
 impl<C> Unpin for Spawned<C> {}
@@ -36,8 +36,8 @@ impl<C: Future + Unpin> Future for Spawned<C> {
             Ok(polled) => polled,
             Err(payload) => {
                 let payload = pack(payload);
-                if let Some(keeper) = &self.keeper {
-                    keeper.panicked(origin_of(&payload));
+                if let Some(completion_owner) = &self.completion_owner {
+                    completion_owner.panicked(origin_of(&payload));
                 }
                 payload.resume()
             }
@@ -48,9 +48,9 @@ impl<C: Future + Unpin> Future for Spawned<C> {
 impl<C> Drop for Spawned<C> {
     fn drop(&mut self) {
         // The completion owner is notified when the frame has completed, and not earlier: see `run::run`.
-        if let Some(keeper) = self.keeper.take() {
+        if let Some(completion_owner) = self.completion_owner.take() {
             // SAFETY: a body is destroyed by a worker; used at once.
-            unsafe { cx() }.set_keeper(keeper);
+            unsafe { cx() }.set_completion_owner(completion_owner);
         }
     }
 }
@@ -61,9 +61,9 @@ impl<C: Future + Unpin> Spawned<C> {
     const SCOPED: &'static VTable = &VTable { alone: false, ..*Self::TABLE };
     const POOLED: bool = matches!(Self::TABLE.class, Class::Pooled(_));
 
-    fn start(cx: Cx, group: u32, call: C, keeper: Keeper) -> FrameRef {
-        let table = if let Keeper::Run(_) = keeper { Self::TABLE } else { Self::SCOPED };
-        let frame = BodyFrame::of_group(cx, group, Spawned { call, keeper: Some(keeper) }, table);
+    fn start(cx: Cx, group: u32, call: C, completion_owner: CompletionOwner) -> FrameRef {
+        let table = if let CompletionOwner::Run(_) = completion_owner { Self::TABLE } else { Self::SCOPED };
+        let frame = BodyFrame::of_group(cx, group, Spawned { call, completion_owner: Some(completion_owner) }, table);
         cx.make_ready(frame);
         frame
     }
@@ -81,13 +81,13 @@ impl<C: Future + Unpin> Future for IntoBox<C> {
 
 /// Makes the frame of a spawned task of `group`, ready to run. It delivers the value, or a box if the value is
 /// [`too_large`].
-pub(super) fn start<Tk: Task>(cx: Cx, group: u32, task: Tk, keeper: Keeper) -> FrameRef {
+pub(super) fn start<Tk: Task>(cx: Cx, group: u32, task: Tk, completion_owner: CompletionOwner) -> FrameRef {
     let call = CallFuture::fresh(task);
     if too_large::<Tk::Output>() {
-        Spawned::start(cx, group, Box::pin(IntoBox(call)), keeper)
+        Spawned::start(cx, group, Box::pin(IntoBox(call)), completion_owner)
     } else if Spawned::<CallFuture<Tk>>::POOLED {
-        Spawned::start(cx, group, call, keeper)
+        Spawned::start(cx, group, call, completion_owner)
     } else {
-        Spawned::start(cx, group, Box::pin(call), keeper)
+        Spawned::start(cx, group, Box::pin(call), completion_owner)
     }
 }

@@ -47,7 +47,7 @@ impl<Tk: Task> Unpin for Elsewhere<Tk> {}
 impl<Tk: Task> Elsewhere<Tk> {
     /// Takes the child, and removes the record of the wait.
     fn take(&mut self, cx: Cx) -> Option<Child<Tk>> {
-        self.0.take().inspect(|child| cx.context().scheduler().groups().awaits_no_more(child.frame()))
+        self.0.take().inspect(|child| cx.context().scheduler().groups().unregister_wait(child.frame()))
     }
 }
 

@@ -31,9 +31,9 @@ use super::super::slot::Join;
 pub(super) const OPEN: u32 = 0;
 /// Set in addition to OPEN: the runtime guarantees that the wait ends, so cancellation leaves it alone.
 pub(super) const PROTECTED: u32 = 16;
-/// Set in addition to OPEN: the wait ends when a lent resource is given back, which a task may have passed on to a
+/// Set in addition to OPEN: the wait ends when a waits_for_lock resource is given back, which a task may have passed on to a
 /// plain thread. Only for the deadlock report.
-pub(super) const LENT: u32 = 32;
+pub(super) const WAITS_FOR_LOCK: u32 = 32;
 const RESOLVED: u32 = 1;
 const CANCELLED: u32 = 2;
 const CHILD_GONE: u32 = 4;
@@ -54,7 +54,7 @@ impl<'a> Claim<'a> {
     #[must_use]
     pub(super) fn resolve(self) -> bool {
         // Relaxed: these bits never change while the leaf is open.
-        let open = self.0.load(Ordering::Relaxed) & (PROTECTED | LENT);
+        let open = self.0.load(Ordering::Relaxed) & (PROTECTED | WAITS_FOR_LOCK);
         // AcqRel: against (2); on failure, Acquire shows the canceller's writes.
         self.0.compare_exchange(open, RESOLVED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -63,7 +63,7 @@ impl<'a> Claim<'a> {
     #[must_use]
     pub(super) fn cancel(self) -> bool {
         // Relaxed: this bit never changes while the leaf is open.
-        let open = self.0.load(Ordering::Relaxed) & LENT;
+        let open = self.0.load(Ordering::Relaxed) & WAITS_FOR_LOCK;
         // AcqRel: against (1).
         self.0.compare_exchange(open, CANCELLED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -90,13 +90,13 @@ impl<'a> Claim<'a> {
     /// Returns whether neither side has ended the wait.
     pub(super) fn is_open(self) -> bool {
         // Acquire pairs with the Release in (1) and (2).
-        self.0.load(Ordering::Acquire) & !(PROTECTED | LENT) == OPEN
+        self.0.load(Ordering::Acquire) & !(PROTECTED | WAITS_FOR_LOCK) == OPEN
     }
 
-    /// Returns whether the leaf waits for a lent resource, and neither side has ended the wait.
-    pub(super) fn is_lent(self) -> bool {
+    /// Returns whether the leaf waits for a waits_for_lock resource, and neither side has ended the wait.
+    pub(super) fn waits_for_lock(self) -> bool {
         // Relaxed: the bit is set from the beginning.
-        self.0.load(Ordering::Relaxed) == LENT
+        self.0.load(Ordering::Relaxed) == WAITS_FOR_LOCK
     }
 
     /// Returns whether the wait has been cancelled.
@@ -258,7 +258,7 @@ mod models {
 
     #[test]
     fn a_lent_leaf_is_completed_by_one_side_and_freed_by_one() {
-        completed_by_one_side(LENT);
+        completed_by_one_side(WAITS_FOR_LOCK);
     }
 
     fn completed_by_one_side(claim: u32) {

@@ -1,4 +1,4 @@
-//! What is dropped: arguments are destroyed once, and the end is found.
+//! Dropped values: arguments are destroyed once, and the end of the computation is detected.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -15,7 +15,8 @@ use crate::common::{everywhere, plain_fib, within_a_minute};
 fn arguments_are_destroyed_once_whatever_is_missing() {
     let alive = Arc::new(AtomicU64::new(0));
     everywhere(|runtime| {
-        // Bit by bit: the hole for one value, two of the array's, one of the vector's three. All sent, the closure runs.
+        // Each bit of `dropped` drops one hole: `sent`, two of the array, one of the vector's three. If all are sent,
+        // the closure runs.
         for dropped in 0..16u32 {
             let made = top(|k| {
                 let k1 = make_closure!(hold, k, Counted::new(&alive), _, _[4], _[3]);
@@ -46,7 +47,7 @@ fn arguments_are_destroyed_once_whatever_is_missing() {
 }
 
 #[test]
-fn a_closure_that_is_not_posted_destroys_what_waits_for_it() {
+fn an_unposted_closure_destroys_the_closures_that_wait_for_it() {
     everywhere(|runtime| {
         let text = panics(|| {
             runtime.run(top(|k| {
@@ -95,7 +96,7 @@ fn panic_at(parent: Cont<u64>, n: u64, at: u64) {
 }
 
 #[test]
-fn a_panic_reaches_the_caller_after_all_have_ended() {
+fn a_panic_reaches_the_caller_after_all_closures_have_ended() {
     everywhere(|runtime| {
         for at in [0, 1, 5, 12] {
             let text = panics(|| {
@@ -112,7 +113,7 @@ fn a_panic_reaches_the_caller_after_all_have_ended() {
 }
 
 #[test]
-fn an_iterator_that_panics_or_lies_loses_nothing() {
+fn iterators_that_panic_or_report_a_wrong_length_leak_nothing() {
     let alive = Arc::new(AtomicU64::new(0));
     #[thread]
     fn never(_parent: Cont<u64>, _given: Counted, _more: Vector<Counted>) {
@@ -144,7 +145,7 @@ fn an_iterator_that_panics_or_lies_loses_nothing() {
     });
 }
 
-/// Says that it has one element, and then more.
+/// An iterator that reports one element when first asked, and more afterwards.
 struct Changing(std::cell::Cell<usize>, usize);
 
 impl Iterator for Changing {
@@ -161,7 +162,7 @@ impl Iterator for Changing {
 impl ExactSizeIterator for Changing {}
 
 #[test]
-fn a_length_is_asked_once() {
+fn an_iterators_length_is_requested_once() {
     everywhere(|runtime| {
         let sum = top(|k| post(make_closure!(add_all, k, 2, Changing(std::cell::Cell::new(1), 3))));
         assert_eq!(runtime.run(sum), 2);
@@ -179,7 +180,7 @@ fn with_three(to: Cont<u64>, three: [u64; 3]) {
 }
 
 #[test]
-fn more_than_can_be_counted_and_lengths_that_do_not_fit_are_refused() {
+fn too_many_missing_arguments_and_wrong_lengths_are_refused() {
     everywhere(|runtime| {
         for n in [u32::MAX as usize, usize::MAX] {
             let text = panics(|| {
@@ -194,7 +195,7 @@ fn more_than_can_be_counted_and_lengths_that_do_not_fit_are_refused() {
     });
 }
 
-/// Of no size, and aligned to a line.
+/// A type of size zero, aligned to a cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line;
@@ -226,7 +227,7 @@ fn vectors_are_aligned() {
     });
 }
 
-/// Panics when it is destroyed.
+/// Panics when it is dropped.
 struct Bomb(#[expect(dead_code, reason = "what has no size shares its place with the signal")] u8);
 
 impl Drop for Bomb {
@@ -242,7 +243,7 @@ fn with_a_bomb(bomb: Bomb, signal: (), to: Cont<u64>, x: u64, more: Vector<Count
 }
 
 #[test]
-fn what_is_destroyed_beside_a_bomb_or_a_signal() {
+fn arguments_beside_a_bomb_or_a_signal_are_destroyed() {
     let alive = Arc::new(AtomicU64::new(0));
     everywhere(|runtime| {
         for signal in [false, true] {
@@ -289,7 +290,7 @@ fn greet(to: Cont<usize>, name: &'static str, more: Option<&'static str>) {
 }
 
 #[test]
-fn what_lives_for_ever_is_an_argument() {
+fn static_references_may_be_arguments() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert_eq!(runtime.run(top(|k| post(make_closure!(greet, k, "you", Some("all"))))), 6);
     let migrates = <greet as Thread>::MIGRATES;
@@ -311,7 +312,7 @@ fn again_until(to: Cont<()>, flag: Arc<AtomicU64>) {
 }
 
 #[test]
-fn closures_beneath_others_get_their_turn() {
+fn closures_below_others_in_the_deque_get_their_turn() {
     within_a_minute(|| {
         for workers in [1, 2] {
             let runtime = Runtime::builder().workers(workers).build().unwrap();
@@ -326,11 +327,11 @@ fn closures_beneath_others_get_their_turn() {
 }
 
 #[test]
-fn many_given_up_holes_take_no_time() {
+fn dropping_many_holes_is_fast() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         let text = panics(|| {
-            // Half of them, from the end.
+            // Drops half of them, from the end.
             runtime.run(top_of(200_000, |results: Conts<u64>| {
                 let mut all: Vec<Cont<u64>> = results.collect();
                 drop(all.split_off(100_000));

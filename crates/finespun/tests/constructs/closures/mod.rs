@@ -1,4 +1,4 @@
-//! Closures by hand: holes, vectors, ends, and that nothing is lost or run twice.
+//! Closures made by hand: holes, vectors, ends; no closure is lost or run twice.
 
 mod dropped;
 mod outside;
@@ -43,7 +43,7 @@ pub(crate) fn add_one(parent: Cont<u64>, x: u64) {
     send_argument(x + 1, parent);
 }
 
-/// Counts how many of it are alive.
+/// Counts its live instances.
 pub(crate) struct Counted(Arc<AtomicU64>);
 
 impl Counted {
@@ -65,7 +65,7 @@ pub(crate) fn hold(parent: Cont<u64>, given: Counted, sent: Counted, four: [Coun
     send_argument(held as u64, parent);
 }
 
-/// The message of what `body` panics with.
+/// Returns the panic message of `body`.
 pub(crate) fn panics(body: impl FnOnce()) -> String {
     let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).expect_err("it panics");
     let text = payload.downcast_ref::<String>().cloned();

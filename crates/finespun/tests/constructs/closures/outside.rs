@@ -1,4 +1,4 @@
-//! What comes from outside a computation, and what comes after it.
+//! Arguments that come from outside a computation, or after its end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -10,7 +10,7 @@ use super::{Counted, add_all, fib_sum, keep_waiting, panics, square};
 use crate::common::{everywhere, within_a_minute};
 
 #[test]
-fn closures_are_made_within_a_computation() {
+fn closures_can_be_made_only_within_a_computation() {
     let text = panics(|| drop(make_closure!(square, unreachable(), 1)));
     assert!(text.contains("outside a computation"), "{text}");
     let runtime = Runtime::builder().workers(1).build().unwrap();
@@ -19,7 +19,7 @@ fn closures_are_made_within_a_computation() {
     });
     assert!(text.contains("the thread `read_shared` reads a `u64`, which its computation does not share"), "{text}");
 
-    /// A continuation, of a computation that is over.
+    /// Returns a continuation of a computation that has ended.
     fn unreachable() -> Cont<u64> {
         let (kept, keep) = std::sync::mpsc::channel();
         let runtime = Runtime::builder().workers(1).build().unwrap();
@@ -32,7 +32,7 @@ fn closures_are_made_within_a_computation() {
     }
 }
 
-/// Adds what is shared as often.
+/// Adds the shared value `n` times.
 #[thread]
 fn read_shared(#[shared] shared: &u64, to: Cont<u64>, n: u64) {
     if n == 0 {
@@ -47,7 +47,7 @@ fn read_shared(#[shared] shared: &u64, to: Cont<u64>, n: u64) {
 }
 
 #[test]
-fn what_is_shared_is_there_until_the_end() {
+fn a_shared_value_lives_until_the_computation_ends() {
     let value = Arc::new(3_u64);
     everywhere(|runtime| {
         let sum = top(|k| post(make_closure!(read_shared, k, 100))).sharing(Arc::clone(&value));
@@ -57,7 +57,7 @@ fn what_is_shared_is_there_until_the_end() {
 }
 
 #[test]
-fn what_is_sent_after_the_end_is_destroyed() {
+fn arguments_sent_after_the_end_are_destroyed() {
     let alive = Arc::new(AtomicU64::new(0));
     everywhere(|runtime| {
         let (kept, keep) = std::sync::mpsc::channel();
@@ -69,7 +69,7 @@ fn what_is_sent_after_the_end_is_destroyed() {
             send_argument((), k);
         }));
         assert_eq!(alive.load(Relaxed), 3);
-        // Sent from outside, from within another computation, and dropped.
+        // One is sent from outside, one from another computation, and one is dropped.
         send_argument(1, keep.recv().unwrap());
         let other = keep.recv().unwrap();
         runtime.run(top(|k| {
@@ -94,7 +94,7 @@ async fn meanwhile(others: &AtomicU64) -> u64 {
     sum
 }
 
-/// Keeps the run from being stuck, as far as it can tell, while somebody outside sends.
+/// Waits for an outside event, so that the run is not considered stuck while another thread sends.
 #[task]
 async fn wait_for_a_while(others: &AtomicU64) {
     blocking(|| std::thread::sleep(std::time::Duration::from_millis(20))).await;
@@ -137,7 +137,7 @@ async fn either(i: usize, rounds: Arc<AtomicU64>) -> std::ops::ControlFlow<()> {
 }
 
 #[test]
-fn a_terminated_group_takes_its_computations_along() {
+fn a_terminated_group_ends_its_computations() {
     within_a_minute(|| {
         for workers in [1, 2, 3] {
             for n in [0, 1, 3] {

@@ -1,4 +1,4 @@
-//! Programs of closures, and what threads may be.
+//! Programs of closures, and forms of threads.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use finespun::prelude::*;
 use super::{add_all, fib_fork, fib_sum, hold, square};
 use crate::common::{everywhere, plain_fib};
 
-/// The same with a tail call.
+/// Like `fib_fork`, with a tail call.
 #[thread]
 fn fib_tail(parent: Cont<u64>, n: u64) {
     if n < 2 {
@@ -22,7 +22,7 @@ fn fib_tail(parent: Cont<u64>, n: u64) {
     }
 }
 
-/// The same with closures that are posted when they are made.
+/// Like `fib_fork`, with closures that are posted when they are made.
 #[thread(post)]
 fn fib_posted(parent: Cont<u64>, n: u64) {
     if n < 2 {
@@ -40,7 +40,7 @@ fn fib_three_ways() {
         assert_eq!(runtime.run(top(|k| post(make_closure!(fib_fork, k, 15)))), plain_fib(15));
         assert_eq!(runtime.run(top(|k| post(make_closure!(fib_tail, k, 15)))), plain_fib(15));
         assert_eq!(runtime.run(top(|k| make_closure!(fib_posted, k, 15))), plain_fib(15));
-        // A tail call in the body: there is no thread yet, but a computation.
+        // A tail call in the body of `top`, where a computation exists, but no thread yet.
         assert_eq!(runtime.run(top(|k| tail_call!(fib_tail, k, 12))), plain_fib(12));
     });
 }
@@ -80,7 +80,7 @@ fn which_closures_migrate() {
     assert_eq!((travel, stay), ([true; 3], [false; 2]));
 }
 
-/// A thread with a parameter of its own kind.
+/// A thread with a type parameter.
 #[thread]
 fn twice<T: Send + Clone + 'static>(to: Cont<(T, T)>, value: T) {
     send_argument((value.clone(), value), to);

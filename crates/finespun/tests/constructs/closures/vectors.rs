@@ -1,4 +1,4 @@
-//! Vectors: with elements, without, and handed on.
+//! Vectors: with elements, with missing elements, and passed on.
 
 use finespun::closure::{Cont, Vector, make_closure, post, send_argument, tail_call, thread, top};
 use finespun::prelude::*;
@@ -40,7 +40,7 @@ fn vectors_whose_elements_are_missing() {
         for n in [0, 1, 3, 100, 3000] {
             let expected = (0..n as u64).sum::<u64>() * 3;
             let sums = top(|k| {
-                // Without elements, nothing is missing: it is posted at once.
+                // With n = 0 no argument is missing: the closure is posted at once.
                 let sum = make_closure!(add_all, k, 3, _[n]);
                 sum.values.zip(0..).for_each(|(to, i)| post(make_closure!(give, to, i)));
             });
@@ -67,7 +67,7 @@ fn vectors_whose_elements_are_missing() {
     });
 }
 
-/// Hands its vector on, without its last element, until none is left.
+/// Passes its vector on with the last element decremented, until that is 0.
 #[thread]
 fn count_down(parent: Cont<u64>, sum: u64, mut values: Vector<u64>) {
     let Some(last) = values.last().copied() else { return send_argument(sum, parent) };

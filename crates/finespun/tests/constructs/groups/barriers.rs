@@ -1,4 +1,4 @@
-//! Activities that wait for all others of their group.
+//! Barriers: activities that wait for all others of their group.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,7 +25,7 @@ async fn all_rounds(progress: &[AtomicU64], count: u64) {
 }
 
 #[test]
-fn nobody_is_a_round_ahead() {
+fn no_activity_passes_the_barrier_early() {
     everywhere(|runtime| {
         for len in [1, 2, 3, 50] {
             let progress: Vec<AtomicU64> = (0..len).map(|_| AtomicU64::new(0)).collect();
@@ -35,7 +35,7 @@ fn nobody_is_a_round_ahead() {
     });
 }
 
-/// Activity k syncs k times, some after a wait of another kind, and then ends.
+/// Activity k calls `sync` k times, sometimes after a wait of another kind, and then ends.
 #[task]
 async fn some_rounds(ended: &AtomicU64, k: u64) {
     for round in 0..k {
@@ -43,7 +43,7 @@ async fn some_rounds(ended: &AtomicU64, k: u64) {
             yield_now().await;
         }
         sync().await;
-        // Those that sync fewer times have ended.
+        // Activities that call `sync` fewer times have ended.
         assert!(ended.load(Ordering::Relaxed) > round);
     }
     ended.fetch_add(1, Ordering::Relaxed);
@@ -55,7 +55,7 @@ async fn fewer_and_fewer(ended: &AtomicU64, n: u64) {
 }
 
 #[test]
-fn who_ends_counts_as_arrived() {
+fn an_ended_activity_counts_as_arrived() {
     everywhere(|runtime| {
         for n in [1, 2, 7, 30] {
             let ended = AtomicU64::new(0);
@@ -72,7 +72,7 @@ async fn inner(sum: &AtomicU64, k: u64) {
     assert!(sum.load(Ordering::Relaxed) >= 6);
 }
 
-/// Each group has a barrier of its own.
+/// Each group has its own barrier.
 #[task]
 async fn outer(sums: &[AtomicU64], k: usize) {
     parfor(0..4, |n| inner(&sums[k], n)).await;
@@ -88,7 +88,7 @@ async fn nested(sums: &[AtomicU64]) {
 }
 
 #[test]
-fn a_barrier_is_its_groups_own() {
+fn each_group_has_its_own_barrier() {
     everywhere(|runtime| {
         let sums: Vec<AtomicU64> = (0..9).map(|_| AtomicU64::new(0)).collect();
         runtime.run(nested(&sums));
@@ -101,7 +101,7 @@ async fn alone() {
 }
 
 #[test]
-fn there_is_no_barrier_outside_of_groups() {
+fn sync_outside_of_groups_is_an_error() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let error = runtime.try_run(alone()).unwrap_err().to_string();
     assert!(error.contains("`sync` was called in no group"), "{error}");
@@ -123,7 +123,7 @@ async fn broken() -> Result<(), u64> {
 }
 
 #[test]
-fn a_group_that_is_ended_releases_nobody() {
+fn a_terminated_group_does_not_release_its_barrier() {
     everywhere(|runtime| assert_eq!(runtime.run(broken()), Err(20)));
 }
 
@@ -147,7 +147,8 @@ async fn two_meet_twice() {
     parfor(0..2, meets_twice).await;
 }
 
-/// Branches of one activity arrive at once, now and then with another, before anybody looks.
+/// Two branches of one activity arrive at once, sometimes together with the other activity, before any waiter checks
+/// the phase.
 #[test]
 fn an_activity_may_arrive_twice_at_once() {
     for workers in [1, 2] {

@@ -1,4 +1,4 @@
-//! Groups that are ended: by a value, by a panic, from outside.
+//! Groups that are terminated: by a value, by a panic, from outside.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use finespun::sync::Semaphore;
 
 use crate::groups::everywhere;
 
-/// Counts those that are alive.
+/// Counts its live instances.
 struct Alive<'a>(&'a AtomicU64);
 
 impl<'a> Alive<'a> {
@@ -25,7 +25,7 @@ impl Drop for Alive<'_> {
     }
 }
 
-/// What the activities of a test share.
+/// State shared by the activities of a test.
 struct World {
     alive: AtomicU64,
     never: Semaphore,
@@ -46,7 +46,7 @@ async fn wait_or_break(world: &World, k: u64, at: u64) -> ControlFlow<u64> {
         return Break(k);
     }
     let _permit = if k == 0 { Some(world.one.acquire().await) } else { None };
-    // Nobody gives that: it ends with the group.
+    // This permit is never added: the wait ends with the group.
     drop(world.never.acquire().await);
     Continue(())
 }
@@ -60,7 +60,7 @@ async fn broken(world: &World, n: u64, at: u64) -> ControlFlow<u64> {
 }
 
 #[test]
-fn a_break_ends_those_that_wait() {
+fn a_break_ends_waiting_activities() {
     everywhere(|runtime| {
         for (n, at) in [(1, 0), (2, 1), (10, 9), (10, 5), (300, 299)] {
             assert_eq!(runtime.run(broken(&World::new(), n, at)), Break(at));
@@ -84,7 +84,7 @@ async fn all_levels(world: &World, depth: u64) -> ControlFlow<u64> {
 }
 
 #[test]
-fn a_break_goes_up_level_by_level() {
+fn a_break_propagates_group_by_group() {
     everywhere(|runtime| {
         for depth in 0..4 {
             assert_eq!(runtime.run(all_levels(&World::new(), depth)), Break(0));
@@ -119,7 +119,7 @@ async fn whole_trees(world: &World, at: u64) -> Result<(), String> {
 }
 
 #[test]
-fn an_end_ends_all_that_is_beneath() {
+fn termination_ends_the_whole_subtree() {
     everywhere(|runtime| {
         for at in 0..4 {
             assert_eq!(runtime.run(whole_trees(&World::new(), at)), Err(format!("number {at}")));
@@ -171,7 +171,7 @@ async fn lengths(n: u64) -> Option<usize> {
 }
 
 #[test]
-fn values_of_a_group_that_ends_are_dropped() {
+fn values_of_a_terminated_group_are_dropped() {
     everywhere(|runtime| {
         assert_eq!(runtime.run(some(20)), Some((0..20).map(|n| n.to_string()).collect()));
         assert_eq!(runtime.run(some(100)), None);
@@ -182,7 +182,7 @@ fn values_of_a_group_that_ends_are_dropped() {
 
 #[task]
 async fn spawned<'s>(world: &'s World, scope: Scope<'s>, k: u64) -> ControlFlow<()> {
-    // Of another group than who waits for it.
+    // The spawned task belongs to another group than its waiter.
     let handle = scope.spawn(last(world, k));
     handle.await;
     if k == 3 { Break(()) } else { Continue(()) }
@@ -200,7 +200,7 @@ async fn last(world: &World, k: u64) {
 #[task]
 async fn with_scope<'s>(world: &'s World, scope: Scope<'s>) -> ControlFlow<()> {
     let ended = parfor(0..6, |k| spawned(world, scope, k)).await;
-    // Their group has ended, but the scope has not: its tasks wait.
+    // The activities' group has ended, but the scope has not: its tasks still wait.
     world.never.release(6);
     ended
 }
@@ -211,7 +211,7 @@ async fn scoped(world: &World) -> ControlFlow<()> {
 }
 
 #[test]
-fn who_waits_for_a_task_of_another_group_is_ended_alone() {
+fn a_waiter_for_a_task_of_another_group_is_ended_alone() {
     everywhere(|runtime| {
         let world = World::new();
         assert_eq!(runtime.run(scoped(&world)), Break(()));
@@ -234,7 +234,7 @@ fn a_deadlock_in_a_group_is_reported() {
     });
 }
 
-/// Its destructor panics.
+/// A value whose destructor panics.
 struct Bad;
 
 impl Drop for Bad {
@@ -279,9 +279,9 @@ async fn ended_over_bad_values(never: &Semaphore) -> ControlFlow<u64> {
     parfor(0..2, |k| bad_or_breaks(never, k)).await
 }
 
-/// A group within the one that is ended has a value that nobody will see.
+/// A group inside the terminated one has a value that no task receives.
 #[test]
-fn a_destructor_that_panics_harms_nobody_else() {
+fn a_panicking_destructor_does_not_affect_the_outer_group() {
     everywhere(|runtime| {
         assert_eq!(runtime.run(ended_over_bad_values(&Semaphore::new(0))), Break(1));
     });
@@ -323,9 +323,9 @@ async fn searches_for_a_handle() -> bool {
     parfor(0..4, activity).await.is_break()
 }
 
-/// The values, which are handles, are lost by no panic of what has made them.
+/// A panic in the destructor of the activities' closure loses none of the values, which are handles.
 #[test]
-fn a_destructor_that_panics_loses_no_value() {
+fn a_panicking_destructor_loses_no_value() {
     everywhere(|runtime| {
         for error in [runtime.try_run(collects_handles()).err(), runtime.try_run(searches_for_a_handle()).err()] {
             let Some(RunError::Panicked(panic)) = error else { panic!("{error:?}") };
@@ -347,9 +347,10 @@ async fn more_than_there_is_memory_for(off_the_stack: bool) -> Option<u64> {
     parfor(0..1 << 62, |k| tenth_ends(k, off_the_stack)).try_reduce(0, |a, b| a ^ b).await
 }
 
-/// Places for values are made as they come. Not under block-every-n, where all activities are begun before the tenth has run.
+/// Room for values is allocated as they arrive. Block-every-n is left out: it begins all activities before the tenth
+/// has run.
 #[test]
-fn a_search_may_be_longer_than_memory() {
+fn a_search_may_have_more_activities_than_fit_in_memory() {
     for workers in [1, 2] {
         let runtime = Runtime::builder().workers(workers).build().unwrap();
         for off_the_stack in [false, true] {
@@ -372,8 +373,8 @@ async fn nothings() -> (usize, u64) {
     (collected.len(), parfor(0..10, nothing).reduce(0, |n, ()| n + 1).await)
 }
 
-/// A value that is nothing is one all the same.
+/// Values of type `()` count as values.
 #[test]
-fn nothings_are_counted() {
+fn unit_values_are_counted() {
     everywhere(|runtime| assert_eq!(runtime.run(nothings()), (10, 10)));
 }

@@ -1,4 +1,4 @@
-//! Returning from outer levels, ending the run, and what plain code sees of it.
+//! Returns from outer levels, the end of the run by `exit`, and how plain code learns of a termination.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use finespun::{Level, RunError, exit, level, preturn, sync};
 
 use crate::groups::everywhere;
 
-/// A tree of constructs, three deep, whose leaves wait for ever, but one returns from everything.
+/// A tree of constructs, three deep. Its leaves wait for ever, except one, which returns from the outermost level.
 #[task]
 async fn tree(never: &Semaphore, depth: u64, at: u64, leaf: u64, whole: Level<String>) {
     if depth > 0 {
@@ -68,7 +68,7 @@ async fn outer_level(k: u64) -> u64 {
 }
 
 #[test]
-fn the_level_that_is_named_is_the_one_that_ends() {
+fn preturn_ends_the_named_level() {
     everywhere(|runtime| {
         assert_eq!([0, 1, 2].map(|k| runtime.run(outer_level(k))), [111, 120, 131]);
     });
@@ -94,7 +94,7 @@ async fn one_of(n: u64) -> u64 {
 }
 
 #[test]
-fn one_of_those_who_return_is_first() {
+fn the_first_of_several_returns_wins() {
     everywhere(|runtime| assert!(runtime.run(one_of(50)) < 50));
 }
 
@@ -121,7 +121,7 @@ async fn late(old: Level<u64>) -> u64 {
 }
 
 #[test]
-fn a_level_that_has_ended_is_refused() {
+fn returning_from_an_ended_level_is_refused() {
     everywhere(|runtime| {
         for within in [false, true] {
             let kept = std::sync::Mutex::new(None);
@@ -230,7 +230,7 @@ fn light_activities_run_once() {
     });
 }
 
-/// Computes until it is told to stop, without an await.
+/// Computes without an await until a checkpoint reports the termination.
 fn computes() -> ControlFlow<()> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(50) {
@@ -241,10 +241,10 @@ fn computes() -> ControlFlow<()> {
 
 #[task]
 async fn breaks_or_computes(k: u64, others: &AtomicU64) -> ControlFlow<u64> {
-    // Off the stack of the loop, so that there is one for each worker.
+    // Leaves the loop's stack, so that each worker has an activity.
     yield_now().await;
     if k == 0 {
-        // Not before the other computes.
+        // Breaks only after the other activity has begun to compute.
         while others.load(Ordering::Relaxed) == 0 {
             std::thread::yield_now();
         }
@@ -263,7 +263,7 @@ async fn plain_loops(others: &AtomicU64) -> ControlFlow<u64> {
 }
 
 #[test]
-fn plain_loops_are_told() {
+fn a_checkpoint_reports_termination_to_plain_loops() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
     let start = Instant::now();
     assert_eq!(runtime.run(plain_loops(&AtomicU64::new(0))), Break(0));
@@ -271,7 +271,7 @@ fn plain_loops_are_told() {
     assert_eq!(runtime.close(), 0);
 }
 
-/// Says that it has been dropped.
+/// Sets its flag when it is dropped.
 struct Sets<'a>(&'a AtomicBool);
 
 impl Drop for Sets<'_> {
@@ -294,7 +294,7 @@ async fn spawns_who_returns<'s>(s: Scope<'s>, whole: Level<Option<u64>>, gone: &
         std::hint::spin_loop();
     }
     if wait {
-        // The scope is told some time after that.
+        // The scope is notified some time after the flag is set.
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -310,9 +310,10 @@ async fn level_of_a_scope(gone: &AtomicBool, wait: bool) -> Option<u64> {
     level(|whole| scope_of_who_returns(whole, gone, wait)).await
 }
 
-/// A task of a scope returns from the level on another worker, and ends; the level's own activity is on the stack, and goes on.
+/// A task of a scope returns from the level on another worker, and ends. The level's own activity is on the stack, and
+/// continues.
 #[test]
-fn a_level_on_the_stack_is_returned_from() {
+fn a_level_whose_activity_is_on_the_stack_can_end() {
     everywhere(|runtime| assert_eq!(runtime.run(level_of_a_scope(&AtomicBool::new(false), false)), Some(7)));
     let runtime = Runtime::builder().workers(2).build().unwrap();
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! Loops whose activities all end: each once, and what becomes of their values.
+//! Loops whose activities all end: each runs once, and its value arrives.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -54,7 +54,7 @@ async fn yield_every(n: u64, k: u64) {
     }
 }
 
-/// Not associative: any other order than that of the loop gives something else.
+/// The operator is not associative: any order other than the loop's gives a different result.
 #[task]
 async fn folded(n: u64) -> u64 {
     parfor(0..=n, work).reduce(1, |hash, value| hash * 31 + value).await
@@ -69,7 +69,7 @@ fn values_come_in_order() {
     });
 }
 
-/// Figure 1 of maxi-parc-runtime, but for its `parblock`.
+/// Figure 1 of maxi-parc-runtime, without its `parblock`.
 #[task]
 async fn prefix(numbers: &[AtomicU64]) {
     if numbers.len() < 2 {
@@ -101,7 +101,7 @@ fn constructs_nest() {
 
 #[task]
 async fn pass(semaphores: &[Semaphore], k: usize) {
-    // Each waits for the next one, which has not been begun.
+    // Each activity waits for the next one, which has not begun.
     if let Some(next) = semaphores.get(k + 1) {
         drop(next.acquire().await);
     }
@@ -124,7 +124,7 @@ fn activities_may_wait_for_later_ones() {
 
 #[task]
 async fn spin(turn: &AtomicU64, k: u64) {
-    // Activities that spin on fetch-and-add for a sibling that comes later finish on one worker.
+    // Activities that spin on fetch-and-add for a later sibling finish on one worker.
     while turn.fetch_add(0, Ordering::AcqRel) != 9 - k {
         checkpoint().await;
     }
@@ -146,7 +146,7 @@ fn activities_that_spin_for_a_sibling_finish_on_one_worker() {
     assert_eq!(runtime.close(), 0);
 }
 
-/// An iterator that says each time that it is longer.
+/// An iterator that reports a greater length each time.
 #[derive(Clone)]
 struct Grows<'a>(u64, &'a AtomicU64);
 
@@ -176,9 +176,9 @@ async fn growing(begun: &AtomicU64, asked: &AtomicU64) -> Vec<u64> {
     parfor(Grows(0, asked).step_by(1), |_| seven(begun)).collect().await
 }
 
-/// The program's own iterators are asked for their length once: each activity has a value, and there is no other.
+/// A user's iterator is asked for its length once: each activity has a value, and no other value exists.
 #[test]
-fn a_length_is_believed_once() {
+fn an_iterators_length_is_requested_once() {
     everywhere(|runtime| {
         let (begun, asked) = (AtomicU64::new(0), AtomicU64::new(0));
         let values = runtime.run(growing(&begun, &asked));

@@ -1,4 +1,4 @@
-//! Groups of activities: that they begin, end and are ended together.
+//! Groups of activities: how they begin, end, and are terminated.
 
 mod barriers;
 mod ends;
@@ -12,8 +12,8 @@ use crate::common::{BLOCK, WORKERS, cases};
 use finespun::Runtime;
 use finespun::group::{Members, Policy};
 
-/// As [`common::everywhere`], with both ways to find the members of a group that is ended, and all ways in which activities
-/// come to the workers.
+/// Like [`common::everywhere`], with both ways to find the members of a terminated group, and with all policies that
+/// distribute activities to workers.
 pub fn everywhere(test: impl Fn(&Runtime)) {
     let members = [Members::BottomUp, Members::RangeCodes];
     let policies = [Policy::Steal, Policy::Global, Policy::Envelopes, Policy::Representatives];

@@ -1,4 +1,4 @@
-//! Groups over nodes: what runs where, and that it ends with its group.
+//! Groups over nodes: where activities run, and that remote ones end with their group.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ async fn waits(depth: usize) {
 #[task]
 async fn breaks_or_waits(k: usize) -> ControlFlow<usize> {
     if k == 3 {
-        // Not before the others are under way.
+        // Breaks only after the other activities have begun.
         for _ in 0..20 {
             yield_now().await;
         }
@@ -51,7 +51,7 @@ async fn all_over() -> ControlFlow<usize> {
 }
 
 #[test]
-fn what_runs_at_other_nodes_ends_with_the_group() {
+fn remote_tasks_end_with_the_group() {
     on_any_nodes(|runtime| {
         for _ in 0..3 {
             assert_eq!(runtime.run(all_over()), Break(3));

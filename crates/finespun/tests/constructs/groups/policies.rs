@@ -1,4 +1,4 @@
-//! Ways in which activities come to the workers: how often they look into what all share.
+//! Policies that distribute activities to workers: how often the workers access shared data.
 
 use finespun::Stats;
 use finespun::group::Policy;
@@ -20,7 +20,7 @@ fn acquisitions(workers: usize, policy: Policy, n: u64) -> Stats {
     stats
 }
 
-/// One for each activity, and one for each worker that finds nothing; or P log (N / P).
+/// One acquisition for each activity, and one for each worker that finds nothing; or P log (N / P).
 #[test]
 fn policies_differ_as_in_the_paper() {
     for workers in [1, 2, 4] {
@@ -40,7 +40,7 @@ fn policies_differ_as_in_the_paper() {
     }
 }
 
-/// Which group each activity that begins belongs to, in the order of their beginnings.
+/// The group of each activity, in the order in which the activities begin.
 type Order = std::sync::Mutex<Vec<usize>>;
 
 #[task]
@@ -59,8 +59,9 @@ async fn breadth_first(order: &Order) {
     parfor(0..2, |k| nests(order, k)).await;
 }
 
-/// "As activities are always generated from the oldest descriptor, the activity tree is executed in breadth-first order"
-/// (maxi-parc-runtime, section 4.1). So few that the worker does not look outside in between.
+/// "As activities are always generated from the oldest descriptor, the activity tree is executed in breadth-first
+/// order" (maxi-parc-runtime, section 4.1). The activities are few enough that the worker does not check for frames
+/// from outside in between.
 #[test]
 fn activities_begin_from_the_oldest_group() {
     for policy in [Policy::Global, Policy::Envelopes, Policy::Representatives] {

@@ -1,5 +1,5 @@
-//! What does not end where it has begun: handles that outlive their level, frames that outlive their group, who is completed by
-//! another run or another runtime.
+//! Frames that do not end where they began: handles that outlive their level, frames that outlive their group, and
+//! waiters that are completed by another run or another runtime.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::common::within_a_minute;
 use crate::groups::everywhere;
 
-/// A level that publishes itself, and ends some time after somebody has seen that.
+/// A level that publishes its handle, and ends some time after another task has seen it.
 struct Published {
     level: Mutex<Option<Level<u64>>>,
     seen: AtomicBool,
@@ -40,7 +40,7 @@ async fn nothing(_: Level<u64>) -> u64 {
     0
 }
 
-/// The sum of what the levels deliver.
+/// Returns the sum of the levels' values.
 #[task]
 async fn levels(to: &Published) -> u64 {
     let (mut n, mut sum) = (0_u64, 0);
@@ -64,10 +64,10 @@ async fn tries(to: &Published, whole: Level<u64>) {
     parfor(0..1, move |_: u64| returns(to, whole)).await
 }
 
-/// Whoever calls `preturn` from elsewhere while the level ends is refused, though its own group may get the number that the
-/// level's has just had.
+/// A call of `preturn` from outside is refused while the level ends, although the caller's group may get the number
+/// that the level's group has just had.
 #[test]
-fn a_level_that_is_about_to_end_takes_nothing_from_elsewhere() {
+fn a_level_that_is_ending_refuses_returns_from_outside() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
     let to = Published { level: Mutex::new(None), seen: AtomicBool::new(false), over: AtomicBool::new(false) };
     let sum = thread::scope(|s| {
@@ -115,7 +115,7 @@ async fn breaks(k: u64) -> ControlFlow<u64> {
     Continue(())
 }
 
-/// Waits, and then begins a group of its own.
+/// Waits, and then begins its own group.
 #[task]
 async fn late_value(gate: Arc<Semaphore>) -> u64 {
     drop(gate.acquire().await);
@@ -134,7 +134,7 @@ async fn hands_over(slot: &Slot<u64>, gate: &Arc<Semaphore>) {
     k.resolve_with(late_value(Arc::clone(gate))).await;
 }
 
-/// The group in which a task has been begun that nobody waits for ends before that, and another takes its record.
+/// A group ends before a task that was begun in it and that no task waits for; then another group reuses its record.
 #[task]
 async fn outlived(slot: &Slot<u64>, gate: &Arc<Semaphore>) {
     let _ = parfor(0..2, breaks).await;
@@ -151,7 +151,7 @@ async fn waits_for_outlived(slot: &Slot<u64>, gate: &Arc<Semaphore>) -> u64 {
 }
 
 #[test]
-fn a_call_that_answers_somebody_else_outlives_the_group() {
+fn a_call_that_answers_for_another_task_outlives_its_group() {
     within_a_minute(|| {
         everywhere(|runtime| {
             let gate = Arc::new(Semaphore::new(0));
@@ -186,7 +186,7 @@ async fn outlived_with(gate: &Arc<Semaphore>, done: &Arc<AtomicBool>) {
 }
 
 #[test]
-fn a_body_that_nobody_waits_for_outlives_the_group() {
+fn a_body_that_no_task_waits_for_outlives_its_group() {
     within_a_minute(|| {
         everywhere(|runtime| {
             runtime.run(outlived_with(&Arc::new(Semaphore::new(0)), &Arc::new(AtomicBool::new(false))));
@@ -194,7 +194,7 @@ fn a_body_that_nobody_waits_for_outlives_the_group() {
     });
 }
 
-/// Long enough for the other activities to be stolen.
+/// Runs long enough for the other activities to be stolen.
 fn takes_time() {
     let start = Instant::now();
     while start.elapsed() < Duration::from_micros(50) {
@@ -202,7 +202,7 @@ fn takes_time() {
     }
 }
 
-/// So many that those of each worker are released by a frame of their own.
+/// Enough activities that the waiters of each worker are released by a frame of their own.
 const MANY: u64 = 400;
 
 #[task]
@@ -231,9 +231,9 @@ async fn keeps_busy(busy: &AtomicBool, over: &AtomicBool) {
     }
 }
 
-/// The last whom all wait for is completed by a task of another run, which ends at once.
+/// The last activity that all others wait for is completed by a task of another run, which ends at once.
 #[test]
-fn who_is_released_by_another_run_goes_on() {
+fn activities_released_by_another_run_continue() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         for _ in 0..10 {
@@ -244,7 +244,7 @@ fn who_is_released_by_another_run_goes_on() {
                     thread::yield_now();
                 }
                 thread::sleep(Duration::from_millis(20));
-                // The other worker is busy, so that the other run ends before anybody goes on.
+                // The other worker is busy, so that the other run ends before any activity continues.
                 let (busy, over) = (AtomicBool::new(false), AtomicBool::new(false));
                 thread::scope(|s| {
                     s.spawn(|| runtime.run(keeps_busy(&busy, &over)));
@@ -261,7 +261,7 @@ fn who_is_released_by_another_run_goes_on() {
     });
 }
 
-/// Something outside is waited for, so that waiting for the other run is no deadlock.
+/// Also waits for an outside event, so that the wait for the other run is no deadlock.
 #[task]
 async fn join_hold(slot: &Slot<()>, by: &Mutex<HashMap<ThreadId, u64>>) {
     join!(many_meet(slot, by), hold());
@@ -306,9 +306,9 @@ async fn all_ask_or_meet(objects: &[Ref<Slow>; 2]) {
     parfor(0..MANY, |k| ask_or_meet(objects, k)).await;
 }
 
-/// The last whom all wait for is completed by a message, by a worker that is in no run.
+/// The last activity that all others wait for is completed by a message, on a worker that executes no run.
 #[test]
-fn who_is_released_by_an_answer_goes_on() {
+fn activities_released_by_a_reply_continue() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         for _ in 0..5 {
@@ -339,23 +339,23 @@ async fn forever() {
     }
 }
 
-/// Ends with a task that has to be cancelled, and so with a sweep.
+/// Leaves a task behind that must be cancelled, so the run ends with a sweep.
 #[task]
 async fn leaves_something() -> u64 {
     drop(spawn(forever()));
     2
 }
 
-/// A continuation is kept when its group and its runtime have ended. What is left of the wait has the number of a group that a
-/// later runtime, which finds it in a pool, does not have.
+/// A continuation outlives its group and its runtime. Its leaf has the number of a group that does not exist in a later
+/// runtime, which finds the leaf in a pool.
 #[test]
-fn what_an_earlier_runtime_has_left_disturbs_no_other() {
+fn remains_of_an_earlier_runtime_do_not_disturb_a_later_one() {
     within_a_minute(|| {
         let kept = Slot::new(None);
         let runtime = Runtime::builder().workers(1).build().unwrap();
         assert_eq!(runtime.run(ends_a_kept_wait(&kept)), Break(1));
         drop(runtime);
-        // Others take runtimes' numbers too: one of these has that number.
+        // Other tests take runtime numbers too; one of these runtimes has the number of the first.
         let runtimes = [(); 20].map(|()| Runtime::builder().workers(1).build().unwrap());
         for runtime in &runtimes {
             assert_eq!(runtime.run(leaves_something()), 2);

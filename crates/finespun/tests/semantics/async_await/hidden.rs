@@ -1,4 +1,4 @@
-//! What a macro, an operator or a name hides from whoever reads a body without its types: after `tests/ui/hygiene`,
+//! Meanings that a macro, an operator or a name hides in a body without its types: after `tests/ui/hygiene`,
 //! `tests/ui/macros` (those that run), `tests/ui/overloaded`, `tests/ui/resolve`, `tests/ui/consts/const-match*`.
 
 use std::fmt::Debug;
@@ -34,7 +34,7 @@ macro_rules! with_temporary {
     }};
 }
 
-/// Logs each look at its value.
+/// Logs each access to its value.
 struct Seen<T>(T);
 
 impl<T> Deref for Seen<T> {
@@ -66,7 +66,7 @@ impl<T: PartialOrd> PartialOrd for Seen<T> {
     }
 }
 
-/// Takes its operands, as operators may.
+/// Its operators consume their operands.
 #[derive(Debug)]
 struct Takes(D);
 
@@ -100,7 +100,7 @@ impl Index<D> for Takes {
     }
 }
 
-/// Methods that take their receiver, under names that usually borrow; and the other way round.
+/// Methods that consume their receiver under names that usually borrow, and the other way round.
 struct Odd(D);
 
 impl Odd {
@@ -136,7 +136,7 @@ impl Odd {
 }
 
 corpus! {
-    // names in patterns that are no bindings
+    // names in patterns that are not bindings
     fn constants_in_patterns(n: u64) -> u64 {
         let x = match leaf(n).await {
             LIMIT => 1,
@@ -333,7 +333,7 @@ corpus! {
         leaf(n).await
     } with (D("x"), 3);
 
-    // names of methods say nothing
+    // the name of a method does not tell whether it consumes
     fn methods_that_take_under_names_that_borrow() -> u64 {
         let a = Odd(d("a"));
         let b = Odd(d("b"));

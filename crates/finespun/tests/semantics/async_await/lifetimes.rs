@@ -1,5 +1,5 @@
-//! After `multiple-lifetimes/*.rs`, `issues/issue-63388-*.rs`, `self-recursion`, `ret-impl-trait-*.rs`: what is borrowed by
-//! arguments.
+//! Borrows by arguments: after `multiple-lifetimes/*.rs`, `issues/issue-63388-*.rs`, `self-recursion`,
+//! `ret-impl-trait-*.rs`.
 
 use std::sync::Mutex;
 

@@ -80,7 +80,7 @@ corpus! {
 
     fn inline_const_and_unsafe_blocks() -> u64 {
         let a = const { 3 + 4 };
-        // SAFETY: nothing in the block is unsafe.
+        // SAFETY: the block contains no unsafe operation.
         let b = unsafe { leaf(a).await };
         let c = leaf(const { 2u64 }).await;
         a + b + c

@@ -101,7 +101,7 @@ corpus! {
         leaf(x).await
     } with (1);
 
-    // issue-21486.rs: a struct that is not finished drops what is there
+    // issue-21486.rs: an unfinished struct drops the fields made so far
     fn unfinished_struct_by_return(n: u64) -> u64 {
         struct Three {
             a: D,
@@ -140,7 +140,7 @@ corpus! {
         sum
     } with ();
 
-    // assignments drop the old value before, and after a panic
+    // assignments drop the old value, with and without a panic
     fn assignment_evaluates_then_drops_the_old_value() -> u64 {
         let mut x = d("old");
         x = { log("evaluate"); leaf(d("new")).await };

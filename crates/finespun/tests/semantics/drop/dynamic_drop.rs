@@ -1,4 +1,4 @@
-//! After `tests/ui/drop/dynamic-drop.rs` and `dynamic-drop-async.rs`: values that may or may not be there when their
+//! After `tests/ui/drop/dynamic-drop.rs` and `dynamic-drop-async.rs`: values that may or may not be present when their
 //! scope ends, with a panic at every construction.
 
 use crate::harness::*;
@@ -50,7 +50,6 @@ corpus! {
         leaf(1).await
     } with (false);
 
-    // struct_dynamic_drop
     // field_assignment
     fn field_overwritten(twice: bool) -> u64 {
         let mut pair = (d("a"), leaf(1).await, d("b"));
@@ -61,7 +60,6 @@ corpus! {
         leaf(pair.1).await
     } with (true);
 
-    // assignment
     // array_simple, vec_simple
     fn array_half_made() -> usize {
         let array = [d("0"), leaf(d("1")).await, d("2"), leaf(d("3")).await];
@@ -97,7 +95,6 @@ corpus! {
         x.1 + y.0
     } with (1);
 
-    // vec_unreachable
     // slice_pattern_one_of
     fn one_of_an_array(which: u64) -> u64 {
         let array = [d("0"), d("1"), d("2"), d("3")];

@@ -1,5 +1,5 @@
-//! In which order things are dropped: after `drop_order.rs`, `drop-order-comparisons.rs`, `tail-expr-drop-order.rs`,
-//! `drop-scope-exit.rs`, `drop-on-ret.rs`, `issue-23338-*.rs`.
+//! The order in which values are dropped: after `drop_order.rs`, `drop-order-comparisons.rs`,
+//! `tail-expr-drop-order.rs`, `drop-scope-exit.rs`, `drop-on-ret.rs`, `issue-23338-*.rs`.
 
 use crate::harness::*;
 

@@ -8,7 +8,7 @@ fn fail<T>(value: T) -> Result<u64, T> {
     Err(value)
 }
 
-/// A lock whose guard may be sent.
+/// A lock whose guard is `Send`.
 #[derive(Default)]
 struct Lock(std::sync::atomic::AtomicBool);
 
@@ -115,7 +115,7 @@ corpus! {
         }
     } with (Box::leak(Box::new(Lock::default())));
 
-    // match guards with if let live through the arm
+    // temporaries of match guards drop before the arm
     fn guards_drop_before_the_arm() -> u64 {
         let x = leaf(Some(3)).await;
         match x {
@@ -139,7 +139,7 @@ corpus! {
         { let _v = d("v"); leaf(d("t5")).await.len() + a + b + c + e }
     } with ();
 
-    // temporaries in the condition of `if` drop before the branch, those of `match` do not
+    // temporaries in the condition of `if` drop before the branch, those in the scrutinee of `match` do not
     fn if_and_match_on_the_same_value() -> u64 {
         let a = if d("if").len() == 2 { log("branch"); leaf(1).await } else { 0 };
         let b = match d("match").len() == 5 { true => { log("arm"); leaf(2).await } false => 0 };
@@ -178,7 +178,6 @@ corpus! {
         }
     } with ();
 
-    // drop_order_let_chain.rs
     // issue-103107.rs, issue-100276.rs
     fn chain_inside_a_chain() -> u64 {
         let mut n = 0;
@@ -193,7 +192,6 @@ corpus! {
         n
     } with ();
 
-    // drop_order_let_chain.rs
     // issue-103107.rs, issue-100276.rs
     fn while_let_chain() -> u64 {
         let mut n = 0;

@@ -1,4 +1,4 @@
-//! What has a destructor: after `drop-trait-enum.rs`, `drop-struct-as-object.rs`, `drop-value-by-method.rs`,
+//! Values of types with destructors: after `drop-trait-enum.rs`, `drop-struct-as-object.rs`, `drop-value-by-method.rs`,
 //! `dst-coerce-unsized-drop.rs`, `enum-destructor-on-unwind.rs`, `field-replace-in-struct-with-drop.rs`,
 //! `destructor-run-for-let-ignore-6892.rs`, `destructuring-assignments.rs`, `drop-in-for-loop-destructure.rs`.
 

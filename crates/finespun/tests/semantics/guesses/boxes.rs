@@ -1,4 +1,4 @@
-//! Comparisons, boxes, references that are stored.
+//! Comparisons, boxes, stored references.
 
 use super::kit::*;
 use super::views::*;

@@ -1,4 +1,4 @@
-//! Builders that take themselves.
+//! Builders whose methods take and return `self`.
 
 use super::contexts::*;
 use super::kit::*;

@@ -1,4 +1,4 @@
-//! Functions that are called through fields, indices and dereferences.
+//! Functions called through fields, indices and dereferences.
 
 use super::kit::*;
 use crate::harness::*;

@@ -1,4 +1,4 @@
-//! Options, vectors and boxes that a method borrows under the name of one that takes them.
+//! Options, vectors and boxes that are borrowed by methods with the names of consuming ones.
 
 use super::kit::*;
 use super::views::*;

@@ -1,4 +1,4 @@
-//! Contexts that hold a `&mut`; what lies behind one's own `Deref`.
+//! Contexts that hold a `&mut`; values behind a user-defined `Deref`.
 
 use super::kit::*;
 use crate::harness::*;

@@ -1,4 +1,4 @@
-//! Tests at the start of a task; types with destructors that are generic.
+//! Tests at the start of a task; generic types with destructors.
 
 use super::kit::*;
 use super::views::*;

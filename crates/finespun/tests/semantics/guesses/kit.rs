@@ -1,4 +1,4 @@
-//! What the bodies are made of: guards, constants with destructors, methods that mislead.
+//! Parts of the bodies: guards, constants with destructors, methods with misleading names.
 
 use crate::harness::*;
 use std::ops::*;
@@ -14,7 +14,7 @@ pub fn fields(a: &'static str, b: &'static str) -> Fields {
 pub fn pair(a: &'static str, b: &'static str) -> Pair {
     Pair(d(a), d(b))
 }
-/// Destructor may panic on purpose.
+/// A type whose destructor may panic on purpose.
 #[derive(Debug)]
 pub struct P(pub &'static str);
 impl Drop for P {
@@ -123,7 +123,7 @@ pub fn two(a: u64, b: u64) -> u64 {
     log(format_args!("two {a} {b}"));
     a + b
 }
-/// A tree-like thing whose methods take `&self` under std's names.
+/// A tree-like type whose methods take `&self` under std's names.
 pub struct Mat(pub D);
 impl Mat {
     pub fn sum(&self) -> u64 {
@@ -179,17 +179,17 @@ pub fn mat(n: &'static str) -> Mat {
     Mat(d(n))
 }
 pub struct SendPtr(pub *mut u64);
-// SAFETY: what it points to is a local of a body, and one worker at a time runs the body.
+// SAFETY: the pointer points to a local of a body, and one worker at a time runs the body.
 unsafe impl Send for SendPtr {}
-// SAFETY: as above.
+// SAFETY: one worker at a time runs the body, so no two threads access the local at once.
 unsafe impl Sync for SendPtr {}
 impl SendPtr {
     pub fn get(&self) -> u64 {
-        // SAFETY: the body has not ended.
+        // SAFETY: the body has not ended, so the local is alive.
         unsafe { *self.0 }
     }
     pub fn set(&self, n: u64) {
-        // SAFETY: as above.
+        // SAFETY: the body has not ended, so the local is alive.
         unsafe { *self.0 = n }
     }
 }

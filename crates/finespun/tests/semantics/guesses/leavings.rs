@@ -1,4 +1,4 @@
-//! `let _` and other patterns that leave something, beside an await.
+//! `let _` and other patterns that leave a part of a value, beside an await.
 
 use super::arms::*;
 use super::contexts::*;

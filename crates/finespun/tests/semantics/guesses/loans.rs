@@ -1,4 +1,4 @@
-//! References that walk, callees that are places, macros that borrow, inference.
+//! References that advance along a structure, callees that are places, macros that borrow, inference.
 
 use super::kit::*;
 use crate::harness::*;

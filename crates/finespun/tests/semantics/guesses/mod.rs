@@ -1,5 +1,5 @@
-//! Bodies in which names and shapes mislead, one a line, unformatted: most were written to find what the task compiler takes
-//! for granted.
+//! Bodies with misleading names and shapes, one per line, unformatted: most were written to find assumptions of the
+//! task compiler.
 
 pub mod kit;
 

@@ -1,4 +1,4 @@
-//! Values that methods take, parts that are coerced, and what macros capture.
+//! Values taken by methods, coerced parts, and captures by macros.
 
 use super::kit::*;
 use crate::harness::*;

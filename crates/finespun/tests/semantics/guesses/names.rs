@@ -1,4 +1,4 @@
-//! Names that mislead: methods, constants, `Deref`, and what changes beside an await.
+//! Misleading names: methods, constants, `Deref`; values that change beside an await.
 
 use super::kit::*;
 use crate::harness::*;

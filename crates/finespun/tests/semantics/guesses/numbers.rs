@@ -1,5 +1,5 @@
-//! What only the code before an await tells of what stands behind it: the types of numbers; who called `From::from`; which
-//! macro is a value; what a name means.
+//! Properties of the code after an await that only the code before it determines: the types of numbers; the caller of
+//! `From::from`; which macro is a value; the meaning of a name.
 
 use crate::harness::*;
 use std::panic::Location;
@@ -58,7 +58,7 @@ pub trait Kind: Sync {
 pub struct File;
 impl Kind for File {}
 impl File {
-    /// Where the type is known, this comes before the trait's.
+    /// If the type is known, this method takes precedence over the trait's.
     fn kind(&self) -> u64 {
         1
     }
@@ -277,9 +277,9 @@ programs! {
     bound_iterator(Box::leak(Box::new(Shelf(vec![1, 2, 3]))));
 }
 
-/// Not by way of a macro, where the place is that of the macro's use.
+/// Without a macro, because the location would be the macro's use.
 #[test]
-fn asks_where_it_is_written() {
+fn question_mark_records_its_own_location() {
     async fn plain() -> Result<u64, Located> {
         fails(3)?;
         Ok(0)

@@ -1,4 +1,5 @@
-//! What must not be written twice, text that names locals, guards that leave their match, and the order of assignments.
+//! Code that must not be duplicated, text that names locals, guards that leave their match, and the order of
+//! assignments.
 
 use super::kit::*;
 use crate::harness::*;
@@ -92,7 +93,7 @@ corpus! {
 
     fn address_in_atomic() -> bool { let n = 41u64; let a = AtomicUsize::new(0); a.store(std::ptr::from_ref(&n) as usize, SeqCst); wait().await; a.load(SeqCst) == &raw const n as usize } with ();
 
-    // lifetimes that are not written
+    // elided lifetimes
     fn cow_across() -> String { let s = String::from("abc"); let c: Cow<str> = if leaf(true).await { Cow::Borrowed(&s) } else { Cow::Owned(s.clone()) }; wait().await; c.to_string() } with ();
 
     fn chars_across() -> u64 { let s = String::from("abc"); let mut it: std::str::Chars = s.chars(); wait().await; it.next(); wait().await; it.count() as u64 } with ();

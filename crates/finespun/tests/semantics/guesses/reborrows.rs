@@ -74,7 +74,7 @@ pub fn s() -> S {
 pub type M<'a> = &'a mut S;
 /// Writes through a pointer to a local.
 fn put(p: *mut u64, n: u64) {
-    // SAFETY: the local is alive.
+    // SAFETY: all callers pass a pointer to a live local.
     unsafe { *p = n }
 }
 
@@ -94,14 +94,12 @@ corpus! {
 
     fn c_struct2() -> u64 { struct Q<'a> { t: &'a Tok, n: u64 } fn f(q: Q<'_>) -> u64 { q.n } let n = f(Q { t: &Tok, n: leaf(1).await }); log("end"); n } with ();
 
-    // views that give guards
 
     // reborrows in comparisons
     fn a_raw() -> u64 { let mut n = 1u64; let t = two(n, { { let p = &raw mut n; put(p, 7) } leaf(2).await }); t + n } with ();
 
     fn a_raw2() -> u64 { let mut n = 1u64; let t = n + { { let p = &raw mut n; put(p, 7) } leaf(2).await }; t + n } with ();
 
-    // take and the like by value beside an await
 
     // heads
     fn h_mut(mut n: u64) -> u64 { if { n += 1; n > 3 } { return 0 } leaf(n).await } with (1);

@@ -1,4 +1,4 @@
-//! Patterns that leave a part of what a call gives that is made of an awaited value.
+//! Patterns that leave a part of a call's result, which is made from an awaited value.
 
 #![allow(clippy::undocumented_unsafe_blocks, reason = "nothing in the block is unsafe")]
 

@@ -1,4 +1,4 @@
-//! Iterators and builders of one's own.
+//! User-defined iterators and builders.
 
 use super::kit::*;
 use super::views::*;

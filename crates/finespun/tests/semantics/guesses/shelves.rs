@@ -1,4 +1,4 @@
-//! Collections and iterators of one's own.
+//! User-defined collections and iterators.
 
 use super::arms::*;
 use super::contexts::*;

@@ -1,4 +1,4 @@
-//! Methods with the names of predicates and counts that give values of their own.
+//! Methods named like predicates and counts that return values of user-defined types.
 
 use super::kit::*;
 use super::views::*;

@@ -1,4 +1,4 @@
-//! Operators of one's own, destructuring assignments, types with the names of std's.
+//! User-defined operators, destructuring assignments, types named like std's.
 
 use super::kit::*;
 use super::views::*;

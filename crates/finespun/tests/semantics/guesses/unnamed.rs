@@ -1,4 +1,5 @@
-//! Values without a name: arrays, what is called, results of operators. And alternatives of which one tells the type of the others.
+//! Values without a name: arrays, callees, results of operators. Alternatives of which one determines the type of the
+//! others.
 
 use super::kit::*;
 use crate::harness::*;

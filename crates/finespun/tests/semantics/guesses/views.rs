@@ -1,4 +1,4 @@
-//! What methods named as std's views and consumers look at, where they only borrow it.
+//! Methods named like std's views and consumers that only borrow their receiver.
 
 use super::kit::*;
 use crate::harness::*;

@@ -1,4 +1,4 @@
-//! What closures in calls capture of a local; destructuring assignments.
+//! Captures of a local by closures in calls; destructuring assignments.
 
 use super::closures::*;
 use crate::guesses::kit::*;

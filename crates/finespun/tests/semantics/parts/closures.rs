@@ -1,4 +1,4 @@
-//! Closures in locals, patterns on types with destructors, methods that have the names of std's.
+//! Closures in locals, patterns on types with destructors, methods named like std's.
 
 use crate::guesses::kit::*;
 use crate::harness::*;
@@ -109,7 +109,7 @@ impl W {
     }
 }
 corpus! {
-    // closures with move: what they capture is part of a local
+    // `move` closures that capture a part of a local
     fn c_index() -> u64 { let s = vg(); let f = move || s.v[0]; let n = f(); wait().await; log("end"); n } with ();
     fn c_index_used_later() -> u64 { let s = vg(); let f = move || s.v[0]; wait().await; log("mid"); let n = f(); leaf(1).await; log("end"); n } with ();
     fn c_deref() -> u64 { let s = bg(); let f = move || *s.b + 1; let n = f(); wait().await; log("end"); n } with ();
@@ -168,7 +168,7 @@ corpus! {
     fn p_destructure_assign() -> u64 { let t = num(3); let id; Num { id } = t; wait().await; log("end"); id } with ();
     fn p_while_let() -> u64 { let mut v = vec![W(1), W(2)]; let mut s = 0; while let Some(W(n)) = v.pop() { wait().await; log("turn"); s += n; } s } with ();
 
-    // methods named as std's which look only
+    // methods named like std's that only read
     fn m_iflet_ok() -> u64 { if let Some(n) = leaf(W(3)).await.ok() { log("in"); wait().await; log("end"); n } else { 0 } } with ();
     fn m_match_err() -> u64 { match leaf(W(3)).await.err() { Some(n) => { log("in"); wait().await; n } None => 0 } } with ();
     fn m_match_unwrap() -> u64 { match leaf(W(3)).await.unwrap() { 3 => { log("in"); wait().await; 1 } n => { log("n"); n } } } with ();

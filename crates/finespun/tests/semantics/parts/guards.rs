@@ -1,4 +1,4 @@
-//! Guards that stand for numbers; `matches!`; arms that move a part.
+//! Guards that dereference to numbers; `matches!`; arms that move a part.
 
 use super::closures::*;
 use crate::guesses::kit::*;
@@ -100,7 +100,7 @@ corpus! {
     fn a_labelled_move() -> u64 { let s = d("a"); let n = 'b: { if s.no() { break 'b 1 } eat(s); 2 }; wait().await; log("end"); n } with ();
     fn a_const_block() -> u64 { let s = d("a"); let n = const { 3u64 }; wait().await; log("end"); n } with ();
 
-    // Closures without `move` that take something out of a local by a pattern.
+    // Closures without `move` that move a part out of a local by a pattern.
     fn ct_matches() -> bool { let o = Some(d("a")); let t = call(|| matches!(o, Some(x) if x.no()) as u64); log("mid"); wait().await; log("end"); t > 0 } with ();
     fn ct_matches_yes(k: u64) -> u64 { let o; if k > 1 { o = Some(leaf(d("a")).await); } else { o = Some(d("b")); } let t = call(|| matches!(o, Some(x) if x.yes()) as u64); log("mid"); wait().await; log("end"); t } with (2);
     fn ct_let() -> u64 { let o = (d("a"), d("b"), 3u64); let t = call(|| { let (x, _, k) = o; log("in"); k }); log("mid"); wait().await; log("end"); t } with ();

@@ -1,5 +1,5 @@
-//! Bodies that use a part of a value, or look at it, where its name alone tells a compiler that all of it is moved. One a line,
-//! unformatted.
+//! Bodies that use or read a part of a value, where its name alone suggests that the whole value is moved. One per
+//! line, unformatted.
 
 mod captures;
 mod closures;

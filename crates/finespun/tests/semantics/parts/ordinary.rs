@@ -1,4 +1,4 @@
-//! Small programs as one writes them, with permits, spans, rows and errors.
+//! Small programs in ordinary style, with permits, spans, rows and errors.
 
 use crate::guesses::kit::*;
 use crate::harness::*;

@@ -1,4 +1,4 @@
-//! The same in other places and forms.
+//! Variations of the other files' bodies, in other places and forms.
 
 use super::captures::*;
 use super::closures::*;
@@ -64,7 +64,7 @@ corpus! {
     fn b_map_err_q() -> Result<u64, String> { let s = acct(); let r: Result<u64, u64> = Ok(3); let n = r.map_err(move |e| format!("{e} of {}", s.total))?; wait().await; log("end"); Ok(n) } with ();
     fn b_other_len() -> usize { let len = mk(4); let v = vec![1u64, 2]; let t = text(move || format!("{}", v.len())); wait().await; log("end"); t.len() } with ();
 
-    // sum(&self) and the like
+    // sum(&self) and similar methods
     fn s_sum() -> u64 { match leaf(acct()).await.sum() { 0 => 0, n => { log("in"); leaf(n).await } } } with ();
     fn s_ok() -> u64 { match leaf(acct()).await.ok() { true => { log("in"); leaf(1).await } false => 0 } } with ();
     fn s_expect() -> u64 { match leaf(acct()).await.expect(5) { true => { log("in"); leaf(1).await } false => 0 } } with ();

@@ -1,4 +1,4 @@
-//! The same with types that are written.
+//! Bodies like those in the other files, with explicit types.
 
 use super::captures::*;
 use super::ordinary::*;

@@ -1,4 +1,4 @@
-//! The parts that several of the programs use: spans, errors, transactions, pools, metrics.
+//! Parts shared by several of the programs: spans, errors, transactions, pools, metrics.
 
 use crate::harness::*;
 use std::fmt::{self, Display};

@@ -1,4 +1,4 @@
-//! Interpreters, searches, ledgers, schedulers, loops of games.
+//! Interpreters, searches, ledgers, schedulers, game loops.
 
 use super::kit::*;
 use crate::harness::*;

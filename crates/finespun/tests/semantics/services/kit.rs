@@ -1,4 +1,4 @@
-//! Types as in real code bases.
+//! Types as they occur in real code bases.
 use crate::harness::*;
 use std::collections::*;
 use std::fmt;

@@ -1,6 +1,8 @@
-//! Programs as they stand in services and tools: guards, errors, retries, caches, parsers, searches. Mostly unformatted.
+//! Programs as they occur in services and tools: guards, errors, retries, caches, parsers, searches. Mostly
+//! unformatted.
 
-/// The file's `bodies!`, which takes the attribute of its tasks, three times: the versions of each program are compared.
+/// Expands the file's `bodies!`, which takes the attribute of its tasks, three times, and compares the versions of each
+/// program.
 macro_rules! programs {
     ($($kind:ident $name:ident($($argument:expr),* $(,)?);)+) => {
         mod plain {

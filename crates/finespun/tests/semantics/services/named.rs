@@ -1,4 +1,4 @@
-//! Tasks that are methods with the names of std's.
+//! Tasks that are methods named like std's.
 
 use crate::harness::*;
 

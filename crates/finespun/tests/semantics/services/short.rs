@@ -1,4 +1,4 @@
-//! Short ones: builders, guards, combinators, recursion in boxes.
+//! Short programs: builders, guards, combinators, recursion in boxes.
 
 use super::common::*;
 use crate::guesses::kit::*;

@@ -1,4 +1,4 @@
-//! Workers, caches, macros of one's own, panics.
+//! Workers, caches, user-defined macros, panics.
 
 use super::common::*;
 use crate::guesses::kit::*;

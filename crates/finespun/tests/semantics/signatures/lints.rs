@@ -1,4 +1,5 @@
-//! Generated code gives no warnings that the plain function would not give, and no unsafe code of the user's.
+//! Generated code causes no warnings that the plain function would not cause, and puts no unsafe code into the user's
+//! code.
 
 mod clean {
     #![deny(warnings, unused, missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
@@ -118,7 +119,7 @@ mod clean {
     }
 }
 
-/// What rustc says about a plain function, it says about the task.
+/// rustc's warnings about a plain function also appear for the task.
 mod expected {
     #![deny(warnings, unused)]
 

@@ -1,9 +1,9 @@
-//! All kinds of signatures: each program is compiled as plain `async fn`, as pinned tasks and as the compiler chooses, and
-//! its `body` is compared as `harness` does it.
+//! All kinds of signatures: each program is compiled as plain `async fn`, as pinned tasks and as tasks of the schema
+//! that the compiler chooses, and `harness` compares its `body`.
 
-/// Each program is a list of items: `both` are the same in all versions, `task` become tasks as a whole (a function, a
-/// trait, an `impl`), `methods` is a head of an `impl` and methods that become tasks one by one; `plain_only` and
-/// `task_only` stand in one version.
+/// Each program is a list of items: `both` are the same in all versions; `task` become tasks as a whole (a function, a
+/// trait, an `impl`); `methods` is a head of an `impl` and methods that become tasks one by one; `plain_only` and
+/// `task_only` are left out of the other versions.
 macro_rules! programs {
     ($hash:tt $automatic:tt $pinned:tt $( $(#[$meta:meta])* $name:ident { $( $kind:ident { $($item:tt)* } )* } )*) => { $(
         mod $name {
@@ -39,7 +39,7 @@ macro_rules! programs {
     )* };
 }
 
-// The attributes come from the caller: `self` in what the compiler generates has the hygiene of the attribute.
+// The attributes come from the caller: `self` in generated code has the hygiene of the attribute.
 macro_rules! emit {
     ($version:ident both $attribute:tt $($item:tt)*) => { $($item)* };
     ($version:ident task ($($attribute:tt)*) $($item:tt)*) => { $($attribute)* $($item)* };

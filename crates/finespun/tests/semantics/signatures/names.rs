@@ -135,7 +135,7 @@ programs! {
     }
 }
 
-/// Crates and modules of the names that generated code uses.
+/// Modules with the names of the crates and modules that generated code uses.
 mod shadowed_crates {
     mod core {}
     mod std {}
@@ -173,7 +173,7 @@ mod shadowed_crates {
     }
 }
 
-/// The attribute stands in a macro, and the method in its arguments.
+/// The attribute is written in a macro, and the method in the macro's arguments.
 mod marked_by_a_macro {
     use finespun::prelude::Runtime;
     use finespun::{task, yield_now};
@@ -195,7 +195,7 @@ mod marked_by_a_macro {
     }
 
     #[test]
-    fn self_is_that_of_the_method() {
+    fn self_refers_to_the_method_in_the_macro_arguments() {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         assert_eq!(runtime.run(Marked(2).get()), 4);
     }

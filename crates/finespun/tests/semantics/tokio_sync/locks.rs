@@ -118,7 +118,7 @@ each_on_tasks! {
         assert_eq!(got, 1);
     }
 
-    // the line is fair
+    // the wait queue is fair
     async fn the_lock_is_granted_in_order() {
         let mutex = Arc::new(Mutex::new(()));
         let guard = foreign(Arc::clone(&mutex).lock_owned()).await;
@@ -230,7 +230,7 @@ impl Two for i32 {
     }
 }
 
-/// A lock that a task held when it panicked, or was cancelled, is free afterwards.
+/// A lock is free after the task that held it has panicked or has been cancelled.
 #[test]
 fn panics_and_cancellation_release_locks() {
     super::on_tasks(|runtime| {

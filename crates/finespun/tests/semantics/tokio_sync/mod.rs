@@ -1,5 +1,5 @@
-//! tokio's sync types on tasks: what tokio's own suites (`tokio/tests/sync_*.rs`) check, by way of `foreign`, with
-//! spawned tasks in place of tokio's.
+//! tokio's sync types on tasks: the properties that tokio's own suites (`tokio/tests/sync_*.rs`) check, by `foreign`,
+//! with spawned tasks in place of tokio's.
 
 mod broadcast;
 mod locks;
@@ -17,7 +17,7 @@ use finespun::prelude::*;
 
 use crate::common::within_a_minute;
 
-/// Calls `test` on one to three workers and under every block-every-n. No frame may be left behind.
+/// Calls `test` on one to three workers, with block-every-n from 0 to 3. Panics if a frame is left afterwards.
 fn on_tasks(test: impl Fn(&Runtime) + Send + 'static) {
     within_a_minute(move || {
         for (workers, n) in [1, 2, 3].into_iter().flat_map(|workers| [0, 1, 2, 3].map(|n| (workers, n))) {
@@ -28,7 +28,7 @@ fn on_tasks(test: impl Fn(&Runtime) + Send + 'static) {
     });
 }
 
-/// Polls a future once: its value, if it is ready.
+/// Polls a future once; returns its value if it is ready.
 async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     poll_fn(|cx| match Pin::new(&mut *future).poll(cx) {
         Poll::Ready(value) => Poll::Ready(Some(value)),
@@ -37,7 +37,7 @@ async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     .await
 }
 
-/// Lets others run for a while.
+/// Lets other tasks run for a while.
 #[task]
 async fn pause() {
     for _ in 0..3 {

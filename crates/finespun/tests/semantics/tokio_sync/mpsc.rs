@@ -258,7 +258,7 @@ each_on_tasks! {
         other.await;
     }
 
-    // recv waits before a value is there; ready_close_cancel_bounded
+    // recv waits before a value is sent; ready_close_cancel_bounded
     async fn a_receiver_that_waits_is_woken() {
         let (tx, rx) = mpsc::channel(1);
         let waiting = spawn(receive_one(rx));
@@ -273,7 +273,7 @@ each_on_tasks! {
         assert_eq!(got, None);
     }
 
-    // a wait that is given up loses nothing
+    // a wait that is dropped loses no value
     async fn a_receive_that_is_given_up_loses_no_value() {
         let (tx, mut rx) = mpsc::channel(1);
         {

@@ -76,7 +76,7 @@ each_on_tasks! {
             pause().await;
             assert!(woken.load(SeqCst) <= k);
         }
-        // A permit that found nobody waiting is kept once only.
+        // A permit without a waiting task is stored only once.
         while woken.load(SeqCst) < 4 {
             notify.notify_one();
             yield_now().await;

@@ -100,7 +100,7 @@ each_on_tasks! {
         assert_eq!(c.num_permits(), 1);
     }
 
-    // a wait that is given up returns what it had got
+    // a wait that is dropped returns the permits that it has acquired
     async fn a_wait_that_is_given_up_returns_its_permits() {
         let semaphore = Semaphore::new(2);
         let one = foreign(semaphore.acquire()).await.unwrap();

@@ -1,5 +1,5 @@
-//! Fragments that end statements, or-patterns, blocks and calls of macros with braces as they come, and parameters that are there
-//! under conditions.
+//! Fragments that end statements, or-patterns, blocks and macro calls with braces, and parameters that exist under
+//! conditions.
 
 #![deny(unused_parens)]
 

@@ -1,4 +1,4 @@
-//! Fragments that hold temporaries with destructors.
+//! Fragments that contain temporaries with destructors.
 
 use crate::harness::*;
 #[derive(Clone, Copy)] pub struct Cp { x: u64, y: u64 }

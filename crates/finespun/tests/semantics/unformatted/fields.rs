@@ -1,4 +1,4 @@
-//! Copies of fields of types with destructors, at every place that binds; parameters and parts without a name.
+//! Copies of fields of types with destructors, in every place that binds; parameters and parts without a name.
 
 use super::kit::*;
 use crate::harness::*;

@@ -1,4 +1,4 @@
-//! Fragments of `macro_rules!` whose names are the same as the macro's, and more places.
+//! Fragments of `macro_rules!` with the same names as the macro's own, and in more places.
 
 use super::kit::*;
 use crate::harness::*;

@@ -1,6 +1,6 @@
-//! What the bodies of this directory share.
+//! Types shared by the bodies of this directory.
 use crate::harness::*;
-/// A type with a destructor and fields that are copied.
+/// A type with a destructor and fields that are `Copy`.
 #[derive(Debug, PartialEq)]
 pub struct P {
     pub n: u64,
@@ -50,7 +50,7 @@ pub fn off() -> Sig {
     log("make off");
     Sig::Off
 }
-/// A generic one.
+/// A generic type with a destructor.
 #[derive(Debug)]
 pub struct G<T>(pub T, pub u64);
 impl<T> Drop for G<T> {
@@ -63,7 +63,7 @@ pub fn g<T>(t: T, n: u64) -> G<T> {
     log(format_args!("make G{n}"));
     G(t, n)
 }
-/// No destructor of its own, but of a part.
+/// A type without a destructor of its own, whose parts have one.
 #[derive(Debug)]
 pub struct Part {
     pub id: u64,

@@ -1,4 +1,4 @@
-//! Whatever the other files leave out.
+//! Cases that the other files leave out.
 
 use super::kit::*;
 use crate::harness::*;

@@ -1,4 +1,4 @@
-//! Ways out of loops over owning iterators, of blocks and of functions; values that are returned or broken with.
+//! Ways out of loops over owning iterators, of blocks and of functions; values that are returned or passed to `break`.
 
 use super::kit::*;
 use crate::harness::*;

@@ -1,4 +1,4 @@
-//! What is lent to branches and tasks, parts that are moved, temporaries whose life is extended; tasks in bodies.
+//! Values lent to branches and tasks, moved parts, temporaries with extended lifetimes; tasks in bodies.
 
 use super::kit::*;
 use crate::harness::*;

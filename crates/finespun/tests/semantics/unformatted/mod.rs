@@ -1,5 +1,5 @@
-//! Bodies as rustfmt would not write them, one a line: patterns, ways out of loops, fragments of macros, signatures, coercions.
-//! The files are left as they are: `#[rustfmt::skip]`.
+//! Bodies in unusual formatting, one per line: patterns, ways out of loops, fragments of macros, signatures, coercions.
+//! The files are kept unformatted by `#[rustfmt::skip]`.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
@@ -8,7 +8,7 @@
     reason = "the bodies are odd on purpose, and their `unsafe` blocks hold no operation that is"
 )]
 
-/// Tests of functions that a macro writes: plain, pinned and as the compiler chooses.
+/// Compiles functions that a macro writes as plain, as pinned, and as the compiler chooses, and tests each of them.
 macro_rules! written {
     ($make:ident: $($name:ident),+ $(,)?) => {
         mod plainly { use super::*; use crate::harness::plain::*; $make! {} }

@@ -1,4 +1,4 @@
-//! What the bodies about coercions share.
+//! Types shared by the bodies about coercions.
 use super::kit::*;
 use crate::harness::*;
 use std::fmt::Debug;

@@ -1,6 +1,6 @@
 //! Traits, receivers, objects, closures, generics and lifetimes.
 
-/// As in `signatures`.
+/// Like `programs!` in `signatures`.
 macro_rules! programs {
     ($hash:tt $automatic:tt $pinned:tt $( $(#[$meta:meta])* $name:ident { $( $kind:ident { $($item:tt)* } )* } )*) => { $(
         mod $name {

@@ -3,7 +3,7 @@
 use super::kit::*;
 use crate::harness::*;
 
-/// The functions in all versions, written by a macro.
+/// Whole functions in all versions, written by a macro.
 
 mod whole {
     use super::*;

@@ -19,7 +19,7 @@
 //! and its caller performs (4). Between two (4)s only (2) changes the count, so the permits that (4) has seen remain
 //! available.
 //!
-//! A cancelled waiter lets the next ones pass: the end of its wait calls [`serve`](Line::serve), which skips it. A
+//! A cancelled waiter lets the next ones pass: the end of its wait calls [`grant_waiters`](WaitQueue::grant_waiters), which skips it. A
 //! waiter that is cancelled while it is granted returns its permits by (2).
 
 use std::collections::VecDeque;
@@ -46,17 +46,17 @@ pub(super) const MAX: usize = QUEUED - 1;
 pub(super) struct TooMany;
 
 /// Permits and their wait queue.
-pub(super) struct Line<W> {
+pub(super) struct WaitQueue<W> {
     /// The number of free permits, and [`QUEUED`].
     state: AtomicUsize,
     queue: Mutex<VecDeque<W>>,
 }
 
-impl<W> Line<W> {
+impl<W> WaitQueue<W> {
     const_fn! {
         /// Creates an empty queue with `permits` free permits: at most [`MAX`].
-        pub(super) fn new(permits: usize) -> Line<W> {
-            Line { state: AtomicUsize::new(permits), queue: Mutex::new(VecDeque::new()) }
+        pub(super) fn new(permits: usize) -> WaitQueue<W> {
+            WaitQueue { state: AtomicUsize::new(permits), queue: Mutex::new(VecDeque::new()) }
         }
     }
 
@@ -76,7 +76,7 @@ impl<W> Line<W> {
         self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, take).is_ok()
     }
 
-    /// Transition 2. Returns whether the queue has a waiter; the caller must then call [`serve`](Line::serve).
+    /// Transition 2. Returns whether the queue has a waiter; the caller must then call [`grant_waiters`](WaitQueue::grant_waiters).
     pub(super) fn give_back(&self, permits: usize) -> Result<bool, TooMany> {
         let add = |state: usize| {
             let free = (state & !QUEUED).checked_add(permits).filter(|&free| free <= MAX)?;
@@ -88,9 +88,9 @@ impl<W> Line<W> {
     }
 }
 
-impl<W: Waiter> Line<W> {
-    /// Appends `waiter` (transition 3), then grants free permits as [`serve`](Line::serve) does.
-    pub(super) fn stand(&self, waiter: W, grant: impl Fn(W) -> usize) {
+impl<W: Waiter> WaitQueue<W> {
+    /// Appends `waiter` (transition 3), then grants free permits as [`grant_waiters`](WaitQueue::grant_waiters) does.
+    pub(super) fn enqueue(&self, waiter: W, grant: impl Fn(W) -> usize) {
         let mut queue = lock(&self.queue);
         queue.push_back(waiter);
         // Acquire: as in (1). From here on the caller of (2) visits the queue, and (1) fails.
@@ -100,7 +100,7 @@ impl<W: Waiter> Line<W> {
 
     /// Transitions 4 and 5: grants the free permits to the waiters at the front of the queue, and removes cancelled
     /// waiters. `grant` is called without the lock; it returns how many of the waiter's permits come back, none or all.
-    pub(super) fn serve(&self, grant: impl Fn(W) -> usize) {
+    pub(super) fn grant_waiters(&self, grant: impl Fn(W) -> usize) {
         self.serve_queue(lock(&self.queue), grant);
     }
 
@@ -189,13 +189,13 @@ mod models {
 
     /// Permits, and the data that they protect: a count of uses.
     struct Shared {
-        line: Line<Wait>,
+        line: WaitQueue<Wait>,
         uses: UnsafeCell<usize>,
     }
 
     impl Shared {
         fn new(permits: usize) -> Arc<Shared> {
-            Arc::new(Shared { line: Line::new(permits), uses: UnsafeCell::new(0) })
+            Arc::new(Shared { line: WaitQueue::new(permits), uses: UnsafeCell::new(0) })
         }
 
         /// Waits for permits, as `Semaphore::acquire` does. The thread that grants them runs the waiter's continuation.
@@ -204,7 +204,7 @@ mod models {
                 assert!(wait.end(GRANTED));
                 self.hold(wait.permits);
             } else {
-                self.serve(|grant| self.line.stand(wait, grant));
+                self.grant_waiters(|grant| self.line.enqueue(wait, grant));
             }
         }
 
@@ -217,14 +217,14 @@ mod models {
 
         fn release(&self, permits: usize) {
             if self.line.give_back(permits).unwrap() {
-                self.serve(|grant| self.line.serve(grant));
+                self.grant_waiters(|grant| self.line.grant_waiters(grant));
             }
         }
 
-        /// Calls `serve`; the waiters that it grants become ready, and run after it.
-        fn serve(&self, serve: impl FnOnce(&dyn Fn(Wait) -> usize)) {
+        /// Calls `grant_waiters`; the waiters that it grants become ready, and run after it.
+        fn grant_waiters(&self, grant_waiters: impl FnOnce(&dyn Fn(Wait) -> usize)) {
             let ready = RefCell::new(Vec::new());
-            serve(&|wait: Wait| {
+            grant_waiters(&|wait: Wait| {
                 if wait.end(GRANTED) {
                     ready.borrow_mut().push(wait.permits);
                     0
@@ -235,12 +235,12 @@ mod models {
             ready.into_inner().into_iter().for_each(|permits| self.hold(permits));
         }
 
-        /// Cancels a wait that has not ended, and lets the next waiters pass, as `MakeWay` does. Returns whether it
+        /// Cancels a wait that has not ended, and lets the next waiters pass, as `GrantOnDrop` does. Returns whether it
         /// cancelled.
         fn cancel(&self, wait: &Wait) -> bool {
             let cancelled = wait.end(CANCELLED);
             if cancelled {
-                self.serve(|grant| self.line.serve(grant));
+                self.grant_waiters(|grant| self.line.grant_waiters(grant));
             }
             cancelled
         }

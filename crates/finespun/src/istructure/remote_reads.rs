@@ -61,11 +61,11 @@ impl Wanted {
 }
 
 /// A node's readers of other nodes' elements, and its cache.
-pub(super) struct Lines<T> {
+pub(super) struct RemoteReads<T> {
     waiting: Map<Spot, Waiting<T>>,
     /// Number of awaited elements that no line counts: they were requested alone, or their line has been given up.
     loose: usize,
-    cache: Option<Kept<T>>,
+    cache: Option<BlockCache<T>>,
     auto: Option<Auto>,
 }
 
@@ -77,10 +77,10 @@ struct Waiting<T> {
 }
 
 /// The lines of a cache.
-struct Kept<T> {
+struct BlockCache<T> {
     grid: Grid,
     capacity: usize,
-    lines: Map<usize, Line<T>>,
+    lines: Map<usize, CacheLine<T>>,
     /// The numbers of the complete lines, the oldest first.
     complete: VecDeque<usize>,
     /// The full lines, if positions are indices.
@@ -98,7 +98,7 @@ struct Grid {
     stride: Option<usize>,
 }
 
-enum Line<T> {
+enum CacheLine<T> {
     Partial(Partial<T>),
     Full(Box<[T]>),
 }
@@ -163,15 +163,15 @@ impl Grid {
     }
 }
 
-impl<T: Clone> Lines<T> {
-    pub(super) fn new(cache: Cache, shape: &Shape, len: usize, own: usize) -> Lines<T> {
+impl<T: Clone> RemoteReads<T> {
+    pub(super) fn new(cache: Cache, shape: &Shape, len: usize, own: usize) -> RemoteReads<T> {
         let kept = |block: usize, capacity| {
             // A block has no more elements than a node.
             let block = block.min(if shape.is_block() { len } else { shape.most(len) }.next_power_of_two());
             let stride = (!shape.is_block()).then(|| shape.most(len).next_multiple_of(block));
             let directory = (stride.is_none() && block >= GRANULE).then(|| Directory::new(len));
             let grid = Grid { block, stride };
-            Kept { grid, capacity, lines: Map::default(), complete: VecDeque::new(), directory, len, own }
+            BlockCache { grid, capacity, lines: Map::default(), complete: VecDeque::new(), directory, len, own }
         };
         let lines_kept = auto::BYTES / (auto::LINE * size_of::<T>().max(1));
         let (cache, auto) = match cache {
@@ -179,7 +179,7 @@ impl<T: Clone> Lines<T> {
             Cache::On { block, capacity } => (Some(kept(block, capacity)), None),
             Cache::Auto => (Some(kept(auto::LINE, lines_kept.max(1))), Some(Auto::new())),
         };
-        Lines { waiting: Map::default(), loose: 0, cache, auto }
+        RemoteReads { waiting: Map::default(), loose: 0, cache, auto }
     }
 
     /// Returns the decision of an automatic cache.
@@ -198,8 +198,8 @@ impl<T: Clone> Lines<T> {
         let cache = self.cache.as_ref()?;
         let (number, offset) = cache.grid.find(shape, spot);
         let value = match cache.lines.get(&number)? {
-            Line::Partial(line) => line.values.get(offset)?.as_ref()?,
-            Line::Full(values) => values.get(offset)?,
+            CacheLine::Partial(line) => line.values.get(offset)?.as_ref()?,
+            CacheLine::Full(values) => values.get(offset)?,
         };
         if let Some(auto) = &self.auto {
             auto.hit(number);
@@ -258,12 +258,12 @@ impl<T: Clone> Lines<T> {
         cache.publish(auto.ended());
         match choice {
             Choice::Element => ask(alone),
-            Choice::Lines { first, width } => {
+            Choice::RemoteReads { first, width } => {
                 (first..first + width).for_each(|number| cache.request(shape, number, &mut ask));
             }
         }
         let dropped = (was_on && !auto.is_on()).then(|| Dropped { values: Vec::new(), lines: cache.clear() });
-        if let Choice::Lines { first, width } = choice {
+        if let Choice::RemoteReads { first, width } = choice {
             self.adopt(shape, first, width);
         }
         dropped
@@ -308,7 +308,7 @@ impl<T: Clone> Lines<T> {
         // is unknown.
         let mut unknown = usize::MAX;
         let awaited = match line {
-            Some(Line::Partial(line)) => &mut line.awaited,
+            Some(CacheLine::Partial(line)) => &mut line.awaited,
             _ => &mut unknown,
         };
         for at in 0..chunk.len {
@@ -349,7 +349,7 @@ impl<T: Clone> Lines<T> {
             all.extend(self.take((wanted.home, place)));
             if let Some(cache) = &mut self.cache {
                 let (number, _) = cache.grid.find(shape, (wanted.home, place));
-                if let Some(Line::Partial(Partial { missing: 1.., .. })) = cache.lines.get(&number) {
+                if let Some(CacheLine::Partial(Partial { missing: 1.., .. })) = cache.lines.get(&number) {
                     dropped.extend(cache.lines.remove(&number));
                     // The line's other elements may still arrive for their readers.
                     for spot in cache.grid.spots(shape, cache.len, cache.own, number) {
@@ -375,17 +375,17 @@ impl<T: Clone> Lines<T> {
     }
 }
 
-impl<T> Line<T> {
+impl<T> CacheLine<T> {
     /// Counts an element with waiting readers, if it is not counted yet. Returns the number of elements newly counted.
     fn count(&mut self, waiting: &mut Waiting<T>) -> usize {
-        let Line::Partial(line) = self else { return 0 };
+        let CacheLine::Partial(line) = self else { return 0 };
         let new = usize::from(!std::mem::replace(&mut waiting.counted, true));
         line.awaited += new;
         new
     }
 }
 
-impl<T> Kept<T> {
+impl<T> BlockCache<T> {
     /// Moves the first elements of `values` into their line, or into `dropped` if the line has them already. Returns
     /// whether the line is complete now.
     ///
@@ -399,7 +399,7 @@ impl<T> Kept<T> {
     ) -> bool {
         let Chunk { number, offset, len } = *chunk;
         let values = values.take(len);
-        let Some(Line::Partial(line)) = self.lines.get_mut(&number) else {
+        let Some(CacheLine::Partial(line)) = self.lines.get_mut(&number) else {
             dropped.extend(values);
             return false;
         };
@@ -427,7 +427,7 @@ impl<T> Kept<T> {
             }
             std::mem::take(&mut line.values).into_iter().flatten().collect()
         };
-        self.lines.insert(number, Line::Full(full));
+        self.lines.insert(number, CacheLine::Full(full));
         if !counted {
             self.publish(Some((number, 1)));
         }
@@ -438,7 +438,7 @@ impl<T> Kept<T> {
     fn publish(&self, lines: Option<(usize, usize)>) {
         let (Some((first, count)), Some(directory)) = (lines, &self.directory) else { return };
         for number in first..first + count {
-            if let Some(Line::Full(values)) = self.lines.get(&number) {
+            if let Some(CacheLine::Full(values)) = self.lines.get(&number) {
                 directory.publish(number * self.grid.block, values);
             }
         }
@@ -451,20 +451,20 @@ impl<T> Kept<T> {
         let (wanted, count) = self.grid.wanted(shape, self.len, self.own, number);
         let missing = wanted.iter().map(|wanted| wanted.places.len()).sum();
         if missing > 0 {
-            line.insert(Line::Partial(Partial { count, values: Vec::new(), missing, awaited: 0 }));
+            line.insert(CacheLine::Partial(Partial { count, values: Vec::new(), missing, awaited: 0 }));
             wanted.into_iter().filter(|wanted| !wanted.places.is_empty()).for_each(ask);
         }
     }
 
     /// Removes and returns the complete lines.
-    fn clear(&mut self) -> Vec<Line<T>> {
+    fn clear(&mut self) -> Vec<CacheLine<T>> {
         let complete = std::mem::take(&mut self.complete);
         complete.into_iter().filter_map(|number| self.remove(number)).collect()
     }
 
-    fn remove(&mut self, number: usize) -> Option<Line<T>> {
+    fn remove(&mut self, number: usize) -> Option<CacheLine<T>> {
         let line = self.lines.remove(&number);
-        if let (Some(Line::Full(values)), Some(directory)) = (&line, &self.directory) {
+        if let (Some(CacheLine::Full(values)), Some(directory)) = (&line, &self.directory) {
             let first = number * self.grid.block;
             directory.forget(first..first + values.len());
         }
@@ -475,7 +475,7 @@ impl<T> Kept<T> {
 /// Values and lines that are not kept.
 pub(super) struct Dropped<T> {
     values: Vec<T>,
-    lines: Vec<Line<T>>,
+    lines: Vec<CacheLine<T>>,
 }
 
 // Destructors of values belong to the program: each runs by itself, and its panic is discarded.
@@ -487,11 +487,11 @@ impl<T> Drop for Dropped<T> {
     }
 }
 
-impl<T> Drop for Line<T> {
+impl<T> Drop for CacheLine<T> {
     fn drop(&mut self) {
         match self {
-            Line::Partial(line) => line.values.drain(..).for_each(|value| quietly(|| drop(value))),
-            Line::Full(values) => std::mem::take(values).into_iter().for_each(|value| quietly(|| drop(value))),
+            CacheLine::Partial(line) => line.values.drain(..).for_each(|value| quietly(|| drop(value))),
+            CacheLine::Full(values) => std::mem::take(values).into_iter().for_each(|value| quietly(|| drop(value))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A node's directory of write-once arrays: for each array a `Seat`, a descriptor of one cache line that every access
+//! A node's directory of write-once arrays: for each array a `ArrayEntry`, a descriptor of one cache line that every access
 //! reads, and behind it the array itself.
 //!
 //! An array has the same number on all nodes, so its handle gives the descriptor's distance from the first one. A get
@@ -23,7 +23,7 @@ pub(crate) const MOST: usize = 4096;
 
 /// The descriptor that every access to an array reads; all zero if no array has this number.
 #[repr(C, align(64))]
-pub(crate) struct Seat {
+pub(crate) struct ArrayEntry {
     /// The array's word, as handles contain it: its generation, and below that the distance of this descriptor from the
     /// first.
     pub(crate) word: Cell<u64>,
@@ -39,17 +39,17 @@ pub(crate) struct Seat {
     pub(crate) elements: Cell<*mut ()>,
     /// The `Directory` of other nodes' elements that are cached here.
     pub(crate) directory: Cell<*const ()>,
-    /// The array behind the descriptor, in a form that the `Kept` implementation defines.
+    /// The array behind the descriptor, in a form that the `StoredArray` implementation defines.
     pub(crate) kept: Cell<*const ()>,
 }
 
-const _: () = assert!(size_of::<Seat>() == 64);
+const _: () = assert!(size_of::<ArrayEntry>() == 64);
 
 /// The value of `first` if indices are not consecutive. No index is as large, and none is in the range from it to
 /// `end`.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
-impl Seat {
+impl ArrayEntry {
     /// Returns the number of elements on this node that have been written in the order of their places.
     pub(crate) fn ready(&self) -> usize {
         self.end.get().wrapping_sub(self.first.get())
@@ -66,15 +66,15 @@ impl Seat {
 }
 
 /// A node's part of an array, of any element type.
-pub(crate) trait Kept: Any {
+pub(crate) trait StoredArray: Any {
     /// Adds to `waits` what leaves wait for here.
-    fn tell_waits(&self, waits: &mut Waits);
+    fn report_waits(&self, waits: &mut Waits);
 
     /// Called before the array's descriptor is cleared.
-    fn leaves(&self, seat: &Seat);
+    fn before_clear(&self, entry: &ArrayEntry);
 
     /// Called when the program has freed the array: ends all waits here with an error.
-    fn freed(&self);
+    fn on_free(&self);
 
     /// Returns what the array's cache has decided, if the cache decides by itself.
     fn choice(&self) -> Option<CacheChoice> {
@@ -83,16 +83,16 @@ pub(crate) trait Kept: Any {
 }
 
 /// The descriptors of a node that has had no arrays: all zero.
-static NONE: Nothing = Nothing([const { AtomicU64::new(0) }; MOST * size_of::<Seat>() / 8]);
+static NONE: ZeroEntries = ZeroEntries([const { AtomicU64::new(0) }; MOST * size_of::<ArrayEntry>() / 8]);
 
 #[repr(C, align(64))]
-struct Nothing([AtomicU64; MOST * size_of::<Seat>() / 8]);
+struct ZeroEntries([AtomicU64; MOST * size_of::<ArrayEntry>() / 8]);
 
 /// The arrays of a node.
-pub(crate) struct Seats {
+pub(crate) struct ArrayTable {
     /// The first descriptor. Points to [`NONE`] until the node gets its first array.
-    lines: Cell<*mut Seat>,
-    kept: RefCell<Vec<Option<Rc<dyn Kept>>>>,
+    entries: Cell<*mut ArrayEntry>,
+    kept: RefCell<Vec<Option<Rc<dyn StoredArray>>>>,
     numbers: Numbers,
 }
 
@@ -121,10 +121,10 @@ pub(crate) const NO_ARRAY: u64 = (u32::MAX as u64) << 32;
 /// The last generation given out in this process. No two arrays of the process have the same word.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
-impl Seats {
-    pub(crate) fn new() -> Seats {
-        Seats {
-            lines: Cell::new(Seats::none()),
+impl ArrayTable {
+    pub(crate) fn new() -> ArrayTable {
+        ArrayTable {
+            entries: Cell::new(ArrayTable::none()),
             kept: RefCell::new(Vec::new()),
             numbers: Numbers { used: Cell::new(0), spare: RefCell::default(), out: RefCell::default() },
         }
@@ -133,11 +133,11 @@ impl Seats {
     /// Returns the first descriptor. The shared zero descriptors of a node without arrays are never written through
     /// this pointer, because no handle matches them.
     #[inline(always)]
-    pub(crate) fn lines(&self) -> *const Seat {
-        self.lines.get()
+    pub(crate) fn entries(&self) -> *const ArrayEntry {
+        self.entries.get()
     }
 
-    const fn none() -> *mut Seat {
+    const fn none() -> *mut ArrayEntry {
         (&raw const NONE).cast_mut().cast()
     }
 
@@ -182,15 +182,15 @@ impl Seats {
     }
 
     /// Adds an array.
-    pub(crate) fn add(&self, word: u64, kept: Rc<dyn Kept>) -> &Seat {
-        if self.lines.get() == Seats::none() {
+    pub(crate) fn add(&self, word: u64, kept: Rc<dyn StoredArray>) -> &ArrayEntry {
+        if self.entries.get() == ArrayTable::none() {
             // Zeroed pages: the system provides only those that are used.
             // SAFETY: the layout does not have size zero.
-            let lines = unsafe { alloc::alloc_zeroed(Seats::layout()) };
-            if lines.is_null() {
-                alloc::handle_alloc_error(Seats::layout());
+            let entries = unsafe { alloc::alloc_zeroed(ArrayTable::layout()) };
+            if entries.is_null() {
+                alloc::handle_alloc_error(ArrayTable::layout());
             }
-            self.lines.set(lines.cast());
+            self.entries.set(entries.cast());
         }
         let number = number(word);
         let mut all = self.kept.borrow_mut();
@@ -198,51 +198,51 @@ impl Seats {
             all.resize_with(number + 1, || None);
         }
         assert!(all[number].is_none(), "a number is one array's");
-        // SAFETY: `number` is below `MOST`, so the descriptor is inside the allocation; all zero is a valid `Seat`.
-        let seat = unsafe { &*self.lines.get().add(number) };
-        seat.word.set(word);
-        seat.kept.set(Rc::as_ptr(&kept).cast());
+        // SAFETY: `number` is below `MOST`, so the descriptor is inside the allocation; all zero is a valid `ArrayEntry`.
+        let entry = unsafe { &*self.entries.get().add(number) };
+        entry.word.set(word);
+        entry.kept.set(Rc::as_ptr(&kept).cast());
         all[number] = Some(kept);
-        seat
+        entry
     }
 
     /// Removes an array, if it is on this node.
-    pub(crate) fn remove(&self, word: u64) -> Option<Rc<dyn Kept>> {
+    pub(crate) fn remove(&self, word: u64) -> Option<Rc<dyn StoredArray>> {
         // SAFETY: `number` is below `MOST`, the number of descriptors.
-        let seat = unsafe { &*self.lines().add(number(word)) };
-        if seat.word.get() != word {
+        let entry = unsafe { &*self.entries().add(number(word)) };
+        if entry.word.get() != word {
             return None;
         }
         self.clear(number(word))
     }
 
-    fn clear(&self, number: usize) -> Option<Rc<dyn Kept>> {
+    fn clear(&self, number: usize) -> Option<Rc<dyn StoredArray>> {
         let kept = self.kept.borrow_mut().get_mut(number)?.take()?;
         // SAFETY: an array has been added, so the descriptors are the node's own allocation of `MOST`.
-        let line = unsafe { self.lines.get().add(number) };
+        let line = unsafe { self.entries.get().add(number) };
         // SAFETY: the descriptor is in that allocation, and no mutable reference to it exists.
-        kept.leaves(unsafe { &*line });
-        // SAFETY: the descriptor is in that allocation, no reference to it is alive, and all zero is a valid `Seat`.
+        kept.before_clear(unsafe { &*line });
+        // SAFETY: the descriptor is in that allocation, no reference to it is alive, and all zero is a valid `ArrayEntry`.
         unsafe { line.write_bytes(0, 1) };
         Some(kept)
     }
 
     /// Returns an array's descriptor, if the array is on this node.
-    pub(crate) fn find(&self, word: u64) -> Option<&Seat> {
+    pub(crate) fn find(&self, word: u64) -> Option<&ArrayEntry> {
         // SAFETY: `number` is below `MOST`, the number of descriptors.
-        let seat = unsafe { &*self.lines().add(number(word)) };
-        (seat.word.get() == word).then_some(seat)
+        let entry = unsafe { &*self.entries().add(number(word)) };
+        (entry.word.get() == word).then_some(entry)
     }
 
     /// Returns the array behind a descriptor.
-    pub(crate) fn kept(&self, word: u64) -> Option<Rc<dyn Kept>> {
+    pub(crate) fn kept(&self, word: u64) -> Option<Rc<dyn StoredArray>> {
         self.find(word)?;
         self.kept.borrow().get(number(word))?.clone()
     }
 
     /// Adds to `waits` what leaves wait for here.
-    pub(crate) fn tell_waits(&self, waits: &mut Waits) {
-        self.kept.borrow().iter().flatten().for_each(|kept| kept.tell_waits(waits));
+    pub(crate) fn report_waits(&self, waits: &mut Waits) {
+        self.kept.borrow().iter().flatten().for_each(|kept| kept.report_waits(waits));
     }
 
     /// Drops all arrays.
@@ -254,15 +254,15 @@ impl Seats {
     }
 
     fn layout() -> Layout {
-        Layout::new::<[Seat; MOST]>()
+        Layout::new::<[ArrayEntry; MOST]>()
     }
 }
 
-impl Drop for Seats {
+impl Drop for ArrayTable {
     fn drop(&mut self) {
-        if self.lines.get() != Seats::none() {
+        if self.entries.get() != ArrayTable::none() {
             // SAFETY: `add` allocated the descriptors with this layout.
-            unsafe { alloc::dealloc(self.lines.get().cast(), Seats::layout()) };
+            unsafe { alloc::dealloc(self.entries.get().cast(), ArrayTable::layout()) };
         }
     }
 }
@@ -270,10 +270,10 @@ impl Drop for Seats {
 /// Returns the word of array `number`.
 fn word(generation: u32, number: usize) -> u64 {
     debug_assert!(number < MOST);
-    u64::from(generation) << 32 | (number * size_of::<Seat>()) as u64
+    u64::from(generation) << 32 | (number * size_of::<ArrayEntry>()) as u64
 }
 
 /// Returns the number in an array's word.
 fn number(word: u64) -> usize {
-    word as u32 as usize / size_of::<Seat>() % MOST
+    word as u32 as usize / size_of::<ArrayEntry>() % MOST
 }
