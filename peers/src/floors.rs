@@ -41,7 +41,7 @@ pub fn measure() -> Vec<Floor> {
 /// Measures Finespun's own floors: its deque and its pool of frames, without a task.
 #[cfg(feature = "finespun")]
 fn finespun() -> Vec<Floor> {
-    use ::finespun::__floors::{push_and_pop, take_and_give_back};
+    use ::finespun::internals::{push_and_pop, take_and_give_back};
     vec![
         time("finespun's deque, push and pop", OPERATIONS as u64, || push_and_pop(OPERATIONS)),
         time("finespun's pool, 72 bytes taken and given back", OPERATIONS as u64, || {

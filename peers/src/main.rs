@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Parses the command line; returns an error of it as one line.
+/// Parses the command line; returns an error as one line.
 fn options() -> Result<Options, Error> {
     Options::try_parse().map_err(|error| {
         if !error.use_stderr() {

@@ -75,7 +75,7 @@ mod tests {
         let process = |own: u32| format!("7 (a b) c) S 1 1 1 0 -1 0 0 0 0 0 {own} 0 0 0 20 0");
         let start = Ticks::parse("cpu 100 0 0 100 0 0 0 0 0 0\n", &process(50)).unwrap();
         let end = Ticks::parse("cpu 250 0 0 150 0 0 0 0 0 0\n", &process(150)).unwrap();
-        // 200 ticks on 2 processors: 150 busy, 100 of them our own.
+        // 200 ticks on 2 processors: 150 busy, including 100 by this process.
         assert!((start.others_until(&end, 2) - 0.5).abs() < 1e-9);
     }
 }

@@ -1,6 +1,7 @@
 //! Every task version against its plain version: on several numbers of workers, and with every n-th primitive blocking.
 
 use finespun::prelude::*;
+use finespun::testing::*;
 use finespun_apps::protein::{self, Lattice, Problem, Sequence};
 use finespun_apps::raytrace::{self, Rays, Scene, Size};
 use finespun_apps::uts::{self, Tree};

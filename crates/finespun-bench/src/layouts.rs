@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use finespun::{Runtime, Schema, Stats};
+use finespun::{Runtime, Stats, runtime::Schema};
 use finespun_apps::Progress;
 use serde_json::{Value, json};
 

@@ -114,7 +114,7 @@ pub(crate) fn choose(params: &[Param], own: &Own, block: &Block, wish: Wish, pla
         let mut code = emit::stack(&ready);
         let names = emit::checks::assertions(
             &names(params, block),
-            "`{}` is taken for `finespun::Ref`, which has no destructor; this type has one: write its path, as in `cell::Ref`",
+            "`{}` has the name of a finespun reference or array, which has no destructor, but this type has one: write its path, as in `cell::Ref`",
         );
         let (rest, of_std) = (code.rest, emit::checks::of_std(block));
         code.rest = quote::quote!(#names #of_std #rest);

@@ -115,7 +115,7 @@ impl<'a> Visit<'a> for Statics<'_> {
 fn twice(item: &impl Spanned, reasons: &mut Reasons) {
     reasons.add(
         item.span(),
-        "an item stands in an inner block",
+        "the body declares an item in an inner block",
         "move the item to the top of the body or out of the function",
     );
 }
@@ -329,7 +329,7 @@ impl Norm<'_> {
             {
                 self.reasons.add(
                     span,
-                    "a function stands beside another one",
+                    "the alternatives are different functions",
                     "annotate the local with the type of the pointer",
                 );
             }

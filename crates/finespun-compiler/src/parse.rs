@@ -36,7 +36,7 @@ pub(crate) fn task(arguments: TokenStream, tokens: TokenStream) -> syn::Result<T
     // Not a supported item: report its error as a function.
     match syn::parse2::<ItemFn>(tokens.clone()) {
         Err(error) if tokens.to_string().contains("fn ") => Err(error),
-        _ => Err(syn::Error::new_spanned(tokens, "`#[task]` goes on an `async fn`, a `trait` or an `impl` block")),
+        _ => Err(syn::Error::new_spanned(tokens, "`#[task]` applies to an `async fn`, a `trait` or an `impl` block")),
     }
 }
 

@@ -115,7 +115,7 @@ fn check(f: &ItemFn, errors: &mut Errors) {
         errors.at(word, "a thread is not `const`");
     }
     if let syn::Safety::Unsafe(word) = &sig.safety {
-        errors.at(word, "a thread is not `unsafe`: who makes its closure would have to promise for who runs it");
+        errors.at(word, "`#[thread]` functions cannot be `unsafe`: the code that makes a closure cannot promise for the code that runs it");
     }
     if let Some(word) = &sig.abi {
         errors.at(word, "a thread has Rust's own calling convention");
@@ -223,7 +223,7 @@ fn write(
         })
         .collect();
     let type_parameters = f.sig.generics.type_params().map(|p| &p.ident);
-    let hole_doc = format!("What a closure of [`{text}`] with holes gives: their continuations.");
+    let hole_doc = format!("The continuations of the missing arguments of a closure of [`{text}`].");
     let full = if posts { quote!(()) } else { quote_spanned!(site=> #closure::Closure<Self>) };
     let fullness =
         if posts { quote_spanned!(site=> #closure::post(__closure)) } else { quote_spanned!(site=> __closure) };

@@ -63,7 +63,7 @@ impl Report {
         }
         if let Some(schema) = refusal::schema(body) {
             // Here it is unknown whether all callees are straight, and whether a type has a destructor.
-            let schema = schema.trim_start_matches("straight if all that it awaits is; else ");
+            let schema = schema.trim_start_matches("straight if all its callees are straight; otherwise ");
             let schema = match schema.split_once("; pinned if") {
                 Some((schema, _)) => format!("{schema}, if some types have no destructor"),
                 None => normal(schema),

@@ -58,7 +58,7 @@ pub enum Failure {
     #[error("the standard output cannot be written: {0}")]
     Output(io::Error),
     /// The reader of the standard output has closed it. `| head -1` ends this way, so it is not an error.
-    #[error("nobody reads the standard output")]
+    #[error("the reader of the standard output has closed it")]
     ClosedPipe,
 }
 

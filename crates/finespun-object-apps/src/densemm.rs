@@ -15,7 +15,7 @@
 
 use finespun::istructure::{Cache, Counts, IArray};
 use finespun::prelude::*;
-use finespun::{Replicated, layout};
+use finespun::{layout, objects::Replicated};
 use serde::{Deserialize, Serialize};
 
 /// Returns element (i, j) of the left matrix.
@@ -251,6 +251,7 @@ pub async fn free(matrices: Matrices) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use finespun::testing::*;
 
     const FORMS: [Form; 5] = [
         Form::Split,

@@ -14,7 +14,7 @@
 
 use finespun::istructure::{Counts, IArray};
 use finespun::prelude::*;
-use finespun::{Replicated, layout};
+use finespun::{layout, objects::Replicated};
 use serde::{Deserialize, Serialize};
 
 use crate::densemm::Form;
@@ -375,6 +375,7 @@ mod tests {
     use finespun::istructure::Cache;
 
     use super::*;
+    use finespun::testing::*;
 
     const SMALL: Problem =
         Problem { neurons: 256, patterns: 16, seed: 1, turned: 32, update: Update::Sequential, sweeps: 100 };

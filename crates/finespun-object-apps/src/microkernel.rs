@@ -345,6 +345,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use finespun::testing::*;
 
     fn problem(places: usize, threads: usize, remote: f64, destinations: Destinations) -> Problem {
         Problem { places, threads, remote, destinations, grain: 20, variance: 1.0, seed: 3 }

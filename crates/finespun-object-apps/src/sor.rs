@@ -300,6 +300,7 @@ pub async fn free(grid: &Objects) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use finespun::testing::*;
 
     #[test]
     #[cfg_attr(debug_assertions, ignore = "10 s without a release build")]

@@ -1,8 +1,9 @@
 //! Applications of objects: known answers, which are the same on every runtime.
 
-use finespun::Transport;
 use finespun::istructure::Cache;
 use finespun::prelude::*;
+use finespun::runtime::Transport;
+use finespun::testing::*;
 use finespun_object_apps::densemm::Form;
 use finespun_object_apps::{Sparse, cg, densemm, em3d, hopfield, mdforce, sor, sparsemm};
 

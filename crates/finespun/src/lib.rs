@@ -118,7 +118,9 @@
 
 mod atomics;
 pub mod closure;
+#[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "the benches also use the transports directly"))]
 mod fabric;
+#[cfg(feature = "internals")]
 mod floors;
 pub mod group;
 pub mod istructure;
@@ -126,35 +128,66 @@ mod message;
 mod object;
 mod observe;
 mod process;
-mod runtime;
+pub mod runtime;
 mod sched;
 pub mod sync;
 mod task;
+pub mod testing;
 
-pub use fabric::threads::Transport;
 pub use finespun_macros::{object, task};
-pub use group::{Level, exit, level, lparfor, mapped, parfor, preturn, sync};
-pub use object::array::{Array, Calls, Creating, Each, Freeing, layout};
-pub use object::call::{Call, Method};
-pub use object::checked::Checked;
-pub use object::create::{Create, CreateMany, Dropping, Made, Maker, Moved, On, on};
-pub use object::error::{CallError, StaleCause};
-pub use object::oneway::{Oneway, ResolveWith, SuspendWith, suspend_with};
-pub use object::place::{CallAt, Everywhere, everywhere, near};
-pub use object::reference::{Object, Ref};
-pub use object::replicated::Replicated;
+pub use group::{level, lparfor, mapped, parfor, preturn};
+pub use object::array::{Array, layout};
+pub use object::create::on;
+pub use object::place::everywhere;
+pub use object::reference::Ref;
 pub use object::{Portable, here, nodes};
-pub use observe::{CacheChoice, Stats};
-pub use runtime::{Builder, Error, FrameMemory, Panic, RunError, RunFuture, Runtime, Schema};
+pub use runtime::{Builder, Error, RunError, Runtime, Stats};
 pub use task::call::Task;
-pub use task::foreign::{Blocking, Foreign, blocking, foreign};
-pub use task::many::{Fold, Many, Sink, join_all, reduce};
-pub use task::method::MethodTask;
-pub use task::outside::{Outside, outside};
-pub use task::quiesce::{Quiesce, quiesce};
-pub use task::spawn::{Handle, Scope, Scoped, scope, spawn};
-pub use task::suspend::{Continuation, External, Suspend, suspend};
-pub use task::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
+pub use task::foreign::{blocking, foreign};
+pub use task::many::{join_all, reduce};
+pub use task::spawn::{Handle, Scope, scope, spawn};
+pub use task::suspend::{Continuation, suspend};
+pub use task::yielding::{checkpoint, yield_now};
+
+/// Tasks: the types that functions of the library return to be awaited, and less common functions.
+///
+/// [`task`](macro@crate::task) marks a function as a task; [`join!`](crate::join), [`join_all`], [`reduce`], [`spawn`] and [`scope`]
+/// run several.
+pub mod tasks {
+    pub use crate::task::call::Task;
+    pub use crate::task::foreign::{Blocking, Foreign, blocking, foreign};
+    pub use crate::task::many::{Fold, Many, Sink, join_all, reduce};
+    pub use crate::task::method::MethodTask;
+    pub use crate::task::outside::{Outside, outside};
+    pub use crate::task::quiesce::{Quiesce, quiesce};
+    pub use crate::task::spawn::{Handle, Scope, Scoped, scope, spawn};
+    pub use crate::task::suspend::{Continuation, External, Suspend, suspend};
+    pub use crate::task::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
+}
+
+/// Objects: the types of their calls, errors of calls, and less common functions.
+///
+/// [`object`](macro@crate::object) marks the methods of a type; [`on`] makes objects, and a [`Ref`] calls them.
+pub mod objects {
+    pub use crate::object::array::{Array, Calls, Creating, Each, Freeing, layout};
+    pub use crate::object::call::{Call, Method};
+    pub use crate::object::checked::Checked;
+    pub use crate::object::create::{Create, CreateMany, Dropping, Made, Maker, Moved, On, on};
+    pub use crate::object::error::{CallError, StaleCause};
+    pub use crate::object::oneway::{Oneway, ResolveWith, SuspendWith, suspend_with};
+    pub use crate::object::place::{CallAt, Everywhere, everywhere, near};
+    pub use crate::object::reference::{Object, Ref};
+    pub use crate::object::replicated::Replicated;
+    pub use crate::object::{Portable, here, nodes};
+}
+
+/// Parts of the implementation, for the project's benches: lower bounds for the cost of tasks, and the transports of messages.
+/// Unstable: they change without notice.
+#[cfg(feature = "internals")]
+pub mod internals {
+    pub use crate::fabric::{adaptive, pull, push};
+    pub use crate::floors::{push_and_pop, take_and_give_back};
+}
 
 /// Runs two to twelve tasks and returns their values as a tuple; only inside a [`task`].
 ///
@@ -261,16 +294,4 @@ pub mod __rt {
     pub use crate::task::outcome::{Called, Child, Outcome};
     pub use crate::task::residual::{FromResidualLike, TryLike};
     pub use crate::task::schema::*;
-}
-
-/// Lower bounds for the cost of tasks, for benches.
-#[doc(hidden)]
-pub mod __floors {
-    pub use crate::floors::{push_and_pop, take_and_give_back};
-}
-
-/// The transports of messages, for benches.
-#[doc(hidden)]
-pub mod __transports {
-    pub use crate::fabric::{adaptive, pull, push};
 }

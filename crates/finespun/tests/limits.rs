@@ -52,7 +52,7 @@ fn recursion_deeper_than_the_stack_continues_in_the_heap() {
     }
 }
 
-/// An empty loop comes first: it performs the guard check for the call after it.
+/// Runs an empty loop first, which performs the guard check for the call after it.
 #[task]
 async fn behind_an_empty_loop(depth: u64) -> u64 {
     let none: u64 = reduce((0..0).map(behind_an_empty_loop), 0, |a, b| a + b).await;

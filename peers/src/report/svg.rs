@@ -14,7 +14,8 @@ const HEAD: f64 = 34.0;
 const TOP: f64 = 64.0;
 const GAP: f64 = 8.0;
 
-/// The axis: ratios from a little under 1/workers to the largest, in decades.
+/// The logarithmic axis: from a little under the smallest ratio (at most 0.4) to a
+/// little over the largest (at least 3).
 struct Axis {
     least: f64,
     most: f64,

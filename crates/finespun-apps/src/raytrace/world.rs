@@ -118,7 +118,7 @@ impl Builder {
     ///
     /// Panics if this builder has no material with this number.
     pub fn shape(&mut self, shape: Shape, MaterialId(material): MaterialId) -> &mut Self {
-        assert!((material as usize) < self.world.materials.len(), "the material is another builder's");
+        assert!((material as usize) < self.world.materials.len(), "the material belongs to another builder");
         self.shapes.push(shape);
         self.world.coats.push(material);
         self

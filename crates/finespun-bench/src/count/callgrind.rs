@@ -23,7 +23,7 @@ pub enum ChildError {
         source: io::Error,
     },
     /// valgrind delivered no count.
-    #[error("{program} under valgrind ended with {status} and no count; its last words: {last}")]
+    #[error("{program} under valgrind ended with {status} and no count; the last line of its standard error: {last}")]
     NoCount {
         /// The program to count.
         program: &'static str,

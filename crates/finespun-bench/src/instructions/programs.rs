@@ -8,6 +8,7 @@ use std::hint::black_box;
 
 use finespun::prelude::*;
 use finespun::sync::Mutex;
+use finespun::testing::*;
 use finespun_apps::list::{List, Node};
 use finespun_apps::nqueens::Rows;
 use finespun_apps::uts::{self, Tree};

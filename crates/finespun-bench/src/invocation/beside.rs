@@ -1,6 +1,6 @@
 //! Our figures beside the papers', as a table and as a picture.
 
-use finespun::Schema;
+use finespun::runtime::Schema;
 
 use super::ways::{Distance, KINDS, Part};
 use super::{Found, HEAD};

@@ -20,7 +20,7 @@ mod ways;
 
 use std::cell::Cell;
 
-use finespun::Schema;
+use finespun::runtime::Schema;
 use serde_json::json;
 
 use self::ways::{COLUMNS, Counts, Distance, KINDS, LONG, Part, SHORT, Way, ways};

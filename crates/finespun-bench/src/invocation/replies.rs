@@ -4,8 +4,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use finespun::objects::suspend_with;
 use finespun::prelude::*;
-use finespun::suspend_with;
 use serde::{Deserialize, Serialize};
 
 use super::calls::Counter;

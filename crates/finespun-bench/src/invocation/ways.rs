@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use finespun::prelude::*;
-use finespun::{Schema, Stats};
+use finespun::{Stats, runtime::Schema};
 use serde::{Deserialize, Serialize};
 
 use super::{calls, lives, replies, waits};

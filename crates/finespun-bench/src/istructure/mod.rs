@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use finespun::Runtime;
 use finespun::istructure::cost::Reads;
+use finespun::testing::*;
 use finespun_apps::Progress;
 use finespun_lab::app::{self, Executor, Timed};
 use finespun_lab::args::BenchOptions;

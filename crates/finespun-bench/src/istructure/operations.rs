@@ -6,7 +6,7 @@ use std::time::Instant;
 use finespun::istructure::cost::{MANNA, Platform};
 use finespun::istructure::{Cache, IArray};
 use finespun::prelude::*;
-use finespun::{Replicated, everywhere, layout};
+use finespun::{everywhere, layout, objects::Replicated};
 use finespun_lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

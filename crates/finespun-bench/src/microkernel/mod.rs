@@ -14,7 +14,7 @@ mod region;
 use std::hint::black_box;
 use std::time::Instant;
 
-use finespun::{Runtime, Schema, Transport};
+use finespun::{Runtime, runtime::Schema, runtime::Transport};
 use finespun_object_apps::microkernel::{self, Destinations, Places, Plan, Problem, compute};
 use serde_json::{Value, json};
 

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use finespun::testing::*;
 use finespun::{Runtime, Task};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! A barrier by the number of activities, with and without the cost of beginning them: Figure 6.
 
+use finespun::group::sync;
 use finespun::prelude::*;
-use finespun::sync;
 use serde_json::json;
 
 use super::cost::timed;

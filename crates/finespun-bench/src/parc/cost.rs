@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::time::Instant;
 
+use finespun::group::sync;
 use finespun::prelude::*;
-use finespun::sync;
 use serde_json::json;
 
 use super::{Code, Report, Way};

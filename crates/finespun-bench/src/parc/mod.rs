@@ -16,6 +16,7 @@ mod trees;
 
 use finespun::Runtime;
 use finespun::group::{Members, Policy};
+use finespun::testing::*;
 
 use super::sections::{self, Sections};
 use super::{Bench, Extra, Report};

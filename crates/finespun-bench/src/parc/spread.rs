@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 use finespun::group::Members;
+use finespun::group::sync;
 use finespun::prelude::*;
-use finespun::sync;
 use serde_json::json;
 
 use super::cost::timed;

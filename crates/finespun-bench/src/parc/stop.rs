@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 use finespun::prelude::*;
-use finespun::{Level, level, preturn};
+use finespun::{group::Level, level, preturn};
 use serde_json::json;
 
 use super::cost::{compute, timed};

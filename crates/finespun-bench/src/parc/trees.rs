@@ -12,6 +12,7 @@ use std::time::Instant;
 use finespun::group::{Members, Policy};
 use finespun::prelude::*;
 use finespun::sync::Semaphore;
+use finespun::testing::*;
 use serde_json::json;
 
 use super::{Report, Way};

@@ -6,7 +6,7 @@
 
 use std::sync::mpsc;
 
-use finespun::__transports::{adaptive, pull, push};
+use finespun::internals::{adaptive, pull, push};
 use serde_json::json;
 
 use super::threads::{round_trips_of_a_line, timed, until};

@@ -3,7 +3,7 @@
 //! Source and destination: one node sends and computes, another only receives, as in the first column of figure 10.
 //! Latency: half of a round trip between two nodes that do nothing else, beside the latency of a bare cache line.
 
-use finespun::__transports::adaptive::Ways;
+use finespun::internals::adaptive::Ways;
 use serde_json::json;
 
 use super::carriers::{Traffic, each, facing, go};

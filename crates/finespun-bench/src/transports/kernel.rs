@@ -22,7 +22,7 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use finespun::__transports::adaptive::{self, Ways};
+use finespun::internals::adaptive::{self, Ways};
 use finespun_object_apps::microkernel::Draw;
 
 use super::clock::Clock;

@@ -27,7 +27,7 @@ mod threads;
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 
-use finespun::__transports::adaptive::Ways;
+use finespun::internals::adaptive::Ways;
 
 use super::measure::take_turns;
 use super::{Bench, Extra, Report, Sample, wanted};

@@ -1,6 +1,6 @@
 //! Traits that can be `dyn` types: a method returns a nominal task instead of an opaque one.
 //!
-//! `finespun::MethodTask` holds the type-erased receiver and a pointer to the implementation's code, so the trait's own
+//! `finespun::tasks::MethodTask` holds the type-erased receiver and a pointer to the implementation's code, so the trait's own
 //! `fn visit(&self) -> MethodTask<..>` serves sized types and `dyn` types alike, and default bodies call it like any
 //! other caller. Where the implementation is known, the optimiser resolves the pointer. Nothing is boxed.
 //!
@@ -92,6 +92,6 @@ pub(super) fn signature(generics: &Generics, receiver: &syn::Receiver, types: &[
     };
     let (new, given) = (&names.0, &generics.params);
     let generics = quote!(<#(#new,)* #given>);
-    let output = quote_spanned!(site=> ::finespun::MethodTask<#lends, (#(#types,)*), #ret>);
+    let output = quote_spanned!(site=> ::finespun::tasks::MethodTask<#lends, (#(#types,)*), #ret>);
     Nominal { generics, types, output }
 }

@@ -227,18 +227,18 @@ pub(super) fn note(choice: &Choice) -> String {
     match choice {
         Choice::Straight => "*Task schema: straight.*".to_string(),
         Choice::Stack(code) if code.demands.is_empty() && code.listed => {
-            "*Task schema: straight if all that it awaits is; else stack.*".to_string()
+            "*Task schema: straight if all its callees are straight; otherwise stack.*".to_string()
         }
         Choice::Stack(code) if code.demands.is_empty() => "*Task schema: stack.*".to_string(),
         Choice::Stack(code) => {
-            let straight = if code.listed { "straight if all that it awaits is; else " } else { "" };
+            let straight = if code.listed { "straight if all its callees are straight; otherwise " } else { "" };
             let types: Vec<String> = code.demands.iter().map(|d| format!("`{}`", d.ty.to_token_stream())).collect();
             format!("*Task schema: {straight}stack; pinned if {} has a destructor.*", types.join(" or "))
         }
         Choice::Pinned { why: None, .. } => "*Task schema: pinned, as asked for.*".to_string(),
         Choice::Pinned { why: Some(why), listed: false } => format!("*Task schema: pinned, because {why}.*"),
         Choice::Pinned { why: Some(why), listed: true } => {
-            format!("*Task schema: straight if all that it awaits is; else pinned, because {why}.*")
+            format!("*Task schema: straight if all its callees are straight; otherwise pinned, because {why}.*")
         }
     }
 }

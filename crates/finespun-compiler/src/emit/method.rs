@@ -213,7 +213,7 @@ pub(super) fn method(function: &Function, parts: &Parts, options: &Options) -> s
             #inline
             fn #name #generics(#receiver, #(#shown: #types),*) -> #output #clause {
                 unsafe {
-                    ::finespun::MethodTask::new(#me, (#(#shown,)*), |#this, __cx, (#(#arguments,)*)| unsafe {
+                    ::finespun::tasks::MethodTask::new(#me, (#(#shown,)*), |#this, __cx, (#(#arguments,)*)| unsafe {
                         #through::#body(#this, __cx, #(#arguments),*)
                     })
                 }

@@ -188,7 +188,7 @@ impl Norm<'_> {
         let mut names = Names(Vec::new());
         names.visit_expr(place);
         if names.0.into_iter().any(|name| changes(beside, name)) {
-            self.reasons.add(place.span(), "what stands beside an await changes there", BIND);
+            self.reasons.add(place.span(), "the awaited expression may change the operand beside it", BIND);
         }
     }
 
@@ -268,7 +268,7 @@ impl Norm<'_> {
             if let Some((name, _)) = scan::root(&e.left)
                 && self.reborrows(&e.right, name)
             {
-                self.reasons.add(e.left.span(), "what stands beside an await changes there", BIND);
+                self.reasons.add(e.left.span(), "the awaited expression may change the operand beside it", BIND);
             }
             e.right = Box::new(self.value(*e.right, nodes));
             return Expr::Binary(e);

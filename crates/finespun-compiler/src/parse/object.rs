@@ -27,10 +27,10 @@ pub(crate) fn object(arguments: TokenStream, tokens: TokenStream) -> syn::Result
         _ => return Err(syn::Error::new_spanned(arguments, "`#[object]` takes nothing, or `readers_first`")),
     };
     let Ok(mut block) = syn::parse2::<ItemImpl>(tokens.clone()) else {
-        return Err(syn::Error::new_spanned(tokens, "`#[object]` goes on an `impl` block of a type's own methods"));
+        return Err(syn::Error::new_spanned(tokens, "`#[object]` applies to an `impl` block of a type's own methods"));
     };
     if let Some((path, ..)) = &block.trait_ {
-        return Err(syn::Error::new_spanned(path, "`#[object]` goes on a type's own methods: remove the trait"));
+        return Err(syn::Error::new_spanned(path, "`#[object]` applies to a type's own methods: remove the trait"));
     }
     let mut errors = Errors::default();
     let mut methods = Vec::new();

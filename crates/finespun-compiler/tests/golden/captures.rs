@@ -1,5 +1,5 @@
 ///
-///*Task schema: straight if all that it awaits is; else stack.*
+///*Task schema: straight if all its callees are straight; otherwise stack.*
 #[inline]
 fn sum(
     table: &[u64],

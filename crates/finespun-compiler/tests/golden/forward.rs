@@ -1,5 +1,5 @@
 ///
-///*Task schema: straight if all that it awaits is; else stack.*
+///*Task schema: straight if all its callees are straight; otherwise stack.*
 #[inline]
 fn sum_of(
     t: &Option<Box<Tree>>,
@@ -66,7 +66,9 @@ fn sum_of(
                 Some(t_1) => {
                     let __t0 = ::finespun::__rt::send(sum(t_1));
                     __callee0
-                        .is((&::finespun::__rt::SchemaOf::new(&__t0)).__finespun_schema());
+                        .is(
+                            (&::finespun::__rt::SchemaOf::new(&__t0)).__finespun_schema(),
+                        );
                     ::finespun::__rt::Note::end(__note);
                     let __o = unsafe {
                         ::finespun::__rt::call_guarded_in::<__Task, _>(__cx, __t0)

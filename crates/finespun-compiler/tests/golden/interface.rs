@@ -19,12 +19,12 @@ pub trait Visit: Sync {
     ///
     ///*Task: the schema is the implementation's.*
     #[inline]
-    fn visit(&self, n: u64) -> ::finespun::MethodTask<'_, (u64,), u64>
+    fn visit(&self, n: u64) -> ::finespun::tasks::MethodTask<'_, (u64,), u64>
     where
         Self: ::core::marker::Sync,
     {
         unsafe {
-            ::finespun::MethodTask::new(
+            ::finespun::tasks::MethodTask::new(
                 self,
                 (n,),
                 |__this, __cx, (__a1,)| unsafe {

@@ -1,5 +1,5 @@
 ///
-///*Task schema: straight if all that it awaits is; else pinned, because the awaited call borrows the local `local`.*
+///*Task schema: straight if all its callees are straight; otherwise pinned, because the awaited call borrows the local `local`.*
 #[inline]
 fn lends(
     n: u64,
@@ -55,7 +55,9 @@ fn lends(
             let a: u64 = (match f(&local) {
                 __t0 => {
                     __callee0
-                        .is((&::finespun::__rt::SchemaOf::new(&__t0)).__finespun_schema());
+                        .is(
+                            (&::finespun::__rt::SchemaOf::new(&__t0)).__finespun_schema(),
+                        );
                     unsafe { ::finespun::__rt::call_direct::<__Task, _>(__t0) }
                 }
             });
@@ -82,7 +84,9 @@ fn lends(
                 )
             }
             ::core::option::Option::None => {
-                ::finespun::__rt::CallForm::Pinned(::core::mem::ManuallyDrop::new(__body(n)))
+                ::finespun::__rt::CallForm::Pinned(
+                    ::core::mem::ManuallyDrop::new(__body(n)),
+                )
             }
         })
     }

@@ -1,5 +1,5 @@
 ///
-///*Task schema: straight if all that it awaits is; else stack.*
+///*Task schema: straight if all its callees are straight; otherwise stack.*
 #[inline]
 fn sum(
     node: Option<&Node>,
@@ -74,7 +74,8 @@ fn sum(
                         let __t0 = ::finespun::__rt::send(sum(node_1.next()));
                         __callee0
                             .is(
-                                (&::finespun::__rt::SchemaOf::new(&__t0)).__finespun_schema(),
+                                (&::finespun::__rt::SchemaOf::new(&__t0))
+                                    .__finespun_schema(),
                             );
                         ::finespun::__rt::Note::end(__note);
                         let __o = unsafe {

@@ -22,7 +22,7 @@ impl<T: Portable> Cell<T> {
         const {
             assert!(
                 ! ::core::mem::needs_drop:: < Ref < Self > > (),
-                "`Ref < Self >` is taken for `finespun::Ref`, which has no destructor; this type has one: write its path, as in `cell::Ref`"
+                "`Ref < Self >` has the name of a finespun reference or array, which has no destructor, but this type has one: write its path, as in `cell::Ref`"
             )
         };
         let mut __note = ::finespun::__rt::Note::<__Task>::new();

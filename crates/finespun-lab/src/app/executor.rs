@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use finespun::{CacheChoice, RunError, Runtime, Stats, Task};
+use finespun::{RunError, Runtime, Stats, Task, runtime::CacheChoice};
 
 use crate::machine::cores::processor_time;
 

@@ -138,12 +138,12 @@ pub enum Transport {
     Adaptive,
 }
 
-impl From<Transport> for finespun::Transport {
-    fn from(transport: Transport) -> finespun::Transport {
+impl From<Transport> for finespun::runtime::Transport {
+    fn from(transport: Transport) -> finespun::runtime::Transport {
         match transport {
-            Transport::Push => finespun::Transport::Push,
-            Transport::Pull => finespun::Transport::Pull,
-            Transport::Adaptive => finespun::Transport::Adaptive,
+            Transport::Push => finespun::runtime::Transport::Push,
+            Transport::Pull => finespun::runtime::Transport::Pull,
+            Transport::Adaptive => finespun::runtime::Transport::Adaptive,
         }
     }
 }
@@ -181,11 +181,11 @@ pub enum Schema {
     Heap,
 }
 
-impl From<Schema> for finespun::Schema {
-    fn from(schema: Schema) -> finespun::Schema {
+impl From<Schema> for finespun::runtime::Schema {
+    fn from(schema: Schema) -> finespun::runtime::Schema {
         match schema {
-            Schema::Auto => finespun::Schema::Auto,
-            Schema::Heap => finespun::Schema::Heap,
+            Schema::Auto => finespun::runtime::Schema::Auto,
+            Schema::Heap => finespun::runtime::Schema::Heap,
         }
     }
 }

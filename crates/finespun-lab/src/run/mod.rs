@@ -15,6 +15,7 @@ use std::time::Duration;
 use std::sync::Arc;
 
 use finespun::Runtime;
+use finespun::testing::*;
 use finespun_apps::Progress;
 
 use crate::app::{Answer, App, Executor, Timed};

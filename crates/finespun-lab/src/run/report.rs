@@ -1,6 +1,6 @@
 //! The output of a run: text for people, or one JSON object for programs.
 
-use finespun::CacheChoice;
+use finespun::runtime::CacheChoice;
 use serde_json::{Map, Value, json};
 
 use crate::app::{Answer, App, Executor, Histogram, Timed};

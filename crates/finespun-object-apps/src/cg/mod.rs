@@ -18,7 +18,7 @@ mod matrix;
 
 use finespun::istructure::{Cache, Counts, IArray};
 use finespun::prelude::*;
-use finespun::{Replicated, layout};
+use finespun::{layout, objects::Replicated};
 use serde::{Deserialize, Serialize};
 
 use crate::densemm::Form;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::sparse::expected_reads;
+use finespun::testing::*;
 
 const SMALL: Problem = Problem { rows: 60, nonzeros: 3, shift: 5.0, iterations: 2 };
 const CACHED: Form = Form::Arrays(Cache::On { block: 8, capacity: 1000 });

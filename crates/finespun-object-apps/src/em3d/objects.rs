@@ -195,10 +195,14 @@ mod tests {
 
     use super::*;
     use crate::em3d::{Plain, Variant};
+    use finespun::testing::*;
 
     const FORMS: [Form; 3] = [Form::Pull, Form::Push, Form::Forward];
-    const TRANSPORTS: [finespun::Transport; 3] =
-        [finespun::Transport::Adaptive, finespun::Transport::Push, finespun::Transport::Pull];
+    const TRANSPORTS: [finespun::runtime::Transport; 3] = [
+        finespun::runtime::Transport::Adaptive,
+        finespun::runtime::Transport::Push,
+        finespun::runtime::Transport::Pull,
+    ];
 
     fn bits(values: &Values) -> Vec<u64> {
         values.electric.iter().chain(&values.magnetic).map(|value| value.to_bits()).collect()

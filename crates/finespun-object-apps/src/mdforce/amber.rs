@@ -49,7 +49,7 @@ impl<'a> Sections<'a> {
             None => Ok(()),
             Some((name, first, Some(width), lines)) => match found.insert(name, (first, width, lines)) {
                 None => Ok(()),
-                Some(_) => Err(at(first, name, "new section", "each section stands once")),
+                Some(_) => Err(at(first, name, "new section", "each section may occur once")),
             },
             Some((name, ..)) => Err((line, Problem::Ended { wanted: format!("the %FORMAT of {}", shown(name)) })),
         };

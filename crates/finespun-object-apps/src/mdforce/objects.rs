@@ -392,6 +392,7 @@ pub async fn free(objects: &Objects) {
 mod tests {
     use super::*;
     use crate::mdforce::{Layout, Locality, Pairs, create, t4};
+    use finespun::testing::*;
 
     #[task]
     async fn interact_all(objects: &Objects) {

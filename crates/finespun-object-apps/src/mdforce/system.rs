@@ -272,7 +272,7 @@ pub enum Problem {
         cure: String,
     },
     /// A line has too few or too many words.
-    #[error("{found} words stand here instead of {wanted}: {form}")]
+    #[error("{found} words are here instead of {wanted}: {form}")]
     Words {
         /// The number of words.
         found: usize,

@@ -1,7 +1,8 @@
 //! Known answers; objects against plain structs; invalid files.
 
-use finespun::Transport;
 use finespun::prelude::*;
+use finespun::runtime::Transport;
+use finespun::testing::*;
 use proptest::prelude::*;
 
 use super::*;
@@ -207,7 +208,7 @@ fn invalid_files_give_a_one_line_error_with_a_cure() {
         read(&SMALL.replacen(from, to, 1)).expect_err(to)
     };
     for (from, to, parts) in [
-        ("atoms 6", "atoms 7", &["line 10", "2 words stand here instead of 11"][..]),
+        ("atoms 6", "atoms 7", &["line 10", "2 words are here instead of 11"][..]),
         ("atoms 6", "atoms 5", &["line 8", "11"]),
         ("atoms 6", "atoms -6", &["line 2", "`-6`", "number of atoms"]),
         ("atoms 6", "atoms 99999999999999999999", &["line 2", "whole number"]),
@@ -220,8 +221,8 @@ fn invalid_files_give_a_one_line_error_with_a_cure() {
         ("0.0957 0.0 0.29", "x\u{1b}[31m 0.0 0.29", &["line 7", r"`x\u{1b}[31m`"]),
         ("0.0957 0.0 0.29", "0.0 0.0 0.0", &["atoms 0 and 4", "same place"]),
         ("-0.834 0.3151 0.6364 0.0 0.0 0.0\n", "-0.834 -0.3 0.6364 0.0 0.0 0.0\n", &["line 3", "`-0.3`", "sigma"]),
-        ("exceptions 7", "exceptions 8", &["line 18", "2 words stand here instead of 5"]),
-        ("exceptions 7", "exceptions 6", &["line 17", "5 words stand here instead of 2"]),
+        ("exceptions 7", "exceptions 8", &["line 18", "2 words are here instead of 5"]),
+        ("exceptions 7", "exceptions 6", &["line 17", "5 words are here instead of 2"]),
         ("5 2 0.1", "5 6 0.1", &["line 17", "`6`", "below 6"]),
         ("5 2 0.1", "5 5 0.1", &["line 17", "two different atoms"]),
         ("5 2 0.1", "2 1 0.1", &["pair of atoms 1 and 2", "two exceptions"]),
@@ -265,7 +266,7 @@ fn invalid_amber_files_give_a_one_line_error_with_a_cure() {
         ("    2603      14", "    2603      15", &["NONBONDED_PARM_INDEX", "196 values instead of 225"]),
         ("    2603      14", "    26O3      14", &["line 7", "`26O3`", "POINTERS"]),
         ("%FLAG CHARGE ", "%FLAG CARGO  ", &["no section CHARGE"]),
-        ("%FLAG CHARGE ", "%FLAG TITLE  ", &["`TITLE`", "each section stands once"]),
+        ("%FLAG CHARGE ", "%FLAG TITLE  ", &["`TITLE`", "each section may occur once"]),
         ("  2.90099016E+00", "  2.9009901xE+00", &["line 146", "number"]),
         ("  2.90099016E+00", "             NaN", &["line 146", "`NaN`"]),
         ("  2.90099016E+00", "", &["CHARGE", "2602 values instead of 2603"]),

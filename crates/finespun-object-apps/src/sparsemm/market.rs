@@ -63,7 +63,7 @@ pub enum Problem {
     #[error("the file goes on behind its {0} entries: correct the number in the line of sizes")]
     More(usize),
     /// A line has too few or too many words.
-    #[error("{found} words stand here instead of {wanted}: {form}")]
+    #[error("{found} words are here instead of {wanted}: {form}")]
     Words {
         /// The number of words.
         found: usize,
@@ -240,12 +240,12 @@ mod tests {
                 "2: matrices of the kind `2 3 0` are not read",
             ),
             (REAL, "2: the file ends here, before the sizes"),
-            (&format!("{REAL}2 2\n"), "2: 2 words stand here instead of 3: rows, columns and entries"),
+            (&format!("{REAL}2 2\n"), "2: 2 words are here instead of 3: rows, columns and entries"),
             (&format!("{REAL}0 2 1\n"), "2: `0` is no number of rows: it takes a whole number from 1 to 16777216"),
             (&format!("{REAL}2 2 5\n"), "2: `5` is no number of entries: it takes a whole number from 0 to 4"),
             (&format!("{REAL}2 2 2\n1 1 1\n"), "4: the file ends here, before entry 2 of 2"),
             (&format!("{REAL}2 2 1\n1 1 1\n2 2 1\n"), "4: the file goes on behind its 1 entries"),
-            (&format!("{REAL}2 2 1\n1 1\n"), "3: 2 words stand here instead of 3"),
+            (&format!("{REAL}2 2 1\n1 1\n"), "3: 2 words are here instead of 3"),
             (&format!("{REAL}2 2 1\n3 1 1\n"), "3: `3` is no row: it takes a whole number from 1 to 2"),
             (&format!("{REAL}2 2 1\n1 0 1\n"), "3: `0` is no column"),
             (&format!("{REAL}2 2 1\n1 1 nan\n"), "3: `nan` is no value: it takes a finite number"),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use finespun::istructure::{Counts, IArray};
 use finespun::prelude::*;
-use finespun::{Replicated, layout};
+use finespun::{layout, objects::Replicated};
 use serde::{Deserialize, Serialize};
 
 use crate::densemm::Form;

@@ -1,8 +1,8 @@
 //! Java Grande's SparseMatmult: a random matrix, multiplied by the same vector repeatedly.
 
-use finespun::Replicated;
 use finespun::istructure::{Counts, IArray};
 use finespun::layout;
+use finespun::objects::Replicated;
 use finespun::prelude::*;
 
 use crate::densemm::Form;

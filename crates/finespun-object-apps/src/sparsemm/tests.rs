@@ -1,5 +1,6 @@
 use finespun::istructure::{Cache, Counts};
 use finespun::prelude::*;
+use finespun::testing::*;
 
 use super::*;
 use crate::densemm::Form;

@@ -62,7 +62,7 @@ impl<T> std::fmt::Debug for Level<T> {
 ///
 /// ```
 /// use finespun::prelude::*;
-/// use finespun::{Level, level, preturn};
+/// use finespun::{group::Level, level, preturn};
 ///
 /// #[task]
 /// async fn row(rows: &[Vec<u64>], y: usize, found: Level<Option<(usize, usize)>>) {

@@ -51,7 +51,12 @@ where
     F: Fn(I, &A) + Copy + Send + Sync + 'static,
     A: Portable + Clone + Sync,
 {
-    const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: give it the argument") };
+    const {
+        assert!(
+            size_of::<F>() == 0,
+            "a function that runs on another node must not capture anything: pass data as its argument"
+        )
+    };
     let own = try_cx().map_or(0, |cx| u64::from(cx.node()));
     Construct::new(Mapped { span, body, argument, own, place: Location::caller() }, Nothing)
 }

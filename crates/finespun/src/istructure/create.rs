@@ -326,7 +326,9 @@ impl<A: Kind> Handler for CreateMessage<A> {
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
         let making = CreateWork::<A>::read(&mut from);
-        let (Ok(making), Ok((word, node))) = (making, from.value()) else { unreachable!("the library's own") };
+        let (Ok(making), Ok((word, node))) = (making, from.value()) else {
+            unreachable!("the library has written this header")
+        };
         if let Some(cx) = cx {
             CreateMessage { making, word, node }.handle(cx);
         }
@@ -416,7 +418,7 @@ impl Handler for FreeMessage {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((word, node)) = from.value() else { unreachable!("the library's own") };
+        let Ok((word, node)) = from.value() else { unreachable!("the library has written this header") };
         if let Some(cx) = cx {
             FreeMessage { word, node }.handle(cx);
         }
@@ -445,7 +447,7 @@ impl Handler for Acknowledged {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((word, refused)) = from.value() else { unreachable!("the library's own") };
+        let Ok((word, refused)) = from.value() else { unreachable!("the library has written this header") };
         let refused = if refused { Some(read_payload(&mut from)) } else { None };
         if let Some(cx) = cx {
             Acknowledged { word, refused }.handle(cx);

@@ -126,7 +126,7 @@ impl<T: Portable + Clone> Handler for Ask<T> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((word, home, places, to)) = from.value() else { unreachable!("the library's own") };
+        let Ok((word, home, places, to)) = from.value() else { unreachable!("the library has written this header") };
         if let Some(cx) = cx {
             Ask { array: IArray::<T>::of(word), wanted: Wanted { home, places }, to }.handle(cx);
         }
@@ -172,7 +172,7 @@ impl<T: Portable + Clone> Handler for Elements<T> {
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
         let read: Result<(_, _, Range<usize>, _, _), _> = from.value();
-        let Ok((word, home, places, to, good)) = read else { unreachable!("the library's own") };
+        let Ok((word, home, places, to, good)) = read else { unreachable!("the library has written this header") };
         let array = IArray::<T>::of(word);
         // Elements of a freed array are discarded.
         let Some((cx, entry)) = cx.and_then(|cx| Some((cx, entry(cx, array, to)?))) else { return };
@@ -183,7 +183,7 @@ impl<T: Portable + Clone> Handler for Elements<T> {
             (false, _) => Err(read_payload(&mut from)),
             (true, Some(plain)) => {
                 let values = (plain.values)(from.rest(), count);
-                values.ok_or_else(|| Payload::new(format!("these are not the bytes of {count} elements")))
+                values.ok_or_else(|| Payload::new(format!("the received bytes are not those of {count} elements")))
             }
             (true, None) => from.value().map_err(|error| Payload::new(error.to_string())),
         };

@@ -202,7 +202,7 @@ impl<T: Portable + Clone> Store<T> {
         if elements.try_reserve_exact(own).is_err() {
             let bytes = own * size_of::<T>();
             return Err(Payload::new(format!(
-                "there is no memory for the {bytes} bytes that node {node} has of the `IArray<{}>` of {len} elements made at {made}",
+                "no memory is left for the {bytes} bytes that node {node} has of the `IArray<{}>` of {len} elements made at {made}",
                 type_name::<T>()
             )));
         }

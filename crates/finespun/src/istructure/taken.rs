@@ -155,7 +155,7 @@ impl<T: Portable> Cells<T> {
         let mut elements = Vec::new();
         if elements.try_reserve_exact(own).is_err() {
             return Err(Payload::new(format!(
-                "there is no memory for the {own} elements that node {node} has of the `{}` of {len} elements made at {made}",
+                "no memory is left for the {own} elements that node {node} has of the `{}` of {len} elements made at {made}",
                 MArray::<T>::name()
             )));
         }
@@ -212,7 +212,7 @@ impl<T: Portable> Cells<T> {
         let mut elements = self.elements.borrow_mut();
         if elements[at].is_some() {
             drop(elements);
-            panic!("{} is put at {from}, and is full: it is taken before it is put again", self.element(at));
+            panic!("{} is put at {from}, but it is full: take it before putting it again", self.element(at));
         }
         elements[at] = Some(value);
     }

@@ -186,7 +186,7 @@ impl Encoded {
     fn arrive(&mut self, cx: Option<Cx>) {
         let Some(written) = self.0.take() else { return };
         written.read(|mut from| {
-            let Ok(identity) = from.value::<Identity>() else { unreachable!("the library's own") };
+            let Ok(identity) = from.value::<Identity>() else { unreachable!("the library has written this header") };
             // SAFETY: `new` begins each message with an `Identity` made by `of`.
             match unsafe { identity.handler() } {
                 Ok(handler) => handler(from, cx),

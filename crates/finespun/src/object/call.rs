@@ -219,7 +219,7 @@ impl<M: Method> Task for Call<M> {
         // The request is sent at once.
         // SAFETY: `cx` is the current worker's, and the caller of `start` gets the child and waits for it.
         match unsafe { call(cx, RemoteCall(self, place)) }.open() {
-            Ok(_) => unreachable!("what is far away is not there at once"),
+            Ok(_) => unreachable!("a remote call always suspends"),
             Err(child) => child.into_frame(),
         }
     }

@@ -65,7 +65,12 @@ impl On {
         A: Portable,
         F: FnOnce(A) -> T + Copy + Send + 'static,
     {
-        const { assert!(size_of::<F>() == 0, "what makes an object elsewhere captures nothing: give it arguments") };
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "a function that makes an object on another node must not capture anything: pass data as its arguments"
+            )
+        };
         Create { node: self.node, maker: Made { make, args }, place: Location::caller() }
     }
 }

@@ -211,7 +211,7 @@ fn which(object: &'static str, method: &'static str, node: usize) -> Which {
 pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
     type Written = Result<(u8, String, String, u32, String), String>;
     let (Ok(origin), Ok(error)) = (from.value::<Option<isize>>(), from.value::<Written>()) else {
-        unreachable!("the library's own")
+        unreachable!("the library has written this header")
     };
     let payload: Payload = match error {
         Ok((kind, object, method, node, message)) => {

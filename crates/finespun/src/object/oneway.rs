@@ -19,7 +19,7 @@ impl<M: Method> Call<M> {
     /// Makes the call one-way: a task that ends when the call has been sent, or, if the object is at this node, when
     /// the method has ended or suspended. The method's result is dropped.
     ///
-    /// The call belongs to the run: [`quiesce`](crate::quiesce) waits for all one-way calls, and when the run's root
+    /// The call belongs to the run: [`quiesce`](crate::tasks::quiesce) waits for all one-way calls, and when the run's root
     /// has ended, the unfinished ones are cancelled. If a one-way call fails (the method panics, the object has been
     /// dropped), the run is cancelled, and ends with that panic.
     ///
@@ -29,7 +29,7 @@ impl<M: Method> Call<M> {
     ///
     /// ```
     /// use finespun::prelude::*;
-    /// use finespun::quiesce;
+    /// use finespun::tasks::quiesce;
     /// use serde::{Deserialize, Serialize};
     ///
     /// #[derive(Serialize, Deserialize)]
@@ -187,7 +187,7 @@ where
 ///
 /// ```
 /// use finespun::prelude::*;
-/// use finespun::suspend_with;
+/// use finespun::objects::suspend_with;
 ///
 /// /// Lets no task pass before all have arrived.
 /// struct Barrier {

@@ -51,7 +51,12 @@ impl On {
         Tk: Task + 'static,
         Tk::Output: Portable,
     {
-        const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: give it the argument") };
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "a function that runs on another node must not capture anything: pass data as its argument"
+            )
+        };
         CallAt { node: self.node(), call, argument, place: Location::caller() }
     }
 }
@@ -156,7 +161,12 @@ where
     Tk: Task + 'static,
     Tk::Output: Portable,
 {
-    const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: give it the argument") };
+    const {
+        assert!(
+            size_of::<F>() == 0,
+            "a function that runs on another node must not capture anything: pass data as its argument"
+        )
+    };
     Everywhere { call, argument, place: Location::caller() }
 }
 

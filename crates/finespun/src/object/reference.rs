@@ -16,7 +16,10 @@ use super::create::Dropping;
 ///
 /// # Safety
 /// Only generated code implements it: `Methods` must be a transparent struct of a `Ref<Self>`.
-#[diagnostic::on_unimplemented(message = "`{Self}` is no object", note = "mark its `impl` block with `#[object]`")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an object type",
+    note = "mark its `impl` block with `#[object]`"
+)]
 pub unsafe trait Object: Sized + 'static {
     /// The struct that a reference dereferences to: the type's methods, as tasks.
     #[doc(hidden)]
@@ -257,7 +260,7 @@ impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
         // nothing.
         match Name::of_word(bare | word(known.number, 0, 0, 0)) {
             Some(name) if tag == known.tag && class(bare) == 0 && bare & 1 == 0 => Ok(Ref::new(name)),
-            _ => Err(D::Error::custom(format_args!("this is no reference to `{}`", known.name))),
+            _ => Err(D::Error::custom(format_args!("this value is not a reference to `{}`", known.name))),
         }
     }
 }

@@ -173,7 +173,7 @@ impl<W: Work> Handler for Request<W> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((group, home, k)) = from.value() else { unreachable!("the library's own") };
+        let Ok((group, home, k)) = from.value() else { unreachable!("the library has written this header") };
         match (W::read(&mut from), cx) {
             (Ok(work), Some(cx)) => Request { group, home, k, work }.handle(cx),
             (Err(error), Some(cx)) if cx.try_enter(group) => {
@@ -281,7 +281,9 @@ impl<T: Portable> Handler for Answer<T> {
     }
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
-        let Ok((k, good)) = from.value::<(Continuation<T>, bool)>() else { unreachable!("the library's own") };
+        let Ok((k, good)) = from.value::<(Continuation<T>, bool)>() else {
+            unreachable!("the library has written this header")
+        };
         let result = if good {
             from.value().map_err(|error| Payload::new(error.to_string()))
         } else {

@@ -15,7 +15,7 @@ use crate::task::suspend::travel;
 ///
 /// ```
 /// use finespun::prelude::*;
-/// use finespun::{Replicated, everywhere};
+/// use finespun::{objects::Replicated, everywhere};
 ///
 /// #[task]
 /// async fn look_up(table: Replicated<Vec<u64>>) -> u64 {

@@ -346,8 +346,8 @@ impl Table {
 
     /// Returns the locked object.
     pub(crate) fn object(&self, hold: &ObjectLock) -> NonNull<()> {
-        let place = self.place(hold.index()).expect("what is held is there");
-        NonNull::new(place.entry.object.get()).expect("what is held is there")
+        let place = self.place(hold.index()).expect("a locked object is in its entry");
+        NonNull::new(place.entry.object.get()).expect("a locked object is in its entry")
     }
 
     /// Records that `method` suspends while it holds an object.
@@ -403,7 +403,7 @@ impl Table {
 
     /// Releases a lock (2, 3).
     pub(crate) fn release(&self, index: u32, exclusive: bool, poison: bool, method: Option<&'static Origin>) {
-        let place = self.place(index).expect("what is held is there");
+        let place = self.place(index).expect("a locked object is in its entry");
         place.leave(exclusive);
         // Another shared holder may have recorded its own method, which then stays.
         if place.state.holder.get() == method {
@@ -422,8 +422,8 @@ impl Table {
     /// Grants the lock to queued waiters, as far as it admits them.
     pub(crate) fn serve(&self, index: u32) {
         while let Some(waiter) = self.next(index) {
-            let place = self.place(index).expect("somebody waits for it");
-            let name = place.entry.name().expect("somebody waits for it");
+            let place = self.place(index).expect("an object with waiters exists");
+            let name = place.entry.name().expect("an object with waiters exists");
             place.admit(waiter.exclusive);
             if let Err(Some(hold)) = waiter.granted.try_resolve(Some(ObjectLock::new(name, waiter.exclusive))) {
                 // The waiter has just been cancelled.
@@ -461,9 +461,9 @@ impl Table {
     pub(crate) fn remove(&self, hold: ObjectLock) -> (&'static Class, NonNull<()>) {
         let index = hold.index();
         hold.forget();
-        let EntryRef { entry, state } = self.place(index).expect("what is held is there");
-        let object = NonNull::new(entry.object.replace(std::ptr::null_mut())).expect("what is held is there");
-        let name = entry.name().expect("what is held is there");
+        let EntryRef { entry, state } = self.place(index).expect("a locked object is in its entry");
+        let object = NonNull::new(entry.object.replace(std::ptr::null_mut())).expect("a locked object is in its entry");
+        let name = entry.name().expect("a locked object is in its entry");
         state.holder.set(None);
         state.shared.set(0);
         state.flags.set(0);

@@ -83,9 +83,8 @@ impl Builder {
         self
     }
 
-    /// For tests: every `n`-th guarded call, and every `n`-th wait that could be satisfied at once, suspends as if it
-    /// had to wait. 0, the default, means never. A program's answer must not depend on it.
-    pub fn block_every(mut self, n: u32) -> Builder {
+    /// See [`TestSettings::block_every`](crate::testing::TestSettings::block_every).
+    pub(crate) fn set_block_every(mut self, n: u32) -> Builder {
         self.block_every = n;
         self
     }
@@ -93,7 +92,7 @@ impl Builder {
     /// Sets whether calls run on the stack first. Default: [`Schema::Auto`]. [`Schema::Heap`] means a [`block_every`]
     /// of 1; a `block_every` above 0 overrides it, in whatever order the two are set.
     ///
-    /// [`block_every`]: Builder::block_every
+    /// [`block_every`]: crate::testing::TestSettings::block_every
     pub fn schema(mut self, schema: Schema) -> Builder {
         self.schema = schema;
         self
@@ -112,8 +111,8 @@ impl Builder {
         self
     }
 
-    /// Sets how the members of a terminated group are found. Default: [`Members::BottomUp`].
-    pub fn members(mut self, members: Members) -> Builder {
+    /// See [`TestSettings::members`](crate::testing::TestSettings::members).
+    pub(crate) fn set_members(mut self, members: Members) -> Builder {
         self.members = members;
         self
     }
@@ -139,16 +138,14 @@ impl Builder {
         self
     }
 
-    /// Sets whether messages between nodes travel as bytes, as they would to another process, although this fabric runs
-    /// in the memory of one process. Default: no. A program's answer must not depend on it.
-    pub fn encode(mut self, encode: bool) -> Builder {
+    /// See [`TestSettings::encode`](crate::testing::TestSettings::encode).
+    pub(crate) fn set_encode(mut self, encode: bool) -> Builder {
         self.travel.encode = encode;
         self
     }
 
-    /// Adds a cost to each message between nodes, at its sender and at its receiver: for experiments with slower
-    /// networks (C_oa in i-structure-software-cache, section 3.1). Default: nothing.
-    pub fn overhead(mut self, overhead: Duration) -> Builder {
+    /// See [`TestSettings::overhead`](crate::testing::TestSettings::overhead).
+    pub(crate) fn set_overhead(mut self, overhead: Duration) -> Builder {
         self.travel.overhead = overhead;
         self
     }

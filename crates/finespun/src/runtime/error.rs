@@ -68,7 +68,7 @@ pub enum RunError {
     /// This process is a fork of the one that built the runtime.
     #[error("this process is a fork of the one that has the runtime's threads: build a runtime here")]
     Forked,
-    /// A task called [`exit`](crate::exit).
+    /// A task called [`exit`](crate::group::exit).
     #[error("the run was ended by exit({0})")]
     Exited(i32),
     /// The run was cancelled.

@@ -18,7 +18,10 @@ pub use spawned::RunFuture;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use crate::observe::{CacheChoice, CacheChoices, Stats};
+pub use crate::fabric::threads::Transport;
+pub use crate::observe::{CacheChoice, Stats};
+
+use crate::observe::CacheChoices;
 use crate::sched::team::Team;
 use crate::task::call::Task;
 use crate::task::context::try_cx;
@@ -113,7 +116,8 @@ impl Runtime {
     ///
     /// # Errors
     /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`],
-    /// [`RunError::Deadlock`], [`RunError::FrameMemory`], [`RunError::Forked`].
+    /// [`RunError::Deadlock`], [`RunError::FrameMemory`], [`RunError::Forked`], [`RunError::Exited`] if a task called
+    /// [`exit`](crate::group::exit), [`RunError::Cancelled`] if the run was cancelled.
     pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
     where
         T: Task + Send,
@@ -144,12 +148,8 @@ impl Runtime {
         spawned::spawn(&self.team, task)
     }
 
-    /// Ends the runtime and returns the number of frames still allocated: for tests. Frames of continuations that
-    /// outlive their runtime are expected; all others are leaks.
-    ///
-    /// # Panics
-    /// Inside a task or a call of [`blocking`](crate::blocking), and in a fork of the process that built the runtime.
-    pub fn close(mut self) -> i64 {
+    /// See [`TestCounts::close`](crate::testing::TestCounts::close).
+    pub(crate) fn frames_left(mut self) -> i64 {
         assert!(!self.team.forked(), "{}", RunError::Forked);
         assert!(
             !is_own_thread(),
@@ -162,7 +162,7 @@ impl Runtime {
         unsafe { self.team.frames_left() as i64 }
     }
 
-    /// Like [`outside`](crate::outside), from a thread that runs no task of this runtime: as long as the returned value
+    /// Like [`outside`](crate::tasks::outside), from a thread that runs no task of this runtime: as long as the returned value
     /// lives, no run of the runtime is reported as deadlocked.
     pub fn outside(&self) -> Outside {
         Outside::new(Arc::clone(&self.team.external))

@@ -7,7 +7,7 @@
 /// call that has to wait.
 ///
 /// ```
-/// use finespun::Schema;
+/// use finespun::runtime::Schema;
 /// use finespun::prelude::*;
 ///
 /// #[task]

@@ -18,7 +18,7 @@ use crate::task::outcome::Outcome;
 ///
 /// Tasks of several runtimes and plain threads ([`try_lock`](Mutex::try_lock)) may share a mutex. A task may move its
 /// guard to a plain thread. If the guard stays there for more than a second, declare it with
-/// [`outside`](crate::outside), or tasks that wait for it may be reported as deadlocked: the library cannot see where a
+/// [`outside`](crate::tasks::outside), or tasks that wait for it may be reported as deadlocked: the library cannot see where a
 /// guard has been moved.
 ///
 /// ```

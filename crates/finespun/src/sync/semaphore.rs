@@ -17,7 +17,7 @@ use crate::task::teams;
 ///
 /// Tasks of several runtimes and plain threads may share a semaphore. If a plain thread adds permits, or gives back
 /// permits that a task has passed to it, more than a second after all tasks have stopped, declare it with
-/// [`outside`](crate::outside). Otherwise tasks that wait for these permits may be reported as deadlocked.
+/// [`outside`](crate::tasks::outside). Otherwise tasks that wait for these permits may be reported as deadlocked.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -61,7 +61,7 @@ impl Semaphore {
         /// # Panics
         /// If `permits` is above [`MAX_PERMITS`](Self::MAX_PERMITS).
         pub fn new(permits: usize) -> Semaphore {
-            assert!(permits <= Self::MAX_PERMITS, "more permits than Semaphore::MAX_PERMITS");
+            assert!(permits <= Self::MAX_PERMITS, "more permits than `Semaphore::MAX_PERMITS`");
             Semaphore { line: WaitQueue::new(permits) }
         }
     }
@@ -111,7 +111,7 @@ impl Semaphore {
         match self.line.give_back(permits) {
             Ok(true) => self.grant_waiters(),
             Ok(false) => {}
-            Err(wait_queue::TooMany) => panic!("more permits than Semaphore::MAX_PERMITS"),
+            Err(wait_queue::TooMany) => panic!("more permits than `Semaphore::MAX_PERMITS`"),
         }
     }
 

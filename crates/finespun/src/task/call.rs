@@ -303,7 +303,7 @@ pub unsafe fn call_straight<Tk: Task>(task: Tk) -> Tk::Output {
 #[inline(always)]
 pub unsafe fn call_direct<S: Schema, Tk: Task>(task: Tk) -> Tk::Output {
     if !S::STRAIGHT_3 {
-        unreachable!("nobody calls what may suspend as if it were straight");
+        unreachable!("a task that may suspend was called as a straight task");
     }
     // SAFETY: a straight task neither uses its context nor suspends.
     unsafe { call(Cx::none(), task).value() }

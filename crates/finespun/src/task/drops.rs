@@ -30,7 +30,7 @@ pub fn undropped<T: ?Sized>(_: &T) {
     const {
         assert!(
             !std::mem::needs_drop::<T>(),
-            "a local of a task has a destructor, which what it comes from does not tell: annotate the local's type, or choose \
+            "a local of a task has a destructor that the task compiler cannot see from the expression: annotate the local's type, or choose \
              `#[task(pinned)]`"
         )
     }
@@ -104,7 +104,7 @@ fn iterator_undropped<T: ?Sized>() {
     const {
         assert!(
             !std::mem::needs_drop::<T>(),
-            "the iterator of a `for` loop around an await has a destructor, which what it comes from does not tell: bind the \
+            "the iterator of a `for` loop around an await has a destructor that the task compiler cannot see from the expression: bind the \
              iterator with `let` and loop over that, or choose `#[task(pinned)]`"
         )
     }

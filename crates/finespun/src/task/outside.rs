@@ -15,7 +15,7 @@ use super::teams::Externals;
 ///
 /// ```
 /// use finespun::prelude::*;
-/// use finespun::outside;
+/// use finespun::tasks::outside;
 /// use finespun::sync::Semaphore;
 /// use std::sync::Arc;
 ///

@@ -22,7 +22,7 @@ use super::suspend::{Continuation, suspend_at};
 ///
 /// ```
 /// use finespun::prelude::*;
-/// use finespun::quiesce;
+/// use finespun::tasks::quiesce;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// static COUNT: AtomicU64 = AtomicU64::new(0);

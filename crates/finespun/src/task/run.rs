@@ -220,7 +220,7 @@ pub(crate) unsafe fn run(cx: Cx, frame: FrameRef) {
             // SAFETY: `poll` has written the result that `status` names.
             Poll::Ready(status) => unsafe { complete(current, status) },
         };
-        debug_assert!(!cx.leaving() || polled.is_pending(), "what leaves the stack waits");
+        debug_assert!(!cx.leaving() || polled.is_pending(), "a frame completed while its stack was being unwound");
         cx.flush_exposed();
         // SAFETY: ready frames are live.
         if let Some(waiter) = next.take_if(|frame| !teams::same_team(unsafe { frame.as_ref() }.group, group)) {

@@ -293,12 +293,14 @@ impl<'s> Scope<'s> {
         Tk: Task + Send + 's,
         Tk::Output: Send,
     {
-        let Some(cx) = try_cx() else { panic!("a scope spawns inside tasks only") };
+        let Some(cx) = try_cx() else { panic!("`Scope::spawn` was called outside a task") };
         cx.check_exhausted();
-        let Some(group) = self.state.enter(self.generation) else { panic!("a scope that has ended spawns nothing") };
+        let Some(group) = self.state.enter(self.generation) else {
+            panic!("`Scope::spawn` was called after the scope has ended")
+        };
         if !cx.is_in_run_of(group) {
             end_scope(self.state.leave());
-            panic!("a scope spawns in its own run only");
+            panic!("`Scope::spawn` was called in another run than the scope's");
         }
         Handle::new(start(cx, group, task, CompletionOwner::Scope(self.state)))
     }

@@ -81,7 +81,7 @@ const TAKEN: &str = "a continuation is not used after it has been sent";
 /// Before this runtime reports a deadlock, it waits for tasks of other runtimes: for each run that is under way when
 /// this runtime gets stuck, and for each run that a task begins later. It does not wait for a run that a plain thread
 /// begins later in order to resolve the continuation there: mark the wait as external, or hold an
-/// [`Outside`](crate::Outside) of this runtime until then.
+/// [`Outside`](crate::tasks::Outside) of this runtime until then.
 #[must_use = "a continuation that is dropped ends its wait with a panic"]
 pub struct Continuation<T> {
     /// Null after the continuation has been moved into a message as bytes, which leaves this value behind. Atomic,
@@ -114,7 +114,10 @@ impl<T> Continuation<T> {
         let Some(cx) = try_cx() else { panic!("`external` was called outside a task") };
         // SAFETY: the leaf lives until the continuation gives it up.
         let group = unsafe { self.leaf().as_ref() }.group;
-        assert!(cx.of_team(group), "`external` was called on another runtime than the wait's");
+        assert!(
+            cx.of_team(group),
+            "`Continuation::external` was called in a task of another runtime: call it in the body of `suspend`"
+        );
         let count = cx.external();
         count.enter();
         External { continuation: Some(self), count }

@@ -3,8 +3,9 @@
 
 mod pairwise;
 
-use finespun::Transport;
 use finespun::prelude::*;
+use finespun::runtime::Transport;
+use finespun::testing::*;
 
 pub use pairwise::cases;
 

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use finespun::External;
+use finespun::tasks::External;
+use finespun::testing::*;
 
 use super::*;
 

@@ -314,7 +314,7 @@ impl Writer {
         ["a", "b", "c", "x"][self.below(4) as usize].into()
     }
 
-    /// Returns the name of an assignable local that is not shadowed, if the random choice finds one.
+    /// Returns a visible name, chosen at random, if its local is assignable.
     fn assignable(&mut self) -> Option<String> {
         let at = self.below(self.numbers.len() as u64) as usize;
         let name = self.numbers[at].name.clone();

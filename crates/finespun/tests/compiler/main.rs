@@ -15,6 +15,7 @@ use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
 use finespun::prelude::{Continuation, Runtime, suspend, task};
+use finespun::testing::*;
 
 static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -27,7 +28,7 @@ fn logs() -> Vec<String> {
     std::mem::take(&mut *LOG.lock().unwrap())
 }
 
-/// Writes its name to the log when it is dropped.
+/// A value that writes its name to the log when it is dropped.
 #[derive(Debug, PartialEq)]
 struct D(&'static str);
 
@@ -53,7 +54,7 @@ fn pick(n: u64) -> Option<u64> {
     (n % 5 != 0).then_some(n)
 }
 
-/// `join!` in the plain version of a body.
+/// Replaces `join!` in the plain version of a body.
 macro_rules! join {
     ($a:expr, $b:expr) => {{
         let (a, b) = ($a, $b);

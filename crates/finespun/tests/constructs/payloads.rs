@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use finespun::closure::{Cont, make_closure, post, send_argument, thread, top};
 use finespun::prelude::*;
-use finespun::{CallError, RunError, everywhere as at_all_nodes, level, preturn, quiesce, suspend_with};
+use finespun::{
+    RunError, everywhere as at_all_nodes, level, objects::CallError, objects::suspend_with, preturn, tasks::quiesce,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::common::{everywhere, on_any_nodes, within_a_minute};
@@ -111,13 +113,13 @@ async fn sections(_l: bool) -> u64 {
 }
 
 #[task]
-async fn leaves(found: finespun::Level<u64>, l: bool) -> u64 {
+async fn leaves(found: finespun::group::Level<u64>, l: bool) -> u64 {
     parfor(0..10_u64, move |number| returns(found, number, l)).await;
     7
 }
 
 #[task]
-async fn returns(found: finespun::Level<u64>, number: u64, l: bool) {
+async fn returns(found: finespun::group::Level<u64>, number: u64, l: bool) {
     if number == 5 {
         preturn(found, 5).await;
     }

@@ -3,6 +3,7 @@
 use finespun::istructure::{Cache, IArray};
 use finespun::layout;
 use finespun::prelude::*;
+use finespun::testing::*;
 use serde::{Deserialize, Serialize};
 
 use crate::CACHES;

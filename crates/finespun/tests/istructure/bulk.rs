@@ -2,7 +2,7 @@
 
 use finespun::istructure::{Cache, IArray};
 use finespun::prelude::*;
-use finespun::{Replicated, everywhere, layout};
+use finespun::{everywhere, layout, objects::Replicated};
 
 use crate::CACHES;
 use crate::arrays::{LAYOUTS, place};
@@ -99,7 +99,7 @@ fn owners_fill_and_read_their_own_elements() {
     });
 }
 
-/// A floating task may run on a worker without a node.
+/// Fills an array in a floating task, which may run on a worker without a node.
 #[task]
 async fn fill_from_anywhere() -> u64 {
     let all: IArray<u64> = IArray::create(12, layout::block(12, 1)).await;

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use finespun::istructure::{Cache, IArray, IMatrix};
 use finespun::prelude::*;
+use finespun::testing::*;
 use finespun::{RunError, layout};
 
 use crate::CACHES;
@@ -214,7 +215,7 @@ fn tiles_may_be_larger_than_matrices() {
     }
 }
 
-/// Spawns a task or panics when it is dropped.
+/// A value that spawns a task or panics when it is dropped.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 enum Lively {
     Spawns,

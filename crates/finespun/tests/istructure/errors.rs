@@ -7,6 +7,7 @@ use finespun::RunError;
 use finespun::istructure::{Cache, IArray};
 use finespun::layout;
 use finespun::prelude::*;
+use finespun::testing::*;
 use serde::{Deserialize, Serialize, Serializer, ser};
 
 use crate::CACHES;
@@ -66,7 +67,7 @@ fn a_second_put_of_an_element_is_an_error() {
     });
 }
 
-/// Puts from two lines of code. The runtime records the line of each put, as far as memory allows.
+/// Puts elements from two lines of code. The runtime records the line of each put, as far as memory allows.
 #[task]
 async fn two_places(again: usize) {
     let all = IArray::create(1000, layout::block(1000, 1)).await;

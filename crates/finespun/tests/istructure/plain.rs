@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use finespun::everywhere;
 use finespun::istructure::{Cache, IArray, IMatrix};
 use finespun::prelude::*;
+use finespun::testing::*;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::CACHES;

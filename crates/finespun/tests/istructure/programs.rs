@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use finespun::istructure::{Cache, IArray, MArray};
 use finespun::prelude::*;
-use finespun::{RunFuture, Transport, layout};
+use finespun::testing::*;
+use finespun::{layout, runtime::RunFuture, runtime::Transport};
 use proptest::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,8 +1,9 @@
 //! Random programs: which tasks put and get which elements, on which nodes and in which order, is drawn at random.
 
-use finespun::Transport;
 use finespun::istructure::{Cache, IArray};
 use finespun::prelude::*;
+use finespun::runtime::Transport;
+use finespun::testing::*;
 use proptest::prelude::*;
 
 use crate::arrays::{LAYOUTS, place};

@@ -58,7 +58,7 @@ async fn take_in_turn(queue: MArray<usize>, taken: MArray<Vec<usize>>, reader: u
     taken.put(0, all).await;
 }
 
-/// The first task to request a value is served first.
+/// Takes values in several tasks. The first task to request a value is served first.
 #[task]
 async fn turns() -> Vec<usize> {
     let queue = MArray::create(1, layout::block(1, 1)).await;
@@ -155,7 +155,7 @@ async fn take_beside(cells: MArray<u64>, index: usize) -> ControlFlow<u64> {
     ControlFlow::Break(cells.take(0).await)
 }
 
-/// A value for a cancelled task goes to the next one, or stays in the array.
+/// Cancels tasks that take: a value for a cancelled task goes to the next one, or stays in the array.
 #[task]
 async fn cancelled_takers() -> (u64, u64) {
     let cells = MArray::create(1, layout::block(1, nodes())).await;
@@ -229,7 +229,7 @@ fn errors_name_the_element() {
     });
 }
 
-/// The bytes of a handle are valid only for its own kind of array.
+/// Checks that the bytes of a handle are valid only for its own kind of array.
 #[task]
 async fn told_apart() -> BTreeMap<&'static str, bool> {
     let once: IArray<u64> = IArray::create(1, layout::block(1, 1)).await;

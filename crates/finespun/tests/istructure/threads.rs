@@ -112,7 +112,7 @@ fn an_element_that_is_never_put_is_reported() {
     });
 }
 
-/// Elements sent to a computation that has ended are discarded.
+/// Sends elements to a computation that has ended: they are discarded.
 #[task]
 async fn ends_before() -> u64 {
     let all = IArray::create(2, place(0, 2, nodes())).await;

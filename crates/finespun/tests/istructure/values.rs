@@ -16,7 +16,7 @@ static ALIVE: AtomicI64 = AtomicI64::new(0);
 /// The tests that count instances take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Counts its live instances.
+/// A value that counts its live instances.
 struct Counted(String);
 
 impl Counted {
@@ -66,7 +66,7 @@ async fn texts(len: usize, how: usize, cache: Cache, free: bool) -> usize {
     let all = IArray::create(len, place(how, len, nodes())).cached(cache).await;
     let (lens, _) = join!(
         parfor(0..2 * len, |index| text_len(all, index % len)).collect(),
-        // In a different order, and not all of them before some are read.
+        // In a different order, and not all before some are read.
         parfor(0..len, |index| put_text(all, index * 7 % len)).collect(),
     );
     if free {

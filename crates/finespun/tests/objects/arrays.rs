@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use finespun::RunError;
 use finespun::prelude::*;
+use finespun::testing::*;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::common::on_any_nodes;
@@ -202,7 +203,7 @@ fn one_message_to_each_node_and_eight_from_the_caller() {
 
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// Counts in `WRITTEN` how often it is serialized.
+/// A value that counts in `WRITTEN` how often it is serialized.
 #[derive(Clone, Deserialize)]
 struct Counts(i64);
 
@@ -270,7 +271,7 @@ async fn make_of_bombs() -> usize {
     array.len()
 }
 
-/// The run drops the original arguments; each node gets clones of them.
+/// The run drops the original arguments; each node gets clones.
 #[test]
 fn a_panicking_destructor_of_a_creation_argument_ends_the_run() {
     for (workers, nodes) in [(1, 1), (1, 3), (2, 2), (2, 4)] {

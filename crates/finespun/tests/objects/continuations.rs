@@ -1,7 +1,8 @@
 //! Continuations as values: forwarded, sent in messages, stored in objects, and resolved by other tasks.
 
 use finespun::prelude::*;
-use finespun::{RunError, suspend_with};
+use finespun::testing::*;
+use finespun::{RunError, objects::suspend_with};
 use serde::{Deserialize, Serialize};
 
 use crate::common::on_any_nodes;

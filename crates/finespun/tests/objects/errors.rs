@@ -1,7 +1,8 @@
 //! Errors of calls: panics, poisoned objects, and references that are stale or forged.
 
 use finespun::prelude::*;
-use finespun::{CallError, Error, RunError};
+use finespun::testing::*;
+use finespun::{Error, RunError, objects::CallError};
 use serde::{Deserialize, Serialize};
 
 use crate::common::on_any_nodes;
@@ -137,7 +138,7 @@ fn a_forged_reference_is_refused() {
     // Another class tag; the mark bit; two bits of the class field; zero.
     for (tag, word) in [(tag + 1, word), (tag, word | 1), (tag, word | 1 << 29), (tag, word | 1 << 37), (0, 0)] {
         let error = forged(tag, word).unwrap_err();
-        assert!(error.starts_with("this is no reference to `objects::locks::Board`"), "{error}");
+        assert!(error.starts_with("this value is not a reference to `objects::locks::Board`"), "{error}");
     }
     // Bits 1, 3, 54 and 63 change the generation, bits 4 and 28 the index, bits 38, 39 and 53 the node: no such object.
     for bit in [1, 3, 4, 28, 38, 39, 53, 54, 63] {

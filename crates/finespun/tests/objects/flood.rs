@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::common::{on_any_nodes, within_a_minute};
 use finespun::prelude::*;
-use finespun::{Transport, quiesce};
+use finespun::testing::*;
+use finespun::{runtime::Transport, tasks::quiesce};
 use serde::{Deserialize, Serialize};
 
 /// A message argument of 96 bytes.
@@ -110,7 +111,7 @@ fn seven_million_messages_to_a_slow_receiver() {
     flooded(Transport::Push, 50_000);
 }
 
-/// Relays each message to two others, for a given number of hops.
+/// An object that relays each message to two others, for a given number of hops.
 struct Relay {
     seen: u64,
 }

@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 
 use finespun::prelude::*;
-use finespun::{CallError, RunError, StaleCause, on};
+use finespun::testing::*;
+use finespun::{RunError, objects::CallError, objects::StaleCause, on};
 
 use crate::common::on_any_nodes;
 use crate::errors::Cell2;
@@ -132,7 +133,7 @@ async fn free(cell: Ref<Cell2>) {
 #[task]
 async fn set_oneway(cell: Ref<Cell2>) {
     cell.set(7).oneway().await;
-    finespun::quiesce().await;
+    finespun::tasks::quiesce().await;
 }
 
 #[task]

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
-use finespun::{RunError, Transport, everywhere, quiesce, suspend_with};
+use finespun::testing::*;
+use finespun::{RunError, everywhere, objects::suspend_with, runtime::Transport, tasks::quiesce};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 /// How a value fails to be serialized or deserialized.

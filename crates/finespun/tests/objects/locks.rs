@@ -1,7 +1,8 @@
 //! Implicit locks, and the order in which callers get them.
 
 use finespun::prelude::*;
-use finespun::{RunError, suspend_with};
+use finespun::testing::*;
+use finespun::{RunError, objects::suspend_with};
 use serde::{Deserialize, Serialize};
 
 use crate::common::on_any_nodes;

@@ -23,6 +23,7 @@ use common::on_any_nodes;
 use continuations::{Barrier, arrive};
 use finespun::RunError;
 use finespun::prelude::*;
+use finespun::testing::*;
 use locks::Board;
 use serde::{Deserialize, Serialize};
 
@@ -118,7 +119,7 @@ fn two_locked_objects_that_call_each_other_are_reported() {
     }
 }
 
-/// Not `Send`. Adds its value to `DROPPED` when it is dropped.
+/// An object that is not `Send`, and that adds its value to `DROPPED` when it is dropped.
 struct Local {
     shared: Rc<Cell<u64>>,
 }
@@ -182,7 +183,7 @@ fn objects_need_not_be_send() {
     on_any_nodes(|runtime| runtime.run(locals()));
 }
 
-/// Holds an `Arc`, whose count shows when it is dropped.
+/// An object with an `Arc`, whose count shows when it is dropped.
 struct Told(std::sync::Arc<()>);
 
 static TOLD: std::sync::Mutex<Option<std::sync::Arc<()>>> = std::sync::Mutex::new(None);
@@ -238,7 +239,7 @@ fn a_dropped_run_cancels_its_calls() {
     }
 }
 
-/// Counts in a `Cell`, which no two threads may access at once.
+/// A counter in a `Cell`, which no two threads may access at once.
 struct Tally {
     count: Cell<u64>,
     home: std::thread::ThreadId,

@@ -4,7 +4,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use finespun::prelude::*;
-use finespun::{RunError, Transport, everywhere};
+use finespun::testing::*;
+use finespun::{RunError, everywhere, runtime::Transport};
 use serde::{Deserialize, Serialize};
 
 static DROPPED: AtomicU64 = AtomicU64::new(0);
@@ -65,7 +66,7 @@ impl Slow {
     }
 }
 
-/// Sends from a fixed node: a floating task might continue on another node.
+/// A sender at a fixed node: a floating task might continue on another node.
 #[derive(Serialize, Deserialize)]
 struct Sender;
 

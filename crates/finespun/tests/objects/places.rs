@@ -4,7 +4,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use finespun::prelude::*;
-use finespun::{Replicated, RunError, everywhere, near};
+use finespun::testing::*;
+use finespun::{RunError, everywhere, objects::Replicated, objects::near};
 use serde::{Deserialize, Serialize};
 
 use crate::common::on_any_nodes;
@@ -129,7 +130,7 @@ fn a_panic_at_a_node_stops_no_other_node() {
     }
 }
 
-/// Panics in its destructor, without calling the panic hook.
+/// A value whose destructor panics, without calling the panic hook.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Bomb;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use finespun::prelude::*;
-use finespun::{RunError, quiesce};
+use finespun::{RunError, tasks::quiesce};
 
 use crate::common::on_any_nodes;
 

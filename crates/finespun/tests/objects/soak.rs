@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
-use finespun::{CallError, Transport, quiesce, suspend_with};
+use finespun::testing::*;
+use finespun::{objects::CallError, objects::suspend_with, runtime::Transport, tasks::quiesce};
 use serde::{Deserialize, Serialize};
 
 /// Sum of the values that were put into members dropped since.

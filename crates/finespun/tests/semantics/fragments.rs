@@ -2,7 +2,7 @@
 
 use crate::harness::*;
 
-/// Compiles the functions that a macro writes in all versions, and tests each of them.
+/// Compiles the functions that a macro writes in all versions, and tests each function.
 macro_rules! written {
     ($make:ident: $($name:ident),+) => {
         mod plainly { use crate::harness::plain::*; use crate::harness::*; $make! {} }

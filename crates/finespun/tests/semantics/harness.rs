@@ -14,7 +14,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use finespun::prelude::{Continuation, Runtime};
-use finespun::{External, RunError};
+use finespun::testing::*;
+use finespun::{RunError, tasks::External};
 
 static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -45,7 +46,7 @@ pub fn point() {
     }
 }
 
-/// Writes its name to the log when it is dropped.
+/// A value that writes its name to the log when it is dropped.
 #[derive(Debug, PartialEq)]
 pub struct D(pub &'static str);
 
@@ -202,7 +203,7 @@ pub mod tasks {
 type Outcome = (Result<String, String>, Vec<String>);
 type Plain<'a> = &'a dyn Fn() -> Pin<Box<dyn Future<Output = String>>>;
 type Run<'a> = &'a dyn Fn(&Runtime) -> Result<String, RunError>;
-/// Starts a run; dropping what it returns cancels the run.
+/// A function that starts a run; dropping its result cancels the run.
 type Spawn<'a> = Option<&'a dyn Fn(&Runtime) -> Box<dyn FnOnce()>>;
 
 /// The three versions of a body.

@@ -43,7 +43,7 @@ async fn joined() -> u64 {
     a + b + c + d
 }
 
-/// No task waits for the spawned ones: they end while the root yields.
+/// Spawns tasks that no task waits for: they end while the root yields.
 #[task]
 async fn alone(n: u64) -> u64 {
     drop(start(n));

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
+use finespun::testing::*;
 
 use crate::common::within_a_minute;
 
@@ -74,7 +75,7 @@ fn said(wait: &Receiver<()>) {
     wait.recv_timeout(Duration::from_secs(20)).expect("the runtime was not dropped");
 }
 
-/// Owns a runtime once one has been stored in it.
+/// The owner of a runtime, once one has been stored in it.
 #[derive(Clone)]
 struct Owner(Arc<Mutex<Option<Arc<Runtime>>>>);
 
@@ -118,7 +119,7 @@ fn a_task_drops_its_runtime() {
     within_a_minute(|| dropped_by(|| |runtime, owner, done| runtime.spawn(in_a_task(owner, done)).detach()));
 }
 
-/// Drops its runtime when it is dropped, then reports it.
+/// A value that drops its runtime when it is dropped, and then reports it.
 struct Local(Option<Owner>, Sender<()>);
 
 impl Drop for Local {

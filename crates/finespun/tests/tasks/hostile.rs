@@ -1,4 +1,4 @@
-//! Programs that try to break the runtime from safe code. Each of them once did.
+//! Programs that try to break the runtime from safe code. Each program once did.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +10,7 @@ use crate::common::{everywhere, fib, within_a_minute};
 use finespun::RunError;
 use finespun::prelude::*;
 use finespun::sync::{Mutex as Lock, Semaphore};
+use finespun::testing::*;
 
 #[task]
 async fn escape() -> Scope<'static> {
@@ -67,7 +68,7 @@ fn a_scope_spawns_in_its_own_run_only() {
             thread::yield_now();
         };
         let error = runtime.try_run(spawn_late(s)).unwrap_err();
-        assert!(error.to_string().contains("its own run"), "{error}");
+        assert!(error.to_string().contains("in another run than the scope"), "{error}");
         go.release(1);
         other.join().unwrap();
     });
@@ -216,7 +217,7 @@ fn a_cancelled_waiter_does_not_block_the_queue() {
     });
 }
 
-/// Panics in its destructor, without calling the panic hook.
+/// A value whose destructor panics, without calling the panic hook.
 struct Bomb;
 impl Drop for Bomb {
     fn drop(&mut self) {
@@ -372,7 +373,7 @@ async fn deep(n: u64) -> u64 {
     deep(n - 1).await + 1
 }
 
-/// Counts the tasks that have begun and not ended.
+/// A value that counts the tasks that have begun and not ended.
 struct Alive(Arc<AtomicU64>);
 impl Alive {
     fn new(count: Arc<AtomicU64>) -> Alive {

@@ -73,7 +73,7 @@ fn the_first_panic_in_order_is_thrown() {
     });
 }
 
-/// The operator panics at `at`, and so does the task right after it.
+/// Panics in the operator at `at`, and in the task right after it.
 #[task]
 async fn ordered(at: u64) -> u64 {
     let fold = move |sum: u64, n: u64| {
@@ -129,7 +129,7 @@ fn tasks_after_a_panic_get_the_right_index() {
     });
 }
 
-/// Dereferences to two places in turn.
+/// A pointer that dereferences to two places in turn.
 struct Flip {
     calls: AtomicU64,
     places: [Place; 2],
@@ -165,7 +165,7 @@ fn a_place_behind_deref_may_change() {
     });
 }
 
-/// Panics in its destructor if its number is 9.
+/// A value whose destructor panics if its number is 9.
 struct Falls(u64);
 
 impl Drop for Falls {
@@ -193,7 +193,7 @@ async fn falls() -> u64 {
     reduce(tasks, 0, |a, b| a + b).await
 }
 
-/// The operator panics; later a task panics with a payload whose destructor panics.
+/// Panics in the operator, and later in a task, with a payload whose destructor panics.
 #[task]
 async fn falls_later() -> u64 {
     let mut left: u64 = 60;

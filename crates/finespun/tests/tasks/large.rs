@@ -1,6 +1,7 @@
 //! Locals, arguments and results of hundreds of KiB do not overflow a worker's stack.
 
 use finespun::prelude::*;
+use finespun::testing::*;
 
 use super::common::BLOCK;
 
@@ -150,7 +151,7 @@ async fn left_early<const S: usize>(depth: u64) -> u64 {
 }
 
 #[task]
-async fn leaves_early<const S: usize>(l: finespun::Level<[u8; S]>, depth: u64) -> [u8; S] {
+async fn leaves_early<const S: usize>(l: finespun::group::Level<[u8; S]>, depth: u64) -> [u8; S] {
     let made = there_and_back([7u8; S], depth).await;
     finespun::preturn(l, made).await;
     [0; S]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::common::{fib, within_a_minute};
 use finespun::RunError;
 use finespun::prelude::*;
+use finespun::testing::*;
 
 /// Recurses deeper than the stack.
 #[task]
@@ -62,7 +63,7 @@ async fn slow() {
     thread::sleep(Duration::from_millis(20));
 }
 
-/// The guard check before the handle leaves the stack, although the handle has already ended.
+/// Leaves the stack at the guard check before the handle, although the handle has already ended.
 #[task(pinned)]
 async fn take_in(handle: Handle<'static, u64>) -> u64 {
     let ((), n) = join!(slow(), handle);

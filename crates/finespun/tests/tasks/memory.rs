@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use finespun::closure::{Cont, make_closure, post, send_argument, tail_call, thread, top};
 use finespun::prelude::*;
+use finespun::testing::*;
 use finespun::{Error, RunError, Runtime};
 
 use crate::common::{fib, plain_fib, within_a_minute};
@@ -23,7 +24,7 @@ fn limited(limit: usize, test: impl Fn(&Runtime)) {
     }
 }
 
-/// Counts its live instances.
+/// A value that counts its live instances.
 struct Counted(Arc<AtomicU64>);
 
 impl Counted {
@@ -48,7 +49,7 @@ async fn runaway(n: u64, alive: Arc<AtomicU64>, deepest: Arc<AtomicU64>) -> u64 
     below + 1
 }
 
-fn exhausted(end: Result<impl Sized, RunError>) -> finespun::FrameMemory {
+fn exhausted(end: Result<impl Sized, RunError>) -> finespun::runtime::FrameMemory {
     match end {
         Err(RunError::FrameMemory(error)) => error,
         Err(error) => panic!("{error}"),
@@ -155,7 +156,7 @@ async fn each(depth: u64) -> u64 {
     parfor(0..4_u64, |k| each(depth + k)).collect().await.len() as u64
 }
 
-/// Each of its frames is larger than the frames of a pool.
+/// Recurses with frames that are larger than the frames of a pool.
 #[task]
 async fn large(n: u64) -> u64 {
     let kept = [n; 400];

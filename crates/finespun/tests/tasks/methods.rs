@@ -219,7 +219,7 @@ async fn boxed() -> String {
     through(&mut *deck).await
 }
 
-/// Borrows through the trait object beyond the call; its tasks may be spawned and stolen.
+/// Uses a trait object whose borrow outlives the call, and whose tasks may be spawned and stolen.
 #[task]
 async fn many_through(visitors: &[Box<dyn Visit + Send>], n: u64) -> u64 {
     let first = scope(|s| spawn_through(s, &*visitors[0], n)).await;

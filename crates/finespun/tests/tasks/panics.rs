@@ -5,7 +5,7 @@ use std::sync::Once;
 
 use crate::common::{everywhere, fib};
 use finespun::prelude::*;
-use finespun::{Panic, RunError};
+use finespun::{RunError, runtime::Panic};
 
 /// Silences the expected panics on workers; panics on a test's own thread are still printed.
 fn hush() {
@@ -159,8 +159,8 @@ const NAMES: [&str; 11] = [
     "spawned",
 ];
 
-/// Tasks that panic in a closure which the library calls. Such a closure has its own note in debug builds only; in
-/// other builds a panic may be attributed to the task that awaits this one (`Panic`).
+/// Tasks that panic in a closure which the library calls. This closure has its own note in debug builds only; in other
+/// builds a panic may be attributed to the task that awaits this one (`Panic`).
 const BY_CLOSURES: [&str; 3] = ["operator", "iterator", "suspends"];
 
 #[test]
@@ -225,7 +225,7 @@ fn run_rethrows_the_original_payload() {
     });
 }
 
-/// A handle passes the payload to its caller, and the next panic is not confused with this one.
+/// Catches the payload that a handle rethrows. The next panic must not be confused with this one.
 #[task(pinned)]
 async fn catches() -> u64 {
     let mut handle = spawn(leaf(700));

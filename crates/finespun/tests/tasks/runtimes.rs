@@ -1,4 +1,4 @@
-//! Waits that another runtime or a plain thread ends, and which of them are deadlocks.
+//! Waits that another runtime or a plain thread ends; some are deadlocks.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
 use finespun::sync::{Mutex as Lock, MutexGuard, Semaphore};
-use finespun::{RunError, outside};
+use finespun::testing::*;
+use finespun::{RunError, tasks::outside};
 
 use crate::common::{everywhere, fib, within_a_minute};
 
@@ -119,7 +120,7 @@ async fn resolve(k: Continuation<u64>, blocks: bool) {
     k.resolve(value);
 }
 
-/// A task of the other runtime that runs before the wait begins, and finds the continuation later.
+/// Runs on the other runtime when the wait begins, and finds the continuation later.
 #[task]
 async fn find_and_resolve(kept: Arc<Mutex<Option<Continuation<u64>>>>, blocks: bool) {
     loop {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::common::{everywhere, within_a_minute};
 use finespun::prelude::*;
 use finespun::sync::Mutex;
+use finespun::testing::*;
 
 fn straight<T: Task>(_: &T) -> bool {
     T::STRAIGHT
@@ -239,8 +240,8 @@ fn a_task_that_may_suspend_is_not_straight() {
     });
 }
 
-/// Its recursive call checks the guard, although its first await does not. The array makes each activation use stack in
-/// a release build too.
+/// Recurses by a call that checks the guard, although its first await does not. The array makes each activation use
+/// stack in a release build too.
 #[task]
 async fn deep(n: u64) -> u64 {
     std::hint::black_box([n; 64]);

@@ -2,7 +2,7 @@
 //! its group has ended.
 //!
 //! Which of several activities ends a group depends on timing. So the model gives the possible outcomes of a group, and
-//! which of them are certain.
+//! which outcomes are certain.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use finespun::group::{Members, Policy, parblock};
 use finespun::prelude::*;
 use finespun::sync::Semaphore;
-use finespun::{Level, RunError, level, on, preturn, sync};
+use finespun::testing::*;
+use finespun::{RunError, group::Level, group::sync, level, on, preturn};
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, TestRunner};
 
@@ -233,7 +234,7 @@ impl World {
     }
 }
 
-/// Marks an activity as alive until it is dropped.
+/// A guard that marks an activity as alive.
 struct Alive<'a>(&'a World, usize);
 
 impl<'a> Alive<'a> {

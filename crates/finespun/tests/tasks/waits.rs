@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use crate::common::{everywhere, fib, plain_fib, within_a_minute};
 use finespun::prelude::*;
-use finespun::{External, RunError, RunFuture};
+use finespun::testing::*;
+use finespun::{RunError, runtime::RunFuture, tasks::External};
 
 #[task]
 async fn from_thread(n: u64) -> u64 {
@@ -224,7 +225,7 @@ async fn left_behind(ended: Arc<AtomicU64>) {
     yield_now().await;
 }
 
-/// Counts its destruction.
+/// A value that counts its destructions.
 struct Guard(Arc<AtomicU64>);
 impl Drop for Guard {
     fn drop(&mut self) {
@@ -318,7 +319,7 @@ fn a_run_is_a_std_future() {
 
 type LargeCell = Arc<Mutex<Option<Handle<'static, [u64; 250]>>>>;
 
-/// Its frame is too large for the pools that sweeps and reports scan.
+/// Waits in a frame that is too large for the pools that sweeps and reports scan.
 #[task]
 async fn large_wait_for(cell: LargeCell, large: [u64; 250]) -> [u64; 250] {
     while cell.lock().unwrap().is_none() {

@@ -63,7 +63,12 @@ impl<T: Object> Array<T> {
         A: Portable + Clone,
         F: Fn(usize, &A) -> T + Copy + Send + 'static,
     {
-        const { assert!(size_of::<F>() == 0, "what makes objects elsewhere captures nothing: give it arguments") };
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "a function that makes objects on other nodes must not capture anything: pass data as its arguments"
+            )
+        };
         let mut nodes: Vec<Vec<usize>> = Vec::new();
         for index in 0..len {
             let node = layout(index);
@@ -116,7 +121,12 @@ impl<T: Object> Array<T> {
         Tk: Task + 'static,
         Tk::Output: Portable,
     {
-        const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: use `each_with`") };
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "a function that runs on other nodes must not capture anything: use `each_with`"
+            )
+        };
         let calls = move |element, ()| call(element);
         Each::new(self.clone(), Same(()), calls, Location::caller())
     }
@@ -137,7 +147,12 @@ impl<T: Object> Array<T> {
         Tk: Task + 'static,
         Tk::Output: Portable,
     {
-        const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: use `each_with`") };
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "a function that runs on other nodes must not capture anything: pass data as its argument"
+            )
+        };
         assert_eq!(args.len(), self.len(), "an array takes one argument for each of its objects");
         Each::new(self.clone(), Own::new(args), call, Location::caller())
     }
@@ -158,7 +173,12 @@ impl<T: Object> Array<T> {
         Tk: Task + 'static,
         Tk::Output: Portable,
     {
-        const { assert!(size_of::<F>() == 0, "what is called elsewhere captures nothing: give it the argument") };
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "a function that runs on another node must not capture anything: pass data as its argument"
+            )
+        };
         Each::new(self.clone(), Same(argument), call, Location::caller())
     }
 }

@@ -42,7 +42,7 @@ impl<T: Object> Portion<T> {
     pub(super) fn take(cx: Cx, this: Ref<Portion<T>>, len: usize) -> Option<Arc<[Ref<T>]>> {
         let elements = Portion::elements(cx, this, len)?;
         let table = table(cx, this);
-        let Found::Held(hold) = table.hold(this.name(), true) else { unreachable!("nobody holds a portion") };
+        let Found::Held(hold) = table.hold(this.name(), true) else { unreachable!("a portion is never locked") };
         let (class, portion) = table.remove(hold);
         // SAFETY: the object is of this class, and the table has given it up.
         unsafe { class.destroy(portion) };

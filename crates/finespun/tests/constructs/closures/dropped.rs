@@ -7,6 +7,7 @@ use finespun::closure::{
     Closure, Cont, Conts, Thread, Vector, make_closure, post, send_argument, tail_call, thread, top, top_of,
 };
 use finespun::prelude::*;
+use finespun::testing::*;
 
 use super::{Counted, add_all, add_one, fib_fork, fib_sum, hold, keep_waiting, panics};
 use crate::common::{everywhere, plain_fib, within_a_minute};
@@ -227,7 +228,7 @@ fn vectors_are_aligned() {
     });
 }
 
-/// Panics when it is dropped.
+/// A value whose destructor panics.
 struct Bomb(#[expect(dead_code, reason = "what has no size shares its place with the signal")] u8);
 
 impl Drop for Bomb {
@@ -331,7 +332,7 @@ fn dropping_many_holes_is_fast() {
     within_a_minute(|| {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         let text = panics(|| {
-            // Drops half of them, from the end.
+            // Drops the second half, from the end.
             runtime.run(top_of(200_000, |results: Conts<u64>| {
                 let mut all: Vec<Cont<u64>> = results.collect();
                 drop(all.split_off(100_000));

@@ -43,7 +43,7 @@ pub(crate) fn add_one(parent: Cont<u64>, x: u64) {
     send_argument(x + 1, parent);
 }
 
-/// Counts its live instances.
+/// A value that counts its live instances.
 pub(crate) struct Counted(Arc<AtomicU64>);
 
 impl Counted {

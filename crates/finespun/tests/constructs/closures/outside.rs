@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use finespun::closure::{Cont, make_closure, post, send_argument, tail_call, thread, top};
 use finespun::prelude::*;
+use finespun::testing::*;
 
 use super::{Counted, add_all, fib_sum, keep_waiting, panics, square};
 use crate::common::{everywhere, within_a_minute};

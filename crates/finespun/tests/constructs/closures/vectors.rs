@@ -2,6 +2,7 @@
 
 use finespun::closure::{Cont, Vector, make_closure, post, send_argument, tail_call, thread, top};
 use finespun::prelude::*;
+use finespun::testing::*;
 
 use super::{add_all, add_one};
 use crate::common::{everywhere, within_a_minute};

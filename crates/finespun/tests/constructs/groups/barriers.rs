@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use finespun::group::sync;
 use finespun::prelude::*;
-use finespun::sync;
+use finespun::testing::*;
 
 use crate::groups::everywhere;
 
@@ -35,7 +36,7 @@ fn no_activity_passes_the_barrier_early() {
     });
 }
 
-/// Activity k calls `sync` k times, sometimes after a wait of another kind, and then ends.
+/// Calls `sync` k times, sometimes after a wait of another kind, and then ends.
 #[task]
 async fn some_rounds(ended: &AtomicU64, k: u64) {
     for round in 0..k {
@@ -72,7 +73,7 @@ async fn inner(sum: &AtomicU64, k: u64) {
     assert!(sum.load(Ordering::Relaxed) >= 6);
 }
 
-/// Each group has its own barrier.
+/// Synchronizes in two nested groups, each with its own barrier.
 #[task]
 async fn outer(sums: &[AtomicU64], k: usize) {
     parfor(0..4, |n| inner(&sums[k], n)).await;

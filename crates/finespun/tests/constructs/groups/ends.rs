@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use finespun::RunError;
 use finespun::prelude::*;
 use finespun::sync::Semaphore;
+use finespun::testing::*;
 
 use crate::groups::everywhere;
 
-/// Counts its live instances.
+/// A value that counts its live instances.
 struct Alive<'a>(&'a AtomicU64);
 
 impl<'a> Alive<'a> {

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
 use finespun::sync::Semaphore;
-use finespun::{Level, RunError, exit, level, preturn, sync};
+use finespun::testing::*;
+use finespun::{RunError, group::Level, group::exit, group::sync, level, preturn};
 
 use crate::groups::everywhere;
 
-/// A tree of constructs, three deep. Its leaves wait for ever, except one, which returns from the outermost level.
+/// Runs a tree of constructs, three deep. Its leaves wait for ever, except one, which returns from the outermost level.
 #[task]
 async fn tree(never: &Semaphore, depth: u64, at: u64, leaf: u64, whole: Level<String>) {
     if depth > 0 {
@@ -271,7 +272,7 @@ fn a_checkpoint_reports_termination_to_plain_loops() {
     assert_eq!(runtime.close(), 0);
 }
 
-/// Sets its flag when it is dropped.
+/// A value that sets its flag when it is dropped.
 struct Sets<'a>(&'a AtomicBool);
 
 impl Drop for Sets<'_> {

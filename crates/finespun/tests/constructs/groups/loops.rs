@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use finespun::prelude::*;
 use finespun::sync::Semaphore;
+use finespun::testing::*;
 
 use crate::common::{fib, plain_fib};
 use crate::groups::everywhere;

@@ -11,6 +11,7 @@ mod strays;
 use crate::common::{BLOCK, WORKERS, cases};
 use finespun::Runtime;
 use finespun::group::{Members, Policy};
+use finespun::testing::*;
 
 /// Like [`common::everywhere`], with both ways to find the members of a terminated group, and with all policies that
 /// distribute activities to workers.

@@ -3,6 +3,7 @@
 use finespun::Stats;
 use finespun::group::Policy;
 use finespun::prelude::*;
+use finespun::testing::*;
 
 #[task]
 async fn nothing(_: u64) {}

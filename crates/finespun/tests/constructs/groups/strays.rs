@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use finespun::prelude::*;
 use finespun::sync::Semaphore;
-use finespun::{Level, level, preturn, suspend_with, sync};
+use finespun::testing::*;
+use finespun::{group::Level, group::sync, level, objects::suspend_with, preturn};
 use serde::{Deserialize, Serialize};
 
 use crate::common::within_a_minute;
@@ -134,7 +135,7 @@ async fn hands_over(slot: &Slot<u64>, gate: &Arc<Semaphore>) {
     k.resolve_with(late_value(Arc::clone(gate))).await;
 }
 
-/// A group ends before a task that was begun in it and that no task waits for; then another group reuses its record.
+/// Ends a group before a task that was begun in it and that no task waits for; then another group reuses its record.
 #[task]
 async fn outlived(slot: &Slot<u64>, gate: &Arc<Semaphore>) {
     let _ = parfor(0..2, breaks).await;

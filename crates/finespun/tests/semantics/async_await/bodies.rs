@@ -1,5 +1,5 @@
-//! After `issues/issue-*.rs`, `track-caller/*.rs`, `async-fn-size.rs`, `deep-futures-are-freeze.rs`, `multiple-lifetimes/*`,
-//! `no-const-async.rs` and others that run.
+//! After `issues/issue-*.rs`, `track-caller/*.rs`, `async-fn-size.rs`, `deep-futures-are-freeze.rs`,
+//! `multiple-lifetimes/*`, `no-const-async.rs` and others that run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -116,7 +116,7 @@ corpus! {
         slot.map(|d| d.len()).unwrap_or(0)
     } with ();
 
-    // issues/issue-84841.rs, issue-86507.rs: recursion through a box
+    // issues/issue-84841.rs, issue-86507.rs: references to references
     fn references_to_references() -> u64 {
         let n = 5u64;
         let r = &&n;
@@ -163,7 +163,7 @@ corpus! {
         list.iter().sum()
     } with ();
 
-    // strings that borrow from what lives across the await
+    // strings that borrow from a local across the await
     fn string_slices_of_a_local() -> String {
         let text = leaf(String::from("one two three")).await;
         let mut words = text.split(' ');

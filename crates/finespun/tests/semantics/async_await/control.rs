@@ -1,5 +1,5 @@
-//! After `async-await-let-else.rs`, `async-block-control-flow-static-semantics.rs`, `issues/issue-*.rs` about control flow,
-//! `return-ty-*`, `await-in-*`: an await at every place of an expression and a statement.
+//! After `async-await-let-else.rs`, `async-block-control-flow-static-semantics.rs`, `issues/issue-*.rs` about control
+//! flow, `return-ty-*`, `await-in-*`: an await at every place of an expression and a statement.
 
 use crate::harness::*;
 

@@ -1,6 +1,6 @@
 //! After `drop-order/drop-order-for-async-fn-parameters*.rs`, `drop-order-for-locals-when-cancelled.rs`,
-//! `drop-order-for-temporary-in-tail-return-expr.rs`, `drop-order-locals-are-hidden.rs`, `drop-order-when-cancelled.rs`,
-//! `argument-patterns.rs`.
+//! `drop-order-for-temporary-in-tail-return-expr.rs`, `drop-order-locals-are-hidden.rs`,
+//! `drop-order-when-cancelled.rs`, `argument-patterns.rs`.
 
 use crate::harness::*;
 

@@ -34,7 +34,7 @@ macro_rules! with_temporary {
     }};
 }
 
-/// Logs each access to its value.
+/// A wrapper that logs each access to its value.
 struct Seen<T>(T);
 
 impl<T> Deref for Seen<T> {
@@ -66,7 +66,7 @@ impl<T: PartialOrd> PartialOrd for Seen<T> {
     }
 }
 
-/// Its operators consume their operands.
+/// A type whose operators consume their operands.
 #[derive(Debug)]
 struct Takes(D);
 
@@ -100,7 +100,7 @@ impl Index<D> for Takes {
     }
 }
 
-/// Methods that consume their receiver under names that usually borrow, and the other way round.
+/// A type with methods that consume their receiver under names that usually borrow, and the other way round.
 struct Odd(D);
 
 impl Odd {
@@ -366,7 +366,7 @@ corpus! {
         n + m + name
     } with ();
 
-    // a local of the name of a function, a type, a module
+    // locals with the names of functions, types, modules
     fn locals_named_like_functions() -> u64 {
         let leaf = leaf(2).await;
         let wait2 = wait();

@@ -1,5 +1,6 @@
 //! An await at every place where the grammar has an expression, and statements of every kind beside it: after
-//! `await-keyword/*.rs`, `issues/non-async-enclosing-span.rs`, `async-unsafe-fn-call-in-safe.rs`, `suggest-*` and others.
+//! `await-keyword/*.rs`, `issues/non-async-enclosing-span.rs`, `async-unsafe-fn-call-in-safe.rs`, `suggest-*` and
+//! others.
 
 use crate::harness::*;
 

@@ -10,7 +10,7 @@ macro_rules! len_of {
 }
 
 corpus! {
-    // temporaries by names
+    // a temporary in a macro
     fn macro_leaves_temporary() -> u64 { let n = leaf(len_of!(d("x"))).await; log("end"); n } with ();
 
     // constants and unit structs

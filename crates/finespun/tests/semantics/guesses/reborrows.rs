@@ -94,12 +94,10 @@ corpus! {
 
     fn c_struct2() -> u64 { struct Q<'a> { t: &'a Tok, n: u64 } fn f(q: Q<'_>) -> u64 { q.n } let n = f(Q { t: &Tok, n: leaf(1).await }); log("end"); n } with ();
 
-
     // reborrows in comparisons
     fn a_raw() -> u64 { let mut n = 1u64; let t = two(n, { { let p = &raw mut n; put(p, 7) } leaf(2).await }); t + n } with ();
 
     fn a_raw2() -> u64 { let mut n = 1u64; let t = n + { { let p = &raw mut n; put(p, 7) } leaf(2).await }; t + n } with ();
-
 
     // heads
     fn h_mut(mut n: u64) -> u64 { if { n += 1; n > 3 } { return 0 } leaf(n).await } with (1);

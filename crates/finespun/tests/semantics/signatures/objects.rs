@@ -1,6 +1,7 @@
 //! Methods of objects: receivers and parameters, with the order of drops.
 
 use finespun::prelude::*;
+use finespun::testing::*;
 use serde::{Deserialize, Serialize};
 
 use crate::harness::{self, D, N, log};

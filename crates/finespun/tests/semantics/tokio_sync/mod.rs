@@ -14,6 +14,7 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use finespun::prelude::*;
+use finespun::testing::*;
 
 use crate::common::within_a_minute;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use finespun::prelude::*;
+use finespun::testing::*;
 use tokio::sync::mpsc::error::{SendError, TryRecvError, TrySendError};
 use tokio::sync::mpsc::{self, Receiver, Sender, UnboundedReceiver, UnboundedSender};
 

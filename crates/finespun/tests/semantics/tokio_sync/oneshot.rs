@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use finespun::prelude::*;
+use finespun::testing::*;
 use tokio::sync::oneshot::error::{RecvError, TryRecvError};
 use tokio::sync::oneshot::{self, Receiver, Sender};
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use finespun::prelude::*;
+use finespun::testing::*;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, SetOnce};
 
 use super::{each_on_tasks, pause, poll_once};

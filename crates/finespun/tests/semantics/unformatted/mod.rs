@@ -8,7 +8,7 @@
     reason = "the bodies are odd on purpose, and their `unsafe` blocks hold no operation that is"
 )]
 
-/// Compiles functions that a macro writes as plain, as pinned, and as the compiler chooses, and tests each of them.
+/// Compiles functions that a macro writes as plain, as pinned, and as the compiler chooses, and tests each function.
 macro_rules! written {
     ($make:ident: $($name:ident),+ $(,)?) => {
         mod plainly { use super::*; use crate::harness::plain::*; $make! {} }

@@ -1,4 +1,5 @@
-//! Bodies that users' macros write, with fragments of every kind in every place; format and assertion macros with awaits.
+//! Bodies written by users' macros, with fragments of every kind in every place; format and assertion macros with
+//! awaits.
 
 use super::kit::*;
 use crate::harness::*;

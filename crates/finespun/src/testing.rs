@@ -1,0 +1,80 @@
+//! Settings and counts for tests and measurements.
+//!
+//! A program needs none of them: no answer depends on these settings, so they show where one does. `use finespun::testing::*`
+//! adds their methods to [`Builder`] and [`Runtime`].
+//!
+//! ```
+//! use finespun::prelude::*;
+//! use finespun::testing::*;
+//!
+//! #[task]
+//! async fn fib(n: u64) -> u64 {
+//!     if n < 2 {
+//!         return n;
+//!     }
+//!     let (a, b) = join!(fib(n - 1), fib(n - 2));
+//!     a + b
+//! }
+//! for n in [0, 1, 2, 3, 5, 7] {
+//!     let runtime = Runtime::builder().workers(2).block_every(n).build().unwrap();
+//!     assert_eq!(runtime.run(fib(12)), 144);
+//!     assert_eq!(runtime.close(), 0);
+//! }
+//! ```
+
+use std::time::Duration;
+
+use crate::group::Members;
+use crate::runtime::{Builder, Runtime};
+
+/// Settings of a [`Builder`] for tests and measurements.
+pub trait TestSettings: Sized {
+    /// Every `n`-th guarded call, and every `n`-th wait that could be satisfied at once, suspends as if it had to wait.
+    /// 0, the default, means never. A program's answer must not depend on it.
+    fn block_every(self, n: u32) -> Self;
+
+    /// Sets whether messages between nodes travel as bytes, as they would to another process, although this fabric runs
+    /// in the memory of one process. Default: no. A program's answer must not depend on it.
+    fn encode(self, encode: bool) -> Self;
+
+    /// Adds a cost to each message between nodes, at its sender and at its receiver: for experiments with slower
+    /// networks (C_oa in i-structure-software-cache, section 3.1). Default: nothing.
+    fn overhead(self, overhead: Duration) -> Self;
+
+    /// Sets how the members of a terminated group are found. Default: [`Members::BottomUp`].
+    fn members(self, members: Members) -> Self;
+}
+
+impl TestSettings for Builder {
+    fn block_every(self, n: u32) -> Builder {
+        self.set_block_every(n)
+    }
+
+    fn encode(self, encode: bool) -> Builder {
+        self.set_encode(encode)
+    }
+
+    fn overhead(self, overhead: Duration) -> Builder {
+        self.set_overhead(overhead)
+    }
+
+    fn members(self, members: Members) -> Builder {
+        self.set_members(members)
+    }
+}
+
+/// Counts of a [`Runtime`] for tests.
+pub trait TestCounts {
+    /// Ends the runtime and returns the number of frames that are still in use. Continuations that outlive their runtime
+    /// keep their frames; all others are leaks.
+    ///
+    /// # Panics
+    /// Inside a task or a call of [`blocking`](crate::blocking), and in a fork of the process that built the runtime.
+    fn close(self) -> i64;
+}
+
+impl TestCounts for Runtime {
+    fn close(self) -> i64 {
+        self.frames_left()
+    }
+}
