@@ -43,8 +43,8 @@
 //! * [`join_all`], [`reduce`]: tasks from an iterator. [`spawn`], [`scope`]: tasks that outlive the expression.
 //! * [`object`]: makes a type's methods callable through a [`Ref`], wherever the object lives; [`on`] makes objects on a
 //!   node, [`Array`] spreads them over all.
-//! * [`suspend`]: waits until some code resolves a [`Continuation`]; [`mod@sync`] is built on it, and so can your own constructs be.
-//! * [`parfor`], [`parblock!`], [`lparfor`], [`mapped`]: groups of activities that begin, meet ([`sync()`]) and end together;
+//! * [`suspend`]: waits until some code resolves a [`Continuation`]; [`sync`] is built on it, and so can your own constructs be.
+//! * [`parfor`], [`parblock!`], [`lparfor`], [`mapped`]: groups of activities that begin, meet ([`group::sync`]) and end together;
 //!   an activity can end the others, or an outer [`level`].
 //! * [`closure`]: threads and closures by hand, for continuation-passing programs.
 //! * [`foreign`], [`blocking`]: std futures, and calls that block their thread. [`yield_now`], [`checkpoint`].

@@ -30,7 +30,7 @@ pub struct CacheChoice {
     pub element_ns: f64,
     /// Nanoseconds of a hit.
     pub hit_ns: f64,
-    /// Nanoseconds that [`Builder::overhead`](crate::Builder::overhead) adds to a request.
+    /// Nanoseconds that [`overhead`](crate::testing::TestSettings::overhead) adds to a request.
     pub added_ns: f64,
 }
 

@@ -1,7 +1,8 @@
 //! Workers: which frame runs next, and where.
 //!
 //! The worker's loop and slow path ([`worker`]), the state that the workers of a runtime share ([`team`]), the
-//! work-stealing deque ([`deque`]), the queue of frames from outside ([`injector`]), the quantum ([`ticker`]), the
+//! work-stealing deque ([`deque`]), the queue of frames from outside ([`injector`]), whether
+//! messages have been sent ([`messages`]), the quantum ([`ticker`]), the
 //! idling protocol ([`park`]), and the detection and report of deadlocks ([`deadlock`], [`report`]). The runtime module
 //! starts teams; the task module reaches its worker through [`crate::task::context::Scheduler`]. This module never
 //! reads the contents of a frame.
@@ -9,6 +10,7 @@
 pub(crate) mod deadlock;
 pub(crate) mod deque;
 mod injector;
+mod messages;
 pub(crate) mod park;
 mod report;
 pub(crate) mod team;

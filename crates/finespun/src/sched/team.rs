@@ -24,6 +24,7 @@ use crate::task::teams::{self, Externals, GROUP, TeamId};
 use super::deadlock::{self, Stuck};
 use super::deque::Deque;
 use super::injector::Injector;
+use super::messages::MessagesSent;
 use super::park::Idle;
 use super::ticker::Bell;
 use crate::task::guard::Flags;
@@ -139,7 +140,7 @@ pub(crate) struct Team {
     pub(crate) external: Arc<Externals>,
     pub(crate) bell: Bell,
     /// Whether a message or a node-bound frame has existed: until then, no worker checks for either.
-    nodes_in_use: CachePadded<AtomicBool>,
+    messages_sent: CachePadded<MessagesSent>,
     /// The record of the team while it is stuck.
     stuck: Mutex<Option<Stuck>>,
     /// Id of the process that has the team's threads.
@@ -190,7 +191,7 @@ impl Team {
                     }
                 })),
                 bell: Bell::default(),
-                nodes_in_use: CachePadded::new(AtomicBool::new(false)),
+                messages_sent: CachePadded::new(MessagesSent::new()),
                 stuck: Mutex::new(None),
                 process: std::process::id(),
             })
@@ -247,20 +248,15 @@ impl Team {
         lock(&self.runs).by_number.get(&number).cloned()
     }
 
-    /// Notes that a message is about to be sent, or that a node-bound frame is ready.
+    /// Records that a message is about to be sent, or that a frame that runs at one node only is ready.
     pub(crate) fn use_nodes(&self) {
-        // Relaxed: the load only avoids a write to the cache line.
-        if !self.nodes_in_use.load(Ordering::Relaxed) {
-            // SeqCst: see `Run::await_sweeps`.
-            self.nodes_in_use.store(true, Ordering::SeqCst);
-        }
+        self.messages_sent.announce();
     }
 
     /// Returns whether messages or node-bound frames may exist. A worker that goes idle checks their queues instead.
     #[inline]
     pub(crate) fn nodes_in_use(&self) -> bool {
-        // Relaxed: a hint, as the worker that goes idle does not rely on it.
-        self.nodes_in_use.load(Ordering::Relaxed)
+        self.messages_sent.any()
     }
 
     /// Returns the worker that hosts `node`.
@@ -317,8 +313,7 @@ impl Team {
         // Later callers increment the epoch, too: see `Groups::terminate`.
         self.groups.advance_epoch();
         if first {
-            // SeqCst: see `Run::await_sweeps`.
-            if self.nodes_in_use.load(Ordering::SeqCst) {
+            if self.messages_sent.any_after_mark() {
                 run.await_sweeps(self.seats.len());
             }
             self.sweep();

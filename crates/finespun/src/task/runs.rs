@@ -143,10 +143,8 @@ impl Run {
     /// Keeps a cancelled run from ending before every worker has swept: a worker that is handling a message of the run
     /// is not counted in `live`, and may leave a frame behind.
     ///
-    /// Cancellation needs this only if the team has sent a message: a sender sets the team's `nodes_in_use` before its
-    /// first one. That store and the cancellation mark are SeqCst. So if a receiver has not seen the mark, the sender's
-    /// store precedes the mark, and the canceller, which loads the flag after marking, sees it. A run out of frame
-    /// memory always waits, so that the sweeps can count its frames.
+    /// Cancellation needs this only if the team has sent a message (`sched::messages`). A run out of frame memory always
+    /// waits, so that the sweeps can count its frames.
     pub(crate) fn await_sweeps(&self, workers: usize) {
         let mut unswept = lock(&self.unswept);
         let grow = |live: usize| (live > 0).then_some(live + workers);
@@ -245,8 +243,8 @@ impl Run {
     /// workers sweep.
     #[must_use]
     pub(crate) fn mark_cancelled(&self) -> bool {
-        // Release: a thread that sees the mark sees what led to it. SeqCst: see `await_sweeps`.
-        !self.cancelled.swap(true, Ordering::SeqCst)
+        // Release: a thread that sees the mark sees what led to it.
+        !self.cancelled.swap(true, Ordering::Release)
     }
 
     /// Marks the run as deadlocked and cancelled, so that the sweep that follows fills in the report. Returns false if
@@ -294,8 +292,8 @@ impl Run {
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        // Acquire: pairs with the Release in `mark_cancelled`. SeqCst: see `await_sweeps`.
-        self.cancelled.load(Ordering::SeqCst)
+        // Acquire: pairs with the Release in `mark_cancelled`.
+        self.cancelled.load(Ordering::Acquire)
     }
 
     /// Adds a line to the report, if the run has deadlocked.

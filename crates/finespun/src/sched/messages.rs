@@ -1,0 +1,98 @@
+//! Whether a team has sent messages, for the cancellation of its runs.
+//!
+//! A cancelled run whose team has sent messages ends only after every worker has swept, because a worker may be handling
+//! one of its messages ([`Run::await_sweeps`](crate::task::runs::Run::await_sweeps)). Runs of teams without messages end
+//! at once.
+//!
+//! ```text
+//!   sender:     1 flag = true     fence     2 send            receiver: 3 receive, 4 load the run's mark
+//!   canceller:  5 mark the run    fence     6 load the flag
+//! ```
+//!
+//! A Dekker pattern: if the canceller does not see the flag (6), its fence precedes the sender's in the single order of
+//! SeqCst fences, so the receiver sees the mark (4), which it loads after an acquire of the sender's release (2, 3). A
+//! sender that finds the flag set by another worker issues the fence all the same: the other worker's may come later.
+
+use crate::atomics::{AtomicBool, Ordering, fence};
+
+/// Set once, before the first message.
+pub(crate) struct MessagesSent(AtomicBool);
+
+impl MessagesSent {
+    pub(crate) fn new() -> MessagesSent {
+        MessagesSent(AtomicBool::new(false))
+    }
+
+    /// Transition 1: the caller is about to send, or queues a frame that runs at one node only.
+    pub(crate) fn announce(&self) {
+        // Relaxed, both: the fence orders them. The load spares the cache line.
+        if !self.0.load(Ordering::Relaxed) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+        fence(Ordering::SeqCst);
+    }
+
+    /// Returns whether messages may exist: a hint for workers, which look into their mailboxes when they go idle.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        // Relaxed: a hint.
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Transition 6: returns whether a worker may be handling a message without having seen the mark that the caller has
+    /// set before.
+    pub(crate) fn any_after_mark(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.any()
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::atomics::{Arc, thread};
+
+    struct Team {
+        sent: MessagesSent,
+        cancelled: AtomicBool,
+        message: AtomicBool,
+    }
+
+    /// A sender, a receiver and a canceller. `announced` says that another worker announces too.
+    fn model(announced: bool) {
+        loom::model(move || {
+            let (sent, cancelled, message) = (MessagesSent::new(), AtomicBool::new(false), AtomicBool::new(false));
+            let team = Arc::new(Team { sent, cancelled, message });
+            let of = || Arc::clone(&team);
+            let other = of();
+            let other = announced.then(|| thread::spawn(move || other.sent.announce()));
+            let sender = of();
+            let sender = thread::spawn(move || {
+                sender.sent.announce();
+                sender.message.store(true, Ordering::Release);
+            });
+            let canceller = of();
+            let canceller = thread::spawn(move || {
+                // As `Run::mark_cancelled`.
+                canceller.cancelled.swap(true, Ordering::Release);
+                canceller.sent.any_after_mark()
+            });
+            let received = team.message.load(Ordering::Acquire);
+            let handled_unmarked = received && !team.cancelled.load(Ordering::Acquire);
+            sender.join().unwrap();
+            other.map(|other| other.join().unwrap());
+            let awaits_sweeps = canceller.join().unwrap();
+            assert!(awaits_sweeps || !handled_unmarked, "a run ends while one of its messages is handled");
+        });
+    }
+
+    #[test]
+    fn a_message_is_marked_or_awaited() {
+        model(false);
+    }
+
+    #[test]
+    fn announcing_twice_keeps_the_order() {
+        model(true);
+    }
+}
