@@ -52,6 +52,40 @@ use library::found;
 /// `impl` only (elsewhere rustc reports that visibility qualifiers are not permitted). Methods of a trait, or of a
 /// trait's implementation, are marked with the whole item; the same applies to a function without `self` in a generic
 /// `impl`.
+///
+/// # Example
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// enum Expression {
+///     Number(i64),
+///     Sum(Box<Expression>, Box<Expression>),
+///     Product(Box<Expression>, Box<Expression>),
+/// }
+/// use Expression::*;
+///
+/// /// Other workers may compute the right operand while this one computes the left.
+/// #[task]
+/// async fn value(expression: &Expression) -> i64 {
+///     match expression {
+///         Number(number) => *number,
+///         Sum(left, right) => {
+///             let (left, right) = join!(value(left), value(right));
+///             left + right
+///         }
+///         Product(left, right) => {
+///             let (left, right) = join!(value(left), value(right));
+///             left * right
+///         }
+///     }
+/// }
+///
+/// let two = || Box::new(Number(2));
+/// let expression = Product(Box::new(Sum(two(), two())), two());
+/// let runtime = Runtime::builder().workers(2).build().unwrap();
+/// assert_eq!(runtime.run(value(&expression)), 8);
+/// ```
 #[proc_macro_attribute]
 pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
     found(finespun_compiler::task(arguments.into(), item.into()))
@@ -83,6 +117,46 @@ pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Arguments and results move between nodes, so they are `Portable`: owned, `Send`, and serializable by serde.
 /// Functions with none of the three receivers stay unchanged. A type has one marked block; private methods belong in a
 /// block without the attribute.
+///
+/// # Example
+///
+/// ```
+/// use finespun::prelude::*;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Counter {
+///     name: String,
+///     count: u64,
+/// }
+///
+/// #[object]
+/// impl Counter {
+///     #[constant]
+///     fn name_length(&self) -> usize {
+///         self.name.len()
+///     }
+///
+///     fn count(&self) -> u64 {
+///         self.count
+///     }
+///
+///     fn add(&mut self, more: u64) {
+///         self.count += more;
+///     }
+/// }
+///
+/// #[task]
+/// async fn count_up(to: u64) -> (u64, usize) {
+///     // On the last node: calls from other nodes are messages.
+///     let counter = on(nodes() - 1).create(Counter { name: "all".to_owned(), count: 0 }).await;
+///     parfor(0..to, |k| counter.add(k)).await;
+///     (counter.count().await, counter.name_length().await)
+/// }
+///
+/// let runtime = Runtime::builder().workers(2).build().unwrap();
+/// assert_eq!(runtime.run(count_up(10)), (45, 3));
+/// ```
 #[proc_macro_attribute]
 pub fn object(arguments: TokenStream, block: TokenStream) -> TokenStream {
     found(finespun_compiler::object(arguments.into(), block.into()))

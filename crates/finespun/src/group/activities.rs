@@ -76,7 +76,7 @@ impl<I: Integer> Span for RangeInclusive<I> {
 
 impl<I> kinds::Span for StepBy<I> {}
 /// A range with a step: `(0..n).step_by(k)`. The iterator may be the program's own and report a different length at
-/// each call, so unsafe code relies on the answer to a single call.
+/// each call, so unsafe code relies on the result of a single call of `count`.
 impl<I> Span for StepBy<I>
 where
     StepBy<I>: Clone + ExactSizeIterator,
@@ -105,10 +105,11 @@ pub trait Activities: Sync + sealed::Sealed {
     /// Makes the `k`th activity.
     ///
     /// # Safety
-    /// Called at most once for each `k`.
+    /// The caller calls this at most once for each `k`.
     #[doc(hidden)]
     unsafe fn activity(&self, k: u64) -> Self::Task;
-    /// Takes the value that the group's only activity delivers in any case, if `preturn` has supplied one.
+    /// Takes the value that `preturn` has supplied, which the construct then delivers; `None` for all groups but a
+    /// level's.
     #[doc(hidden)]
     fn returned(&self) -> Option<<Self::Task as Task>::Output> {
         None

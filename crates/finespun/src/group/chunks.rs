@@ -16,7 +16,8 @@ use crate::task::outcome::Outcome;
 /// finished.
 const CHUNKS: u64 = 16;
 
-/// Minimum time that a loop runs between two guard checks; the actual time is at most about twice as long.
+/// A chunk doubles the number of integers between two guard checks until they take this long. So they then take at most
+/// about twice as long, if each integer takes the same time and [`FIRST`] integers take no longer.
 const STRIP: Duration = Duration::from_micros(10);
 /// Number of integers before the first guard check.
 const FIRST: u64 = 16;
@@ -24,9 +25,10 @@ const FIRST: u64 = 16;
 /// Calls a plain closure for each integer of a range, in chunks: ParC's `lparfor`.
 ///
 /// The activities are the chunks: contiguous pieces of the range, sixteen for each worker unless
-/// [`chunks`](Construct::chunks) says otherwise. Each chunk is a plain loop that checks the guard every ten to twenty
-/// microseconds: a shorter chunk can be neither stolen nor terminated in the middle. The closure cannot wait. It
-/// captures references and `Copy` values only.
+/// [`chunks`](Construct::chunks) says otherwise. Each chunk is a plain loop that checks the guard first after sixteen
+/// integers, and later about every ten to twenty microseconds, or every sixteen integers if these take longer. Between
+/// two checks, a chunk can be neither stolen nor terminated. The closure cannot wait. It captures references and
+/// `Copy` values only.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -148,7 +150,7 @@ where
         let mut strip = FIRST;
         loop {
             let end = self.to.min(self.from.saturating_add(strip));
-            // Reading the clock costs as much as a short strip.
+            // The last strip is not timed: reading the clock costs as much as a short strip.
             let start = (end < self.to).then(Instant::now);
             let ended = (self.from..end).try_for_each(|k| (self.body)(self.span.at(k)).branch());
             self.from = end;

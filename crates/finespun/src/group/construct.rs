@@ -31,7 +31,7 @@ pub struct Construct<A, S, H> {
     how: PhantomData<fn() -> H>,
 }
 
-/// See [`Receiver`]: `collect` and similar methods consume the construct.
+/// Lets `#[task]` code call `collect` and similar methods, which consume the construct: see [`Receiver`].
 pub trait OfConstruct {
     /// Accepts the call: a construct may have a destructor.
     #[inline(always)]
@@ -177,7 +177,7 @@ where
     poll_in_place(body, cx, ConstructBody::<A, S, H>::TABLE)
 }
 
-/// The body of a construct that runs in a frame. The frame belongs to the group outside.
+/// The body of a construct that runs in a frame. The frame belongs to the enclosing group.
 struct ConstructBody<A: Activities, S, H: How<Delivers<A>>> {
     /// `None` once all activities have ended.
     part: Option<Part<A, H>>,
@@ -194,7 +194,7 @@ where
     H: How<Delivers<A>>,
     S: Sink<H::Value>,
 {
-    /// The table of the construct's frame. A cancelled construct still waits for its outstanding children.
+    /// The vtable of the construct's frame. A cancelled construct still waits for its outstanding children.
     const TABLE: &'static VTable = &VTable {
         cancel: Self::cancel,
         on_child_complete: Some(Self::on_child_complete),

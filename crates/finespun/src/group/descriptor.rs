@@ -1,7 +1,7 @@
 //! The state shared by all parts of a loop: the paper's spawn descriptor (maxi-parc-runtime, section 4.1).
 //!
-//! It is made when the loop becomes a frame, in a box of its own, because parts that run on other workers read it while
-//! the frame that owns it is polled. That frame outlives all parts.
+//! The descriptor is made when the loop becomes a frame. It is boxed, apart from that frame, because parts on other
+//! workers read it while the frame is polled. The frame owns the descriptor and outlives all parts.
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -32,7 +32,7 @@ pub(super) enum End<B> {
 /// The spawn descriptor of a loop.
 pub(super) struct Descriptor<A: Activities, H: How<Delivers<A>>> {
     pub(super) activities: A,
-    /// Number of activities: the answer to a single call of `Activities::count`.
+    /// Number of activities: the result of a single call of `Activities::count`.
     pub(super) count: u64,
     /// The group's number.
     pub(super) group: u32,
@@ -48,7 +48,7 @@ pub(super) struct Descriptor<A: Activities, H: How<Delivers<A>>> {
 }
 
 impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
-    /// Makes the descriptor of a loop over `count` activities. Those before `from` have ended.
+    /// Makes the descriptor of a loop over `count` activities. The activities before `from` have ended.
     pub(super) fn new(
         cx: Cx,
         activities: A,
@@ -69,8 +69,8 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
         }
     }
 
-    /// Acquires the next activities, as many as `some` returns for the number that are left. Returns `None` if none is
-    /// left.
+    /// Acquires the next `some(left)` activities, where `left` is the number not yet acquired. Returns `None` if none
+    /// is left.
     pub(super) fn take(&self, some: impl Fn(u64) -> u64) -> Option<Range<u64>> {
         let mut taken = None;
         // Relaxed for both: the acquiring part already has access to the descriptor.
@@ -91,7 +91,8 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
         unsafe { self.values.put(k, value) };
     }
 
-    /// Ends the group with `end`, unless it has been ended before: terminates everything beneath it.
+    /// Records `end` as the reason for the group's early end and terminates everything beneath the group. If the group
+    /// already has a reason, drops `end`.
     #[cold]
     pub(super) fn end(&self, end: End<H::Break>) {
         let mut first = lock(&self.end);
@@ -107,22 +108,22 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
         drop(first);
         // Release: pairs with the Acquire in `has_ended`, so that a reader that sees the flag sees the reason.
         self.ended.store(true, Ordering::Release);
-        // The group may have been terminated before: by `preturn`, or because a group above was terminated.
+        // The result is ignored: `preturn` or the end of an enclosing group may have terminated the group first.
         match try_cx() {
             Some(cx) if cx.of_team(self.group) => drop(cx.terminate_group(self.group)),
             _ => teams::terminate(self.group),
         }
     }
 
-    /// Handles an activity that was destroyed: because its group or a group outside was terminated, or because it was
-    /// the handle of a task that was cancelled.
+    /// Handles an activity that was destroyed: because its group or an enclosing group was terminated, or because the
+    /// activity was the handle of a spawned task that was cancelled.
     pub(super) fn activity_destroyed(&self) {
         if !self.has_ended() {
             self.end(End::Panic(Payload::new("an activity was cancelled")));
         }
     }
 
-    /// Counts `activities` that have ended: the group's barrier counts them as arrived.
+    /// Counts that many ended activities in the group's barrier, which treats them as arrived.
     pub(super) fn count_ended(&self, activities: u64) {
         if activities > 0 {
             // SAFETY: the group has not ended, so its record is live.

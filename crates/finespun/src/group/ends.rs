@@ -11,9 +11,9 @@ use super::sealed;
 /// The group delivers the same kind of type: the combined values of all activities, or the break of the first activity
 /// that ended the group.
 ///
-/// The trait is sealed for two reasons. Values travel between threads, so where an output is `Send`, its value and its
-/// break must be `Send` too. And unsafe code relies on [`is_break`](Ends::is_break) and [`branch`](Ends::branch)
-/// agreeing.
+/// The trait is sealed because unsafe code relies on two properties. Values move between threads, so if an output is
+/// `Send`, its value and its break must be `Send` too. And [`is_break`](Ends::is_break) must agree with
+/// [`branch`](Ends::branch).
 #[diagnostic::on_unimplemented(
     message = "an activity that delivers `{Self}` does not say whether its group ends",
     label = "delivers `{Self}`",

@@ -17,8 +17,8 @@ use crate::task::frame::quietly;
 use crate::task::many::Sink;
 use crate::task::outcome::Outcome;
 
-/// The state of a level. It is reused after the level has ended and never freed: a handle that outlives its level is
-/// detected by its generation.
+/// The state of a level. It is never freed, but reused after the level has ended: the generation detects a handle that
+/// outlives its level.
 struct State {
     generation: u64,
     /// Set from the time the level begins until its construct is dropped. The group may end before this is cleared.
@@ -154,7 +154,7 @@ where
     }
 }
 
-/// Unboxes the value of a level. `T` must be the value type of the level that the box was given to; the function never
+/// Unboxes the value of a level. The caller must pass a box that `preturn` stored in a level with value type `T`. Never
 /// panics.
 fn open<T>(value: NonNull<()>) -> T {
     // SAFETY: the box was leaked by `preturn`, with the level's own type `T`.
@@ -169,7 +169,7 @@ impl<T, F> Drop for Leveled<T, F> {
             state.value.take()
         };
         if let Some(value) = value {
-            // The value is no longer wanted.
+            // The construct was cancelled before it took the value.
             quietly(|| drop(open::<T>(value)));
         }
         STATES.lock().push(self.level.state);
@@ -198,13 +198,13 @@ impl<T> Sink<T> for Only<T> {
     }
 }
 
-/// Ends a level with a value: by one request, which terminates everything beneath the level. That includes the calling
+/// Ends a level with a value, and terminates everything beneath the level by one request. That includes the calling
 /// task, so the await never delivers a value.
 ///
-/// If the level or a level outside has been ended before, the value is dropped.
+/// Drops the value if the level or an enclosing level has already been terminated, by another `preturn` or a panic.
 ///
 /// # Panics
-/// If the calling task does not run beneath the level, or the level has ended.
+/// If the calling task does not run beneath the level, or if the [`level`] construct no longer exists.
 pub fn preturn<T: Send>(level: Level<T>, value: T) -> Preturn<T> {
     Preturn { level, value }
 }
@@ -224,7 +224,7 @@ impl<T: Send> Task for Preturn<T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<Infallible> {
         let Preturn { level, value } = self;
-        // `group` gives a number to all groups that this task runs in. None of them ends before this task has.
+        // `group` gives a number to all groups that this task runs in. No such group ends before this task.
         let own = cx.group();
         let mut state = lock(level.state);
         let refused = if !state.live || state.generation != level.generation {
@@ -238,12 +238,12 @@ impl<T: Send> Task for Preturn<T> {
             drop(state);
             panic!("{refused}");
         }
-        // The level's group does not end before this task has. The value is stored before the termination, so that a
-        // thread that sees the group terminated may find it.
+        // The level's group does not end before this task. The value is stored before the termination, so that a thread
+        // that sees the group terminated finds the value.
         let late = match state.value {
             None => {
                 state.value = Some(NonNull::from(Box::leak(Box::new(value))).cast());
-                // The value is taken back if the group has been terminated before, by a panic.
+                // Takes the value back if the group was already terminated, by a panic.
                 if cx.terminate_group(state.group) { None } else { state.value.take().map(open) }
             }
             // Another task has ended the level before.

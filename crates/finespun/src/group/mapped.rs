@@ -18,11 +18,11 @@ use crate::task::located;
 use crate::task::outcome::Outcome;
 
 /// Calls a plain function for each integer of a range, in as many chunks as there are nodes, chunk k at node k: ParC's
-/// mapped `lparfor`. Equal ranges are split equally every time, so a later loop finds at a node the data that an
+/// mapped `lparfor`. Equal ranges are always split in the same way, so a later loop finds at a node the data that an
 /// earlier loop placed there.
 ///
-/// The function captures nothing. It receives the integer and a reference to the argument, of which each node gets a
-/// copy. The chunk of a remote node is sent as a message. The number of nodes is the runtime's.
+/// The function captures nothing. It receives the integer and a reference to the node's clone of the argument. The
+/// chunk of a remote node is sent as a message. The runtime's configuration sets the number of nodes.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -129,7 +129,7 @@ where
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        // Starts as a located frame, like `CallAt`.
+        // A located frame, so that the chunk runs at its node, like `CallAt`.
         located::start(cx, self)
     }
 }

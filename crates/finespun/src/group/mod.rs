@@ -2,8 +2,8 @@
 //!
 //! This module holds the constructs ([`parfor`]), the outputs by which an activity may end its group ([`Ends`]), and
 //! the loop that runs the activities: on the stack in `construct`, in frames as `part`s that share a `descriptor`.
-//! `task::groups` decides which frames belong to a group and performs its termination. This module queues no frames but
-//! its own.
+//! `task::groups` decides which frames belong to a group and terminates groups. This module queues only its own
+//! frames.
 
 mod activities;
 mod blocks;
@@ -54,13 +54,13 @@ pub type Parfor<S, F> = Construct<Indexed<S, F>, Nothing, MayBreak>;
 
 /// Runs an activity for each integer of a range, and waits until all have ended: ParC's `parfor`.
 ///
-/// The range may have a step: `(0..n).step_by(k)`. Activities are called one after the other on the stack, while no
-/// other worker asks for work; each becomes a frame only if it must wait or outlasts its quantum. Activities need not
-/// be independent: all are begun, even if some wait for others.
+/// The range may have a step: `(0..n).step_by(k)`. While no other worker asks for work, activities are called one after
+/// the other on the stack, and an activity becomes a frame only if it must wait or outlasts its quantum. Activities
+/// need not be independent: all are begun, even if some wait for others.
 ///
 /// An activity that delivers `ControlFlow::Break(v)`, `Err(e)` or `None` ends the group: activities not yet begun never
 /// begin, and everything running beneath the group stops and is destroyed, on any worker. The group delivers the first
-/// such value. For values of any other kind see [`collect`](Construct::collect) and [`reduce`](Construct::reduce).
+/// such value. For outputs of other types see [`collect`](Construct::collect) and [`reduce`](Construct::reduce).
 ///
 /// # Panics
 /// With the first panic of an activity, which ends the group as well.

@@ -1,13 +1,13 @@
 //! A part of a loop that has become a frame: the activities it still has to begin, and the children it waits for.
 //!
 //! The frame of the construct holds the first part. When the stack is unwound to frames while activities remain to be
-//! begun, a part moves half of its remaining activities to a new part, as a ready frame that a thief can take and split
-//! again, and requests another turn for itself. So a loop over a million activities splits as often as a thief asks for
-//! work, at the cost of one frame per split.
+//! begun, a part moves half of its remaining activities to a new part, a ready frame that a thief can take and split
+//! again. The old part then waits for its next *turn*: a ready frame without work, whose completion resumes the part.
+//! So a loop over a million activities splits as often as a thief asks for work, at the cost of two frames per split.
 //!
-//! A part waits for all its children together, but one activity may end the group early. So each activity that ends
-//! while the part waits is reported through the callback `on_child_complete`, which takes breaks and panics only. The part stores
-//! the values when all children have ended.
+//! A part waits for all its children together, but must react at once when an activity ends the group. So the callback
+//! `on_child_complete` runs for each activity that ends while the part waits, and takes breaks and panics only. The
+//! part stores the values when all children have ended.
 
 use std::future::{Future, Ready, ready};
 use std::ops::ControlFlow;
@@ -31,7 +31,7 @@ use crate::task::yielding::YieldNow;
 /// Number of outstanding children at which a part first collects the ended ones.
 const LOOK: usize = 1024;
 
-/// Table of the frame that a part waits for while it only waits for its next turn.
+/// VTable of a turn: a ready frame without work that a part waits for when it only gives other frames a chance to run.
 const TURN: &VTable = &VTable { inner: true, ..*BodyFrame::<Ready<()>>::VTABLE };
 
 /// A child that a part waits for.
@@ -47,14 +47,14 @@ pub(super) struct Part<A: Activities, H: How<Delivers<A>>> {
     /// The range of activities that have not been begun.
     next: u64,
     end: u64,
-    /// How the part acquires more activities from the descriptor; `Steal`: it acquires none.
+    /// How the part acquires more activities from the descriptor. Under `Steal` it acquires none.
     policy: Policy,
     out: Vec<Out<A, H>>,
     /// Set when the part registered as the waiter of all outstanding children and has not run since.
     waited: bool,
     /// Number of outstanding children at which the part next collects the ended ones.
     look_at: usize,
-    /// Set while the part is ready and waits only for its turn.
+    /// Set while the part waits only for its turn.
     turn: Option<Child<YieldNow>>,
 }
 
@@ -71,8 +71,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         Part { descriptor, next, end, policy: Policy::Steal, out: Vec::new(), waited: false, look_at: LOOK, turn: None }
     }
 
-    /// Makes a ready part for each worker, which acquires its activities from the descriptor, and returns a part
-    /// without own activities that waits for those parts.
+    /// Makes a ready part for each worker, but no more parts than activities; these parts acquire their activities from
+    /// the descriptor. Returns a part without activities of its own, which waits for them.
     ///
     /// # Safety
     /// The descriptor outlives the parts.
@@ -90,7 +90,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         for _ in 0..count.min(u64::from(cx.context().here.workers.get())) {
             let part = Part { policy, ..empty() };
             let frame = BodyFrame::of_group(cx, group, PartBody(part), PartBody::<A, H>::TABLE);
-            // The frame runs after frames of older groups.
+            // Queued behind all ready frames, so that frames of older groups run first.
             cx.make_ready_last(frame);
             whole.out.push(Out::Part(Child::new(frame)));
         }
@@ -121,8 +121,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         })
     }
 
-    /// Collects the children that have ended. The flag says that the callback `on_child_complete` has been called for them, so the
-    /// barrier has counted them.
+    /// Collects the children that have ended. `counted` says that `on_child_complete` has run for all of them, so that
+    /// the barrier has already counted them.
     fn take_in(&mut self, counted: bool) {
         let descriptor = self.descriptor();
         let mut left = 0;
@@ -131,8 +131,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                 Out::Activity(k, child) => (k, child),
                 Out::Part(child) => {
                     match child.deliver() {
+                        // The part has stored the values of its activities itself.
                         Delivered::Value(()) => {}
-                        // A part's value is `()`: its activities have stored theirs.
                         Delivered::Panic(payload) => descriptor.end(End::Panic(payload)),
                         Delivered::Cancelled => descriptor.activity_destroyed(),
                     }
@@ -157,7 +157,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         }
     }
 
-    /// Begins activities until one suspends or none is left.
+    /// Begins activities until one suspends or ends the group, or none is left.
     fn stretch(&mut self, cx: Cx) {
         let descriptor = self.descriptor();
         let mut left = 0;
@@ -255,7 +255,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         self.turn = Some(Child::new(turn));
     }
 
-    /// Splits the remaining activities while the stack is unwound to frames: moves half to a new ready part.
+    /// Splits the remaining activities while the stack is unwound to frames: moves half to a new ready part. Under a
+    /// policy other than `Steal` only requests a turn; in a terminated group gives up the rest.
     fn hand_over(&mut self, cx: Cx) {
         if cx.is_terminated() {
             return self.stop();
@@ -286,7 +287,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             // `on_child_complete` has been called for every child that the part waited for.
             self.take_in(true);
         }
-        // The construct's own frame belongs to the group outside.
+        // The construct's own frame belongs to the enclosing group.
         let group = self.descriptor().group;
         let inside = (cx.group() != group).then(|| cx.enter_group(group));
         if cx.leaving() {
@@ -299,14 +300,15 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             cx.wait_for(turn.frame());
             return Poll::Pending;
         }
-        // While the stack is unwound to frames the part does not continue here, even if all children have ended.
+        // While the stack is unwound to frames, the part does not collect children: it registers for all of them, ended
+        // or not, and collects them at its next poll.
         if !cx.leaving() {
             self.take_in(false);
         }
         self.wait(cx)
     }
 
-    /// Cancels the part, because the group outside has been terminated and with it this group. Returns `Ready` when no
+    /// Cancels the part, because an enclosing group has been terminated or the run cancelled. Returns `Ready` when no
     /// child is outstanding.
     pub(super) fn cancel(&mut self, cx: Cx) -> Poll<()> {
         self.turn = None;
@@ -316,7 +318,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         self.wait(cx)
     }
 
-    /// Registers for all outstanding children. `on_child_complete` is called at registration for a child that has ended by then.
+    /// Registers the part as the waiter of all outstanding children. The registration calls `on_child_complete` for a
+    /// child that has already ended.
     fn wait(&mut self, cx: Cx) -> Poll<()> {
         self.waited = true;
         for out in &self.out {
@@ -328,7 +331,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         if self.out.is_empty() { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Handles the end of `child` while the part waits: terminates the group if the child's outcome ends it.
+    /// Handles the end of `child` while the part waits: takes a break or panic and terminates the group with it; counts
+    /// a value in the barrier.
     ///
     /// # Safety
     /// `child` is one of this part's. It has completed or is detached from the part, and the part does not run before
@@ -354,8 +358,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                 }
             }
             Some(Status::Done) => return descriptor.count_ended(1),
-            // The child was destroyed or detached: its group has been terminated, or is when the part collects the
-            // child.
+            // The child was destroyed or detached: its group has been terminated, or the part will terminate it when it
+            // collects the child.
             _ => return,
         };
         header.slot.retract();

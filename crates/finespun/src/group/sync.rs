@@ -13,8 +13,8 @@ use crate::task::teams::GROUP;
 ///
 /// An activity that ends without a `sync` counts as arrived. Activities not yet begun are waited for, so all are begun.
 /// Each activity may sync any number of times; its n-th call meets the n-th calls of the others. The barrier counts
-/// calls: where several tasks of one activity sync at once, as branches of a `join!` or tasks of a scope begun in it,
-/// each counts as an arrival, and the others may continue before all activities have arrived.
+/// calls, not activities: if several tasks of one activity sync at once, as branches of a `join!` or tasks of a scope
+/// begun in the activity, each call counts as an arrival, and tasks may continue before all activities have arrived.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -40,8 +40,8 @@ use crate::task::teams::GROUP;
 /// # Panics
 /// If called outside of a group.
 ///
-/// *Cost*: a frame for each activity but the last to arrive, and a bounded number of steps for each, regardless of
-/// their number. *Source*: maxi-parc-runtime, sections 2.3 and 5.4.
+/// *Cost*: a frame for each activity but the last to arrive, and for each activity a number of steps that does not
+/// depend on the number of activities. *Source*: maxi-parc-runtime, sections 2.3 and 5.4.
 #[track_caller]
 pub fn sync() -> Syncing {
     Syncing { place: Location::caller() }

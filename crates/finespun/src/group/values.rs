@@ -1,6 +1,7 @@
 //! The values of a loop's activities, indexed by the activities' numbers.
 //!
-//! A tree whose leaves hold the values of [`FAN`] consecutive activities and whose inner nodes have [`FAN`] children.
+//! A tree whose leaves hold the values of up to [`FAN`] consecutive activities, and whose inner nodes have up to
+//! [`FAN`] children.
 //! Nodes are made when the first value beneath them is stored. So memory grows with the number of activities that have
 //! ended, not with the total number; making the tree allocates nothing and cannot fail.
 
@@ -132,7 +133,7 @@ impl<V> ValueLeaf<V> {
         // ended.
         unsafe { (*self.places[at].get()).write(value) };
         if let Some(there) = self.there.get(at) {
-            // Relaxed: read after all activities have ended, and their completion orders the accesses.
+            // Relaxed: the flag is read only after all activities have ended, and their completion orders the accesses.
             there.store(1, Ordering::Relaxed);
         }
     }
@@ -157,7 +158,7 @@ impl<V> Drop for ValueLeaf<V> {
     fn drop(&mut self) {
         for (there, place) in self.there.iter().zip(&mut self.places) {
             if there.load(Ordering::Relaxed) == 1 {
-                // SAFETY: the flag says that the place holds a value, and it is not read later. `quietly` discards a
+                // SAFETY: the flag says that the place holds a value, which is not read later. `quietly` discards a
                 // panic of the destructor.
                 quietly(|| unsafe { place.get_mut().assume_init_drop() });
             }

@@ -1,9 +1,9 @@
 //! Names of message handlers that are valid outside the process.
 //!
 //! All processes of a run execute the same program, so a function has the same distance from a static, the *anchor*, in
-//! each of them, wherever the system has loaded the program. That distance is the function's name. It comes with the
-//! *build*, a number computed from the program's file. A message of another build is refused before any function is
-//! called.
+//! each process, wherever the system has loaded the program. That distance is the function's name. A message also
+//! carries the *build*, a number computed from the program's file: a receiver refuses a message of another build before
+//! it calls any function.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::wire::Reader;
 use crate::task::context::Cx;
 
-/// A function that reads a message and handles it; without a worker, drops it.
+/// A function that reads a message and handles it, or drops it if the context is `None`.
 pub(crate) type Arrive = fn(Reader<'_>, Option<Cx>);
 
 /// The name of a handler, valid in all processes that run this program.
@@ -56,7 +56,7 @@ impl Identity {
     /// Returns the handler.
     ///
     /// # Errors
-    /// If the message is another build's.
+    /// If the message comes from another build.
     ///
     /// # Safety
     /// This identity was made by [`of`](Identity::of), in this process or another.
@@ -71,7 +71,7 @@ impl Identity {
     }
 }
 
-/// Returns the number of this program's file. Computed once, in some milliseconds.
+/// Returns the build number of this program's file. The first call takes some milliseconds.
 pub(crate) fn build() -> u32 {
     static BUILD: OnceLock<u32> = OnceLock::new();
     *BUILD.get_or_init(|| {

@@ -1,7 +1,7 @@
 //! A worker's mailbox: sends messages to other workers' nodes, and receives messages for its own nodes.
 //!
-//! A message for which the fabric has no room waits in the *outbox*, and so do all later ones to the same receiver. A
-//! worker with messages in its outbox goes on receiving.
+//! A message for which the fabric has no room waits in the *outbox*, and so do all later messages to the same receiver.
+//! A worker with messages in its outbox still receives.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ use crate::task::context::Cx;
 #[derive(Clone, Debug)]
 pub(crate) struct Travel {
     pub(crate) transport: Transport,
-    /// The number of messages in a worker's outbox from which its senders wait.
+    /// The number of messages not yet passed on ([`Mailbox::to_do`]) at which tasks that send one-way calls wait.
     pub(crate) outbox: usize,
     /// Whether messages are sent as bytes.
     pub(crate) encode: bool,
@@ -48,7 +48,7 @@ pub(crate) struct Mailbox<F> {
     held: Cell<usize>,
     /// Whether this is the only worker.
     alone: bool,
-    /// Set if the last message was another worker's: then an own one is tried first.
+    /// Set if the last message came from another worker: then `handle_one` tries an own message first.
     turn: Cell<bool>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Mailbox<F> {
 pub(crate) fn mailboxes<F: Fabric<Packet>>(ends: Vec<F>, travel: &Travel) -> Vec<Mailbox<F>> {
     let workers = ends.len();
     if travel.encode || !F::SHARES_MEMORY {
-        // Computed now, since it takes a while, instead of with the first message.
+        // Computed now, so that the first message does not wait some milliseconds for it.
         identity::build();
     }
     let mailbox = |(index, others)| Mailbox {
@@ -114,19 +114,20 @@ impl<F: Fabric<Packet>> Mailbox<F> {
         self.held.get() > 0 && self.own.borrow().is_empty() && !self.waits()
     }
 
-    /// Returns the number of messages that this worker has made and not passed on yet.
+    /// Returns the number of messages that this worker has made and not passed on yet: to its own nodes, and in the
+    /// outboxes.
     pub(crate) fn to_do(&self) -> usize {
         self.held.get() + self.own.borrow().len()
     }
 
-    /// Returns whether another worker's message waits to be handled; any thread may ask.
+    /// Returns whether another worker's message waits to be handled. Any thread may call this.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
         !self.alone && self.others.waits()
     }
 
-    /// Sends messages from the outbox, as far as the fabric has room. Returns true if it sent any. Calls `poke` with
-    /// the receiver of each.
+    /// Sends messages from the outboxes, as far as the fabric has room, and calls `poke` with the receiver of each.
+    /// Returns true if it sent any.
     pub(crate) fn flush(&self, counters: &Counters, mut poke: impl FnMut(usize)) -> bool {
         if self.held.get() == 0 {
             return false;
@@ -152,12 +153,13 @@ impl<F: Fabric<Packet>> Mailbox<F> {
         self.held.get() < before
     }
 
-    /// Called when the worker will not poll for a while.
+    /// Notifies the fabric that the worker will not poll for a while.
     pub(crate) fn rest(&self) {
         self.others.rest();
     }
 
-    /// Handles one message, if one is available. Own messages and other workers' alternate.
+    /// Handles one message, if one is available. Alternates between own messages and those from other workers. Returns
+    /// whether it handled one.
     #[inline]
     pub(crate) fn handle_one(&self, cx: Cx) -> bool {
         if self.alone {

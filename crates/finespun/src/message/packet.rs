@@ -22,18 +22,18 @@ pub(crate) trait Handler: Send + 'static {
     /// Handles the message, on the stack of the receiving worker.
     fn handle(self, cx: Cx);
 
-    /// Writes the message as bytes. Returns false if the program's own encoders refuse or panic; the error has been
-    /// handled then, and no message is sent.
+    /// Writes the message as bytes. Returns false if the program's encoders refuse or panic: then this method has
+    /// handled the error, and the caller sends no message.
     fn write(self, to: &mut Writer) -> bool;
 
-    /// Reads and handles the message; without a worker, drops it.
+    /// Reads the message and handles it, or drops it if `cx` is `None`.
     fn arrive(from: Reader<'_>, cx: Option<Cx>);
 }
 
 /// A message.
 #[repr(C)]
 pub(crate) struct Packet {
-    /// Moves the handler out of the body and runs it; without a worker, destroys it.
+    /// Moves the handler out of the body and runs it, or destroys it if the context is `None`.
     code: unsafe fn(NonNull<PacketBody>, Option<Cx>),
     body: MaybeUninit<PacketBody>,
 }
@@ -43,10 +43,10 @@ unsafe impl Send for Packet {}
 
 /// A message that has been made but not sent: the packet, and the number of words in use.
 ///
-/// Sending is not generic: a program has many types of messages, and so the code that sends them is compiled only once.
+/// Code that sends a `Made` is not generic, so it is compiled once and not for each type of message.
 pub(crate) struct Made {
     packet: Packet,
-    /// Words in use, including the code. The words behind them are uninitialized.
+    /// Words in use, including the code pointer. The words behind them are uninitialized.
     words: usize,
 }
 
@@ -58,8 +58,8 @@ impl Made {
         Made { packet: Packet::new(handler), words: 1 + body.div_ceil(size_of::<u64>()) }
     }
 
-    /// Makes the message as bytes, in the form that another process could read. Returns `None` if it cannot be written;
-    /// the handler has dealt with the error then.
+    /// Makes the message as bytes, in the form that another process could read. Returns `None` if [`Handler::write`]
+    /// fails, which then has handled the error.
     pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Made> {
         Packet::encoded(handler).map(|packet| Made { packet, words: size_of::<Packet>() / size_of::<u64>() })
     }
@@ -93,7 +93,7 @@ const _: () =
     assert!(size_of::<Packet>().is_multiple_of(size_of::<u64>()) && align_of::<Packet>() == align_of::<u64>());
 
 impl Packet {
-    /// Returns whether a handler does not fit in the body, and is stored in a box.
+    /// Returns whether an `H` does not fit in the body, and so is boxed.
     pub(crate) const fn boxes<H: Handler>() -> bool {
         size_of::<H>() > size_of::<PacketBody>() || align_of::<H>() > align_of::<PacketBody>()
     }
@@ -113,8 +113,7 @@ impl Packet {
         }
     }
 
-    /// Makes the message as bytes, in the form that another process could read. Returns `None` if it cannot be written;
-    /// the handler has dealt with the error then.
+    /// Makes the message as bytes, as [`Made::encoded`] does.
     pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Packet> {
         let mut body = MaybeUninit::<PacketBody>::uninit();
         const {
@@ -144,7 +143,7 @@ impl Packet {
 
 impl Drop for Packet {
     fn drop(&mut self) {
-        // The destructors are the program's. No caller could receive their panics.
+        // Runs destructors of the program's types, whose panics no caller could handle.
         // SAFETY: `code` was made for this body, which is used once: a packet that is handled is not dropped.
         quietly(|| unsafe { (self.code)(NonNull::from(&mut self.body).cast(), None) });
     }
@@ -196,7 +195,7 @@ impl Encoded {
     }
 }
 
-/// A lost message must also drop the continuations in it, which reading it does.
+/// Drops a message that was not handled. Reading the message drops the continuations that it carries.
 impl Drop for Encoded {
     fn drop(&mut self) {
         quietly(|| self.arrive(None));

@@ -1,8 +1,8 @@
 //! Messages as bytes, the form in which they leave a process.
 //!
 //! The library's own part of a message is written by hand ([`Wire`]); the program's part is encoded by postcard. A
-//! runtime with `Builder::encode` sends every message as bytes, although its workers share their memory: a program that
-//! works then does not depend on shared memory.
+//! runtime with `Builder::encode` sends every message as bytes, although its workers share memory. A program that works
+//! with this setting does not depend on shared memory.
 //!
 //! Only the program that wrote the bytes reads them. The library's own part precedes the output of the program's
 //! encoders, so a decoder that reads more than its encoder wrote damages nothing but its own message.
@@ -21,24 +21,24 @@ pub(crate) trait Wire: Sized {
     /// Writes the value.
     ///
     /// # Panics
-    /// If the program's own encoders refuse.
+    /// If the program's encoders refuse.
     fn write(self, to: &mut Writer);
 
     /// Reads the value.
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable>;
 }
 
-/// Bytes in the course of writing.
+/// A message that is being written.
 #[derive(Default)]
 pub(crate) struct Writer(Vec<u8>);
 
-/// A message as bytes, and the values that stay behind for it in this process.
+/// A message as bytes, and the values that it refers to and that stay in this process.
 pub(crate) struct Written {
     pub(crate) bytes: Vec<u8>,
     left: Left,
 }
 
-/// Bytes in the course of reading.
+/// The bytes of a message that have not been read yet.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 /// The error for a value that could not be read.
@@ -59,7 +59,7 @@ pub(crate) fn written(body: &mut dyn FnMut(&mut Writer) -> bool) -> Option<Writt
 }
 
 impl Written {
-    /// Lets `body` read the message. Then drops the values left behind that it has not taken.
+    /// Passes the message to `body`. Then drops the values left in this process that `body` has not taken.
     pub(crate) fn read(self, body: impl FnOnce(Reader<'_>)) {
         let Written { bytes, left } = self;
         body(Reader(&bytes));
@@ -68,7 +68,7 @@ impl Written {
 }
 
 impl Writer {
-    /// Writes a value of the library's own; [`part`](Writer::part) is for the program's values.
+    /// Writes one of the library's own values. The program's values are written within [`part`](Writer::part).
     ///
     /// # Panics
     /// If the value cannot be encoded.
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Lets `body`, which may panic, read from the bytes, and continues with the rest.
+    /// Lets `body`, which may panic, read from the bytes, and keeps the rest that it returns. A panic is an error.
     fn by(&mut self, body: &mut dyn FnMut(&'a [u8]) -> postcard::Result<&'a [u8]>) -> Result<(), String> {
         let (read, left) = carry(|| catch_unwind(AssertUnwindSafe(|| body(self.0))));
         quietly(|| drop(left));
@@ -152,12 +152,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Recreates code that captures nothing at the receiver. Its type is enough, and the message's own type contains it.
+/// Recreates a function value that captures nothing, at the receiver of a message. The type `F` suffices, and the
+/// message's type contains it.
 ///
 /// # Safety
-/// The sender had an `F`.
+/// The sender had a value of type `F`.
 pub(crate) unsafe fn recreate<F: Copy + 'static>() -> F {
     const { assert!(size_of::<F>() == 0, "code that travels captures nothing") };
-    // SAFETY: `F` has size zero and is `Copy`, and the caller guarantees that one exists; this is a copy.
+    // SAFETY: `F` has size zero and is `Copy`, and the caller guarantees that a value exists; this is a copy.
     unsafe { std::ptr::NonNull::<F>::dangling().read() }
 }

@@ -1,5 +1,5 @@
-//! The frame that waits for suspended work, and answers: the papers' proxy context (hybrid-execution-model, section
-//! 3.2.2).
+//! The frame that waits for work suspended after its request began it, and then sends the answer: the papers' proxy
+//! context (hybrid-execution-model, section 3.2.2).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use crate::task::located::Located;
 use crate::task::outcome::Child;
 use crate::task::spawn::CompletionOwner;
 
-/// The body of that frame.
+/// The body of the answering frame.
 pub(super) struct Answering<T> {
     child: Option<Child<WorkTask<T>>>,
     reply: Option<Reply<T>>,
@@ -24,7 +24,7 @@ pub(super) struct Answering<T> {
 impl<T> Unpin for Answering<T> {}
 
 impl<T: Portable> Answering<T> {
-    /// Makes the frame, which waits for the child and then answers.
+    /// Makes a frame that waits for `child` and then sends its result to `reply`.
     pub(super) fn start(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>) {
         // The run does not end before this frame does.
         let run = cx.current_run();
@@ -56,13 +56,14 @@ impl<T: Portable> Future for Answering<T> {
         let result = match child.deliver() {
             Delivered::Value(value) => Ok(value),
             Delivered::Panic(payload) => Err(payload),
-            // The run is ending, and the caller's wait with it.
+            // The run has been cancelled or the work's group terminated. Dropping `reply` with the body ends the
+            // caller's wait, if it has not ended yet.
             Delivered::Cancelled => return Poll::Ready(()),
         };
-        // Leave the run before answering: the receiver of the answer may end the run, and no part of the run may then
-        // be left. This frame keeps nothing of the run but the answer.
+        // Stop counting in the run before answering: the answer may let the run end, which this frame must not delay.
+        // From here on the frame uses nothing of the run but the answer.
         if let Some(callback) = self.completion_owner.take().and_then(CompletionOwner::notify) {
-            // As in `run::run`.
+            // As in `run::run`: the callback must not run as part of the ended run.
             cx.leave_run();
             quietly(callback);
         }
@@ -75,7 +76,7 @@ impl<T: Portable> Future for Answering<T> {
 
 impl<T> Drop for Answering<T> {
     fn drop(&mut self) {
-        // The frame has been cancelled. The run is notified when nothing of the frame is left.
+        // The frame or its child has been cancelled. The worker notifies the run after it has destroyed the body.
         if let Some(completion_owner) = self.completion_owner.take() {
             // SAFETY: only a worker destroys a body, and the context is used at once.
             unsafe { cx() }.set_completion_owner(completion_owner);

@@ -1,8 +1,9 @@
-//! A node's directory of write-once arrays: for each array a `ArrayEntry`, a descriptor of one cache line that every access
-//! reads, and behind it the array itself.
+//! A node's table of write-once arrays: for each array an `ArrayEntry`, a descriptor of one cache line that every
+//! access reads, and the array itself, a `StoredArray`.
 //!
-//! An array has the same number on all nodes, so its handle gives the descriptor's distance from the first one. A get
-//! loads from a known address, compares the descriptor's word with the handle, and compares the index with the bounds.
+//! An array has the same number on all nodes, so its handle contains the descriptor's distance from the first one. A
+//! get computes the descriptor's address from the handle, compares the descriptor's word with the handle, and compares
+//! the index with the bounds.
 
 use std::alloc::{self, Layout};
 use std::any::Any;
@@ -24,8 +25,8 @@ pub(crate) const MOST: usize = 4096;
 /// The descriptor that every access to an array reads; all zero if no array has this number.
 #[repr(C, align(64))]
 pub(crate) struct ArrayEntry {
-    /// The array's word, as handles contain it: its generation, and below that the distance of this descriptor from the
-    /// first.
+    /// The array's word, which handles contain too: the generation in the upper half; in the lower half the distance of
+    /// this descriptor from the first, in bytes.
     pub(crate) word: Cell<u64>,
     /// The first index on this node; [`NOWHERE`] if this node's indices are not consecutive.
     pub(crate) first: Cell<usize>,
@@ -37,16 +38,15 @@ pub(crate) struct ArrayEntry {
     pub(crate) writer: Cell<*const Location<'static>>,
     /// The address that the element at index 0 would have.
     pub(crate) elements: Cell<*mut ()>,
-    /// The `Directory` of other nodes' elements that are cached here.
+    /// The `Directory` of the cached elements of other nodes.
     pub(crate) directory: Cell<*const ()>,
-    /// The array behind the descriptor, in a form that the `StoredArray` implementation defines.
+    /// The address of the `StoredArray`, without its type.
     pub(crate) kept: Cell<*const ()>,
 }
 
 const _: () = assert!(size_of::<ArrayEntry>() == 64);
 
-/// The value of `first` if indices are not consecutive. No index is as large, and none is in the range from it to
-/// `end`.
+/// The value of `first` if indices are not consecutive. Every index is smaller, so none is between `first` and `end`.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
 impl ArrayEntry {
@@ -67,7 +67,7 @@ impl ArrayEntry {
 
 /// A node's part of an array, of any element type.
 pub(crate) trait StoredArray: Any {
-    /// Adds to `waits` what leaves wait for here.
+    /// Adds to `waits`, for reports, each leaf that waits for an element here, and a description of the element.
     fn report_waits(&self, waits: &mut Waits);
 
     /// Called before the array's descriptor is cleared.
@@ -76,7 +76,7 @@ pub(crate) trait StoredArray: Any {
     /// Called when the program has freed the array: ends all waits here with an error.
     fn on_free(&self);
 
-    /// Returns what the array's cache has decided, if the cache decides by itself.
+    /// Returns the decision of the array's cache, if the cache is automatic.
     fn choice(&self) -> Option<CacheChoice> {
         None
     }
@@ -101,11 +101,13 @@ struct Numbers {
     used: Cell<usize>,
     /// Numbers that are free again.
     spare: RefCell<Vec<usize>>,
-    /// By array: how many nodes have still to create or end their part, and the action that follows the last.
+    /// By array word: the creations and removals in progress.
     out: RefCell<HashMap<u64, Out>>,
 }
 
+/// The creation or removal of an array that some nodes have not finished.
 struct Out {
+    /// The number of these nodes.
     nodes: u32,
     /// The first error that a node has reported.
     refused: Option<Payload>,
@@ -115,10 +117,10 @@ struct Out {
 /// The action that runs when all nodes have done their part.
 pub(crate) type Then = Box<dyn FnOnce(Cx, Option<Payload>)>;
 
-/// A word that no array ever has: its generation is never given out.
+/// A word that no array ever has, because its generation is never assigned.
 pub(crate) const NO_ARRAY: u64 = (u32::MAX as u64) << 32;
 
-/// The last generation given out in this process. No two arrays of the process have the same word.
+/// The last generation assigned in this process. No two arrays of the process have the same generation.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 impl ArrayTable {
@@ -130,8 +132,8 @@ impl ArrayTable {
         }
     }
 
-    /// Returns the first descriptor. The shared zero descriptors of a node without arrays are never written through
-    /// this pointer, because no handle matches them.
+    /// Returns the first descriptor. If the node has had no array, this is in [`NONE`], which callers do not write to:
+    /// no handle matches a zero descriptor.
     #[inline(always)]
     pub(crate) fn entries(&self) -> *const ArrayEntry {
         self.entries.get()
@@ -158,7 +160,7 @@ impl ArrayTable {
         Some(word(last + 1, number))
     }
 
-    /// Takes back the number of an array that no node knows any more.
+    /// Makes the number of an array available again. No node knows the array any more.
     pub(crate) fn take_number(&self, word: u64) {
         self.numbers.spare.borrow_mut().push(number(word));
     }
@@ -169,7 +171,8 @@ impl ArrayTable {
         debug_assert!(before.is_none(), "an array is made, and then ended");
     }
 
-    /// Counts one node as done. Returns the action to run if it was the last.
+    /// Counts one node as done, with its error if it failed. If it was the last, returns the action to run, and the
+    /// first error.
     pub(crate) fn reached(&self, word: u64, refused: Option<Payload>) -> Option<(Then, Option<Payload>)> {
         let mut out = self.numbers.out.borrow_mut();
         let known = out.get_mut(&word)?;
@@ -184,7 +187,7 @@ impl ArrayTable {
     /// Adds an array.
     pub(crate) fn add(&self, word: u64, kept: Rc<dyn StoredArray>) -> &ArrayEntry {
         if self.entries.get() == ArrayTable::none() {
-            // Zeroed pages: the system provides only those that are used.
+            // Zeroed pages: the system allocates only those that are touched.
             // SAFETY: the layout does not have size zero.
             let entries = unsafe { alloc::alloc_zeroed(ArrayTable::layout()) };
             if entries.is_null() {
@@ -198,7 +201,8 @@ impl ArrayTable {
             all.resize_with(number + 1, || None);
         }
         assert!(all[number].is_none(), "a number is one array's");
-        // SAFETY: `number` is below `MOST`, so the descriptor is inside the allocation; all zero is a valid `ArrayEntry`.
+        // SAFETY: `number` is below `MOST`, so the descriptor is inside the allocation; all zero is a valid
+        // `ArrayEntry`.
         let entry = unsafe { &*self.entries.get().add(number) };
         entry.word.set(word);
         entry.kept.set(Rc::as_ptr(&kept).cast());
@@ -222,7 +226,8 @@ impl ArrayTable {
         let line = unsafe { self.entries.get().add(number) };
         // SAFETY: the descriptor is in that allocation, and no mutable reference to it exists.
         kept.before_clear(unsafe { &*line });
-        // SAFETY: the descriptor is in that allocation, no reference to it is alive, and all zero is a valid `ArrayEntry`.
+        // SAFETY: the descriptor is in that allocation, no reference to it is alive, and all zero is a valid
+        // `ArrayEntry`.
         unsafe { line.write_bytes(0, 1) };
         Some(kept)
     }
@@ -234,18 +239,19 @@ impl ArrayTable {
         (entry.word.get() == word).then_some(entry)
     }
 
-    /// Returns the array behind a descriptor.
+    /// Returns an array, if it is on this node.
     pub(crate) fn kept(&self, word: u64) -> Option<Rc<dyn StoredArray>> {
         self.find(word)?;
         self.kept.borrow().get(number(word))?.clone()
     }
 
-    /// Adds to `waits` what leaves wait for here.
+    /// Adds to `waits`, for reports, each leaf that waits for an array's element here, and a description of the
+    /// element.
     pub(crate) fn report_waits(&self, waits: &mut Waits) {
         self.kept.borrow().iter().flatten().for_each(|kept| kept.report_waits(waits));
     }
 
-    /// Drops all arrays.
+    /// Drops all arrays when the worker ends.
     pub(crate) fn end(&self) {
         let count = self.kept.borrow().len();
         // No caller could receive a panic of a destructor.
@@ -267,7 +273,7 @@ impl Drop for ArrayTable {
     }
 }
 
-/// Returns the word of array `number`.
+/// Returns the word of the array with this generation and number.
 fn word(generation: u32, number: usize) -> u64 {
     debug_assert!(number < MOST);
     u64::from(generation) << 32 | (number * size_of::<ArrayEntry>()) as u64

@@ -26,8 +26,8 @@ use crate::task::words::Parcel;
 /// A method of an object's type.
 ///
 /// # Safety
-/// Only generated code implements it: `PLAIN` is true only for methods that are not tasks, and `run` uses the object
-/// only as `ACCESS` says, and keeps the call protocol.
+/// Only generated code implements this trait. `PLAIN` is true only for methods that are not tasks. `run` uses the
+/// object only as `ACCESS` permits, and obeys the call protocol.
 pub unsafe trait Method: Named + Sized + 'static {
     /// The type that the method belongs to.
     type Object: Object;
@@ -37,7 +37,7 @@ pub unsafe trait Method: Named + Sized + 'static {
     type Output: Portable;
     /// How the method uses the object.
     const ACCESS: Access;
-    /// Whether it is a plain function, which neither waits nor is interrupted.
+    /// Whether the method is a plain function, which neither waits nor is interrupted.
     const PLAIN: bool;
     /// The method's name.
     const NAME: &'static str;
@@ -62,7 +62,7 @@ pub unsafe trait Method: Named + Sized + 'static {
 /// caller becomes a frame.
 ///
 /// `.await` throws any error: the method's panic, or a [`CallError`](super::error::CallError) for an object that has
-/// been dropped or is poisoned. [`checked`](Call::checked) returns it.
+/// been dropped or is poisoned. [`checked`](Call::checked) returns the error instead.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<M: Method> {
     target: Ref<M::Object>,
@@ -216,7 +216,7 @@ impl<M: Method> Task for Call<M> {
             return located::start(cx, self);
         }
         let place = self.place;
-        // The request is sent at once.
+        // Sends the request now, not when the frame first runs.
         // SAFETY: `cx` is the current worker's, and the caller of `start` gets the child and waits for it.
         match unsafe { call(cx, RemoteCall(self, place)) }.open() {
             Ok(_) => unreachable!("a remote call always suspends"),
@@ -225,8 +225,8 @@ impl<M: Method> Task for Call<M> {
     }
 }
 
-/// A guard for a plain method of a free object. If the method panics, the guard's destructor poisons the object,
-/// provided that the method could change it.
+/// A drop guard for a plain method of a free object. If the method panics, the destructor poisons the object, provided
+/// that the method is exclusive.
 struct PoisonOnPanic<M: Method>(Ref<M::Object>, PhantomData<M>);
 
 impl<M: Method> Drop for PoisonOnPanic<M> {
@@ -242,8 +242,10 @@ impl<M: Method> Drop for PoisonOnPanic<M> {
     }
 }
 
-/// Makes the call after the guard has tripped. The optimizer knows nothing about the outcome, here and in `elsewhere`,
-/// so it sees that the fast path returns no frame; and the call is moved into memory for these two only.
+/// Makes the call after the guard has tripped.
+///
+/// Here and in `elsewhere`, callers make the outcome opaque, so that the optimizer keeps these paths apart from the
+/// fast path, which it sees to return no frame. The call is in a parcel, so that only these paths move it into memory.
 ///
 /// # Safety
 /// The parcel holds the call, which is moved out here.
@@ -263,7 +265,8 @@ unsafe fn tripped<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M::O
 unsafe fn elsewhere<M: Method>(call: &mut Parcel<Call<M>>, cx: Cx) -> Outcome<M::Output> {
     // SAFETY: the caller guarantees that the parcel holds the call, and does not take it again.
     let call = unsafe { call.take() };
-    // Checked first: a worker without nodes is at a node number that does not exist, and a foreign name may contain it.
+    // Checked first: the current node of a worker without nodes is a number that no node has, and the name of another
+    // runtime's object may contain that number.
     if !Nodes::of(cx).knows(call.target.name()) {
         throw(Call::<M>::which(call.target).refused(Refusal::OTHER_RUNTIME));
     }
@@ -289,7 +292,7 @@ impl<M: Method> Task for RemoteCall<M> {
     }
 }
 
-/// A call as it travels. Small, so that a message with up to 16 bytes of arguments fits in one cache line.
+/// A call in a message. It is small, so that a message with up to 16 bytes of arguments fits in one cache line.
 pub(crate) struct Invoke<M: Method> {
     target: Ref<M::Object>,
     args: M::Args,
@@ -318,7 +321,8 @@ impl<M: Method> Work for Invoke<M> {
         let Invoke { target, args } = self;
         let call = Call::<M> { target, args, place: M::ORIGIN.place };
         if cx.block_now() {
-            // The papers' parallel-only version: no method runs straight from its message.
+            // Under block-every-n, this method does not run straight from its message. With n = 1 none does: the
+            // papers' parallel-only version.
             return Outcome::suspended(located::start(cx, call));
         }
         // SAFETY: the caller opens the outcome and awaits a suspended callee.
@@ -338,8 +342,8 @@ impl<M: Method> Task for LockedCall<M> {
     type Output = M::Output;
     const STRAIGHT: bool = false;
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: the caller opens the outcome and awaits a suspended callee. A `LockedCall` is used only at the object's
-        // home.
+        // SAFETY: the caller opens the outcome and awaits a suspended callee. A `LockedCall` is used only at the
+        // object's home.
         unsafe { held(cx, self) }
     }
 
@@ -348,7 +352,7 @@ impl<M: Method> Task for LockedCall<M> {
     }
 }
 
-/// The method itself; also the task type of its child.
+/// The task that runs the method itself, on an object that its caller has locked.
 struct MethodBody<M: Method> {
     target: Ref<M::Object>,
     object: NonNull<M::Object>,
@@ -361,8 +365,8 @@ impl<M: Method> Task for MethodBody<M> {
     const STRAIGHT: bool = false;
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
-        // SAFETY: the caller of `inside` guarantees that the worker is at the object's home and that the method holds
-        // the object.
+        // SAFETY: the caller of `inside` guarantees that the worker is at the object's home and that the object is
+        // locked for the method.
         unsafe { M::run(self.target, self.object, self.args, cx) }
     }
 }

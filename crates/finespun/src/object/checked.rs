@@ -20,8 +20,8 @@ use crate::task::outcome::{Child, Outcome};
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Checked<M: Method>(pub(super) Call<M>);
 
-/// An identity function. The compiler of `#[task]` emits it around an operand spelled like this library's `checked`,
-/// which stores nothing but the call; its type makes rustc verify that the method is this library's.
+/// An identity function. The compiler of `#[task]` assumes that an operand spelled like this library's `checked` holds
+/// only the call, and emits this function around it: its type makes rustc verify that the method is this library's.
 #[inline(always)]
 pub fn checked<M: Method>(call: Checked<M>) -> Checked<M> {
     call
@@ -57,7 +57,7 @@ impl<M: Method> Task for Checked<M> {
         }
     }
 
-    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
+    /// Makes a located frame: if a thief ran the task, its messages could overtake earlier ones of this worker.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }

@@ -1,8 +1,8 @@
 //! Classes: type-erased information about objects.
 //!
-//! A reference contains its class's number, which the process assigns at first use. Outside the process a reference
-//! contains the class's tag, a hash of the type's name, so that all processes of one program agree on it. A collision
-//! of two types' tags is detected when the second type is first used.
+//! A reference contains its class's number, which the process assigns at first use. In bytes a reference contains the
+//! class's tag instead, a hash of the type's name, which is the same in all processes of one program. If two types have
+//! the same tag, the first use of the second type panics.
 
 use std::any::{TypeId, type_name};
 use std::collections::HashMap;
@@ -25,10 +25,12 @@ pub(crate) struct Class {
 
 /// The classes by tag.
 static CLASSES: ProcessMutex<Option<HashMap<u32, &'static Class>>> = ProcessMutex::new(None);
-/// The classes by number, less one.
+/// The classes: number n is at index n - 1.
 static NUMBERED: [OnceLock<&'static Class>; (1 << reference::CLASSES) - 1] =
     [const { OnceLock::new() }; (1 << reference::CLASSES) - 1];
 
+/// Destroys an object of class `T`.
+///
 /// # Safety
 /// `object` came from a `Box<ObjectWithConstants<T>>`, and is given up.
 unsafe fn destroy<T: Object>(object: NonNull<()>) {
@@ -36,7 +38,7 @@ unsafe fn destroy<T: Object>(object: NonNull<()>) {
     drop(unsafe { Box::from_raw(object.cast::<ObjectWithConstants<T>>().as_ptr()) });
 }
 
-/// Computes the FNV-1a hash.
+/// Computes the 32-bit FNV-1a hash.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -76,7 +78,7 @@ impl Class {
     /// Returns the class of `T`.
     ///
     /// # Panics
-    /// If another type has the same tag; if the process has too many types.
+    /// If another type has the same tag; if the process already has 511 classes.
     pub(crate) fn of<T: 'static>() -> &'static Class {
         let name = type_name::<T>();
         let tag = hash(name);

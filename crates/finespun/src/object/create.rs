@@ -19,13 +19,13 @@ use crate::task::located;
 use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
-/// A node, as the place for new objects and calls.
+/// A handle to a node, through which a task creates objects or calls tasks there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct On {
     node: usize,
 }
 
-/// Returns the node of that number: `on(3).create(Particle::new()).await`.
+/// Returns a handle to node number `node`, which need not exist: `on(3).create(Particle::new()).await`.
 pub fn on(node: usize) -> On {
     On { node }
 }
@@ -38,7 +38,7 @@ impl On {
     /// Creates an object at this node from each value, in order, by one message.
     ///
     /// # Panics
-    /// If the node does not exist.
+    /// If the node does not exist; with the panic of a `#[constant]` method.
     #[track_caller]
     pub fn create_many<T: Object + Portable>(self, values: Vec<T>) -> CreateMany<T> {
         CreateMany { node: self.node, values, place: Location::caller() }
@@ -47,7 +47,7 @@ impl On {
     /// Creates an object at this node from `value`, which the caller has made.
     ///
     /// # Panics
-    /// If the node does not exist.
+    /// If the node does not exist; with the panic of a `#[constant]` method.
     #[track_caller]
     pub fn create<T: Object + Portable>(self, value: T) -> Create<Moved<T>> {
         Create { node: self.node, maker: Moved(value), place: Location::caller() }
@@ -57,7 +57,7 @@ impl On {
     /// [`Portable`], and `make` must not capture anything.
     ///
     /// # Panics
-    /// If the node does not exist; with the panic of `make`.
+    /// If the node does not exist; with the panic of `make` or of a `#[constant]` method.
     #[track_caller]
     pub fn create_with<T, A, F>(self, make: F, args: A) -> Create<Made<F, A>>
     where
@@ -84,9 +84,9 @@ pub trait Maker: Wire + Send + 'static {
     fn make(self) -> Self::Object;
 }
 
-/// A value.
+/// A [`Maker`] that is the object itself, moved to its node.
 pub struct Moved<T>(T);
-/// A function and its arguments.
+/// A [`Maker`] that calls a function with arguments at the node.
 pub struct Made<F, A> {
     make: F,
     args: A,
@@ -135,8 +135,8 @@ pub struct Create<M> {
     place: CallSite,
 }
 
-/// An identity function. The compiler of `#[task]` emits it around an operand spelled like `on(..).create(..)`, which
-/// delivers the name of an object; its type makes rustc verify that the method is this library's.
+/// An identity function. The compiler of `#[task]` assumes that an operand spelled like `on(..).create(..)` delivers a
+/// [`Ref`], and emits this function around it: its type makes rustc verify that the method is this library's.
 #[inline(always)]
 pub fn creation<M: Maker>(create: Create<M>) -> Create<M> {
     create
@@ -155,7 +155,7 @@ impl<M: Maker> Task for Create<M> {
         unsafe { remote::at_home(cx, making, place) }
     }
 
-    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
+    /// Makes a located frame: if a thief ran the task, its messages could overtake earlier ones of this worker.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
@@ -215,7 +215,7 @@ impl<T: Object + Portable> Task for CreateMany<T> {
         unsafe { remote::at_home(cx, self, place) }
     }
 
-    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
+    /// Makes a located frame: if a thief ran the task, its messages could overtake earlier ones of this worker.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
@@ -243,7 +243,7 @@ impl<T: Object + Portable> Work for CreateMany<T> {
         let (node, nodes, class) = (self.node as u32, Nodes::of(cx), Class::of_objects::<T>());
         let enter = |value| {
             let name = nodes.table(node).insert_value(class, value);
-            // Called for each object, because the next value's constants may panic.
+            // Called after each object, not after the last: computing the next value's constants may panic.
             nodes.added(cx, node);
             Ref::new(name)
         };
@@ -273,8 +273,8 @@ impl<T: Object> Task for Dropping<T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let name = self.target.name();
-        // Checked first: a worker without nodes is at a node number that does not exist, and a foreign name may contain
-        // it.
+        // Checked first: the current node of a worker without nodes is a number that no node has, and the name of
+        // another runtime's object may contain that number.
         if !Nodes::of(cx).knows(name) {
             throw(Which { object: T::NAME, method: "free", node: name.node() }.refused(Refusal::OTHER_RUNTIME));
         }
@@ -287,7 +287,7 @@ impl<T: Object> Task for Dropping<T> {
         unsafe { remote::request(cx, self, place) }
     }
 
-    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
+    /// Makes a located frame: if a thief ran the task, its messages could overtake earlier ones of this worker.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
@@ -298,7 +298,7 @@ impl<T: Object> Wire for Dropping<T> {
         to.value(&self.target);
     }
 
-    /// Reads the target only: the place in the source is known where the call was made.
+    /// Reads the target only. The call site stays with the sender, so the result has a placeholder.
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable> {
         Ok(Dropping { target: from.value()?, place: Location::caller() })
     }
@@ -349,7 +349,7 @@ impl<T: Object> Work for Dropping<T> {
     }
 }
 
-/// Removes the object from the table and destroys it.
+/// Removes the locked object from the table and destroys it.
 fn destroy(cx: Cx, hold: ObjectLock) {
     let (class, object) = Nodes::of(cx).table(hold.name().node()).remove(hold);
     // SAFETY: the object is of this class, and the table has given it up.

@@ -14,7 +14,7 @@ use crate::task::origin::{Origin, open, traced};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The runtime has no such object: it has been dropped, or lives in another runtime.
+    /// The runtime has no such object: it has been dropped, or belongs to another runtime.
     #[error("`{method}` was called of {} at node {node} that {cause}: its reference is stale", one(object))]
     Stale {
         /// The object's type.
@@ -37,7 +37,7 @@ pub enum CallError {
         object: &'static str,
         /// The method.
         method: &'static str,
-        /// The node where it is.
+        /// The node where the object lives.
         node: usize,
     },
     /// The method panicked.
@@ -47,7 +47,7 @@ pub enum CallError {
         object: &'static str,
         /// The method.
         method: &'static str,
-        /// The node where it ran.
+        /// The node where the object lives.
         node: usize,
         /// The panic's text.
         message: String,
@@ -59,7 +59,7 @@ pub enum CallError {
         object: &'static str,
         /// The method.
         method: &'static str,
-        /// The node where it ran.
+        /// The node where the object lives.
         node: usize,
     },
 }
@@ -74,7 +74,8 @@ pub enum StaleCause {
     /// The object belongs or belonged to another runtime of this process, or the reference is forged.
     #[error("belongs to another runtime")]
     OtherRuntime,
-    /// One of these: several runtimes that were alive at the same time have created objects in turn.
+    /// One of the other causes. They cannot be told apart when runtimes that were alive at the same time have
+    /// alternately created objects at this node number and index.
     #[error("has been dropped or belongs to another runtime")]
     Unknown,
 }
@@ -101,7 +102,8 @@ fn one(object: &str) -> String {
 }
 
 impl CallError {
-    /// Returns whether this error refused the call `which`, as opposed to an error that the method created.
+    /// Returns whether this error is the refusal of the call `which`, not an error that its method threw. Compares
+    /// names and the node only, so an equal error that the method got from a nested call also counts as the refusal.
     fn is_refusal_of(&self, which: Which) -> bool {
         match *self {
             CallError::Stale { object, method, node, .. } | CallError::Poisoned { object, method, node } => {
@@ -143,7 +145,7 @@ impl Which {
         }
     }
 
-    /// Returns the error for a panic's payload, in the form in which frames pass it on.
+    /// Returns the error for the packed payload of a call's panic: the refusal of the call, if the payload is one.
     #[cold]
     pub(crate) fn panicked(self, payload: Payload) -> CallError {
         let Which { object, method, node } = self;
@@ -162,7 +164,7 @@ impl Which {
     }
 }
 
-/// Throws an error to the task that awaits the call. The error itself is the payload.
+/// Unwinds with `error` itself as the payload, without calling the panic hook.
 #[cold]
 pub(crate) fn throw(error: CallError) -> ! {
     std::panic::resume_unwind(Box::new(error))
@@ -179,7 +181,7 @@ pub(crate) fn text(payload: &(dyn Any + Send)) -> &str {
     }
 }
 
-/// Writes the panic of a call. Of a payload that is not a [`CallError`], only the text arrives.
+/// Writes the panic of a call to a message. A payload that is not a [`CallError`] arrives as its text.
 pub(crate) fn write_payload(payload: Payload, to: &mut Writer) {
     let (payload, origin) = open(payload);
     to.value(&origin.map(Origin::offset));
@@ -228,8 +230,8 @@ pub(crate) fn read_payload(from: &mut Reader<'_>) -> Payload {
         Err(message) => Payload::new(message),
     };
     match origin {
-        // SAFETY: this program's `Origin::offset` gave the number, and no output of the program's own encoders precedes
-        // it, so it has been read correctly.
+        // SAFETY: the sender, which runs the same program, wrote a result of `Origin::offset`. No output of user
+        // encoders precedes the number in the message, so it has been read correctly.
         Some(offset) => traced(payload, unsafe { Origin::at(offset) }),
         None => payload,
     }

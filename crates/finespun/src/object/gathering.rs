@@ -1,8 +1,8 @@
 //! Work at many nodes, and the collection of its results.
 //!
-//! The worker that makes the call sends all messages itself, at once. So they follow this node's earlier messages:
-//! between a pair of nodes messages arrive in order. A loop like `join_all` would let a thief send some messages, by
-//! another path.
+//! The worker that makes the call sends all messages itself, before it waits. Messages between a pair of workers
+//! arrive in order, so these arrive after the worker's earlier ones. A loop like `join_all` would let a thief send some
+//! of them, which could overtake.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,12 +16,13 @@ use crate::task::frame::{BodyFrame, CallSite, Delivered, Payload, quietly};
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
 
-/// Runs each work at its node, and delivers the results in the order of `works`. At most one of them is for this node.
+/// A task that runs each work at its node, and delivers the results in the order of `works`. At most one work is for
+/// the current node.
 ///
 /// A caller that starts this task as a frame uses [`located::start`](crate::task::located::start).
 ///
 /// # Panics
-/// With the first panic in that order, when all have ended.
+/// With the first panic in the order of `works`, when all have ended.
 pub(crate) struct Gathered<W> {
     pub(crate) works: Vec<W>,
     pub(crate) place: CallSite,
@@ -34,7 +35,7 @@ impl<W: Work> Task for Gathered<W> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<Vec<W::Output>> {
         let Gathered { mut works, place } = self;
-        // This node's own work runs last: the others are in progress by then.
+        // This node's own work begins last, when the others are in progress.
         let own = works.iter().position(|work| work.node() == cx.node());
         let own = own.map(|at| (at, works.remove(at)));
         // SAFETY: `cx` is the current worker's; `gather` waits for a suspended callee.
@@ -47,15 +48,15 @@ impl<W: Work> Task for Gathered<W> {
     }
 }
 
-/// A call that has ended, or its suspended callee.
+/// The result of a call that has ended, or its suspended callee.
 pub(crate) type Branch<V> = Result<Delivered<V>, Child<WorkTask<V>>>;
 
-/// Waits for all suspended callees, and delivers the values in order, or the first panic.
+/// Waits for all suspended callees, then delivers the values in order, or throws the first panic in order.
 pub(crate) fn gather<V>(cx: Cx, branches: Vec<Branch<V>>) -> Outcome<Vec<V>> {
     poll_in_place(Gathering(branches), cx, BodyFrame::<Gathering<V>>::VTABLE)
 }
 
-/// Begins a call. A panic is kept until the suspended callees have ended.
+/// Begins a call. Catches its panic, which [`gather`] throws after all suspended callees have ended.
 pub(crate) fn begin<V>(cx: Cx, call: impl FnOnce() -> Outcome<V>) -> Branch<V> {
     match catch_unwind(AssertUnwindSafe(|| call().open())) {
         Ok(Ok(value)) => Ok(Delivered::Value(value)),
@@ -67,7 +68,7 @@ pub(crate) fn begin<V>(cx: Cx, call: impl FnOnce() -> Outcome<V>) -> Branch<V> {
     }
 }
 
-/// The body of the frame that waits for all.
+/// The body that waits for all branches.
 struct Gathering<V>(Vec<Branch<V>>);
 
 impl<V> Unpin for Gathering<V> {}
@@ -95,7 +96,7 @@ impl<V> Future for Gathering<V> {
             Delivered::Cancelled => Some(Payload::new("work at a node was cancelled")),
         });
         let Some(payload) = panic else { return Poll::Ready(values) };
-        // No caller sees the other results, nor the panics of their destructors.
+        // The other results are not used, and no caller could receive a panic of their destructors.
         values.into_iter().for_each(|value| quietly(|| drop(value)));
         branches.for_each(|branch| quietly(|| drop(branch)));
         payload.resume()

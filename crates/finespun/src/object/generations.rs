@@ -2,13 +2,14 @@
 //!
 //! A name contains the object's node number, its index in the node's table, and a generation. The tables of several
 //! runtimes have the same node numbers and indices. So the generations of an entry come from one sequence for each node
-//! number and index of the *process*: a name of one runtime equals no name of another, alive or dropped. The comparison
-//! that detects a freed object's reference as stale detects another runtime's reference too, at no further cost.
+//! number and index in the whole *process*: a name in one runtime equals no name in another, alive or dropped. The
+//! comparison that detects the reference of a freed object as stale also detects another runtime's reference, at no
+//! further cost.
 //!
-//! A sequence ends at [`GENERATIONS`] and never wraps around: from then on the entry stays empty, in every runtime. So
-//! a process can create 2^38 objects at each node number, over all its runtimes and its whole life, of which 2^25 can
-//! be alive at once in a runtime. The sequences take two bytes for each entry that any runtime has had, and are never
-//! freed.
+//! A sequence ends at [`GENERATIONS`] and never wraps around: after that no runtime can use the entry for a new object.
+//! So a process can create about 2^38 objects at each node number, over all its runtimes and its whole life, of which
+//! 2^25 can be alive at once in a runtime. The sequences take two bytes for each index that any runtime's table has
+//! had, rounded up to whole blocks, and are never freed.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,23 +18,24 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use super::reference::GENERATIONS;
 use crate::process::ProcessMutex;
 
-/// The last generation given out for each of some consecutive indices; 0 if none has been.
+/// The last generation assigned at each of some consecutive indices; 0 if none has been.
 type Block = &'static [AtomicU16];
 
-/// Indices in the first block, as a power of two. Each later block has as many as all before it, as tables grow.
+/// The number of indices in the first block, as a power of two. Each later block has as many as all before it together,
+/// because tables grow by doubling.
 const FIRST: u32 = 6;
 
 /// The blocks of each node number.
 static BLOCKS: ProcessMutex<Option<HashMap<u32, Vec<Block>>>> = ProcessMutex::new(None);
 
-/// The generations of one node number, as the table of one runtime sees them.
+/// One table's access to the generations of its node number.
 pub(super) struct Generations {
     node: u32,
-    /// The blocks that this table has reached.
+    /// The blocks for the indices that this table has reached.
     blocks: RefCell<Vec<Block>>,
 }
 
-/// Returns the block of an index, and the place in it.
+/// Returns the block of an index, and the position in the block.
 fn place(index: u32) -> (usize, usize) {
     match index.checked_ilog2() {
         Some(log) if log >= FIRST => ((log - FIRST + 1) as usize, (index - (1 << log)) as usize),
@@ -67,9 +69,9 @@ impl Generations {
     pub(super) fn next(&self, index: u32) -> Option<u32> {
         let (block, place) = place(index);
         let last = &self.blocks.borrow()[block][place];
-        // Relaxed, both: it only matters that each is given out once. The load keeps the counter from overflowing: each
-        // table passes the end at most once at a time, and a process has far fewer runtimes than the counter has room
-        // for.
+        // Relaxed, both: only uniqueness matters. The load keeps the counter from overflowing: once the counter has
+        // reached the end, each table increments it at most once more, by a call whose load came before. The counter
+        // has room for far more increments than a process has runtimes.
         if u32::from(last.load(Ordering::Relaxed)) >= GENERATIONS {
             return None;
         }

@@ -1,4 +1,4 @@
-//! A worker's nodes and its mailbox: the part of a worker's state beside its frames.
+//! A worker's nodes and its mailbox: the part of its state that concerns objects and messages, not frames.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -25,29 +25,29 @@ pub(crate) struct Nodes {
     count: u32,
     worker: u32,
     workers: u32,
-    /// This worker's tables: node n is the (n / workers)th of worker n % workers.
+    /// The tables of this worker's nodes. Node n belongs to worker n % workers, at index n / workers.
     tables: Box<[Table]>,
-    /// The table that a worker without nodes uses.
+    /// An empty table, the current one of a worker without nodes.
     nowhere: Table,
     mailbox: Mailbox<Threads<Packet>>,
     /// A request that is deferred until a task waits for it (see [`remote`](super::remote)).
     pending_call: RefCell<Option<Box<dyn PendingCall>>>,
     /// Senders of one-way calls that wait for room in the outbox, in FIFO order.
     stalled: RefCell<VecDeque<Continuation<()>>>,
-    /// Set once the team knows that messages exist.
+    /// Set once this worker has notified the team that messages are used.
     announced: Cell<bool>,
     /// The overhead that a message adds for its sender, and for its receiver, in nanoseconds.
     overhead: u64,
-    /// The nanoseconds that this worker has spent on that overhead, and on other work that time measurements must
-    /// subtract so that it is not counted twice.
+    /// The nanoseconds that this worker has spent on `overhead`, and on other work that time measurements in progress
+    /// must subtract because it is counted elsewhere.
     aside: Cell<u64>,
-    /// The number of unsent messages from which senders wait.
+    /// The number of unsent messages at which senders of one-way calls begin to wait.
     outbox: usize,
     /// The decisions of the caches of this runtime's arrays.
     choices: Arc<CacheChoices>,
 }
 
-/// Creates the hosts of `workers` workers, which share `count` nodes.
+/// Creates the hosts of `workers` workers, over which `count` nodes are distributed.
 pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel, choices: &Arc<CacheChoices>) -> Vec<Box<dyn Host>> {
     let (workers, count) = (workers as u32, count as u32);
     let nodes = |(worker, mailbox)| {
@@ -73,7 +73,7 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel, choices: &Arc
 }
 
 impl Nodes {
-    /// Busy-waits for the given nanoseconds.
+    /// Busy-waits for the given nanoseconds, and puts them aside.
     #[cold]
     fn spend(&self, nanoseconds: u64) {
         self.put_aside(overhead::spend(nanoseconds));
@@ -110,18 +110,21 @@ impl Nodes {
         self.count
     }
 
-    /// Returns the node that this code runs at. A worker that has no node counts as a guest of one.
+    /// Returns the node that this code runs at. A worker without nodes returns its number modulo the number of nodes.
     pub(crate) fn here(&self, cx: Cx) -> u32 {
         if self.tables.is_empty() { self.worker % self.count } else { cx.node() }
     }
 
-    /// Returns whether this runtime has the node that an object's name contains. The name may be another runtime's.
+    /// Returns whether this runtime has the node number that `name` contains. Even then the object may be another
+    /// runtime's.
     pub(crate) fn knows(&self, name: Name) -> bool {
         name.node() < self.count
     }
 
+    /// Checks that the runtime has node `node`.
+    ///
     /// # Panics
-    /// If the runtime has no such node.
+    /// If it does not.
     pub(crate) fn check(&self, node: usize) {
         let nodes = self.count as usize;
         assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
@@ -134,8 +137,8 @@ impl Nodes {
         &self.tables[(node / self.workers) as usize]
     }
 
-    /// Called after objects have been added to one of this worker's nodes: refreshes the current view if this code runs
-    /// there.
+    /// Called after an object has been added to `node`, which is one of this worker's. If it is the current node,
+    /// refreshes the context's pointers to its table, whose entries may have moved.
     #[inline]
     pub(crate) fn added(&self, cx: Cx, node: u32) {
         if cx.node() == node {
@@ -148,7 +151,7 @@ impl Nodes {
     pub(crate) fn send<H: Handler>(&self, cx: Cx, worker: u32, handler: H) {
         cx.send_pending_call();
         if self.mailbox.encodes() {
-            // Encodes the whole message before taking a place in the fabric: the program's encoders may panic.
+            // Encodes the whole message before posting it: user encoders may panic.
             if let Some(message) = Made::encoded(handler) {
                 // SAFETY: the message is neither used nor dropped after the call.
                 unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
@@ -165,7 +168,7 @@ impl Nodes {
         self.mailbox.encodes()
     }
 
-    /// Charges sender and receiver for a message between two nodes of this worker for which no message is sent.
+    /// Spends the overhead of sender and receiver for data that reaches its receiver on this worker without a message.
     #[inline]
     pub(crate) fn charge(&self) {
         if self.overhead > 0 {
@@ -173,6 +176,8 @@ impl Nodes {
         }
     }
 
+    /// Posts a message to the mailbox, and wakes the receiver.
+    ///
     /// # Safety
     /// The message is moved out: the caller neither uses nor drops it afterwards.
     #[inline(never)]
@@ -196,19 +201,19 @@ impl Nodes {
         self.mailbox.to_do() >= self.outbox
     }
 
-    /// Registers a sender that waits for room.
+    /// Registers the continuation of a sender that waits for room in the outbox.
     pub(super) fn await_room(&self, k: Continuation<()>) {
         self.stalled.borrow_mut().push_back(k);
     }
 
-    /// Defers a request until a task waits for its leaf.
+    /// Defers a request until a task waits for `leaf`, the leaf of its continuation. Sends an earlier deferred request.
     pub(super) fn keep_pending_call(&self, cx: Cx, leaf: FrameRef, request: Box<dyn PendingCall>) {
         cx.send_pending_call();
         cx.set_pending_call(Some(leaf));
         self.pending_call.replace(Some(request));
     }
 
-    /// Takes the deferred request, if `leaf` is its leaf.
+    /// Takes the deferred request, if it was deferred with `leaf`.
     pub(super) fn take_pending_call(&self, cx: Cx, leaf: FrameRef) -> Option<Box<dyn PendingCall>> {
         if cx.pending_call() != Some(leaf) {
             return None;
@@ -229,6 +234,7 @@ impl Nodes {
         self.worker
     }
 
+    /// Makes `node` the current node. A number that no node has selects the empty table.
     fn show(&self, context: &Context, node: u32) {
         let table = if node < self.count { self.table(node) } else { &self.nowhere };
         context.here.node.set(node);
@@ -239,7 +245,7 @@ impl Nodes {
 impl Host for Nodes {
     fn attach(&self, context: &Context) {
         context.here.host.set(std::ptr::from_ref(self).cast());
-        // A worker without nodes uses its own number as its node, which has no objects.
+        // The worker's number is its first node; if the worker has no nodes, it is a number that no node has.
         context.here.first.set(self.worker);
         self.show(context, self.worker);
     }

@@ -11,14 +11,14 @@ use crate::task::origin::Origin;
 
 /// A lock on an object, for a method that has not begun. Dropping it releases the lock.
 ///
-/// A `ObjectLock` travels from the releasing method to the waiter through a continuation, but never leaves its worker.
+/// An `ObjectLock` travels from the releasing method to the waiter through a continuation, but never leaves its worker.
 pub(crate) struct ObjectLock {
     name: Name,
     exclusive: bool,
 }
 
-// SAFETY: the name refers to a table that only its own worker uses: leaves and frames that contain a `ObjectLock` are
-// located, or are destroyed by sweeps of that worker.
+// SAFETY: an `ObjectLock` is used only by the worker whose table has the object: frames that contain one are located,
+// and only sweeps of that worker destroy leaves that contain one.
 unsafe impl Send for ObjectLock {}
 
 impl ObjectLock {
@@ -34,14 +34,14 @@ impl ObjectLock {
         self.name.index()
     }
 
-    /// Begins the method.
+    /// Converts the lock into the guard of a method that begins.
     pub(crate) fn begin<M: Method>(self) -> MethodGuard<M> {
         let name = self.name;
         self.forget();
         MethodGuard(name, PhantomData)
     }
 
-    /// Gives up this value without a release: the lock has been released, or has another owner.
+    /// Drops this value without releasing the lock, which has been released otherwise, or has another owner.
     #[inline]
     pub(crate) fn forget(self) {
         std::mem::forget(self);
@@ -55,8 +55,9 @@ impl Drop for ObjectLock {
     }
 }
 
-/// A lock on an object during the method `M`. Dropping it releases the lock of a method that panicked or was cancelled:
-/// if the method could change the object, the object is poisoned.
+/// A lock on an object during the method `M`. When the method returns, its caller ends the guard by `end_here` or
+/// `end`. Dropping it, after a panic or cancellation, releases the lock, and poisons the object if the method is
+/// exclusive.
 pub(crate) struct MethodGuard<M: Method>(Name, PhantomData<fn() -> M>);
 
 impl<M: Method> MethodGuard<M> {
@@ -73,7 +74,7 @@ impl<M: Method> MethodGuard<M> {
         MethodGuard(name, PhantomData)
     }
 
-    /// Called when the method has suspended: records for reports that it holds the object.
+    /// Records for reports that the method, which has suspended, holds the object.
     pub(crate) fn suspends(&self, cx: Cx) {
         Nodes::of(cx).table(self.0.node()).held_by(self.0, M::ORIGIN);
     }
@@ -115,11 +116,12 @@ fn release(name: Name, exclusive: bool, poison: bool, method: Option<&'static Or
     Nodes::of(cx).table(name.node()).release(name.index(), exclusive, poison, method);
 }
 
-/// A place in an object's wait queue. Dropping it lets later waiters proceed.
+/// A request in an object's wait queue. Dropping it, when the waiting frame is cancelled, grants the lock to later
+/// waiters that no longer wait behind this request.
 pub(crate) struct QueuePosition(pub(crate) Name);
 
 impl QueuePosition {
-    /// Gives up the place: its request has been served.
+    /// Drops the value without effect: the request has been served.
     pub(crate) fn served(self) {
         std::mem::forget(self);
     }
@@ -128,8 +130,8 @@ impl QueuePosition {
 impl Drop for QueuePosition {
     #[cold]
     fn drop(&mut self) {
-        // SAFETY: this is in a located frame, which only the worker of the object destroys; the context is used at
-        // once.
+        // SAFETY: a `QueuePosition` is in a located frame, which only the object's worker destroys; the context is used
+        // at once.
         let nodes = Nodes::of(unsafe { cx() });
         let table = nodes.table(self.0.node());
         if table.lives(self.0) {

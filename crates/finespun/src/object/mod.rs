@@ -5,12 +5,12 @@
 //! unlocked, otherwise by an active message (hybrid-execution-model, section 3.3; concert-runtime-mechanisms, sections
 //! 2 and 4).
 //!
-//! The submodules: the name space ([`reference`], [`class`], [`table`], [`generations`]), objects' implicit locks (also
-//! [`table`]: they are words of the same entries), calls ([`call`], [`checked`]), work on another node and its answer
-//! ([`remote`]), on many nodes ([`gathering`], [`place`]), creating and dropping objects ([`create`], [`array`]), and a
-//! worker's part of all that ([`host`]).
+//! The submodules: the name space ([`reference`], [`class`], [`table`], [`generations`]), objects' implicit locks
+//! ([`table`], whose entries contain their state, and [`lock`]), calls ([`call`], [`checked`], [`oneway`]), work on
+//! another node and its answer ([`remote`]), on many nodes ([`gathering`], [`place`]), creating and dropping objects
+//! ([`create`], [`array`]), replicated values ([`replicated`]), and a worker's nodes and mailbox ([`host`]).
 //!
-//! **Only the worker of a node accesses its objects, their entries and their locks**, so none of that is atomic. A
+//! **Only a node's worker accesses the node's objects, their entries and their locks**, so none of these is atomic. A
 //! frame that holds a reference into an object is located (`task::located`) and runs on no other worker. Only messages
 //! cross workers.
 
@@ -49,8 +49,9 @@ use crate::task::context::try_cx;
 pub trait Portable: Send + Serialize + DeserializeOwned + 'static {}
 impl<T: Send + Serialize + DeserializeOwned + 'static> Portable for T {}
 
-/// Returns the node that this code runs at: an object's home in its methods, the first of the worker's nodes in other
-/// tasks.
+/// Returns the node that this code runs at. For a method this is the object's home. Any other task runs at its caller's
+/// node, or at the node that [`On::call`](crate::objects::On::call) names, while it is on the stack; as a frame it runs
+/// at the first of its worker's nodes. On a worker without nodes, returns another worker's node.
 ///
 /// # Panics
 /// Outside a task.

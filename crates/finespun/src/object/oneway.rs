@@ -1,4 +1,4 @@
-//! Calls whose caller does not wait: one-way calls, and calls that answer another task.
+//! Calls whose result the caller does not await: one-way calls, and calls that resolve a given continuation.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -16,14 +16,14 @@ use crate::task::outcome::Outcome;
 use crate::task::suspend::{Continuation, suspend_at};
 
 impl<M: Method> Call<M> {
-    /// Makes the call one-way: a task that ends when the call has been sent, or, if the object is at this node, when
-    /// the method has ended or suspended. The method's result is dropped.
+    /// Makes the call one-way. The returned task ends when the call has been sent, or, if the object is at this node,
+    /// when the method has ended or suspended. The method's result is dropped.
     ///
-    /// The call belongs to the run: [`quiesce`](crate::tasks::quiesce) waits for all one-way calls, and when the run's root
-    /// has ended, the unfinished ones are cancelled. If a one-way call fails (the method panics, the object has been
-    /// dropped), the run is cancelled, and ends with that panic.
+    /// The call belongs to the run: [`quiesce`](crate::tasks::quiesce) waits for all one-way calls, and the calls that
+    /// are unfinished when the run's root ends are cancelled. If a one-way call fails (the method panics, or the object
+    /// has been dropped or is poisoned), the run is cancelled, and ends with that panic.
     ///
-    /// A task that sends faster than the receivers take waits here, as a frame, while its worker goes on receiving. So
+    /// While its worker's outbox is full, a sending task waits as a frame, and the worker continues to receive. So
     /// memory is bounded by the outboxes ([`Builder::outbox`](crate::Builder::outbox)) and a frame for each task or
     /// method that has begun (concert-runtime-mechanisms, section 4.3).
     ///
@@ -70,8 +70,8 @@ pub struct Oneway<M: Method> {
     place: CallSite,
 }
 
-/// An identity function. The compiler of `#[task]` emits it around an operand spelled like this library's `oneway`,
-/// which stores nothing but the call; its type makes rustc verify that the method is this library's.
+/// An identity function. The compiler of `#[task]` assumes that an operand spelled like this library's `oneway` holds
+/// only the call, and emits this function around it: its type makes rustc verify that the method is this library's.
 #[inline(always)]
 pub fn oneway<M: Method>(call: Oneway<M>) -> Oneway<M> {
     call
@@ -92,7 +92,7 @@ impl<M: Method> Task for Oneway<M> {
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let (nodes, name) = (Nodes::of(cx), self.call.target().name());
         if name.node() == cx.node() || !nodes.knows(name) {
-            // A name whose node this runtime does not have is an error, which the call itself reports.
+            // Either the object is at this node, or this runtime has no such node: then the call reports the error.
             // SAFETY: the caller opens the outcome and awaits a suspended callee; the call borrows nothing.
             return unsafe { aside(cx, None, self.call) };
         }
@@ -117,19 +117,19 @@ impl<M: Method> Task for Oneway<M> {
         }
     }
 
-    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
+    /// Makes a located frame: if a thief ran the task, its messages could overtake earlier ones of this worker.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
 impl<T: Portable> Continuation<T> {
-    /// Calls `task` with this continuation as its reply destination: the task's value, or its panic, resolves the
-    /// continuation. The caller does not wait for that, but continues when the task has ended or suspended.
+    /// Calls `task` with this continuation as its reply destination: the task's value or panic resolves the
+    /// continuation. The returned task does not wait for this: it ends when `task` has ended or suspended.
     ///
-    /// The call belongs to the caller's run, as a one-way call does: if the run ends before the task, the continuation
-    /// is dropped. If the task is a call of a remote object, or ends in one, that call answers the waiter directly: the
-    /// papers' calls with an explicit continuation (hybrid-execution-model, section 3.2.2).
+    /// The call belongs to the caller's run, as a one-way call does: if the run ends before `task`, the continuation is
+    /// dropped. If `task` is a call of a remote object, or its last await is one, that call's node resolves the
+    /// continuation directly: the papers' calls with an explicit continuation (hybrid-execution-model, section 3.2.2).
     ///
     /// ```
     /// use finespun::prelude::*;
@@ -180,8 +180,8 @@ where
 }
 
 /// Like [`suspend`](crate::suspend), for a body that is a task: calls the task that `body` makes with the continuation
-/// of this wait, and waits until the continuation is resolved. The end of the task itself is not awaited; if the task
-/// panics, the run ends with that panic.
+/// of this wait, and waits until the continuation is resolved. It does not await the called task itself; if that task
+/// panics, the run is cancelled, and ends with that panic.
 ///
 /// So a continuation can be sent as an argument to an object, which resolves it, keeps it, or sends it on:
 ///
@@ -263,8 +263,8 @@ where
     }
 }
 
-/// Calls a task whose value resolves `k`. The caller continues when the task has ended or suspended. The task belongs
-/// to the run: the caller's group does not wait for it.
+/// Calls a task and resolves `k` with its value, or drops the value if `k` is `None`. Ends when the task has ended or
+/// suspended. The task belongs to the run: the caller's group does not wait for it.
 ///
 /// # Safety
 /// As [`Task::call`]; the task borrows nothing.

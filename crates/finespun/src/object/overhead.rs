@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 /// Busy-waits for the given time. Returns the time spent, in nanoseconds.
 ///
-/// Accurate on average to a few nanoseconds for any time in which the clock can be read twice; the reads count as part
-/// of the time. From entry to end the call takes one read longer than the clock shows, and the last read is late by
-/// half a read on average.
+/// Accurate to a few nanoseconds on average if the time is at least that of two clock reads, which are part of it. The
+/// whole call takes one clock read longer than the measured time, and notices the end half a read late on average; both
+/// are subtracted from the limit.
 #[cold]
 #[inline(never)]
 pub(super) fn spend(nanoseconds: u64) -> u64 {
@@ -52,7 +52,7 @@ mod tests {
                 }
                 (start.elapsed() / TIMES).as_nanos() as u64
             };
-            // No disturbance makes the time shorter; other activity of the machine makes it longer.
+            // The minimum, because other activity of the machine only makes the time longer.
             let least = (0..50).map(all).min().unwrap_or(0);
             assert!(least >= nanoseconds - nanoseconds / 10 && least <= nanoseconds * 2, "{least} for {nanoseconds}");
         }

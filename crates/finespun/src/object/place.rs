@@ -21,9 +21,9 @@ pub fn near<T>(object: Ref<T>) -> On {
 }
 
 impl On {
-    /// Calls a task at this node: the task that `call`, which captures nothing, makes from the argument. The task
-    /// begins there, and stays until it first suspends. When it has become a frame, it may continue at another node,
-    /// unless it is a method of an object.
+    /// Runs the task `call(argument)` at this node, and delivers its result. `call` must not capture anything. The task
+    /// begins at this node. Once it has become a frame, it may continue at another node, unless it is a method of an
+    /// object.
     ///
     /// ```
     /// use finespun::prelude::*;
@@ -89,7 +89,8 @@ where
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        // Until it has been sent to its own node, the frame is located at the node of its caller.
+        // Located at the caller's node, which sends the call: if a thief ran this task, its messages could overtake
+        // earlier ones of this worker.
         located::start(cx, self)
     }
 }
@@ -124,15 +125,15 @@ where
     }
 
     unsafe fn run(self, cx: Cx) -> Outcome<Tk::Output> {
-        // Not guarded: the task begins here even if the guard has been tripped. The task itself checks before its first
-        // call.
+        // `call`, not `call_guarded`: the task must begin at this node even if the guard trips. The task itself checks
+        // the guard before its first call.
         // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { (self.call)(self.argument).call(cx) }
     }
 }
 
-/// Calls a task at every node, each with a copy of the argument, and delivers the results by node: a broadcast. A fold
-/// over the results makes it a reduction.
+/// Runs the task `call(argument)` at every node, each with a clone of the argument, and delivers the results in node
+/// order: a broadcast. A fold over the results makes it a reduction.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -152,7 +153,7 @@ where
 /// ```
 ///
 /// # Panics
-/// With the first panic, by node, when all have ended.
+/// With the panic of the lowest node whose task panicked, when all tasks have ended.
 #[track_caller]
 pub fn everywhere<A, F, Tk>(call: F, argument: A) -> Everywhere<F, A>
 where
@@ -193,13 +194,13 @@ where
         let Everywhere { call, argument, place } = self;
         let at = |node| CallAt { node, call, argument: argument.clone(), place };
         let works = (0..Nodes::of(cx).count() as usize).map(at).collect();
-        // Dropped before any call is in progress, because the destructor may panic.
+        // Dropped before any call is in progress, because the destructor of `argument` may panic.
         drop(argument);
         // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { Gathered { works, place }.call(cx) }
     }
 
-    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
+    /// Makes a located frame: if a thief ran the task, its messages could overtake earlier ones of this worker.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }

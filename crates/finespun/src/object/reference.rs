@@ -15,7 +15,7 @@ use super::create::Dropping;
 /// A type whose methods can be called through references: `#[object]` implements it.
 ///
 /// # Safety
-/// Only generated code implements it: `Methods` must be a transparent struct of a `Ref<Self>`.
+/// `Methods` must be a transparent struct of a `Ref<Self>`. Outside the library only generated code implements this.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object type",
     note = "mark its `impl` block with `#[object]`"
@@ -53,22 +53,23 @@ impl<T: Object> ObjectWithConstants<T> {
 /// Returns the values of an object's `#[constant]` methods.
 ///
 /// # Safety
-/// `object` is an object that outlives the reference. It may be locked.
+/// `object` is in an `ObjectWithConstants` that outlives the returned reference. It may be locked.
 #[inline(always)]
 pub unsafe fn constants<'a, T: Object>(object: NonNull<T>) -> &'a T::Constants {
-    // SAFETY: the object is the first field of a `ObjectWithConstants`, whose `constants` no code changes.
+    // SAFETY: the caller guarantees that the object is in a live `ObjectWithConstants`, whose first field it is. No
+    // code changes `constants`.
     unsafe { &(*object.cast::<ObjectWithConstants<T>>().as_ptr()).constants }
 }
 
-/// The name of an object of type `T`, which lives on some node: a small value that can be copied, compared, stored in
-/// other objects and sent anywhere.
+/// A reference to an object of type `T`, which lives on some node. It is a small value that can be copied, compared,
+/// stored in other objects and sent anywhere.
 ///
 /// Its methods are `T`'s methods, as tasks: `r.position().await` runs `position` where the object lives. A reference
 /// does not keep its object alive. After its object has been dropped it is *stale*: calls through it are errors, never
 /// calls of another object, because a table entry is reused only with another generation. A reference of another
-/// runtime is also stale, even after that runtime has been dropped: no two objects of a process have the same name.
+/// runtime is also stale, even after that runtime has been dropped: no two objects of a process have equal references.
 ///
-/// Functions of references themselves are associated functions, so that they hide no method: [`Ref::node`],
+/// Operations on the reference itself are associated functions, so that they hide no method of `T`: [`Ref::node`],
 /// [`Ref::free`]. A `Ref` takes 8 bytes, and so does an `Option<Ref<T>>`.
 #[repr(transparent)]
 pub struct Ref<T> {
@@ -81,8 +82,8 @@ pub struct Ref<T> {
 ///
 /// From the top: high part of the generation (10 bits), node (16), class (9), index in the node's table (25), low part
 /// of the generation (3), mark (1, never set in a name). So the masked index is the entry's offset in bytes, and a name
-/// is never zero, since no class number is. The generations of an entry form one sequence in the whole process
-/// ([`super::generations`]), so a name belongs to one object, whatever its runtime.
+/// is never zero, since no class number is. The generations for a node number and index form one sequence in the whole
+/// process ([`super::generations`]), so a name belongs to one object of the process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub(crate) struct Name(NonZeroU64);
@@ -103,7 +104,7 @@ const CLASS_AT: u32 = ENTRY + OBJECTS;
 const NODE_AT: u32 = CLASS_AT + CLASSES;
 const HIGH_AT: u32 = NODE_AT + NODES;
 
-/// Returns an unmarked word of these parts. It is the name of an object if `class` is not 0.
+/// Returns the unmarked word with these parts. It has the form of a name if `class` is not 0.
 pub(crate) fn word(class: u32, node: u32, generation: u32, index: u32) -> u64 {
     u64::from(generation >> LOW) << HIGH_AT
         | u64::from(node) << NODE_AT
@@ -154,7 +155,7 @@ impl Name {
 }
 
 impl<T> Ref<T> {
-    /// Makes a typed reference. The caller must make sure that `name` can only name a `T`.
+    /// Makes a typed reference. The caller guarantees that the class in `name` is the class of `T`.
     pub(crate) fn new(name: Name) -> Ref<T> {
         Ref { name, object: PhantomData }
     }
@@ -171,10 +172,11 @@ impl<T> Ref<T> {
 }
 
 impl<T: Object> Ref<T> {
-    /// Drops the object, once all earlier calls have ended. Later calls are errors.
+    /// Drops the object, with its lock held exclusively: after the calls that hold the lock or wait for it at that
+    /// time. Calls that find the object dropped are errors.
     ///
     /// # Panics
-    /// If the object has been dropped already; with a panic of its destructor.
+    /// If the object has been dropped already or belongs to another runtime; with a panic of its destructor.
     #[track_caller]
     pub fn free(this: Ref<T>) -> Dropping<T> {
         Dropping::new(this)
@@ -239,8 +241,8 @@ pub(crate) fn short(name: &str) -> &str {
     &name[name[..end].rfind("::").map_or(0, |at| at + 2)..]
 }
 
-/// A reference outside its process: the tag of its class, which is the same in all processes, and its word without the
-/// class.
+/// The serialized form of a reference: the tag of its class, which is the same in all processes of a program, and its
+/// word without the class.
 #[derive(Serialize, Deserialize)]
 struct WireRef(u32, u64);
 
@@ -256,8 +258,8 @@ impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ref<T>, D::Error> {
         let WireRef(tag, bare) = WireRef::deserialize(deserializer)?;
         let known = Class::of::<T>();
-        // The table contains only words with a process's own class numbers, so a name with this class finds a `T` or
-        // nothing.
+        // Tables contain only words with this process's class numbers, and the class inserted here is the class of `T`.
+        // So even a forged name finds a `T` or nothing.
         match Name::of_word(bare | word(known.number, 0, 0, 0)) {
             Some(name) if tag == known.tag && class(bare) == 0 && bare & 1 == 0 => Ok(Ref::new(name)),
             _ => Err(D::Error::custom(format_args!("this value is not a reference to `{}`", known.name))),

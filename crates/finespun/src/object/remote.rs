@@ -5,8 +5,8 @@
 //!
 //!   leaf <- Continuation --- Request ----------------> runs the work on its stack
 //!                                                        ended: answers at once
-//!   leaf <--------------------------------- Answer       suspended: a frame waits for it, and answers
-//!   the caller resumes                                   ends in its own request: forwards the reply to that
+//!   leaf <--------------------------------- Answer       suspended: a frame waits for the work, and answers
+//!   the caller resumes                                   ends in a request: sends it with the caller's Continuation
 //! ```
 //!
 //! These are the wrappers of hybrid-execution-model, section 3.3: the method runs straight from the message, and gets a
@@ -14,11 +14,11 @@
 //! its own waiting tasks, and follows only its own addresses.
 //!
 //! *Forwarding.* While work that a message has begun is on the stack, a request that the work makes is *deferred*
-//! (`PendingCall`): it is not sent until a task waits for its leaf, or the worker sends another message. Work whose last
-//! await is a call returns the leaf of that call unchanged. So if [`deliver`] gets the leaf of the deferred request, no
-//! task in between waits for it, and the request is sent with the first caller's continuation in place of its own. A
-//! chain of calls over many nodes then needs one answer, and none of those nodes keeps a frame (hybrid-execution-model,
-//! section 3.2.2).
+//! (`PendingCall`): it is not sent until a task waits for its leaf, a sibling begins, or the worker sends another
+//! message. Work whose last await is a call returns the leaf of that call unchanged. So if [`deliver`] gets the leaf of
+//! the deferred request, no task in between waits for it, and the request is sent with the first caller's continuation
+//! in place of its own. A chain of calls over many nodes then needs one answer, and no node in between keeps a frame
+//! (hybrid-execution-model, section 3.2.2).
 
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,7 +42,7 @@ pub(crate) trait Work: Wire + Send + 'static {
     /// The result type.
     type Output: Portable;
 
-    /// Returns the node.
+    /// Returns the node at which the work must run.
     fn node(&self) -> u32;
 
     /// Runs the work, at its node.
@@ -60,7 +60,7 @@ pub(crate) struct Reply<T> {
     pub(super) k: Option<Continuation<T>>,
 }
 
-/// A `Reply::home`: the worker that has the answer resolves the continuation itself.
+/// The value of `Reply::home` if the worker that has the answer resolves the continuation itself.
 pub(super) const ANY: u32 = u32::MAX;
 
 /// Sends the work to its node, and waits for the answer.
@@ -96,7 +96,7 @@ pub(crate) unsafe fn at_home<W: Work>(cx: Cx, work: W, place: CallSite) -> Outco
     unsafe { request(cx, work, place) }
 }
 
-/// Sends the work to its node, without asking for an answer.
+/// Sends the work to its node, with no reply destination.
 pub(super) fn send_one_way<W: Work>(cx: Cx, work: W) {
     let nodes = Nodes::of(cx);
     let request = Request { group: cx.run(), home: ANY, k: None, work };
@@ -106,8 +106,8 @@ pub(super) fn send_one_way<W: Work>(cx: Cx, work: W) {
 /// A message with work and its [`Reply`]. The fields are flat so that a call with 16 bytes of arguments fits in one
 /// cache line.
 struct Request<W: Work> {
-    /// The group that the work belongs to: the caller's, which does not end before the caller has its answer. For a
-    /// one-way request, the run.
+    /// The group that the work belongs to: the caller's group, which does not end before the caller has its answer. The
+    /// run's number for a one-way request, or if the caller is in no group.
     group: u32,
     home: u32,
     k: Option<Continuation<W::Output>>,
@@ -116,10 +116,11 @@ struct Request<W: Work> {
 
 /// A request that has not been sent.
 pub(super) trait PendingCall {
-    /// Sends it.
+    /// Sends the request.
     fn send(self: Box<Self>, cx: Cx);
 
-    /// Sends it with another reply, because no task waits for its own continuation.
+    /// Sends the request with `home` and `leaf` as its reply destination, because no task waits for its own
+    /// continuation.
     ///
     /// # Safety
     /// `leaf` is `None`, or was returned by [`Continuation::into_leaf`] for a continuation of the request's output type
@@ -144,7 +145,7 @@ impl<W: Work> PendingCall for Request<W> {
     }
 }
 
-/// The task type of a child that suspended work leaves.
+/// The task type of the child of suspended work. It erases the type of the work.
 pub(crate) struct WorkTask<T>(PhantomData<fn() -> T>);
 
 impl<T> sealed::Sealed for WorkTask<T> {}
@@ -187,8 +188,8 @@ impl<W: Work> Handler for Request<W> {
         let Request { group, home, k, work } = self;
         if !cx.try_enter(group) {
             cx.leave_run();
-            // No task waits for the answer, except to be destroyed. Here and below, `quietly` discards a destructor's
-            // panic, which no caller could receive.
+            // The run or group has been terminated, so the caller needs no answer. Dropping `k` ends its wait, if it
+            // still waits. Here and below, `quietly` discards a destructor's panic, which no caller could receive.
             return quietly(|| drop((k, work)));
         }
         cx.enter_node(work.node());
@@ -200,7 +201,7 @@ impl<W: Work> Handler for Request<W> {
     }
 }
 
-/// Makes a call, and sends its result to `reply`, now or when the call has ended.
+/// Makes a call, and sends its result to `reply`: at once, or, if the call suspends, by a frame or another node.
 ///
 /// # Safety
 /// `call` returns the outcome of a call under the conditions of [`Task::call`], and borrows nothing.
@@ -212,7 +213,7 @@ pub(super) unsafe fn deliver<T: Portable>(cx: Cx, reply: Reply<T>, call: impl Fn
     delivered(cx, reply, called);
 }
 
-/// Sends the result of a call to `reply`. Compiled once for each type of value, not for each call.
+/// The second half of [`deliver`], compiled once per type of value instead of once per call.
 fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result<T, Child<WorkTask<T>>>>) {
     match called {
         Ok(Ok(value)) => answer(cx, reply, Ok(value)),
@@ -224,21 +225,23 @@ fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result
     }
 }
 
-/// Forwards the reply to the request that a call has ended in, whose leaf is `child`.
+/// Forwards `reply` to `request`, the deferred request that a call has ended in and whose leaf is `child`.
 fn hand_on<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn PendingCall>) {
     child.unwaited();
     if reply.home == ANY {
-        // No task of this run is known to wait for the answer: it is not wanted, or its waiter may belong to another
-        // run.
+        // Perhaps no task of this run waits for the answer: no continuation wants it, or the waiter may belong to
+        // another run. So the request counts as one-way.
         cx.current_run().posts();
     }
     cx.context().counters.messages_forwarded.add(1);
     let leaf = reply.k.map(Continuation::into_leaf);
-    // SAFETY: the request delivers a `T`, because the call returned the request's leaf as its frame of a `T`.
+    // SAFETY: `leaf` is from a `Continuation<T>`, and `T` is the request's output type, because the call returned the
+    // request's leaf as the child of a `WorkTask<T>`. `unwaited` above has released that leaf.
     unsafe { request.redirect(cx, reply.home, leaf) };
 }
 
-/// Sends the answer.
+/// Resolves the continuation of `reply` with `result`, on its home worker. Without a continuation, a value is dropped
+/// and a panic fails the run.
 #[inline]
 pub(super) fn answer<T: Portable>(cx: Cx, reply: Reply<T>, result: Result<T, Payload>) {
     let nodes = Nodes::of(cx);
@@ -268,7 +271,7 @@ impl<T: Portable> Handler for Answer<T> {
     fn write(self, to: &mut Writer) -> bool {
         let part = self.result.and_then(|value| {
             let part = Writer::part(|to| to.value(&value)).map_err(pack);
-            // The message carries a copy. No caller could receive a panic of the destructor.
+            // The message contains the encoded value. No caller could receive a panic of this one's destructor.
             quietly(|| drop(value));
             part
         });

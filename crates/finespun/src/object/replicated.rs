@@ -1,4 +1,4 @@
-//! Replicated values, which are never changed: one copy in each process.
+//! Replicated values: immutable, with one copy in each process.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,9 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use super::Portable;
 use crate::task::suspend::travel;
 
-/// A value of which each process has one copy, read without a message and without a lock.
+/// A handle to a value of which each process has one copy, read without a message and without a lock.
 ///
-/// It is shared, not copied, when it is sent as an argument or kept in an object, and dropped with the last handle.
+/// Sending the handle as an argument, or keeping it in an object, shares the value and does not copy it. The value is
+/// dropped with the last handle.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -35,7 +36,7 @@ pub struct Replicated<T> {
 }
 
 impl<T: Portable + Sync> Replicated<T> {
-    /// Replicates a value.
+    /// Makes a replicated value of `value`.
     pub fn new(value: T) -> Replicated<T> {
         Replicated { value: Arc::new(value) }
     }
@@ -60,7 +61,7 @@ impl<T: fmt::Debug> fmt::Debug for Replicated<T> {
     }
 }
 
-/// In messages only: see the error.
+/// Works only while the library writes a message; elsewhere returns an error.
 impl<T: Send + Sync + 'static> Serialize for Replicated<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match travel::leave(|| Some(self.clone())) {
@@ -72,7 +73,7 @@ impl<T: Send + Sync + 'static> Serialize for Replicated<T> {
     }
 }
 
-/// In messages only: see the error.
+/// Works only for a value that a message contains; otherwise returns an error.
 impl<'de, T: Send + Sync + 'static> Deserialize<'de> for Replicated<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Replicated<T>, D::Error> {
         let number = u64::deserialize(deserializer)?;

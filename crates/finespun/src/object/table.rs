@@ -12,7 +12,7 @@
 //! ```
 //!
 //! (5) takes a generation that no object of this process has had at this node number and index ([`generations`]). So
-//! the comparison also rejects references of other runtimes.
+//! comparing words also rejects references of other runtimes.
 //!
 //! [`generations`]: super::generations
 //!
@@ -78,14 +78,15 @@ impl Entry {
 #[derive(Default)]
 #[repr(C)]
 struct State {
-    /// The method that last suspended while holding the object, if it still holds it; for reports.
+    /// The method that last suspended while holding the object; for reports. `None` once a call of it has released its
+    /// lock.
     holder: Cell<Option<&'static Origin>>,
     /// The number of shared holders. If it is 0 and the object is not [`IDLE`], one holder has it exclusively.
     shared: Cell<u32>,
     flags: Cell<u8>,
     /// Set if another runtime's object took a generation between two of this entry's objects.
     mixed: Cell<bool>,
-    /// The generation of the entry's first object.
+    /// The generation of the entry's first object in this table; 0 if it has had none.
     first: Cell<u16>,
 }
 
@@ -118,18 +119,18 @@ pub enum Access {
     Shared,
     /// `&mut self`.
     Exclusive,
-    /// `this: Ref<Self>`: not at all; the method only runs at the object's home.
+    /// `this: Ref<Self>`: the method does not use the object, but runs at its home.
     None,
-    /// It reads constants that were computed when the object was created.
+    /// The method reads only constants, which were computed when the object was created.
     Constant,
 }
 
-/// The result of the slow path.
+/// The result of an attempt to lock an object on the slow path.
 #[must_use]
 pub(crate) enum Found {
     /// The object is now locked for the caller.
     Held(ObjectLock),
-    /// Other methods hold it, or earlier requests wait for it.
+    /// The caller must join the wait queue: other methods hold the object, or earlier requests wait for it.
     Busy,
     Refused(Refusal),
 }
@@ -142,14 +143,15 @@ pub(crate) struct Table {
     entries: UnsafeCell<Vec<Entry>>,
     /// Parallel to `entries`.
     states: UnsafeCell<Vec<State>>,
-    /// Selects the byte offset of an entry from the low half of a name.
+    /// The mask that selects the byte offset of an entry from the low half of a name.
     mask: Cell<u32>,
     /// The number of entries that have been used.
     used: Cell<u32>,
-    /// Indices that can be used again.
+    /// The indices of removed objects, which new objects may use.
     spare: RefCell<Vec<u32>>,
-    /// The generations that remain for objects of this node number.
+    /// The source of the generations of new objects.
     generations: Generations,
+    /// The requests that wait for an object's lock, by index.
     wait_queues: RefCell<HashMap<u32, VecDeque<LockWaiter>>>,
     /// The node's write-once arrays.
     pub(crate) arrays: ArrayTable,
@@ -160,8 +162,8 @@ pub(crate) struct Table {
 pub(crate) fn free_here(cx: Cx, name: Name) -> Option<NonNull<()>> {
     let here = &cx.context().here;
     let at = (name.word() as u32 & here.mask.get()) as usize;
-    // SAFETY: `entries` points to a table that only this worker changes, and `mask` selects an entry inside it (both
-    // set by `Table::show`). The reference ends before entries move.
+    // SAFETY: `Table::show` has set `entries`, which points to entries that only this worker changes, and `mask`, which
+    // selects one of them. The reference ends before entries move.
     let entry = unsafe { &*here.entries.get().byte_add(at).cast::<Entry>() };
     // The word contains the node number, so it matches no entry in the table of another node.
     if entry.word.get() != name.word() {
@@ -171,7 +173,7 @@ pub(crate) fn free_here(cx: Cx, name: Name) -> Option<NonNull<()>> {
     Some(unsafe { NonNull::new_unchecked(entry.object.get()) })
 }
 
-/// Returns the entry and the state that `name` selects in the table of the current node.
+/// Returns the entry and the state at the index in `name`, in the table of the current node.
 ///
 /// # Safety
 /// No entry is added while the result lives.
@@ -195,7 +197,8 @@ unsafe fn shown<'a>(cx: Cx, name: Name) -> EntryRef<'a> {
 /// [`free_here`] has just found the object.
 #[inline(always)]
 pub(crate) unsafe fn hold_free(cx: Cx, name: Name, exclusive: bool) {
-    // SAFETY: the caller has just found the object at this place, and `place` is used at once.
+    // The caller has just found the object in this entry.
+    // SAFETY: no entry is added before the last use of `place`.
     let place = unsafe { shown(cx, name) };
     debug_assert_eq!(place.entry.word.get(), name.word());
     place.entry.word.set(name.word() | MARK);
@@ -204,14 +207,15 @@ pub(crate) unsafe fn hold_free(cx: Cx, name: Name, exclusive: bool) {
     }
 }
 
-/// Releases a lock (2) if clearing the mark is all that this requires: no waiter, no poison, no other holder. Returns
-/// true if it did.
+/// Releases a lock (2) if this only needs to clear the mark: no waiter, no poison, no other holder. Returns whether it
+/// did.
 ///
 /// # Safety
 /// The worker is at the object's node, and the caller holds the object in the mode that `exclusive` gives.
 #[inline(always)]
 pub(crate) unsafe fn release_here(cx: Cx, name: Name, exclusive: bool) -> bool {
-    // SAFETY: a locked object stays in its entry, and `place` is used at once.
+    // A locked object stays in its entry.
+    // SAFETY: no entry is added before the last use of `place`.
     let place = unsafe { shown(cx, name) };
     debug_assert_eq!(place.entry.word.get(), name.word() | MARK);
     let simple = !place.state.is(WANTED | POISONED) && (exclusive || place.state.shared.get() == 1);
@@ -239,7 +243,7 @@ impl Table {
         }
     }
 
-    /// Makes this table the one that `here`, the view of the current node, refers to.
+    /// Makes `here`, the context's view of the current node, refer to this table.
     pub(crate) fn show(&self, here: &Here) {
         // SAFETY: only this worker accesses the vectors, and no reference outlives its statement.
         let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
@@ -251,7 +255,7 @@ impl Table {
 
     /// Returns the entry and the state at `index`, if the table has them.
     fn place(&self, index: u32) -> Option<EntryRef<'_>> {
-        // SAFETY: callers keep the references only while no entry is added: they call no foreign code in between.
+        // SAFETY: callers add no entry while they use the references, and call no user code, which might add one.
         let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
         Some(EntryRef { entry: entries.get(index as usize)?, state: states.get(index as usize)? })
     }
@@ -281,7 +285,8 @@ impl Table {
         Name::of_word(word).expect("it has a class")
     }
 
-    /// Claims an empty entry and a generation for its next object. An entry whose generations are used up stays empty.
+    /// Claims an empty entry and a generation for its next object. Skips entries whose generations are used up, for
+    /// good.
     fn claim(&self) -> (u32, u32) {
         loop {
             let spare = self.spare.borrow_mut().pop();
@@ -309,7 +314,7 @@ impl Table {
         index
     }
 
-    /// Returns the place of an object that exists.
+    /// Returns the entry and the state of an object, if it exists.
     fn find(&self, name: Name) -> Option<EntryRef<'_>> {
         self.place(name.index()).filter(|place| place.entry.word.get() & !MARK == name.word())
     }
@@ -374,7 +379,8 @@ impl Table {
         self.place(hold.index()).is_some_and(|place| place.state.is(POISONED))
     }
 
-    /// Locks an object (1), if no holder and no earlier request precedes the caller.
+    /// Locks an object (1), if its holders admit the caller and no queued request precedes it. Refuses a poisoned
+    /// object.
     pub(crate) fn hold(&self, name: Name, exclusive: bool) -> Found {
         if self.find(name).is_some_and(|place| place.state.is(POISONED)) {
             return Found::Refused(Refusal::Poisoned);
@@ -401,11 +407,12 @@ impl Table {
         self.wait_queues.borrow_mut().entry(index).or_default().push_back(LockWaiter { exclusive, granted });
     }
 
-    /// Releases a lock (2, 3).
+    /// Releases a lock (2, or 3 if `poison`), and grants it to waiters. Forgets the record that `method` holds the
+    /// object.
     pub(crate) fn release(&self, index: u32, exclusive: bool, poison: bool, method: Option<&'static Origin>) {
         let place = self.place(index).expect("a locked object is in its entry");
         place.leave(exclusive);
-        // Another shared holder may have recorded its own method, which then stays.
+        // If another shared holder has recorded a different method since, that record stays.
         if place.state.holder.get() == method {
             place.state.holder.set(None);
         }
@@ -419,7 +426,8 @@ impl Table {
         }
     }
 
-    /// Grants the lock to queued waiters, as far as it admits them.
+    /// Grants the lock to queued waiters as long as it admits the next one. If none holds it then, makes the object
+    /// free.
     pub(crate) fn serve(&self, index: u32) {
         while let Some(waiter) = self.next(index) {
             let place = self.place(index).expect("an object with waiters exists");
@@ -434,8 +442,8 @@ impl Table {
         self.place(index).expect("asked for").open();
     }
 
-    /// Removes and returns the next waiter that the lock admits. For `readers_first` classes the first shared request
-    /// comes before the front of the queue.
+    /// Removes and returns the next waiter, if the lock admits it. For `readers_first` classes the next is the first
+    /// shared request, if any.
     fn next(&self, index: u32) -> Option<LockWaiter> {
         let mut wait_queues = self.wait_queues.borrow_mut();
         let line = wait_queues.get_mut(&index)?;
@@ -456,8 +464,8 @@ impl Table {
         next
     }
 
-    /// Removes an object that the caller holds exclusively (4), and resolves its waiters with `None`. The caller
-    /// destroys it.
+    /// Removes an object that the caller holds exclusively (4), and resolves its waiters with `None`. The caller must
+    /// destroy the returned object.
     pub(crate) fn remove(&self, hold: ObjectLock) -> (&'static Class, NonNull<()>) {
         let index = hold.index();
         hold.forget();
@@ -476,7 +484,7 @@ impl Table {
         (Class::numbered(name.class()), object)
     }
 
-    /// Removes any one object; called repeatedly when the worker ends.
+    /// Removes and returns some object; called when the worker ends, until none is left.
     pub(crate) fn take_any(&self) -> Option<(&'static Class, NonNull<()>)> {
         while let Some(index) = self.used.get().checked_sub(1) {
             self.used.set(index);
@@ -502,11 +510,12 @@ impl EntryRef<'_> {
         self.entry.word.get() & MARK != 0
     }
 
-    /// Returns whether the lock, of a marked object, admits another holder in this mode.
+    /// Returns whether the lock of a marked object admits another holder in this mode.
     fn admits(&self, exclusive: bool) -> bool {
         self.state.is(IDLE) || self.state.shared.get() > 0 && !exclusive
     }
 
+    /// Marks the object and adds a holder, which the lock must admit.
     fn admit(&self, exclusive: bool) {
         self.entry.word.set(self.entry.word.get() | MARK);
         self.state.clear(IDLE);
@@ -521,7 +530,7 @@ impl EntryRef<'_> {
         }
     }
 
-    /// Clears the mark, if the object is idle, not poisoned, not waited for, and exists.
+    /// Makes the object free by clearing the mark, if it exists, is idle and not poisoned, and has no waiters.
     fn open(&self) {
         if self.state.is(IDLE) && !self.state.is(POISONED | WANTED) && self.entry.name().is_some() {
             self.state.clear(IDLE);

@@ -25,6 +25,25 @@ const DEFAULT_STACK: usize = 4 * 1024 * 1024;
 const TICKER_STACK: usize = 1024 * 1024;
 
 /// Makes a [`Runtime`].
+///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn where_am_i() -> (usize, usize) {
+///     (here(), nodes())
+/// }
+///
+/// fn main() -> Result<(), finespun::Error> {
+///     // Two workers, which host eight nodes; the frames of all tasks may take 64 MiB.
+///     let runtime = Runtime::builder().workers(2).nodes(8).frame_memory(64 << 20).build()?;
+///     let (here, nodes) = runtime.run(where_am_i());
+///     assert!(here < nodes && nodes == 8);
+///     // Settings out of range are errors.
+///     assert!(Runtime::builder().workers(0).build().is_err());
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {

@@ -1,8 +1,8 @@
 //! Deadlock: when a run is reported as deadlocked, and when not.
 //!
-//! A report ends its run, so it must not be wrong; it may be late. A task of one runtime can wait for something that a
-//! task of another runtime holds: a handle, a lock, a continuation. So it is not enough that the run's own runtime has
-//! nothing to do.
+//! A report cancels its run, so it must not be wrong, but it may be late. A task of one runtime can wait for something
+//! that a task of another runtime holds: a handle, a lock, a continuation. So it is not enough that the run's own
+//! runtime has nothing to do.
 //!
 //! ```text
 //!              (1) all workers parked, nothing ready, nothing outside
@@ -18,37 +18,38 @@
 //! 1. *This runtime.* All its workers are parked, with no ready frame, no message, and no external wait
 //!    ([`Externals`](crate::task::teams::Externals): `foreign`, `blocking`, `Continuation::external`, `outside`). A
 //!    continuation or guard kept in a frame, or in memory that frames own, cannot be used.
-//! 2. *Tasks of other runtimes.* For every other runtime, each run that was under way when this runtime became stuck
-//!    (`others`) has ended since, or its runtime cannot act either: it is stuck, too, and so is every runtime with a
-//!    run among *its* `others`, and so on ([`can_act`]). So no task exists that could still resolve a continuation that
-//!    it has obtained before. A run that begins later does not join `others`, unless a thread of a runtime has begun
-//!    it: a program's own thread that carries a continuation into a new run counts as outside, and must declare this,
-//!    as for any other way in which it may resolve the continuation.
+//! 2. *Tasks of other runtimes.* The list `others` holds the runs of other runtimes that were live when this runtime
+//!    became stuck. Each of them has ended since, or its runtime cannot act either: that runtime is stuck too, and so
+//!    is every runtime with a run in *its* `others`, and so on ([`can_act`]). So no task exists that could still
+//!    resolve a continuation that it obtained before. A run that begins later is added to `others` only if a thread of
+//!    a runtime has begun it. A program's own thread that takes a continuation into a new run counts as outside: the
+//!    program must declare this, as for any other way in which a plain thread may resolve the continuation.
 //! 3. *Plain threads.* They are outside. A plain thread's continuation must be marked as external. For a guard or
 //!    permit, the library knows whether a plain thread has taken it itself ([`TAKEN`]): while the process has any such
-//!    permit, no wait for a lock is reported. A guard *moved* to a plain thread is invisible to the library, so a
-//!    runtime in which some task waits for a lock must have been stuck for [`PATIENCE`]; a program that lends guards
-//!    for longer declares it with `outside`.
+//!    permit, no runtime in which a task waits for a lock is reported. A guard *moved* to a plain thread is invisible
+//!    to the library, so such a runtime must also have been stuck for [`PATIENCE`]. A program that lends guards to
+//!    plain threads for longer declares this with `outside`.
 //!
 //! All stuck runtimes that satisfy the rule are reported at once: a cycle of waits through two runtimes is one
 //! deadlock.
 //!
-//! **Ending runs begin new runs.** While the runs are being listed, one of `others` may begin a run on a third runtime
-//! and end: the list must contain one of the two. So a list is valid only if no run has begun between the moment before
-//! it was made and the moment after the ended runs were removed ([`note_others`]). Then every run began before the list
-//! was made: it is in the list, or it had ended by then, and its own runs had begun before. A listed run is marked as
-//! watched before the examination checks again whether it is live, so that its end examines again if it was found live.
+//! **A run may begin another run and end.** While [`note_others`] lists the runs, one of `others` may begin a run on a
+//! third runtime and end: the list must contain one of the two. So a list is valid only if no run has begun from before
+//! the listing until after the removal of ended runs. Then every run began before the listing: the run is in the list,
+//! or it had ended by then, and so had begun all its own runs before. A listed run is marked as watched before the
+//! examination checks again whether the run is live. So if the run is found live, its end triggers an examination.
 //!
 //! **The examination sees one moment.** [`examine`] holds the table of teams, which makes examinations exclusive, and
 //! the idling mutexes of all parked teams, so that none of their workers can wake during the examination. A thread of
-//! an active team that makes a frame ready here publishes it first, and then waits for that mutex, so its run is still
-//! under way. All conditions are checked under all mutexes, so the examination sees that run.
+//! an active team that makes a frame of a parked team ready publishes the frame first, and then waits for that team's
+//! mutex, so the thread's run is still under way. All conditions are checked under all mutexes, so the examination sees
+//! that run.
 //!
-//! **No report is lost.** A blocked report becomes possible only by an event that examines again: a team becomes stuck
-//! (the last worker to park examines); one of `others` ends (`end_run`, if the run is marked as watched: a Dekker pair
-//! with the check whether it is live, since both sides fence between their store and their load); a plain thread drops
-//! its last permit; the patience ends, for which the team's ticker sets its alarm. Except for these events, a stuck
-//! team costs no processor time.
+//! **No report is lost.** A report that the rule forbids now can become allowed only by an event that triggers an
+//! examination. A team becomes stuck: the last worker to park examines. One of `others` ends: `end_run` examines if the
+//! run is marked as watched (a Dekker pair with the check whether the run is live: both sides fence between their store
+//! and their load). Plain threads give back their last permit. The patience ends: the examination has set the alarm of
+//! the team's ticker. Except for these events, a stuck team costs no processor time.
 
 use std::ptr;
 use std::sync::Arc;
@@ -67,7 +68,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// All teams of the process. Locked during an examination.
 static TEAMS: ProcessMutex<Vec<Arc<Team>>> = ProcessMutex::new(Vec::new());
-/// Number of teams that are stuck, or have been: a hint, so that most ends of runs examine nothing.
+/// Number of teams that have a [`Stuck`] record, which may be outdated: a hint that spares most ends of runs an
+/// examination.
 static STUCK: AtomicUsize = AtomicUsize::new(0);
 /// Number of permits that plain threads have taken and still hold.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
@@ -87,8 +89,8 @@ pub(super) struct Stuck {
     since: Instant,
     /// Whether some task waits for a lock.
     waits_for_lock: bool,
-    /// Runs of other teams that were under way when the team became stuck, or that a thread of a runtime has begun
-    /// since. The first examination, which follows at once, fills this list.
+    /// Runs of other teams that were live when the team became stuck, or that a thread of a runtime has begun since.
+    /// Filled by the first examination, which follows at once.
     others: Vec<Arc<Run>>,
     noted: bool,
 }
@@ -104,14 +106,16 @@ impl Stuck {
 pub(crate) fn permit_taken() {
     // Relaxed: ordered by the fence.
     TAKEN.fetch_add(1, Ordering::Relaxed);
-    // Pairs with the Acquire that finds the permit taken: the examination of that wait sees it counted.
+    // Release: pairs with the Acquire by which a task that finds the permit taken enqueues its request, so the
+    // examination of that wait sees the count.
     fence(Ordering::Release);
 }
 
-/// Uncounts a permit that a plain thread had taken, and that has been given back or forgotten.
+/// Uncounts a permit that a plain thread had taken, after it has been given back or forgotten.
 #[cold]
 pub(crate) fn permit_returned() {
-    // SeqCst: pairs with an examination that has found this permit, and whose team is counted as stuck before.
+    // SeqCst (Dekker): a stuck team is counted in `STUCK` before its examination loads `TAKEN`. Either the examination
+    // no longer finds this permit, or `examine_if_stuck` sees the team counted.
     if TAKEN.fetch_sub(1, Ordering::SeqCst) == 1 {
         examine_if_stuck();
     }
@@ -120,12 +124,13 @@ pub(crate) fn permit_returned() {
 /// Registers a new team.
 pub(super) fn register(team: &Arc<Team>) {
     let mut teams = TEAMS.lock();
-    // A forked child has no threads of its parent's teams: it must not wait for them, and cannot safely drop them.
+    // The workers of a parent's teams do not exist in a forked child: the child must not wait for these teams, and
+    // cannot safely drop them.
     teams.extract_if(.., |team| team.forked()).for_each(std::mem::forget);
     teams.push(Arc::clone(team));
 }
 
-/// Removes a team whose workers have ended, before its last owner releases it.
+/// Removes a team whose workers have ended, before the last reference to the team is dropped.
 pub(super) fn unregister(team: &Team) {
     let mut teams = TEAMS.lock();
     let own = teams.iter().position(|other| std::ptr::eq(&**other, team)).map(|at| teams.swap_remove(at));
@@ -143,10 +148,11 @@ pub(super) fn examine_if_stuck() {
 }
 
 impl Team {
-    /// Looks for a deadlock when all workers are parked. Does nothing if the team has no run, or has an external wait.
-    /// If all open leaves of a run wait for its quiescence, the run is quiescent, and this resumes those waiters.
-    /// Otherwise, unless all runs are cancelled, the team is stuck: [`examine`] follows. Returns true if any waiter was
-    /// resumed; then the caller must look for work, since some of the waiters may run on the caller's worker only.
+    /// Looks for a deadlock, after the calling worker was the last to park. Does nothing if the team has no run, has an
+    /// external wait, or a worker is awake again. If all open leaves of a run wait for its quiescence, the run is
+    /// quiescent, and this resumes those waiters. Otherwise, unless all runs are cancelled, the team is stuck:
+    /// [`examine`] follows. Returns true if any waiter was resumed; then the caller must look for work, since some of
+    /// the waiters may run on the caller's worker only.
     pub(crate) fn look_for_deadlock(&self) -> bool {
         if self.external.any() || !self.any_run() {
             return false;
@@ -157,12 +163,16 @@ impl Team {
             if !self.is_quiet() {
                 return None;
             }
-            let mut rested = Vec::new();
-            for run in &under_way {
-                rested.extend(run.take_quiescence_waiters(self.open_leaves(run)));
+            let leaves: Vec<_> = under_way.iter().map(|run| self.open_leaves(run)).collect();
+            // Again: a plain thread that gives back a permit may have completed a leaf before the count, and queues its waiter
+            // afterwards.
+            if !self.is_quiet() {
+                return None;
             }
-            // Waiters for quiescence resume, and may end the waits of others. Until all have been resumed, this
-            // thread counts as an external wait, which a worker that parks finds.
+            let rested = under_way.iter().zip(leaves).flat_map(|(run, leaves)| run.take_quiescence_waiters(leaves));
+            let rested: Vec<_> = rested.collect();
+            // Waiters for quiescence may end other waits once they resume. Until all have been resumed, this thread
+            // counts as an external wait, so that a worker that parks finds no deadlock.
             if !rested.is_empty() {
                 self.external.enter();
             } else if under_way.iter().any(|run| !run.is_cancelled()) {
@@ -187,9 +197,9 @@ impl Team {
     /// Returns whether only another runtime, or an undeclared outside party, can wake a worker. Called while all
     /// workers are parked.
     ///
-    /// The caller lists the runs under way before this call: a run that was seen under way has had its root queued, and
-    /// all workers have stayed parked since. This checks the externals first: a thread that ends an external wait makes
-    /// the waiter visible before it leaves.
+    /// The caller lists the runs under way before this call. The root of a listed run has been queued, and all workers
+    /// have stayed parked since, so a root that no worker has taken is visible here. This function checks the externals
+    /// first: a thread that ends an external wait makes the waiter visible before it decrements the count.
     fn is_quiet(&self) -> bool {
         !self.external.any() && !self.work_visible() && !(0..self.seats.len()).any(|worker| self.waits_for(worker))
     }
@@ -204,8 +214,8 @@ impl Team {
         sum
     }
 
-    /// Performs transition 1, while all workers are parked. Returns the previous record, which the caller must drop
-    /// without a lock.
+    /// Performs transition 1, while all workers are parked. Returns the record that it replaces, if any, which the
+    /// caller must drop without holding a lock.
     #[must_use]
     fn note_stuck(&self) -> Option<Stuck> {
         let progress = self.progress();
@@ -230,11 +240,11 @@ impl Team {
         self.with_stuck(|stuck| stuck.as_ref().is_some_and(|stuck| stuck.progress == progress))
     }
 
-    /// Performs transition 2 if it is due. Returns whether the team is stuck, and the previous record, which the caller
-    /// must drop without a lock.
+    /// Performs transition 2 if the team has made progress. Returns whether the team is still stuck, and the record
+    /// that was removed, if any, which the caller must drop without holding a lock.
     ///
-    /// The progress is read under the lock: the last worker may be noting right now that the team is stuck again, and
-    /// this note must not be compared with older progress.
+    /// The progress is read under the lock: the team's last worker to park may be making a new record concurrently,
+    /// which must not be compared with older progress.
     #[must_use]
     fn forget_unless_stuck(&self) -> (bool, Option<Stuck>) {
         let (known, before) = self.with_stuck(|stuck| {
@@ -248,7 +258,8 @@ impl Team {
         (known, before)
     }
 
-    /// Performs transitions 2 and 3. Returns the previous record, which the caller must drop without a lock.
+    /// Removes the record: for transition 3, or because the team ends. Returns the record, which the caller must drop
+    /// without holding a lock.
     #[must_use]
     fn forget_stuck(&self) -> Option<Stuck> {
         let before = self.with_stuck(Option::take);
@@ -259,11 +270,12 @@ impl Team {
         before
     }
 
-    /// Cancels the stuck team's runs, and describes their waits.
+    /// Marks the stuck team's runs as deadlocked and cancelled, and describes their waits. The caller then starts the
+    /// sweep.
     fn report(&self, runs: Vec<Arc<Run>>, teams: &[Arc<Team>]) {
         let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_deadlocked()).collect();
         self.groups.advance_epoch();
-        // Another team may be active, and its tasks may wait for frames of this team: these are skipped.
+        // Frames that tasks of other teams wait for are skipped: those teams may be active.
         let others = teams.iter().filter(|other| !ptr::eq(&***other, self)).map(|other| other.groups.keep_waiters());
         let others: Vec<_> = others.collect();
         let mut waits = Waits::new();
@@ -301,7 +313,7 @@ pub(super) fn examine() {
     let teams = TEAMS.lock();
     let mut reported = Vec::new();
     let mut alarms = Vec::new();
-    // Dropping these may drop the last reference to a run, which runs user code: no lock is held then.
+    // Dropped after all locks are released: dropping the last reference to a run runs user code.
     let mut dropped_runs = Vec::new();
     let mut dropped = Vec::new();
     let parked: Vec<_> = teams.iter().map(|team| if team.any_run() { team.idle.keep_parked() } else { None }).collect();
@@ -348,9 +360,9 @@ pub(super) fn examine() {
     drop((under_way, dropped_runs, dropped));
 }
 
-/// Updates, for each stuck team, the runs of other teams that could still end its waits: initially all live runs, later
-/// those that a thread of a runtime has begun. Moves the ended runs to `dropped`, which the caller must drop without a
-/// lock.
+/// Updates the `others` of each stuck team: at the first call for a record adds all live runs of other teams, later
+/// only those that a thread of a runtime has begun. Moves the ended runs to `dropped`, which the caller must drop
+/// without holding a lock.
 fn note_others(teams: &[Arc<Team>], stuck: &[bool], dropped: &mut Vec<Arc<Run>>) {
     let begun = || teams.iter().map(|team| team.runs_begun()).sum::<u64>();
     loop {
@@ -362,7 +374,7 @@ fn note_others(teams: &[Arc<Team>], stuck: &[bool], dropped: &mut Vec<Arc<Run>>)
             }
         };
         each(&mut |at, own| own.note((0..teams.len()).filter(|&other| other != at).flat_map(|other| &live[other])));
-        // Dekker: a run that ends from now on examines again (`Team::end_run`).
+        // Dekker: the end of a run that is found live below triggers an examination (`Team::end_run`).
         fence(Ordering::SeqCst);
         each(&mut |_, own| dropped.extend(own.others.extract_if(.., |run| !run.is_live())));
         dropped.extend(live.into_iter().flatten());
@@ -395,14 +407,14 @@ impl Team {
 /// The facts about one team that the rule uses.
 #[derive(Debug)]
 struct Known {
-    /// As far as the library knows, nothing in the team and nothing outside can act.
+    /// Nothing in the team can act, nor anything outside, as far as the library knows.
     stuck: bool,
     /// Indices of the teams with a run that may end a wait in this team.
     awaits: Vec<usize>,
 }
 
-/// Returns which teams can still act: those that are not stuck, and those that a team which can act may wake. The
-/// others must be reported.
+/// Returns for each team whether it can still act: because it is not stuck, or because it awaits a team that can act.
+/// The other teams must be reported.
 fn can_act(teams: &[Known]) -> Vec<bool> {
     let mut can_act: Vec<_> = teams.iter().map(|team| !team.stuck).collect();
     loop {

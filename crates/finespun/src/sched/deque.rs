@@ -29,10 +29,10 @@
 //! owner stores `bottom`, fences, loads `top`; the thief loads `top`, fences, loads `bottom`. Both fences are
 //! `fence(SeqCst)`.
 //!
-//! **Publication.** The Release store of `bottom` and the thief's Acquire load of it publish an item's target, rather
-//! than a fence, so that ThreadSanitizer, which does not model fences, follows. *Every* store of `bottom` that leaves
-//! items below it is a Release: since C++20 a later relaxed store by the same thread no longer continues the release
-//! sequence of the push before.
+//! **Publication.** The owner's Release store and the thief's Acquire load of `bottom` publish an item's target. A
+//! fence would suffice, but ThreadSanitizer does not model fences. *Every* store of `bottom` that leaves items below
+//! `bottom` is a Release: since C++20 a later relaxed store by the same thread no longer continues the release sequence
+//! of the preceding push.
 //!
 //! **Growth.** A full buffer is replaced by one of twice the size. The old buffer is never written again, but a thief
 //! may still read it, so its successor keeps a link to it until the deque is dropped. Capacities double, so all old
@@ -133,7 +133,7 @@ impl<T> Deque<T> {
     /// victim.
     pub(crate) fn steal(&self) -> Steal<T> {
         // Acquire: pairs with the Release half of the compare-and-swap that set this `top` (4, 5), so this steal comes
-        // after the theft before. The fence below implies this; the paper has it, and it costs nothing.
+        // after the preceding theft. The fence below implies this, but the paper has the Acquire, and it costs nothing.
         let top = self.top.load(Ordering::Acquire);
         // Dekker, thief's side: pairs with the fence in `pop`. Either this thief sees the lowered `bottom`, or the
         // owner sees a `top` at least as new as the one loaded here.

@@ -1,18 +1,18 @@
-//! Queue of the frames made ready outside the workers, first come, first served. The queue is protected by a lock; its
-//! length is stored beside it, to be read without the lock.
+//! A FIFO queue of ready frames that any thread may fill. A team has one for frames that any worker takes, and each
+//! worker has one for frames of its nodes. A lock protects the queue; its length is also stored outside the lock.
 //!
 //! ```text
 //!   put:   lock, push, length, mark, unlock; then notify an idle worker
 //!   take:  length; lock, pop, length, unlock
 //! ```
 //!
-//! The length alone says whether the queue has a frame, so it has two duties towards readers without the lock:
+//! Threads without the lock read only the length. Two readers depend on it:
 //!
-//! - A worker that goes idle reads it after the worker has announced itself, and a producer notifies after it has
-//!   written the length: the fences of the idling protocol ([`super::park`]) make one see the other.
-//! - The last worker to idle looks for runs that are under way while no frame is ready. A run is marked as under way
-//!   when its root is put: under the lock and after the length. So a thread that sees the mark also sees the root, or a
-//!   worker that is not idle has taken the root.
+//! - A worker that goes idle announces itself and then reads the length; a producer writes the length and then
+//!   notifies. The fences of the idling protocol ([`super::park`]) guarantee that one sees the other.
+//! - The last worker to idle looks for runs that are under way although no frame is ready. `put` marks a run as under
+//!   way under the lock, after the root and the length. So a thread that sees the mark also sees the root, or a worker
+//!   that is not idle has taken the root.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,8 @@ pub(crate) struct Injector {
 }
 
 struct SendFrame(FrameRef);
-// SAFETY: a ready frame may run on any worker.
+// SAFETY: a ready frame may move to any worker that may take it from this queue: a located frame is only put in the
+// inbox of its home's worker.
 unsafe impl Send for SendFrame {}
 
 impl Injector {
@@ -34,7 +35,7 @@ impl Injector {
         Injector { length: AtomicUsize::new(0), queue: Mutex::new(VecDeque::new()) }
     }
 
-    /// Appends a ready frame, and calls `mark`.
+    /// Appends a ready frame, then calls `mark` under the lock.
     pub(super) fn put(&self, frame: FrameRef, mark: impl FnOnce()) {
         let mut queue = lock(&self.queue);
         queue.push_back(SendFrame(frame));
@@ -55,7 +56,7 @@ impl Injector {
         frame.map(|frame| frame.0)
     }
 
-    /// Returns whether the queue was empty at some moment during the call. Only the lock decides.
+    /// Returns whether the queue was empty at some moment during the call. A hint: only `take` decides, under the lock.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         // Relaxed: see the module documentation.

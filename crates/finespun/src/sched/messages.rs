@@ -1,21 +1,23 @@
-//! Whether a team has sent messages, for the cancellation of its runs.
+//! The record whether a team has sent messages, for the cancellation of its runs.
 //!
-//! A cancelled run whose team has sent messages ends only after every worker has swept, because a worker may be handling
-//! one of its messages ([`Run::await_sweeps`](crate::task::runs::Run::await_sweeps)). Runs of teams without messages end
-//! at once.
+//! A worker may be handling a message of a run while the run is cancelled. So if the run's team has sent messages, the
+//! run ends only after every worker has swept ([`Run::await_sweeps`](crate::task::runs::Run::await_sweeps)). A run of a
+//! team without messages does not wait for the sweeps, nor does a deadlocked run, which is marked while all workers are
+//! parked and no message is in flight.
 //!
 //! ```text
 //!   sender:     1 flag = true     fence     2 send            receiver: 3 receive, 4 load the run's mark
 //!   canceller:  5 mark the run    fence     6 load the flag
 //! ```
 //!
-//! A Dekker pattern: if the canceller does not see the flag (6), its fence precedes the sender's in the single order of
-//! SeqCst fences, so the receiver sees the mark (4), which it loads after an acquire of the sender's release (2, 3). A
-//! sender that finds the flag set by another worker issues the fence all the same: the other worker's may come later.
+//! A Dekker pattern: if the canceller does not see the flag (6), its fence precedes the sender's fence in the single
+//! order of SeqCst fences. The receiver loads the mark after its Acquire of the sender's Release (2, 3), so it sees the
+//! mark (4). A sender issues the fence even if another worker has already set the flag: that worker's fence may come
+//! later.
 
 use crate::atomics::{AtomicBool, Ordering, fence};
 
-/// Set once, before the first message.
+/// A flag, set once: before the first message is sent, or the first frame that runs at one node only is queued.
 pub(crate) struct MessagesSent(AtomicBool);
 
 impl MessagesSent {
@@ -23,24 +25,24 @@ impl MessagesSent {
         MessagesSent(AtomicBool::new(false))
     }
 
-    /// Transition 1: the caller is about to send, or queues a frame that runs at one node only.
+    /// Performs step 1, before the caller sends a message or queues a frame that runs at one node only.
     pub(crate) fn announce(&self) {
-        // Relaxed, both: the fence orders them. The load spares the cache line.
+        // Relaxed, both: the fence orders them. The load avoids a write to a shared cache line.
         if !self.0.load(Ordering::Relaxed) {
             self.0.store(true, Ordering::Relaxed);
         }
         fence(Ordering::SeqCst);
     }
 
-    /// Returns whether messages may exist: a hint for workers, which look into their mailboxes when they go idle.
+    /// Returns whether messages may exist: a hint for workers, which check their mailboxes anyway when they go idle.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         // Relaxed: a hint.
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Transition 6: returns whether a worker may be handling a message without having seen the mark that the caller has
-    /// set before.
+    /// Performs step 6: returns whether a worker may be handling a message without having seen the mark that the caller
+    /// set before this call.
     pub(crate) fn any_after_mark(&self) -> bool {
         fence(Ordering::SeqCst);
         self.any()
@@ -58,7 +60,7 @@ mod models {
         message: AtomicBool,
     }
 
-    /// A sender, a receiver and a canceller. `announced` says that another worker announces too.
+    /// Runs a sender, a receiver and a canceller. If `announced`, another worker announces too.
     fn model(announced: bool) {
         loom::model(move || {
             let (sent, cancelled, message) = (MessagesSent::new(), AtomicBool::new(false), AtomicBool::new(false));

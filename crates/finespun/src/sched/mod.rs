@@ -1,11 +1,10 @@
 //! Workers: which frame runs next, and where.
 //!
 //! The worker's loop and slow path ([`worker`]), the state that the workers of a runtime share ([`team`]), the
-//! work-stealing deque ([`deque`]), the queue of frames from outside ([`injector`]), whether
-//! messages have been sent ([`messages`]), the quantum ([`ticker`]), the
-//! idling protocol ([`park`]), and the detection and report of deadlocks ([`deadlock`], [`report`]). The runtime module
-//! starts teams; the task module reaches its worker through [`crate::task::context::Scheduler`]. This module never
-//! reads the contents of a frame.
+//! work-stealing deque ([`deque`]), the queues of frames from outside the deques ([`injector`]), the record of sent
+//! messages ([`messages`]), the quantum ([`ticker`]), the idling protocol ([`park`]), and the detection and report of
+//! deadlocks ([`deadlock`], [`report`]). The runtime module starts teams; the task module reaches its worker through
+//! [`crate::task::context::Scheduler`]. This module never reads the body or result of a frame.
 
 pub(crate) mod deadlock;
 pub(crate) mod deque;

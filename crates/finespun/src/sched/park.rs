@@ -35,11 +35,11 @@
 //! } // then look everywhere, as always
 //! ```
 //!
-//! **No wake-up is lost.** The stages are protected by one mutex; only `sleepers` (and `ParkingSpot::asleep`, its per-worker
-//! counterpart) is read without the mutex. This is Dekker's pattern: the producer publishes, fences, loads `sleepers`;
-//! the worker stores `sleepers`, fences, looks for work. Either the producer sees the sleeper and takes the mutex, or
-//! the worker sees the work. Between its look and its wait, the worker takes the mutex and checks whether it was
-//! notified.
+//! **No wake-up is lost.** One mutex protects the stages. Only `sleepers` and its per-worker counterpart
+//! `ParkingSpot::asleep` are read without the mutex, by Dekker's pattern: the producer publishes, fences, loads
+//! `sleepers`; the worker stores `sleepers`, fences, looks for work. Either the producer sees the sleeper and takes the
+//! mutex, or the worker sees the work. Between its look and its wait, the worker takes the mutex and checks whether it
+//! was notified.
 //!
 //! A notification targets a worker, not an item: a woken worker searches everywhere before it announces again. If
 //! another worker takes the item that caused a notification, the notified worker finds the next item. If a woken worker
@@ -56,7 +56,7 @@
 //! **All idle.** The worker whose commit leaves no worker awake or announced receives [`Prepared::Last`]. At that
 //! moment every worker has looked for work since it announced and has not been notified since, so no frame is ready
 //! anywhere. New work can come only from a message, from another thread, or from this last worker: it resumes the
-//! waiters for quiescence, and counts as an external wait while it does (`Team::look_for_deadlock`).
+//! waiters for quiescence, and counts as an external wait until it has resumed them (`Team::look_for_deadlock`).
 
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock};
 use crossbeam_utils::CachePadded;
@@ -89,7 +89,7 @@ pub(crate) struct Idle {
     seats: Box<[CachePadded<ParkingSpot>]>,
 }
 
-/// The parking place of one worker.
+/// The parking state of one worker.
 #[derive(Debug)]
 struct ParkingSpot {
     /// Whether the worker is announced or parked. Written under the mutex.
@@ -236,8 +236,8 @@ impl Idle {
     /// Keeps all workers parked, as [`while_all_parked`](Idle::while_all_parked) does, until the result is dropped.
     pub(crate) fn keep_parked(&self) -> Option<Parked<'_>> {
         let stages = self.lock();
-        // Dekker, worker's side, as in `commit`: if a producer is about to wake a worker and waits for the mutex, the
-        // caller sees the published work.
+        // Dekker, worker's side, as in `commit`: if a producer waits for the mutex to wake a worker, the caller sees
+        // the published work.
         fence(Ordering::SeqCst);
         stages.all_parked().then_some(Parked { _stages: stages })
     }
@@ -276,8 +276,8 @@ impl Idle {
 
     /// Publishes the latest change of `stages`, which the caller has locked, to producers.
     fn publish(&self, stages: &Stages, worker: usize, asleep: bool) {
-        // Relaxed, both: ordered by the fence in `commit`, which follows every addition to the list; a reader of a
-        // value that is too high learns the truth under the mutex.
+        // Relaxed, both: the fence in `commit` follows every addition to the list and orders these stores. A reader of
+        // a stale value that is too high checks again under the mutex.
         self.seats[worker].asleep.store(asleep, Ordering::Relaxed);
         self.sleepers.store(stages.sleepers(), Ordering::Relaxed);
     }

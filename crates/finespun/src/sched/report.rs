@@ -8,9 +8,9 @@ use crate::task::groups::Groups;
 use crate::task::runs::Run;
 use crate::task::suspend;
 
-/// Adds a line to the report of the run whose task waits for this leaf or spawned task.
+/// If `frame` is a leaf or spawned task that a task waits for, adds a line to the report of that task's run.
 ///
-/// All workers are parked, so the frames do not change; no task of another team waits for this frame.
+/// The caller keeps all workers parked, so the frames do not change; it skips the frames awaited by other teams' tasks.
 pub(super) fn describe(
     frame: FrameRef,
     table: &'static VTable,
@@ -36,7 +36,7 @@ pub(super) fn describe(
     });
 }
 
-/// Adds the line for a spawned task, which may belong to another run or another runtime than its waiter.
+/// Adds the line for a spawned task. The task may belong to another run or another runtime than its waiter.
 pub(super) fn describe_spawned(frame: FrameRef, groups: &Groups, stuck: &[Arc<Run>]) {
     // SAFETY: a block that is not free holds a header.
     let header = unsafe { frame.as_ref() };
@@ -61,7 +61,7 @@ pub(super) fn is_open_leaf(frame: FrameRef, table: &'static VTable, groups: &Gro
         && unsafe { suspend::is_waited_for(frame) }
 }
 
-/// Returns whether this is a leaf that waits for something which a task may have passed to a plain thread.
+/// Returns whether this is a leaf that waits for a lock or permit, which a task may have passed to a plain thread.
 ///
 /// All workers are parked, so the frames do not change.
 pub(super) fn waits_for_lock(frame: FrameRef, table: &'static VTable) -> bool {
@@ -69,7 +69,7 @@ pub(super) fn waits_for_lock(frame: FrameRef, table: &'static VTable) -> bool {
     table.leaf.is_some() && unsafe { suspend::waits_for_lock(frame) }
 }
 
-/// Returns the first of the program's own tasks in the chain of waiters that begins with `waiter`, within its team.
+/// Returns the name of the first of the program's own tasks in the chain of waiters from `waiter` on, within its team.
 fn waiting_task(waiter: FrameRef) -> Option<&'static str> {
     let mut next = Some(waiter);
     while let Some(frame) = next {

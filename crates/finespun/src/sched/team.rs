@@ -48,7 +48,7 @@ pub(crate) struct WorkerEntry {
     context: Context,
     /// Whether the worker runs a frame: only then can it promote.
     pub(crate) running: AtomicBool,
-    /// Frames of the worker's nodes that other threads have made ready.
+    /// Ready frames of the worker's nodes, queued by other threads.
     pub(crate) inbox: Injector,
     host: Box<dyn Host>,
 }
@@ -58,8 +58,8 @@ pub(crate) struct WorkerEntry {
 // everything that the worker did before it parked. Only its worker makes the deque's owner token. Other threads call
 // only the methods of the host that `Host` allows them.
 unsafe impl Sync for WorkerEntry {}
-// SAFETY: the builder makes the seat, its worker uses it from the start of the worker's thread, and it is retired after
-// the join.
+// SAFETY: the builder's thread makes the entry, the worker uses it from the start of the worker's thread, and another
+// thread retires it only after it has joined the worker's thread.
 unsafe impl Send for WorkerEntry {}
 
 /// For a deadlock report: descriptions of the objects and elements that leaves wait for.
@@ -69,7 +69,7 @@ pub(crate) type Waits = HashMap<FrameRef, String>;
 ///
 /// Only the worker itself calls these methods, except `waits` and `report_waits`.
 pub(crate) trait Host {
-    /// Attaches the host when the worker begins: the worker is at the first of its nodes.
+    /// Attaches the host when the worker begins, at the first of the worker's nodes.
     fn attach(&self, context: &Context);
     /// Moves the worker to `node`, one of its own nodes.
     fn enter_node(&self, context: &Context, node: u32);
@@ -80,7 +80,7 @@ pub(crate) trait Host {
     /// Handles up to `messages` messages, but none after one that has made a frame ready. Returns whether it handled or
     /// sent any.
     fn poll(&self, cx: Cx, messages: usize, ready: &Cell<Option<FrameRef>>) -> bool;
-    /// Sends the pending_call request.
+    /// Sends the request of the pending call, if one exists.
     fn send_pending_call(&self, cx: Cx);
     /// Notes that the worker has found no work.
     fn rest(&self);
@@ -127,7 +127,7 @@ pub(crate) struct Team {
     pub(crate) config: Config,
     pub(crate) seats: Box<[CachePadded<WorkerEntry>]>,
     pub(crate) idle: Idle,
-    /// Frames made ready outside the workers.
+    /// Ready frames that any worker may take: from outside the workers, or queued behind all others.
     injected: CachePadded<Injector>,
     runs: Mutex<Runs>,
     pub(crate) groups: Groups,
@@ -139,7 +139,7 @@ pub(crate) struct Team {
     /// Number of external waits.
     pub(crate) external: Arc<Externals>,
     pub(crate) bell: Bell,
-    /// Whether a message or a node-bound frame has existed: until then, no worker checks for either.
+    /// Whether a message or a node-bound frame has existed: until then, only idle workers check for either.
     messages_sent: CachePadded<MessagesSent>,
     /// The record of the team while it is stuck.
     stuck: Mutex<Option<Stuck>>,
@@ -212,7 +212,7 @@ impl Team {
         teams::unregister(&self.id);
     }
 
-    /// Begins a run. Its root follows.
+    /// Begins a run. The caller then queues the root by [`inject_root`](Team::inject_root).
     pub(crate) fn begin_run(&self) -> Arc<Run> {
         self.bell.begin();
         let inner = is_own_thread();
@@ -253,7 +253,8 @@ impl Team {
         self.messages_sent.announce();
     }
 
-    /// Returns whether messages or node-bound frames may exist. A worker that goes idle checks their queues instead.
+    /// Returns whether messages or node-bound frames may exist: a hint for busy workers. A worker that goes idle checks
+    /// the queues themselves.
     #[inline]
     pub(crate) fn nodes_in_use(&self) -> bool {
         self.messages_sent.any()
@@ -277,8 +278,8 @@ impl Team {
         !seat.inbox.is_empty() || seat.host.waits()
     }
 
-    /// Wakes each parked worker that has a pending message: a sender checks whether its receiver is parked, but without
-    /// a fence.
+    /// Wakes each parked worker that has a pending message. Necessary because a sender checks without a fence whether
+    /// its receiver is parked.
     pub(crate) fn wake_for_messages(&self) {
         for (worker, seat) in self.seats.iter().enumerate() {
             if seat.host.waits() {
@@ -307,7 +308,7 @@ impl Team {
         !lock(&self.runs).by_number.is_empty()
     }
 
-    /// Cancels a run: marks it, and makes every worker sweep its waiting leaves and stop the run's tasks.
+    /// Cancels a run: marks it, and makes every worker end the run's waits in its own pool and stop the run's tasks.
     pub(crate) fn cancel(&self, run: &Run) {
         let first = run.mark_cancelled();
         // Later callers increment the epoch, too: see `Groups::terminate`.
@@ -320,11 +321,11 @@ impl Team {
         }
     }
 
-    /// Ends a run that has used too much memory. Every worker counts its frames of the run in its sweep, before the run
-    /// ends.
+    /// Cancels a run that has used too much memory. Before the run ends, every worker counts the run's frames in its
+    /// pool during its sweep.
     pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
         let first = run.mark_exhausted(FrameMemory { frames: self.budget.large(), ..error });
-        // Also if the run was marked before: see `Groups::terminate`.
+        // Even if the run was already marked: see `Groups::terminate`.
         self.groups.advance_epoch();
         if first {
             self.seats.iter().for_each(|seat| seat.context.set_exhausted());

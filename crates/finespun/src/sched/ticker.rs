@@ -1,10 +1,11 @@
 //! The quantum: a task that has run for long yields to others.
 //!
-//! One thread per runtime, asleep while the runtime has no run. At each tick, every half quantum, the thread checks all
-//! workers. A worker that has run the same frame since the last tick but one is asked to unwind its stack to frames.
-//! This also makes branches of joins ready that have not begun: a task that spins on its sibling lets the sibling run.
+//! Each runtime has a ticker thread, which sleeps while the runtime has no run. It ticks every half quantum and then
+//! checks all workers. If it finds a worker in the same frame at three ticks in a row, it asks the worker to unwind its
+//! stack to frames. The unwinding also makes branches of joins ready that have not begun, so a task that spins on its
+//! sibling lets the sibling run.
 //!
-//! The thread also keeps the time for a deadlock report that must wait ([`deadlock`]).
+//! The thread also keeps the alarm of a stuck team, whose deadlock report must wait ([`deadlock`]).
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -27,7 +28,7 @@ pub(crate) struct Bell {
 struct State {
     runs: usize,
     shutdown: bool,
-    /// The time at which the team, which is stuck, must be examined again.
+    /// The time at which the stuck team must be examined again.
     alarm: Option<Instant>,
 }
 
@@ -46,7 +47,7 @@ impl Bell {
         lock(&self.state).runs -= 1;
     }
 
-    /// Examines deadlocks at this time.
+    /// Requests a deadlock examination at this time, instead of at the time of an earlier call.
     pub(super) fn set_alarm(&self, at: Instant) {
         lock(&self.state).alarm = Some(at);
         self.rung.notify_one();

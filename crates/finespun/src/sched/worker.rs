@@ -1,9 +1,9 @@
 //! One worker: its loop and its search for work. [`asked`] answers the requests of running code.
 //!
-//! Order of the loop: own deque (youngest first), ready frames of its nodes, its mailbox, frames injected from outside,
-//! the other workers' deques (oldest first), a request for promotion, idling. Every [`FAIR`]th turn takes a frame from
-//! outside first, and the worker checks its mailbox before every frame, so that a worker with a full deque still serves
-//! others.
+//! Order of the loop: its mailbox, its ready closures and its deque (youngest first), ready frames of its nodes, frames
+//! injected from outside, the other workers' deques (oldest first), a request for promotion, idling. Every [`FAIR`]th
+//! turn first takes a frame from outside, or else one of its nodes. So a worker with a full deque still serves others.
+//! Until the team uses nodes, only an idle worker checks its mailbox.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -22,11 +22,12 @@ use super::park::{Prepared, Wake};
 use super::team::{Team, WorkerEntry};
 use crate::task::guard::{Flags, stack_pointer};
 
-/// A busy worker checks the injector first once in this many turns.
+/// Number of turns of the loop after which a worker checks the injector before its own frames.
 const FAIR: u32 = 61;
 
-/// One in this many of the [`FAIR`] turns takes the oldest of the worker's own frames, which may have waited beneath a
-/// program that makes frames without end. A smaller value would traverse trees breadth-first, which takes memory.
+/// Every `RARE`th of the turns that check the injector first takes the worker's own oldest frame if the injector is
+/// empty: a program that makes frames without end would never reach that frame. With a smaller value, a worker would
+/// traverse trees breadth-first, which takes memory.
 const RARE: u32 = 1024;
 
 /// Maximum number of messages that a worker handles before it looks for other work.
@@ -34,7 +35,8 @@ const MESSAGES: usize = 1024;
 /// Maximum number of messages that a worker handles on top of a stack.
 const MESSAGES_IN_PLACE: usize = 64;
 
-/// Number of rounds that a worker which exchanges messages polls for one before it steals or idles: some microseconds.
+/// Number of rounds that a worker which exchanges messages polls for a message before it steals or idles: some
+/// microseconds.
 const LISTEN: u32 = 50;
 
 /// Number of failed attempts to send after which a worker yields its core: some microseconds.
@@ -62,18 +64,19 @@ pub(crate) struct Worker<'t> {
     promote_after: Cell<Option<Instant>>,
     /// Whether the worker is handling messages.
     handles: Cell<bool>,
-    /// The frame that the last of these messages made ready: runs next, without a detour through the deque.
+    /// The frame that the last handled message made ready. It runs next, without passing through the deque.
     next: Cell<Option<FrameRef>>,
-    /// Number of turns in which the worker could only retry sends for which the receivers had no room.
+    /// Number of turns in which the worker could only retry sends that failed because the receivers had no room.
     stuck: Cell<u32>,
-    /// Whether a message has arrived since the worker last ran out of work: another may be on its way.
+    /// Set when the worker has handled or sent a message; cleared when [`listen`](Worker::listen) polls in vain. While
+    /// set, an answer may be on its way.
     talks: Cell<bool>,
     /// Ready frames of this worker's nodes, in the order in which they became ready.
     located: RefCell<VecDeque<FrameRef>>,
 }
 
-/// Aborts the process, after the panic's message, when a worker unwinds: the worker would otherwise end silently, and
-/// lose its frames.
+/// Aborts the process when a panic unwinds a worker, after the panic's message is printed. Otherwise the worker would
+/// end silently, and its frames would be lost.
 struct AbortOnUnwind;
 impl Drop for AbortOnUnwind {
     fn drop(&mut self) {
@@ -136,7 +139,8 @@ impl Worker<'_> {
     #[inline(always)]
     fn publish(&self, frame: FrameRef) {
         self.deque().push(frame);
-        // No fence of the idling protocol: while this worker runs, the scout finds the frames that this check misses.
+        // Without the fence of the idling protocol: while this worker runs, the scout finds the frames for which this
+        // check misses an idle worker.
         if self.team.idle.anyone_idle() {
             self.team.idle.notify_one();
         }
@@ -223,7 +227,7 @@ impl Worker<'_> {
         self.context().threads.pop().or_else(|| self.deque().pop())
     }
 
-    /// Takes a frame that is ready on this worker, or that a message makes ready.
+    /// Takes a frame of this worker, after handling messages, which may make one ready.
     #[inline(never)]
     fn next_of_nodes(&self, tick: u32) -> Option<FrameRef> {
         if tick.is_multiple_of(FAIR)
@@ -232,8 +236,8 @@ impl Worker<'_> {
             return Some(frame);
         }
         self.poll();
-        // A worker that exchanges messages waits briefly for the next one before it looks at other workers' frames; at
-        // most `FAIR` turns.
+        // A worker that exchanges messages waits briefly for the next message before it takes frames from elsewhere, in
+        // at most `FAIR` rounds.
         let mut turns = 0..FAIR;
         loop {
             let own = self.next.take().or_else(|| self.youngest()).or_else(|| self.take_located());
@@ -243,8 +247,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes a ready frame of this worker's nodes. A frame from the inbox is queued behind the frames that are ready
-    /// now, not behind all later ones.
+    /// Takes a ready frame of this worker's nodes. Each call first moves one frame from the inbox behind the frames
+    /// that are ready now, so that it does not wait for all later ones.
     fn take_located(&self) -> Option<FrameRef> {
         let mut located = self.located.borrow_mut();
         if !self.seat.inbox.is_empty()
@@ -282,8 +286,9 @@ impl Worker<'_> {
         self.team.sweeps() != self.swept.get()
     }
 
-    /// Ends the waits of terminated groups and cancelled runs that began on this worker: leaves, and waits for spawned
-    /// tasks, which may form a cycle or belong to another group.
+    /// Ends the waits of terminated groups and cancelled runs in this worker's pool: leaves, and waits for spawned
+    /// tasks, which may form a cycle or belong to another group. For an exhausted run, also counts its frames in the
+    /// pool.
     fn sweep(&self) {
         self.swept.set(self.team.sweeps());
         self.context().pool().reclaim_once(&self.team.budget);
@@ -292,7 +297,7 @@ impl Worker<'_> {
         counted.retain(|(run, _)| run.counts_frames(self.index));
         self.context().pool().walk(|frame, table| {
             for (run, found) in &mut counted {
-                // SAFETY: as at `is_terminated` below, the group of a block that is not free is valid.
+                // SAFETY: `walk` passes blocks that are not free, so `frame` holds a header with a valid group.
                 if self.team.groups.is_of(unsafe { (*frame.as_ptr()).group }, run.number) {
                     let body = (table.name)();
                     match found.iter_mut().find(|(other, _)| *other == body) {
@@ -304,8 +309,8 @@ impl Worker<'_> {
             if table.leaf.is_none() && !table.spawned {
                 return;
             }
-            // SAFETY: the group of a block that was not free keeps its value until this worker allocates again, or
-            // reclaims the block's page.
+            // SAFETY: `walk` passes blocks that are not free. If another thread frees the block now, the group keeps
+            // its value until this worker allocates again or reclaims the block's page.
             if self.team.is_terminated(unsafe { (*frame.as_ptr()).group }) {
                 waits.push((frame, table.spawned));
             }
@@ -322,12 +327,12 @@ impl Worker<'_> {
         orphaned.into_iter().for_each(suspend::make_ready);
         for (frame, spawned) in waits {
             let waiter = if spawned {
-                // SAFETY: a spawned frame of this pool. If it has been freed since, it keeps its slot, which has ended:
+                // SAFETY: `frame` is a spawned frame of this pool. If it has been freed since, its slot stays ended:
                 // this worker neither allocates the block again nor reclaims its page before this sweep ends.
                 unsafe { run::orphan(frame) }
             } else {
-                // SAFETY: a leaf of this pool. If it has been freed since, it keeps its claim, since the sweep neither
-                // allocates nor reclaims.
+                // SAFETY: `frame` is a leaf of this pool. If it has been freed since, it keeps its claim, since the
+                // sweep neither allocates nor reclaims.
                 unsafe { suspend::cancel(frame) }
             };
             if let Some(waiter) = waiter {
@@ -372,7 +377,7 @@ impl Worker<'_> {
                     Steal::Success(frame) => {
                         self.context().counters.steals.add(1);
                         if !seat.deque.is_empty() {
-                            // The victim has more frames: another worker may come, too.
+                            // The victim has more frames: wakes another worker to steal, too.
                             self.team.idle.notify_one();
                         }
                         return Some(frame);
@@ -385,7 +390,8 @@ impl Worker<'_> {
         None
     }
 
-    /// Asks running workers to promote. Returns whether it asked any.
+    /// Asks running workers with an empty deque to promote, and those with pending messages to handle them. Returns
+    /// whether it asked any.
     fn ask(&self) -> bool {
         let mut asked = false;
         for seat in self.others() {
@@ -398,7 +404,8 @@ impl Worker<'_> {
         asked
     }
 
-    /// Asks for promotions, and spins briefly for answers. Returns whether work is visible, or sends must be retried.
+    /// Asks running workers for work, and spins briefly for answers. Returns whether work is visible, or sends must be
+    /// retried.
     fn look_around(&self) -> bool {
         self.seat.host().rest();
         if self.seat.host().is_stuck() {
@@ -418,14 +425,14 @@ impl Worker<'_> {
         self.look(SPIN)
     }
 
-    /// Polls briefly for a message, without disturbing other workers: a worker that exchanges messages waits for an
-    /// answer rather than for others' work. Returns whether a message was handled or the inbox has a frame.
+    /// Polls briefly for an answer if the worker exchanges messages, without touching other workers' deques. Returns
+    /// whether it handled or sent a message, or the inbox has a frame.
     fn listen(&self) -> bool {
         if !self.talks.get() {
             return false;
         }
         for _ in 0..LISTEN {
-            // A `spin_loop` may take as long as the answer: poll several times between two.
+            // One `spin_loop` may take as long as the answer: polls several times before each.
             for _ in 0..8 {
                 if self.seat.host().any() {
                     return self.handle(MESSAGES);
@@ -450,7 +457,7 @@ impl Worker<'_> {
     fn look(&self, spin: Duration) -> bool {
         let start = Instant::now();
         while start.elapsed() < spin {
-            // Polls mostly this worker's own state: frequent looks at the others' would slow them down.
+            // Polls mostly this worker's own state: frequent reads of the other workers' state would slow them down.
             for _ in 0..32 {
                 if self.addressed() {
                     return true;
@@ -490,7 +497,7 @@ impl Worker<'_> {
                 Wake::ScoutTimeout(scout) => {
                     team.wake_for_messages();
                     if self.ask() {
-                        // An answer takes a microsecond or two; a wake-up by it would take fifty.
+                        // An answer takes a microsecond or two; waking this thread for it would take fifty.
                         self.look(SCOUT_SPIN);
                     }
                     prepared = scout.park_again(visible);

@@ -14,12 +14,12 @@ use crate::task::outcome::Outcome;
 ///
 /// Waiting tasks are frames: their worker runs other tasks, so the guard may be held across a `join!` whose branches
 /// wait for other tasks that want the same lock. Tasks get the lock in the order of their requests. A panic in the
-/// holder unlocks it and does not poison it.
+/// holder unlocks the mutex and does not poison it.
 ///
 /// Tasks of several runtimes and plain threads ([`try_lock`](Mutex::try_lock)) may share a mutex. A task may move its
-/// guard to a plain thread. If the guard stays there for more than a second, declare it with
-/// [`outside`](crate::tasks::outside), or tasks that wait for it may be reported as deadlocked: the library cannot see where a
-/// guard has been moved.
+/// guard to a plain thread. If the guard stays there for more than a second, declare this with
+/// [`outside`](crate::tasks::outside). Otherwise tasks that wait for the lock may be reported as deadlocked, because
+/// the library cannot see where a guard has been moved.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -69,7 +69,7 @@ impl<T: ?Sized> Mutex<T> {
         self.permit.try_acquire().map(|permit| MutexGuard { mutex: self, _permit: permit })
     }
 
-    /// Returns the value; `&mut self` proves that no guard is alive.
+    /// Returns a reference to the value; `&mut self` proves that no guard is alive.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -103,14 +103,14 @@ impl<'a, T: ?Sized + Send> Task for Lock<'a, T> {
     }
 }
 
-/// The held lock; unlocks on drop.
+/// The guard of a locked [`Mutex`]: gives access to the value, and unlocks on drop.
 #[must_use = "the lock is given back at once if this is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     _permit: Permit<'a>,
 }
 
-// SAFETY: a shared guard gives shared access to the value only.
+// SAFETY: a shared reference to a guard gives only shared access to the value.
 unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {

@@ -15,9 +15,10 @@ use crate::task::teams;
 ///
 /// First come, first served: later requests for few permits do not overtake a request for many.
 ///
-/// Tasks of several runtimes and plain threads may share a semaphore. If a plain thread adds permits, or gives back
-/// permits that a task has passed to it, more than a second after all tasks have stopped, declare it with
-/// [`outside`](crate::tasks::outside). Otherwise tasks that wait for these permits may be reported as deadlocked.
+/// Tasks of several runtimes and plain threads may share a semaphore. A plain thread may add permits, or give back
+/// permits that a task has passed to it. If it may do so more than a second after all tasks have suspended, declare
+/// this with [`outside`](crate::tasks::outside). Otherwise tasks that wait for these permits may be reported as
+/// deadlocked.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -37,7 +38,7 @@ pub struct Semaphore {
 
 struct Waiter {
     permits: usize,
-    /// Resolved with the permit itself: the drop of an undelivered permit, after cancellation, gives it back.
+    /// Resolved with a [`Permit`]: if cancellation prevents the delivery, dropping the `Permit` gives the permits back.
     granted: Continuation<Permit<'static>>,
 }
 
@@ -66,7 +67,7 @@ impl Semaphore {
         }
     }
 
-    /// Waits for one permit. It is given back when the [`Permit`] is dropped.
+    /// Waits for one permit, which is given back when the [`Permit`] is dropped.
     #[track_caller]
     pub fn acquire(&self) -> Acquire<'_> {
         self.acquire_many(1)
@@ -74,8 +75,8 @@ impl Semaphore {
 
     /// Waits for `permits` permits at once.
     ///
-    /// The wait never ends if the semaphore never has `permits` permits; the deadlock report then says where the wait
-    /// began.
+    /// If the semaphore never has `permits` free permits, the wait never ends; a deadlock report then says where the
+    /// wait began.
     #[track_caller]
     pub fn acquire_many(&self, permits: usize) -> Acquire<'_> {
         Acquire { semaphore: self, permits, place: Location::caller() }
@@ -89,7 +90,7 @@ impl Semaphore {
         if self.line.free() == 0 {
             return None;
         }
-        // Counted before another task can find the permit taken and be reported for it.
+        // Counted before the permit is taken: otherwise a task that finds it taken could be reported as deadlocked.
         permit_taken();
         if !self.line.try_take(1) {
             permit_returned();
@@ -129,7 +130,8 @@ impl Semaphore {
         self.line.grant_waiters(|waiter| self.grant(waiter));
     }
 
-    /// Hands a waiter its permits. Returns how many come back: all if the waiter has been cancelled, else none.
+    /// Resumes a waiter with its permits. Returns the number of permits not delivered: all if the waiter has been
+    /// cancelled, else none.
     fn grant(&self, waiter: Waiter) -> usize {
         let permit = Permit { semaphore: self, permits: waiter.permits };
         // SAFETY: the types differ in the lifetime only, which the receiver of the permit restores, as in `request`.
@@ -147,7 +149,7 @@ impl Semaphore {
     }
 }
 
-/// Serves the queue when a wait ends without its permit, so that a cancelled request does not block the next ones.
+/// Grants free permits to the queue when a wait ends without permits: a cancelled request must not block later ones.
 struct GrantOnDrop<'a>(&'a Semaphore);
 
 impl Drop for GrantOnDrop<'_> {
@@ -156,7 +158,7 @@ impl Drop for GrantOnDrop<'_> {
     }
 }
 
-/// Waits for permits on behalf of a task, whose result `make` makes from them.
+/// Waits for permits on behalf of a task. `make` makes the task's result from the permits.
 ///
 /// # Safety
 /// As for [`call`](crate::task::call::call).
@@ -188,7 +190,7 @@ impl std::fmt::Debug for Semaphore {
     }
 }
 
-/// Permits held; given back on drop.
+/// Permits that have been acquired, and are given back on drop.
 #[must_use = "the permits are given back at once if this is dropped"]
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
@@ -196,7 +198,7 @@ pub struct Permit<'a> {
     permits: usize,
 }
 
-/// A flag beside the number of permits: a plain thread has taken them.
+/// The flag of permits that a plain thread has taken, stored in the same word as their number.
 const TAKEN: usize = 1 << (usize::BITS - 1);
 const _: () = assert!(TAKEN > wait_queue::MAX);
 

@@ -16,11 +16,12 @@
 //!
 //! **No permit stays free while the first waiter could have it.** (2) and (3) change the same word, so one comes first.
 //! If (2) is first, the (4) that follows (3) under the same lock sees the permits. If (3) is first, (2) sees QUEUED,
-//! and its caller performs (4). Between two (4)s only (2) changes the count, so the permits that (4) has seen remain
-//! available.
+//! and its caller performs (4). While the queue has a waiter, only (4) takes permits, so the permits that (4) has seen
+//! remain available.
 //!
-//! A cancelled waiter lets the next ones pass: the end of its wait calls [`grant_waiters`](WaitQueue::grant_waiters), which skips it. A
-//! waiter that is cancelled while it is granted returns its permits by (2).
+//! A cancelled waiter does not block the next ones: the end of its wait calls
+//! [`grant_waiters`](WaitQueue::grant_waiters), which removes it. If a waiter is cancelled while it is granted, its
+//! permits return by (2).
 
 use std::collections::VecDeque;
 
@@ -66,7 +67,7 @@ impl<W> WaitQueue<W> {
         self.state.load(Ordering::Relaxed) & !QUEUED
     }
 
-    /// Transition 1. Returns true if that number of permits was free and the queue had no waiter.
+    /// Takes `permits` permits (transition 1) and returns true, if they are free and the queue has no waiter.
     #[must_use]
     pub(super) fn try_take(&self, permits: usize) -> bool {
         // Acquire: pairs with the Release in (2).
@@ -76,7 +77,8 @@ impl<W> WaitQueue<W> {
         self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, take).is_ok()
     }
 
-    /// Transition 2. Returns whether the queue has a waiter; the caller must then call [`grant_waiters`](WaitQueue::grant_waiters).
+    /// Gives back `permits` permits (transition 2). Returns whether the queue has a waiter; the caller must then call
+    /// [`grant_waiters`](WaitQueue::grant_waiters).
     pub(super) fn give_back(&self, permits: usize) -> Result<bool, TooMany> {
         let add = |state: usize| {
             let free = (state & !QUEUED).checked_add(permits).filter(|&free| free <= MAX)?;
@@ -93,13 +95,14 @@ impl<W: Waiter> WaitQueue<W> {
     pub(super) fn enqueue(&self, waiter: W, grant: impl Fn(W) -> usize) {
         let mut queue = lock(&self.queue);
         queue.push_back(waiter);
-        // Acquire: as in (1). From here on the caller of (2) visits the queue, and (1) fails.
+        // Acquire: as in (1). From here on (1) fails, and the caller of (2) performs (4).
         self.state.fetch_or(QUEUED, Ordering::Acquire);
         self.serve_queue(queue, grant);
     }
 
-    /// Transitions 4 and 5: grants the free permits to the waiters at the front of the queue, and removes cancelled
-    /// waiters. `grant` is called without the lock; it returns how many of the waiter's permits come back, none or all.
+    /// Grants the free permits to the waiters at the front of the queue, and removes cancelled waiters there
+    /// (transitions 4 and 5). Calls `grant` without the lock. `grant` returns the number of permits that it could not
+    /// deliver: none, or all of a cancelled waiter's.
     pub(super) fn grant_waiters(&self, grant: impl Fn(W) -> usize) {
         self.serve_queue(lock(&self.queue), grant);
     }
@@ -122,16 +125,16 @@ impl<W: Waiter> WaitQueue<W> {
                 granted.extend(queue.pop_front());
             }
             if queue.is_empty() {
-                // Relaxed: continues the release sequence of (2). The caller of a (2) that saw the bit takes the lock
-                // next, and finds an empty queue.
+                // Relaxed: continues the release sequence of (2). If the caller of a (2) saw the bit, it locks the
+                // queue later, and finds it empty or with new waiters.
                 self.state.fetch_and(!QUEUED, Ordering::Relaxed);
             }
             drop(queue);
             drop(cancelled);
-            // Not one at a time: the permits of a waiter cancelled while it is granted would come back here, one
-            // recursion level deeper for each.
+            // `grant` returns the permits of a cancelled waiter instead of releasing them: a release would call this
+            // function again, one recursion level deeper for each such waiter.
             let back = granted.into_iter().map(&grant).sum();
-            // As (2), for permits taken in (4): the sum cannot exceed `MAX`.
+            // (2) for permits taken in (4), so the sum cannot exceed `MAX`.
             if back == 0 || self.state.fetch_add(back, Ordering::Release) & QUEUED == 0 {
                 return;
             }
@@ -221,7 +224,7 @@ mod models {
             }
         }
 
-        /// Calls `grant_waiters`; the waiters that it grants become ready, and run after it.
+        /// Calls `grant_waiters`, then runs the continuations of the waiters that it has granted.
         fn grant_waiters(&self, grant_waiters: impl FnOnce(&dyn Fn(Wait) -> usize)) {
             let ready = RefCell::new(Vec::new());
             grant_waiters(&|wait: Wait| {

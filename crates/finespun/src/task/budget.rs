@@ -2,8 +2,8 @@
 //!
 //! Frames are counted where their memory is allocated, which is off the path of a call: a pool counts its pages, of 64
 //! KiB, and each frame that is too large for a pool counts itself. A pool keeps its pages when their frames have been
-//! freed, for frames of the same size. So before memory is refused, pages without a live frame are *reclaimed*: they
-//! move to a list of the process, from which any pool takes them for frames of any size.
+//! freed, for frames of the same size class. So before a run is ended for lack of memory, pages without a live frame
+//! are *reclaimed*: they move to a list of the process, from which any pool takes them for frames of any size class.
 //!
 //! ```text
 //!            7/8 of the limit                    the limit
@@ -14,20 +14,21 @@
 //!                (3) pages are reclaimed, large frames are freed
 //! ```
 //!
-//! (1) Each worker reclaims its own pool's pages in a sweep, or at the guard check that the sweep trips. The team is
-//! asked whenever another 1/32 of the limit has been taken above 7/8. (2) Before a run is ended, the worker that found
-//! too little memory asks once more, and waits until all workers have answered. It waits for at most [`PATIENCE`]
-//! unless a worker is reclaiming, because a worker that computes without a call does not answer. The run to end is the
-//! one that has requested most of the last [`RECENT`] pages, among the runs that have not ended. This is usually the
-//! asking run, but not if it asks once while another run grows without bound. It is cancelled as a deadlocked run is,
-//! so its destructors run. An allocation does not fail: memory that a cancelled run needs until it has ended, and
-//! memory that other runs need in this time, exceeds the limit. When the run has ended, (1) is requested once more.
+//! (1) Each worker reclaims its own pool's pages when it sweeps, between two frames, or earlier at a guard check, which
+//! the request for the sweep makes trip. Above 7/8 of the limit, the team is asked each time that another 1/32 of the
+//! limit has been taken. (2) Before a run is ended, the worker that found too little memory asks once more, and waits
+//! until all workers have answered. It waits for at most [`PATIENCE`] unless a worker is reclaiming, because a worker
+//! that computes without a call does not answer. The run to end is the one that has allocated most of the last
+//! [`RECENT`] pages, among the runs that have not ended. This is usually the asking run, but not if it asks once while
+//! another run grows without bound. It is cancelled as a deadlocked run is, so its destructors run. An allocation does
+//! not fail: the memory that the cancelled run needs until it has ended, and that other runs need in this time, may
+//! exceed the limit. When the run has ended, (1) is requested once more.
 //!
 //! By default all runtimes of the process share one limit: half of the memory that the process may use. The other half
 //! is for the program's own data, the stacks, and allocations beyond the limit. These runtimes share one list of the
-//! runs that grow. Before a run is ended, all runtimes are asked, and pools without a worker are reclaimed too. A
-//! runtime with a limit of its own is measured by its own frames: the pages that its pools have allocated since it was
-//! built.
+//! last pages. Before a run is ended, all runtimes are asked, and the pages of pools without a worker are reclaimed
+//! too. A runtime with a limit of its own is measured by its own frames: its large frames, and the pages that its pools
+//! have allocated since it was built.
 //!
 //! [`asked`] describes the protocol of asking and answering.
 
@@ -46,15 +47,15 @@ use crate::process::{ProcessMutex, unforked};
 mod asked;
 mod available;
 
-/// The number of last pages by which the growing run is found.
+/// The number of most recently allocated pages by which the growing run is found.
 const RECENT: usize = 64;
 /// How long a worker waits for others to reclaim their pages, before it ends a run.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Bytes of the pages and large frames of all pools.
+/// The bytes of all pools' pages and of all large frames.
 static PROCESS: AtomicUsize = AtomicUsize::new(0);
 
-/// The runs that have allocated the last pages, and the tasks that ran at the time, by the type names of their bodies.
+/// The run that has allocated each of the last pages, and the type name of the body that ran at the time.
 type Recent = VecDeque<(u32, &'static str)>;
 /// The last pages of the runtimes that share the process's limit.
 static RECENT_OF_PROCESS: ProcessMutex<Recent> = ProcessMutex::new(Recent::new());
@@ -70,7 +71,7 @@ fn share() -> usize {
 #[must_use]
 pub(crate) enum Room {
     Enough,
-    /// Pages should be reclaimed. `ask` says that the caller must ask all workers.
+    /// Pages should be reclaimed. `ask` says that the budget has asked all workers: the caller must make them sweep.
     Tight {
         ask: bool,
     },
@@ -135,8 +136,8 @@ impl Budget {
 
     /// Counts memory that has been allocated.
     pub(crate) fn charge(&self, bytes: usize) -> Room {
-        // Relaxed, all: as in `used`. The other accesses decide only when workers are asked; a race costs at most one
-        // request more or less.
+        // Relaxed, all: as in `used`. The accesses to `ask_at` decide only when workers are asked; a race costs at most
+        // one request more or less.
         let own = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let all = PROCESS.fetch_add(bytes, Ordering::Relaxed) + bytes;
         let (used, limit) = if self.limit.is_some() { (own, self.limit()) } else { (all, self.limit()) };
@@ -147,7 +148,7 @@ impl Budget {
             return Room::Over;
         }
         let ask_at = self.ask_at.load(Ordering::Relaxed);
-        // The second condition: much memory has been given back since `ask_at` was set.
+        // The second condition holds if much memory has been given back since `ask_at` was set.
         let ask = used >= ask_at || used + limit / 8 < ask_at;
         if ask {
             self.ask_at.store(used + limit / 32, Ordering::Relaxed);
@@ -239,8 +240,8 @@ impl Budget {
         tasks().max_by_key(|task| tasks().filter(|other| other == task).count())
     }
 
-    /// Returns `find` of the run that has allocated most of the last pages, among the runs for which `find` succeeds;
-    /// of the asking run if there are none.
+    /// Returns `find` of the run that has allocated most of the last pages, among the runs for which `find` succeeds.
+    /// If it succeeds for none of them, returns `find` of the asking run.
     pub(crate) fn growing<R>(&self, asking: u32, find: impl Fn(u32) -> Option<R>) -> Option<R> {
         let mut recent: Vec<u32> = self.recent().lock().iter().map(|page| page.0).collect();
         recent.sort_unstable();
@@ -250,7 +251,7 @@ impl Budget {
     }
 }
 
-/// Forgets the runs of a team that has ended: another team may get its number.
+/// Forgets the pages of the runs of a team that has ended: another team may get the team's number.
 pub(crate) fn forget_team(run: u32) {
     RECENT_OF_PROCESS.lock().retain(|&(other, _)| !same_team(other, run));
 }
@@ -293,7 +294,7 @@ impl fmt::Display for FrameMemory {
     }
 }
 
-/// Counts freed pages of a pool without an owner, or of no budget.
+/// Counts given-back pages that belong to a pool without an owner, or are charged to no budget.
 pub(crate) fn credit_process(bytes: usize) {
     // Relaxed: as in `Budget::used`.
     PROCESS.fetch_sub(bytes, Ordering::Relaxed);

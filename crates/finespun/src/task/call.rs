@@ -52,7 +52,8 @@ pub trait Task: sealed::Sealed + Sized {
     #[doc(hidden)]
     unsafe fn call(self, cx: Cx) -> Outcome<Self::Output>;
 
-    /// Checks the guard, then calls the task as [`call`](Task::call) does.
+    /// Checks the guard, unless the task does so itself, then calls the task as [`call`](Task::call) does. If the check
+    /// trips, the task may become a ready frame instead.
     ///
     /// # Safety
     /// As [`call`](Task::call).
@@ -165,8 +166,8 @@ pub(crate) fn destroyed<T>(cx: Cx) -> FrameRef {
     frame
 }
 
-/// A body that never ends, and is destroyed by its group's termination. If it is polled instead, the termination is
-/// just being completed: the body yields until then.
+/// A body that never ends, and is destroyed because its group has been terminated or its run cancelled. If it is polled
+/// first, the terminating thread has not finished yet: the body yields until it has.
 struct Doomed<T>(CallFuture<YieldNow>, PhantomData<fn() -> T>);
 
 impl<T> Future for Doomed<T> {
@@ -202,7 +203,7 @@ pub unsafe fn call<Tk: Task>(cx: Cx, task: Tk) -> Called<Tk> {
     Called::new(unsafe { outcome(cx, task) })
 }
 
-/// Calls a task and returns its outcome; for a straight task, one that is known to have no frame.
+/// Calls a task and returns its outcome. For a straight task, tells the optimizer that the outcome has no frame.
 ///
 /// # Safety
 /// As [`call`].
@@ -270,7 +271,8 @@ pub(crate) fn call_after_trip<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output>
     }
 }
 
-/// Hides from the optimizer the origin of an outcome returned by the code after a head.
+/// Hides from the optimizer the origin of an outcome returned by the code after a head (the leading exits of a task,
+/// which callers inline).
 ///
 /// A head returns either that outcome or a value of its own. LLVM merges the two as whole pairs, and no longer knows
 /// that the second has no frame: where the head is inlined, the caller would test a frame pointer that is known to be
@@ -296,7 +298,7 @@ pub unsafe fn call_straight<Tk: Task>(task: Tk) -> Tk::Output {
     unsafe { call(Cx::none(), task).value() }
 }
 
-/// Calls a task from a function that runs only if `S` is straight: then so is the task.
+/// Calls a task from a function that runs only if `S` is straight, in which case the task is straight too.
 ///
 /// # Safety
 /// Only generated code.
@@ -309,13 +311,15 @@ pub unsafe fn call_direct<S: Schema, Tk: Task>(task: Tk) -> Tk::Output {
     unsafe { call(Cx::none(), task).value() }
 }
 
-/// A call from a resumable body: starts at the first poll, then waits. Not moved once its frame has polled it.
+/// The future of a call from a resumable body: the first poll calls the task, later polls wait for its frame. Its own
+/// frame does not move it after the first poll.
 pub struct CallFuture<Tk>(CallState<Tk>);
 
 enum CallState<Tk> {
-    /// Called from a body: with a guard check, as from the stack.
+    /// The task will be called with a guard check, as from the stack.
     Start(Tk),
-    /// The task of a frame of its own, on a fresh stack: a guard check would only make another such frame.
+    /// The task has this frame to itself, on a fresh stack. It will be called without a guard check, which could only
+    /// make another such frame.
     Fresh(Tk),
     Wait(Child<Tk>),
     Taken,
@@ -323,7 +327,7 @@ enum CallState<Tk> {
 
 impl<Tk> Unpin for CallFuture<Tk> {}
 
-/// A call in a pinned body.
+/// Returns the future of a call in a pinned body.
 ///
 /// # Safety
 /// Only generated code: the future must be awaited at once in a task's body.

@@ -42,7 +42,7 @@ pub(crate) struct Context {
     entering: Cell<bool>,
     /// The stack is being unwound to frames: branches not begun become ready frames.
     leaving: Cell<bool>,
-    /// The code on the stack has a reply destination: its last call may be forwarded, to answer in its place.
+    /// The code on the stack has a reply destination, so its last call may be forwarded: the callee then replies there.
     may_forward: Cell<bool>,
     /// The leaf of the pending call: a request that has been made but not sent, in case it can be forwarded.
     pending_call: Cell<Option<FrameRef>>,
@@ -115,7 +115,7 @@ pub(crate) trait Scheduler {
     fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32;
     /// Returns whether a run of this team has been cancelled and has not ended.
     fn run_cancelled(&self, run: u32) -> bool;
-    /// Makes all workers of this team sweep, in which they reclaim memory.
+    /// Makes all workers of this team sweep; a sweep also reclaims memory.
     fn reclaim(&self);
     /// Terminates a group of this team. Returns true for the first caller.
     fn terminate(&self, group: u32) -> bool;
@@ -129,14 +129,15 @@ pub(crate) trait Scheduler {
     fn ready_last(&self, frame: FrameRef);
     /// Returns whether, under block-every-n, a wait that could be satisfied at once suspends nevertheless.
     fn block_now(&self) -> bool;
-    /// Reports the time spent on handing over tasks of a loop during a promotion. The pause after a promotion is a
-    /// multiple of its duration, which may have been wasted. This time was not, and does not count.
+    /// Reports the time that a loop spent on handing over tasks during a promotion. The pause after a promotion is a
+    /// multiple of the promotion's duration, to bound the cost of fruitless promotions. Handing tasks over is useful
+    /// work, so this time does not count.
     fn exclude_from_pause(&self, took: Duration);
     /// Makes `node`, which is one of this worker's, the node at which the code runs from now on.
     fn enter_node(&self, node: u32);
     /// Records that the team uses messages, before the first one is sent.
     fn use_nodes(&self);
-    /// Wakes `worker`, which has a message, if it is parked. Without a fence: it may miss a worker that is about to
+    /// Wakes `worker`, which has a message, if it is parked. Issues no fence, so it may miss a worker that is about to
     /// park.
     fn poke(&self, worker: u32);
     /// Sends the pending call.
@@ -255,7 +256,7 @@ impl Context {
         frames.iter().filter(|frame| self.inherited.binary_search(frame).is_err()).count()
     }
 
-    /// Returns the pool. Only for its owner.
+    /// Returns the pool. Only the worker itself may use it, or a thread that keeps the worker from running.
     pub(crate) fn pool(&self) -> &Pool {
         &self.pool
     }
@@ -406,7 +407,7 @@ impl Cx {
         unsafe { (*self.context().completion_owner.get()).take() }
     }
 
-    /// Returns whether the last call of the running code may be forwarded, to answer in its place.
+    /// Returns whether the last call of the running code may be forwarded, so that the callee replies in its place.
     #[inline]
     pub(crate) fn may_forward(self) -> bool {
         self.context().may_forward.get()
@@ -472,11 +473,11 @@ impl Cx {
         if !context.leaving.replace(false) {
             return;
         }
-        // SAFETY: as in `make_ready`; `left` only queues, and does not access the list otherwise.
+        // SAFETY: as in `make_ready`; `publish_exposed` only queues frames, and does not access the list otherwise.
         context.scheduler().publish_exposed(unsafe { &mut *context.exposed.get() });
     }
 
-    /// Notes that the body that is being polled waits for `slot`.
+    /// Records that the body that is being polled waits for `slot`.
     pub(crate) fn wait_for(self, slot: FrameRef) {
         // SAFETY: as in `make_ready`.
         unsafe { (*self.context().waits.get()).push(slot) };

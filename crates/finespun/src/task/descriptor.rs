@@ -1,4 +1,4 @@
-//! The return types of marked functions: descriptions of calls, by the schema of their code.
+//! The return types of functions marked `#[task]`: descriptions of calls, by schema.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -15,8 +15,8 @@ use super::schema::{Known, Schema, Straight};
 /// A task in the stack schema: the call of its stack function, with the arguments captured.
 ///
 /// It is a closure that captures the arguments, and not a pair of arguments and function: the call uses captured
-/// arguments where they are, but would move the others through memory. `SCALARS` says that all of them are known to be
-/// passed in registers; it affects only speed.
+/// arguments where they are, but would move those of a pair through memory. `SCALARS` says that all arguments are known
+/// to be passed in registers; it affects only speed.
 pub struct StackTask<const SCALARS: bool, S, F> {
     code: F,
     schema: PhantomData<fn() -> S>,
@@ -38,7 +38,7 @@ impl<const SCALARS: bool, S: Schema, F> Known for StackTask<SCALARS, S, F> {
 impl<const SCALARS: bool, S: Schema, T, F: FnOnce(Cx) -> Outcome<T>> Task for StackTask<SCALARS, S, F> {
     type Output = T;
     const STRAIGHT: bool = S::STRAIGHT_3;
-    // A capture of at most two words has no wider part.
+    // A capture of at most two words contains no argument that is too wide for registers.
     const IN_REGISTERS: bool = SCALARS || size_of::<F>() <= 2 * size_of::<usize>();
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<T> {
@@ -55,7 +55,7 @@ impl<const SCALARS: bool, S: Schema, T, F: FnOnce(Cx) -> Outcome<T>> Task for St
     }
 }
 
-/// A task in the straight schema: a plain function. If it needs a frame, `LOCATED` says whether that is a located one.
+/// A task in the straight schema: a plain function. `LOCATED` says whether its frame, if it needs one, is located.
 pub struct StraightTask<const LOCATED: bool, F>(F);
 
 /// # Safety
@@ -97,8 +97,8 @@ impl<const LOCATED: bool, T, F: FnOnce() -> T> Task for StraightTask<LOCATED, F>
     }
 }
 
-/// A task in the pinned schema: an ordinary `async` body, in a frame from the start. `LOCATED` says whether that is a
-/// located one.
+/// A task in the pinned schema: an ordinary `async` body, in a frame from the start. `LOCATED` says whether the frame
+/// is located.
 pub struct PinnedTask<const LOCATED: bool, F>(F);
 
 /// # Safety
@@ -145,8 +145,8 @@ impl<const LOCATED: bool, Fut: Future, F: FnOnce() -> Fut> Task for PinnedTask<L
     }
 }
 
-/// A task whose body would be pinned if it could suspend: a plain function of the same body if it is straight, else the
-/// future.
+/// A task that is compiled in two forms from one body: a plain function, which is called if `S` is straight, and a
+/// future, which runs in the pinned schema otherwise.
 pub struct DirectOrPinnedTask<S, F> {
     code: F,
     schema: PhantomData<fn() -> S>,

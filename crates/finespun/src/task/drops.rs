@@ -1,7 +1,8 @@
 //! Compile-time questions about destructors, which generated code asks about the user's types.
 //!
 //! A pattern that binds every field of a value leaves nothing to drop, unless the value's type implements `Drop`: then
-//! all fields have been copied, and the value is still whole. Only rustc can distinguish the two cases.
+//! the pattern can only copy the fields, and the value itself must still be dropped. Only rustc can distinguish the two
+//! cases.
 
 use std::marker::PhantomData;
 
@@ -24,7 +25,7 @@ pub trait NoDrop {
 impl<T: ?Sized> NoDrop for Drops<T> {}
 
 /// Asserts at compile time that a local has nothing to drop, so that it may be left behind on the stack. The task
-/// compiler has inferred this from the name of a method, or from a reference.
+/// compiler has only guessed this, from the name of a method or from a reference.
 #[inline(always)]
 pub fn undropped<T: ?Sized>(_: &T) {
     const {
@@ -36,9 +37,11 @@ pub fn undropped<T: ?Sized>(_: &T) {
     }
 }
 
-/// Asks the same question about the iterator of a `for` loop, which has no name in the program.
+/// The iterator of a `for` loop, which has no name in the program. Its method `undropped` makes the same assertion as
+/// [`undropped`].
 ///
-/// An iterator that holds a lock and is made from a reference would be dropped before the loop ends:
+/// Without the assertion, this iterator, which is made from a reference and holds a lock, would be dropped before the
+/// loop ends:
 ///
 /// ```compile_fail,E0080
 /// use std::sync::{Mutex, MutexGuard};
@@ -113,7 +116,8 @@ fn iterator_undropped<T: ?Sized>() {
 /// Returns a temporary on which a method is called, and which is dropped with the statement around an await. Asserts at
 /// compile time that it has nothing to drop.
 ///
-/// A guard that dereferences to a number, on which a method of numbers is called, would be released before the await:
+/// Without the assertion, this guard, on which a method of the number behind it is called, would be released before the
+/// await:
 ///
 /// ```compile_fail,E0080
 /// use std::ops::Deref;
@@ -183,7 +187,7 @@ fn iterator_undropped<T: ?Sized>() {
 /// assert!(Runtime::new().unwrap().run(squared(&AtomicBool::new(false))));
 /// ```
 ///
-/// The same holds for the results of operators and for arrays, where they are borrowed or compared:
+/// The same assertion applies to results of operators and to arrays, where they are borrowed or compared:
 ///
 /// ```compile_fail,E0080
 /// # use finespun::prelude::*;
@@ -222,11 +226,11 @@ fn nothing_to_drop<T>() {
     }
 }
 
-/// Does the same where the method may take the temporary by value, which some types' method of this name does. `check`
-/// decides by the type.
+/// Like [`left_behind`], for a method name with which some types take their receiver by value. The receiver may have a
+/// destructor if its type is one of these: `check` decides.
 ///
-/// Method lookup prefers methods that take `self` to methods that borrow it, independent of the trait. So an iterator
-/// is taken by a trait's method, but the contents of a `Box` may have a `sum` that borrows:
+/// An iterator's `sum` takes the iterator, which leaves nothing behind. But this `sum`, of the value in a `Box`,
+/// borrows, so the box would be left behind:
 ///
 /// ```compile_fail,E0080
 /// # use finespun::prelude::*;
@@ -258,12 +262,12 @@ pub fn consumed<T>(receiver: T, check: impl FnOnce(&T)) -> T {
     receiver
 }
 
-/// The receiver of a method call. Generated code brings [`NoValue`] into scope, and those traits below whose types have
-/// a method of that name that takes its receiver. Method lookup selects the first trait that applies.
+/// The receiver of a method call. Generated code calls `check` on a `&&&Receiver`, with [`NoValue`] in scope and those
+/// traits below whose types have a method of the called name that takes its receiver. Method lookup tries the traits
+/// for `&&Receiver` first, then the one for `&Receiver`, and [`NoValue`] last.
 pub struct Receiver<'a, T>(pub &'a T);
 
-/// Declares traits for types whose method of a given name takes its receiver: the method is responsible for dropping
-/// it.
+/// Declares traits for types whose method of a given name takes its receiver, and so is responsible for dropping it.
 macro_rules! takers {
     ($($(#[$doc:meta])* $name:ident: $(($($generics:tt)*) $ty:ty),+;)+) => { $(
         $(#[$doc])*

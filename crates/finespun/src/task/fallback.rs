@@ -99,7 +99,8 @@ unsafe fn suspend<E, F: Future>(
     body: impl FnOnce(Enter<E>) -> F,
     table: &'static VTable,
 ) -> Outcome<F::Output> {
-    // From the thread, and not as an argument: so the caller need not keep `cx` across its last call for this one.
+    // `cx` is read from the thread and not passed as an argument, so that the caller need not keep it across its last
+    // call.
     // SAFETY: a stack function runs on a worker; used within this call.
     let cx = unsafe { cx() };
     let mut entry = MaybeUninit::new(entry);
@@ -114,8 +115,8 @@ unsafe fn suspend<E, F: Future>(
     Outcome::suspended(frame)
 }
 
-/// A place for a local between the entry and the point where the body binds it again: without a destructor, and moved
-/// by value, so that the compiler sees where it is dead.
+/// A place for a local between the entry and the point where the body binds it again. It has no destructor and is moved
+/// by value, so that rustc sees where it is dead.
 #[repr(transparent)]
 pub struct Held<T>(MaybeUninit<T>);
 
@@ -143,7 +144,8 @@ impl<T> Held<T> {
     }
 }
 
-/// The type of a value of the stack code, for the resumable body that continues with the value after a suspension.
+/// A witness of a type, without a value: the stack code ties it to the type of one of its values, and the resumable
+/// body, which gets that value after a suspension, takes the type from it.
 pub struct Tie<T>(PhantomData<fn() -> T>);
 
 impl<T> Clone for Tie<T> {
@@ -190,8 +192,8 @@ impl<T> Tie<T> {
 
 macro_rules! entries {
     ($($name:ident: $($variant:ident $type:ident),+;)+) => {$(
-        /// An entry: the await at which a function leaves the stack, and the pending call and locals that the frame
-        /// takes over.
+        /// An entry: the await at which a function leaves the stack, and the suspended callee and the locals that the
+        /// frame takes over.
         pub enum $name<$($type),+> {
             $(
                 /// The contents of the entry at this await.

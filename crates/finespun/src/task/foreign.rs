@@ -19,7 +19,8 @@ use crate::atomics::lock_std as lock;
 
 /// Awaits any std future inside a task. Its waker may be used on any thread and may outlive the task.
 ///
-/// Deadlock detection ignores a pending wait. Costs an allocation for the waker beside the task's frame.
+/// While the wait is pending, no run of this runtime is reported as deadlocked. Costs, beside the frames of the task
+/// and of the wait, an allocation for the waker, and one for each time that the future is pending.
 ///
 /// # Panics
 /// Resumes the future's panic.
@@ -56,7 +57,7 @@ struct ForeignBody<F> {
     wait: Option<CallFuture<Alarmed>>,
 }
 
-/// The state shared by a waker and its task; it outlives either.
+/// The state shared by a waker and its task. Either may outlive the other.
 struct Woken(Mutex<Alarm>);
 
 enum Alarm {
@@ -92,7 +93,7 @@ impl Woken {
 
 impl<F> Drop for ForeignBody<F> {
     fn drop(&mut self) {
-        // A waker that outlives the body must not keep an external wait that has no waiter any more.
+        // A waker that outlives the body must not keep an external wait, which would suppress deadlock reports.
         let before = std::mem::replace(&mut *lock(&self.woken.0), Alarm::Rung);
         drop(before);
     }
@@ -130,8 +131,8 @@ impl<F: Future> Future for ForeignBody<F> {
 ///
 /// Threads for such calls are started on demand and end after ten idle seconds. Each reserves as much stack as a worker
 /// does for plain calls: 64 MiB of address space (384 MiB in a debug build), which takes memory only where it is used.
-/// If the system refuses a further thread, the call waits for an existing one; without any, the worker itself runs the
-/// call, and the worker's other tasks are delayed.
+/// If the system refuses a further thread, the call waits for an existing one. If none exists, the worker itself runs
+/// the call, which delays the worker's other tasks.
 ///
 /// # Panics
 /// Resumes the call's panic.
@@ -221,7 +222,7 @@ pub(crate) fn is_own_thread() -> bool {
     try_cx().is_some() || OWN.get()
 }
 
-/// Marks this thread, which is no worker, as one of the library's.
+/// Marks this thread, which is not a worker, as one of the library's.
 pub(crate) fn mark_own_thread() {
     OWN.set(true);
 }
@@ -241,7 +242,7 @@ impl Threads {
         let thread = std::thread::Builder::new().name("finespun-blocking".to_owned()).stack_size(STACK_RESERVE);
         let started = thread.spawn(|| self.serve());
         if started.is_err() {
-            // No further thread: an existing one will take the job later. Without any, this thread runs it.
+            // No further thread: an existing one will take the job later. If none exists, this thread runs a job.
             let mut queue = lock(&self.queue);
             queue.threads -= 1;
             let job = if queue.threads == 0 { queue.jobs.pop() } else { None };

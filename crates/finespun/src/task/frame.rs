@@ -15,7 +15,8 @@
 //!
 //! Access rules: only the worker that runs the frame accesses the body (a frame is in at most one ready queue, or
 //! waits, or is running, never two of these). Between completion and taking, only the one owner of the
-//! [`Child`](super::outcome::Child) accesses the result. Vtable and group are constant while the frame lives.
+//! [`Child`](super::outcome::Child) accesses the result; or, before the completion is counted and the owner can run,
+//! its callback [`on_child_complete`](VTable::on_child_complete). Vtable and group are constant while the frame lives.
 
 use std::alloc::Layout;
 use std::any::Any;
@@ -53,7 +54,7 @@ pub(crate) fn quietly_here(body: impl FnOnce()) {
     }
 }
 
-/// Not generic: cleanup is part of every frame's code, and this is compiled once.
+/// Implements [`quietly`]. Not generic, so that it is compiled once: every frame's code contains cleanup.
 fn quietly_called(body: &mut dyn FnMut()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(body)) {
         discard(payload);
@@ -76,7 +77,7 @@ pub(crate) type CallSite = &'static Location<'static>;
 /// Returns the type name of a leaf's value, and the source location of its wait.
 pub(crate) type Describe = unsafe fn(FrameRef) -> (&'static str, CallSite);
 
-/// Tells a waiting frame (first argument) that one of its children (second argument) has completed.
+/// Notifies a waiting frame (first argument) that one of its children (second argument) has completed.
 pub(crate) type OnChildComplete = unsafe fn(FrameRef, FrameRef);
 
 /// A pointer to a frame of any type.
@@ -102,22 +103,23 @@ pub struct VTable {
     pub(crate) home: Option<unsafe fn(FrameRef) -> u32>,
     /// For a leaf, a frame without a body whose slot a continuation completes: describes the wait.
     pub(crate) leaf: Option<Describe>,
-    /// For a frame that waits for several children: called when a child completes, before the completion is
-    /// counted. On any thread.
+    /// For a frame that waits for several children: called on any thread when a child completes, before the
+    /// completion is counted.
     pub(crate) on_child_complete: Option<OnChildComplete>,
-    /// Whether the frame is internal to its waiter, and not an activity: the waiter's `on_child_complete` ignores its completion.
+    /// Whether the frame is internal to its waiter, and not an activity of a group: the waiter's `on_child_complete`
+    /// ignores its completion.
     pub(crate) inner: bool,
-    /// For a closure: the table of its thread.
+    /// For a closure: the table of its thread, which is the function that it runs and not a thread of the system.
     pub(crate) thread: Option<&'static ThreadTable>,
 }
 
 /// The operations on a frame's body and result that depend on their types.
 #[derive(Clone, Copy)]
 pub(crate) struct Types {
-    /// Polls the body. If it ends, clears the flag, destroys the body, writes the result, and returns `Done`. A
-    /// closure, which has neither body nor result, runs, frees itself and returns `Gone`. If a frame with a body
-    /// unwinds, it stays live, has no result, and still has the body if the flag is still set. A closure does not
-    /// unwind.
+    /// Polls the body. If the body ends, clears the flag, destroys the body, writes the result, and returns `Done`.
+    /// If the call unwinds, the frame stays live and has no result; its body is still live if the flag is still set.
+    /// For a closure, which has neither body nor result: runs the thread, frees the frame and returns `Gone`. A
+    /// closure does not unwind.
     pub(crate) step: unsafe fn(FrameRef, Cx, &mut bool) -> Poll<Status>,
     /// Destroys the body.
     pub(crate) drop_body: unsafe fn(FrameRef),
@@ -200,7 +202,7 @@ pub(crate) const fn frame_layout<F, T>() -> Layout {
     }
 }
 
-/// Returns the place of the result of type `T`.
+/// Returns the address of the result of type `T`.
 ///
 /// # Safety
 /// `frame` must be live and deliver a `T`.
@@ -209,7 +211,7 @@ pub(crate) unsafe fn result_ptr<T>(frame: FrameRef) -> NonNull<T> {
     unsafe { frame.cast::<u8>().add(result_offset::<T>()).cast() }
 }
 
-/// Returns the place of the result, whatever its type, and of a panic's payload.
+/// Returns the address of the result, whatever its type, or of a panic's payload.
 ///
 /// # Safety
 /// `frame` must be live, and reserve room for a result: every frame but a closure does.
@@ -220,7 +222,7 @@ unsafe fn result_at(frame: FrameRef) -> NonNull<u8> {
     unsafe { frame.cast::<u8>().add(offset) }
 }
 
-/// Returns the place of a panic's payload: the same bytes as the result.
+/// Returns the address of a panic's payload: the same as the result's.
 ///
 /// # Safety
 /// `frame` must be live, and reserve room for a result.
@@ -281,10 +283,10 @@ impl<F: Future> BodyFrame<F> {
         frame
     }
 
-    /// Like [`VTABLE`](Self::VTABLE), for memory that comes from the system.
+    /// Like [`VTABLE`](Self::VTABLE), for memory that comes from the system's allocator.
     pub(crate) const OUTSIDE: &'static VTable = &VTable { class: Class::large(Self::LAYOUT), ..*Self::VTABLE };
 
-    /// Returns the place of the body.
+    /// Returns the address of the body.
     pub(crate) unsafe fn body(frame: FrameRef) -> NonNull<F> {
         // SAFETY: the layout reserves an `F` at this offset.
         unsafe { frame.cast::<u8>().add(body_offset::<F>()).cast() }
@@ -399,7 +401,8 @@ pub(crate) unsafe fn drop_result(frame: FrameRef) {
     }
 }
 
-/// Takes the panic of a frame without a waiter, if the run reports it, and frees the frame in this case.
+/// Takes the payload of a frame that panicked and has no waiter, and frees the frame. Returns `None`, and does nothing,
+/// if the frame did not panic or its run does not report the panic.
 ///
 /// # Safety
 /// As for [`drop_result`] and [`free`].
@@ -442,8 +445,7 @@ pub(crate) unsafe fn free(frame: FrameRef) {
     // SAFETY: the frame is live until it is freed below.
     let header = unsafe { frame.as_ref() };
     if header.vtable.leaf.is_some() && header.slot.status() == Some(Status::Cancelled) && !header.slot.is_retracted() {
-        // SAFETY: a cancelled leaf has two sides, and the caller is the owner of the child, and does not use it
-        // afterwards.
+        // SAFETY: the caller owns the cancelled leaf as a child, calls this once, and does not use the leaf afterwards.
         return unsafe { suspend::abandon(frame) };
     }
     let class = header.vtable.class;

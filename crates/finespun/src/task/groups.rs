@@ -38,9 +38,10 @@ use super::teams::{GROUP, GROUPS, index_of, same_team};
 #[non_exhaustive]
 pub enum Members {
     /// Each group has a range of numbers, and its nested groups have ranges within that range. Costs a division and a
-    /// lock when a group begins whose activities leave the stack; a membership test is then two comparisons. With k
-    /// activities in each group, codes suffice for 64 / log2(k) levels. Groups nested deeper, and groups that an
-    /// activity has at the same time as its first one, are searched bottom up.
+    /// lock when a group begins whose activities leave the stack; a membership test is then two comparisons for each
+    /// terminated group. With k activities in each group, ranges suffice for about 64 / log2(k) levels. Groups nested
+    /// deeper are searched bottom up, as are groups that find no range left because some activities of the enclosing
+    /// group have several groups at once.
     RangeCodes,
     /// Each group knows its enclosing group. The search follows this chain up to a group with a cached result.
     #[default]
@@ -117,8 +118,8 @@ impl Group {
         self.uses.load(Ordering::Relaxed)
     }
 
-    /// Enters the barrier: `k` is resumed when all other live activities of the group have arrived or ended. `line`
-    /// selects the shard, preferably the worker's number.
+    /// Arrives at the barrier: `k` is resumed when all other live activities of the group have arrived or ended. `line`
+    /// selects the shard, and is preferably the worker's number.
     pub(crate) fn arrive(&self, k: Continuation<()>, line: usize) {
         release(self.run(), self.barrier.arrive(k, line));
     }
@@ -135,12 +136,12 @@ impl Group {
     }
 }
 
-/// The number of waiters from which a separate frame resumes them.
+/// A shard of another worker with at least this many waiters gets a frame of its own that resumes them.
 const MANY: usize = 32;
 
-/// Resumes the waiters of a barrier of a group in `run`, which has not ended. Each shard of another worker with at
-/// least [`MANY`] waiters gets a frame that resumes them; another worker may take that frame, ideally the one they ran
-/// on.
+/// Resumes the waiters of a barrier of a group in `run`; the run must not have ended. Each shard of another worker with
+/// at least [`MANY`] waiters gets a frame that resumes them, so that another worker may take it, ideally the one on
+/// which the waiters ran.
 fn release(run: u32, mut waiting: Released<Continuation<()>, SHARDS>) {
     if waiting.iter().all(Vec::is_empty) {
         return;
@@ -171,7 +172,7 @@ pub(crate) struct Groups {
     terminated: Mutex<Vec<(u32, Code)>>,
     /// The ranges of runs, from which their outermost groups take parts.
     runs: Mutex<HashMap<u32, Parts>>,
-    /// The number of groups without a code although ranges are in use.
+    /// The number of groups that found no range left, although ranges are in use.
     uncoded: AtomicU64,
     /// The number of steps taken by membership searches.
     steps: AtomicU64,
@@ -338,7 +339,7 @@ impl Groups {
         first
     }
 
-    /// Increments the termination epoch, which invalidates cached `Out` results.
+    /// Increments the termination epoch, which invalidates cached `Live` results.
     pub(crate) fn advance_epoch(&self) {
         // Release: pairs with the Acquire in `is_terminated`; see `mark`.
         self.terminations.fetch_add(1, Ordering::Release);
@@ -348,7 +349,7 @@ impl Groups {
     /// for the run.
     #[inline]
     pub(crate) fn is_terminated(&self, group: &Group, run_cancelled: impl Fn(u32) -> bool) -> bool {
-        // Acquire: pairs with the Release in `raise`; see `mark`.
+        // Acquire: pairs with the Release in `advance_epoch`; see `mark`.
         let now = self.terminations.load(Ordering::Acquire);
         let seen = group.mark.look();
         match seen.known(now) {
@@ -409,8 +410,8 @@ impl Groups {
         number == run || is_group && self.find(number).is_some_and(|group| group.run() == run)
     }
 
-    /// Returns whether `number`, a run or a group that has not ended, is nested in the group `above` of the given
-    /// [use](Group::uses), or is that group itself. If so, `above` has not ended either.
+    /// Returns whether `number` is the group `above` in its use `uses` (see [`Group::uses`]), or a group nested in it.
+    /// `number` names a run or group that has not ended. If the result is true, `above` has not ended either.
     pub(crate) fn is_beneath(&self, mut number: u32, above: u32, uses: u64) -> bool {
         while number & GROUP != 0 {
             let group = self.get(number);
@@ -423,7 +424,8 @@ impl Groups {
     }
 
     /// Records that a frame of `group` is about to wait for `frame`, a spawned frame of another group or run. A sweep
-    /// that ends the waits of `group` finds each wait through the awaited frame, and finds `frame` in this table.
+    /// that ends the waits of `group` finds a wait through the awaited frame; it would pass over `frame`, which belongs
+    /// to another group, and finds it in this table instead.
     pub(crate) fn awaits(&self, frame: FrameRef, group: u32) {
         lock(&self.awaited).insert(frame.addr().get(), Awaited { frame, group });
     }
@@ -444,7 +446,8 @@ impl Groups {
         lock(&self.awaited).values().for_each(|awaited| end(awaited.frame, awaited.group));
     }
 
-    /// Returns the number of groups without a code although ranges are in use, and the number of search steps.
+    /// Returns the number of groups that found no range left, although ranges are in use, and the number of search
+    /// steps.
     pub(crate) fn counts(&self) -> (u64, u64) {
         // Relaxed, both: statistics.
         (self.uncoded.load(Ordering::Relaxed), self.steps.load(Ordering::Relaxed))

@@ -26,9 +26,10 @@
 //!
 //! **No request is lost**: once a requester has returned, its flag has been
 //! taken, or `word` is the maximum. Suppose its flag has not been taken: every
-//! O2 so far comes before R1 in the modification order of `flags`. R1 then reads
-//! from the last O2 (both read and write, Acquire and Release), so the O1 before
-//! that O2 happens before R2, and R2 is the later write of `word`. The other
+//! O2 so far comes before R1 in the modification order of `flags`. All writes of
+//! `flags` are read-modify-writes with Acquire and Release, so R1 synchronizes
+//! with the last O2, directly or through other requests. So the O1 before that O2
+//! happens before R2, and R2 is the later write of `word`. The other
 //! order of the owner's steps (flags first) would lose a request that comes
 //! between them; the other order of the requester's would let the owner consume
 //! the trip before there is a flag to find.
@@ -47,7 +48,7 @@ mod tests;
 /// The value of `word` that trips every check.
 const ARMED: usize = usize::MAX;
 
-/// A worker's guard. Its owner checks it; anyone may send it a request.
+/// A worker's guard. Its owner checks it; any thread may request something.
 ///
 /// `word` is the first field: a stack function compares the stack pointer with
 /// the word that its context pointer points to.
@@ -55,8 +56,8 @@ const ARMED: usize = usize::MAX;
 pub(crate) struct Guard {
     word: AtomicUsize,
     flags: AtomicUsize,
-    /// The lowest stack pointer that passes when nothing is requested; only the
-    /// owner touches it.
+    /// The lowest stack pointer that passes when nothing is requested. Only the
+    /// owner accesses it.
     limit: AtomicUsize,
 }
 
@@ -69,7 +70,7 @@ const _: () = assert!(std::mem::offset_of!(Guard, word) == 0);
 pub(crate) struct Flags(usize);
 
 impl Guard {
-    /// A quiet guard that passes stack pointers from `limit` upwards.
+    /// Creates a quiet guard that passes stack pointers from `limit` upwards.
     pub(crate) fn new(limit: usize) -> Self {
         Self { word: AtomicUsize::new(limit), flags: AtomicUsize::new(0), limit: AtomicUsize::new(limit) }
     }
@@ -85,11 +86,12 @@ impl Guard {
         self.word.store(ARMED, Ordering::Relaxed);
     }
 
-    /// The check, for this stack: whether it is nearly used up, or something
-    /// is requested.
+    /// Checks the guard. Returns whether this stack is nearly used up, or
+    /// something is requested.
     ///
-    /// On x86-64 a compare with memory and a jump. Written so, because LLVM
-    /// folds no atomic load into a compare, which would make them four.
+    /// On x86-64 this is two instructions, a compare with memory and a jump, in
+    /// assembly: LLVM does not fold an atomic load into a compare, and would
+    /// need four.
     #[inline(always)]
     pub(crate) fn trips(&self) -> bool {
         #[cfg(all(target_arch = "x86_64", not(any(loom, miri, sanitized))))]
@@ -112,18 +114,19 @@ impl Guard {
         self.trips_at(stack_pointer())
     }
 
-    /// The check for a `stack_pointer`.
+    /// Returns whether the check trips at `stack_pointer`.
     #[cfg(any(test, loom, miri, sanitized, not(target_arch = "x86_64")))]
     #[inline(always)]
     pub(crate) fn trips_at(&self, stack_pointer: usize) -> bool {
-        // Relaxed: a trip is only a hint to `take`, which orders.
+        // Relaxed: a trip is only a hint to call `take`, whose orderings count.
         stack_pointer < self.word.load(Ordering::Relaxed)
     }
 
     /// Takes all requests, after a check has tripped. The owner calls this.
     ///
     /// An empty set means that the stack is nearly used up (see
-    /// [`Guard::overflows`]), or that the request was taken earlier.
+    /// [`Guard::overflows`]), or that the check tripped for a request that was
+    /// taken earlier.
     pub(crate) fn take(&self) -> Flags {
         // O1. Relaxed: ordered before O2 by its Release half. Only the owner
         // writes `limit`.
@@ -134,27 +137,27 @@ impl Guard {
         Flags(self.flags.swap(0, Ordering::AcqRel))
     }
 
-    /// Whether `stack_pointer` lies below the limit, requests or not.
+    /// Returns whether `stack_pointer` lies below the limit, whatever is requested.
     pub(crate) fn overflows(&self, stack_pointer: usize) -> bool {
         stack_pointer < self.limit()
     }
 
-    /// The lowest stack pointer that passes. Only meaningful to the owner.
+    /// Returns the lowest stack pointer that passes. Only meaningful to the owner.
     pub(crate) fn limit(&self) -> usize {
         // Relaxed: only the owner writes `limit`.
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Sets the limit, when the owner starts or moves to another stack. The owner
-    /// calls this. Requests stay requested.
+    /// Sets the limit. The owner calls this when it starts or moves to another
+    /// stack. Requests that have not been taken stay.
     pub(crate) fn set_limit(&self, limit: usize) {
         // Relaxed: only the owner reads and writes `limit`.
         self.limit.store(limit, Ordering::Relaxed);
         // As O1: it may overwrite the R2 of a request that is not taken yet.
         self.word.store(limit, Ordering::Relaxed);
-        // As O2, but puts back what it finds: a read-modify-write and not a load,
-        // since only its Release half orders our store before the R2 of a request
-        // that it does not see. Same pairings as O2.
+        // As O2, but leaves the flags as they are: a read-modify-write and not a
+        // load, since only its Release half orders our store before the R2 of a
+        // request that it does not see. Same pairings as O2.
         if self.flags.fetch_or(0, Ordering::AcqRel) != 0 {
             // As R2. Relaxed: the owner's own later write.
             self.word.store(ARMED, Ordering::Relaxed);
@@ -177,34 +180,34 @@ impl Flags {
     /// A sweep is due: a group or run that this worker may be running for was
     /// terminated, or pools must reclaim their pages.
     pub(crate) const CANCEL: Self = Self(1 << 1);
-    /// The running task has had its quantum.
+    /// The running frame has used up its quantum.
     pub(crate) const QUANTUM: Self = Self(1 << 2);
-    /// Something outside the deque needs the worker: a message, a frame from
-    /// elsewhere, the end of the run.
+    /// Only makes the next check trip. Block-every-n requests this again after
+    /// each trip, so that the slow path decides about every call.
     pub(crate) const ATTENTION: Self = Self(1 << 3);
 
-    /// Whether nothing was requested.
+    /// Returns whether nothing was requested.
     #[cfg(all(test, not(loom)))]
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether a thief asked for a promotion.
+    /// Returns whether a thief asked for a promotion.
     pub(crate) const fn steal(self) -> bool {
         self.contains(Self::STEAL)
     }
 
-    /// Whether a sweep is due.
+    /// Returns whether a sweep is due.
     pub(crate) const fn cancel(self) -> bool {
         self.contains(Self::CANCEL)
     }
 
-    /// Whether the quantum is over.
+    /// Returns whether the quantum is used up.
     pub(crate) const fn quantum(self) -> bool {
         self.contains(Self::QUANTUM)
     }
 
-    /// Whether something outside the deque needs the worker.
+    /// Returns whether a check was made to trip for block-every-n.
     #[cfg(test)]
     pub(crate) const fn attention(self) -> bool {
         self.contains(Self::ATTENTION)
@@ -236,7 +239,7 @@ impl fmt::Debug for Flags {
     }
 }
 
-/// The address of the top of this thread's stack.
+/// Returns the stack pointer of this thread.
 #[inline(always)]
 pub(crate) fn stack_pointer() -> usize {
     let sp: usize;

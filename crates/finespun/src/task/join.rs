@@ -1,10 +1,10 @@
 //! `join!`: several tasks, begun in order on the stack and awaited together.
 //!
 //! In stack code a join is a sequence of plain calls. When a call suspends, the function falls back with a
-//! [`Join2Point`] (to [`Join12Point`]): the values so far, the suspended child, and the branches not begun. The
-//! resumable body then *begins the rest* before the worker runs another frame: on the stack when the child was blocked,
-//! as ready frames when the stack unwinds to frames ([`Cx::leaving`]). From then on a [`JoinWait2`] waits for all
-//! pending branches, and its frame restarts once.
+//! [`Join2Point`] (up to [`Join12Point`], by the number of branches): the values so far, the suspended child, and the
+//! branches not begun. The resumable body then *begins the rest* before the worker runs another frame: on the stack if
+//! the child was blocked, as ready frames if the stack is being unwound to frames ([`Cx::leaving`]). From then on a
+//! [`JoinWait2`] (up to [`JoinWait12`]) waits for all pending branches, and its frame restarts once.
 //!
 //! While a sibling is pending, a later branch that panics must not unwind through the frame that the sibling may borrow
 //! from: the join keeps the payload until all branches have ended.
@@ -26,7 +26,8 @@ pub(crate) enum Branch<Tk: Task> {
     Done(Tk::Output),
     /// Pending.
     Child(Child<Tk>),
-    /// Ended with a panic, kept until the siblings have ended. Boxed twice: this is rare, and frames are small.
+    /// Ended with a panic, kept until the siblings have ended. The payload, a box of two words, is boxed again, to keep
+    /// frames small: panics are rare.
     Panicked(Box<Payload>),
     /// Its value has been taken.
     Taken,
@@ -47,7 +48,7 @@ impl<Tk: Task> Branch<Tk> {
         }
     }
 
-    /// Begins a branch; `out` tells whether a sibling is pending, and is set if this branch suspends.
+    /// Begins a branch. `out` says whether a sibling is pending, and is set if this branch suspends.
     pub(crate) fn next(cx: Cx, task: Tk, out: &mut bool) -> Branch<Tk> {
         if *out {
             return Branch::begin(cx, task);
@@ -62,8 +63,8 @@ impl<Tk: Task> Branch<Tk> {
         }
     }
 
-    /// Takes the result if `look` is set and the branch has ended; registers a wait otherwise. Returns whether the
-    /// branch is still pending.
+    /// If the branch is pending: takes the result if `look` is set and the child has ended, else registers a wait.
+    /// Returns whether it registered a wait.
     pub(crate) fn still_out(&mut self, cx: Cx, look: bool) -> bool {
         let Branch::Child(child) = self else { return false };
         if !(look && child.ended()) {
@@ -74,7 +75,7 @@ impl<Tk: Task> Branch<Tk> {
         false
     }
 
-    /// Takes the result if the branch has ended. Returns whether it has.
+    /// Takes the result if the branch has ended. Returns whether the branch has ended.
     pub(crate) fn look(&mut self) -> bool {
         let Branch::Child(child) = self else { return true };
         if !child.ended() {
@@ -112,7 +113,8 @@ impl<Tk: Task> Branch<Tk> {
     }
 }
 
-/// Begins the rest of a join and preserves the worker's entering mark, which a nested fallback uses too.
+/// Calls `begin`, which begins the rest of a join, with the context's `entering` flag cleared, and restores the flag
+/// afterwards. The flag belongs to the outer body's poll, and a fallback nested in `begin` uses it too.
 fn keeping_entry<R>(cx: Cx, begin: impl FnOnce() -> R) -> R {
     let entering = cx.take_entering();
     let begun = begin();
@@ -152,7 +154,8 @@ macro_rules! join {
             fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
                 // SAFETY: a body is polled by a worker; used within this poll.
                 let cx = unsafe { cx() };
-                // While the stack unwinds to frames, no result is taken: the body would continue on this stack.
+                // While the body is polled up to its resume point, or the stack is being unwound to frames, no result
+                // is taken: the body would continue on this stack.
                 let look = !cx.take_entering() && !cx.leaving();
                 let mut out = false;
                 $( out |= self.$t.still_out(cx, look); )+

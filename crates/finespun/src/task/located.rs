@@ -31,7 +31,7 @@ impl<F: Future> Future for Located<F> {
 }
 
 impl<F: Future> Located<F> {
-    /// The table of frames around such bodies. The name is the body's own, for reports.
+    /// The table of frames around such bodies. It has the name of the inner body's type, for reports.
     pub(crate) const TABLE: &'static VTable =
         &VTable { home: Some(Self::home), name: std::any::type_name::<F>, ..*BodyFrame::<Self>::VTABLE };
 
@@ -60,7 +60,7 @@ pub(crate) fn start<Tk: Task>(cx: Cx, task: Tk) -> FrameRef {
     start_body(cx, CallFuture::fresh(task))
 }
 
-/// Makes a ready frame of `body`, at the current node.
+/// Makes a ready frame that will run `body`, at the current node.
 pub(crate) fn start_body<F: Future>(cx: Cx, body: F) -> FrameRef {
     let frame = BodyFrame::with_table(cx, Located::here(cx, body), Located::<F>::TABLE);
     cx.make_ready(frame);

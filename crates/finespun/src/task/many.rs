@@ -5,10 +5,11 @@
 //!
 //! * The task was blocked: the loop begins the remaining tasks before its worker runs another frame, so that all their
 //!   waits are under way at once. It keeps their values until their turn.
-//! * A thief asked, or the stack is used up: half of the remaining tasks become one ready frame, which a thief takes
-//!   and can split again; the loop itself becomes ready to continue with the rest. So a loop over a million tasks
-//!   splits once per request, not a million times. The tasks handed over must be taken out of the iterator, so the
-//!   first batch has at most [`BATCH`] tasks, and each further one at most twice as many, up to [`BATCH_BYTES`].
+//! * A thief asked, or the stack is used up: half of the remaining tasks, but at most a batch, become one ready frame,
+//!   which a thief takes and can split again; the loop itself becomes ready to continue with the rest. So a loop over a
+//!   million tasks splits once per request, not a million times. The tasks handed over must be taken out of the
+//!   iterator, so the first batch has at most [`BATCH`] tasks, and each further one at most twice as many as the one
+//!   before, up to [`BATCH_BYTES`].
 //!
 //! The sink receives the values in the iterator's order, independent of the workers that computed them: a
 //! floating-point sum is the same on any number of workers.
@@ -24,11 +25,12 @@ use super::outcome::{Child, Outcome};
 use super::words::Parcel;
 use rest::{Piece, Rest};
 
-/// The most tasks in the first batch that a loop hands over, and in a row between two checks of the pending ones.
+/// The most tasks in the first batch that a loop hands over, and the most that a loop calls in a row before it checks
+/// its pending tasks.
 const BATCH: usize = 1024;
 
-/// The most bytes that a batch takes out of the iterator: a size that an allocator has at hand, since fresh pages would
-/// cost more than short tasks.
+/// The most bytes of tasks in a batch: a size that an allocator has at hand, since fresh pages would cost more than
+/// short tasks.
 const BATCH_BYTES: usize = 64 * 1024;
 
 /// A consumer of values in order.
@@ -97,8 +99,9 @@ pub struct Many<I, S> {
 
 /// Runs every task of `tasks`, and delivers their values in the iterator's order.
 ///
-/// The tasks run on the stack, one after the other, as long as no other worker asks for work; the only allocation is
-/// the vector. The task that awaits the `join_all` advances the iterator, and two workers never advance it at once.
+/// The tasks run on the stack, one after the other, as long as none blocks and no other worker asks for work; the only
+/// allocation is then the vector. The task that awaits the `join_all` advances the iterator, and two workers never
+/// advance it at once.
 ///
 /// # Panics
 /// Resumes the first panic in order, after every task that was begun has ended.
@@ -130,8 +133,9 @@ where
 
 /// Runs every task of `tasks` and folds their values, in the iterator's order, into `identity` by `op`.
 ///
-/// Does not allocate as long as no task blocks. A split takes tasks out of the iterator, which pays for tasks of about
-/// ten nanoseconds and more; shorter tasks gain more from a recursion that halves the range.
+/// Does not allocate as long as no task blocks and no other worker asks for work. A split takes tasks out of the
+/// iterator, which pays for tasks of about ten nanoseconds and more; shorter tasks gain more from a recursion that
+/// halves the range.
 ///
 /// # Panics
 /// Resumes the first panic in order, of a task or of `op`, after every task that was begun has ended.

@@ -32,7 +32,7 @@ impl Receiver {
         receiver
     }
 
-    /// Takes the reference back.
+    /// Takes the reference out.
     ///
     /// # Safety
     /// The receiver was made from a `P`, which is taken once.
@@ -42,7 +42,8 @@ impl Receiver {
     }
 }
 
-// SAFETY: `new` demands that the receiver is `Send`; a pointer to code always is.
+// SAFETY: `new` demands that the receiver is `Send`, and the bound here that the arguments are; a pointer to code
+// always is.
 unsafe impl<A: Send, T> Send for MethodTask<'_, A, T> {}
 
 impl<'a, A, T: Send> MethodTask<'a, A, T> {

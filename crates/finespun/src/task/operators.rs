@@ -1,7 +1,8 @@
 //! Compile-time checks of operators beside an await, which need types.
 
-/// Returns the left side of an assignment like `v[i] += f().await`, if both sides are numbers. For numbers rustc
-/// evaluates the left side after the right side; for an operator of a trait, before it.
+/// Returns the left side of an assignment like `v[i] += f().await`. Compiles only if both sides are numbers: for
+/// numbers rustc evaluates the left side after the right side, as generated code does; for an operator of a trait,
+/// before it.
 ///
 /// ```compile_fail,E0277
 /// # use finespun::prelude::*;

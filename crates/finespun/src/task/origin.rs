@@ -53,7 +53,7 @@ impl Origin {
     }
 }
 
-/// The type of a task, which names the task's origin.
+/// A type that names a task's origin.
 pub trait Named {
     /// The task's origin.
     const ORIGIN: &'static Origin;
@@ -72,8 +72,8 @@ fn note(origin: &'static Origin) {
     }
 }
 
-/// Clears a note that was not taken, before a frame runs: the program itself caught the panic of a closure. Only debug
-/// builds leave such notes.
+/// Clears a record that no catcher took, before a frame runs. The program leaves one if it catches the panic of a
+/// closure that has a note of its own; only debug builds give closures notes.
 #[inline]
 pub(crate) fn forget() {
     if cfg!(debug_assertions) {

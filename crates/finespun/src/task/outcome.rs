@@ -47,12 +47,13 @@ impl<T, S> Outcome<T, S> {
     /// Changes the schemas of the callees, which affect only the type.
     #[inline(always)]
     pub fn with_schema<S2>(self) -> Outcome<T, S2> {
-        // SAFETY: `S` is not part of the layout, and nothing is dropped. Read as a whole, so that LLVM need not copy
-        // it.
+        // Read as a whole, so that LLVM need not copy the fields.
+        // SAFETY: `S` is not part of the layout, and `self` has no destructor.
         unsafe { (&raw const self).cast::<Outcome<T, S2>>().read() }
     }
 
-    /// Returns the same outcome, with a frame pointer that is opaque to the optimizer.
+    /// Returns the same outcome, with a frame pointer that is opaque to the optimizer: see
+    /// [`behind`](super::call::behind).
     #[inline(always)]
     pub(crate) fn opaque(self) -> Self {
         let mut frame = self.frame.map_or(ptr::null_mut(), NonNull::as_ptr);
@@ -190,7 +191,7 @@ impl<Tk: Task> Child<Tk> {
         unsafe { take(self.into_frame()) }
     }
 
-    /// Takes the value of an ended child, or resumes its panic.
+    /// Takes the value of an ended child, or resumes its panic. Panics if the child was cancelled.
     pub(crate) fn value(self) -> Tk::Output {
         debug_assert!(self.ended());
         // SAFETY: as in `deliver`.
@@ -198,8 +199,8 @@ impl<Tk: Task> Child<Tk> {
     }
 }
 
-/// Implements [`Child::ended`]. This and the next functions are generic in the result at most: they would be compiled
-/// for each task otherwise.
+/// Implements [`Child::ended`]. This function and the next ones are generic at most in the result, so that they are not
+/// compiled for each task.
 ///
 /// # Safety
 /// `frame` is live.

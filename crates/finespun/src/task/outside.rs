@@ -9,9 +9,9 @@ use super::teams::Externals;
 /// Declares that code outside the tasks may end waits of this runtime's tasks. While the returned value lives, on any
 /// thread, no run of the runtime is reported as deadlocked.
 ///
-/// For events that the library cannot see: a task passed a lock's guard on to a plain thread, or a plain thread will
-/// release permits of a semaphore. A continuation has its own method for this ([`Continuation::external`]), and
-/// `foreign` and `blocking` need none. Outside a task, use [`Runtime::outside`].
+/// For events that the library cannot see: a task has moved a lock's guard to a plain thread, or a plain thread will
+/// release permits of a semaphore. A continuation has its own method for this ([`Continuation::external`]); `foreign`
+/// and `blocking` need no declaration. Outside a task, use [`Runtime::outside`].
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -35,7 +35,7 @@ use super::teams::Externals;
 /// # Panics
 /// Panics outside a task.
 ///
-/// *Cost*: two atomic operations.
+/// *Cost*: two atomic operations, and two more when the returned value is dropped.
 ///
 /// [`Continuation::external`]: crate::Continuation::external
 /// [`Runtime::outside`]: crate::Runtime::outside

@@ -1,9 +1,9 @@
 //! Memory for frames: per-worker free lists by size class, and a return path for frames freed by other threads.
 //!
-//! A pool carves blocks of one size class from *pages* of 64 KiB, aligned to their size, so that a block's address
-//! leads to its page's header and from there to the pool that owns it. The owner allocates and frees without atomic
-//! operations. Another thread returns a block by pushing it on the owner's *returned* stack, which the owner takes
-//! whole when a free list runs dry. [`returned`] describes the protocol.
+//! A pool carves each of its *pages* of 64 KiB into blocks of one size class. Pages are aligned to their size, so a
+//! block's address leads to its page's header and from there to the pool that owns it. The pool's owner, a worker,
+//! allocates and frees without atomic read-modify-write operations. Another thread returns a block by pushing it on the
+//! pool's *returned* stack, which the owner takes whole when a free list runs dry. [`returned`] describes the protocol.
 //!
 //! ```text
 //!   owner:   free list[class] --pop--> block --push--> free list[class]
@@ -46,8 +46,9 @@ pub(crate) const MAX_POOLED: usize = 1024;
 const CLASSES: usize = MAX_POOLED / GRAIN;
 const PAGE: usize = 64 * 1024;
 const PAGE_HEADER: usize = 64;
-/// The bytes that a pool of at least twice this size takes from the system at once: a large page where the system has
-/// them. A million waiting tasks touch 96 MB; most of the time to create them would be spent on 24,000 page faults.
+/// The bytes that a pool of at least twice this size takes from the system at once: a huge page where the system has
+/// them. A million waiting tasks touch 96 MB; with small pages, most of the time to create them would go into 24,000
+/// page faults.
 const REGION: usize = 2 << 20;
 
 /// The size class of a block, or the layout of a large one.
@@ -124,8 +125,8 @@ struct PageHeader {
     class: u8,
     /// The pool's [term](Pool::term) when the page was charged; zero if it was charged to the process alone.
     term: u32,
-    /// MethodGuard a reclamation: the number of the page's blocks in the free lists, or [`WHOLE`](reclaim). Only the owner
-    /// uses this field; other threads read only the first two.
+    /// Used during a reclamation: the number of the page's blocks in the free lists, or [`WHOLE`](reclaim). Only the
+    /// owner uses this field; other threads read only the first two.
     free: Cell<u32>,
 }
 
@@ -161,7 +162,7 @@ pub(crate) struct Pool {
     epoch: Cell<u32>,
 }
 
-// SAFETY: a pool is used by one thread at a time: it is moved between threads only through the registry's mutex.
+// SAFETY: a pool is used by one thread at a time: it is moved between threads only through the mutex of `IDLE`.
 unsafe impl Send for Pool {}
 
 /// Pools without a worker.
@@ -205,7 +206,7 @@ impl Pool {
         *self.budget.borrow_mut() = Some(budget);
     }
 
-    /// Makes this thread the owner, so that it frees the pool's blocks without atomic operations, until
+    /// Makes this thread the owner, so that it frees the pool's blocks straight to the free lists, until
     /// [`disown`](Pool::disown).
     pub(crate) fn own(&self) {
         OWN.set(self);
@@ -278,7 +279,8 @@ impl Pool {
         unsafe { page.add(PAGE_HEADER) }
     }
 
-    /// Charges a page, and starts a reclamation if memory is tight. Returns the term in which the page was charged.
+    /// Charges a page, and lets the worker act if memory is tight or exceeded. Returns the term in which the page was
+    /// charged.
     fn count_page(&self, index: u8) -> u32 {
         let Some(budget) = self.budget.borrow().clone() else {
             budget::charge_process(PAGE);
@@ -352,10 +354,10 @@ impl Pool {
         next
     }
 
-    /// Calls `visit` with every block that is not free. A block may be among them whose frame another thread is
-    /// freeing: its memory keeps its contents until this pool's owner allocates again or reclaims its pages.
+    /// Calls `visit` with every block that is not free. Another thread may be freeing such a block: its memory keeps
+    /// its contents until this pool's owner allocates again or reclaims its pages.
     ///
-    /// For the owner, or for a caller that keeps the owner from running.
+    /// The caller must be the owner, or keep the owner from running.
     ///
     /// `visit` may use the table that it receives (the frame's own table word may be cleared during the call), and the
     /// frame's slot, claim and run, which freeing leaves unchanged.
@@ -462,7 +464,8 @@ unsafe fn free_large(block: NonNull<u8>, layout: Layout) {
     unsafe { dealloc(memory.as_ptr(), whole) };
 }
 
-/// Reports that memory is tight or exceeded. Outside a worker it does nothing.
+/// Passes the state of the budget after an allocation to the worker, which acts if memory is tight or exceeded. Does
+/// nothing outside a worker.
 #[cold]
 fn exceed(budget: &Budget, room: Room) {
     if let Some(cx) = try_cx() {

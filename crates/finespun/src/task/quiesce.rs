@@ -18,7 +18,7 @@ use super::suspend::{Continuation, suspend_at};
 /// quiescence is detected only when none of them can continue.
 ///
 /// # Panics
-/// Never; but the run ends with the panic of a one-way call.
+/// Never. If a one-way call panics, the run is cancelled and ends with that panic.
 ///
 /// ```
 /// use finespun::prelude::*;

@@ -74,8 +74,8 @@ unsafe fn wait(cx: Cx, frame: FrameRef, child: &Header) -> u32 {
     if registered == Registered::Waiting {
         return 0;
     }
-    // The child has ended, or it is a spawned frame that goes on and whose waiter has been detached. The latter has no
-    // result; the waiter's `on_child_complete` callback recognises it by its status.
+    // The child has ended, or it is a spawned frame that has been orphaned and continues. The latter has no result yet;
+    // the waiter's `on_child_complete` callback recognises it by its slot, which has no status.
     // SAFETY: the frame is not registered with the child, and does not run before this slot is counted.
     unsafe { tell(frame, NonNull::from(child)) };
     1
@@ -129,10 +129,10 @@ unsafe fn ended(waiter: FrameRef, child: FrameRef) -> Option<FrameRef> {
     unsafe { count_down(waiter) }
 }
 
-/// Calls the waiter's `on_child_complete` callback, if it has one, for a child that has ended.
+/// Calls the waiter's `on_child_complete` callback, if it has one, for a child that has ended or been orphaned.
 ///
 /// # Safety
-/// `child` has completed or has been detached from the waiter, and its slot has not been counted.
+/// `child` has completed or been orphaned, and its slot has not been counted.
 #[inline]
 unsafe fn tell(waiter: FrameRef, child: FrameRef) {
     // SAFETY: a waiter is live until all its slots are counted, and the caller guarantees that this one is not.
@@ -152,7 +152,8 @@ pub(crate) unsafe fn count_down(waiter: FrameRef) -> Option<FrameRef> {
     join.count_down(1).then_some(waiter)
 }
 
-/// Detaches the waiter from a spawned frame of a cancelled run. Returns the waiter if that makes it ready.
+/// Detaches the waiter from a spawned frame, which is then orphaned, after its run was cancelled or a group terminated.
+/// Returns the waiter if that makes it ready.
 ///
 /// # Safety
 /// `frame` is a spawned frame, or one that has been freed but neither allocated again nor reclaimed with its page.
@@ -161,16 +162,17 @@ pub(crate) unsafe fn orphan(frame: FrameRef) -> Option<FrameRef> {
     // SAFETY: the memory holds the slot of a live or a freed frame. The slot of a freed frame has ended and has no
     // waiter.
     let waiter = unsafe { &(*frame.as_ptr()).slot }.orphan()?;
-    // SAFETY: the waiter was registered with this slot, and `part` has removed it, so this is the slot's only count.
+    // SAFETY: the waiter was registered with this slot, and `Slot::orphan` has removed it, so this is the slot's only
+    // count.
     unsafe { count_down(waiter) }
 }
 
-/// Returns the innermost of the program's own tasks that the frame is part of, and the length of the chain of frames
-/// that wait for the frame, up to a spawned task.
+/// Follows the chain of waiters from `frame` up to a spawned frame or one without a waiter. Returns the name of the
+/// first of the program's own tasks in the chain, and the number of waiters in it.
 ///
 /// # Safety
-/// The caller's worker runs the frame. So the frames of the chain stay: only a spawned task could lose its waiter
-/// otherwise.
+/// The caller's worker runs `frame`. So all frames of the chain stay live: only a spawned frame could lose its waiter,
+/// and the chain ends there.
 pub(crate) unsafe fn chain(frame: FrameRef) -> (Option<&'static str>, usize) {
     let (mut next, mut task, mut depth) = (Some(frame), None, 0);
     while let Some(frame) = next {

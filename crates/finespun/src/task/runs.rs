@@ -20,7 +20,7 @@ pub(crate) struct Run {
     /// Counts the root and the spawned tasks that have not ended; workers that have not swept count too
     /// (`await_sweeps`).
     live: AtomicUsize,
-    /// The run was begun on a thread of some runtime.
+    /// Whether a thread of some runtime has begun the run.
     inner: bool,
     /// Another team waits for the end of this run before it reports a deadlock.
     watched: AtomicBool,
@@ -51,7 +51,7 @@ pub(crate) struct Run {
 pub(crate) type CompletionCallback = Box<dyn FnOnce() + Send>;
 
 impl Run {
-    /// Creates a run that counts its root. `inner` says that a thread of some runtime begins it.
+    /// Creates a run whose root is counted. `inner` says whether a thread of some runtime begins the run.
     pub(crate) fn new(number: u32, inner: bool) -> Run {
         Run {
             number,
@@ -90,7 +90,7 @@ impl Run {
         self.started.load(Ordering::Acquire) && self.is_live()
     }
 
-    /// Returns whether some task of the run has not ended. The root may not have been queued yet.
+    /// Returns whether the run has not ended. The root may not have been queued yet.
     pub(crate) fn is_live(&self) -> bool {
         // Acquire: pairs with the Release in `leave`.
         self.live.load(Ordering::Acquire) > 0
@@ -115,14 +115,14 @@ impl Run {
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Counts one more task of the run.
+    /// Counts one more task.
     pub(crate) fn enter(&self) {
-        // Relaxed: the caller is a task of the run, or keeps one from ending, so the count is not zero.
+        // Relaxed: the caller is a task of the run, or keeps the run from ending, so the count is not zero.
         self.live.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts down for a task of the run that has ended and no longer uses anything that it borrowed. For the last one,
-    /// ends the run and returns its completion callback.
+    /// Counts down for a task of the run that has ended and no longer uses anything that it borrowed. If the count
+    /// becomes zero, ends the run and returns its completion callback.
     #[must_use]
     #[inline]
     pub(crate) fn leave(&self) -> Option<CompletionCallback> {
@@ -143,12 +143,12 @@ impl Run {
     /// Keeps a cancelled run from ending before every worker has swept: a worker that is handling a message of the run
     /// is not counted in `live`, and may leave a frame behind.
     ///
-    /// Cancellation needs this only if the team has sent a message (`sched::messages`). A run out of frame memory always
-    /// waits, so that the sweeps can count its frames.
+    /// Cancellation needs this only if the team has sent a message (`sched::messages`). A run out of frame memory
+    /// always waits, so that the sweeps can count its frames.
     pub(crate) fn await_sweeps(&self, workers: usize) {
         let mut unswept = lock(&self.unswept);
         let grow = |live: usize| (live > 0).then_some(live + workers);
-        // Relaxed, both: the count is not zero, so a later `leave` still changes it, and orders.
+        // Relaxed, both: the count does not become zero here; the later `leave` that makes it zero orders.
         if self.live.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grow).is_ok() {
             *unswept = vec![true; workers];
         }
@@ -165,7 +165,7 @@ impl Run {
     /// Returns whether anything of the run besides the caller may be left: another task, or a one-way message.
     pub(crate) fn others(&self) -> bool {
         // Acquire: pairs with the Release in `leave`. Relaxed: a task that has ended has set `posts` before its
-        // `leave`.
+        // `leave`, so the Acquire orders this load.
         self.live.load(Ordering::Acquire) > 1 || self.posts.load(Ordering::Relaxed)
     }
 
@@ -200,7 +200,7 @@ impl Run {
         first
     }
 
-    /// Takes the first panic of a detached task or one-way call.
+    /// Takes the recorded panic of a detached task or one-way call.
     pub(crate) fn failure(&self) -> Option<Payload> {
         lock(&self.failure).take()
     }
@@ -224,7 +224,7 @@ impl Run {
     }
 
     /// Called when no task of the run can continue and `leaves` of its leaves have waiters. If these are exactly the
-    /// quiescence waiters, takes them; otherwise returns none.
+    /// leaves of the quiescence waiters, takes and returns those; otherwise returns an empty vector.
     pub(crate) fn take_quiescence_waiters(&self, leaves: usize) -> Vec<Continuation<()>> {
         let mut quiescence_waiters = lock(&self.quiescence_waiters);
         let waiting = quiescence_waiters.iter().filter(|k| !k.is_cancelled()).count();
@@ -239,16 +239,16 @@ impl Run {
         }
     }
 
-    /// Marks the run as cancelled. Returns false if it was marked already. The caller that marks it first also has the
-    /// workers sweep.
+    /// Marks the run as cancelled. Returns false if it was marked already. The caller that marks it first must also
+    /// make the workers sweep.
     #[must_use]
     pub(crate) fn mark_cancelled(&self) -> bool {
         // Release: a thread that sees the mark sees what led to it.
         !self.cancelled.swap(true, Ordering::Release)
     }
 
-    /// Marks the run as deadlocked and cancelled, so that the sweep that follows fills in the report. Returns false if
-    /// it was cancelled already.
+    /// Marks the run as deadlocked and cancelled, and begins its report, to which [`describe`](Run::describe) adds
+    /// lines. Returns false if it was cancelled already.
     #[must_use]
     pub(crate) fn mark_deadlocked(&self) -> bool {
         lock(&self.report).get_or_insert_default();
@@ -286,7 +286,7 @@ impl Run {
     /// Returns the memory error, if the run was ended because frames take too much memory.
     pub(crate) fn exhausted(&self) -> Option<FrameMemory> {
         let mut error = lock(&self.exhausted).clone()?;
-        // Some frames had been destroyed before the workers counted.
+        // Some frames may have been destroyed before the workers counted: the chain alone has `depth + 1`.
         error.frames = error.frames.max(error.depth + 1);
         Some(error)
     }

@@ -2,16 +2,16 @@
 //!
 //! A task is *straight* if it awaits nothing, or only straight tasks, one after the other and in no loop. A call of a
 //! straight task cannot suspend, so the callee checks no guard and the caller does not test the outcome
-//! (hybrid-execution-model, section 3.2.1, the non-blocking schema). Loops keep their guard checks, since a task may
-//! wait in one for the effect of another task; and a `join!` is where other workers find its branches.
+//! (hybrid-execution-model, section 3.2.1, the non-blocking schema). A loop keeps its guard checks, since it may wait
+//! for the effect of another task; a `join!` keeps them so that other workers can take its branches.
 //!
 //! Straightness is inferred through callees, and across crates, although the task compiler never sees a callee: the
 //! function that holds a body returns an [`Outcome`] with an opaque type in it, which rustc infers to be the list of
 //! its callees' schemas. The task does not show this list to its own callers, or the type of a recursive task would
 //! contain itself. It shows a type without parameters, whose constants query the list ([`callees1`]). The constants do
-//! not contain themselves either: each queries the next lower one of the callees, and the lowest is false. So recursion
-//! is never straight, nor is a task with more than three levels of tasks below it, and the stack between two guard
-//! checks stays bounded.
+//! not depend on themselves either: each queries the callees' next lower one, and the lowest is false for a task with
+//! callees. So recursion is never straight, nor is a task with more than three levels of tasks below it, and the stack
+//! between two guard checks stays bounded.
 
 use std::marker::PhantomData;
 
@@ -23,7 +23,7 @@ use super::outcome::Outcome;
 pub trait Schema {
     /// The task awaits nothing.
     const STRAIGHT_0: bool = false;
-    /// The task awaits at most tasks that await nothing.
+    /// The task awaits only tasks that await nothing, if any.
     const STRAIGHT_1: bool = false;
     /// As `STRAIGHT_1`, with one level more.
     const STRAIGHT_2: bool = false;
@@ -131,8 +131,9 @@ impl<S: Schema> Callee<S> {
 }
 
 /// Asks a task for its schema, which is [`Unknown`] if the task's type does not name one, for example the type of a
-/// user's function that returns `impl Task`, or of a generic task. Works by method lookup, which takes the first of two
-/// methods whose bounds hold: a type that names no schema might contain lifetimes, which the list of callees cannot.
+/// user's function that returns `impl Task`, or of a generic task. Method lookup takes [`HasSchema`] if the type names
+/// a schema, else [`NoSchema`]. A type without a schema cannot be listed itself: it might contain lifetimes, which the
+/// list of callees cannot.
 pub struct SchemaOf<'a, Tk>(PhantomData<&'a Tk>);
 
 impl<'a, Tk> SchemaOf<'a, Tk> {

@@ -1,28 +1,29 @@
-//! The slot protocol: one atomic word, written once by each of two sides, the waiter and the completer. The second side
-//! resumes the waiter.
+//! The slot protocol: one atomic word that the waiter and the completer each write once. The second side resumes the
+//! waiter.
 //!
 //! ```text
 //!            (1) wait                      (2) complete
 //!   EMPTY ------------> WAITED(frame) ------------------> ENDED(status)   completer resumes the waiter
 //!     |                                                        ^
 //!     |                      (2) complete                      |
-//!     +--------------------------------------------------------+          waiter finds it ended, and goes on
+//!     +--------------------------------------------------------+          waiter finds it ended, and continues
 //!     |
 //!     |  (3) detach                        (2) complete
 //!     +------------> DETACHED -----------------------------> ENDED        completer frees the frame
 //!                       ^
 //!                       |  (5) the owner gives up the frame
 //!     WAITED(frame) -> ORPHANED -----------------------------> ENDED        the owner frees the frame
-//!                  (4) part            (2) complete
+//!                 (4) orphan           (2) complete
 //! ```
 //!
 //! Cancellation does (4): it removes the waiter of a spawned frame, which is then orphaned, so that a cycle of handles
-//! can be destroyed. The waiter counts the orphaned slot as ended. It then gives up the frame by (5), or takes the
-//! result if (2) came first.
+//! can be destroyed. The orphaned slot counts as ended in the waiter's join count. The waiter then gives up the frame
+//! by (5), or takes the result if (2) came first.
 //!
-//! The sweep that orphans frames may have passed the slot before its waiter registers. So the waiter checks the run's
-//! mark after (1), and does (4) itself. This is Dekker's pattern: the canceller writes the mark and then reads the
-//! slot, the waiter writes the slot and then reads the mark ([`Slot::wait_or_orphan`]).
+//! The sweep that orphans frames may have passed the slot before its waiter registers. So after (1) the waiter checks
+//! whether its run is marked as cancelled or its group as terminated, and if so does (4) itself. This is Dekker's
+//! pattern: the canceller writes the mark and then reads the slot, the waiter writes the slot and then reads the mark
+//! ([`Slot::wait_or_orphan`]).
 //!
 //! A frame that waits for several slots counts them down: see [`Join`].
 //!
@@ -73,7 +74,7 @@ fn ended(status: Status) -> *mut Header {
 pub(crate) enum Registered {
     /// Registered: the completer will resume the waiter.
     Waiting,
-    /// The slot has ended already: take the result.
+    /// No completer will resume the waiter: the slot has ended, and the result may be taken, or it is orphaned.
     Ended,
 }
 
@@ -83,7 +84,7 @@ pub(crate) enum Registered {
 pub(crate) enum Completed {
     /// The slot has no waiter yet, or is orphaned; the owner will find the slot ended.
     Unwaited,
-    /// This frame waits: count down its join count.
+    /// The waiter, which the slot held: count down its join count.
     Waiter(FrameRef),
     /// The owner has given up the frame: destroy the result and free the frame.
     Detached,
@@ -97,8 +98,8 @@ pub(crate) enum Completed {
 ///   3 the waiter, after the last registration: - (1 + slots that it found ended)
 /// ```
 ///
-/// The side that takes the count to zero resumes the frame. The extra 1 keeps the completers from resuming it while the
-/// waiter is still registering. A single slot does not need it: registering is the last step anyway.
+/// The side that takes the count to zero resumes the waiter. The extra 1 keeps the completers from resuming the waiter
+/// while it is still registering. A single slot does not need it: its registration is the last step anyway.
 #[derive(Debug)]
 pub(crate) struct Join(AtomicU32);
 
@@ -181,14 +182,14 @@ impl Slot {
         }
     }
 
-    /// Registers `waiter` with a spawned frame. If its run has been `cancelled`, the sweep may have passed already, and
-    /// the waiter orphans the slot itself (4).
+    /// Registers `waiter` with a spawned frame (transition 1). If `cancelled` says that the waiter's run has been
+    /// cancelled or its group terminated, the sweep may have passed already, and this orphans the slot (transition 4).
     ///
     /// The caller must keep the waiter from running until this returns: a running waiter may free the frame.
     pub(crate) fn wait_or_orphan(&self, waiter: FrameRef, cancelled: impl FnOnce() -> bool) -> Registered {
         let registered = self.wait(waiter);
         if registered == Registered::Waiting {
-            // Pairs with the fence in `part`: the sweep sees the waiter, or this thread sees the mark.
+            // Pairs with the fence in `orphan`: the sweep sees the waiter, or this thread sees the mark.
             fence(Ordering::SeqCst);
             if cancelled() && self.orphan().is_some() {
                 return Registered::Ended;
@@ -210,7 +211,7 @@ impl Slot {
         }
     }
 
-    /// Marks the result of an ended slot as taken. Called by the waiter's child-completion callback, before the
+    /// Marks the result of an ended slot as taken. Called by the waiter's `on_child_complete` callback, before the
     /// completion is counted, so that the waiter does not run yet.
     pub(crate) fn retract(&self) {
         // Release: the result is not touched again after this. The count that follows makes the waiter ready.
@@ -223,7 +224,7 @@ impl Slot {
         self.0.load(Ordering::Relaxed).addr() & TAKEN != 0
     }
 
-    /// Gives up the frame (transition 3). Returns false when the slot has ended already, and the owner must destroy the
+    /// Gives up the frame (transition 3). Returns false if the slot has ended already; the owner must then destroy the
     /// result itself.
     #[must_use]
     pub(crate) fn detach(&self) -> bool {
@@ -231,8 +232,8 @@ impl Slot {
         self.0.compare_exchange(EMPTY, DETACHED, Ordering::Release, Ordering::Acquire).is_ok()
     }
 
-    /// Orphans the slot (transition 4) after the run has been marked. Returns the removed waiter, which the caller must
-    /// count down.
+    /// Orphans the slot (transition 4), after the waiter's run or group has been marked. Returns the removed waiter,
+    /// which the caller must count down; `None` if the slot has no waiter.
     pub(crate) fn orphan(&self) -> Option<FrameRef> {
         // Pairs with the fence in `wait_or_orphan`: a waiter that this load misses will see the mark.
         fence(Ordering::SeqCst);
@@ -244,11 +245,11 @@ impl Slot {
 
     /// Returns whether cancellation has removed the waiter from the frame, which has not ended yet.
     pub(crate) fn is_orphaned(&self) -> bool {
-        // Acquire pairs with the Release in `part`.
+        // Acquire pairs with the Release in `orphan`.
         self.0.load(Ordering::Acquire) == ORPHANED
     }
 
-    /// Gives up an orphaned frame (transition 5). Returns false when the slot has ended, or was never orphaned.
+    /// Gives up an orphaned frame (transition 5). Returns false if the slot has ended or was never orphaned.
     #[must_use]
     pub(crate) fn give_up_orphaned(&self) -> bool {
         // Release and Acquire: as in `detach`.

@@ -24,11 +24,11 @@ mod state;
 use body::{start, too_large};
 use elsewhere::Owned;
 
-/// The state of a scope. Resolving the continuation of the scope's body ends the scope.
+/// The state of a scope. The scope ends when the continuation for which its body waits is resolved.
 pub(crate) type State = state::State<Continuation<()>>;
 
-/// The completion owner of a spawned task: it is notified when the task has ended and only a result with an owner is
-/// left.
+/// The completion owner of a spawned task: it is notified once the task has ended and nothing of it is left, except a
+/// result that a handle or waiter still owns.
 pub(crate) enum CompletionOwner {
     Run(Arc<Run>),
     Scope(&'static State),
@@ -143,7 +143,7 @@ unsafe impl<T: Send> Send for Handle<'_, T> {}
 unsafe impl<T: Send> Sync for Handle<'_, T> {}
 
 impl<T> Handle<'_, T> {
-    /// Whether the frame delivers a box, since a frame with the value itself would be too large for a pool.
+    /// Whether the frame delivers a box that holds the value: with the value itself it would be too large for a pool.
     const BOXED: bool = too_large::<T>();
 
     fn new(frame: FrameRef) -> Self {
@@ -254,7 +254,7 @@ impl<T> std::fmt::Debug for Handle<'_, T> {
     }
 }
 
-/// States without a scope, for reuse.
+/// Scope states that no scope uses, for reuse.
 static STATES: ProcessMutex<Vec<&'static State>> = ProcessMutex::new(Vec::new());
 
 /// Ends a scope by resolving its continuation, if its last task or body has just ended.
@@ -264,7 +264,7 @@ fn end_scope(end: Option<Continuation<()>>) {
     }
 }
 
-/// Makes the lifetime invariant: a scope lends for exactly its own lifetime.
+/// Makes `'s` invariant: a scope lends for exactly its own lifetime.
 type Lends<'s> = PhantomData<fn(&'s ()) -> &'s ()>;
 
 /// A scope in which tasks are spawned that may borrow data that outlives it.
@@ -287,7 +287,7 @@ impl<'s> Scope<'s> {
     /// Starts a task in this scope. The scope ends only after the task has ended.
     ///
     /// # Panics
-    /// Panics outside a task, in another run than the scope's, and after the scope has ended.
+    /// Panics outside a task, in a run other than the scope's, and after the scope has ended.
     pub fn spawn<Tk>(self, task: Tk) -> Handle<'s, Tk::Output>
     where
         Tk: Task + Send + 's,
@@ -365,7 +365,7 @@ where
         let recycled = STATES.lock().pop();
         let state = recycled.unwrap_or_else(|| Box::leak(Box::new(State::new())));
         let generation = state.begin(cx.group());
-        // `body` runs inside the scope's frame: if it spawns tasks and panics, the scope still waits for them.
+        // `body` is called inside the scope's frame: if it spawns tasks and panics, the scope still waits for them.
         let call = ScopeCall::Make(Some(self.body));
         let body = ScopeBody { call, result: None, end: None, state, generation, lends: PhantomData };
         poll_in_place(body, cx, ScopeBody::<Tk, F>::TABLE)

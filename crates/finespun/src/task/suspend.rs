@@ -64,7 +64,7 @@ impl<T> Leaf<T> {
     }
 
     unsafe fn what(leaf: FrameRef) -> (&'static str, CallSite) {
-        // SAFETY: `make` has written the place at this offset.
+        // SAFETY: `make` has written the call site at this offset.
         (std::any::type_name::<T>(), unsafe { leaf.cast::<u8>().add(Self::PLACE).cast::<CallSite>().read() })
     }
 }
@@ -104,8 +104,8 @@ impl<T> Continuation<T> {
         self.end(Ok(value));
     }
 
-    /// Marks the wait as one that something outside the tasks will complete (a socket, a timer, another thread): the
-    /// deadlock report ignores it.
+    /// Marks the wait as one that something outside the tasks will complete (a socket, a timer, another thread): until
+    /// then, no run of this runtime is reported as deadlocked.
     ///
     /// # Panics
     /// If called outside a task, or in a task of another runtime: call it where [`suspend`] passes the continuation to
@@ -196,7 +196,7 @@ impl<T> Continuation<T> {
         FrameRef::new(self.leaf.swap(std::ptr::null_mut(), Ordering::Relaxed))
     }
 
-    /// Completes the leaf with a placeholder that no waiter sees: the owner of the child has given it up.
+    /// Completes the leaf with a placeholder that no waiter sees: the child's owner has given up the leaf.
     pub(crate) fn unwaited(self) {
         // A box of a zero-sized value does not allocate.
         self.end(Err(Payload::new(())));
@@ -213,7 +213,7 @@ impl<T> Continuation<T> {
     /// Returns the leaf.
     ///
     /// # Panics
-    /// If it has been taken.
+    /// If the leaf has been taken.
     #[inline]
     pub(crate) fn leaf(&self) -> FrameRef {
         // Relaxed: see `take_leaf`.
@@ -230,7 +230,7 @@ impl<T> Continuation<T> {
 impl<T> Drop for Continuation<T> {
     fn drop(&mut self) {
         let Some(leaf) = FrameRef::new(*self.leaf.get_mut()) else { return };
-        // SAFETY: this continuation's own leaf, which is converted back once: the field is not read again.
+        // SAFETY: `leaf` is this continuation's own leaf, and is converted back once: the field is not read again.
         let again = unsafe { Continuation::<T>::from_leaf(leaf) };
         let message = format!(
             "a Continuation<{}> was dropped unresolved: resolve it, or let its holder live",
@@ -250,7 +250,7 @@ impl<T> std::fmt::Debug for Continuation<T> {
 #[must_use = "a continuation that is dropped ends its wait with a panic"]
 pub struct External<T> {
     continuation: Option<Continuation<T>>,
-    /// The team's waits of this kind.
+    /// The team's number of external waits, in which this one counts.
     count: Arc<Externals>,
 }
 
@@ -293,7 +293,7 @@ pub(crate) fn make_ready(frame: FrameRef) {
     }
 }
 
-/// Cancels a leaf (2), if it has not been resolved. Returns its waiter, if that becomes ready.
+/// Cancels a leaf (transition 2 of [`claim`]), if it has not been resolved. Returns its waiter if that becomes ready.
 ///
 /// # Safety
 /// `leaf` is a leaf, or was one that has been freed, and has not been allocated again, nor its page reclaimed.
@@ -307,7 +307,7 @@ pub(crate) unsafe fn cancel(leaf: FrameRef) -> Option<FrameRef> {
     unsafe { run::complete(leaf, Status::Cancelled) }
 }
 
-/// A description of a waiting leaf: the awaited type, the waiter and the place.
+/// A description of a waiting leaf: the waiter, the awaited type, and the source location of the wait.
 pub(crate) struct Waiting {
     pub(crate) waiter: Option<FrameRef>,
     pub(crate) what: String,
@@ -324,7 +324,7 @@ pub(crate) unsafe fn is_waited_for(leaf: FrameRef) -> bool {
     Claim::of(&header.join).is_open() && header.slot.waiter().is_some()
 }
 
-/// Returns whether a leaf waits for something that a task may have moved to a plain thread.
+/// Returns whether a leaf waits for a lock or for permits, whose guard a task may have moved to a plain thread.
 ///
 /// # Safety
 /// `leaf` is a live leaf.
@@ -333,7 +333,7 @@ pub(crate) unsafe fn waits_for_lock(leaf: FrameRef) -> bool {
     Claim::of(unsafe { &(*leaf.as_ptr()).join }).waits_for_lock()
 }
 
-/// Describes a leaf that has not been completed. `table` is the leaf's table of functions.
+/// Describes a leaf. Returns `None` if the leaf has been resolved or cancelled. `table` is the leaf's vtable.
 ///
 /// # Safety
 /// `leaf` is a live leaf.
@@ -348,7 +348,7 @@ pub(crate) unsafe fn waiting(leaf: FrameRef, table: &'static VTable) -> Option<W
     Some(Waiting { waiter: header.slot.waiter(), what: format!("a continuation of `{value}`"), place })
 }
 
-/// Gives up a cancelled leaf on behalf of one side; the second side frees it (3, 4).
+/// Gives up a cancelled leaf on behalf of one side (transition 3 or 4 of [`claim`]); the second side frees it.
 ///
 /// # Safety
 /// Each side calls this once, and does not touch the leaf again.
@@ -369,7 +369,7 @@ unsafe fn let_go(leaf: FrameRef, second: fn(Claim<'_>) -> bool) {
 /// # Safety
 /// The owner calls this once, and does not touch the leaf again.
 pub(crate) unsafe fn abandon(leaf: FrameRef) {
-    // SAFETY: the caller guarantees that this side calls it once, and does not touch the leaf again.
+    // SAFETY: the caller guarantees that the owner calls this once, and does not touch the leaf again.
     unsafe { let_go(leaf, |claim| claim.child_goes()) };
 }
 
@@ -392,7 +392,7 @@ pub(crate) unsafe fn unwaited(leaf: FrameRef) {
 /// continuation. The primitive from which semaphores, locks, barriers and channels are built.
 ///
 /// When the continuation is resolved before `body` returns, the task does not suspend, and nothing is allocated from
-/// the system. Otherwise the wait costs one frame for the slot (24 bytes, and the value or at least 16 bytes) beside
+/// the system. Otherwise the wait costs one frame for the slot (32 bytes, and the value or at least 16 bytes) beside
 /// the waiting task's own.
 ///
 /// # Panics
@@ -423,16 +423,17 @@ pub(crate) fn suspend_at<T: Send, F: FnOnce(Continuation<T>)>(place: CallSite, b
     Suspend { body, claim: OPEN, place, forced: false, value: PhantomData }
 }
 
-/// Like [`suspend_at`], for a wait for work done on another node beneath the caller's group. In a group the wait is not
-/// cancelled: the work is, and then completes the wait. So the group does not end before the work.
+/// Like [`suspend_at`], for a wait for work that another node does beneath the caller's group. Termination of the group
+/// does not cancel the wait: it cancels the work, which then completes the wait. So the group does not end before the
+/// work.
 pub(crate) fn suspend_beneath<T: Send, F: FnOnce(Continuation<T>)>(cx: Cx, place: CallSite, body: F) -> Suspend<T, F> {
     let claim = if cx.is_in_group() { PROTECTED } else { OPEN };
     Suspend { claim, ..suspend_at(place, body) }
 }
 
 impl<T, F> Suspend<T, F> {
-    /// Marks the wait as one for something that a task may have moved to a plain thread: a deadlock is reported after a
-    /// delay.
+    /// Marks the wait as one for a lock or for permits. A task may have moved their guard to a plain thread, so a
+    /// deadlock is reported only after a delay.
     pub(crate) fn waits_for_lock(self) -> Suspend<T, F> {
         Suspend { claim: WAITS_FOR_LOCK, ..self }
     }
@@ -503,7 +504,7 @@ impl<T, F: FnOnce(Continuation<T>)> Suspend<T, F> {
         (self.body)(unsafe { Continuation::from_leaf(leaf) });
         std::mem::forget(unwind);
         if cx.is_terminated() {
-            // The sweep of this worker may have passed already. A waiter cannot have registered yet.
+            // This worker may have swept before the leaf was made. A waiter cannot have registered yet.
             // SAFETY: `leaf` is live: this call owns its child.
             let waiter = unsafe { cancel(leaf) };
             debug_assert!(waiter.is_none());
@@ -512,7 +513,7 @@ impl<T, F: FnOnce(Continuation<T>)> Suspend<T, F> {
     }
 }
 
-/// The call of a leaf that has been made already.
+/// A task whose call returns a leaf that has been made already.
 struct Suspended<V> {
     leaf: FrameRef,
     value: PhantomData<V>,

@@ -12,7 +12,7 @@ use super::runs::Run;
 use crate::atomics::{AtomicUsize, Ordering};
 use crate::process::{Guard, ProcessMutex};
 
-/// The bits for a run or group within one team: 2^22 runs and groups can be under way at once.
+/// The bits for a run or group within one team: 2^21 runs and as many groups can be under way at once.
 const RUN_BITS: u32 = 22;
 /// The bit that is set in the numbers of groups.
 pub(crate) const GROUP: u32 = 1 << (RUN_BITS - 1);
@@ -29,8 +29,9 @@ pub(crate) const fn index_of(number: u32) -> u32 {
     number & (GROUP - 1)
 }
 
-/// The number of a team's waits that something outside the tasks will complete, and of the declarations by
-/// [`outside`](super::outside::outside). The team itself counts while it resumes the waiters for quiescence.
+/// The number of a team's external waits, which something outside the tasks will complete, plus the number of live
+/// declarations by [`outside`](super::outside::outside). The team adds one while it resumes the waiters for quiescence,
+/// and so does a plain thread while it completes a wait ([`end_from_outside`]).
 ///
 /// Dekker's pattern against the last worker to park: a completer counts down, then checks for idle workers to wake; the
 /// worker announces itself, then checks the count (`sched::park`).
@@ -46,8 +47,8 @@ impl Externals {
     }
 
     pub(crate) fn enter(&self) {
-        // Relaxed: the deadlock detection reads the count when all workers have parked, the caller's included, or after
-        // the caller has unlocked the mutex that the detection locks.
+        // Relaxed: deadlock detection reads the count under the mutex of the parked workers. A worker that calls this
+        // locks that mutex later, when it parks; the team calls this under it.
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -86,7 +87,7 @@ static TABLE: ProcessMutex<Vec<Option<Arc<dyn Team>>>> = ProcessMutex::new(Vec::
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooManyTeams;
 
-/// An index in the table, reserved for a team that is being made.
+/// A team's index in the table.
 pub(crate) struct TeamId(u32);
 
 impl TeamId {
@@ -153,7 +154,7 @@ fn team_of(number: u32) -> Option<Arc<dyn Team>> {
 }
 
 /// Calls `end`, which completes a wait of the team of `number`, from a thread that is not a worker. Suspends deadlock
-/// reports during the call: the wait is completed before its waiter becomes visible as ready.
+/// reports during the call, because the waiter is neither waiting nor visible as ready for a moment.
 pub(crate) fn end_from_outside<T>(number: u32, end: impl FnOnce() -> T) -> T {
     let externals = team_of(number).map(|team| team.externals());
     externals.iter().for_each(|externals| externals.enter());

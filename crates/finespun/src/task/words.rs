@@ -1,7 +1,7 @@
 //! Passing a value from a stack function to its cold path, at no cost to the hot path.
 //!
-//! The compiler passes a value above two words by its address, so a function that may pass one on keeps it in memory on
-//! every call, cold or not. Two techniques avoid this:
+//! rustc passes a value larger than two words by its address, so a function that may pass one on keeps it in memory on
+//! every call, even if the cold path is not taken. Two techniques avoid this:
 //!
 //! * Up to four words are passed as separate words, in registers. This is for values that consist of scalars.
 //! * A [`Parcel`] is a copy made on the cold path. It is for larger values, and for values with a part that is in

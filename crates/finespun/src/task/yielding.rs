@@ -8,7 +8,7 @@ use super::context::{Cx, Verdict, try_cx};
 use super::frame::{BodyFrame, FrameRef};
 use super::outcome::Outcome;
 
-/// Lets all other ready tasks run first: the calling task becomes a frame at the back of the queue.
+/// Lets all other ready tasks of this worker run first: the calling task waits for a frame at the back of its queue.
 pub fn yield_now() -> YieldNow {
     YieldNow(())
 }
@@ -29,8 +29,8 @@ impl Task for YieldNow {
     }
 }
 
-/// Checks the guard: serves pending requests of thieves, the quantum and cancellation, and otherwise costs one compare.
-/// For long loops that await nothing else.
+/// Checks the guard: services pending requests (a thief's, the quantum, a cancellation), and otherwise costs one
+/// compare. For long loops that await nothing else.
 pub fn checkpoint() -> Checkpoint {
     Checkpoint(())
 }
@@ -40,8 +40,8 @@ pub fn checkpoint() -> Checkpoint {
 pub struct Checkpoint(());
 
 impl Checkpoint {
-    /// Does the same check from plain code, which cannot wait. Returns `Break` if the current group has been
-    /// terminated: then the caller should return, since its result is not used.
+    /// Checks the guard from plain code, which cannot wait. Returns `Break` if the current group has been terminated or
+    /// the run cancelled: then the caller should return, since its result is not used. Other requests stay pending.
     ///
     /// ```
     /// use finespun::prelude::*;
@@ -93,8 +93,8 @@ impl Task for Checkpoint {
         unsafe { Outcome::done(()) }
     }
 
-    /// Makes a frame that only takes a turn, and does not check the guard again: under block-every-n that would make
-    /// another frame.
+    /// Makes an empty ready frame. It does not check the guard again: under block-every-n that would make another
+    /// frame.
     fn start(self, cx: Cx) -> FrameRef {
         let turn = BodyFrame::make(cx, ready(()));
         cx.make_ready(turn);

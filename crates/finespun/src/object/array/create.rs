@@ -21,7 +21,7 @@ use crate::task::outcome::Outcome;
 #[must_use = "nothing is made until this is awaited"]
 pub struct Creating<T, A, F> {
     len: usize,
-    /// The indices of each node.
+    /// The indices of the elements on each node.
     nodes: Vec<Vec<usize>>,
     make: F,
     args: A,
@@ -61,19 +61,19 @@ where
         let works: Vec<_> = makers.collect();
         let indices: Vec<_> = works.iter().map(|maker| Arc::clone(&maker.indices)).collect();
         let gather = move |made: Vec<Made<T>>| gathered(len, indices, made);
-        // Dropped before any call is in progress, because the destructor may panic.
+        // Dropped before any call is in progress, because the destructor of `args` may panic.
         drop(args);
         // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { map_outcome(cx, Gathered { works, place }, gather) }
     }
 
-    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
+    /// Makes a located frame: if a thief ran the task, its messages could overtake earlier ones of this worker.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// Returns the array with these parts, given the indices of each part.
+/// Returns the array of the created parts. `indices` holds the indices of each part, in the order of `made`.
 fn gathered<T>(len: usize, indices: Vec<Arc<[usize]>>, made: Vec<Made<T>>) -> Array<T> {
     let mut elements = InOrder::of(len);
     let mut parts = Vec::with_capacity(made.len());
@@ -86,7 +86,7 @@ fn gathered<T>(len: usize, indices: Vec<Arc<[usize]>>, made: Vec<Made<T>>) -> Ar
     Array { elements: elements.values().into(), parts: parts.into() }
 }
 
-/// A part, and its elements.
+/// A part's portion object, and its elements.
 type Made<T> = (Ref<Portion<T>>, Vec<Ref<T>>);
 
 /// The work that creates one part.
@@ -130,12 +130,12 @@ where
         let (nodes, class) = (Nodes::of(cx), Class::of_objects::<T>());
         let insert = |&index: &usize| {
             let name = nodes.table(node).insert_value(class, make(index, &args));
-            // Called for each object, because the next `make` may panic.
+            // Called after each object, not after the last: the next `make` may panic.
             nodes.added(cx, node);
             Ref::new(name)
         };
         let elements: Vec<_> = indices.iter().map(insert).collect();
-        // Dropped before an outcome exists that a panic of the destructor would lose.
+        // Dropped here because its destructor may panic: after `Outcome::done` the panic would lose the outcome.
         drop(args);
         let class = Class::of_objects::<Portion<T>>();
         let portion = Ref::new(nodes.table(node).insert_value(class, Portion::new(&elements)));

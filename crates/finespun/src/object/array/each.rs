@@ -52,11 +52,11 @@ pub struct Each<T, S, C> {
     way: TreePosition<C>,
 }
 
-/// The parameters that all nodes need.
+/// The parameters of the operation, the same on all nodes.
 #[derive(Clone, Copy)]
 struct TreePosition<C> {
     calls: C,
-    /// Whether the array is freed. Then no failure stops the calls.
+    /// Whether the calls free the array. If so, a failure does not stop the remaining calls.
     last: bool,
     place: CallSite,
 }
@@ -89,13 +89,14 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Task for Each<T, S, C> {
         unsafe { map_outcome(cx, sweeps, gather) }
     }
 
-    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
+    /// Makes a located frame: if a thief ran the task, its messages could overtake earlier ones of this worker.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
 }
 
-/// Returns the parts of an array: this node's, and the others.
+/// Returns the parts of an array: this node's, if it has one, and those on other nodes. Throws an error if the array is
+/// another runtime's.
 fn pieces<T>(cx: Cx, array: &Array<T>, method: &'static str) -> (Option<Piece<T>>, Vec<Piece<T>>) {
     let (mut own, mut others) = (None, Vec::with_capacity(array.parts.len()));
     for (part, NodePart { portion, indices }) in array.parts.iter().enumerate() {
@@ -125,7 +126,7 @@ fn gathered<V>(indices: &mut Vec<Arc<[usize]>>, swept: Vec<Swept<V>>) -> Vec<V> 
     }
     let indices = std::mem::take(indices);
     let len = indices.iter().map(|indices| indices.len()).sum();
-    // With one part, or values of size zero, the order is right already.
+    // One part delivers its values in index order, and values of size zero have no order.
     if size_of::<V>() == 0 || indices.len() == 1 {
         let mut all = Vec::with_capacity(len);
         for (_, mut values) in parts {
@@ -167,7 +168,7 @@ impl<T: Object> Task for Freeing<T> {
         unsafe { map_outcome(cx, Each { array: self.array, args: Same(()), way }, drop) }
     }
 
-    /// Makes a located frame: a thief's messages would take another path, and could overtake this worker's.
+    /// Makes a located frame: if a thief ran the task, its messages could overtake earlier ones of this worker.
     fn start(self, cx: Cx) -> FrameRef {
         located::start(cx, self)
     }
@@ -179,7 +180,8 @@ impl<T: Object> Task for Freeing<T> {
 struct Piece<T> {
     part: usize,
     portion: Ref<Portion<T>>,
-    /// The number of its elements. Checked, because a forged name may name another array's portion.
+    /// The number of elements in the part. The portion's node checks it, because a forged name may name another array's
+    /// portion.
     len: usize,
 }
 
@@ -192,9 +194,9 @@ impl<T> Piece<T> {
 /// The results of some parts.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Swept<V> {
-    /// For each part its number, and its values.
+    /// The number and the values of each part.
     pub(super) parts: Vec<(usize, Vec<V>)>,
-    /// The first failure, if failures do not stop the calls.
+    /// The first failure of an operation that frees the array. Other operations throw their failures.
     pub(super) failure: Option<String>,
 }
 
@@ -209,13 +211,14 @@ impl<V> Swept<V> {
     }
 }
 
-/// The maximal number of sweeps that one node sends.
+/// The maximal number of sweeps that one node sends to others, in a run without one-way calls.
 const FAN: usize = 8;
 
-/// Makes a sweep for this node's part, and some for the parts of other nodes. The arguments are in that order.
+/// Makes a sweep for this node's part, and sweeps for the `others`. `args` has this part's arguments first, then the
+/// others' in order.
 ///
-/// In a run with one-way calls each node gets its message directly: a message by way of a third node would overtake
-/// earlier ones.
+/// In a run that has sent one-way calls each node gets its message directly from this one: a message forwarded by a
+/// third node could overtake this node's earlier messages.
 fn spread<T, S: Supply, C: Copy>(
     cx: Cx,
     own: Option<Piece<T>>,
@@ -232,16 +235,16 @@ fn spread<T, S: Supply, C: Copy>(
         let len = first.len + rest.iter().map(|piece| piece.len).sum::<usize>();
         works.push(Sweep { args: args.split(len), first, rest, way });
     }
-    // Dropped before an outcome exists that a panic of the destructor would lose.
+    // Dropped before any call is in progress, because the destructor may panic.
     drop(args);
     Gathered { works, place: way.place }
 }
 
-/// The calls of some parts, led by the node of the first.
+/// The work that calls the elements of some parts. The node of the first part distributes it.
 struct Sweep<T, S, C> {
     first: Piece<T>,
     rest: Vec<Piece<T>>,
-    /// The arguments of all these parts, in order.
+    /// The arguments for `first`, then for `rest` in order.
     args: S,
     way: TreePosition<C>,
 }

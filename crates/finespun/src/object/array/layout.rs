@@ -1,8 +1,8 @@
 //! Layouts for [`Array::create`](crate::Array::create): the assignment of elements to nodes.
 //!
-//! A layout maps each index to the node of its element. Any closure will do, even one that reads a given map: `move
-//! |index| map[index]`. These are the usual ones, for one dimension. The share of accesses that stay on their node
-//! determines how much of a program runs as plain calls (hybrid-execution-model, section 4.3).
+//! A layout maps each index to the node of its element. Any closure can be a layout, for example one that reads a map:
+//! `move |index| map[index]`. This module has the usual ones, for one dimension. The share of accesses that stay on
+//! their node determines how many calls run on the caller's stack (hybrid-execution-model, section 4.3).
 //!
 //! ```
 //! use finespun::layout;
@@ -37,7 +37,7 @@ pub fn block(len: usize, nodes: usize) -> impl Fn(usize) -> usize + Copy + Send 
     let (each, more) = (len / nodes, len % nodes);
     move |index| {
         assert!(index < len, "a layout of {len} elements has none at {index}");
-        // The first `more` nodes have one more.
+        // The first `more` nodes have `each + 1` elements, the others `each`.
         if index < more * (each + 1) { index / (each + 1) } else { more + (index - more * (each + 1)) / each }
     }
 }

@@ -1,10 +1,12 @@
 //! Arrays of objects, distributed over the nodes.
 //!
-//! Each node has a *part*: its objects, in the order of their indices. The node stores that list, so a message only
-//! names it. An operation on all elements is one message to each part, which calls its own objects one after the other
-//! on its stack (the papers' data-parallel structure: hybrid-execution-model, section 2). An element whose call
-//! suspends becomes a frame, and the part proceeds to the next element; so all waits overlap, and the part resumes when
-//! the last has ended. The messages go down a tree, and the answers up, so no node sends or receives more than a few.
+//! Each node that has elements has a *part*: its elements, in the order of their indices. The node stores that list as
+//! a hidden object, so a message only contains a reference to it. An operation on all elements sends each of these
+//! nodes one message; the node calls its own elements one after the other on its worker's stack (the papers'
+//! data-parallel structure: hybrid-execution-model, section 2). A call that suspends becomes a frame, and the node
+//! proceeds to the next element; so all waits overlap, and the part's loop resumes when the last call has ended. The
+//! messages descend a tree and the answers ascend it, so a node sends and receives at most a few. In a run that has
+//! sent one-way calls, the caller sends to all nodes directly instead.
 //!
 //! The submodules: creating an array ([`create`]), a node's part ([`portion`]), the tree ([`each`]), a part's calls
 //! ([`sweeping`]) and their arguments ([`supply`]), and the usual [`layout`]s.
@@ -28,7 +30,7 @@ pub use each::{Calls, Each, Freeing};
 use portion::Portion;
 use supply::{Own, Same};
 
-/// Objects of type `T`, by index, each on the node that a layout assigns. A handle: the objects live until they are
+/// A handle to objects of type `T`, by index, each on the node that a layout assigns. The objects live until they are
 /// freed or their runtime ends.
 pub struct Array<T> {
     /// The elements by index.
@@ -40,7 +42,7 @@ pub struct Array<T> {
 /// One node's part of an array.
 struct NodePart<T> {
     portion: Ref<Portion<T>>,
-    /// The indices of its elements, ascending.
+    /// The indices of the part's elements, ascending.
     indices: Arc<[usize]>,
 }
 
@@ -55,8 +57,8 @@ impl<T: Object> Array<T> {
     /// nothing. [`layout`](crate::layout) has the usual layouts.
     ///
     /// # Panics
-    /// If the layout names a node that does not exist; with the first panic of `make`, by node, when all nodes have
-    /// finished. Objects that exist then are dropped with the runtime.
+    /// If the layout names a node that does not exist. If `make` panics: with the panic of the first such node, when
+    /// all nodes have finished. The objects created until then are dropped with the runtime.
     #[track_caller]
     pub fn create<A, F>(len: usize, layout: impl Fn(usize) -> usize, make: F, args: A) -> Creating<T, A, F>
     where
@@ -109,11 +111,12 @@ impl<T: Object> Array<T> {
     /// `call` captures nothing; [`each_with`](Array::each_with) and [`each_sharing`](Array::each_sharing) pass
     /// arguments.
     ///
-    /// Costs one message per node, by a tree (the caller sends at most eight), and one restart of the caller. A node
-    /// calls its own objects in index order; if one suspends, it calls the next.
+    /// Costs one message and one answer per other node that has objects, and one restart of the caller. The messages
+    /// descend a tree, in which a node sends at most eight, unless the run has sent one-way calls: then the caller
+    /// sends all. A node calls its own objects in index order; if a call suspends, it makes the next one.
     ///
     /// # Panics
-    /// With the first panic of a call, when all have ended.
+    /// With the panic of a call, when all calls have ended. A panic stops further calls at its node.
     #[track_caller]
     pub fn each<F, Tk>(&self, call: F) -> Each<T, Same<()>, impl Calls<T, (), Output = Tk::Output> + use<T, F, Tk>>
     where
@@ -131,7 +134,7 @@ impl<T: Object> Array<T> {
         Each::new(self.clone(), Same(()), calls, Location::caller())
     }
 
-    /// Like [`each`](Array::each), with an argument for each object, by index.
+    /// Like [`each`](Array::each), with one argument per object: `args[i]` for the object at index `i`.
     ///
     /// # Panics
     /// If the numbers of arguments and objects differ, and as [`each`](Array::each).
@@ -157,7 +160,7 @@ impl<T: Object> Array<T> {
         Each::new(self.clone(), Own::new(args), call, Location::caller())
     }
 
-    /// Like [`each`](Array::each), with one argument, of which each object gets a copy.
+    /// Like [`each`](Array::each), with one argument, a clone of which is passed to each call.
     ///
     /// # Panics
     /// As [`each`](Array::each).
@@ -188,15 +191,15 @@ impl<T: Object> Array<T> {
     /// are errors, through any handle.
     ///
     /// # Panics
-    /// If the array or one of its elements has been dropped already, or with a panic of a destructor. All other
-    /// elements have been dropped then.
+    /// If the array or one of its elements has been dropped already, or if a destructor panics; in each case after all
+    /// other elements have been dropped.
     #[track_caller]
     pub fn free(&self) -> Freeing<T> {
         Freeing::new(self.clone(), Location::caller())
     }
 }
 
-/// Values for all indices below a bound, which arrive in any order.
+/// A collector of one value per index below a bound, in any order of arrival.
 struct InOrder<V>(Vec<Option<V>>);
 
 impl<V> InOrder<V> {

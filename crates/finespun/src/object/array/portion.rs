@@ -1,4 +1,5 @@
-//! A node's part of an array: an object of its own, so that messages can name it and a stale name is an error.
+//! A node's part of an array. It is a hidden object, so that messages can refer to it and a stale reference is an
+//! error.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ impl<T: Object> Portion<T> {
         (elements.len() == len).then(|| Arc::clone(elements))
     }
 
-    /// Like [`elements`](Portion::elements), and drops the portion.
+    /// Like [`elements`](Portion::elements), but also drops the portion.
     pub(super) fn take(cx: Cx, this: Ref<Portion<T>>, len: usize) -> Option<Arc<[Ref<T>]>> {
         let elements = Portion::elements(cx, this, len)?;
         let table = table(cx, this);

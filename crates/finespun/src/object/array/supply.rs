@@ -8,7 +8,7 @@ use super::super::Portable;
 pub trait Supply: Sized + Send + 'static {
     /// The type of one argument.
     type Argument: Portable;
-    /// Reorders the arguments, given in index order for all elements, into the order of these parts.
+    /// Reorders the arguments of all elements from index order into part order. Each part is a slice of indices.
     #[doc(hidden)]
     fn sorted<'a>(self, parts: impl Iterator<Item = &'a [usize]>) -> Self;
     /// Takes the arguments of the first `len` elements.
@@ -17,10 +17,10 @@ pub trait Supply: Sized + Send + 'static {
     /// Takes the next argument.
     #[doc(hidden)]
     fn next(&mut self) -> Self::Argument;
-    /// Returns the remaining arguments, to be written to a message.
+    /// Returns the remaining arguments in the form that a message contains; only one if all are the same.
     #[doc(hidden)]
     fn rest(self) -> Vec<Self::Argument>;
-    /// Recreates the supply from a message.
+    /// Recreates the supply from the result of [`rest`](Supply::rest).
     #[doc(hidden)]
     fn again(rest: Vec<Self::Argument>) -> Self;
 }

@@ -21,14 +21,14 @@ use crate::task::outcome::Child;
 use crate::task::slot::Status;
 use crate::task::yielding::YieldNow;
 
-/// The body of the frame for a part's calls.
+/// A body that calls a part's objects. It runs on the stack first, and is in a frame once it has suspended.
 pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
     part: usize,
     elements: Arc<[Ref<T>]>,
     next: usize,
     args: S,
     calls: C,
-    /// Whether the array is freed. Then a panic does not stop the calls.
+    /// Whether the calls free the array. If so, a panic does not stop the remaining calls.
     last: bool,
     /// The values of the leading elements, in order.
     values: Vec<C::Output>,
@@ -36,7 +36,8 @@ pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
     later: Vec<(usize, C::Output)>,
     /// The suspended calls, with their indices in the part.
     out: Vec<(usize, Child<C::Task>)>,
-    /// A ready frame that this body yields to: the loop can continue, and waits only to be scheduled.
+    /// A ready frame that does nothing. This body waits for it when the loop can continue and waits only to be
+    /// scheduled.
     turn: Option<Child<YieldNow>>,
     /// The first panic.
     panic: Option<Payload>,
@@ -51,8 +52,8 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         Sweeping { part, elements, next: 0, args, calls, last, values, later, out, turn: None, panic: None }
     }
 
-    /// The functions of a frame that can be ready, to continue, while calls are suspended. A cancelled frame is
-    /// destroyed when they have ended.
+    /// The vtable of the frame. The frame can become ready, to continue its loop, while calls are suspended. So
+    /// cancelling it first waits until these calls have ended, then destroys it.
     pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*Located::<Self>::TABLE };
 
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
@@ -67,12 +68,12 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         unsafe { cancel(frame, cx) }
     }
 
-    /// Calls the remaining elements. Returns true, early, if the stack must unwind to frames.
+    /// Calls the remaining elements. If the stack must unwind to frames, stops and returns true.
     fn sweep(&mut self, cx: Cx) -> bool {
         let elements = Arc::clone(&self.elements);
         while self.next < elements.len() {
             let index = self.next;
-            // Values of size zero may be stored in any order.
+            // Values of size zero have no order.
             let suspended = if size_of::<C::Output>() == 0 || index == self.values.len() {
                 self.call_in_order(&elements, cx)
             } else {
@@ -93,7 +94,8 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         false
     }
 
-    /// Calls elements in order until one suspends. All values so far must be those of the leading elements.
+    /// Calls the remaining elements until one suspends; returns its child. Unless values have size zero, `values` must
+    /// hold the values of exactly the elements before `next`.
     fn call_in_order(&mut self, elements: &[Ref<T>], cx: Cx) -> Option<Child<C::Task>> {
         let elements = &elements[self.next..];
         self.values.reserve(elements.len());
@@ -120,7 +122,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
 
     /// Stores the value of a suspended call that has ended.
     fn ended(&mut self, index: usize, value: C::Output) {
-        // Values of size zero may be stored in any order.
+        // Values of size zero have no order.
         if size_of::<C::Output>() == 0 || index == self.values.len() {
             self.values.push(value);
         } else {
@@ -129,17 +131,17 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     }
 }
 
-/// The state of calls in order. Its destructor, which also runs on a panic, records how many have ended. So the loop
-/// counts nothing but elements, in a register.
+/// The state of `call_in_order`. Its destructor, which also runs on a panic, advances `next` and sets the length of
+/// `values`. So the loop updates neither of them, only its iterator, which can stay in a register.
 struct InOrder<'a, T, V> {
     all: usize,
     /// The elements that have not been called.
     rest: slice::Iter<'a, Ref<T>>,
-    /// Set while the last called element has not ended.
+    /// Whether the last called element has delivered no value: it has suspended or panicked.
     out: bool,
-    /// The spare capacity has room for the values of all calls.
+    /// The values of the leading elements. The spare capacity has room for all others.
     values: &'a mut Vec<V>,
-    /// The index of the next element to call.
+    /// The index of the next element to call; updated by the destructor.
     next: &'a mut usize,
 }
 
@@ -160,12 +162,12 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
         let cx = unsafe { cx() };
         let this = &mut *self;
         this.turn = None;
-        // A panic stops the calls, and is kept until the suspended ones have ended.
+        // A panic stops further calls unless the array is freed. It is kept until the suspended calls have ended.
         while this.next < this.elements.len() && (this.panic.is_none() || this.last) {
             match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
                 Ok(false) => {}
-                // The stack unwinds to frames after the call that suspended. The loop continues later, since that call
-                // may wait for the other elements.
+                // A call suspended because the stack unwinds to frames. The loop must continue later, without waiting
+                // for that call, which may itself wait for later elements.
                 Ok(true) => {
                     let turn = BodyFrame::make(cx, ready(()));
                     cx.make_ready(turn);
@@ -208,7 +210,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
     }
 }
 
-/// Returns all values by index, from the leading ones and the others.
+/// Returns all values by index. `first` holds the values of the leading elements, `others` the rest with their indices.
 fn in_order<V>(len: usize, first: Vec<V>, others: Vec<(usize, V)>) -> Vec<V> {
     let mut all = super::InOrder::of(len);
     for (index, value) in first.into_iter().enumerate() {
@@ -220,7 +222,7 @@ fn in_order<V>(len: usize, first: Vec<V>, others: Vec<(usize, V)>) -> Vec<V> {
     all.values()
 }
 
-/// Keeps only the first panic.
+/// Stores `payload` in `first` unless that already has a panic.
 fn keep(first: &mut Option<Payload>, payload: Payload) {
     match first {
         None => *first = Some(payload),

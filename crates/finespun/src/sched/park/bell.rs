@@ -8,7 +8,7 @@ use std::{sync::PoisonError, time::Duration};
 #[derive(Debug)]
 pub(super) struct Bell {
     rung: AtomicBool,
-    /// Closes the window between a look at `rung` and the wait.
+    /// Held from the check of `rung` to the wait, so that no ring falls between them.
     mutex: Mutex<()>,
     condvar: Condvar,
 }
@@ -22,8 +22,8 @@ impl Bell {
     pub(super) fn ring(&self) {
         // Release: pairs with the Acquire in `wait`.
         self.rung.store(true, Ordering::Release);
-        // After this lock, a worker that looked before the store has released `mutex`: it waits, and the notification
-        // reaches it.
+        // A worker that read `rung` before the store has released `mutex` by the time of this lock: so it already waits
+        // on `condvar`, and the notification reaches it.
         drop(lock(&self.mutex));
         self.condvar.notify_one();
     }

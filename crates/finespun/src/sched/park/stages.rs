@@ -17,8 +17,8 @@ enum Stage {
 
 /// The idle workers, the scout, and the shutdown flag.
 ///
-/// Invariants: the scout is on the list. When all workers are parked, no worker is the scout. When some are parked and
-/// some are not, one is the scout, or a worker that left the list has yet to appoint one.
+/// Invariants: the scout is on the list. When all workers are parked, no worker is the scout. When only some workers
+/// are parked, one worker is the scout, or a worker that left the list has yet to appoint one.
 #[derive(Debug)]
 pub(super) struct Stages {
     stages: Box<[Stage]>,
@@ -103,7 +103,7 @@ impl Stages {
         }
         self.scout = self.youngest(|stage, _| stage == Stage::Parked);
         if self.scout.is_some() {
-            // The ring wakes the new scout anyway, and the caller has just begun to work: the scout asks at once.
+            // A timeout of zero makes the new scout, which the ring wakes anyway, ask the caller for work at once.
             self.timeout = Duration::ZERO;
         }
         self.scout

@@ -156,7 +156,7 @@ impl Pool {
         self.items.load(Ordering::Acquire) > 0
     }
 
-    /// Runs the loop from the documentation of `park.rs`.
+    /// Runs the worker's loop that the documentation of `park.rs` shows.
     fn work(&self, worker: usize) {
         loop {
             while self.take() {

@@ -1,4 +1,4 @@
-//! Answers to the requests of running code, above all for a call whose guard check tripped.
+//! The worker as the [`Scheduler`] that running code calls, above all when a guard check has tripped.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use crate::task::teams::Externals;
 const PROMOTION_PAUSE: u32 = 20;
 
 impl Worker<'_> {
-    /// Makes every guard check trip under block-every-n.
+    /// Makes the next guard check trip if block-every-n is on. Called again after each trip, so every check trips.
     pub(super) fn arm_block_every(&self) {
         if self.team.config.block_every > 0 {
             self.context().guard.request(Flags::ATTENTION);
@@ -55,8 +55,9 @@ impl Worker<'_> {
         any
     }
 
-    /// Handles pending messages on top of the stack, which still has its reserve. Returns whether a message made a
-    /// frame ready, or frames of this worker's nodes wait for the stack. Does nothing while messages are being handled.
+    /// Handles pending messages on top of the stack, which still has its reserve. Returns whether the stack should be
+    /// unwound: a message made a frame ready, or located frames wait until this worker's stack is empty. Does nothing
+    /// while the worker handles messages or unwinds its stack.
     fn serve(&self) -> bool {
         let cx = self.context().cx();
         if self.handles.get() || cx.leaving() || !self.seat.host().waits() {
@@ -68,7 +69,8 @@ impl Worker<'_> {
         // Relaxed: a hint for thieves.
         self.seat.running.store(true, Ordering::Relaxed);
         if cx.resume_groups(groups) {
-            // A handler's guard check may have taken a request that arrived in between.
+            // The current group was terminated in the meantime, and a guard check of a handler may have consumed the
+            // request: repeats it.
             self.context().guard.request(Flags::CANCEL);
             self.context().set_exhausted();
         }
@@ -171,7 +173,7 @@ impl Scheduler for Worker<'_> {
         }
         let tick = self.tick.get();
         let turns = FAIR - tick % FAIR;
-        // The next turn of the loop checks the injector first.
+        // The `turns` count as turns of the loop, whose next one checks the injector first.
         self.tick.set(tick.wrapping_add(turns - 1));
         turns
     }
@@ -222,7 +224,7 @@ impl Scheduler for Worker<'_> {
 
     fn publish_exposed(&self, exposed: &mut Vec<FrameRef>) {
         if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
-            // The frame that was running is queued behind all others.
+            // Queues the frame that was running behind all others.
             let running = exposed.remove(0);
             self.ready_last(running);
         }

@@ -1,5 +1,5 @@
-//! Requests to all workers to reclaim their pages, and their answers: one word, which holds the epoch and the number of
-//! workers that have not answered it yet (*outstanding*).
+//! Requests to all workers to reclaim their pages, and the workers' answers: one word, which holds the epoch (the
+//! number of the last request) and the number of workers that have not answered it yet (*outstanding*).
 //!
 //! ```text
 //!                     ask: (e + 1, workers)
@@ -13,8 +13,8 @@
 //!
 //! A pool answers an epoch once, after it has reclaimed its pages. So in ANSWERED(e, 0) every pool of the team has
 //! reclaimed its pages since the request of epoch e, and the memory that it gave back has been counted: each answer is
-//! a Release, and a thread that sees the last one with Acquire sees all answers (each continues the release
-//! sequence of the earlier ones). A later request restarts the wait of every waiting worker.
+//! a Release, and a thread that sees the last one with Acquire sees all of them (each continues the release sequence of
+//! the earlier ones). A later request restarts the wait of every waiting worker.
 
 use crate::atomics::{AtomicU64, Ordering};
 
@@ -41,10 +41,11 @@ impl Asked {
         epoch_of(self.0.load(Ordering::Relaxed))
     }
 
-    /// Records that a worker has reclaimed its pages for `epoch`. An answer to another epoch has no effect.
+    /// Records that a worker has reclaimed its pages for `epoch`. An answer to an epoch other than the last has no
+    /// effect.
     pub(super) fn answer(&self, epoch: u32) {
         let answer = |state: u64| (epoch_of(state) == epoch && state as u32 > 0).then(|| state - 1);
-        // Release: pairs with the Acquire in `is_answered`.
+        // Release: pairs with the Acquire in `is_answered`. Relaxed: the load decides only what is written.
         let _ = self.0.fetch_update(Ordering::Release, Ordering::Relaxed, answer);
     }
 
@@ -67,7 +68,7 @@ mod models {
     struct Team {
         asked: Asked,
         used: AtomicUsize,
-        /// The last epoch in which a pool was reclaimed.
+        /// The last epoch for which the worker has reclaimed its pages.
         reclaimed: AtomicUsize,
     }
 

@@ -18,8 +18,8 @@ fn physical() -> Option<usize> {
     None
 }
 
-/// Returns half of the space left below the limit: stacks and libraries use some, and an aligned region takes up to
-/// twice its size.
+/// Returns half of the address space left below the process's limit. The other half is for stacks and libraries, and
+/// because an aligned region takes up to twice its size.
 #[cfg(unix)]
 fn address_space() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

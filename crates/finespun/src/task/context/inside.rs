@@ -13,16 +13,16 @@ use crate::task::groups::Group;
 use crate::task::guard::Flags;
 use crate::task::teams::GROUP;
 
-/// The number of no run and no group.
+/// In place of a number: the code belongs to no run and no group.
 pub(super) const NOTHING: u32 = u32::MAX;
-/// The mark of an unregistered group: it has begun on this stack and has no number, since no frame has been made
-/// beneath it.
+/// In place of a number: the group is unregistered. It has begun on this stack and has no number, since no frame has
+/// been made beneath it.
 pub(super) const UNREGISTERED: u32 = u32::MAX - 1;
 
 /// A group that has begun on this stack. Stored on the stack itself, while the group's activities are called from
 /// there.
 pub(crate) struct Begun {
-    /// The number of the enclosing group or run; [`UNREGISTERED`] if that was unregistered at the begin.
+    /// The number of the enclosing group or run; [`UNREGISTERED`] if that was unregistered when this group began.
     outer: Cell<u32>,
     /// The innermost enclosing group that has begun on this stack.
     above: Cell<*const Begun>,
@@ -46,9 +46,10 @@ impl Begun {
     }
 }
 
-/// A guard: while it lives, the code that runs belongs to a group. Dropping it restores the previous group.
+/// A guard: while it lives, the code that runs belongs to another group, or to none. Dropping it restores the previous
+/// group.
 ///
-/// A guard and not a pair of calls, because activities unwind.
+/// A guard and not a pair of calls, because activities may unwind.
 pub(crate) struct Inside<'a> {
     cx: Cx,
     /// The group that has begun here, unless a frame has taken it over.
@@ -59,8 +60,8 @@ pub(crate) struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// Registers the group that has begun here, and returns its number: the group has left the stack, and the guard's
-    /// drop does not end it.
+    /// Registers the group that has begun here, and returns its number. Called when a frame takes over the group: the
+    /// guard's drop then does not end it.
     pub(crate) fn leave(mut self) -> u32 {
         let number = self.cx.group();
         self.begun = None;
@@ -102,7 +103,7 @@ impl Cx {
         self.context().run.get()
     }
 
-    /// Returns the number for new frames: of the innermost group, or of the run. Registers the group if it is
+    /// Returns the number that new frames get: of the innermost group, or of the run. Registers the group if it is
     /// unregistered.
     #[inline]
     pub(crate) fn group(self) -> u32 {
@@ -189,9 +190,9 @@ impl Cx {
         value
     }
 
-    /// Leaves the current task until the returned guard is dropped: for cloning or dropping the program's values when
-    /// the runtime sends them. The context keeps the state of the last run: the code that runs next enters its own run,
-    /// which is usually the same.
+    /// Leaves the current task until the returned guard is dropped: for cloning or dropping the program's values while
+    /// the runtime handles messages. The context keeps the state of the last run, since the next frame that runs enters
+    /// its own run, which is usually the same.
     pub(crate) fn leave_tasks(self) -> Inside<'static> {
         let context = self.context();
         Inside {
@@ -257,8 +258,8 @@ impl Cx {
         self.of_team(number) && self.context().scheduler().groups().is_of(number, self.run())
     }
 
-    /// Sets the groups of this stack aside, so that other code can run on top of it;
-    /// [`resume_groups`](Cx::resume_groups) must follow. Registers the unregistered ones.
+    /// Sets the groups of this stack aside, so that other code can run on top of it. Registers the unregistered ones.
+    /// [`resume_groups`](Cx::resume_groups) must follow.
     pub(crate) fn pause_groups(self) -> Paused {
         let group = self.group();
         Paused { group, begun: self.context().begun.replace(ptr::null()) }
@@ -271,8 +272,8 @@ impl Cx {
         self.enter_frame(paused.group)
     }
 
-    /// Returns whether the current group has a record, its own or an enclosing group's. If not, the code belongs to no
-    /// registered group.
+    /// Returns whether the current group, or a group around it, has a record. If not, the code belongs to no registered
+    /// group.
     #[inline]
     pub(crate) fn has_record(self) -> bool {
         !self.context().record.get().is_null()

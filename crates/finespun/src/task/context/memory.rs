@@ -9,7 +9,8 @@ use crate::task::frame::FrameRef;
 use crate::task::{pool, run, teams};
 
 impl Context {
-    /// Makes the worker check, when it next spawns a task or makes a closure, whether the run there has been ended.
+    /// Makes the worker check, when it next spawns a task or makes a closure, whether its current run has been
+    /// cancelled.
     pub(crate) fn set_exhausted(&self) {
         // Release: pairs with the Acquire in `check_exhausted`, which then sees the run's mark.
         self.exhausted.store(true, Ordering::Release);
@@ -17,7 +18,7 @@ impl Context {
 }
 
 impl Cx {
-    /// Returns the type name of the body that runs; empty if none runs.
+    /// Returns the type name of the body that runs on this worker; empty if none runs.
     pub(crate) fn current_body(self) -> &'static str {
         // SAFETY: `current` is a frame that runs on this worker, so it is live.
         self.context().current.get().map_or("", |frame| unsafe { (frame.as_ref().vtable.name)() })
@@ -40,7 +41,7 @@ impl Cx {
         }
     }
 
-    /// Frames take more than the limit: ends a run, unless other pools give enough pages back.
+    /// Handles an allocation above the limit: ends a run, unless the pools give enough pages back.
     fn memory_is_out(self, budget: &Budget) {
         let context = self.context();
         let Some(run) = budget.growing(self.run(), teams::find_run) else { return };
@@ -89,7 +90,7 @@ impl Cx {
                 cancelled("the run is out of frame memory");
             }
         }
-        // Relaxed: a hint; `check` loads the flag again, with Acquire.
+        // Relaxed: a hint; `check` reads the flag again, with Acquire.
         if self.context().exhausted.load(Ordering::Relaxed) {
             check(self);
         }

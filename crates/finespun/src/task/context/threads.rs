@@ -11,7 +11,7 @@ pub(crate) struct Threads {
     /// The computation's number; zero if none runs.
     pub(crate) number: Cell<u64>,
     pub(crate) computation: Cell<*const ()>,
-    /// The number of closures of the computation that this worker has posted.
+    /// Points to the count of the computation's closures that this worker has posted.
     pub(crate) posted: Cell<*const AtomicU64>,
     /// Ready closures that only this worker sees, youngest last: all are younger than those in its deque. A thief
     /// requests them by the guard, as it requests tasks on a stack.

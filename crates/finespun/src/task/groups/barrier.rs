@@ -17,13 +17,13 @@
 //!                                          else all waiters are released, and a phase of live - sum of ended begins
 //! ```
 //!
-//! **No release is missed**: after a check that finds r activities missing, each shard may count r / shards more before
-//! it checks again. When all r are done, at least one shard has reached its quota, and so has checked. **No release is
-//! early**: (3) holds all locks, so its sum is exact.
+//! **No release is missed**: after a check that finds r activities missing, each shard checks again when it has
+//! counted ceil(r / shards) more. When all r are done, at least one shard has reached this quota, and so has checked.
+//! **No release is early**: (3) holds all locks, so its sum is exact.
 //!
 //! Each worker has a shard of its own, as far as shards suffice, so an arrival takes an uncontended lock. A phase
-//! performs about shards * log(activities) checks; each activity costs a bounded number of steps, independent of their
-//! number. The paper's first version polled, and was quadratic (section 5.4).
+//! performs about shards * log(activities) checks; the cost of an arrival is bounded, independent of the number of
+//! activities. The paper's first version polled, and was quadratic (section 5.4).
 //!
 //! An activity that arrives twice at once, from two branches of a join, counts twice: a phase may end with more
 //! arrivals than `live`. The size of the next phase is computed from the ended activities, not from the released
@@ -70,8 +70,8 @@ impl<W, const L: usize> Barrier<W, L> {
         self.phase(&mut self.lock_all(), activities);
     }
 
-    /// Performs transition 1. Returns the waiters to release if this was the last arrival. `line` is any number,
-    /// preferably the worker's.
+    /// Performs transition 1. Returns the waiters to release if this was the last arrival. `line` selects the shard:
+    /// any number, preferably the worker's.
     pub(super) fn arrive(&self, waiter: W, line: usize) -> Released<W, L> {
         let look = {
             let mut line = lock(&self.lines[line % L].0);
@@ -82,7 +82,8 @@ impl<W, const L: usize> Barrier<W, L> {
         if look { self.check_phase() } else { none_released() }
     }
 
-    /// Performs transition 2. Returns the waiters to release if all activities that are left have arrived.
+    /// Performs transition 2 for `activities` activities. Returns the waiters to release if all activities that are
+    /// left have arrived. `line` selects the shard, as in [`arrive`](Barrier::arrive).
     pub(super) fn leave(&self, activities: u64, line: usize) -> Released<W, L> {
         let look = {
             let mut line = lock(&self.lines[line % L].0);
@@ -93,7 +94,7 @@ impl<W, const L: usize> Barrier<W, L> {
         if look { self.check_phase() } else { none_released() }
     }
 
-    /// Performs transition 3.
+    /// Performs transition 3. Returns the waiters to release.
     #[cold]
     fn check_phase(&self) -> Released<W, L> {
         let mut lines = self.lock_all();
@@ -125,7 +126,7 @@ impl<W, const L: usize> Barrier<W, L> {
         self.lines.each_ref().map(|line| lock(&line.0))
     }
 
-    /// Takes the waiters that will not be released because their group has been terminated.
+    /// Takes all waiters, which will not be released because their group has been terminated.
     pub(super) fn take(&self) -> Released<W, L> {
         self.lines.each_ref().map(|line| std::mem::take(&mut lock(&line.0).waiting))
     }
@@ -135,7 +136,7 @@ impl<W, const L: usize> Barrier<W, L> {
 mod tests {
     use super::Barrier;
 
-    /// More arrivals than activities before the next check: the next phase counts each activity once again.
+    /// A phase ends with more arrivals than activities; in the next phase, each activity counts once.
     #[cfg(not(loom))]
     #[test]
     fn a_double_arrival_counts_once_in_the_next_phase() {
@@ -276,8 +277,7 @@ mod models {
         });
     }
 
-    /// Two phases of two activities: the last to arrive in the first phase continues and ends while it releases the
-    /// other.
+    /// Two activities and two phases: the last to arrive in the first phase releases the other, continues and ends.
     #[test]
     fn phases_do_not_mix() {
         explore(|| {

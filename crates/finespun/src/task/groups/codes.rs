@@ -1,11 +1,11 @@
 //! Range codes: each group of a run has a range of numbers, and the groups beneath it have ranges within that range.
 //!
-//! A run has the whole range of 64-bit numbers. A group's range is divided by the number of its activities; each group
-//! that begins beneath it takes one of the parts and gives it back when it ends (maxi-parc-runtime, section 6.2). An
-//! activity has one nested group at a time, unless it joins several, so one part per activity is usually enough. A
-//! group gets no code if its parent has no part left or has a range too narrow to divide, which with k activities in
-//! each group happens at a depth of 64 / log2(k). Groups beneath a group without a code have no code either, and its
-//! members are found bottom up.
+//! A run has the whole range of 64-bit numbers, divided into a fixed number of parts. A group's range is divided by the
+//! number of its activities; each group that begins beneath it takes one of the parts and gives it back when it ends
+//! (maxi-parc-runtime, section 6.2). An activity has one nested group at a time, unless it joins several, so one part
+//! per activity is usually enough. A group gets no code if its parent has no part left or has a range too narrow to
+//! divide, which with k activities in each group happens at a depth of about 64 / log2(k). Groups beneath a group
+//! without a code have no code either, and whether they are in a terminated subtree is found bottom up.
 
 /// A range of numbers, both ends included. A range with `from > to` is no code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Code {
         self.from > self.to
     }
 
-    /// Returns whether a group of this code is the other's group, or beneath it.
+    /// Returns whether the group with this code is the group with the `other` code, or beneath it.
     pub(super) fn is_within(self, other: Code) -> bool {
         !self.is_none() && other.from <= self.from && self.to <= other.to
     }
@@ -96,7 +96,8 @@ mod tests {
         assert!(parts.take().is_none());
     }
 
-    /// "With 64-bit words, 6 levels of a thousand and 64 levels of two."
+    /// The paper: "With 64-bit words, 6 levels of a thousand and 64 levels of two." Rounding the widths down costs the
+    /// last level of two.
     #[test]
     fn depth_of_nesting_matches_the_paper() {
         let depth = |activities| {

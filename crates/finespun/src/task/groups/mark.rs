@@ -3,20 +3,20 @@
 //!
 //! ```text
 //!                (1) terminate, or found beneath a terminated group
-//!   OUT(epoch) ------------------------------------------------> IN
+//!   LIVE(epoch) ------------------------------------------------> TERMINATED
 //!      |   ^
 //!      +---+ (2) found to be in no terminated subtree as of now
 //! ```
 //!
-//! `OUT(epoch)` caches the result of the last look-up. It is valid while the team's counter of terminations still
-//! equals `epoch`. So after each termination a group is looked up once, by the first thread that asks, and the result
-//! is noted for all groups on the way: maxi-parc-runtime, section 6.2, "marking each activity that is identified as
-//! being either in or out of the subtree, and searching only until a marked activity is found".
+//! `LIVE(epoch)` caches the result of the last look-up. It is valid while the team's termination epoch still equals
+//! `epoch`. So after each termination a group is looked up once, by the first thread that asks, and the result is noted
+//! for all groups on the way: maxi-parc-runtime, section 6.2, "marking each activity that is identified as being either
+//! in or out of the subtree, and searching only until a marked activity is found".
 //!
 //! **No activity of a terminated subtree keeps running.** The terminating thread performs (1), then increments the
-//! epoch (Release). A reader that sees the new epoch (Acquire) also sees the mark above it; a reader that sees the old
-//! one is reached by the sweep that follows. A group that begins after the increment has the word OUT(0). No epoch is 0
-//! after an increment, so the group is looked up.
+//! epoch (Release). A reader that sees the new epoch (Acquire) also sees the terminated group's mark; a reader that
+//! sees the old epoch is reached by the sweep that follows. A group that begins after the increment has the word
+//! LIVE(0). No epoch is 0 after an increment, so the group is looked up.
 //!
 //! **Records are reused**, and a sweep may look up a group that has ended: it visits frames without knowing whether
 //! they have been freed. The result for an ended group does not matter, but it must not be noted for the next group in
@@ -25,10 +25,11 @@
 
 use crate::atomics::{AtomicU64, Ordering};
 
+/// The bit of a TERMINATED word.
 const IN: u64 = 1;
-/// Bits from here on, above the epoch: the use number.
+/// The lowest bit of the use number, which is above the epoch.
 const USE: u32 = 40;
-/// The bits between, for the epoch. An epoch that does not fit equals no noted one: then every caller looks up.
+/// The bits of the epoch. An epoch that does not fit never equals a noted one, so every caller looks the group up.
 const COUNTER: u64 = ((1 << USE) - 1) & !IN;
 
 /// The mark word of a group.
@@ -182,7 +183,7 @@ mod models {
         });
     }
 
-    /// Two groups are terminated, one within the other: a concurrent look-up that found OUT overwrites neither mark.
+    /// Two groups are terminated, one within the other: a concurrent look-up that found LIVE overwrites neither mark.
     #[test]
     fn a_concurrent_lookup_never_clears_a_mark() {
         loom::model(|| {

@@ -52,7 +52,7 @@ impl Shared {
     }
 
     /// Checks the invariant after all requesters have returned: all of `requested` has been taken, or the next check
-    /// takes the rest.
+    /// trips and takes what is missing.
     fn finish(&self, mut taken: Flags, requested: Flags) {
         if taken != requested {
             assert!(self.guard.trips_at(ROOMY), "a request is lost");

@@ -1,4 +1,5 @@
-//! The loop after its fallback: its pending children, the values kept until their turn, and the batches handed over.
+//! The loop of `join_all` or `reduce` after its fallback: its pending children, the values kept until the sink may take
+//! them, and the batches of tasks handed over to thieves.
 
 use std::collections::VecDeque;
 use std::future::{Future, ready};
@@ -17,7 +18,7 @@ use super::super::slot::Status;
 use super::super::yielding::YieldNow;
 use super::{BATCH, BATCH_BYTES, Many, Sink, Value};
 
-/// Tasks handed over in one frame.
+/// Tasks handed over in one frame: a loop of its own.
 pub(super) type Batch<Tk> = Many<vec::IntoIter<Tk>, Kept<<Tk as Task>::Output>>;
 
 /// The values of a batch's tasks, up to the first task that panicked. The loop's operator sees these values before the
@@ -41,18 +42,18 @@ impl<V> Sink<V> for Kept<V> {
     }
 }
 
-/// A pending child, or a result kept until its turn. Two words, since a loop may have a million pieces.
+/// A pending child, or a result kept until the sink may take it. Two words, since a loop may have a million pieces.
 #[expect(clippy::box_collection, reason = "the vectors are few and the pieces many")]
 pub(super) enum Piece<Tk: Task> {
     One(Child<Tk>),
     Batch(Child<Batch<Tk>>),
-    /// The values of tasks that ended in a row.
+    /// The values of consecutive tasks.
     Values(Box<Vec<Tk::Output>>),
     Panicked(Box<Payload>),
 }
 
 impl<Tk: Task> Piece<Tk> {
-    /// Returns whether the sink may take the piece.
+    /// Returns whether the piece has ended: the sink may take it once it is the first piece.
     fn ended(&self) -> bool {
         match self {
             Piece::One(child) => child.ended(),
@@ -61,7 +62,8 @@ impl<Tk: Task> Piece<Tk> {
         }
     }
 
-    /// Registers a wait for the piece's child, unless `look` is set and the child has ended. Returns whether it waits.
+    /// Registers a wait for the piece's child, if it has one, unless `look` is set and the child has ended. Returns
+    /// whether it registered a wait.
     fn still_out(&self, cx: Cx, look: bool) -> bool {
         let frame = match self {
             Piece::One(child) => child.frame(),
@@ -101,7 +103,7 @@ pub(super) struct Rest<I: Iterator<Item: Task>, S> {
     pieces: VecDeque<Piece<I::Item>>,
     /// The most tasks that the next batch may hold.
     batch: usize,
-    /// A frame made ready for the loop itself, which then continues with `tasks`; the loop waits for nothing else.
+    /// A ready frame for which the loop waits, and for nothing else, before it continues with `tasks`.
     turn: Option<Child<YieldNow>>,
     /// The first panic, kept until no child is pending.
     panic: Option<Payload>,
@@ -125,8 +127,8 @@ where
         Rest { tasks, sink: Some(sink), pieces, batch: BATCH.min(Self::MOST), turn: None, panic: None }
     }
 
-    /// A table with a `cancel` that waits: the loop may be ready to continue with its tasks while some children are
-    /// pending, and is destroyed only when they have ended.
+    /// A table with a `cancel` that waits for the children: the loop may be ready to continue with its tasks while
+    /// children are pending, and is destroyed only after they have ended.
     pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
 
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
@@ -145,7 +147,7 @@ where
         unsafe { cancel(frame, cx) }
     }
 
-    /// Runs user code while a child may be pending: keeps a panic, which ends the loop.
+    /// Runs user code while a child may be pending. Keeps its panic, which ends the loop.
     fn guarded<R>(&mut self, body: impl FnOnce(&mut Self) -> R) -> Option<R> {
         match catch_unwind(AssertUnwindSafe(|| body(self))) {
             Ok(done) => Some(done),
@@ -163,7 +165,7 @@ where
         }
     }
 
-    /// Puts the values whose turn has come into the sink, until the first piece that has not ended.
+    /// Puts the values of the pieces into the sink, in order, up to the first piece that has not ended.
     fn drain(&mut self) {
         while self.panic.is_none() && self.pieces.front().is_some_and(Piece::ended) {
             self.guarded(|rest| {
@@ -191,7 +193,7 @@ where
         let more = matches!(filled, Ok(half) if batch.len() == half);
         if !batch.is_empty() {
             let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };
-            // The batch is a loop after its fallback from the start, since that form catches its tasks' panics.
+            // The batch's loop has this form, of a loop after its fallback, from the start: it catches tasks' panics.
             let body = Rest::new(Some(batch.into_iter()), sink, VecDeque::new());
             let frame = BodyFrame::with_table(cx, body, Rest::<vec::IntoIter<I::Item>, Kept<Value<I>>>::TABLE);
             cx.make_ready(frame);
@@ -208,7 +210,7 @@ where
         self.turn = Some(Child::new(turn));
     }
 
-    /// Ends the sequence of tasks. Dropping the iterator runs user code too, whose panic comes after all tasks.
+    /// Drops the iterator of tasks. This runs user code, whose panic comes after those of all tasks.
     fn end(&mut self) {
         let tasks = self.tasks.take();
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(tasks))) {
@@ -216,7 +218,7 @@ where
         }
     }
 
-    /// Runs tasks in a row, at most [`BATCH`], until one suspends. Returns whether more may be left.
+    /// Runs at most [`BATCH`] tasks, until one suspends or panics. Returns whether more may be left.
     fn stretch(&mut self, cx: Cx) -> bool {
         /// The origin of a panic.
         enum At {
@@ -255,7 +257,7 @@ where
                 return true;
             }
             Err(payload) if matches!(at, At::Sink) => self.panicked(pack(payload)),
-            // The panic's turn comes when the earlier pieces have ended, one of which may have panicked first. Later
+            // The panic counts only after the earlier pieces have ended, one of which may have panicked first. Later
             // tasks need not run any more.
             Err(payload) => self.pieces.push_back(Piece::Panicked(Box::new(pack(payload)))),
         }

@@ -21,7 +21,7 @@ static SPARE: ProcessMutex<Vec<Spare>> = ProcessMutex::new(Vec::new());
 /// The length of `SPARE`: a hint.
 static SPARES: AtomicUsize = AtomicUsize::new(0);
 
-/// Replaces the count of free blocks in a page that is reclaimed.
+/// Replaces the count of free blocks in the header of a page that is being reclaimed.
 const WHOLE: u32 = u32::MAX;
 
 impl Pool {
@@ -96,8 +96,8 @@ impl Pool {
         SPARES.store(spare.len(), Ordering::Relaxed);
     }
 
-    /// Calls `visit` with the count of each free block's page, the block's class and the block. `visit` may relink the
-    /// blocks that it has visited.
+    /// Calls `visit` for each free block, with the count of free blocks in its page, its class, and the block itself.
+    /// `visit` may relink the blocks that it has visited.
     fn each_free(&self, mut visit: impl FnMut(&Cell<u32>, (usize, NonNull<Block>))) {
         for (index, list) in self.free.iter().enumerate() {
             let mut next = NonNull::new(list.get());

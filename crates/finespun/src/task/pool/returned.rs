@@ -5,8 +5,8 @@
 //!   in use -----------> marked -----------> returned -----------------> free ------------> in use
 //! ```
 //!
-//! The thread that frees the block performs (1) and (2), the owner performs (3). Since the owner takes the stack whole,
-//! no block is removed from the middle or the top alone, and (2) has no ABA problem.
+//! The thread that frees the block performs (1) and (2), the owner performs (3). No thread ever removes a single block:
+//! the owner takes the stack whole, so there is no ABA problem.
 //!
 //! The owner's sweep reads the *table word* of every block, free or not ([`Pool::walk`](super::Pool::walk)): a table
 //! means a frame, null a free block. A sweep that races with (1) may find the table of a frame that is being freed. It
@@ -33,8 +33,8 @@ impl Table {
 
     /// Returns the table of the block's frame, or `None` for a free block.
     pub(super) fn get(&self) -> Option<&'static VTable> {
-        // Acquire pairs with nothing: the walking thread is the pool's owner, or keeps the owner from running by a
-        // lock.
+        // Acquire pairs with nothing, and is not needed: only the pool's owner makes frames in its blocks, and the
+        // calling thread is the owner, or keeps the owner from running by a lock.
         let table = self.0.load(Ordering::Acquire);
         // SAFETY: the pointer is null, or points to a frame's table, which is static.
         unsafe { table.as_ref() }

@@ -1,5 +1,5 @@
-//! Loom models of the slot. A result and a frame's other contents are loom cells, so an unpublished value, and memory
-//! that is freed too early or twice, show as data races.
+//! Loom models of the slot. A result and a frame's other contents are loom cells, so loom reports an unpublished value,
+//! and memory that is freed too early or twice, as a data race.
 
 use super::*;
 use crate::atomics::{Arc, AtomicBool, AtomicUsize, UnsafeCell, thread};
@@ -205,7 +205,7 @@ impl Ring {
         });
         frame.join.arm(1);
         let slot = &self.frames[self.child(index)].cell.slot;
-        // Acquire: as `Run::is_cancelled`, which is stronger.
+        // Acquire: as in `Run::is_cancelled`.
         let ended = slot.wait_or_orphan(Ring::address(index), || self.cancelled.load(Ordering::Acquire));
         if frame.join.count_down(1 + u32::from(ended == Registered::Ended)) {
             self.resume(index);
@@ -214,7 +214,7 @@ impl Ring {
 
     /// Cancels the run.
     fn mark(&self) {
-        // Release: as `Run::mark_cancelled`, which is stronger.
+        // Release: as in `Run::mark_cancelled`.
         self.cancelled.store(true, Ordering::Release);
     }
 

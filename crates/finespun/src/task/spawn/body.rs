@@ -57,7 +57,7 @@ impl<C> Drop for Spawned<C> {
 
 impl<C: Future + Unpin> Spawned<C> {
     const TABLE: &'static VTable = &VTable { spawned: true, alone: true, ..*BodyFrame::<Self>::VTABLE };
-    /// The table of a scope's task: the scope records its panic.
+    /// The table of a scope's task, whose panic the scope records, not the run.
     const SCOPED: &'static VTable = &VTable { alone: false, ..*Self::TABLE };
     const POOLED: bool = matches!(Self::TABLE.class, Class::Pooled(_));
 

@@ -1,8 +1,8 @@
 //! Waiting for a spawned task that may belong to another group than its waiter.
 //!
-//! Sweeps end a terminated group's waits. They find waiting leaves, and spawned frames of the terminated subtree, from
-//! which they remove the waiters. A spawned frame of another group is not terminated and keeps running. So its waiter
-//! records the wait with the team's groups, where the sweep of the waiter's group finds it.
+//! Sweeps end a terminated group's waits. They cancel its leaves, and orphan its spawned frames: they remove the
+//! frames' waiters. A spawned frame of another group is not terminated, keeps running, and is not found by the sweep of
+//! its waiter's group. So the waiter records the wait with the team's groups, where that sweep finds it.
 
 use std::future::Future;
 use std::marker::PhantomData;

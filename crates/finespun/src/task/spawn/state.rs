@@ -12,8 +12,9 @@
 //!                                  (4) recycled
 //! ```
 //!
-//! The count covers the scope's body and its tasks. The body stores the *end* in the state before its own (3); the last
-//! one to leave takes the end, and ends the scope with it. From then on another scope may use the state.
+//! The count covers the scope's body and its tasks. The body stores the *end*, the continuation whose resolution ends
+//! the scope, in the state before its own (3). The last one to leave takes the end and resolves it. From then on
+//! another scope may use the state.
 //!
 //! States are recycled and never freed, and each use has its own generation. So (2) refuses a stale scope, one that is
 //! kept after its end, instead of accessing freed memory or another scope. A task that has entered keeps the scope
@@ -24,13 +25,13 @@ use std::ptr;
 use super::super::origin::Origin;
 use crate::atomics::{AtomicPtr, AtomicU32, AtomicU64, Mutex, Ordering, lock};
 
-/// The state of a scope that is ended by an `E`.
+/// The state of a scope. An `E` ends it: a continuation, but a number in the models.
 pub(crate) struct State<E> {
     /// The generation (upper half), and the count of the body and tasks that have not ended (lower half).
     word: AtomicU64,
-    /// The run that the scope belongs to.
+    /// The number of the innermost group, or the run, that the scope belongs to.
     run: AtomicU32,
-    /// The first task to panic, or `UNKNOWN`.
+    /// The origin of the first panic of a task: null if no task has panicked, `UNKNOWN` if the origin is not known.
     panicked: AtomicPtr<Origin>,
     /// The end: stored before the body leaves, taken by the last one to leave.
     end: Mutex<Option<E>>,
@@ -47,7 +48,8 @@ impl<E> State<E> {
         }
     }
 
-    /// Begins a scope that counts its body (transition 1). Returns the generation.
+    /// Begins a scope whose body is counted (transition 1). `run` is the number of a group or run. Returns the
+    /// generation.
     pub(super) fn begin(&self, run: u32) -> u32 {
         // Relaxed, all: no other thread has this generation yet; it is published together with the scope.
         let generation = ((self.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
@@ -57,7 +59,7 @@ impl<E> State<E> {
         generation
     }
 
-    /// Counts one more task (transition 2). Returns the run of the scope, or `None` if this generation has ended.
+    /// Counts one more task (transition 2). Returns the scope's group or run, or `None` if this generation has ended.
     #[must_use]
     pub(super) fn enter(&self, generation: u32) -> Option<u32> {
         let enter = |word: u64| ((word >> 32) as u32 == generation && word as u32 > 0).then(|| word + 1);
@@ -93,7 +95,7 @@ impl<E> State<E> {
     pub(super) fn panicked(&self) -> Option<Option<&'static Origin>> {
         // Relaxed: ordered by (3).
         let origin = self.panicked.load(Ordering::Relaxed);
-        // SAFETY: null, or from a static reference.
+        // SAFETY: the pointer is null, or comes from a static reference.
         let origin = unsafe { origin.as_ref() }?;
         Some((!ptr::eq(origin, &raw const UNKNOWN)).then_some(origin))
     }

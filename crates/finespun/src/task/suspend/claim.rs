@@ -1,8 +1,8 @@
 //! The claim of a leaf: one atomic word that decides which side completes the leaf and which side frees it.
 //!
-//! A leaf has two sides: the owner of its child, which waits, and the holder of the continuation. They may become
-//! detached: a cancelled task gives up its leaf while some thread still holds the continuation, perhaps after the
-//! runtime has ended. The leaf is then orphaned, and the second side to let go frees it.
+//! A leaf has two sides: the child's owner, which is the task that waits, and the holder of the continuation. Either
+//! may let go first: a cancelled task gives up its leaf while some thread still holds the continuation, perhaps after
+//! the runtime has ended. The leaf is then orphaned, and the second side to let go frees it.
 //!
 //! ```text
 //!            (1) resolve or drop of the continuation
@@ -31,8 +31,8 @@ use super::super::slot::Join;
 pub(super) const OPEN: u32 = 0;
 /// Set in addition to OPEN: the runtime guarantees that the wait ends, so cancellation leaves it alone.
 pub(super) const PROTECTED: u32 = 16;
-/// Set in addition to OPEN: the wait ends when a waits_for_lock resource is given back, which a task may have passed on to a
-/// plain thread. Only for the deadlock report.
+/// Set in addition to OPEN: the wait ends when a permit or a lock's guard is given back, which a task may have passed
+/// on to a plain thread. Only deadlock detection uses this: it delays its report.
 pub(super) const WAITS_FOR_LOCK: u32 = 32;
 const RESOLVED: u32 = 1;
 const CANCELLED: u32 = 2;
@@ -55,7 +55,7 @@ impl<'a> Claim<'a> {
     pub(super) fn resolve(self) -> bool {
         // Relaxed: these bits never change while the leaf is open.
         let open = self.0.load(Ordering::Relaxed) & (PROTECTED | WAITS_FOR_LOCK);
-        // AcqRel: against (2); on failure, Acquire shows the canceller's writes.
+        // AcqRel: ordered against (2); on failure, Acquire shows the canceller's writes.
         self.0.compare_exchange(open, RESOLVED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
@@ -64,7 +64,7 @@ impl<'a> Claim<'a> {
     pub(super) fn cancel(self) -> bool {
         // Relaxed: this bit never changes while the leaf is open.
         let open = self.0.load(Ordering::Relaxed) & WAITS_FOR_LOCK;
-        // AcqRel: against (1).
+        // AcqRel: ordered against (1).
         self.0.compare_exchange(open, CANCELLED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
@@ -93,7 +93,7 @@ impl<'a> Claim<'a> {
         self.0.load(Ordering::Acquire) & !(PROTECTED | WAITS_FOR_LOCK) == OPEN
     }
 
-    /// Returns whether the leaf waits for a waits_for_lock resource, and neither side has ended the wait.
+    /// Returns whether the leaf waits for a permit or a lock, and neither side has ended the wait.
     pub(super) fn waits_for_lock(self) -> bool {
         // Relaxed: the bit is set from the beginning.
         self.0.load(Ordering::Relaxed) == WAITS_FOR_LOCK
@@ -212,7 +212,7 @@ mod models {
             }
         }
 
-        /// Reads the memory's class, as each side does before it lets go.
+        /// Reads the leaf's memory, as each side does before it lets go, to find the size class.
         fn look(&self) {
             // SAFETY: the leaf has not been freed; loom checks it.
             self.result.with(|result| assert_eq!(unsafe { *result }, 0));

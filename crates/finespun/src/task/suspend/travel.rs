@@ -1,12 +1,12 @@
-//! Values of this process that are stored aside while a message with them travels as bytes.
+//! A table of values that are bound to this process, while messages that contain them travel as bytes.
 //!
 //! A continuation is an address, which means nothing in another process and must not be forged. So the message contains
-//! a number, and the continuation itself is stored in a table; the first reader of the number takes it. Other values
+//! a number, and the continuation itself is stored in the table; the first reader of the number takes it. Other values
 //! that are bound to this process travel the same way. This works only while the library itself writes or reads a
-//! message: serialization by the program fails, since its text could lose the continuation. The numbers cannot be
-//! guessed, and even a correct guess only yields a value of the requested type.
+//! message: serialization by the program fails, since the program could lose the bytes, and the continuation with them.
+//! The numbers cannot be guessed, and even a correct guess yields only a value of the requested type.
 //!
-//! A message's stored values are dropped with the message if no reader has taken them: because the message could not be
+//! A message's stored values are dropped with the message if no reader has taken them: the message could not be
 //! written, was lost, or was not read by its receiver.
 
 use std::any::Any;
