@@ -251,8 +251,13 @@ impl Run {
     /// lines. Returns false if it was cancelled already.
     #[must_use]
     pub(crate) fn mark_deadlocked(&self) -> bool {
-        lock(&self.report).get_or_insert_default();
-        self.mark_cancelled()
+        // Marked under the lock: a run that was cancelled before ends for that reason, without a report.
+        let mut report = lock(&self.report);
+        let first = self.mark_cancelled();
+        if first {
+            *report = Some(Vec::new());
+        }
+        first
     }
 
     /// Marks the run as cancelled because its frames take too much memory. Returns false if it was cancelled already,

@@ -293,7 +293,9 @@ impl<'s> Scope<'s> {
         Tk: Task + Send + 's,
         Tk::Output: Send,
     {
-        let Some(cx) = try_cx() else { panic!("`Scope::spawn` was called outside a task") };
+        let Some(cx) = try_cx().filter(|cx| cx.is_in_task()) else {
+            panic!("`Scope::spawn` was called outside a task")
+        };
         cx.check_exhausted();
         let Some(group) = self.state.enter(self.generation) else {
             panic!("`Scope::spawn` was called after the scope has ended")
