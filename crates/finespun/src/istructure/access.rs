@@ -2,6 +2,11 @@
 
 use std::any::type_name;
 use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+use std::thread;
 
 use super::IArray;
 use super::auto::{RequestPart, Section};
@@ -19,6 +24,7 @@ use crate::task::call::{Task, call_after_trip, call_async, sealed};
 use crate::task::context::{Cx, try_cx};
 use crate::task::frame::{CallSite, FrameRef};
 use crate::task::located;
+use crate::task::origin::pack;
 use crate::task::outcome::Outcome;
 use crate::task::spawn::spawn;
 use crate::task::suspend::{Continuation, suspend_at};
@@ -155,6 +161,16 @@ pub(super) fn send<T: Portable + Clone>(array: IArray<T>, index: usize, to: Cont
     drop(spawn(Sending { get: Get { array, index, place }, to }));
 }
 
+/// Returns a poll function that returns a panic instead of unwinding.
+fn catching<T>(
+    mut poll: impl FnMut(&mut StdContext<'_>) -> Poll<T>,
+) -> impl FnMut(&mut StdContext<'_>) -> Poll<thread::Result<T>> {
+    move |std| match catch_unwind(AssertUnwindSafe(|| poll(std))) {
+        Ok(polled) => polled.map(Ok),
+        Err(payload) => Poll::Ready(Err(payload)),
+    }
+}
+
 /// The task that gets an element for a closure.
 struct Sending<T> {
     get: Get<T>,
@@ -168,8 +184,21 @@ impl<T: Portable + Clone> Task for Sending<T> {
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
         let Sending { get, to } = self;
-        // SAFETY: awaited at once in a task's body, as `call_async` demands.
-        let body = async move { send_argument(unsafe { call_async(get) }.await, to) };
+        let body = async move {
+            // SAFETY: awaited at once.
+            let mut call = unsafe { call_async(get) };
+            let poll = |std: &mut StdContext<'_>| Pin::new(&mut call).poll(std);
+            match poll_fn(catching(poll)).await {
+                Ok(value) => send_argument(value, to),
+                Err(payload) => {
+                    // The run fails first, because the panic is the cause: dropping `to` ends the computation without a result.
+                    if let Some(cx) = try_cx() {
+                        cx.fail(pack(payload));
+                    }
+                    drop(to);
+                }
+            }
+        };
         located::poll_here(body, cx)
     }
 
