@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use fs::testing::TestSettings;
+use fs::testing::{TestCounts, TestSettings};
 use fs::{RunError, Runtime, Task};
 
 use crate::trace::T;

@@ -150,7 +150,7 @@ pub fn task(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// async fn count_up(to: u64) -> (u64, usize) {
 ///     // On the last node: calls from other nodes are messages.
 ///     let counter = on(nodes() - 1).create(Counter { name: "all".to_owned(), count: 0 }).await;
-///     parfor(0..to, |k| counter.add(k)).await;
+///     parfor(0..to, move |k| counter.add(k)).await;
 ///     (counter.count().await, counter.name_length().await)
 /// }
 ///

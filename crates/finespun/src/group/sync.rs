@@ -18,7 +18,7 @@ use crate::task::teams::GROUP;
 ///
 /// ```
 /// use finespun::prelude::*;
-/// use finespun::sync;
+/// use finespun::group::sync;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// #[task]

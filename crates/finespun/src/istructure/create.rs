@@ -127,6 +127,7 @@ impl<T> Creating<IArray<T>> {
     /// use finespun::istructure::IArray;
     /// use finespun::layout;
     /// use finespun::prelude::*;
+    /// use finespun::testing::*;
     ///
     /// #[task]
     /// async fn last_corner(len: usize) -> [f64; 3] {

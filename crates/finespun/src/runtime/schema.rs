@@ -25,7 +25,7 @@
 ///     assert_eq!(runtime.run(fib(10)), 55);
 ///     Ok::<_, finespun::Error>(runtime.stats().frames)
 /// };
-/// A run of fib(10) makes 177 calls.
+/// // A run of fib(10) makes 177 calls.
 /// assert!(frames(Schema::Auto)? < 177 && frames(Schema::Heap)? >= 177);
 /// # Ok(())
 /// # }
