@@ -2,7 +2,8 @@
 //!
 //! A fork copies the process's memory, but only the thread that forks: in the child, a lock that another thread held
 //! stays locked for ever. So a fork waits until no thread holds a [`ProcessMutex`], and keeps threads from locking one
-//! until the memory has been copied.
+//! until the memory has been copied. It also waits until no thread of the library starts or ends ([`start_thread`]),
+//! since a thread then holds locks of the standard library.
 //!
 //! ```text
 //!                 (1) enter: a thread's first lock              (3) close: a fork
@@ -11,12 +12,17 @@
 //!                                                                   +--------- (4) open: parent and child --------+
 //! ```
 //!
+//! A thread that starts enters before it is created, by its creator, and leaves in its first statement. A thread that
+//! ends enters in its last statement, and leaves in a destructor of its thread-local data.
+//!
 //! A thread that holds one lock and takes another enters once: it never waits for a fork that waits for it. A thread
 //! that forks while it holds a lock itself (in a destructor, say) closes nothing. If two threads fork, one finds the
 //! gate closed, and waits until the other has opened it.
 
 use std::cell::Cell;
+use std::io;
 use std::ops::{Deref, DerefMut};
+use std::thread::{Builder, JoinHandle};
 
 use crate::atomics::{AtomicUsize, Ordering, const_fn, lock_std, thread};
 
@@ -51,6 +57,13 @@ impl Gate {
         }
     }
 
+    /// Transition 1 for another thread, by a thread within.
+    #[cfg(not(loom))]
+    fn admit(&self) {
+        // Relaxed: no fork has closed the gate and found it empty, since the caller is within.
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Transition 2.
     fn leave(&self) {
         // Release: pairs with the Acquire of `close`: the lock has been unlocked before the memory is copied.
@@ -79,6 +92,8 @@ impl Gate {
 thread_local! {
     /// Number of locks that this thread holds.
     static HELD: Cell<usize> = const { Cell::new(0) };
+    /// Set while this thread ends.
+    static ENDING: Cell<Option<Within>> = const { Cell::new(None) };
 }
 
 #[cfg(not(loom))]
@@ -140,6 +155,38 @@ impl Drop for Within {
             GATE.leave();
         }
     }
+}
+
+/// Keeps other threads from forking until a new thread has started. Dropped by the new thread.
+struct Starting(());
+
+impl Starting {
+    fn new() -> Starting {
+        #[cfg(not(loom))]
+        {
+            let _within = Within::enter();
+            GATE.admit();
+        }
+        Starting(())
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        #[cfg(not(loom))]
+        GATE.leave();
+    }
+}
+
+/// Starts a thread that calls `body`. No other thread forks while the thread starts or ends.
+pub(crate) fn start_thread(builder: Builder, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    let starting = Starting::new();
+    builder.spawn(move || {
+        drop(starting);
+        body();
+        // Destructors of thread-local data run after the standard library has released what the thread had.
+        ENDING.set(Some(Within::enter()));
+    })
 }
 
 /// Calls `compute`, whose result all runtimes use. No other thread forks during the call.

@@ -1,13 +1,9 @@
-//! Deep recursion, panics, forks, deadlocks, idling, threads.
+//! Deep recursion, panics, deadlocks, idling, threads.
 
 mod common;
 
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -127,90 +123,6 @@ fn run_on_a_worker_is_an_error() {
     assert!(runtime.run(nested_run(&runtime)));
 }
 
-/// A forked child has no workers: there a runtime returns an error, and is dropped without a wait.
-#[cfg(all(unix, not(sanitized)))]
-#[test]
-fn a_runtime_in_a_forked_child_is_an_error() {
-    unsafe extern "C" {
-        fn fork() -> i32;
-        fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
-        fn _exit(code: i32) -> !;
-    }
-    within_a_minute(|| {
-        let runtime = Runtime::builder().workers(2).build().unwrap();
-        assert_eq!(runtime.run(fib(10)), 55);
-        // Leaves a thread for blocking calls behind, which the child does not have.
-        assert_eq!(runtime.run(blocked()), 5);
-        let (hold, held) = std::sync::mpsc::channel::<()>();
-        let under_way = runtime.spawn(holds(held));
-        // SAFETY: the child allocates little, takes no lock of another thread, and ends by `_exit`.
-        let child = unsafe { fork() };
-        if child == 0 {
-            let told = matches!(runtime.try_run(fib(10)), Err(RunError::Forked));
-            let polled = catch_unwind(AssertUnwindSafe(|| {
-                let mut under_way = under_way;
-                Pin::new(&mut under_way).poll(&mut Context::from_waker(Waker::noop())).is_pending()
-            }));
-            drop(runtime);
-            let own = Runtime::builder().workers(1).build().unwrap();
-            let value = own.run(fib(10)) + own.run(blocked());
-            // The parent's pending blocking call does not prevent the child's deadlock report.
-            let stuck = matches!(own.try_run(stuck()), Err(RunError::Deadlock(_)));
-            // SAFETY: `_exit` only ends the process.
-            unsafe { _exit(if told && value == 60 && stuck && !matches!(polled, Ok(true)) { 7 } else { 8 }) };
-        }
-        let mut status = 0;
-        // SAFETY: `status` is valid for writes.
-        assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
-        assert_eq!(status >> 8, 7, "status {status:#x}");
-        assert_eq!(runtime.run(fib(10)), 55);
-        drop(hold);
-        drop(under_way);
-    });
-}
-
-/// A forked child never finds a process-wide lock held by a thread that does not exist there.
-#[cfg(all(unix, not(sanitized)))]
-#[test]
-fn a_fork_waits_until_no_lock_of_the_process_is_held() {
-    unsafe extern "C" {
-        fn fork() -> i32;
-        fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
-        fn _exit(code: i32) -> !;
-    }
-    within_a_minute(|| {
-        let ended = AtomicBool::new(false);
-        std::thread::scope(|threads| {
-            threads.spawn(|| {
-                while !ended.load(Ordering::Relaxed) {
-                    drop(Runtime::builder().workers(1).build().unwrap());
-                }
-            });
-            threads.spawn(|| {
-                let runtime = Runtime::builder().workers(1).build().unwrap();
-                while !ended.load(Ordering::Relaxed) {
-                    assert_eq!(runtime.run(blocked()), 5);
-                }
-            });
-            for round in 0..400 {
-                // SAFETY: the child allocates, which the system's allocator supports after a fork, and ends by `_exit`.
-                let child = unsafe { fork() };
-                if child == 0 {
-                    let own = Runtime::builder().workers(1).build().unwrap();
-                    let value = own.run(fib(10)) + own.run(blocked());
-                    // SAFETY: `_exit` only ends the process.
-                    unsafe { _exit(if value == 60 { 7 } else { 8 }) };
-                }
-                let mut status = 0;
-                // SAFETY: `status` is valid for writes.
-                assert_eq!(unsafe { waitpid(child, &mut status, 0) }, child);
-                assert_eq!(status >> 8, 7, "round {round}, status {status:#x}");
-            }
-            ended.store(true, Ordering::Relaxed);
-        });
-    });
-}
-
 /// Two runtimes detect at the same time that they are stuck: neither report is lost.
 #[test]
 fn simultaneous_deadlocks_are_all_reported() {
@@ -226,23 +138,6 @@ fn simultaneous_deadlocks_are_all_reported() {
             }
         });
     });
-}
-
-#[task]
-async fn blocked() -> u64 {
-    blocking(|| 5).await
-}
-
-#[task]
-async fn holds(held: std::sync::mpsc::Receiver<()>) -> u64 {
-    blocking(move || held.recv().is_err()).await.into()
-}
-
-/// Waits for a permit that is never added.
-#[task]
-async fn stuck() {
-    let none = finespun::sync::Semaphore::new(0);
-    let _permit = none.acquire().await;
 }
 
 /// A run that begins while another run of its runtime is found to be deadlocked is not reported.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::fabric::threads::Transport;
 use crate::message::mailbox::Travel;
 use crate::object::host::hosts;
+use crate::process::start_thread;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
 use crate::sched::worker::Worker;
@@ -238,20 +239,19 @@ impl Builder {
         let mut runtime = Runtime { team, nodes, choices, threads: Vec::with_capacity(workers + 1), closed: false };
         for worker in 0..workers {
             let team = Arc::clone(&runtime.team);
-            let thread = thread::Builder::new()
-                .name(format!("{}-{worker}", self.name))
-                .stack_size(whole_stack)
-                .spawn(move || Worker::main(&team, worker))
+            let thread = thread::Builder::new().name(format!("{}-{worker}", self.name)).stack_size(whole_stack);
+            let thread = start_thread(thread, move || Worker::main(&team, worker))
                 // On an error, dropping the runtime ends the workers that have started.
                 .map_err(|source| Error::Thread { worker, workers, source })?;
             runtime.threads.push(thread);
         }
         let team = Arc::clone(&runtime.team);
-        let ticker = thread::Builder::new()
-            .name(format!("{}-ticker", self.name))
-            .stack_size(TICKER_STACK)
-            .spawn(move || ticker::main(&team))
-            .map_err(|source| Error::Thread { worker: workers, workers, source })?;
+        let ticker = thread::Builder::new().name(format!("{}-ticker", self.name)).stack_size(TICKER_STACK);
+        let ticker = start_thread(ticker, move || ticker::main(&team)).map_err(|source| Error::Thread {
+            worker: workers,
+            workers,
+            source,
+        })?;
         runtime.threads.push(ticker);
         Ok(runtime)
     }

@@ -16,6 +16,7 @@ use super::frame::{BodyFrame, Payload, STACK_RESERVE};
 use super::outcome::Outcome;
 use super::suspend::{Continuation, External, Suspend, suspend, suspend_protected};
 use crate::atomics::lock_std as lock;
+use crate::process::start_thread;
 
 /// Awaits any std future inside a task. Its waker may be used on any thread and may outlive the task.
 ///
@@ -240,7 +241,7 @@ impl Threads {
         queue.threads += 1;
         drop(queue);
         let thread = std::thread::Builder::new().name("finespun-blocking".to_owned()).stack_size(STACK_RESERVE);
-        let started = thread.spawn(|| self.serve());
+        let started = start_thread(thread, || self.serve());
         if started.is_err() {
             // No further thread: an existing one will take the job later. If none exists, this thread runs a job.
             let mut queue = lock(&self.queue);
