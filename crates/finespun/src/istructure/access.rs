@@ -9,10 +9,10 @@ use std::task::{Context as StdContext, Poll};
 use std::thread;
 
 use super::IArray;
-use super::auto::{RequestPart, Section};
 use super::directory::Directory;
 use super::messages::{Ask, Elements, Putting, Reading};
 use super::remote_reads::{Spot, Wanted};
+use super::request_costs::{RequestPart, Section};
 use super::store::Store;
 use super::writers::Writer;
 use crate::closure::{Cont, send_argument};
@@ -149,12 +149,14 @@ fn known<T: Portable + Clone>(store: &Store<T>, entry: &ArrayEntry, (home, at): 
 
 /// Sends an element to a closure: at once if it is present at this node, else by a task that gets it.
 pub(super) fn send<T: Portable + Clone>(array: IArray<T>, index: usize, to: Cont<T>, place: CallSite) {
-    let Some(cx) = try_cx() else { panic!("`send` of an element was called outside a task, at {place}") };
-    if let Some(entry) = array.entry(cx) {
+    let Some(cx) = try_cx().filter(|cx| cx.is_in_task()) else {
+        panic!("`IArray::send` was called outside a task and a thread of closures, at {place}")
+    };
+    if let Some(entry) = array.entry(cx).filter(|_| !cx.block_now()) {
         // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(entry) };
         let spot = store.locate(index, place);
-        if let Some(value) = known(store, entry, spot).filter(|_| !cx.block_now()) {
+        if let Some(value) = known(store, entry, spot) {
             return send_argument(value, to);
         }
     }

@@ -25,17 +25,13 @@
 //! adjacent group in the cache (a larger group would have saved these requests), and halves when a probe's lines are
 //! not read.
 //!
-//! The costs are measured once per process, while the program runs: the time that requests of one element and of a
-//! whole line take at the reading node and at the elements' home (`Section`). The overhead that `Builder::overhead`
-//! adds is known and is not measured.
+//! The costs are those that `request_costs` has measured.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::Instant;
 
+use super::request_costs::{Costs, costs};
 use crate::observe::CacheChoice;
-use crate::process::ProcessMutex;
 
 /// Elements in a line.
 pub(super) const LINE: usize = 8;
@@ -68,102 +64,13 @@ const GAP: u64 = 64;
 /// Length of the first off period, in bounds of the balance.
 const REST: f64 = 16.0;
 
-/// Number of measured sections of each kind.
-const SAMPLES: usize = 63;
-
 /// While the costs are unknown, each round of `ROUND` requests begins with `SINGLE` requests of single elements; the
 /// others are of lines.
 const SINGLE: u32 = 64;
 const ROUND: u32 = 1024;
 
-/// The costs of operations in nanoseconds, without the added overhead.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Costs {
-    /// A request of one element, on all nodes.
-    request: f64,
-    /// Each further element.
-    element: f64,
-    /// A hit.
-    hit: f64,
-}
-
-/// This process's costs.
-static COSTS: OnceLock<Costs> = OnceLock::new();
-
 /// Number of this process's requests while the costs are unknown.
 static ASKED: AtomicU32 = AtomicU32::new(0);
-
-/// The measured times, by kind.
-static MEASURED: ProcessMutex<[Vec<f64>; 6]> = ProcessMutex::new([const { Vec::new() }; 6]);
-
-/// A part of the work for a request.
-#[derive(Clone, Copy)]
-pub(super) enum RequestPart {
-    /// The reader's node makes and sends the request.
-    Ask,
-    /// The home answers the request.
-    Serve,
-    /// The reader's node handles the answer.
-    Take,
-}
-
-/// A time measurement of a part of the work for a request; inactive once the costs are known.
-pub(super) struct Section(Option<Instant>);
-
-impl Section {
-    pub(super) fn begin() -> Section {
-        Section(COSTS.get().is_none().then(Instant::now))
-    }
-
-    /// Returns the elapsed nanoseconds; 0 if the costs are known.
-    pub(super) fn nanoseconds(&self) -> u64 {
-        let Some(start) = self.0 else { return 0 };
-        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    /// Ends the measurement of `part` for a request of `elements` elements. `other` nanoseconds of the time belong to
-    /// other work.
-    ///
-    /// Returns the elapsed nanoseconds.
-    pub(super) fn end(self, part: RequestPart, elements: usize, other: u64) -> u64 {
-        if self.0.is_none() {
-            return 0;
-        }
-        let all = self.nanoseconds();
-        let kind = match (part, elements) {
-            (part, 1) => part as usize,
-            (part, LINE) => 3 + part as usize,
-            _ => return all,
-        };
-        let mut measured = MEASURED.lock();
-        if measured[kind].len() < SAMPLES {
-            measured[kind].push(all.saturating_sub(other) as f64);
-        }
-        all
-    }
-}
-
-/// Returns the costs, if enough has been measured.
-fn costs() -> Option<Costs> {
-    if let Some(costs) = COSTS.get() {
-        return Some(*costs);
-    }
-    let measured = MEASURED.lock();
-    if measured.iter().any(|kind| kind.len() < SAMPLES) {
-        return None;
-    }
-    // Interrupts, and the first use of memory and code, lengthen some sections: the lower octile is used.
-    let usual = |kind: &Vec<f64>| {
-        let mut sorted = kind.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 8).copied().unwrap_or(0.0)
-    };
-    let sum = |kinds: &[Vec<f64>]| kinds.iter().map(usual).sum::<f64>();
-    let (request, block) = (sum(&measured[..3]), sum(&measured[3..]));
-    let element = ((block - request) / (LINE - 1) as f64).max(0.0);
-    let hit = super::directory::time_hits().min(request);
-    Some(*COSTS.get_or_init(|| Costs { request, element, hit }))
-}
 
 /// A request whose hits are counted.
 #[derive(Clone, Copy)]
@@ -216,7 +123,7 @@ pub(super) enum Choice {
     /// Request the element alone.
     Element,
     /// Request the lines of this range that are not present.
-    RemoteReads { first: usize, width: usize },
+    Lines { first: usize, width: usize },
 }
 
 impl Auto {
@@ -266,7 +173,7 @@ impl Auto {
             // Requests of both kinds are measured. Relaxed: a counter that orders nothing.
             return match ASKED.fetch_add(1, Relaxed) % ROUND {
                 ..SINGLE => Choice::Element,
-                _ => Choice::RemoteReads { first: line, width: 1 },
+                _ => Choice::Lines { first: line, width: 1 },
             };
         };
         self.costs.set(Some(costs));
@@ -315,7 +222,7 @@ impl Auto {
         if self.probe.get().is_none() && self.requests > self.next_probe.get() {
             self.probe.set(Some(Probe { first, width, born: self.requests - 1, hits: 0, read: 0 }));
         }
-        Choice::RemoteReads { first, width }
+        Choice::Lines { first, width }
     }
 
     /// Records a hit in `line` that the directory did not answer.
@@ -497,7 +404,7 @@ mod tests {
     fn scan(auto: &mut Auto, lines: usize, added: f64) -> usize {
         let (mut line, mut requests) = (0, 0);
         while line < lines {
-            let Choice::RemoteReads { first, width } = auto.miss(line, added, |near| near < line) else { break };
+            let Choice::Lines { first, width } = auto.miss(line, added, |near| near < line) else { break };
             assert!(first <= line && line < first + width);
             for read in line..first + width {
                 (0..LINE).filter(|_| auto.counts(read)).for_each(|_| auto.hit(read));
@@ -527,7 +434,7 @@ mod tests {
         // From here on one line of each block is read repeatedly, and messages cost nothing.
         for at in 0..40_000 {
             let line = (1_000 + at) * 2 * WIDEST;
-            let Choice::RemoteReads { .. } = auto.miss(line, 0.0, nothing_near) else { break };
+            let Choice::Lines { .. } = auto.miss(line, 0.0, nothing_near) else { break };
             (0..30).filter(|_| auto.counts(line)).for_each(|_| auto.hit(line));
         }
         assert!(auto.is_on() && auto.width < WIDEST, "{} lines", auto.width);
@@ -536,7 +443,7 @@ mod tests {
     #[test]
     fn ended_returns_the_lines_of_a_finished_probe_once() {
         let mut auto = known();
-        assert_eq!(auto.miss(5, 0.0, nothing_near), Choice::RemoteReads { first: 5, width: 1 });
+        assert_eq!(auto.miss(5, 0.0, nothing_near), Choice::Lines { first: 5, width: 1 });
         assert!(auto.counts(5) && !auto.counts(6) && auto.ended().is_none());
         (0..ENOUGH).for_each(|_| auto.hit(5));
         assert!(auto.counts(5));

@@ -1,4 +1,4 @@
-//! CreateWork an array on all nodes, and freeing it.
+//! Creation of an array on all nodes, and its end.
 //!
 //! Node 0 does both: it assigns the numbers, sends messages to the other nodes, and counts their answers.
 //!

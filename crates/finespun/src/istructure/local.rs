@@ -126,9 +126,8 @@ impl<T: Portable + Clone, F: FnMut(usize) -> T + Send> Task for Fill<T, F> {
         };
         // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
         let store = unsafe { IArray::<T>::store(entry) };
-        let first = store.shape.run(store.node);
         for at in 0..store.own() {
-            let index = first.map_or_else(|| store.shape.index(store.node, at), |first| first + at);
+            let index = store.shape.index(store.node, at);
             if let Err(value) = write_next(entry, index, value(index), place) {
                 put_here(array, entry, at, value, &Writer::Here(place), cx);
             }

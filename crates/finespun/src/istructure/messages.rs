@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use super::IArray;
 use super::access::put_here;
-use super::auto::{RequestPart, Section};
 use super::plain::Encoding;
 use super::remote_reads::Wanted;
+use super::request_costs::{RequestPart, Section};
 use super::store::Values;
 use super::writers::Writer as By;
 use crate::message::packet::Handler;

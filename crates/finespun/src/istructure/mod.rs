@@ -35,9 +35,10 @@
 // This file holds the handle. `access` gets and puts elements, `many` gets several at once, `local` reads and fills a
 // node's own, `matrix` has two indices, `plain` sends plain data as bytes, `create` makes and frees arrays, `taken` has
 // arrays whose elements are taken out and put back, `shape` computes the position of an element, `store` keeps a node's
-// own elements and their readers, `writers` the source locations of the puts, `remote_reads` caches elements of other nodes,
-// `directory` finds them, `auto` decides whether they are cached, `counts` counts reads, `cost` is the paper's model,
-// and `messages` holds the messages between nodes. The entry that every access reads is in `object::arrays`.
+// own elements and their readers, `writers` the source locations of the puts, `remote_reads` caches elements of other
+// nodes, `directory` finds them, `auto` decides whether they are cached, by the model in `cost`, the measured
+// `request_costs` and the `counts` of reads, and `messages` holds the messages between nodes. The entry that every
+// access reads is in `object::array_table`.
 
 mod access;
 mod auto;
@@ -51,6 +52,7 @@ mod matrix;
 mod messages;
 mod plain;
 mod remote_reads;
+mod request_costs;
 mod shape;
 mod store;
 mod taken;
@@ -122,9 +124,9 @@ impl<T: Portable + Clone> IArray<T> {
     /// Makes an array of `len` elements, the `i`th on node `layout(i)`. The usual layouts are in
     /// [`layout`](crate::layout): [`layout::block`](crate::layout::block), for example.
     ///
-    /// Calls the layout once for each index. If each node has a single range of consecutive indices, gets and puts at
-    /// home take a few instructions, and so do gets of cached elements. A layout that is neither of this kind nor
-    /// block-cyclic takes 12 bytes for each element and node.
+    /// Calls the layout once for each index, and again if the nodes do not come in order. If each node has a single
+    /// range of consecutive indices, gets and puts at home take a few instructions, and so do gets of cached elements.
+    /// A layout that is neither of this kind nor block-cyclic takes 12 bytes for each element and node.
     ///
     /// # Panics
     /// If the layout names a node that does not exist, or 4096 arrays exist already.

@@ -258,12 +258,12 @@ impl<T: Clone> RemoteReads<T> {
         cache.publish(auto.ended());
         match choice {
             Choice::Element => ask(alone),
-            Choice::RemoteReads { first, width } => {
+            Choice::Lines { first, width } => {
                 (first..first + width).for_each(|number| cache.request(shape, number, &mut ask));
             }
         }
         let dropped = (was_on && !auto.is_on()).then(|| Dropped { values: Vec::new(), lines: cache.clear() });
-        if let Choice::RemoteReads { first, width } = choice {
+        if let Choice::Lines { first, width } = choice {
             self.adopt(shape, first, width);
         }
         dropped

@@ -19,6 +19,9 @@ pub(super) enum Shape {
     Map(Arc<Tables>),
 }
 
+/// Number of nodes that a runtime can have.
+const MOST_NODES: usize = 1 << 16;
+
 /// Consecutive indices on one node, up to the next run.
 #[derive(Debug, PartialEq)]
 struct Run {
@@ -73,47 +76,58 @@ fn read_map<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Tables>, D::Error>
 
 impl Shape {
     /// Returns the shape of a layout of `len` indices, and the number of nodes that it names. Calls the layout once for
-    /// each index.
+    /// each index, and again if the nodes do not come in order.
     ///
     /// # Panics
     /// If the layout names a node of 65536 or above, or an array with an irregular layout has 2^32 elements or more.
     pub(super) fn of(len: usize, layout: impl Fn(usize) -> usize) -> (Shape, usize) {
+        let layout = |index| {
+            let node = layout(index);
+            assert!(
+                node < MOST_NODES,
+                "the layout of an array names node {node}: there are {MOST_NODES} nodes at most"
+            );
+            node
+        };
+        // Nodes in order have at most one run each; with one run more they are not in order, and no more need be known.
         let mut runs = Vec::new();
-        let mut last = usize::MAX;
+        let mut last = None;
         for start in 0..len {
             let node = layout(start);
-            if node != last {
+            if last != Some(node) {
                 runs.push(Run { start, node });
-                last = node;
+                if runs.len() > MOST_NODES {
+                    break;
+                }
+                last = Some(node);
             }
         }
-        Shape::of_runs(len, &runs)
-    }
-
-    /// Returns the shape of the layout with these runs, of which two consecutive ones are on different nodes, and the
-    /// number of nodes.
-    fn of_runs(len: usize, runs: &[Run]) -> (Shape, usize) {
-        let Some(last) = runs.iter().map(|run| run.node).max() else { return (Shape::none(), 0) };
-        assert!(last < 1 << 16, "the layout of an array names node {last}: there are 65536 nodes at most");
-        let nodes = last + 1;
-        let fits = |home: &dyn Fn(usize) -> Run| runs.iter().enumerate().all(|(at, run)| *run == home(at));
-        let block = Shape::Block { each: len / nodes, more: len % nodes };
-        if fits(&|at| Run { start: block.first(at), node: at }) {
-            return (block, nodes);
-        }
         if runs.is_sorted_by_key(|run| run.node) {
-            // A node without elements begins where the node before it ends.
-            let starts = (0..=nodes).map(|node| runs.get(runs.partition_point(|run| run.node < node)));
-            return (Shape::Runs(starts.map(|run| run.map_or(len, |run| run.start)).collect()), nodes);
+            return Shape::of_runs(len, &runs);
         }
-        let size = runs[1].start;
-        if fits(&|at| Run { start: at * size, node: at % nodes }) && len <= runs.len() * size {
-            return (Shape::Cyclic { block: size, nodes }, nodes);
+        // The first block, and the nodes up to the second block of the first of them.
+        let block = runs[1].start;
+        let nodes = runs.iter().skip(1).position(|run| run.node == runs[0].node).map_or(runs.len(), |at| at + 1);
+        if (0..len).all(|index| index / block % nodes == layout(index)) {
+            return (Shape::Cyclic { block, nodes }, nodes);
         }
         assert!(len <= u32::MAX as usize, "an array of so many elements has a block or block-cyclic layout");
-        let ends = runs.iter().skip(1).map(|run| run.start).chain([len]);
-        let homes = runs.iter().zip(ends).flat_map(|(run, end)| (run.start..end).map(|_| run.node as u32));
-        (Shape::Map(Arc::new(Tables::of(homes))), nodes)
+        let tables = Tables::of((0..len).map(|index| layout(index) as u32));
+        let nodes = tables.indices.len();
+        (Shape::Map(Arc::new(tables)), nodes)
+    }
+
+    /// The same of a layout whose runs are in the order of their nodes.
+    fn of_runs(len: usize, runs: &[Run]) -> (Shape, usize) {
+        let Some(last) = runs.last() else { return (Shape::none(), 0) };
+        let nodes = last.node + 1;
+        let block = Shape::Block { each: len / nodes, more: len % nodes };
+        if runs.iter().enumerate().all(|(node, run)| *run == Run { start: block.first(node), node }) {
+            return (block, nodes);
+        }
+        // Nodes without elements begin where those before end.
+        let starts = (0..=nodes).map(|node| runs.get(runs.partition_point(|run| run.node < node)));
+        (Shape::Runs(starts.map(|run| run.map_or(len, |run| run.start)).collect()), nodes)
     }
 
     /// Returns the shape of an array without elements.
@@ -226,6 +240,12 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "names node 18446744073709551615: there are 65536 nodes at most")]
+    fn nodes_beyond_the_last_are_refused() {
+        Shape::of(4, |_| usize::MAX);
+    }
+
+    #[test]
     fn every_index_has_a_unique_place() {
         for (len, nodes) in [(1, 1), (2, 5), (7, 3), (12, 4), (100, 7), (3, 1)] {
             assert!(matches!(holds(len, layout::block(len, nodes)), Shape::Block { .. }));
@@ -243,5 +263,14 @@ mod tests {
         assert!(matches!(holds(6, |_| 3), Shape::Runs(_)));
         assert!(matches!(holds(9, |index| [2, 0, 2, 1, 1, 0, 2, 2, 0][index]), Shape::Map(_)));
         assert_eq!(Shape::of(0, |_| 3).1, 0);
+        // More runs than there are nodes.
+        let many = 3 * MOST_NODES;
+        assert!(matches!(holds(many, layout::cyclic(3)), Shape::Cyclic { block: 1, nodes: 3 }));
+        assert!(matches!(holds(MOST_NODES + 5, layout::cyclic(MOST_NODES)), Shape::Cyclic { nodes: MOST_NODES, .. }));
+        assert!(matches!(holds(MOST_NODES, layout::cyclic(MOST_NODES)), Shape::Block { .. }));
+        assert!(matches!(holds(many, |index| index % 3 % 2), Shape::Map(_)));
+        // A cycle that does not begin at node 0, and one that is broken at its end.
+        assert!(matches!(holds(9, |index| [1, 2, 0][index % 3]), Shape::Map(_)));
+        assert!(matches!(holds(9, |index| if index == 8 { 0 } else { index % 3 }), Shape::Map(_)));
     }
 }

@@ -13,12 +13,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::slice;
 
-use super::auto::{RequestPart, Section};
 use super::counts::Counts;
 use super::create::Settings;
 use super::directory::nothing;
 use super::plain::Encoding;
 use super::remote_reads::{Cache, RemoteReads, Spot, Wanted};
+use super::request_costs::{RequestPart, Section};
 use super::shape::Shape;
 use super::writers::{Writer, Writers};
 use crate::object::Portable;

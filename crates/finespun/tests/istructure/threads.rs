@@ -137,3 +137,36 @@ fn never_full(first: u64, second: u64) {
 fn elements_may_arrive_after_the_computation_has_ended() {
     on_any_nodes(|runtime| assert_eq!(runtime.run(ends_before()), 8));
 }
+
+/// Reads what has been written: each element once, whether the reads suspend or not.
+#[task]
+async fn reads_of_written_elements(how: usize, cache: Cache) -> (u64, u64) {
+    let len = 12;
+    let all = IArray::create(len, place(how, len, nodes())).cached(cache).counted().await;
+    for index in 0..len {
+        all.put(index, index as u64).await;
+    }
+    let mut sum = 0;
+    for index in (0..len).step_by(2) {
+        sum += top(|to| {
+            let k = make_closure!(pass, to, _, _);
+            all.send(index, k.first);
+            all.send(index + 1, k.second);
+        })
+        .await;
+    }
+    let reads = all.counts().await.into_iter().map(|counts| counts.local + counts.remote).sum();
+    all.free().await;
+    (sum, reads)
+}
+
+#[test]
+fn a_sent_element_is_counted_once() {
+    on_any_nodes(|runtime| {
+        for how in 0..LAYOUTS {
+            for cache in CACHES {
+                assert_eq!(runtime.run(reads_of_written_elements(how, cache)), (66, 12));
+            }
+        }
+    });
+}
