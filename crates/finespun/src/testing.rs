@@ -1,7 +1,7 @@
 //! Settings and counts for tests and measurements.
 //!
-//! A program needs none of them: no answer depends on these settings, so they show where one does. `use finespun::testing::*`
-//! adds their methods to [`Builder`] and [`Runtime`].
+//! Programs do not need them. No answer may depend on these settings, so tests under several values find answers that
+//! do. `use finespun::testing::*` adds their methods to [`Builder`] and [`Runtime`].
 //!
 //! ```
 //! use finespun::prelude::*;

@@ -28,7 +28,7 @@ pub(super) struct Values<V> {
 
 enum Node<V> {
     Inner(Box<[OnceLock<Node<V>>]>),
-    ValueLeaf(ValueLeaf<V>),
+    Leaf(ValueLeaf<V>),
 }
 
 struct ValueLeaf<V> {
@@ -44,7 +44,7 @@ impl<V> Node<V> {
     /// Makes a node of the given height for at most `count` activities.
     fn new(height: u32, count: u64) -> Node<V> {
         if height == 0 {
-            return Node::ValueLeaf(ValueLeaf::new(count.min(FAN) as usize));
+            return Node::Leaf(ValueLeaf::new(count.min(FAN) as usize));
         }
         let children = count.div_ceil(1 << (BITS * height)).min(FAN);
         Node::Inner((0..children).map(|_| OnceLock::new()).collect())
@@ -70,7 +70,7 @@ impl<V> Values<V> {
         let mut node = self.root.get_or_init(|| Node::new(height, self.count));
         loop {
             match node {
-                Node::ValueLeaf(leaf) => return leaf,
+                Node::Leaf(leaf) => return leaf,
                 Node::Inner(children) => {
                     let child = at >> (BITS * height);
                     height -= 1;

@@ -223,12 +223,12 @@ impl ArrayTable {
     fn clear(&self, number: usize) -> Option<Rc<dyn StoredArray>> {
         let kept = self.kept.borrow_mut().get_mut(number)?.take()?;
         // SAFETY: an array has been added, so the descriptors are the node's own allocation of `MOST`.
-        let line = unsafe { self.entries.get().add(number) };
+        let entry = unsafe { self.entries.get().add(number) };
         // SAFETY: the descriptor is in that allocation, and no mutable reference to it exists.
-        kept.before_clear(unsafe { &*line });
+        kept.before_clear(unsafe { &*entry });
         // SAFETY: the descriptor is in that allocation, no reference to it is alive, and all zero is a valid
         // `ArrayEntry`.
-        unsafe { line.write_bytes(0, 1) };
+        unsafe { entry.write_bytes(0, 1) };
         Some(kept)
     }
 

@@ -161,20 +161,20 @@ impl<M: Method> Call<M> {
     unsafe fn wait_for_lock(self, cx: Cx) -> Outcome<M::Output> {
         let name = self.target.name();
         let table = Nodes::of(cx).table(name.node());
-        let line = suspend_at(self.place, |granted: Continuation<Option<ObjectLock>>| {
+        let waiting = suspend_at(self.place, |granted: Continuation<Option<ObjectLock>>| {
             table.wait(name.index(), M::ACCESS == Access::Exclusive, granted);
         });
         // SAFETY: `cx` is the current worker's, and the child is awaited below.
-        match unsafe { call(cx, line.forced()) }.open() {
+        match unsafe { call(cx, waiting.forced()) }.open() {
             Ok(_) => unreachable!("forced to wait"),
             Err(child) => {
                 let entry = (child, self, QueuePosition(name));
                 // SAFETY: the body takes its entry first, then waits, with no user code in between.
                 unsafe {
                     fallback_here(entry, |enter: Enter<_>| async move {
-                        let (child, call, line) = enter.take();
+                        let (child, call, position) = enter.take();
                         let hold = wait(child).await;
-                        line.served();
+                        position.served();
                         let Some(hold) = hold else { throw(Self::which(call.target).refused(Refusal::DROPPED)) };
                         call_async(LockedCall::<M> { hold, target: call.target, args: call.args }).await
                     })

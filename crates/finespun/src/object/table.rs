@@ -364,13 +364,13 @@ impl Table {
 
     /// Adds to `waits`, for reports, each leaf that waits for an object of this node, and a description of the object.
     pub(crate) fn report_waits(&self, waits: &mut Waits) {
-        for (&index, line) in &*self.wait_queues.borrow() {
+        for (&index, queue) in &*self.wait_queues.borrow() {
             let Some(EntryRef { entry, state }) = self.place(index) else { continue };
             let Some(name) = entry.name() else { continue };
             let class = short(Class::numbered(name.class()).name);
             let holder = state.holder.get().map_or("others", |holder| holder.name);
             let what = format!("the {class} {index} at node {}, held by {holder}", self.node);
-            waits.extend(line.iter().map(|waiter| (waiter.granted.leaf(), what.clone())));
+            waits.extend(queue.iter().map(|waiter| (waiter.granted.leaf(), what.clone())));
         }
     }
 
@@ -446,18 +446,18 @@ impl Table {
     /// shared request, if any.
     fn next(&self, index: u32) -> Option<LockWaiter> {
         let mut wait_queues = self.wait_queues.borrow_mut();
-        let line = wait_queues.get_mut(&index)?;
-        while line.front().is_some_and(|waiter| waiter.granted.is_cancelled()) {
-            line.pop_front();
+        let queue = wait_queues.get_mut(&index)?;
+        while queue.front().is_some_and(|waiter| waiter.granted.is_cancelled()) {
+            queue.pop_front();
         }
         let place = self.place(index)?;
         let readers_first = place.state.is(READERS_FIRST);
-        let first = if readers_first { line.iter().position(|waiter| !waiter.exclusive) } else { None };
+        let first = if readers_first { queue.iter().position(|waiter| !waiter.exclusive) } else { None };
         let next = match first {
-            Some(reader) if place.admits(false) => line.remove(reader),
-            _ => line.pop_front_if(|waiter| place.admits(waiter.exclusive)),
+            Some(reader) if place.admits(false) => queue.remove(reader),
+            _ => queue.pop_front_if(|waiter| place.admits(waiter.exclusive)),
         };
-        if line.is_empty() {
+        if queue.is_empty() {
             wait_queues.remove(&index);
             place.state.clear(WANTED);
         }
@@ -477,8 +477,8 @@ impl Table {
         state.flags.set(0);
         entry.word.set(word(0, 0, name.generation(), index) | MARK);
         self.spare.borrow_mut().push(index);
-        let line = self.wait_queues.borrow_mut().remove(&index);
-        for waiter in line.into_iter().flatten() {
+        let queue = self.wait_queues.borrow_mut().remove(&index);
+        for waiter in queue.into_iter().flatten() {
             waiter.granted.resolve(None);
         }
         (Class::numbered(name.class()), object)

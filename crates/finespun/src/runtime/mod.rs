@@ -22,6 +22,7 @@ pub use crate::fabric::threads::Transport;
 pub use crate::observe::{CacheChoice, Stats};
 
 use crate::observe::CacheChoices;
+use crate::process::start_thread;
 use crate::sched::team::Team;
 use crate::task::call::Task;
 use crate::task::context::try_cx;
@@ -78,7 +79,7 @@ impl Runtime {
 
     /// Returns the number of workers.
     pub fn workers(&self) -> usize {
-        self.team.seats.len()
+        self.team.workers.len()
     }
 
     /// Returns the number of nodes that objects live on.
@@ -203,8 +204,8 @@ impl Drop for Runtime {
             // itself.
             let team = Arc::clone(&self.team);
             let threads = std::mem::take(&mut self.threads);
-            let ends = std::thread::Builder::new().name("finespun-drop".to_owned()).spawn(move || end(&team, threads));
-            if let Err(error) = ends {
+            let thread = std::thread::Builder::new().name("finespun-drop".to_owned());
+            if let Err(error) = start_thread(thread, move || end(&team, threads)) {
                 // No thread can join the workers: they stay idle until the process ends.
                 self.team.cancel_runs();
                 eprintln!(

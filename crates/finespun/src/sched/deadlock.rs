@@ -201,7 +201,7 @@ impl Team {
     /// have stayed parked since, so a root that no worker has taken is visible here. This function checks the externals
     /// first: a thread that ends an external wait makes the waiter visible before it decrements the count.
     fn is_quiet(&self) -> bool {
-        !self.external.any() && !self.work_visible() && !(0..self.seats.len()).any(|worker| self.waits_for(worker))
+        !self.external.any() && !self.work_visible() && !(0..self.workers.len()).any(|worker| self.waits_for(worker))
     }
 
     fn progress(&self) -> Progress {
@@ -223,8 +223,8 @@ impl Team {
             return None;
         }
         let mut waits_for_lock = false;
-        for seat in &self.seats {
-            seat.pool().walk(|frame, table| waits_for_lock = waits_for_lock || report::waits_for_lock(frame, table));
+        for entry in &self.workers {
+            entry.pool().walk(|frame, table| waits_for_lock = waits_for_lock || report::waits_for_lock(frame, table));
         }
         let stuck = Stuck { progress, since: Instant::now(), waits_for_lock, others: Vec::new(), noted: false };
         let before = self.with_stuck(|own| own.replace(stuck));
@@ -279,9 +279,9 @@ impl Team {
         let others = teams.iter().filter(|other| !ptr::eq(&***other, self)).map(|other| other.groups.keep_waiters());
         let others: Vec<_> = others.collect();
         let mut waits = Waits::new();
-        self.seats.iter().for_each(|seat| seat.host().report_waits(&mut waits));
-        for seat in &self.seats {
-            seat.pool().walk(|frame, table| {
+        self.workers.iter().for_each(|entry| entry.host().report_waits(&mut waits));
+        for entry in &self.workers {
+            entry.pool().walk(|frame, table| {
                 if !others.iter().any(|waiters| waiters.wait_for(frame)) {
                     report::describe(frame, table, &self.groups, &stuck, &mut waits);
                 }
@@ -300,8 +300,9 @@ impl Team {
     /// Counts the leaves of `run` that have a waiter. Called while all workers are parked.
     fn open_leaves(&self, run: &Run) -> usize {
         let mut count = 0;
-        for seat in &self.seats {
-            seat.pool()
+        for entry in &self.workers {
+            entry
+                .pool()
                 .walk(|frame, table| count += usize::from(report::is_open_leaf(frame, table, &self.groups, run)));
         }
         count

@@ -86,7 +86,7 @@ pub(crate) struct Idle {
     /// producer reads it.
     sleepers: CachePadded<AtomicUsize>,
     stages: Mutex<Stages>,
-    seats: Box<[CachePadded<ParkingSpot>]>,
+    spots: Box<[CachePadded<ParkingSpot>]>,
 }
 
 /// The parking state of one worker.
@@ -140,11 +140,11 @@ pub(crate) struct Scout<'a>(Parking<'a>);
 impl Idle {
     /// Creates a pool of `workers` workers, all awake.
     pub(crate) fn new(workers: usize) -> Self {
-        let seat = |_| CachePadded::new(ParkingSpot { asleep: AtomicBool::new(false), bell: Bell::new() });
+        let spot = |_| CachePadded::new(ParkingSpot { asleep: AtomicBool::new(false), bell: Bell::new() });
         Self {
             sleepers: CachePadded::new(AtomicUsize::new(0)),
             stages: Mutex::new(Stages::new(workers)),
-            seats: (0..workers).map(seat).collect(),
+            spots: (0..workers).map(spot).collect(),
         }
     }
 
@@ -189,14 +189,14 @@ impl Idle {
     ///
     /// Costs one fence and one load while `worker` is awake.
     pub(crate) fn notify_worker(&self, worker: usize) {
-        let seat = &self.seats[worker];
+        let spot = &self.spots[worker];
         // Dekker, producer's side: as in `notify`.
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fence; the mutex decides.
-        if seat.asleep.load(Ordering::Relaxed) {
+        if spot.asleep.load(Ordering::Relaxed) {
             let was_idle = self.rouse(&mut self.lock(), worker);
             if was_idle {
-                seat.bell.ring();
+                spot.bell.ring();
             }
         }
     }
@@ -206,7 +206,7 @@ impl Idle {
     #[inline]
     pub(crate) fn poke(&self, worker: usize) {
         // Relaxed: a hint.
-        if self.seats[worker].asleep.load(Ordering::Relaxed) {
+        if self.spots[worker].asleep.load(Ordering::Relaxed) {
             self.notify_worker(worker);
         }
     }
@@ -245,15 +245,15 @@ impl Idle {
     /// Wakes all workers permanently: from now on no worker parks.
     pub(crate) fn shutdown(&self) {
         self.lock().shut_down();
-        for seat in &self.seats {
-            seat.bell.ring();
+        for spot in &self.spots {
+            spot.bell.ring();
         }
     }
 
     #[cold]
     fn wake(&self, count: usize) {
         // At most one round: a worker that goes idle again has looked for work since.
-        for _ in 0..count.min(self.seats.len()) {
+        for _ in 0..count.min(self.spots.len()) {
             let mut stages = self.lock();
             let Some(worker) = stages.choose() else {
                 return;
@@ -261,7 +261,7 @@ impl Idle {
             self.rouse(&mut stages, worker);
             // Ring without the mutex, or the woken worker would block on it.
             drop(stages);
-            self.seats[worker].bell.ring();
+            self.spots[worker].bell.ring();
         }
     }
 
@@ -278,7 +278,7 @@ impl Idle {
     fn publish(&self, stages: &Stages, worker: usize, asleep: bool) {
         // Relaxed, both: the fence in `commit` follows every addition to the list and orders these stores. A reader of
         // a stale value that is too high checks again under the mutex.
-        self.seats[worker].asleep.store(asleep, Ordering::Relaxed);
+        self.spots[worker].asleep.store(asleep, Ordering::Relaxed);
         self.sleepers.store(stages.sleepers(), Ordering::Relaxed);
     }
 
@@ -296,7 +296,7 @@ pub(crate) struct Parked<'a> {
 impl<'a> Parking<'a> {
     /// Waits until notified, until the pool shuts down, or, as the scout, until the timeout.
     pub(crate) fn park(self) -> Wake<'a> {
-        let bell = &self.idle.seats[self.worker].bell;
+        let bell = &self.idle.spots[self.worker].bell;
         let mut timed_out = false;
         loop {
             let mut stages = self.idle.lock();
@@ -352,7 +352,7 @@ impl Drop for Parking<'_> {
         let appointed = stages.appoint_scout();
         drop(stages);
         if let Some(scout) = appointed {
-            self.idle.seats[scout].bell.ring();
+            self.idle.spots[scout].bell.ring();
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::process::watch_forks;
 use crate::task::budget::{self, Budget, FrameMemory};
 use crate::task::context::{Context, Cx};
 use crate::task::foreign::is_own_thread;
-use crate::task::frame::{FrameRef, Header, home};
+use crate::task::frame::{FrameRef, Header, home, quietly};
 use crate::task::groups::{Groups, Members, Policy};
 use crate::task::pool::Pool;
 use crate::task::runs::Run;
@@ -125,7 +125,7 @@ impl WorkerEntry {
 pub(crate) struct Team {
     pub(crate) id: TeamId,
     pub(crate) config: Config,
-    pub(crate) seats: Box<[CachePadded<WorkerEntry>]>,
+    pub(crate) workers: Box<[CachePadded<WorkerEntry>]>,
     pub(crate) idle: Idle,
     /// Ready frames that any worker may take: from outside the workers, or queued behind all others.
     injected: CachePadded<Injector>,
@@ -162,7 +162,7 @@ impl Team {
         watch_forks();
         let team = teams::register(|id| {
             let number = id.run(0);
-            let seat = |host| {
+            let entry = |host| {
                 CachePadded::new(WorkerEntry {
                     deque: Deque::new(),
                     context: Context::new(number),
@@ -174,7 +174,7 @@ impl Team {
             Arc::new_cyclic(|team: &Weak<Team>| Team {
                 id,
                 idle: Idle::new(config.workers),
-                seats: hosts.into_iter().map(seat).collect(),
+                workers: hosts.into_iter().map(entry).collect(),
                 groups: Groups::new(config.members),
                 budget: Arc::new(Budget::new(config.frame_memory, config.workers)),
                 config,
@@ -262,27 +262,27 @@ impl Team {
 
     /// Returns the worker that hosts `node`.
     pub(crate) fn worker_of(&self, node: u32) -> usize {
-        node as usize % self.seats.len()
+        node as usize % self.workers.len()
     }
 
     /// Hands a ready frame to the worker that it must run on.
     pub(crate) fn inject_at(&self, worker: usize, frame: FrameRef) {
         self.use_nodes();
-        self.seats[worker].inbox.put(frame, || {});
+        self.workers[worker].inbox.put(frame, || {});
         self.idle.notify_worker(worker);
     }
 
     /// Returns whether a frame or message waits that only `worker` can take.
     pub(crate) fn waits_for(&self, worker: usize) -> bool {
-        let seat = &self.seats[worker];
-        !seat.inbox.is_empty() || seat.host.waits()
+        let entry = &self.workers[worker];
+        !entry.inbox.is_empty() || entry.host.waits()
     }
 
     /// Wakes each parked worker that has a pending message. Necessary because a sender checks without a fence whether
     /// its receiver is parked.
     pub(crate) fn wake_for_messages(&self) {
-        for (worker, seat) in self.seats.iter().enumerate() {
-            if seat.host.waits() {
+        for (worker, entry) in self.workers.iter().enumerate() {
+            if entry.host.waits() {
                 self.idle.notify_worker(worker);
             }
         }
@@ -310,27 +310,29 @@ impl Team {
 
     /// Cancels a run: marks it, and makes every worker end the run's waits in its own pool and stop the run's tasks.
     pub(crate) fn cancel(&self, run: &Run) {
-        let first = run.mark_cancelled();
-        // Later callers increment the epoch, too: see `Groups::terminate`.
-        self.groups.advance_epoch();
-        if first {
-            if self.messages_sent.any_after_mark() {
-                run.await_sweeps(self.seats.len());
-            }
-            self.sweep();
-        }
+        self.cancel_by(run, || run.mark_cancelled(), || self.messages_sent.any_after_mark());
     }
 
     /// Cancels a run that has used too much memory. Before the run ends, every worker counts the run's frames in its
     /// pool during its sweep.
     pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
-        let first = run.mark_exhausted(FrameMemory { frames: self.budget.large(), ..error });
-        // Even if the run was already marked: see `Groups::terminate`.
+        let mark = || run.mark_exhausted(FrameMemory { frames: self.budget.large(), ..error });
+        let count = || {
+            self.workers.iter().for_each(|entry| entry.context.set_exhausted());
+            true
+        };
+        self.cancel_by(run, mark, count);
+    }
+
+    fn cancel_by(&self, run: &Run, mark: impl FnOnce() -> bool, in_flight: impl FnOnce() -> bool) {
+        let (first, ended) = run.cancel(self.workers.len(), mark, in_flight);
+        // Later callers increment the epoch, too: see `Groups::terminate`.
         self.groups.advance_epoch();
         if first {
-            self.seats.iter().for_each(|seat| seat.context.set_exhausted());
-            run.await_sweeps(self.seats.len());
             self.sweep();
+        }
+        if let Some(callback) = ended {
+            quietly(callback);
         }
     }
 
@@ -375,8 +377,8 @@ impl Team {
     pub(crate) fn sweep(&self) {
         // Release: a worker that sees the new value sees the mark.
         self.sweeps.fetch_add(1, Ordering::Release);
-        for seat in &self.seats {
-            seat.request(Flags::CANCEL);
+        for entry in &self.workers {
+            entry.request(Flags::CANCEL);
         }
         self.idle.notify_all();
     }
@@ -428,7 +430,7 @@ impl Team {
 
     /// Returns whether a frame is visible that any idle worker could take.
     pub(crate) fn work_visible(&self) -> bool {
-        !self.injected.is_empty() || self.seats.iter().any(|seat| !seat.deque.is_empty())
+        !self.injected.is_empty() || self.workers.iter().any(|entry| !entry.deque.is_empty())
     }
 
     /// Returns the number of frames left after all workers have ended.
@@ -436,12 +438,12 @@ impl Team {
     /// # Safety
     /// The workers' threads have been joined.
     pub(crate) unsafe fn frames_left(&self) -> usize {
-        self.seats.iter().map(|seat| seat.context.frames_left()).sum::<usize>() + self.budget.large()
+        self.workers.iter().map(|entry| entry.context.frames_left()).sum::<usize>() + self.budget.large()
     }
 
     /// Returns each worker's counters.
     pub(crate) fn stats(&self) -> Vec<Stats> {
-        let mut stats: Vec<Stats> = self.seats.iter().map(|seat| seat.context.counters.read()).collect();
+        let mut stats: Vec<Stats> = self.workers.iter().map(|entry| entry.context.counters.read()).collect();
         (stats[0].groups_uncoded, stats[0].member_steps) = self.groups.counts();
         stats
     }
@@ -466,6 +468,10 @@ impl teams::Team for Team {
 
     fn exhaust(&self, run: &Run, error: FrameMemory) {
         Team::exhaust(self, run, error);
+    }
+
+    fn cancel(&self, run: &Run) {
+        Team::cancel(self, run);
     }
 
     fn externals(&self) -> Arc<Externals> {

@@ -64,7 +64,7 @@ impl Bell {
 pub(crate) fn main(team: &Arc<Team>) {
     mark_own_thread();
     let pause = team.config.quantum / 2;
-    let mut seen = vec![(u64::MAX, 0u32); team.seats.len()];
+    let mut seen = vec![(u64::MAX, 0u32); team.workers.len()];
     let mut state = lock(&team.bell.state);
     loop {
         if state.shutdown {
@@ -94,15 +94,15 @@ pub(crate) fn main(team: &Arc<Team>) {
 }
 
 fn tick(team: &Team, seen: &mut [(u64, u32)]) {
-    for (seat, (last, ticks)) in team.seats.iter().zip(seen) {
-        let now = seat.resumptions();
+    for (entry, (last, ticks)) in team.workers.iter().zip(seen) {
+        let now = entry.resumptions();
         // Relaxed: a hint.
-        let busy = seat.running.load(Ordering::Relaxed) && now == *last;
+        let busy = entry.running.load(Ordering::Relaxed) && now == *last;
         *ticks = if busy { *ticks + 1 } else { 0 };
         *last = now;
         if *ticks >= 2 {
             *ticks = 0;
-            seat.request(Flags::QUANTUM);
+            entry.request(Flags::QUANTUM);
         }
     }
 }

@@ -53,7 +53,7 @@ mod asked;
 pub(crate) struct Worker<'t> {
     team: &'t Arc<Team>,
     /// The worker's entry in the team.
-    seat: &'t WorkerEntry,
+    entry: &'t WorkerEntry,
     index: usize,
     tick: Cell<u32>,
     random: Cell<u64>,
@@ -113,7 +113,7 @@ impl Worker<'_> {
             talks: Cell::new(false),
             located: RefCell::new(VecDeque::new()),
             team,
-            seat: &team.seats[index],
+            entry: &team.workers[index],
         };
         if worker.team.config.pin {
             pin(index);
@@ -125,12 +125,12 @@ impl Worker<'_> {
         context.set_scheduler(NonNull::from(&worker as &dyn Scheduler));
         let here = &context.here;
         here.worker.set(index as u32);
-        here.workers.set(worker.team.seats.len() as u32);
+        here.workers.set(worker.team.workers.len() as u32);
         here.policy.set(worker.team.config.policy);
         let entered = context.enter();
-        worker.seat.host().attach(context);
+        worker.entry.host().attach(context);
         worker.work(context.cx());
-        worker.seat.host().detach(context);
+        worker.entry.host().detach(context);
         drop(entered);
         context.clear_scheduler();
     }
@@ -159,24 +159,24 @@ impl Worker<'_> {
 
     fn context(&self) -> &Context {
         // SAFETY: this is the worker's thread, since a `Worker` does not leave `main`.
-        unsafe { self.seat.context() }
+        unsafe { self.entry.context() }
     }
 
     fn deque(&self) -> super::deque::Owner<'_, crate::task::frame::Header> {
         // SAFETY: only this worker makes tokens of its own deque, always on its own thread: conditions 1 and 2.
-        unsafe { self.seat.deque.owner() }
+        unsafe { self.entry.deque.owner() }
     }
 
     fn work(&self, cx: Cx) {
         loop {
             while let Some(frame) = self.next() {
                 // Relaxed: a hint for thieves.
-                self.seat.running.store(true, Ordering::Relaxed);
+                self.entry.running.store(true, Ordering::Relaxed);
                 let alive = AbortOnUnwind;
                 // SAFETY: `next` returns a ready frame, which is in no queue any more.
                 unsafe { run::run(cx, frame) };
                 std::mem::forget(alive);
-                self.seat.running.store(false, Ordering::Relaxed);
+                self.entry.running.store(false, Ordering::Relaxed);
             }
             if self.look_around() {
                 continue;
@@ -212,7 +212,7 @@ impl Worker<'_> {
         self.team.take_injected().or_else(|| match tick.is_multiple_of(FAIR * RARE) {
             true => {
                 self.show();
-                match self.seat.deque.steal() {
+                match self.entry.deque.steal() {
                     Steal::Success(frame) => Some(frame),
                     Steal::Retry | Steal::Empty => None,
                 }
@@ -251,8 +251,8 @@ impl Worker<'_> {
     /// that are ready now, so that it does not wait for all later ones.
     fn take_located(&self) -> Option<FrameRef> {
         let mut located = self.located.borrow_mut();
-        if !self.seat.inbox.is_empty()
-            && let Some(frame) = self.seat.inbox.take()
+        if !self.entry.inbox.is_empty()
+            && let Some(frame) = self.entry.inbox.take()
         {
             located.push_back(frame);
         }
@@ -261,19 +261,19 @@ impl Worker<'_> {
 
     /// Handles messages. Returns whether it handled or sent any.
     fn poll(&self) -> bool {
-        self.seat.host().any() && self.handle(MESSAGES)
+        self.entry.host().any() && self.handle(MESSAGES)
     }
 
     fn handle(&self, messages: usize) -> bool {
         // Relaxed: a hint for thieves.
-        self.seat.running.store(true, Ordering::Relaxed);
+        self.entry.running.store(true, Ordering::Relaxed);
         let alive = AbortOnUnwind;
         self.handles.set(true);
-        let some = self.seat.host().poll(self.context().cx(), messages, &self.next);
+        let some = self.entry.host().poll(self.context().cx(), messages, &self.next);
         self.handles.set(false);
         std::mem::forget(alive);
         self.talks.set(self.talks.get() || some);
-        self.seat.running.store(false, Ordering::Relaxed);
+        self.entry.running.store(false, Ordering::Relaxed);
         some
     }
 
@@ -362,21 +362,21 @@ impl Worker<'_> {
 
     /// Iterates over the other workers, from a random one on.
     fn others(&self) -> impl Iterator<Item = &WorkerEntry> {
-        let seats = &self.team.seats;
-        let start = (self.random() % seats.len() as u64) as usize;
-        (0..seats.len())
-            .map(move |i| (start + i) % seats.len())
+        let workers = &self.team.workers;
+        let start = (self.random() % workers.len() as u64) as usize;
+        (0..workers.len())
+            .map(move |i| (start + i) % workers.len())
             .filter(move |&i| i != self.index)
-            .map(move |i| &*seats[i])
+            .map(move |i| &*workers[i])
     }
 
     fn steal(&self) -> Option<FrameRef> {
-        for seat in self.others() {
+        for entry in self.others() {
             loop {
-                match seat.deque.steal() {
+                match entry.deque.steal() {
                     Steal::Success(frame) => {
                         self.context().counters.steals.add(1);
-                        if !seat.deque.is_empty() {
+                        if !entry.deque.is_empty() {
                             // The victim has more frames: wakes another worker to steal, too.
                             self.team.idle.notify_one();
                         }
@@ -394,10 +394,10 @@ impl Worker<'_> {
     /// whether it asked any.
     fn ask(&self) -> bool {
         let mut asked = false;
-        for seat in self.others() {
+        for entry in self.others() {
             // Relaxed: a hint; a late request trips one guard check in vain.
-            if seat.running.load(Ordering::Relaxed) && (seat.deque.is_empty() || seat.host().waits()) {
-                seat.request(Flags::STEAL);
+            if entry.running.load(Ordering::Relaxed) && (entry.deque.is_empty() || entry.host().waits()) {
+                entry.request(Flags::STEAL);
                 asked = true;
             }
         }
@@ -407,8 +407,8 @@ impl Worker<'_> {
     /// Asks running workers for work, and spins briefly for answers. Returns whether work is visible, or sends must be
     /// retried.
     fn look_around(&self) -> bool {
-        self.seat.host().rest();
-        if self.seat.host().is_stuck() {
+        self.entry.host().rest();
+        if self.entry.host().is_stuck() {
             // The receiver may need this core.
             let turns = self.stuck.get().wrapping_add(1);
             self.stuck.set(turns);
@@ -417,7 +417,7 @@ impl Worker<'_> {
             }
             return true;
         }
-        if self.team.seats.len() == 1 {
+        if self.team.workers.len() == 1 {
             return false;
         }
         self.context().counters.failed_steals.add(1);
@@ -434,11 +434,11 @@ impl Worker<'_> {
         for _ in 0..LISTEN {
             // One `spin_loop` may take as long as the answer: polls several times before each.
             for _ in 0..8 {
-                if self.seat.host().any() {
+                if self.entry.host().any() {
                     return self.handle(MESSAGES);
                 }
             }
-            if !self.seat.inbox.is_empty() {
+            if !self.entry.inbox.is_empty() {
                 return true;
             }
             hint::spin_loop();
@@ -449,8 +449,8 @@ impl Worker<'_> {
 
     /// Returns whether a message or an inbox frame waits for this worker, which no other worker can take.
     fn addressed(&self) -> bool {
-        let seat = self.seat;
-        seat.host().any() || !seat.inbox.is_empty()
+        let entry = self.entry;
+        entry.host().any() || !entry.inbox.is_empty()
     }
 
     /// Spins for `spin`, or until work is visible. Returns whether it is.

@@ -33,7 +33,7 @@ use crate::task::teams;
 /// assert_eq!(runtime.run(limited(&Semaphore::new(2), 3)), 9);
 /// ```
 pub struct Semaphore {
-    line: WaitQueue<Waiter>,
+    queue: WaitQueue<Waiter>,
 }
 
 struct Waiter {
@@ -63,7 +63,7 @@ impl Semaphore {
         /// If `permits` is above [`MAX_PERMITS`](Self::MAX_PERMITS).
         pub fn new(permits: usize) -> Semaphore {
             assert!(permits <= Self::MAX_PERMITS, "more permits than `Semaphore::MAX_PERMITS`");
-            Semaphore { line: WaitQueue::new(permits) }
+            Semaphore { queue: WaitQueue::new(permits) }
         }
     }
 
@@ -85,14 +85,14 @@ impl Semaphore {
     /// Returns a permit if one is free and no request is queued.
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
         if try_cx().is_some() {
-            return self.line.try_take(1).then(|| Permit { semaphore: self, permits: 1 });
+            return self.queue.try_take(1).then(|| Permit { semaphore: self, permits: 1 });
         }
-        if self.line.free() == 0 {
+        if self.queue.free() == 0 {
             return None;
         }
         // Counted before the permit is taken: otherwise a task that finds it taken could be reported as deadlocked.
         permit_taken();
-        if !self.line.try_take(1) {
+        if !self.queue.try_take(1) {
             permit_returned();
             return None;
         }
@@ -101,7 +101,7 @@ impl Semaphore {
 
     /// Returns the number of permits free at this moment.
     pub fn available(&self) -> usize {
-        self.line.free()
+        self.queue.free()
     }
 
     /// Adds `permits` permits to the existing ones.
@@ -109,7 +109,7 @@ impl Semaphore {
     /// # Panics
     /// If there would be more than [`MAX_PERMITS`](Self::MAX_PERMITS).
     pub fn release(&self, permits: usize) {
-        match self.line.give_back(permits) {
+        match self.queue.give_back(permits) {
             Ok(true) => self.grant_waiters(),
             Ok(false) => {}
             Err(wait_queue::TooMany) => panic!("more permits than `Semaphore::MAX_PERMITS`"),
@@ -122,12 +122,12 @@ impl Semaphore {
         // permit made from `&self`, and the task that it resumes takes it as a `Permit<'a>`.
         let granted =
             unsafe { std::mem::transmute::<Continuation<Permit<'a>>, Continuation<Permit<'static>>>(granted) };
-        self.line.enqueue(Waiter { permits, granted }, |waiter| self.grant(waiter));
+        self.queue.enqueue(Waiter { permits, granted }, |waiter| self.grant(waiter));
     }
 
     /// Grants the free permits to the first requests in the queue.
     fn grant_waiters(&self) {
-        self.line.grant_waiters(|waiter| self.grant(waiter));
+        self.queue.grant_waiters(|waiter| self.grant(waiter));
     }
 
     /// Resumes a waiter with its permits. Returns the number of permits not delivered: all if the waiter has been
@@ -164,7 +164,7 @@ impl Drop for GrantOnDrop<'_> {
 /// As for [`call`](crate::task::call::call).
 pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnOnce(Permit<'a>) -> T) -> Outcome<T> {
     let Acquire { semaphore, permits, place } = request;
-    if semaphore.line.try_take(permits) {
+    if semaphore.queue.try_take(permits) {
         let permit = Permit { semaphore, permits };
         if cx.block_now() {
             let wait = suspend_at(place, |k: Continuation<Permit<'a>>| k.resolve(permit)).forced();

@@ -192,22 +192,22 @@ mod models {
 
     /// Permits, and the data that they protect: a count of uses.
     struct Shared {
-        line: WaitQueue<Wait>,
+        queue: WaitQueue<Wait>,
         uses: UnsafeCell<usize>,
     }
 
     impl Shared {
         fn new(permits: usize) -> Arc<Shared> {
-            Arc::new(Shared { line: WaitQueue::new(permits), uses: UnsafeCell::new(0) })
+            Arc::new(Shared { queue: WaitQueue::new(permits), uses: UnsafeCell::new(0) })
         }
 
         /// Waits for permits, as `Semaphore::acquire` does. The thread that grants them runs the waiter's continuation.
         fn acquire(&self, wait: Wait) {
-            if self.line.try_take(wait.permits) {
+            if self.queue.try_take(wait.permits) {
                 assert!(wait.end(GRANTED));
                 self.hold(wait.permits);
             } else {
-                self.grant_waiters(|grant| self.line.enqueue(wait, grant));
+                self.grant_waiters(|grant| self.queue.enqueue(wait, grant));
             }
         }
 
@@ -219,8 +219,8 @@ mod models {
         }
 
         fn release(&self, permits: usize) {
-            if self.line.give_back(permits).unwrap() {
-                self.grant_waiters(|grant| self.line.grant_waiters(grant));
+            if self.queue.give_back(permits).unwrap() {
+                self.grant_waiters(|grant| self.queue.grant_waiters(grant));
             }
         }
 
@@ -243,7 +243,7 @@ mod models {
         fn cancel(&self, wait: &Wait) -> bool {
             let cancelled = wait.end(CANCELLED);
             if cancelled {
-                self.grant_waiters(|grant| self.line.grant_waiters(grant));
+                self.grant_waiters(|grant| self.queue.grant_waiters(grant));
             }
             cancelled
         }
@@ -252,8 +252,8 @@ mod models {
         fn ends(&self, uses: usize, free: usize) {
             // SAFETY: all other threads have been joined, so this one has exclusive access.
             self.uses.with(|found| assert_eq!(unsafe { *found }, uses));
-            assert_eq!(self.line.free(), free);
-            assert!(self.line.try_take(free), "nobody is left in line");
+            assert_eq!(self.queue.free(), free);
+            assert!(self.queue.try_take(free), "no request is left in the queue");
         }
     }
 

@@ -118,16 +118,16 @@ impl Group {
         self.uses.load(Ordering::Relaxed)
     }
 
-    /// Arrives at the barrier: `k` is resumed when all other live activities of the group have arrived or ended. `line`
+    /// Arrives at the barrier: `k` is resumed when all other live activities of the group have arrived or ended. `shard`
     /// selects the shard, and is preferably the worker's number.
-    pub(crate) fn arrive(&self, k: Continuation<()>, line: usize) {
-        release(self.run(), self.barrier.arrive(k, line));
+    pub(crate) fn arrive(&self, k: Continuation<()>, shard: usize) {
+        release(self.run(), self.barrier.arrive(k, shard));
     }
 
     /// Counts `activities` of the group as ended.
     pub(crate) fn leave(&self, activities: u64) {
-        let line = try_cx().map_or(0, |cx| cx.context().here.worker.get() as usize);
-        release(self.run(), self.barrier.leave(activities, line));
+        let shard = try_cx().map_or(0, |cx| cx.context().here.worker.get() as usize);
+        release(self.run(), self.barrier.leave(activities, shard));
     }
 
     fn code(&self) -> Code {
@@ -148,8 +148,8 @@ fn release(run: u32, mut waiting: Released<Continuation<()>, SHARDS>) {
     }
     if let Some(cx) = try_cx().filter(|cx| cx.of_team(run)) {
         let own = cx.context().here.worker.get() as usize % SHARDS;
-        for (line, waiters) in waiting.iter_mut().enumerate() {
-            if line != own && waiters.len() >= MANY {
+        for (shard, waiters) in waiting.iter_mut().enumerate() {
+            if shard != own && waiters.len() >= MANY {
                 release_later(cx, run, std::mem::take(waiters));
             }
         }
@@ -328,11 +328,18 @@ impl Groups {
     #[must_use]
     pub(crate) fn terminate(&self, number: u32) -> bool {
         let group = self.get(number);
-        let first = group.mark.terminate();
         let code = group.code();
-        if first && self.members == Members::RangeCodes && !code.is_none() {
-            lock(&self.terminated).push((group.run(), code));
-        }
+        let first = if self.members == Members::RangeCodes && !code.is_none() {
+            // Both under the lock: a later caller, which increments the epoch, comes after both.
+            let mut terminated = lock(&self.terminated);
+            let first = group.mark.terminate();
+            if first {
+                terminated.push((group.run(), code));
+            }
+            first
+        } else {
+            group.mark.terminate()
+        };
         // Later callers increment the epoch too: the first may not have done so yet, and each caller relies on the
         // group being found terminated from here on.
         self.advance_epoch();

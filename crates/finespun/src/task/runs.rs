@@ -18,7 +18,7 @@ pub(crate) struct Run {
     /// The run number: team and index.
     pub(crate) number: u32,
     /// Counts the root and the spawned tasks that have not ended; workers that have not swept count too
-    /// (`await_sweeps`).
+    /// (`cancel`).
     live: AtomicUsize,
     /// Whether a thread of some runtime has begun the run.
     inner: bool,
@@ -140,18 +140,35 @@ impl Run {
         callback
     }
 
-    /// Keeps a cancelled run from ending before every worker has swept: a worker that is handling a message of the run
-    /// is not counted in `live`, and may leave a frame behind.
+    /// Marks the run by `mark`, which returns true for the first mark. If this is the first and `in_flight` returns true,
+    /// the run ends only after each of `workers` workers has swept: a worker that is handling a message of the run is not
+    /// counted in `live`, and may leave a frame behind. Returns whether this is the first mark, and the completion
+    /// callback if the run ends with this call.
     ///
-    /// Cancellation needs this only if the team has sent a message (`sched::messages`). A run out of frame memory
-    /// always waits, so that the sweeps can count its frames.
-    pub(crate) fn await_sweeps(&self, workers: usize) {
-        let mut unswept = lock(&self.unswept);
-        let grow = |live: usize| (live > 0).then_some(live + workers);
-        // Relaxed, both: the count does not become zero here; the later `leave` that makes it zero orders.
-        if self.live.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grow).is_ok() {
+    /// The call counts in `live` itself: otherwise the workers, which destroy the tasks of a marked run, could end the
+    /// run before their sweeps are counted. A worker in a task or message of the run is never the last to count down: its
+    /// task is counted, or its sweep.
+    #[must_use]
+    pub(crate) fn cancel(
+        &self,
+        workers: usize,
+        mark: impl FnOnce() -> bool,
+        in_flight: impl FnOnce() -> bool,
+    ) -> (bool, Option<CompletionCallback>) {
+        // Relaxed, here and below: the count does not become zero; the later `leave` that makes it zero orders.
+        let grow = |live: usize| (live > 0).then_some(live + 1);
+        let live = self.live.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grow).is_ok();
+        let first = mark();
+        if !live {
+            return (first, None);
+        }
+        if first && in_flight() {
+            // Counted before a sweep can count down: both are under the lock.
+            let mut unswept = lock(&self.unswept);
+            self.live.fetch_add(workers, Ordering::Relaxed);
             *unswept = vec![true; workers];
         }
+        (first, self.leave())
     }
 
     /// Records that `worker` has swept. If it was the last count of the run, ends the run and returns the completion
@@ -311,5 +328,41 @@ impl Run {
     /// Takes the report of a deadlocked run.
     pub(crate) fn report(&self) -> Option<Vec<String>> {
         lock(&self.report).take()
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::atomics::{Arc, thread};
+
+    /// A task outside the run cancels it; the root, which has sent a one-way message, ends; a worker handles the message.
+    #[test]
+    fn a_run_ends_after_its_messages() {
+        let mut builder = loom::model::Builder::new();
+        // All interleavings take seven minutes.
+        builder.preemption_bound.get_or_insert(2);
+        builder.check(|| {
+            let run = Arc::new(Run::new(0, false));
+            let cancel = |run: &Run| drop(run.cancel(1, || run.mark_cancelled(), || true));
+            let outside = Arc::clone(&run);
+            let outside = thread::spawn(move || cancel(&outside));
+            let root = Arc::clone(&run);
+            let root = thread::spawn(move || {
+                cancel(&root);
+                drop(root.leave());
+            });
+            // The message is handled only if the run is not marked.
+            if !run.is_cancelled() {
+                thread::yield_now();
+                assert!(!*lock(&run.ended), "a run ends while one of its messages is handled");
+            }
+            // The sweep may come before the cancellation asks for it; then another one follows.
+            drop(run.swept(0));
+            outside.join().unwrap();
+            root.join().unwrap();
+            drop(run.swept(0));
+            assert!(*lock(&run.ended));
+        });
     }
 }

@@ -15,6 +15,7 @@ use super::outcome::Outcome;
 use super::runs::{CompletionCallback, Run};
 use super::slot::Status;
 use super::suspend::{Continuation, Suspend, suspend_protected};
+use super::teams;
 use crate::process::ProcessMutex;
 
 mod body;
@@ -107,7 +108,7 @@ impl Task for Release {
 ///
 /// The task that awaits the handle receives the spawned task's panic. If the handle is dropped instead, before or after
 /// the panic, the run is cancelled and ends with the panic. (In a [`scope`], the scope ends with a panic. A handle that
-/// is dropped after the panic and outside the run's tasks, for example after the run has ended, discards the panic.)
+/// is dropped after its run has ended discards the panic.)
 ///
 /// A handle is a task, so several are awaited like other tasks: with `join!(a, b)`, [`join_all`](crate::join_all) or
 /// [`reduce`](crate::reduce). The waiter restarts once, when the last task has ended, independent of their number; so
@@ -235,10 +236,13 @@ impl<T> Drop for Handle<'_, T> {
         // SAFETY: the handle owns the frame until it detaches.
         let header = unsafe { self.frame.as_ref() };
         if !header.slot.detach() {
-            let here = try_cx().filter(|cx| cx.is_in_run_of(header.group));
+            let group = header.group;
             // SAFETY: the frame has completed, and the handle was its only owner.
-            if let Some((cx, payload)) = here.and_then(|cx| Some((cx, unsafe { frame::lost_panic(self.frame) }?))) {
-                return cx.fail(payload);
+            if let Some(payload) = unsafe { frame::lost_panic(self.frame) } {
+                return match try_cx().filter(|cx| cx.is_in_run_of(group)) {
+                    Some(cx) => cx.fail(payload),
+                    None => teams::fail(group, payload),
+                };
             }
             // SAFETY: the handle was the frame's only owner, and the result is destroyed before `_free` is dropped.
             let _free = unsafe { frame::Free::new(self.frame) };

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::budget::{Budget, FrameMemory};
-use super::frame::FrameRef;
+use super::frame::{FrameRef, Payload};
 use super::runs::Run;
 use crate::atomics::{AtomicUsize, Ordering};
 use crate::process::{Guard, ProcessMutex};
@@ -75,6 +75,8 @@ pub(crate) trait Team: Send + Sync {
     fn find_run(&self, number: u32) -> Option<Arc<Run>>;
     /// Ends a run of this team whose frames take too much memory.
     fn exhaust(&self, run: &Run, error: FrameMemory);
+    /// Cancels a run of this team.
+    fn cancel(&self, run: &Run);
     /// Returns the count of waits that something outside will complete.
     fn externals(&self) -> Arc<Externals>;
     /// Asks all workers of this team to reclaim memory. Returns the budget that records their answers.
@@ -172,6 +174,16 @@ pub(crate) fn find_run(number: u32) -> Option<Arc<Run>> {
 pub(crate) fn exhaust(run: &Run, error: FrameMemory) {
     if let Some(team) = team_of(run.number) {
         team.exhaust(run, error);
+    }
+}
+
+/// Ends a run of any team with the panic of one of its detached tasks, unless the run has ended: from a thread that is not in
+/// the run. Drops the payload otherwise.
+pub(crate) fn fail(number: u32, payload: Payload) {
+    let team = team_of(number);
+    match team.and_then(|team| Some((team.find_run(number)?, team))) {
+        Some((run, team)) if run.fail(payload) => team.cancel(&run),
+        _ => {}
     }
 }
 

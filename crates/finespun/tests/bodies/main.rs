@@ -11,11 +11,6 @@
     reason = "the bodies are odd on purpose"
 )]
 
-/// Replaces `join!` in the plain version of a body; the task compiler has its own.
-macro_rules! join {
-    ($($branch:expr),+ $(,)?) => { ($($branch.await,)+) };
-}
-
 #[path = "../common/mod.rs"]
 mod common;
 #[macro_use]

@@ -331,6 +331,34 @@ async fn outlives(n: u64, keep: bool) -> u64 {
     n
 }
 
+#[task]
+async fn hands_out(to: std::sync::mpsc::Sender<Handle<'static, u64>>) {
+    to.send(spawn(falls(3))).unwrap();
+    // Until the run ends.
+    loop {
+        yield_now().await;
+    }
+}
+
+#[test]
+fn a_handle_dropped_outside_after_the_panic_ends_the_run() {
+    hush();
+    everywhere(|runtime| {
+        let (to, from) = std::sync::mpsc::channel();
+        let dropper = std::thread::spawn(move || {
+            let handle: Handle<u64> = from.recv().unwrap();
+            while !handle.is_finished() {
+                std::thread::yield_now();
+            }
+            drop(handle);
+        });
+        let panic = panic_of(runtime.try_run(hands_out(to)));
+        assert_from(&panic, "falls");
+        assert_eq!(panic.message(), "three");
+        dropper.join().unwrap();
+    });
+}
+
 #[test]
 fn a_panic_that_no_task_waits_for_ends_the_run() {
     hush();

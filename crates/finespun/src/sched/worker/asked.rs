@@ -34,7 +34,7 @@ impl Worker<'_> {
         if self.show() {
             return Verdict::Stay;
         }
-        if !self.seat.deque.is_empty() && !served {
+        if !self.entry.deque.is_empty() && !served {
             return Verdict::Stay;
         }
         let now = Instant::now();
@@ -60,14 +60,14 @@ impl Worker<'_> {
     /// while the worker handles messages or unwinds its stack.
     fn serve(&self) -> bool {
         let cx = self.context().cx();
-        if self.handles.get() || cx.leaving() || !self.seat.host().waits() {
+        if self.handles.get() || cx.leaving() || !self.entry.host().waits() {
             return false;
         }
         let (groups, node, may_forward) = (cx.pause_groups(), cx.node(), cx.set_may_forward(false));
         self.handle(MESSAGES_IN_PLACE);
         cx.set_may_forward(may_forward);
         // Relaxed: a hint for thieves.
-        self.seat.running.store(true, Ordering::Relaxed);
+        self.entry.running.store(true, Ordering::Relaxed);
         if cx.resume_groups(groups) {
             // The current group was terminated in the meantime, and a guard check of a handler may have consumed the
             // request: repeats it.
@@ -124,7 +124,7 @@ impl Scheduler for Worker<'_> {
     }
 
     fn enter_node(&self, node: u32) {
-        self.seat.host().enter_node(self.context(), node);
+        self.entry.host().enter_node(self.context(), node);
     }
 
     fn use_nodes(&self) {
@@ -136,7 +136,7 @@ impl Scheduler for Worker<'_> {
     }
 
     fn send_pending_call(&self) {
-        self.seat.host().send_pending_call(self.context().cx());
+        self.entry.host().send_pending_call(self.context().cx());
     }
 
     fn external(&self) -> Arc<Externals> {

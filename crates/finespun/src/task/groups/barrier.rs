@@ -38,7 +38,7 @@ pub(super) const SHARDS: usize = 8;
 pub(super) struct Barrier<W, const L: usize> {
     /// Changed under the locks of all shards.
     live: AtomicU64,
-    lines: [Shard<W>; L],
+    shards: [Shard<W>; L],
 }
 
 /// One shard, on a cache line of its own.
@@ -61,8 +61,8 @@ fn none_released<W, const L: usize>() -> Released<W, L> {
 
 impl<W, const L: usize> Barrier<W, L> {
     pub(super) fn new() -> Barrier<W, L> {
-        let line = |()| Shard(Mutex::new(State { waiting: Vec::new(), done: 0, ended: 0, quota: 0 }));
-        Barrier { live: AtomicU64::new(0), lines: [(); L].map(line) }
+        let shard = |()| Shard(Mutex::new(State { waiting: Vec::new(), done: 0, ended: 0, quota: 0 }));
+        Barrier { live: AtomicU64::new(0), shards: [(); L].map(shard) }
     }
 
     /// Starts the first phase of a new group with `activities` activities.
@@ -70,26 +70,26 @@ impl<W, const L: usize> Barrier<W, L> {
         self.phase(&mut self.lock_all(), activities);
     }
 
-    /// Performs transition 1. Returns the waiters to release if this was the last arrival. `line` selects the shard:
+    /// Performs transition 1. Returns the waiters to release if this was the last arrival. `shard` selects the shard:
     /// any number, preferably the worker's.
-    pub(super) fn arrive(&self, waiter: W, line: usize) -> Released<W, L> {
+    pub(super) fn arrive(&self, waiter: W, shard: usize) -> Released<W, L> {
         let look = {
-            let mut line = lock(&self.lines[line % L].0);
-            line.waiting.push(waiter);
-            line.done += 1;
-            line.done >= line.quota
+            let mut shard = lock(&self.shards[shard % L].0);
+            shard.waiting.push(waiter);
+            shard.done += 1;
+            shard.done >= shard.quota
         };
         if look { self.check_phase() } else { none_released() }
     }
 
     /// Performs transition 2 for `activities` activities. Returns the waiters to release if all activities that are
-    /// left have arrived. `line` selects the shard, as in [`arrive`](Barrier::arrive).
-    pub(super) fn leave(&self, activities: u64, line: usize) -> Released<W, L> {
+    /// left have arrived. `shard` selects the shard, as in [`arrive`](Barrier::arrive).
+    pub(super) fn leave(&self, activities: u64, shard: usize) -> Released<W, L> {
         let look = {
-            let mut line = lock(&self.lines[line % L].0);
-            line.done += activities;
-            line.ended += activities;
-            line.done >= line.quota
+            let mut shard = lock(&self.shards[shard % L].0);
+            shard.done += activities;
+            shard.ended += activities;
+            shard.done >= shard.quota
         };
         if look { self.check_phase() } else { none_released() }
     }
@@ -97,38 +97,38 @@ impl<W, const L: usize> Barrier<W, L> {
     /// Performs transition 3. Returns the waiters to release.
     #[cold]
     fn check_phase(&self) -> Released<W, L> {
-        let mut lines = self.lock_all();
-        let done: u64 = lines.iter().map(|line| line.done).sum();
+        let mut shards = self.lock_all();
+        let done: u64 = shards.iter().map(|shard| shard.done).sum();
         // Relaxed: under all locks.
         let live = self.live.load(Ordering::Relaxed);
         let left = live.saturating_sub(done);
         if left > 0 {
-            lines.iter_mut().for_each(|line| line.quota = line.done + left.div_ceil(L as u64));
+            shards.iter_mut().for_each(|shard| shard.quota = shard.done + left.div_ceil(L as u64));
             return none_released();
         }
-        let ended: u64 = lines.iter().map(|line| line.ended).sum();
-        let released = lines.each_mut().map(|line| std::mem::take(&mut line.waiting));
-        self.phase(&mut lines, live.saturating_sub(ended));
+        let ended: u64 = shards.iter().map(|shard| shard.ended).sum();
+        let released = shards.each_mut().map(|shard| std::mem::take(&mut shard.waiting));
+        self.phase(&mut shards, live.saturating_sub(ended));
         released
     }
 
     /// Begins a phase of `live` activities.
-    fn phase(&self, lines: &mut [MutexGuard<'_, State<W>>; L], live: u64) {
+    fn phase(&self, shards: &mut [MutexGuard<'_, State<W>>; L], live: u64) {
         // Relaxed: under all locks.
         self.live.store(live, Ordering::Relaxed);
-        for line in lines {
-            (line.done, line.ended, line.quota) = (0, 0, live.div_ceil(L as u64));
+        for shard in shards {
+            (shard.done, shard.ended, shard.quota) = (0, 0, live.div_ceil(L as u64));
         }
     }
 
     /// Locks all shards, always in the same order.
     fn lock_all(&self) -> [MutexGuard<'_, State<W>>; L] {
-        self.lines.each_ref().map(|line| lock(&line.0))
+        self.shards.each_ref().map(|shard| lock(&shard.0))
     }
 
     /// Takes all waiters, which will not be released because their group has been terminated.
     pub(super) fn take(&self) -> Released<W, L> {
-        self.lines.each_ref().map(|line| std::mem::take(&mut lock(&line.0).waiting))
+        self.shards.each_ref().map(|shard| std::mem::take(&mut lock(&shard.0).waiting))
     }
 }
 
@@ -149,9 +149,9 @@ mod tests {
         }
         {
             // A second arrival of activity 6, which no check has seen when the last activity arrives.
-            let mut line = super::lock(&barrier.lines[6].0);
-            line.waiting.push(6);
-            line.done += 1;
+            let mut shard = super::lock(&barrier.shards[6].0);
+            shard.waiting.push(6);
+            shard.done += 1;
         }
         assert_eq!(barrier.arrive(7, 7).concat().len(), 9);
         for activity in 0..7 {
@@ -174,11 +174,11 @@ mod tests {
                 let mut released = Vec::new();
                 for (at, &activity) in live.iter().enumerate() {
                     // Activity a ends in phase p (counted from 1) if p + 1 divides a + 1.
-                    let line = (activity * 7 % 11) as usize;
+                    let shard = (activity * 7 % 11) as usize;
                     let out = if (activity + 1).is_multiple_of(phase + 1) {
-                        barrier.leave(1, line)
+                        barrier.leave(1, shard)
                     } else {
-                        barrier.arrive(activity, line)
+                        barrier.arrive(activity, shard)
                     };
                     let out = out.concat();
                     assert!(out.is_empty() || at + 1 == live.len(), "none_released is released before the last");
