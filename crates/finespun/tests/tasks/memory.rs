@@ -284,17 +284,41 @@ fn endless_closures_end_in_an_error() {
 /// More closures than fit into the memory.
 const TOO_MANY: u64 = 2_000_000;
 static POSTED: AtomicU64 = AtomicU64::new(0);
+static POSTING: AtomicBool = AtomicBool::new(false);
 
+/// While it lives, closures are posted.
+struct Posting;
+
+impl Posting {
+    fn begin() -> Posting {
+        POSTING.store(true, Ordering::Relaxed);
+        Posting
+    }
+}
+
+impl Drop for Posting {
+    fn drop(&mut self) {
+        POSTING.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Ends once no more closures are posted, so that a thief does not run them as fast as they are posted.
 #[thread]
-fn ignore(_n: u64) {}
+fn ignore(_n: u64) {
+    while POSTING.load(Ordering::Relaxed) {
+        std::thread::yield_now();
+    }
+}
 
 /// Posts without ever reaching a guard check.
 #[thread]
 fn post_without_end(parent: Cont<u64>) {
+    let posting = Posting::begin();
     for n in 0..TOO_MANY {
         POSTED.store(n, Ordering::Relaxed);
         post(make_closure!(ignore, n));
     }
+    drop(posting);
     send_argument(1, parent);
 }
 
