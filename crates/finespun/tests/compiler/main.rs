@@ -122,13 +122,5 @@ macro_rules! corpus {
 
 mod drops;
 mod edges;
-mod generated {
-    mod part0;
-    mod part1;
-    mod part2;
-    mod part3;
-    mod part4;
-}
-mod generator;
 mod loops;
 mod values;
