@@ -14,6 +14,55 @@
 //! A plain library from token stream to token stream, so that it can be tested as one. It does not decide about
 //! scheduling: all functions that generated code may call are in `finespun::__rt`. The library contains no `unsafe`;
 //! generated code does, but its `unsafe` blocks contain no user tokens.
+//!
+//! # How it works
+//!
+//! - **Head.** Leading statements that only test for work (`if n < 2 { return n; }`) become a function that callers
+//!   inline, in front of the *rest*, which they do not (`head.rs`). So a leaf of a recursion is no call at all. A test
+//!   that binds names for the rest (`let Some(node) = node else { return 0 };`) is repeated there with its exit
+//!   declared unreachable, at no cost; it may only read places whose evaluation has no side effect. A task that
+//!   forwards everything it awaits is inlined as a whole.
+//! - **Stack schema.** The normalised body is written exactly twice, so a static or type in an inner block is a reason
+//!   against it. The *hot* version (`emit/stack.rs`) is a plain function: each await is a call and a test, and breaks
+//!   out with an entry if the callee was suspended. The *cold* version (`emit/resume.rs`, `emit/regions.rs`) is one
+//!   `async` block with an arm for each entry or merge point (after an await, at a loop head, after a compound
+//!   statement). Locals travel between arms in slots (`Held`) that are emptied before the next await. An arm leaves
+//!   ending scopes by a labelled block before it stores the surviving locals.
+//! - **Reasons** against the stack schema (`flow/`): at each await, every local in scope must be wholly present or
+//!   wholly moved on all paths, or have nothing to drop (`flow/capture.rs`). Where only rustc knows whether a parameter
+//!   has a destructor, generated code asks `needs_drop` at compile time. `flow/methods.rs` guesses borrows from names
+//!   and annotations; only convenience depends on the guess, because of the next points. A local last mentioned as a
+//!   method's receiver, or a field read by value, may have been moved: that is a reason unless the type has no
+//!   destructor or std's method borrows. A pattern that binds every field leaves nothing, unless the type implements
+//!   `Drop`; generated code checks that where the type is written (`task/drops.rs`).
+//! - **Assumptions are checked by rustc** (`emit/checks.rs`). Where the compiler assumes std's macro or variant, or a
+//!   number, the generated code does not compile if the assumption is wrong (`__rt::undropped`, probes, `left_behind`,
+//!   `consumed`, `numbers`). Resumable code gives an empty type, so a macro that returns where a panic was assumed
+//!   cannot continue in another state.
+//! - **Borrows are checked by rustc.** A `Child<Tk>` carries the called task's type, and so its borrows. Parameters and
+//!   locals are bound inside the block that the entry leaves, so no entry or forwarded child can borrow a local of the
+//!   function.
+//! - **Send.** Every captured local and operand passes through `send`, which demands it.
+//! - **Forwarding** requires that no live local has something to drop. The borrow check above covers the rest.
+//! - **Straight through callees** (`schema.rs`, `emit/listed.rs`). The body's function returns an opaque type that
+//!   rustc infers to be the list of its callees' schemas; a task's schema asks that list for the next lower of four
+//!   levels. So recursion, which is never straight, makes no type or constant contain itself, and it works across
+//!   crates. Only bodies whose awaits follow one another have a list. A straight task has no guard check and its
+//!   callers test nothing.
+//! - **Pinned schema**: the body as an ordinary `async` block with `.await` and `join!` translated, in a frame from the
+//!   start.
+//! - **Trait methods** get a hidden sibling `__task_NAME` that returns an `Outcome` and can be called through `dyn`.
+//!   The trait's own `NAME` returns a `MethodTask`: receiver, arguments, and a pointer to the implementation, a
+//!   constant where that is known.
+//! - **Closures** in operands that capture only shared references and numbers, by their written types, are made `move`
+//!   (`closures.rs`).
+//! - Generated `unsafe` has the macro's own spans and never encloses user tokens, so `#![forbid(unsafe_code)]` holds
+//!   for the user's code. Generated code calls only the hidden module `__rt`.
+//!
+//! Straightness is inferred for functions only: a method has no place for a type of its own, and a generic task's type
+//! would carry its caller's lifetimes into the list. `#[task(straight)]` asserts it, checked when types are known. The
+//! entry is delivered at the first poll instead of being captured by the body, because rustc would otherwise keep entry
+//! and restored locals, and frames twice as large.
 
 mod choose;
 mod closures;

@@ -1,6 +1,6 @@
 //! Groups failures that look alike after shrinking.
 
-use crate::shrink::{Failing, Way};
+use crate::shrink::{Failing, Symptom};
 
 /// Returns one failure of each kind, with the numbers of the bodies that equal it up to names and types.
 pub fn of(failures: &[Failing]) -> Vec<(&Failing, Vec<u64>)> {
@@ -21,8 +21,8 @@ pub fn of(failures: &[Failing]) -> Vec<(&Failing, Vec<u64>)> {
 }
 
 fn alike(a: &Failing, b: &Failing) -> bool {
-    match (&a.way, &b.way) {
-        (Way::Refused(_, a), Way::Refused(_, b)) => a == b,
+    match (&a.symptom, &b.symptom) {
+        (Symptom::Refused(_, a), Symptom::Refused(_, b)) => a == b,
         (a, b) => a == b,
     }
 }

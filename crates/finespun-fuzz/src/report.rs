@@ -12,7 +12,7 @@ use crate::groups;
 use crate::normal::normal;
 use crate::pipeline::{Outcome, Wrong};
 use crate::refusal;
-use crate::shrink::{Failing, Way};
+use crate::shrink::{Failing, Symptom};
 
 /// The share of accepted bodies that the task compiler may refuse: a larger share is a failure.
 pub const REFUSED_LIMIT: f64 = 0.005;
@@ -113,15 +113,15 @@ impl Report {
         let mut seen: Vec<String> = Vec::new();
         let mut disagreements: Vec<Failing> = Vec::new();
         for (body, outcome) in &self.failing {
-            for way in Way::of(outcome) {
-                let failing = Failing { body: body.clone(), outcome: outcome.clone(), way };
-                match &failing.way {
-                    Way::Refused(_, message) if !seen.contains(message) => {
+            for symptom in Symptom::of(outcome) {
+                let failing = Failing { body: body.clone(), outcome: outcome.clone(), symptom };
+                match &failing.symptom {
+                    Symptom::Refused(_, message) if !seen.contains(message) => {
                         seen.push(message.clone());
                         chosen.push(failing);
                         break;
                     }
-                    Way::Refused(..) => {}
+                    Symptom::Refused(..) => {}
                     _ => {
                         disagreements.push(failing);
                         break;
@@ -131,7 +131,7 @@ impl Report {
         }
         // Differences of automatic forms only, and without patterns of parameters, are rarer.
         disagreements.sort_by_key(|Failing { body, outcome, .. }| {
-            let pinned = Way::of(outcome).contains(&Way::Differ(crate::body::Form::Pinned));
+            let pinned = Symptom::of(outcome).contains(&Symptom::Differ(crate::body::Form::Pinned));
             let patterns = body.params.iter().filter(|p| p.pat.contains(['(', '{', '[', '_'])).count();
             (pinned, patterns)
         });
@@ -238,20 +238,20 @@ fn counts(out: &mut String, counts: &BTreeMap<String, usize>, limit: usize) {
     }
 }
 
-/// Returns a failure as text: the way, the body, and both traces.
+/// Returns a failure as text: the symptom, the body, and both traces.
 pub fn failure(failing: &Failing) -> String {
-    let Failing { body, outcome, way } = failing;
+    let Failing { body, outcome, symptom } = failing;
     let mut out = format!("body {}: ", body.index);
-    match way {
-        Way::Refused(form, message) => {
+    match symptom {
+        Symptom::Refused(form, message) => {
             let _ = writeln!(out, "the {} form is refused: {message}", form.name());
         }
-        Way::Differ(form) => {
+        Symptom::Differ(form) => {
             let _ = writeln!(out, "the {} form disagrees", form.name());
         }
-        Way::Crash => out.push_str("crash\n"),
-        Way::Hang => out.push_str("hang\n"),
-        Way::Frames => out.push_str("frames are left\n"),
+        Symptom::Crash => out.push_str("crash\n"),
+        Symptom::Hang => out.push_str("hang\n"),
+        Symptom::Frames => out.push_str("frames are left\n"),
     }
     let arguments: Vec<&str> = body.params.iter().map(|param| param.argument.as_str()).collect();
     if !arguments.is_empty() {

@@ -11,9 +11,9 @@ use crate::normal::normal;
 use crate::pipeline::{Outcome, Wrong};
 use crate::tree::{Node, Part, Role};
 
-/// The way in which a body fails.
+/// How a body fails.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Way {
+pub enum Symptom {
     /// A form is refused with this message, names replaced.
     Refused(Form, String),
     /// A form's trace differs.
@@ -26,15 +26,15 @@ pub enum Way {
     Frames,
 }
 
-impl Way {
-    /// Returns the ways in which a body failed; none for a body that agrees.
-    pub fn of(outcome: &Outcome) -> Vec<Way> {
-        let refused = outcome.refused.iter().map(|(form, message)| Way::Refused(*form, normal(message)));
+impl Symptom {
+    /// Returns the symptoms of a body that failed; none for a body that agrees.
+    pub fn of(outcome: &Outcome) -> Vec<Symptom> {
+        let refused = outcome.refused.iter().map(|(form, message)| Symptom::Refused(*form, normal(message)));
         let wrong = outcome.wrong.iter().map(|wrong| match wrong {
-            Wrong::Differ { form, .. } => Way::Differ(Form::named(form).unwrap_or(Form::Auto)),
-            Wrong::Crash(_) => Way::Crash,
-            Wrong::Hang => Way::Hang,
-            Wrong::Frames(_) => Way::Frames,
+            Wrong::Differ { form, .. } => Symptom::Differ(Form::named(form).unwrap_or(Form::Auto)),
+            Wrong::Crash(_) => Symptom::Crash,
+            Wrong::Hang => Symptom::Hang,
+            Wrong::Frames(_) => Symptom::Frames,
         });
         refused.chain(wrong).collect()
     }
@@ -42,7 +42,7 @@ impl Way {
     /// Returns the forms that are needed to reproduce the failure.
     fn forms(&self, body: &Body) -> Vec<Form> {
         match self {
-            Way::Refused(form, _) | Way::Differ(form) => vec![*form],
+            Symptom::Refused(form, _) | Symptom::Differ(form) => vec![*form],
             _ => body.forms.clone(),
         }
     }
@@ -205,7 +205,7 @@ fn together(edits: &[Edit]) -> Vec<Edit> {
 struct Job {
     body: Body,
     outcome: Outcome,
-    way: Way,
+    symptom: Symptom,
     /// Edits that have worked individually on the current body.
     good: Vec<Edit>,
     /// The index in the list of edits where the next round begins.
@@ -226,7 +226,7 @@ pub struct Failing {
     /// Its outcome.
     pub outcome: Outcome,
     /// The failure that the shrinker preserves.
-    pub way: Way,
+    pub symptom: Symptom,
 }
 
 /// Shrinks failing bodies, for `limit` at most; returns each with its last outcome. `outcomes` returns the outcomes of
@@ -241,9 +241,9 @@ pub fn shrink(
 ) -> Result<Vec<Failing>, Failure> {
     let begin = Instant::now();
     let mut jobs: Vec<Job> = Vec::new();
-    for Failing { mut body, outcome, way } in failing {
-        body.forms = way.forms(&body);
-        jobs.push(Job { body, outcome, way, good: Vec::new(), at: 0, done: false });
+    for Failing { mut body, outcome, symptom } in failing {
+        body.forms = symptom.forms(&body);
+        jobs.push(Job { body, outcome, symptom, good: Vec::new(), at: 0, done: false });
     }
     for _ in 0..ROUNDS {
         let open = jobs.iter().filter(|job| !job.done).count();
@@ -262,7 +262,7 @@ pub fn shrink(
         let outcomes = outcomes(&bodies)?;
         for (at, job) in jobs.iter_mut().enumerate().filter(|(_, job)| !job.done) {
             let mine = tries.iter().zip(&outcomes).filter(|((of, _, _), _)| *of == at);
-            let worked: Vec<_> = mine.filter(|(_, outcome)| Way::of(outcome).contains(&job.way)).collect();
+            let worked: Vec<_> = mine.filter(|(_, outcome)| Symptom::of(outcome).contains(&job.symptom)).collect();
             let best = worked.iter().min_by_key(|((_, _, body), _)| body.block().len());
             let total = edits(&job.body).len();
             match best {
@@ -287,7 +287,7 @@ pub fn shrink(
             }
         }
     }
-    Ok(jobs.into_iter().map(|job| Failing { body: job.body, outcome: job.outcome, way: job.way }).collect())
+    Ok(jobs.into_iter().map(|job| Failing { body: job.body, outcome: job.outcome, symptom: job.symptom }).collect())
 }
 
 /// Returns the sets of edits that a round tries for a body.
@@ -345,8 +345,8 @@ mod tests {
         let bodies = (0..200).map(|index| generate::body(9, index));
         let failing = bodies.filter(|body| body.block().contains("drop(")).map(|body| {
             let outcome = refused(&body);
-            let way = Way::of(&outcome).remove(0);
-            Failing { body, outcome, way }
+            let symptom = Symptom::of(&outcome).remove(0);
+            Failing { body, outcome, symptom }
         });
         let failing: Vec<Failing> = failing.take(6).collect();
         assert_eq!(failing.len(), 6);

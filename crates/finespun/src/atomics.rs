@@ -8,7 +8,8 @@
 //!
 //! - loom explores a SeqCst load or store as Acquire/Release, so a Dekker pattern is written with `fence(SeqCst)`,
 //!   which loom does model;
-//! - loom's constructors are not `const`, so a protocol type must not be in a `static` of the library;
+//! - loom's constructors are not `const`, so a protocol type must not be in a `static` of the library, and the counters
+//!   and hints in statics are std's in every build;
 //! - loom's `Condvar::wait_timeout` never times out, so a model of a timed wait shows that nothing *depends* on the
 //!   timeout.
 

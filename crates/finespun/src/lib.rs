@@ -105,6 +105,34 @@
 //! assert_eq!(runtime.run(bank()), (3, 7));
 //! ```
 //!
+//! # What dropping does
+//!
+//! One rule: a handle is a name for something that lives by itself, so dropping it changes nothing; a right or a duty is
+//! used once, so dropping it gives it back, or declares that it will not be used.
+//!
+//! | dropped | effect |
+//! |---|---|
+//! | a task that has not been awaited | it never begins |
+//! | [`Handle`] of a spawned task | the task continues; if it panics, its run ends with the panic |
+//! | [`Ref`], [`Array`], [`IArray`](istructure::IArray) | none: the objects and elements live until they are freed, or the runtime ends |
+//! | [`Replicated`](objects::Replicated) | the value is dropped with the last handle |
+//! | [`RunFuture`](runtime::RunFuture) | the run is cancelled, unless it is [detached](runtime::RunFuture::detach) |
+//! | [`Runtime`] | its runs are cancelled, and its threads end |
+//! | [`Continuation`] | its wait ends with a panic |
+//! | [`Cont`](closure::Cont) | the argument never comes: the closure that waits for it is destroyed |
+//! | [`Permit`](sync::Permit) and other guards | the permit or lock is given back |
+//! | [`Outside`](tasks::Outside) | the declaration ends: deadlocks are reported again |
+//!
+//! # Features
+//!
+//! The default features can be turned off: a program of tasks, groups and closures only (`default-features = false`) compiles
+//! neither serde nor postcard.
+//!
+//! | feature | contains |
+//! |---|---|
+//! | `objects` | [`object`], [`Ref`], [`Array`], [`istructure`], [`mapped`], and the messages between nodes |
+//! | `pinning` | [`Builder::pin`], which binds workers to cores |
+//!
 //! # What it promises
 //!
 //! * The same answer on any number of workers: values are combined in program order.
@@ -115,16 +143,21 @@
 //!
 //! `ARCHITECTURE.md` in the repository explains how it works and names the papers it builds on.
 #![deny(unsafe_op_in_unsafe_fn)]
+#![cfg_attr(not(feature = "objects"), allow(dead_code, reason = "parts of the tasks serve objects only"))]
 
 mod atomics;
 pub mod closure;
 #[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "the benches also use the transports directly"))]
+#[cfg(feature = "objects")]
 mod fabric;
 #[cfg(feature = "internals")]
 mod floors;
 pub mod group;
+#[cfg(feature = "objects")]
 pub mod istructure;
+#[cfg(feature = "objects")]
 mod message;
+#[cfg(feature = "objects")]
 mod object;
 mod observe;
 mod process;
@@ -134,12 +167,21 @@ pub mod sync;
 mod task;
 pub mod testing;
 
-pub use finespun_macros::{object, task};
-pub use group::{level, lparfor, mapped, parfor, preturn};
+#[cfg(feature = "objects")]
+pub use finespun_macros::object;
+pub use finespun_macros::task;
+#[cfg(feature = "objects")]
+pub use group::mapped;
+pub use group::{level, lparfor, parfor, preturn};
+#[cfg(feature = "objects")]
 pub use object::array::{Array, layout};
+#[cfg(feature = "objects")]
 pub use object::create::on;
+#[cfg(feature = "objects")]
 pub use object::place::everywhere;
+#[cfg(feature = "objects")]
 pub use object::reference::Ref;
+#[cfg(feature = "objects")]
 pub use object::{Portable, here, nodes};
 pub use runtime::{Builder, Error, RunError, Runtime, Stats};
 pub use task::call::Task;
@@ -168,6 +210,7 @@ pub mod tasks {
 /// Objects: the types of their calls, errors of calls, and less common functions.
 ///
 /// [`object`](macro@crate::object) marks the methods of a type; [`on`] makes objects, and a [`Ref`] calls them.
+#[cfg(feature = "objects")]
 pub mod objects {
     pub use crate::object::array::{Array, Calls, Creating, Each, Freeing, layout};
     pub use crate::object::call::{Call, Method};
@@ -259,9 +302,11 @@ macro_rules! parblock {
 
 /// The names that most programs import.
 pub mod prelude {
+    #[cfg(feature = "objects")]
+    pub use crate::{Array, Ref, here, nodes, object, on};
     pub use crate::{
-        Array, Continuation, Handle, Ref, Runtime, Scope, Task, blocking, checkpoint, foreign, here, join, join_all,
-        lparfor, nodes, object, on, parblock, parfor, reduce, scope, spawn, suspend, task, yield_now,
+        Continuation, Handle, Runtime, Scope, Task, blocking, checkpoint, foreign, join, join_all, lparfor, parblock,
+        parfor, reduce, scope, spawn, suspend, task, yield_now,
     };
 }
 
@@ -269,12 +314,15 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __rt {
     pub use crate::group::construct::OfConstruct;
-    pub use crate::object::call::{Call, Method};
-    pub use crate::object::checked::checked;
-    pub use crate::object::create::creation;
-    pub use crate::object::oneway::oneway;
-    pub use crate::object::reference::{Object, Ref, constants};
-    pub use crate::object::table::Access;
+    #[cfg(feature = "objects")]
+    pub use crate::object::{
+        call::{Call, Method},
+        checked::checked,
+        create::creation,
+        oneway::oneway,
+        reference::{Object, Ref, constants},
+        table::Access,
+    };
     pub use crate::task::call::{
         DivergesAsInStd, Probe, Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in,
         call_straight, never, send, wait,

@@ -22,6 +22,7 @@
 //! }
 //! ```
 
+#[cfg(feature = "objects")]
 use std::time::Duration;
 
 use crate::group::Members;
@@ -35,10 +36,12 @@ pub trait TestSettings: Sized {
 
     /// Sets whether messages between nodes travel as bytes, as they would to another process, although this fabric runs
     /// in the memory of one process. Default: no. A program's answer must not depend on it.
+    #[cfg(feature = "objects")]
     fn encode(self, encode: bool) -> Self;
 
     /// Adds a cost to each message between nodes, at its sender and at its receiver: for experiments with slower
     /// networks (C_oa in i-structure-software-cache, section 3.1). Default: nothing.
+    #[cfg(feature = "objects")]
     fn overhead(self, overhead: Duration) -> Self;
 
     /// Sets how the members of a terminated group are found. Default: [`Members::BottomUp`].
@@ -50,10 +53,12 @@ impl TestSettings for Builder {
         self.set_block_every(n)
     }
 
+    #[cfg(feature = "objects")]
     fn encode(self, encode: bool) -> Builder {
         self.set_encode(encode)
     }
 
+    #[cfg(feature = "objects")]
     fn overhead(self, overhead: Duration) -> Builder {
         self.set_overhead(overhead)
     }

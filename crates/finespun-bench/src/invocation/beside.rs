@@ -2,7 +2,7 @@
 
 use finespun::runtime::Schema;
 
-use super::ways::{Distance, KINDS, Part};
+use super::variants::{Distance, KINDS, Part};
 use super::{Found, HEAD};
 use crate::paper::Table;
 use crate::paper::concert::{CONCERT_TABLE_4_CALL, CONCERT_TABLE_4_FALLBACK};
@@ -25,7 +25,7 @@ fn figure(table: Table, caller: &str, callee: &str, unit: &str) -> String {
 
 /// Returns the table of the rows whose figures were measured.
 pub fn table(found: &[Found]) -> Option<String> {
-    let least = |name: &str| found.iter().find(|found| found.way.name == name).map(|found| found.sample.least());
+    let least = |name: &str| found.iter().find(|found| found.variant.name == name).map(|found| found.sample.least());
     let line = |&(what, ours, without, fallback, caller, callee): &(&str, &str, &str, bool, &str, &str)| {
         let ours = least(ours)? - least(without)?;
         let (sparc, alpha, unit) = match fallback {
@@ -52,8 +52,10 @@ pub fn plot(found: &[Found], about: &str) -> Result<String, Failure> {
             let distance = [Distance::Here, Distance::Worker, Distance::Remote][place % 3];
             let height = |name: &str| {
                 let same = |found: &&Found| {
-                    let way = &found.way;
-                    way.kind.name == name && way.distance == distance && (way.schema == Schema::Heap) == (place >= 3)
+                    let variant = &found.variant;
+                    variant.kind.name == name
+                        && variant.distance == distance
+                        && (variant.schema == Schema::Heap) == (place >= 3)
                 };
                 found.iter().find(same).map_or(0.0, |found| found.sample.least())
             };

@@ -8,7 +8,7 @@ use std::time::Instant;
 use finespun::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::ways::Distance;
+use super::variants::Distance;
 
 #[derive(Serialize, Deserialize)]
 pub struct Counter {

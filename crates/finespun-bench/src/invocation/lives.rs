@@ -6,7 +6,7 @@ use finespun::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::calls::Counter;
-use super::ways::{BATCH, Distance};
+use super::variants::{BATCH, Distance};
 
 /// An object on the node of the measured objects, which frees them there.
 #[derive(Serialize, Deserialize)]

@@ -15,15 +15,15 @@ mod beside;
 mod calls;
 mod lives;
 mod replies;
+mod variants;
 mod waits;
-mod ways;
 
 use std::cell::Cell;
 
 use finespun::runtime::Schema;
 use serde_json::json;
 
-use self::ways::{COLUMNS, Counts, Distance, KINDS, LONG, Part, SHORT, Way, ways};
+use self::variants::{COLUMNS, Counts, Distance, KINDS, LONG, Part, SHORT, Variant, variants};
 use super::measure::alternate;
 use super::{Bench, Extra, Report, figures, wanted};
 use finespun_lab::args::BenchOptions;
@@ -49,7 +49,7 @@ pub struct Invocation;
 
 /// The results of one measurement.
 struct Found {
-    way: Way,
+    variant: Variant,
     /// In nanoseconds.
     sample: Sample,
     counts: Option<Counts>,
@@ -57,25 +57,27 @@ struct Found {
 
 impl Bench for Invocation {
     fn rows(&self) -> Vec<String> {
-        ways().into_iter().map(|way| way.name).chain(COLUMNS.map(str::to_owned)).collect()
+        variants().into_iter().map(|variant| variant.name).chain(COLUMNS.map(str::to_owned)).collect()
     }
 
     fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
-        let ways: Vec<_> =
-            ways().into_iter().filter(|way| wanted(options, &way.name) || wanted(options, way.column())).collect();
+        let variants: Vec<_> = variants()
+            .into_iter()
+            .filter(|variant| wanted(options, &variant.name) || wanted(options, variant.column()))
+            .collect();
         report.expect(options.rounds + 1);
         let begun = Cell::new(0_usize);
-        let samples = alternate(options.rounds, &ways, |way| {
-            if begun.replace(begun.get() + 1).is_multiple_of(ways.len()) {
-                report.step(&format!("all {} calls in turn", ways.len()));
+        let samples = alternate(options.rounds, &variants, |variant| {
+            if begun.replace(begun.get() + 1).is_multiple_of(variants.len()) {
+                report.step(&format!("all {} calls in turn", variants.len()));
             }
-            Ok::<_, Failure>(way.seconds(way.times(options.quick)))
+            Ok::<_, Failure>(variant.seconds(variant.times(options.quick)))
         })?;
-        let found: Vec<_> = (ways.into_iter().zip(samples))
-            .map(|(way, sample)| {
-                let times = way.times(options.quick) as f64;
+        let found: Vec<_> = (variants.into_iter().zip(samples))
+            .map(|(variant, sample)| {
+                let times = variant.times(options.quick) as f64;
                 let sample = sample.all().iter().map(|seconds| seconds * 1e9 / times).collect();
-                Found { counts: way.counts(), way, sample }
+                Found { counts: variant.counts(), variant, sample }
             })
             .collect();
         report.rows(found.iter().map(row));
@@ -85,13 +87,13 @@ impl Bench for Invocation {
 }
 
 fn row(found: &Found) -> serde_json::Value {
-    let Found { way, sample, counts } = found;
+    let Found { variant, sample, counts } = found;
     json!({
-        "way": way.name,
-        "what": way.kind.what,
-        "part": way.kind.part.name(),
-        "distance": way.distance.name(),
-        "schema": if way.schema == Schema::Heap { "heap" } else { "auto" },
+        "way": variant.name,
+        "what": variant.kind.what,
+        "part": variant.kind.part.name(),
+        "distance": variant.distance.name(),
+        "schema": if variant.schema == Schema::Heap { "heap" } else { "auto" },
         "ns": figures(sample),
         "per_call": counts,
     })
@@ -138,14 +140,14 @@ fn cells(found: &[Found], shown: fn(Part) -> bool, cell: impl Fn(&Found) -> Opti
     for kind in KINDS.iter().filter(|kind| shown(kind.part)) {
         let mut line = vec!["-".to_owned(); HEAD.len()];
         line[0] = format!("{} ({})", kind.what, kind.name);
-        let of_kind: Vec<_> = found.iter().filter(|found| found.way.kind.name == kind.name).collect();
+        let of_kind: Vec<_> = found.iter().filter(|found| found.variant.kind.name == kind.name).collect();
         for found in &of_kind {
-            let distance = match found.way.distance {
+            let distance = match found.variant.distance {
                 Distance::Here => 1,
                 Distance::Worker => 2,
                 Distance::Remote => 3,
             };
-            let column = distance + if found.way.schema == Schema::Heap { 3 } else { 0 };
+            let column = distance + if found.variant.schema == Schema::Heap { 3 } else { 0 };
             line[column] = cell(found).unwrap_or_else(|| "-".to_owned());
         }
         if !of_kind.is_empty() {
@@ -157,7 +159,7 @@ fn cells(found: &[Found], shown: fn(Part) -> bool, cell: impl Fn(&Found) -> Opti
 
 /// Returns the differences for which both sides were measured.
 fn differences(found: &[Found]) -> Vec<Vec<String>> {
-    let least = |name: &str| found.iter().find(|found| found.way.name == name).map(|found| found.sample.least());
+    let least = |name: &str| found.iter().find(|found| found.variant.name == name).map(|found| found.sample.least());
     let line = |&(what, whole, part): &(&str, &str, &str)| {
         let difference = least(whole)? - least(part)?;
         Some(vec![what.to_owned(), format!("{difference:.2}"), format!("{whole} - {part}")])

@@ -9,7 +9,7 @@ use finespun::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::calls::Counter;
-use super::ways::Distance;
+use super::variants::Distance;
 
 /// Calls in flight at the same time.
 const IN_FLIGHT: u64 = 10;

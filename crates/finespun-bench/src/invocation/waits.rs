@@ -9,7 +9,7 @@ use std::time::Instant;
 use finespun::objects::suspend_with;
 use finespun::prelude::*;
 
-use super::ways::Distance;
+use super::variants::Distance;
 
 /// Stores a continuation until a call of `open` resolves it.
 struct Gate {

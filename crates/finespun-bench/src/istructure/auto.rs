@@ -4,7 +4,7 @@ use finespun_lab::failure::Failure;
 use finespun_lab::show;
 use serde_json::json;
 
-use super::{APPLICATIONS, AUTO, CACHED, OFF, Report, Way};
+use super::{APPLICATIONS, AUTO, CACHED, Config, OFF, Report};
 use crate::measure::alternate;
 
 /// Extra microseconds that each message costs on both sides.
@@ -13,17 +13,17 @@ const OVERHEADS: [f64; 6] = [0.0, 1.0, 5.0, 10.0, 20.0, 50.0];
 /// If the run without a cache is slower by this factor, it is not measured with more overhead: the gap grows.
 const FAR: f64 = 3.0;
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
     let head = ["", "overhead", "off", "on", "auto", "auto/better"];
     let table = report.table(20, &head)?;
-    let overheads = if way.quick { &OVERHEADS[..2] } else { &OVERHEADS };
+    let overheads = if config.quick { &OVERHEADS[..2] } else { &OVERHEADS };
     for application in APPLICATIONS {
         let mut forms = vec![AUTO, CACHED, OFF];
         for &overhead in overheads {
-            let lines: Vec<String> = forms.iter().map(|form| way.line(application, form)).collect();
-            let rounds = if overhead < 5.0 { way.rounds } else { way.rounds.min(3) };
+            let lines: Vec<String> = forms.iter().map(|form| config.line(application, form)).collect();
+            let rounds = if overhead < 5.0 { config.rounds } else { config.rounds.min(3) };
             let samples =
-                alternate(rounds, &lines, |line| Ok::<_, Failure>(way.run(line, overhead)?.time.as_secs_f64()))?;
+                alternate(rounds, &lines, |line| Ok::<_, Failure>(config.run(line, overhead)?.time.as_secs_f64()))?;
             let times: Vec<f64> = samples.iter().map(|sample| sample.least()).collect();
             let better = times[1..].iter().copied().fold(f64::INFINITY, f64::min);
             let off = times.get(2).copied();

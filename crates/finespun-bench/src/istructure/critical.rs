@@ -4,7 +4,7 @@ use finespun::istructure::cost::MANNA;
 use finespun_lab::failure::Failure;
 use serde_json::json;
 
-use super::{APPLICATIONS, CACHED, Report, SPLIT, Way, counted, figure, operations};
+use super::{APPLICATIONS, CACHED, Config, Report, SPLIT, counted, figure, operations};
 use crate::measure::alternate;
 
 /// Added overheads in microseconds. Both times are linear in the overhead, and the lines cross at the critical point.
@@ -21,18 +21,18 @@ fn fit(points: &[(f64, f64)]) -> (f64, f64) {
     (y - slope * x, slope)
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let platform = operations::costs(way)?.platform();
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let platform = operations::costs(config)?.platform();
     let head = ["us of added overhead", "measured", "derived", "difference", "paper's", "derived", "by equation 1"];
     let table = report.table(20, &head)?;
     for application in APPLICATIONS {
-        let reads = counted(way, application)?;
+        let reads = counted(config, application)?;
         let variants: Vec<(String, f64)> = [SPLIT, CACHED]
             .iter()
-            .flat_map(|form| OVERHEADS.map(|overhead| (way.line(application, form), overhead)))
+            .flat_map(|form| OVERHEADS.map(|overhead| (config.line(application, form), overhead)))
             .collect();
-        let samples = alternate(way.rounds.min(3), &variants, |(line, overhead)| {
-            Ok::<_, Failure>(way.run(line, *overhead)?.time.as_secs_f64())
+        let samples = alternate(config.rounds.min(3), &variants, |(line, overhead)| {
+            Ok::<_, Failure>(config.run(line, *overhead)?.time.as_secs_f64())
         })?;
         let times: Vec<f64> = samples.iter().map(|sample| sample.least()).collect();
         let line = |from: usize| {

@@ -79,12 +79,12 @@ const APPLICATIONS: &[Application] = &[
 ];
 
 /// The options of a measurement.
-struct Way {
+struct Config {
     rounds: usize,
     quick: bool,
 }
 
-impl Way {
+impl Config {
     /// Returns the command line of `application` in `form`.
     fn line(&self, application: &Application, form: &str) -> String {
         format!("{} {form}", if self.quick { application.quick } else { application.line })
@@ -106,8 +106,8 @@ const CACHED: &str = "--form cached --cache-block 8";
 const AUTO: &str = "--form auto";
 
 /// Counts the reads of an application, averaged over the nodes.
-fn counted(way: &Way, application: &Application) -> Result<Reads, Failure> {
-    let answer = way.run(&way.line(application, &format!("{CACHED} --count")), 0.0)?.value;
+fn counted(config: &Config, application: &Application) -> Result<Reads, Failure> {
+    let answer = config.run(&config.line(application, &format!("{CACHED} --count")), 0.0)?.value;
     let count = |name: &str| answer.layout[name].as_f64().unwrap_or(0.0) / NODES as f64;
     let [local, remote, hits, deferred] = ["local_reads", "remote_reads", "hits", "deferred_hits"].map(count);
     let ratio = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
@@ -118,7 +118,7 @@ fn counted(way: &Way, application: &Application) -> Result<Reads, Failure> {
 #[derive(Debug)]
 pub struct Istructure;
 
-const SECTIONS: &Sections<Way> = &[
+const SECTIONS: &Sections<Config> = &[
     ("operations", operations::measure),
     ("rows", rows::measure),
     ("reads", reads::measure),
@@ -133,8 +133,8 @@ impl Bench for Istructure {
     }
 
     fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
-        let way = Way { rounds: options.rounds, quick: options.quick };
-        sections::measure(SECTIONS, options, &way, report)?;
+        let config = Config { rounds: options.rounds, quick: options.quick };
+        sections::measure(SECTIONS, options, &config, report)?;
         report.say(&format!("{NODES} nodes on one worker; least of {} rounds, variants in turn.\n", options.rounds))
     }
 }

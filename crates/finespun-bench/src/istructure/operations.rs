@@ -11,7 +11,7 @@ use finespun_lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{NODES, Report, Way, figure};
+use super::{Config, NODES, Report, figure};
 use crate::pcm::cycle;
 
 /// Elements per node.
@@ -203,9 +203,9 @@ fn time<K: Task<Output = Vec<u64>> + Send>(
 }
 
 /// Measures on as many nodes of one worker as the applications use, with all nodes doing the same at the same time.
-pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
+pub(super) fn costs(config: &Config) -> Result<Costs, Failure> {
     let runtime = Runtime::builder().workers(1).nodes(NODES).build()?;
-    let rounds = if way.quick { 1 } else { 10 * way.rounds };
+    let rounds = if config.quick { 1 } else { 10 * config.rounds };
     let memories = runtime.run(memories());
     let all = Replicated::new(memories.clone());
     let read = |away| time(&runtime, rounds, ELEMENTS, || everywhere(read_all, (all.clone(), away)));
@@ -233,8 +233,8 @@ pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
     Ok(Costs { method, call, get, hit, miss, deferred: (block - miss) / (BLOCK - 1) as f64 })
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let (costs, cycle) = (costs(way)?, cycle());
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let (costs, cycle) = (costs(config)?, cycle());
     let lines = [
         ("read of an object's memory (Get_Sync)", Some(costs.method[0]), Some(costs.method[1]), "141", "348"),
         ("call of a function", Some(costs.call[0]), Some(costs.call[1]), "250", "451"),

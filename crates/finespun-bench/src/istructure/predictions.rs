@@ -5,7 +5,7 @@ use finespun_lab::failure::Failure;
 use finespun_lab::show::{self, Panel, Up};
 use serde_json::json;
 
-use super::{Report, Way, operations, reads};
+use super::{Config, Report, operations, reads};
 
 /// Computes the curves of a figure for a platform.
 type Curves = fn(&Platform) -> Vec<(String, Vec<(f64, f64)>)>;
@@ -50,8 +50,8 @@ const FIGURES: [(&str, &str, Curves); 3] = [
     ("Figure 3: technology", "speed of the processor, times", technology),
 ];
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let platforms = [("MANNA", MANNA), ("here", operations::costs(way)?.platform())];
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let platforms = [("MANNA", MANNA), ("here", operations::costs(config)?.platform())];
     let mut pictures = Vec::new();
     for (title, across, curves) in FIGURES {
         let mut panels = Vec::new();

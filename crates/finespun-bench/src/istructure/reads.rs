@@ -4,13 +4,13 @@ use finespun::istructure::cost::Reads;
 use finespun_lab::failure::Failure;
 use serde_json::json;
 
-use super::{APPLICATIONS, Report, Way, counted, figure};
+use super::{APPLICATIONS, Config, Report, counted, figure};
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
     let head = ["each node's reads", "local", "paper", "remote", "paper", "hits, %", "paper", "deferred, %", "paper"];
     let table = report.table(20, &head)?;
     for application in APPLICATIONS {
-        let (found, paper) = (counted(way, application)?, application.paper);
+        let (found, paper) = (counted(config, application)?, application.paper);
         let pairs: [fn(&Reads) -> f64; 4] = [
             |reads| reads.local,
             |reads| reads.remote,
@@ -22,7 +22,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
         report.line(&table, &line)?;
         let [local, remote, hits, deferred] = pairs.map(|of| json!({"found": of(&found), "paper": of(&paper)}));
         report.row(json!({
-            "section": "reads", "application": application.name, "line": way.line(application, ""),
+            "section": "reads", "application": application.name, "line": config.line(application, ""),
             "local": local, "remote": remote, "hits_percent": hits, "deferred_percent": deferred,
         }));
     }

@@ -12,7 +12,7 @@ use finespun_lab::show;
 use finespun_object_apps::densemm;
 use serde_json::json;
 
-use super::{Report, Way};
+use super::{Config, Report};
 use crate::measure::alternate;
 
 /// Computes a row of the product: the sum of the right factor's rows, each multiplied by an element of the left
@@ -70,14 +70,14 @@ async fn by_arrays(n: usize, left: IArray<f64>, right: IArray<f64>, product: IAr
         .await;
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let n = if way.quick { 64 } else { 512 };
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let n = if config.quick { 64 } else { 512 };
     let elements = |of: fn(usize, usize) -> f64| (0..n * n).map(|index| of(index / n, index % n)).collect();
     let (left, right): (Vec<f64>, Vec<f64>) = (elements(densemm::a), elements(densemm::b));
     let runtime = Runtime::builder().workers(1).nodes(1).build()?;
     let [a, b] = runtime.run(factors(n));
     let mut products: [f64; 2] = [0.0; 2];
-    let samples = alternate(3 * way.rounds, &[0, 1], |&variant| {
+    let samples = alternate(3 * config.rounds, &[0, 1], |&variant| {
         if variant == 0 {
             let start = Instant::now();
             let product = black_box(by_slices(n, &left, &right));

@@ -5,7 +5,7 @@ use finespun::prelude::*;
 use serde_json::json;
 
 use super::cost::timed;
-use super::{Report, Way, milliseconds};
+use super::{Config, Report, milliseconds};
 use crate::measure::alternate;
 use finespun_lab::failure::Failure;
 use finespun_lab::show::{self, Panel};
@@ -25,14 +25,14 @@ async fn all(n: u64, rounds: u64) {
 /// Additional barriers, whose time gives the cost of one barrier without the cost of beginning the activities.
 const MORE: u64 = 10;
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let runtime = way.usual()?;
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let runtime = config.usual()?;
     let (mut with, mut without, mut spawn) = (Vec::new(), Vec::new(), Vec::new());
     let head = ["activities", "begin, ms", "sync", "begin and sync", "sync, ns each", "begin and sync, ns each"];
     let table = report.table(10, &head)?;
-    let numbers: &[u64] = if way.quick { &[100, 1000] } else { &[100, 300, 1000, 3000, 10_000, 30_000, 100_000] };
+    let numbers: &[u64] = if config.quick { &[100, 1000] } else { &[100, 300, 1000, 3000, 10_000, 30_000, 100_000] };
     for &n in numbers {
-        let samples = alternate(way.rounds, &[0, 1, 1 + MORE], |&rounds| {
+        let samples = alternate(config.rounds, &[0, 1, 1 + MORE], |&rounds| {
             Ok::<_, Failure>(timed(&|| runtime.run(all(n, rounds))))
         })?;
         let [none, once, more] = [0, 1, 2].map(|at| samples[at].least());

@@ -9,7 +9,7 @@ use finespun::group::sync;
 use finespun::prelude::*;
 use serde_json::json;
 
-use super::{Code, Report, Way};
+use super::{Code, Config, Report};
 use crate::measure::alternate;
 use finespun_lab::failure::Failure;
 use finespun_lab::show;
@@ -86,10 +86,10 @@ async fn syncing(n: u64, count: u64) {
     parfor(0..n, move |_| rounds(count)).await;
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
     let one = Runtime::builder().workers(1).build()?;
-    let many = way.usual()?;
-    let n = if way.quick { 10_000 } else { 1_000_000 };
+    let many = config.usual()?;
+    let n = if config.quick { 10_000 } else { 1_000_000 };
     let plain = || (0..n).for_each(count);
     let variants: [(&str, &dyn Fn()); 4] = [
         ("plain loop", &plain),
@@ -97,7 +97,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
         ("parfor, 1 % wait", &|| one.run(one_in_a_hundred(n))),
         ("lparfor", &|| one.run(light(n))),
     ];
-    let samples = alternate(way.rounds, &variants, |(_, run)| Ok::<_, Failure>(timed(run)))?;
+    let samples = alternate(config.rounds, &variants, |(_, run)| Ok::<_, Failure>(timed(run)))?;
     let floor = samples[0].least();
     let table = report.table(16, &["", "ns", "above"])?;
     for ((name, _), sample) in variants.iter().zip(&samples) {
@@ -112,34 +112,34 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
     ))?;
     // About 100 ns and 1 us, and work in proportion to the square of the index.
     let (short, long, scale) = (110, 1100, 4_000);
-    let (few, squares) = if way.quick { (2_000, 300) } else { (200_000, 6_000) };
+    let (few, squares) = if config.quick { (2_000, 300) } else { (200_000, 6_000) };
     let pairs: [Code<'_>; 3] = [
         ("100 ns each", &|runtime| runtime.run(computing(5 * few, short))),
         ("1 us each", &|runtime| runtime.run(computing(few, long))),
         ("in proportion to k^2", &|runtime| runtime.run(skewed(squares, scale))),
     ];
-    let head = ["activities of", "one worker", &format!("{} workers", way.workers), "speed-up"];
+    let head = ["activities of", "one worker", &format!("{} workers", config.workers), "speed-up"];
     let table = report.table(20, &head)?;
     for (name, run) in pairs {
-        let samples = alternate(way.rounds, &[&one, &many], |runtime| Ok::<_, Failure>(timed(&|| run(runtime))))?;
+        let samples = alternate(config.rounds, &[&one, &many], |runtime| Ok::<_, Failure>(timed(&|| run(runtime))))?;
         let (alone, together) = (samples[0].least(), samples[1].least());
         let speedup = alone / together;
         let line = [name.to_owned(), show::seconds(alone), show::seconds(together), format!("{speedup:.2}")];
         report.line(&table, &line)?;
         report.row(json!({
-            "section": "cost", "what": name, "one": alone, "workers": way.workers, "many": together, "speedup": speedup,
+            "section": "cost", "what": name, "one": alone, "workers": config.workers, "many": together, "speedup": speedup,
         }));
     }
     report.say("\n")?;
-    barriers(way, &many, report)
+    barriers(config, &many, report)
 }
 
 /// Measures the cost of a barrier per activity: the time of many barriers minus one barrier's.
-fn barriers(way: &Way, runtime: &Runtime, report: &Report) -> Result<(), Failure> {
+fn barriers(config: &Config, runtime: &Runtime, report: &Report) -> Result<(), Failure> {
     let table = report.table(10, &["activities", "ns per activity and sync"])?;
     for n in [100, 1000, 10_000, 100_000] {
-        let more = if way.quick { 10 } else { 1_000_000 / n };
-        let samples = alternate(way.rounds, &[1, 1 + more], |&count| {
+        let more = if config.quick { 10 } else { 1_000_000 / n };
+        let samples = alternate(config.rounds, &[1, 1 + more], |&count| {
             Ok::<_, Failure>(timed(&|| runtime.run(syncing(n, count))))
         })?;
         let each = (samples[1].least() - samples[0].least()) * 1e9 / (n * more) as f64;

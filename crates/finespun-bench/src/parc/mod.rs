@@ -30,13 +30,13 @@ use finespun_lab::show::{self, Up};
 pub struct Parc;
 
 /// The options of a measurement.
-struct Way {
+struct Config {
     rounds: usize,
     workers: usize,
     quick: bool,
 }
 
-impl Way {
+impl Config {
     fn runtime(&self, policy: Policy, members: Members) -> Result<Runtime, Failure> {
         Ok(Runtime::builder().workers(self.workers).policy(policy).members(members).build()?)
     }
@@ -50,7 +50,7 @@ impl Way {
 /// A named function to run.
 type Code<'a> = (&'a str, &'a dyn Fn(&Runtime));
 
-const SECTIONS: &Sections<Way> = &[
+const SECTIONS: &Sections<Config> = &[
     ("cost", cost::measure),
     ("figure4", spread::figure4),
     ("table2", spread::table2),
@@ -75,8 +75,8 @@ impl Bench for Parc {
 
     fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
         let workers = options.workers.unwrap_or_else(cores::default_workers);
-        let way = Way { rounds: options.rounds, workers, quick: options.quick };
-        sections::measure(SECTIONS, options, &way, report)?;
+        let config = Config { rounds: options.rounds, workers, quick: options.quick };
+        sections::measure(SECTIONS, options, &config, report)?;
         let panels = std::mem::take(&mut report.panels);
         if !panels.is_empty() {
             let title = "Groups of activities: time by their number";

@@ -5,7 +5,7 @@ use finespun_apps::search;
 use serde_json::json;
 
 use super::cost::timed;
-use super::{Report, Way, milliseconds};
+use super::{Config, Report, milliseconds};
 use crate::measure::take_turns;
 use finespun_lab::failure::Failure;
 use finespun_lab::show::{self, Panel, Up};
@@ -17,17 +17,17 @@ enum How {
     Ended,
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let n: usize = if way.quick { 100_000 } else { 20_000_000 };
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let n: usize = if config.quick { 100_000 } else { 20_000_000 };
     // As many activities as processors, as in the paper, and many more.
-    let runtime = way.usual()?;
-    for activities in [way.workers, 32 * way.workers] {
-        one(way, &runtime, n, activities, report)?;
+    let runtime = config.usual()?;
+    for activities in [config.workers, 32 * config.workers] {
+        one(config, &runtime, n, activities, report)?;
     }
     report.say("The mean is over these positions, which are spread evenly. The paper: on average half the time.\n")
 }
 
-fn one(way: &Way, runtime: &Runtime, n: usize, activities: usize, report: &mut Report) -> Result<(), Failure> {
+fn one(config: &Config, runtime: &Runtime, n: usize, activities: usize, report: &mut Report) -> Result<(), Failure> {
     let positions = 20;
     let mut numbers = search::input(n, n);
     let table = report.table(10, &["element at", "sequential, ms", "without an end", "with"])?;
@@ -36,7 +36,7 @@ fn one(way: &Way, runtime: &Runtime, n: usize, activities: usize, report: &mut R
     for k in 0..positions {
         let at = (2 * k + 1) * n / (2 * positions);
         numbers[at] = search::WANTED;
-        let found = take_turns(way.rounds, &[How::Plain, How::ToTheEnd, How::Ended], |&how| {
+        let found = take_turns(config.rounds, &[How::Plain, How::ToTheEnd, How::Ended], |&how| {
             let run = || {
                 let position = match how {
                     How::Plain => search::plain(&numbers),

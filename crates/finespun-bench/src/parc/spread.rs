@@ -10,7 +10,7 @@ use finespun::prelude::*;
 use serde_json::json;
 
 use super::cost::timed;
-use super::{Code, POLICIES, Report, Way, milliseconds};
+use super::{Code, Config, POLICIES, Report, milliseconds};
 use crate::measure::take_turns;
 use finespun_lab::failure::Failure;
 use finespun_lab::show::{self, Panel};
@@ -35,24 +35,24 @@ async fn assignments(variable: &AtomicU64, shares: &Shares, activities: u64, tim
     parfor(0..activities, move |_| assigns(variable, shares, times)).await;
 }
 
-pub(super) fn figure4(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let total: u64 = if way.quick { 1_000_000 } else { 100_000_000 };
+pub(super) fn figure4(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let total: u64 = if config.quick { 1_000_000 } else { 100_000_000 };
     let head = ["policy", "activities", "ms", "% of activities by worker", "descriptor taken", "the paper"];
     let table = report.table(15, &head)?;
     let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     for (name, policy) in POLICIES {
-        let runtime = way.runtime(policy, Members::default())?;
+        let runtime = config.runtime(policy, Members::default())?;
         let mut curve = Vec::new();
         for (activities, theirs) in THEIRS {
             let variable = CachePadded::new(AtomicU64::new(0));
-            let shares: Vec<_> = (0..way.workers).map(|_| CachePadded::new(AtomicU64::new(0))).collect();
+            let shares: Vec<_> = (0..config.workers).map(|_| CachePadded::new(AtomicU64::new(0))).collect();
             let before = runtime.stats();
-            let found = take_turns(way.rounds, &[()], |()| {
+            let found = take_turns(config.rounds, &[()], |()| {
                 let run = || runtime.run(assignments(&variable, &shares, activities, total / activities));
                 Ok::<_, Failure>(timed(&run))
             })?;
             let least = found[0].iter().copied().fold(f64::INFINITY, f64::min);
-            let runs = (way.rounds + 1) as u64;
+            let runs = (config.rounds + 1) as u64;
             let taken = (runtime.stats() - before).acquisitions / runs;
             let all = activities * runs;
             let mut percent: Vec<u64> = shares.iter().map(|share| share.load(Ordering::Relaxed) * 100 / all).collect();
@@ -125,20 +125,20 @@ async fn parfor_parfor_sync(n: u64) {
 /// The paper's Table 2: seconds on five processors, for the policies default, envelopes, representatives.
 const TABLE_2: [[f64; 3]; 4] = [[4.02, 3.36, 2.02], [2.02, 2.02, 2.02], [4.95, 5.12, 5.02], [7.50, 2.85, 2.50]];
 
-pub(super) fn table2(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let (n, time) = if way.quick { (100, Duration::from_micros(10)) } else { (10_000, Duration::from_micros(100)) };
+pub(super) fn table2(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let (n, time) = if config.quick { (100, Duration::from_micros(10)) } else { (10_000, Duration::from_micros(100)) };
     let codes: [Code<'_>; 4] = [
         ("parfor 10000 delay(0.1ms)", &|runtime| runtime.run(parfor_delay(n, time))),
         ("lparfor 10000 delay(0.1ms)", &|runtime| runtime.run(lparfor_delay(n, time))),
         ("parfor 1000 sync", &|runtime| runtime.run(parfor_sync(n / 10))),
         ("parfor 100 parfor 100 sync", &|runtime| runtime.run(parfor_parfor_sync((n / 100).max(2)))),
     ];
-    let runtimes = POLICIES.map(|(_, policy)| way.runtime(policy, Members::default()));
+    let runtimes = POLICIES.map(|(_, policy)| config.runtime(policy, Members::default()));
     let runtimes = runtimes.into_iter().collect::<Result<Vec<_>, _>>()?;
     let head = ["code", "global", "envelopes", "repr.", "steal (ms)", "paper: default", "envelopes", "repr. (s)"];
     let table = report.table(28, &head)?;
     for ((name, code), theirs) in codes.iter().zip(TABLE_2) {
-        let found = take_turns(way.rounds, &runtimes, |runtime| Ok::<_, Failure>(timed(&|| code(runtime))))?;
+        let found = take_turns(config.rounds, &runtimes, |runtime| Ok::<_, Failure>(timed(&|| code(runtime))))?;
         let least: Vec<f64> = found.iter().map(|times| times.iter().copied().fold(f64::INFINITY, f64::min)).collect();
         let mut line = vec![(*name).to_owned()];
         line.extend(least.iter().map(|&seconds| milliseconds(seconds)));

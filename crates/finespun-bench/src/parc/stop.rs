@@ -14,7 +14,7 @@ use finespun::{group::Level, level, preturn};
 use serde_json::json;
 
 use super::cost::{compute, timed};
-use super::{Report, Way};
+use super::{Config, Report};
 use crate::measure::alternate;
 use finespun_lab::failure::Failure;
 use finespun_lab::show;
@@ -126,15 +126,15 @@ async fn in_no_group(n: u64, wanted: u64) -> bool {
     reduce((0..n).map(move |k| calls(k, wanted)), 0, |a, b| a + b).await > 0
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let runtime = way.usual()?;
-    let times = if way.quick { 20 } else { 1000 };
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let runtime = config.usual()?;
+    let times = if config.quick { 20 } else { 1000 };
     let mut late = Vec::new();
     let mut preempted = 0;
     for _ in 0..times {
         let notes = Notes {
             start: Instant::now(),
-            alive: (0..way.workers).map(|_| CachePadded::new(AtomicU64::new(0))).collect(),
+            alive: (0..config.workers).map(|_| CachePadded::new(AtomicU64::new(0))).collect(),
             asked: AtomicU64::new(0),
             preempted: AtomicBool::new(false),
         };
@@ -150,7 +150,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
     late.sort_by(f64::total_cmp);
     let at = |part: f64| late.get(((late.len() as f64 - 1.0) * part) as usize).copied().unwrap_or(f64::NAN);
     let [median, most_of, most] = [0.5, 0.99, 1.0].map(at);
-    let n = if way.quick { 10_000 } else { 1_000_000 };
+    let n = if config.quick { 10_000 } else { 1_000_000 };
     let one = Runtime::builder().workers(1).build()?;
     // A value that no activity finds.
     let wanted = std::hint::black_box(u64::MAX);
@@ -159,7 +159,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
             one.run(in_no_group(n, wanted))
         }];
     let samples =
-        alternate(way.rounds, &variants, |run| Ok::<_, Failure>(timed(&|| assert!(!run(), "nothing is found"))))?;
+        alternate(config.rounds, &variants, |run| Ok::<_, Failure>(timed(&|| assert!(!run(), "nothing is found"))))?;
     let ratio = samples[0].least() / samples[1].least();
     let bare = samples[0].least() / samples[2].least();
     let text = format!(

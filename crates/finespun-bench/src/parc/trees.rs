@@ -15,7 +15,7 @@ use finespun::sync::Semaphore;
 use finespun::testing::*;
 use serde_json::json;
 
-use super::{Report, Way};
+use super::{Config, Report};
 use crate::measure::take_turns;
 use finespun_lab::failure::Failure;
 use finespun_lab::show;
@@ -117,7 +117,7 @@ struct Cost {
     steps: f64,
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
     let head = [
         "tree",
         "activities",
@@ -134,11 +134,11 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
     // One worker, because the figures are amounts of work.
     let one = |members| Runtime::builder().workers(1).policy(Policy::Steal).members(members).build();
     for shape in SHAPES {
-        if way.quick && shape.depth > 2 {
+        if config.quick && shape.depth > 2 {
             continue;
         }
         let uncoded = Cell::new(0);
-        let found = take_turns(way.rounds.max(3), &variants, |&made| {
+        let found = take_turns(config.rounds.max(3), &variants, |&made| {
             let runtime = one(if let Made::Groups(members) = made { members } else { Members::default() })?;
             let cost = once(&runtime, shape, made);
             uncoded.set(uncoded.get().max(runtime.stats().groups_uncoded));

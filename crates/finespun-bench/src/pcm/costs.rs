@@ -9,7 +9,7 @@ use finespun::Runtime;
 use finespun::closure::{Closure, Cont, Vector, make_closure, post, send_argument, thread, top};
 use serde_json::json;
 
-use super::{Report, Way};
+use super::{Config, Report};
 use finespun_lab::failure::Failure;
 
 /// Closures that are made, posted and run in one go: as many as stay in the cache.
@@ -244,15 +244,15 @@ fn least<const N: usize>(times: usize, measure: impl Fn() -> [f64; N]) -> [f64; 
 }
 
 /// Measures all costs.
-pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
-    let times = if way.quick { 5 } else { 200 * way.rounds };
-    let one = way.runtime(1)?;
+pub(super) fn costs(config: &Config) -> Result<Costs, Failure> {
+    let times = if config.quick { 5 } else { 200 * config.rounds };
+    let one = config.runtime(1)?;
     let [make, post, schedule] = least(times, || make_and_run(&one));
     let [send, send_last] = least(times, || self::send(&one));
     let mut costs = Costs { make, send, send_last, post, schedule, transfer: 0.0, migrate: 0.0 };
-    if way.workers > 1 {
-        let many = way.runtime(way.workers)?;
-        let times = if way.quick { 1 } else { 20 * way.rounds };
+    if config.workers > 1 {
+        let many = config.runtime(config.workers)?;
+        let times = if config.quick { 1 } else { 20 * config.rounds };
         // The median: the least would be a cache line that happened to be local already.
         let median = |measure: &dyn Fn(&Runtime) -> f64| {
             let mut found: Vec<f64> = (0..times).map(|_| measure(&many)).collect();
@@ -265,8 +265,8 @@ pub(super) fn costs(way: &Way) -> Result<Costs, Failure> {
     Ok(costs)
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let (costs, cycle) = (costs(way)?, cycle());
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let (costs, cycle) = (costs(config)?, cycle());
     let mut lines = vec![
         ("make a closure, M_c", costs.make, "10"),
         ("send one of several arguments, S_l", costs.send, "10"),
@@ -274,7 +274,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
         ("post, P_c", costs.post, "10"),
         ("schedule, S_c", costs.schedule, "15"),
     ];
-    if way.workers > 1 {
+    if config.workers > 1 {
         lines.push(("send to another worker's closure: more, T_a", costs.transfer, "100"));
         lines.push(("run another worker's closure: more, T_c", costs.migrate, "500"));
     }

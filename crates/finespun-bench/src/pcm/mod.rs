@@ -28,13 +28,13 @@ use finespun_lab::show::{self, Up};
 pub struct Pcm;
 
 /// The options of a measurement.
-struct Way {
+struct Config {
     rounds: usize,
     workers: usize,
     quick: bool,
 }
 
-impl Way {
+impl Config {
     fn runtime(&self, workers: usize) -> Result<Runtime, Failure> {
         Ok(Runtime::builder().workers(workers).build()?)
     }
@@ -45,7 +45,7 @@ impl Way {
     }
 }
 
-const SECTIONS: &Sections<Way> = &[
+const SECTIONS: &Sections<Config> = &[
     ("costs", costs::measure),
     ("programs", programs::measure),
     ("model", model::measure),
@@ -59,8 +59,8 @@ impl Bench for Pcm {
 
     fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
         let workers = options.workers.unwrap_or_else(cores::default_workers);
-        let way = Way { rounds: options.rounds, workers, quick: options.quick };
-        sections::measure(SECTIONS, options, &way, report)?;
+        let config = Config { rounds: options.rounds, workers, quick: options.quick };
+        sections::measure(SECTIONS, options, &config, report)?;
         let panels = std::mem::take(&mut report.panels);
         if !panels.is_empty() {
             let title = "Closures: efficiency by run length, measured and by the paper's equations";

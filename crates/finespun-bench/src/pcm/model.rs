@@ -13,7 +13,7 @@ use finespun::prelude::*;
 use serde_json::json;
 
 use super::costs::{self, Costs};
-use super::{Report, Way};
+use super::{Config, Report};
 use crate::measure::alternate;
 use finespun_lab::failure::Failure;
 use finespun_lab::show::Panel;
@@ -125,11 +125,11 @@ impl Model<'_> {
     }
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let costs = costs::costs(way)?;
-    let steps: &[u64] = if way.quick { &[0, 64] } else { &[0, 4, 16, 64, 256, 1024, 4096] };
-    for workers in way.sizes() {
-        let runtime = way.runtime(workers)?;
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let costs = costs::costs(config)?;
+    let steps: &[u64] = if config.quick { &[0, 64] } else { &[0, 4, 16, 64, 256, 1024, 4096] };
+    for workers in config.sizes() {
+        let runtime = config.runtime(workers)?;
         let mut curves = [const { Vec::new() }; 4];
         report.say(&format!("{workers} worker{}\n\n", if workers == 1 { "" } else { "s" }))?;
         let head = [
@@ -144,7 +144,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
         ];
         let table = report.table(8, &head)?;
         for &steps in steps {
-            let depth = match (way.quick, steps) {
+            let depth = match (config.quick, steps) {
                 (true, _) => 6,
                 (_, ..=128) => 14,
                 _ => 10,
@@ -154,7 +154,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
             let tree = Arc::new(Tree { steps, global: AtomicU64::new(0) });
             let mut counts = [(0, 0, 0); 3];
             let versions = [Version::Plain, Version::Posted, Version::Tailed];
-            let samples = alternate(way.rounds, &versions, |&version| {
+            let samples = alternate(config.rounds, &versions, |&version| {
                 let before = (runtime.stats(), tree.global.load(Relaxed));
                 let start = std::time::Instant::now();
                 let shared = Arc::clone(&tree);
@@ -172,7 +172,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
                 Ok::<_, Failure>(time)
             })?;
             let run = samples[0].least() * 1e9 / threads;
-            let runs = (way.rounds + 1) as f64;
+            let runs = (config.rounds + 1) as f64;
             let of = |version: Version| {
                 let (threads, steals, global) = counts[version as usize];
                 let efficiency = samples[0].least() / (samples[version as usize].least() * workers as f64);

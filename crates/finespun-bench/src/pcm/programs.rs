@@ -6,7 +6,7 @@ use finespun_apps::protein::{Lattice, Problem, Sequence};
 use finespun_apps::{Progress, fib, nqueens, protein};
 use serde_json::json;
 
-use super::{Report, Table, Way};
+use super::{Config, Report, Table};
 use crate::measure::alternate;
 use finespun_lab::failure::Failure;
 use finespun_lab::show;
@@ -17,8 +17,8 @@ const CHAIN: &str = "HPHHPPHHHHPHHHPPHHPPHPHHHPH";
 /// A named version of a program, which returns the program's result.
 type Variant<'a> = (&'a str, &'a dyn Fn(&Runtime) -> u64);
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let (n, ranks, sites) = if way.quick { (12, 6, "2x2x3") } else { (27, 10, "3x3x3") };
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let (n, ranks, sites) = if config.quick { (12, 6, "2x2x3") } else { (27, 10, "3x3x3") };
     let lattice = Lattice::parse(sites).expect("a box");
     let chain = Sequence::parse(&CHAIN[..lattice.sites()]).expect("a chain");
     let [counted, folded] = [&[][..], &[chain]].map(|chains| Problem::new(lattice, chains).expect("they fit"));
@@ -55,7 +55,7 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
     let table = report.table(23, &head)?;
     let mut gain = f64::NAN;
     for (program, variants) in programs {
-        gain = one(way, &program, variants, &table, report)?.unwrap_or(gain);
+        gain = one(config, &program, variants, &table, report)?.unwrap_or(gain);
     }
     report.say(&format!(
         "\nThe tail call saves {gain:.0} % of fib's time (the paper: almost 25 %).\n\
@@ -66,21 +66,21 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
 
 /// Measures all versions of one program. Returns the gain of its tail call in per cent, if it has one.
 fn one(
-    way: &Way,
+    config: &Config,
     program: &str,
     variants: &[Variant<'_>],
     table: &Table,
     report: &Report,
 ) -> Result<Option<f64>, Failure> {
     let mut gain = None;
-    let (alone, all) = (way.runtime(1)?, way.runtime(way.workers)?);
+    let (alone, all) = (config.runtime(1)?, config.runtime(config.workers)?);
     let expected = variants[0].1(&alone);
     let timed = |run: &dyn Fn(&Runtime) -> u64, runtime: &Runtime| {
         let start = std::time::Instant::now();
         assert_eq!(run(runtime), expected, "{program}: all versions deliver the same");
         start.elapsed().as_secs_f64()
     };
-    let samples = alternate(way.rounds, variants, |(_, run)| Ok::<_, Failure>(timed(run, &alone)))?;
+    let samples = alternate(config.rounds, variants, |(_, run)| Ok::<_, Failure>(timed(run, &alone)))?;
     let plain = samples[0].least();
     for ((name, run), sample) in variants.iter().zip(&samples) {
         let least = sample.least();
@@ -91,13 +91,13 @@ fn one(
         });
         if *name != "plain" {
             let before = all.stats();
-            let many = (0..=way.rounds).map(|_| timed(run, &all)).fold(f64::INFINITY, f64::min);
+            let many = (0..=config.rounds).map(|_| timed(run, &all)).fold(f64::INFINITY, f64::min);
             let stats = all.stats() - before;
             row["many"] = many.into();
             line.extend([format!("{:.2}", many * 1e3), format!("{:.2}", least / many)]);
             if stats.threads > 0 {
                 let (threads, share) =
-                    (stats.threads / (way.rounds as u64 + 1), stats.steals as f64 / stats.threads as f64);
+                    (stats.threads / (config.rounds as u64 + 1), stats.steals as f64 / stats.threads as f64);
                 row["closures"] = threads.into();
                 row["migrated"] = share.into();
                 line.extend([show::thousands(threads), format!("{:.4} %", 100.0 * share)]);

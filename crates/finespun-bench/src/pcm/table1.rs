@@ -12,7 +12,7 @@ use finespun_apps::raytrace::threads;
 use finespun_apps::raytrace::{Scene, Size};
 use serde_json::json;
 
-use super::{Report, Way};
+use super::{Config, Report};
 use finespun_lab::failure::Failure;
 
 /// The paper's values: nodes; least and greatest time of the static shares; time of the dynamic distribution; the most
@@ -32,13 +32,13 @@ fn better(most: f64, dynamic: f64) -> String {
     format!("{:.0} %", 100.0 * (most / dynamic - 1.0))
 }
 
-pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
-    let side = if way.quick { 64 } else { 512 };
+pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let side = if config.quick { 64 } else { 512 };
     let size = Size::new(side, side).expect("a small picture");
-    let scene = Scene::show(if way.quick { 2 } else { 4 }).expect("few levels");
+    let scene = Scene::show(if config.quick { 2 } else { 4 }).expect("few levels");
     // The least time of each row.
     let mut rows = vec![f64::INFINITY; side as usize];
-    for _ in 0..way.rounds {
+    for _ in 0..config.rounds {
         for (y, least) in rows.iter_mut().enumerate() {
             let start = Instant::now();
             let pixels = threads::by_blocks(&scene, size, y, side as usize);
@@ -68,10 +68,10 @@ pub(super) fn measure(way: &Way, report: &mut Report) -> Result<(), Failure> {
         let mut row = json!({"section": "table1", "nodes": nodes, "static_least": least, "static_most": most});
         let ms = |seconds: f64| format!("{:.1}", seconds * 1e3);
         let mut line = vec![nodes.to_string(), ms(least), ms(most), format!("{:.2}", most / least)];
-        if nodes <= way.workers {
-            let runtime = way.runtime(nodes)?;
+        if nodes <= config.workers {
+            let runtime = config.runtime(nodes)?;
             let mut best = (f64::INFINITY, Vec::new());
-            for _ in 0..way.rounds {
+            for _ in 0..config.rounds {
                 let start = Instant::now();
                 let found = runtime.run(threads::render(&scene, size, &Progress::new()));
                 let time = start.elapsed().as_secs_f64();

@@ -79,7 +79,7 @@ fn group(
 ) -> impl Iterator<Item = Cell> {
     let variants: Vec<_> =
         patterns(setting).flat_map(|pattern| TRANSPORTS.map(|transport| (pattern, transport))).collect();
-    let loads = variants.iter().map(|((_, pattern), (_, ways))| (size, *ways, *pattern, setting));
+    let loads = variants.iter().map(|((_, pattern), (_, mode))| (size, *mode, *pattern, setting));
     let what = format!("{} nodes, {} bytes, all patterns in turn", setting.0, size.bytes);
     let found = measure(clock, loads, &what, options, report);
     variants.into_iter().zip(found).map(move |(((pattern, _), (transport, _)), costs)| Cell {

@@ -3,7 +3,7 @@
 //! Source and destination: one node sends and computes, another only receives, as in the first column of figure 10.
 //! Latency: half of a round trip between two nodes that do nothing else, beside the latency of a bare cache line.
 
-use finespun::internals::adaptive::Ways;
+use finespun::internals::adaptive::Mode;
 use serde_json::json;
 
 use super::carriers::{Traffic, each, facing, go};
@@ -23,22 +23,22 @@ const BOUNCES: u64 = 20_000;
 const QUICK: u64 = 100;
 
 /// Returns the seconds that `times` round trips of a message take.
-pub(super) fn bounce<const W: usize>(ways: Ways, times: u64) -> f64 {
-    go::<W, _>(Traffic::Bounce(times), facing(net(2, ways)))
+pub(super) fn bounce<const W: usize>(mode: Mode, times: u64) -> f64 {
+    go::<W, _>(Traffic::Bounce(times), facing(net(2, mode)))
 }
 
 /// A transport and a size.
-type Way = (&'static str, Ways, &'static Size);
+type Variant = (&'static str, Mode, &'static Size);
 
 /// The object that travels back and forth.
 enum Bouncer {
     Line,
-    Message(Way),
+    Message(Variant),
 }
 
 /// The results, with latencies in nanoseconds.
 struct Found {
-    way: Way,
+    variant: Variant,
     costs: Samples,
     latency: Sample,
 }
@@ -49,23 +49,23 @@ pub(super) fn steps(options: &BenchOptions) -> usize {
 }
 
 pub(super) fn part(clock: &Clock, options: &BenchOptions, report: &Report) -> Result<(), Failure> {
-    let ways = || SIZES.iter().flat_map(|size| TRANSPORTS.map(|(name, ways)| (name, ways, size)));
-    let (bouncers, ways): (Vec<_>, Vec<Way>) =
-        ([Bouncer::Line].into_iter().chain(ways().map(Bouncer::Message)).collect(), ways().collect());
-    let variants = ways.iter().map(|&(_, ways, size)| (size, ways, Pattern::PointToPoint, (2, 2)));
+    let all = || SIZES.iter().flat_map(|size| TRANSPORTS.map(|(name, mode)| (name, mode, size)));
+    let (bouncers, carried): (Vec<_>, Vec<Variant>) =
+        ([Bouncer::Line].into_iter().chain(all().map(Bouncer::Message)).collect(), all().collect());
+    let variants = carried.iter().map(|&(_, mode, size)| (size, mode, Pattern::PointToPoint, (2, 2)));
     let costs = measure(clock, variants, "costs by size", options, report);
     let bounces = if options.quick { QUICK } else { BOUNCES };
     report.step("latency by size");
     let trips = alternate(options.rounds, &bouncers, |bouncer| {
         Ok::<_, Failure>(match bouncer {
             Bouncer::Line => round_trips_of_a_line(bounces),
-            Bouncer::Message((_, ways, size)) => (size.bounce)(*ways, bounces),
+            Bouncer::Message((_, mode, size)) => (size.bounce)(*mode, bounces),
         })
     })?;
     let mut latencies = trips.iter().map(|sample| each(sample, 2 * bounces));
     let line = latencies.next().expect("the line comes first");
-    let found: Vec<Found> = (ways.into_iter().zip(costs).zip(latencies))
-        .map(|((way, costs), latency)| Found { way, costs, latency })
+    let found: Vec<Found> = (carried.into_iter().zip(costs).zip(latencies))
+        .map(|((variant, costs), latency)| Found { variant, costs, latency })
         .collect();
     report.row(json!({"part": "costs", "transport": "line", "latency": figures(&line)}));
     report.rows(found.iter().map(Found::json));
@@ -89,10 +89,10 @@ fn text(found: &[Found], line: &Sample, clock: &Clock, options: &BenchOptions, b
     ];
     let lines: Vec<_> = found.iter().map(|found| found.cells(line)).collect();
     format!(
-        "What a message costs, in ns, by its size; [table 5 and, one way, table 2, in us on a T3D]\n\n{}\n\
+        "What a message costs, in ns, by its size; [table 5 and, one variant, table 2, in us on a T3D]\n\n{}\n\
          Least and median of {} rounds in turn; of source and destination, of the half of {RUNS} times as many that was disturbed\n\
          least. Source, destination: from one node, which computes between messages, to another, which only receives; a reading of\n\
-         the clock, {} ns, is taken off. One way: half of a round trip, of {}; a bare cache line takes {:.1} ns ({:.1}), and\n\
+         the clock, {} ns, is taken off. One variant: half of a round trip, of {}; a bare cache line takes {:.1} ns ({:.1}), and\n\
          PVM took 34.31 us for 16 bytes.\n\n",
         show::table(&head, &lines),
         options.rounds,
@@ -106,7 +106,7 @@ fn text(found: &[Found], line: &Sample, clock: &Clock, options: &BenchOptions, b
 impl Found {
     /// Returns the paper's figures: both sides in its table 5, and the latency in its table 2.
     fn theirs(&self) -> [Option<f64>; 3] {
-        let (name, _, size) = self.way;
+        let (name, _, size) = self.variant;
         let bytes = size.bytes.to_string();
         let side = |side: &str| CONCERT_TABLE_5.figure(&format!("{name} {side}"), &bytes);
         let latency = CONCERT_TABLE_2.figure("latency", &bytes).filter(|_| name == "push");
@@ -114,7 +114,7 @@ impl Found {
     }
 
     fn cells(&self, line: &Sample) -> Vec<String> {
-        let (name, _, size) = self.way;
+        let (name, _, size) = self.variant;
         let mut cells = vec![size.bytes.to_string(), name.to_owned()];
         let samples = [&self.costs.source, &self.costs.destination, &self.latency];
         for (sample, theirs) in samples.into_iter().zip(self.theirs()) {
@@ -126,7 +126,7 @@ impl Found {
     }
 
     fn json(&self) -> serde_json::Value {
-        let (name, _, size) = self.way;
+        let (name, _, size) = self.variant;
         let [source, destination, latency] = self.theirs();
         json!({
             "part": "costs", "transport": name, "bytes": size.bytes,

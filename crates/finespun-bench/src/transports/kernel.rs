@@ -22,7 +22,7 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use finespun::internals::adaptive::{self, Ways};
+use finespun::internals::adaptive::{self, Mode};
 use finespun_object_apps::microkernel::Draw;
 
 use super::clock::Clock;
@@ -49,14 +49,14 @@ const HEAD: usize = 2;
 pub(super) type Nodes<const W: usize> = Vec<adaptive::Node<[u64; W]>>;
 
 /// Creates a net of `nodes` nodes, with as much room as in the library.
-pub(super) fn net<const W: usize>(nodes: usize, ways: Ways) -> Nodes<W> {
-    adaptive::net_of(nodes, ways, SHARE, QUOTA)
+pub(super) fn net<const W: usize>(nodes: usize, mode: Mode) -> Nodes<W> {
+    adaptive::net_of(nodes, mode, SHARE, QUOTA)
 }
 
 /// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    pub(super) ways: Ways,
+    pub(super) mode: Mode,
     pub(super) pattern: Pattern,
     pub(super) nodes: usize,
     pub(super) workers: usize,
@@ -73,8 +73,8 @@ const COUNTED: usize = 1536;
 impl Load {
     /// The usual load. It is short, so that some of many runs are undisturbed, and so that a sender does not use up its
     /// buffers.
-    pub(super) fn usual(ways: Ways, pattern: Pattern, (nodes, workers): (usize, usize)) -> Load {
-        Load { ways, pattern, nodes, workers, warm: WARM, counted: COUNTED / pattern.nodes(nodes) }
+    pub(super) fn usual(mode: Mode, pattern: Pattern, (nodes, workers): (usize, usize)) -> Load {
+        Load { mode, pattern, nodes, workers, warm: WARM, counted: COUNTED / pattern.nodes(nodes) }
     }
 
     /// Returns the load with few messages, whose results mean nothing.
@@ -256,7 +256,7 @@ impl<'a, const W: usize> Station<'a, W> {
 /// Returns a function that runs `load` once per call, always on the same net: senders have already used their buffers,
 /// as in a program.
 pub(super) fn runner<const W: usize>(clock: &Clock, load: Load) -> Box<dyn FnMut() -> Costs + '_> {
-    let mut nodes = net(load.nodes, load.ways);
+    let mut nodes = net(load.nodes, load.mode);
     Box::new(move || run::<W>(clock, load, &mut nodes))
 }
 
@@ -317,7 +317,7 @@ fn work<const W: usize>(
 #[cfg(test)]
 mod tests {
     use super::super::patterns::PATTERNS;
-    use super::{Clock, Load, Ways, harmonic_mean, runner};
+    use super::{Clock, Load, Mode, harmonic_mean, runner};
 
     #[test]
     fn harmonic_mean_gives_little_weight_to_outliers() {
@@ -332,8 +332,8 @@ mod tests {
     fn every_message_arrives_whatever_the_pattern() {
         let clock = Clock::new();
         for (_, pattern) in PATTERNS {
-            for ways in [Ways::Push, Ways::Pull, Ways::Both] {
-                let load = Load { warm: 8, counted: 40, ..Load::usual(ways, pattern, (4, 2)) };
+            for mode in [Mode::Push, Mode::Pull, Mode::Both] {
+                let load = Load { warm: 8, counted: 40, ..Load::usual(mode, pattern, (4, 2)) };
                 let mut run = runner::<4>(&clock, load);
                 for costs in [run(), run()] {
                     assert!(costs.source > 0.0 && costs.latency > 0.0 && costs.stalled >= 0.0, "{costs:?}");

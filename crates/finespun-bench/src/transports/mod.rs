@@ -27,7 +27,7 @@ mod threads;
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 
-use finespun::internals::adaptive::Ways;
+use finespun::internals::adaptive::Mode;
 
 use super::measure::take_turns;
 use super::{Bench, Extra, Report, Sample, wanted};
@@ -40,14 +40,14 @@ use patterns::Pattern;
 pub use threads::round_trips_of_a_line;
 
 /// The paper's two transports, and the adaptive one that chooses between them.
-const TRANSPORTS: [(&str, Ways); 3] = [("push", Ways::Push), ("pull", Ways::Pull), ("adaptive", Ways::Both)];
+const TRANSPORTS: [(&str, Mode); 3] = [("push", Mode::Push), ("pull", Mode::Pull), ("adaptive", Mode::Both)];
 
 /// A message size, with the program for it.
 struct Size {
     bytes: usize,
     runner: for<'a> fn(&'a Clock, Load) -> Box<dyn FnMut() -> Costs + 'a>,
     /// Returns the seconds that this number of round trips takes.
-    bounce: fn(Ways, u64) -> f64,
+    bounce: fn(Mode, u64) -> f64,
 }
 
 const fn size<const W: usize>() -> Size {
@@ -86,13 +86,13 @@ impl Samples {
 /// Runs the variants in turn, so that all meet the same disturbances.
 fn measure<'a>(
     clock: &'a Clock,
-    variants: impl Iterator<Item = (&'static Size, Ways, Pattern, Setting)>,
+    variants: impl Iterator<Item = (&'static Size, Mode, Pattern, Setting)>,
     what: &str,
     options: &BenchOptions,
     report: &Report,
 ) -> Vec<Samples> {
-    let runner = |(size, ways, pattern, setting): (&Size, Ways, Pattern, Setting)| {
-        let load = Load::usual(ways, pattern, setting);
+    let runner = |(size, mode, pattern, setting): (&Size, Mode, Pattern, Setting)| {
+        let load = Load::usual(mode, pattern, setting);
         RefCell::new((size.runner)(clock, if options.quick { load.quick() } else { load }))
     };
     let runners: Vec<RefCell<Box<dyn FnMut() -> Costs + 'a>>> = variants.map(runner).collect();

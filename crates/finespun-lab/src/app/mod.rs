@@ -150,7 +150,7 @@ impl Apps {
 /// An application's command line alone, for the tables of the benches.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true)]
-struct Line {
+struct AppLine {
     #[command(subcommand)]
     app: Apps,
 }
@@ -161,14 +161,14 @@ struct Line {
 ///
 /// If the line is wrong: lines come from our own tables.
 pub fn from_line(line: &str) -> Box<dyn App> {
-    let parsed = Line::try_parse_from(line.split(' '));
+    let parsed = AppLine::try_parse_from(line.split(' '));
     let app = parsed.unwrap_or_else(|error| panic!("the line `{line}` is wrong: {error}"));
     app.app.open().unwrap_or_else(|failure| panic!("the line `{line}` is wrong: {failure}"))
 }
 
 /// Returns the names of all applications, in the order of the table.
 pub fn names() -> Vec<String> {
-    Line::command()
+    AppLine::command()
         .get_subcommands()
         .map(|command| command.get_name().to_owned())
         .filter(|name| name != "help")

@@ -27,7 +27,7 @@ Examples:
   finespun run protein --lattice 3x3x3 --json every folding of a 27-letter protein
   finespun bench apps                         each application against its plain sequential version
   finespun doctor                             what this machine has, what is missing, and the cure")]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
@@ -213,7 +213,7 @@ pub enum Request<C = Command> {
 ///
 /// [`Failure::Usage`] with one line that names the argument and the values that it takes.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Failure> {
-    read(words, |line: Line| line.command)
+    read(words, |line: CommandLine| line.command)
 }
 
 /// Parses the command line of `finespun-bench`, including the command's own name.
@@ -239,12 +239,12 @@ fn read<L: Parser, C>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Request, parse};
+    use super::{CommandLine, Request, parse};
     use clap::CommandFactory;
 
     #[test]
     fn the_grammar_is_consistent() {
-        Line::command().debug_assert();
+        CommandLine::command().debug_assert();
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Computation {
         this.stopped.store(false, Ordering::Relaxed);
         // SAFETY: no other thread knows this use of the record yet.
         unsafe { *this.shared.get() = shared };
-        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed) + 1;
         this.number.store(number, Ordering::Relaxed);
         this
     }

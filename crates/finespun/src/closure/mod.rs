@@ -31,6 +31,26 @@
 //! A closure is a frame of the task module, of a kind that this module defines (`frame`; `holes` for its life).
 //! `computation` and `tally` detect the end of a computation; `session` runs closures one after the other on a worker.
 
+// How it works.
+//
+// A **closure** is a frame of its own kind
+// (`closure/frame.rs`): a header, its computation, and the arguments, given or missing. The header's join count is the
+// paper's join counter; a closure has no waiter, so its slot word holds the list of abandoned holes. A hole's `Cont` is
+// linear: closure and position; sending writes the argument and counts down. The last sender owns the closure alone, so
+// it skips the final count. It posts the closure if all holes are filled; else it destroys it, and iteratively, all
+// closures that waited for its results.
+//
+// A **thread** runs to its end on its worker's stack. Its arguments are moved out and its closure is freed first, so
+// the closures it makes reuse that memory. `tail_call!` calls the thread's code if the guard permits, else posts.
+// Posted closures stay in a worker-private list, youngest last, so push and pop need no fence. A worker without work
+// asks by the guard and is shown the older half. A worker runs closures in a **session** (`closure/session.rs`),
+// bounded by its loop's budget.
+//
+// A **computation** is everything begun by one `top`. It ends when its top closure has run and no closure is active.
+// Each worker counts its own posts and ends; the worker that ends a session after the top closure adds them up
+// (`closure/tally.rs`, with a loom model). So a computation of local closures shares no cache line but the deques.
+// Sends from outside take a lock and are refused after the end.
+
 mod argument;
 mod computation;
 mod cont;
@@ -62,13 +82,18 @@ pub mod __rt {
 mod migrates {
     use std::marker::PhantomData;
 
+    #[cfg(feature = "objects")]
     use super::{Cont, Vector};
-    use crate::Portable;
+    #[cfg(feature = "objects")]
+    use crate::object::Portable;
 
     /// Types that an argument must have if its closure is to migrate.
     pub trait Travels {}
+    #[cfg(feature = "objects")]
     impl<T: Portable> Travels for T {}
+    #[cfg(feature = "objects")]
     impl<T: Portable> Travels for Cont<T> {}
+    #[cfg(feature = "objects")]
     impl<T: Portable> Travels for Vector<T> {}
 
     /// The query: the type's own constant if it travels, else the trait's.

@@ -25,7 +25,7 @@ struct Pulled<T> {
 
 /// The transports that a node uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ways {
+pub enum Mode {
     /// Push only.
     Push,
     /// Pull only.
@@ -45,7 +45,7 @@ pub enum Sent {
 
 /// A node: sends to all nodes, itself included, and receives the messages that they send to it.
 pub struct Node<T> {
-    ways: Ways,
+    mode: Mode,
     push: push::Node<T>,
     pull: pull::Node<Pulled<T>>,
     /// By receiver: 0 if no pulled message is in flight there, as far as this node knows; otherwise one more than the
@@ -60,18 +60,18 @@ pub struct Node<T> {
 ///
 /// # Panics
 /// If `nodes`, or the room of a transport in use, is 0.
-pub fn net_of<T: Send>(nodes: usize, ways: Ways, share: u32, quota: u32) -> Vec<Node<T>> {
+pub fn net_of<T: Send>(nodes: usize, mode: Mode, share: u32, quota: u32) -> Vec<Node<T>> {
     // A transport that is not used gets minimal room.
-    let pushes = push::net(nodes, if ways == Ways::Pull { 1 } else { share });
-    let pulls = pull::net(nodes, if ways == Ways::Push { 1 } else { quota });
+    let pushes = push::net(nodes, if mode == Mode::Pull { 1 } else { share });
+    let pulls = pull::net(nodes, if mode == Mode::Push { 1 } else { quota });
     let pulling = || (0..nodes).map(|_| Cell::new(0)).collect();
-    let node = |(push, pull)| Node { ways, push, pull, pulling: pulling(), turn: Cell::new(false) };
+    let node = |(push, pull)| Node { mode, push, pull, pulling: pulling(), turn: Cell::new(false) };
     pushes.into_iter().zip(pulls).map(node).collect()
 }
 
 /// Creates a net that uses both transports, with the same room in either.
 pub fn net<T: Send>(nodes: usize, room: u32) -> Vec<Node<T>> {
-    net_of(nodes, Ways::Both, room, room)
+    net_of(nodes, Mode::Both, room, room)
 }
 
 impl<T: Send> Node<T> {
@@ -114,16 +114,16 @@ impl<T: Send> Node<T> {
     /// If node `to` does not exist. `write` must not panic.
     #[inline(always)]
     pub unsafe fn send_in_place(&self, to: usize, mut write: impl FnMut(NonNull<T>)) -> Option<Sent> {
-        let pushes = match self.ways {
-            Ways::Push => true,
-            Ways::Pull => false,
-            Ways::Both => self.may_push(to),
+        let pushes = match self.mode {
+            Mode::Push => true,
+            Mode::Pull => false,
+            Mode::Both => self.may_push(to),
         };
         // SAFETY: the caller guarantees that `write` initializes the place with a `T`.
         if pushes && unsafe { self.push.send_in_place(to, &mut write) } {
             return Some(Sent::Pushed);
         }
-        if self.ways == Ways::Push {
+        if self.mode == Mode::Push {
             return None;
         }
         let write = |place: NonNull<Pulled<T>>| {
@@ -226,7 +226,7 @@ mod tests {
     /// Pushes while credit is left; then pulls until no pulled message is in flight and the sender has checked.
     #[test]
     fn a_sender_goes_back_to_pushing() {
-        let nodes = net_of::<u32>(2, Ways::Both, 2, 64);
+        let nodes = net_of::<u32>(2, Mode::Both, 2, 64);
         let mut numbers = 0..;
         let mut send = || nodes[0].send_with(1, || numbers.next().expect("there are more"));
         let mut received = 0..;
@@ -254,7 +254,7 @@ mod tests {
     /// left.
     #[test]
     fn a_sender_without_buffers_pushes_when_it_has_credit() {
-        let nodes = net_of::<u32>(3, Ways::Both, 2, 4);
+        let nodes = net_of::<u32>(3, Mode::Both, 2, 4);
         for n in 0..6 {
             assert!(nodes[0].send(2, n).is_ok());
         }

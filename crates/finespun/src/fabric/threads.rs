@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::Fabric;
-use super::adaptive::{self, Sent, Ways};
+use super::adaptive::{self, Mode, Sent};
 use crate::observe::Counters;
 
 /// How messages between workers travel.
@@ -34,12 +34,12 @@ pub(crate) type Threads<M> = adaptive::Node<M>;
 /// Creates the endpoints of `workers` workers.
 pub(crate) fn threads<M: Send>(workers: usize, transport: Transport) -> Vec<Threads<M>> {
     let share = (RING / workers).clamp(2, SHARE as usize) as u32;
-    let ways = match transport {
-        Transport::Push => Ways::Push,
-        Transport::Pull => Ways::Pull,
-        Transport::Adaptive => Ways::Both,
+    let mode = match transport {
+        Transport::Push => Mode::Push,
+        Transport::Pull => Mode::Pull,
+        Transport::Adaptive => Mode::Both,
     };
-    adaptive::net_of(workers, ways, share, QUOTA)
+    adaptive::net_of(workers, mode, share, QUOTA)
 }
 
 // SAFETY: at most one of push and pull has room, calls `write` once, and returns true.

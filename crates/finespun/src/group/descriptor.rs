@@ -6,12 +6,11 @@
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::activities::Activities;
 use super::ends::How;
 use super::values::Values;
-use crate::atomics::lock_std as lock;
+use crate::atomics::{AtomicBool, AtomicU64, Ordering, lock_std as lock};
 use crate::task::call::Task;
 use crate::task::context::{Cx, try_cx};
 use crate::task::frame::{Payload, quietly};
@@ -55,7 +54,7 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
         group: u32,
         Range { start: from, end: count }: Range<u64>,
     ) -> Descriptor<A, H> {
-        let record = NonNull::from(cx.context().scheduler().groups().get(group));
+        let record = NonNull::from(cx.context().team().groups().get(group));
         let values = Values::new(from, count);
         Descriptor {
             activities,
@@ -109,10 +108,10 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
         // Release: pairs with the Acquire in `has_ended`, so that a reader that sees the flag sees the reason.
         self.ended.store(true, Ordering::Release);
         // The result is ignored: `preturn` or the end of an enclosing group may have terminated the group first.
-        match try_cx() {
-            Some(cx) if cx.of_team(self.group) => drop(cx.terminate_group(self.group)),
+        let _first = match try_cx() {
+            Some(cx) if cx.of_team(self.group) => cx.terminate_group(self.group),
             _ => teams::terminate(self.group),
-        }
+        };
     }
 
     /// Handles an activity that was destroyed: because its group or an enclosing group was terminated, or because the

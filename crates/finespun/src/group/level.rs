@@ -140,7 +140,7 @@ where
         let Some(cx) = try_cx() else { unreachable!("activities begin on workers") };
         {
             let group = cx.group();
-            let uses = cx.context().scheduler().groups().get(group).uses();
+            let uses = cx.context().team().groups().get(group).uses();
             let mut state = lock(self.level.state);
             (state.live, state.group, state.uses) = (true, group, uses);
         }
@@ -203,6 +203,38 @@ impl<T> Sink<T> for Only<T> {
 ///
 /// Drops the value if the level or an enclosing level has already been terminated, by another `preturn` or a panic.
 ///
+/// ```
+/// use finespun::prelude::*;
+/// use finespun::{group::Level, level, preturn};
+///
+/// /// Tries both halves of a range at the same time, and so on: the first factor found ends the whole search.
+/// #[task]
+/// async fn search(n: u64, from: u64, to: u64, found: Level<Option<u64>>) {
+///     if to - from == 1 {
+///         if n % from == 0 {
+///             preturn(found, Some(from)).await;
+///         }
+///         return;
+///     }
+///     let middle = from.midpoint(to);
+///     join!(search(n, from, middle, found), search(n, middle, to, found));
+/// }
+///
+/// #[task]
+/// async fn factor_beneath(n: u64, found: Level<Option<u64>>) -> Option<u64> {
+///     search(n, 2, n, found).await;
+///     None
+/// }
+///
+/// #[task]
+/// async fn factor(n: u64) -> Option<u64> {
+///     level(|found| factor_beneath(n, found)).await
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert!([13, 17].map(Some).contains(&runtime.run(factor(221))));
+/// assert_eq!(runtime.run(factor(223)), None);
+/// ```
+///
 /// # Panics
 /// If the calling task does not run beneath the level, or if the [`level`] construct no longer exists.
 pub fn preturn<T: Send>(level: Level<T>, value: T) -> Preturn<T> {
@@ -229,7 +261,7 @@ impl<T: Send> Task for Preturn<T> {
         let mut state = lock(level.state);
         let refused = if !state.live || state.generation != level.generation {
             Some("`preturn` from a level that has ended")
-        } else if !cx.context().scheduler().groups().is_beneath(own, state.group, state.uses) {
+        } else if !cx.context().team().groups().is_beneath(own, state.group, state.uses) {
             Some("`preturn` from a level that this task does not run in")
         } else {
             None

@@ -5,6 +5,22 @@
 //! `task::groups` decides which frames belong to a group and terminates groups. This module queues only its own
 //! frames.
 
+// Special cases of termination, and the barrier.
+//
+// - A sweep of a group does not find *waiters for tasks of another group* (`task/spawn/elsewhere.rs`); they are
+//   recorded.
+// - *A value or panic at the end of a terminated stack* must not leave its group: an in-place poll turns it into a
+//   frame that will be destroyed (`call::poll_in_place`).
+// - *A request to another node* runs beneath its caller's group, so the caller's leaf is not swept: the node ends the
+//   work and replies. An exclusive method destroyed this way has poisoned its object.
+//
+// The **barrier** (`task/groups/barrier.rs`) has a shard per worker: an arrival is an uncontended lock. Quotas decide
+// when to check whether all have arrived, so about log N of N arrivals check. **Frames that a group does not wait for
+// carry the run's number**: spawned tasks, one-way calls, tasks called by `resolve_with` and `suspend_with`
+// (`Cx::in_run`), and the frames that release waiters of a barrier. Group records are reused; a sweep may meet the
+// number of an ended group in a freed frame, so it caches a result only if the record still belongs to that group. An
+// owner that keeps a group's number past its end keeps the record in use (`group/level.rs`).
+
 mod activities;
 mod blocks;
 mod chunks;
@@ -12,6 +28,7 @@ pub(crate) mod construct;
 mod descriptor;
 mod ends;
 mod level;
+#[cfg(feature = "objects")]
 mod mapped;
 mod part;
 mod sync;
@@ -27,6 +44,7 @@ pub use chunks::{Chunk, Chunked, Chunks, lparfor};
 pub use construct::Construct;
 pub use ends::{Ends, How, MayBreak, Values};
 pub use level::{Exit, Level, Leveled, Only, Preturn, exit, level, preturn};
+#[cfg(feature = "objects")]
 pub use mapped::{Mapped, MappedChunk, mapped};
 pub use sync::{Syncing, sync};
 

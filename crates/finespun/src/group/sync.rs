@@ -65,7 +65,7 @@ impl Task for Syncing {
             group & GROUP != 0,
             "`sync` was called in no group: call it in an activity of `parfor` or another construct"
         );
-        let record = cx.context().scheduler().groups().get(group);
+        let record = cx.context().team().groups().get(group);
         let arrive = |k: Continuation<()>| record.arrive(k, cx.context().here.worker.get() as usize);
         // SAFETY: the caller guarantees the call protocol: it opens the outcome and awaits a suspended callee.
         unsafe { suspend_at(self.place, arrive).call(cx) }

@@ -9,8 +9,8 @@ use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, needs_drop};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::atomics::{AtomicU8, Ordering};
 use crate::task::frame::quietly;
 
 const BITS: u32 = 6;

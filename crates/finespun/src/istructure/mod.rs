@@ -39,6 +39,39 @@
 // nodes, `directory` finds them, `auto` decides whether they are cached, by the model in `cost`, the measured
 // `request_costs` and the `counts` of reads, and `messages` holds the messages between nodes. The entry that every
 // access reads is in `object::array_table`.
+//
+// How it works.
+//
+// - *At home* (`istructure/store.rs`), elements written out of order are marked in a bitmap; deferred readers are
+//   queued per element: local tasks, and nodes to which the element will be sent.
+// - *Elsewhere* (`istructure/remote_reads.rs`), readers wait on their own node and only the first sends a request. With
+//   a cache the request is for a block, and the block is allocated before the request is sent, so later readers of the
+//   block send nothing. The home replies with the written elements and forwards the others when they are written. Nodes
+//   of one worker are answered without a message unless messages travel as bytes. With a block layout and blocks of 8
+//   elements or more, a directory (`istructure/directory.rs`, one word per 8 indices) finds full blocks without a call
+//   (17 instructions over a slice). Elements never change, so the cache may drop any full block (the oldest first) and
+//   never invalidates.
+// - *Automatic caching* (`istructure/auto.rs`, `Cache::Auto`): each node compares, by equation 1, the time saved by
+//   hits with the extra cost of block requests. Costs are measured once per process on its first requests. Directory
+//   hits are too cheap to count, so one block at a time stays out of the directory as a sample. A request fetches 1 to
+//   64 lines of 8 elements.
+// - *Plain data* (`istructure/plain.rs`): numbers, and types that the program declares plain (`Creating::plain`, proved
+//   by `zerocopy`'s traits), travel as their bytes in memory; all other types travel by serde.
+// - *Closures* never wait: `IArray::send` fills a hole at once if the element is at this node, and else by a task.
+// - *Bulk access* (`istructure/many.rs`): all waits begin before the task suspends; consecutive elements are one
+//   request. A node's own elements are a slice (`istructure/local.rs`), which keeps them alive if the array is freed.
+// - *Matrices* (`istructure/matrix.rs`) are arrays with two indices; each tile is contiguous, and each node has a run
+//   of tiles.
+// - *M-structures* (`istructure/taken.rs`): every access of an `MArray` is work at the element's home. A put value goes
+//   to the first waiting taker that has not been cancelled.
+// - *Cost model* (`istructure/cost.rs`): equation 1, from which message overhead on a cache pays. *Counts*
+//   (`istructure/counts.rs`): arrays that count their reads show no elements in their record, so every access takes the
+//   slow path; other arrays pay nothing.
+// - *Errors* name the element, the array by its creation site, and both sites of a second put. Writers are kept as
+//   runs, which takes little memory for loops; where it would take much, the possible sites are named.
+//
+// Only the node's worker touches this data, without locks. Each reader gets its own `Clone`; a panicking clone ends
+// that reader's wait only, or, while elements are copied for another node, the waits there for that element.
 
 mod access;
 mod auto;

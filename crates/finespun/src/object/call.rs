@@ -11,7 +11,7 @@ use super::host::Nodes;
 use super::lock::{MethodGuard, ObjectLock, QueuePosition};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
-use super::table::{self, Access, Found};
+use super::table::{self, Access, LockAttempt};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::task::call::{Task, call, call_after_trip, call_async, sealed, wait};
 use crate::task::context::Cx;
@@ -147,10 +147,12 @@ impl<M: Method> Call<M> {
         }
         match table.hold(name, M::ACCESS == Access::Exclusive) {
             // SAFETY: the caller opens the outcome and awaits a suspended callee; the worker is at the object's home.
-            Found::Held(hold) => unsafe { held(cx, LockedCall::<M> { hold, target: self.target, args: self.args }) },
+            LockAttempt::Held(hold) => unsafe {
+                held(cx, LockedCall::<M> { hold, target: self.target, args: self.args })
+            },
             // SAFETY: the caller opens the outcome and awaits a suspended callee.
-            Found::Busy => unsafe { self.wait_for_lock(cx) },
-            Found::Refused(refusal) => refused(refusal),
+            LockAttempt::Busy => unsafe { self.wait_for_lock(cx) },
+            LockAttempt::Refused(refusal) => refused(refusal),
         }
     }
 
@@ -236,7 +238,7 @@ impl<M: Method> Drop for PoisonOnPanic<M> {
         // SAFETY: a method runs on a worker; the context is used at once.
         let cx = unsafe { crate::task::context::cx() };
         // Dropping a method's lock poisons an object that the method could change.
-        if let Found::Held(hold) = Nodes::of(cx).table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
+        if let LockAttempt::Held(hold) = Nodes::of(cx).table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
             drop(hold.begin::<M>());
         }
     }

@@ -9,7 +9,7 @@ use super::host::Nodes;
 use super::lock::{ObjectLock, QueuePosition};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
-use super::table::Found;
+use super::table::LockAttempt;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
 use crate::task::call::{Task, call, sealed, wait};
 use crate::task::context::{self, Cx};
@@ -318,13 +318,13 @@ impl<T: Object> Work for Dropping<T> {
         };
         let table = Nodes::of(cx).table(name.node());
         match table.hold_even_poisoned(name, true) {
-            Found::Held(hold) => {
+            LockAttempt::Held(hold) => {
                 destroy(cx, hold);
                 // SAFETY: the value is this call's own outcome, as the call protocol requires.
                 unsafe { Outcome::done(()) }
             }
-            Found::Refused(refusal) => stale(refusal),
-            Found::Busy => {
+            LockAttempt::Refused(refusal) => stale(refusal),
+            LockAttempt::Busy => {
                 let line = suspend_at(self.place, |granted: Continuation<Option<ObjectLock>>| {
                     table.wait(name.index(), true, granted);
                 });

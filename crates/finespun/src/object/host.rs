@@ -183,7 +183,7 @@ impl Nodes {
     #[inline(never)]
     unsafe fn post(&self, cx: Cx, worker: u32, message: &Made) {
         if !self.announced.replace(true) {
-            cx.context().scheduler().use_nodes();
+            cx.context().team().use_nodes();
         }
         if self.overhead > 0 {
             self.spend(self.overhead);
@@ -191,7 +191,7 @@ impl Nodes {
         // SAFETY: the caller neither uses nor drops `message` afterwards.
         unsafe { self.mailbox.send(worker as usize, message, &cx.context().counters) };
         if worker != self.worker {
-            cx.context().scheduler().poke(worker);
+            cx.context().team().poke(worker);
         }
     }
 
@@ -265,7 +265,7 @@ impl Host for Nodes {
     }
 
     fn poll(&self, cx: Cx, messages: usize, ready: &Cell<Option<FrameRef>>) -> bool {
-        let mut some = self.mailbox.flush(&cx.context().counters, |to| cx.context().scheduler().poke(to as u32));
+        let mut some = self.mailbox.flush(&cx.context().counters, |to| cx.context().team().poke(to as u32));
         for _ in self.mailbox.to_do()..self.outbox {
             let Some(k) = self.stalled.borrow_mut().pop_front() else { break };
             k.resolve(());

@@ -65,9 +65,10 @@ pub unsafe fn constants<'a, T: Object>(object: NonNull<T>) -> &'a T::Constants {
 /// stored in other objects and sent anywhere.
 ///
 /// Its methods are `T`'s methods, as tasks: `r.position().await` runs `position` where the object lives. A reference
-/// does not keep its object alive. After its object has been dropped it is *stale*: calls through it are errors, never
-/// calls of another object, because a table entry is reused only with another generation. A reference of another
-/// runtime is also stale, even after that runtime has been dropped: no two objects of a process have equal references.
+/// does not keep its object alive, and dropping the reference leaves the object alone. After its object has been
+/// dropped it is *stale*: calls through it are errors, never calls of another object, because a table entry is reused
+/// only with another generation. A reference of another runtime is also stale, even after that runtime has been
+/// dropped: no two objects of a process have equal references.
 ///
 /// Operations on the reference itself are associated functions, so that they hide no method of `T`: [`Ref::node`],
 /// [`Ref::free`]. A `Ref` takes 8 bytes, and so does an `Option<Ref<T>>`.

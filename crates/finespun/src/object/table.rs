@@ -127,7 +127,7 @@ pub enum Access {
 
 /// The result of an attempt to lock an object on the slow path.
 #[must_use]
-pub(crate) enum Found {
+pub(crate) enum LockAttempt {
     /// The object is now locked for the caller.
     Held(ObjectLock),
     /// The caller must join the wait queue: other methods hold the object, or earlier requests wait for it.
@@ -381,22 +381,22 @@ impl Table {
 
     /// Locks an object (1), if its holders admit the caller and no queued request precedes it. Refuses a poisoned
     /// object.
-    pub(crate) fn hold(&self, name: Name, exclusive: bool) -> Found {
+    pub(crate) fn hold(&self, name: Name, exclusive: bool) -> LockAttempt {
         if self.find(name).is_some_and(|place| place.state.is(POISONED)) {
-            return Found::Refused(Refusal::Poisoned);
+            return LockAttempt::Refused(Refusal::Poisoned);
         }
         self.hold_even_poisoned(name, exclusive)
     }
 
     /// Like `hold`, but also locks a poisoned object.
-    pub(crate) fn hold_even_poisoned(&self, name: Name, exclusive: bool) -> Found {
-        let Some(place) = self.find(name) else { return Found::Refused(self.stale(name)) };
+    pub(crate) fn hold_even_poisoned(&self, name: Name, exclusive: bool) -> LockAttempt {
+        let Some(place) = self.find(name) else { return LockAttempt::Refused(self.stale(name)) };
         let waits = place.state.is(WANTED) && (exclusive || !place.state.is(READERS_FIRST));
         if place.is_marked() && (!place.admits(exclusive) || waits) {
-            return Found::Busy;
+            return LockAttempt::Busy;
         }
         place.admit(exclusive);
-        Found::Held(ObjectLock::new(name, exclusive))
+        LockAttempt::Held(ObjectLock::new(name, exclusive))
     }
 
     /// Appends a request to the wait queue of the object at `index`.

@@ -4,10 +4,15 @@ use std::sync::Arc;
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
+#[cfg(feature = "objects")]
 use crate::fabric::threads::Transport;
+#[cfg(feature = "objects")]
 use crate::message::mailbox::Travel;
+#[cfg(feature = "objects")]
 use crate::object::host::hosts;
 use crate::process::start_thread;
+#[cfg(not(feature = "objects"))]
+use crate::sched::no_nodes::NoNodes;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
 use crate::sched::worker::Worker;
@@ -53,10 +58,13 @@ pub struct Builder {
     quantum: Duration,
     block_every: u32,
     schema: Schema,
+    #[cfg(feature = "pinning")]
     pin: bool,
     members: Members,
     policy: Policy,
+    #[cfg(feature = "objects")]
     nodes: Option<usize>,
+    #[cfg(feature = "objects")]
     travel: Travel,
     frame_memory: Option<usize>,
     name: String,
@@ -70,10 +78,13 @@ impl Default for Builder {
             quantum: Duration::from_millis(50),
             block_every: 0,
             schema: Schema::default(),
+            #[cfg(feature = "pinning")]
             pin: false,
             members: Members::default(),
             policy: Policy::default(),
+            #[cfg(feature = "objects")]
             nodes: None,
+            #[cfg(feature = "objects")]
             travel: Travel::default(),
             frame_memory: None,
             name: "finespun".to_owned(),
@@ -119,6 +130,7 @@ impl Builder {
     }
 
     /// Sets whether each worker is bound to a core. Default: no.
+    #[cfg(feature = "pinning")]
     pub fn pin(mut self, pin: bool) -> Builder {
         self.pin = pin;
         self
@@ -139,12 +151,14 @@ impl Builder {
 
     /// The number of nodes that objects live on, 1 to 65536. Each node belongs to one worker: node n is hosted by
     /// worker n modulo the number of workers. Default: as many as workers.
+    #[cfg(feature = "objects")]
     pub fn nodes(mut self, nodes: usize) -> Builder {
         self.nodes = Some(nodes);
         self
     }
 
     /// Sets how messages between workers are transported. Default: [`Transport::Adaptive`].
+    #[cfg(feature = "objects")]
     pub fn transport(mut self, transport: Transport) -> Builder {
         self.travel.transport = transport;
         self
@@ -153,18 +167,21 @@ impl Builder {
     /// Sets how many messages may wait in a worker's outbox, for its other nodes or because their receivers have no
     /// room, before tasks that send one-way calls wait too; at least 1. Default: 256. Calls with a waiter, and their
     /// answers, are not limited by this.
+    #[cfg(feature = "objects")]
     pub fn outbox(mut self, messages: usize) -> Builder {
         self.travel.outbox = messages.max(1);
         self
     }
 
     /// See [`TestSettings::encode`](crate::testing::TestSettings::encode).
+    #[cfg(feature = "objects")]
     pub(crate) fn set_encode(mut self, encode: bool) -> Builder {
         self.travel.encode = encode;
         self
     }
 
     /// See [`TestSettings::overhead`](crate::testing::TestSettings::overhead).
+    #[cfg(feature = "objects")]
     pub(crate) fn set_overhead(mut self, overhead: Duration) -> Builder {
         self.travel.overhead = overhead;
         self
@@ -205,7 +222,9 @@ impl Builder {
         if !(1..=MAX_WORKERS).contains(&workers) {
             return Err(Error::Workers(workers));
         }
+        #[cfg(feature = "objects")]
         let nodes = self.nodes.unwrap_or(workers);
+        #[cfg(feature = "objects")]
         if !(1..=MAX_NODES).contains(&nodes) {
             return Err(Error::Nodes(nodes));
         }
@@ -228,15 +247,28 @@ impl Builder {
             stack_size: self.stack_size,
             quantum: self.quantum,
             block_every: self.schema.block_every(self.block_every),
+            #[cfg(feature = "pinning")]
             pin: self.pin,
             members: self.members,
             policy: self.policy,
             frame_memory: self.frame_memory,
         };
+        #[cfg(feature = "objects")]
         let choices = Arc::default();
+        #[cfg(feature = "objects")]
         let hosts = hosts(workers, nodes, &self.travel, &choices);
+        #[cfg(not(feature = "objects"))]
+        let hosts = NoNodes::hosts(workers);
         let team = Team::new(config, hosts).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
-        let mut runtime = Runtime { team, nodes, choices, threads: Vec::with_capacity(workers + 1), closed: false };
+        let mut runtime = Runtime {
+            team,
+            #[cfg(feature = "objects")]
+            nodes,
+            #[cfg(feature = "objects")]
+            choices,
+            threads: Vec::with_capacity(workers + 1),
+            closed: false,
+        };
         for worker in 0..workers {
             let team = Arc::clone(&runtime.team);
             let thread = thread::Builder::new().name(format!("{}-{worker}", self.name)).stack_size(whole_stack);

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::panic::Location;
 
+#[cfg(feature = "objects")]
 use crate::object::error::CallError;
 use crate::task::budget::FrameMemory;
 use crate::task::frame::Payload;
@@ -17,6 +18,7 @@ pub enum Error {
     #[error("workers({0}): a runtime has between 1 and {max} workers", max = super::builder::MAX_WORKERS)]
     Workers(usize),
     /// The number of nodes is out of range.
+    #[cfg(feature = "objects")]
     #[error("nodes({0}): a runtime has between 1 and {max} nodes", max = super::builder::MAX_NODES)]
     Nodes(usize),
     /// The stack is too small, or larger than the address space.
@@ -125,7 +127,10 @@ impl Panic {
     /// Makes a panic from a payload as frames pass it on.
     pub(super) fn of(payload: Payload) -> Panic {
         let (payload, origin) = open(payload);
+        #[cfg(feature = "objects")]
         let text = payload.downcast_ref::<CallError>().map(CallError::to_string);
+        #[cfg(not(feature = "objects"))]
+        let text = None;
         Panic { origin, payload, text }
     }
 

@@ -18,9 +18,13 @@ pub use spawned::RunFuture;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+#[cfg(feature = "objects")]
 pub use crate::fabric::threads::Transport;
-pub use crate::observe::{CacheChoice, Stats};
+#[cfg(feature = "objects")]
+pub use crate::observe::CacheChoice;
+pub use crate::observe::Stats;
 
+#[cfg(feature = "objects")]
 use crate::observe::CacheChoices;
 use crate::process::start_thread;
 use crate::sched::team::Team;
@@ -56,7 +60,9 @@ use crate::task::outside::Outside;
 /// ```
 pub struct Runtime {
     team: Arc<Team>,
+    #[cfg(feature = "objects")]
     nodes: usize,
+    #[cfg(feature = "objects")]
     choices: Arc<CacheChoices>,
     threads: Vec<JoinHandle<()>>,
     /// Set once the threads have been joined.
@@ -83,6 +89,7 @@ impl Runtime {
     }
 
     /// Returns the number of nodes that objects live on.
+    #[cfg(feature = "objects")]
     pub fn nodes(&self) -> usize {
         self.nodes
     }
@@ -178,6 +185,7 @@ impl Runtime {
 
     /// Returns the decisions of [`Cache::Auto`](crate::istructure::Cache::Auto) for the arrays that have been freed, by
     /// the places in the source where they were made.
+    #[cfg(feature = "objects")]
     pub fn cache_choices(&self) -> Vec<CacheChoice> {
         self.choices.read()
     }
@@ -237,7 +245,7 @@ impl std::fmt::Debug for Runtime {
 }
 
 /// Checks that the documents state limits with the values of the constants.
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(loom), feature = "objects"))]
 mod tests {
     use std::alloc::Layout;
 

@@ -53,11 +53,12 @@
 
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use super::report;
 use super::team::{Team, Waits};
+use crate::atomics::{Ordering, fence};
 use crate::process::ProcessMutex;
 use crate::task::runs::Run;
 use crate::task::suspend::Continuation;

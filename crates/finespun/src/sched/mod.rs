@@ -10,6 +10,8 @@ pub(crate) mod deadlock;
 pub(crate) mod deque;
 mod injector;
 mod messages;
+#[cfg(not(feature = "objects"))]
+pub(crate) mod no_nodes;
 pub(crate) mod park;
 mod report;
 pub(crate) mod team;

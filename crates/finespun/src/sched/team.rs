@@ -3,13 +3,12 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
-use crate::atomics::lock_std as lock;
+use crate::atomics::{AtomicBool, AtomicU32, Ordering, fence, lock_std as lock};
 use crate::observe::Stats;
 use crate::process::watch_forks;
 use crate::task::budget::{self, Budget, FrameMemory};
@@ -36,6 +35,7 @@ pub(crate) struct Config {
     pub(crate) stack_size: usize,
     pub(crate) quantum: Duration,
     pub(crate) block_every: u32,
+    #[cfg(feature = "pinning")]
     pub(crate) pin: bool,
     pub(crate) members: Members,
     pub(crate) policy: Policy,
@@ -458,20 +458,44 @@ impl teams::Team for Team {
         }
     }
 
-    fn terminate(&self, group: u32) {
-        Team::terminate(self, group);
-    }
-
     fn find_run(&self, number: u32) -> Option<Arc<Run>> {
         Team::find_run(self, number)
+    }
+
+    fn run_cancelled(&self, number: u32) -> bool {
+        Team::run_cancelled(self, number)
+    }
+
+    fn cancel(&self, run: &Run) {
+        Team::cancel(self, run);
     }
 
     fn exhaust(&self, run: &Run, error: FrameMemory) {
         Team::exhaust(self, run, error);
     }
 
-    fn cancel(&self, run: &Run) {
-        Team::cancel(self, run);
+    fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32 {
+        self.id.group(self.groups.begin(above, run, activities))
+    }
+
+    fn terminate(&self, group: u32) -> bool {
+        Team::terminate(self, group)
+    }
+
+    fn sweep(&self) {
+        Team::sweep(self);
+    }
+
+    fn use_nodes(&self) {
+        Team::use_nodes(self);
+    }
+
+    fn poke(&self, worker: u32) {
+        self.idle.poke(worker as usize);
     }
 
     fn externals(&self) -> Arc<Externals> {

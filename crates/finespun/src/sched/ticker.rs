@@ -7,13 +7,12 @@
 //!
 //! The thread also keeps the alarm of a stuck team, whose deadlock report must wait ([`deadlock`]).
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 use super::deadlock;
 use super::team::Team;
-use crate::atomics::lock_std as lock;
+use crate::atomics::{Ordering, lock_std as lock};
 use crate::task::foreign::mark_own_thread;
 use crate::task::guard::Flags;
 

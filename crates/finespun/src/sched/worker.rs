@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 use std::hint;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use crate::atomics::Ordering;
 use crate::task::context::{Context, Cx, Scheduler};
 use crate::task::frame::{FrameRef, quietly};
-use crate::task::{run, suspend};
+use crate::task::{run, suspend, teams};
 
 use super::deque::Steal;
 use super::park::{Prepared, Wake};
@@ -115,6 +115,7 @@ impl Worker<'_> {
             team,
             entry: &team.workers[index],
         };
+        #[cfg(feature = "pinning")]
         if worker.team.config.pin {
             pin(index);
         }
@@ -122,7 +123,7 @@ impl Worker<'_> {
         context.guard.set_limit(stack_limit);
         context.pool().set_budget(Arc::clone(&team.budget));
         worker.arm_block_every();
-        context.set_scheduler(NonNull::from(&worker as &dyn Scheduler));
+        context.attach(NonNull::from(&worker as &dyn Scheduler), NonNull::from(&**team as &dyn teams::Team));
         let here = &context.here;
         here.worker.set(index as u32);
         here.workers.set(worker.team.workers.len() as u32);
@@ -132,7 +133,7 @@ impl Worker<'_> {
         worker.work(context.cx());
         worker.entry.host().detach(context);
         drop(entered);
-        context.clear_scheduler();
+        context.detach();
     }
 
     /// Queues a frame that may run on any worker.
@@ -508,6 +509,7 @@ impl Worker<'_> {
 }
 
 /// Binds this thread to the `index`th core that the process may use. Best effort: errors are ignored.
+#[cfg(feature = "pinning")]
 fn pin(index: usize) {
     if let Some(cores) = core_affinity::get_core_ids()
         && !cores.is_empty()

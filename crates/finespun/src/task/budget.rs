@@ -34,7 +34,6 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -42,6 +41,7 @@ use std::time::{Duration, Instant};
 use self::asked::Asked;
 use super::frame::task_name;
 use super::teams::same_team;
+use crate::atomics::{AtomicU32, AtomicUsize, Ordering};
 use crate::process::{ProcessMutex, unforked};
 
 mod asked;
@@ -53,7 +53,7 @@ const RECENT: usize = 64;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The bytes of all pools' pages and of all large frames.
-static PROCESS: AtomicUsize = AtomicUsize::new(0);
+static PROCESS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
 /// The run that has allocated each of the last pages, and the type name of the body that ran at the time.
 type Recent = VecDeque<(u32, &'static str)>;

@@ -4,21 +4,21 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::frame::FrameRef;
-use super::groups::{Group, Groups, Policy};
+use super::groups::{Group, Policy};
 use super::guard::{Guard, stack_pointer};
 use super::pool::{Class, Pool};
 use super::runs::Run;
 use super::spawn::CompletionOwner;
-use super::teams::{self, Externals};
+use super::teams::{self, Externals, Team};
 
 pub(crate) mod inside;
 mod memory;
 mod threads;
 
+use crate::atomics::AtomicBool;
 use crate::observe::Counters;
 use inside::{Begun, NOTHING};
 use threads::Threads;
@@ -65,6 +65,7 @@ pub(crate) struct Context {
     completion_owner: UnsafeCell<Option<CompletionOwner>>,
     pub(crate) counters: Counters,
     scheduler: Cell<Option<NonNull<dyn Scheduler>>>,
+    team: Cell<Option<NonNull<dyn Team>>>,
     /// The node of the code that runs now.
     pub(crate) here: Here,
     /// The computation of the closures that run here.
@@ -96,29 +97,13 @@ pub(crate) struct Here {
     pub(crate) host: Cell<*const ()>,
 }
 
-/// The interface that tasks need from the scheduler.
+/// The operations of this worker that tasks need. [`Team`] has the team's.
 pub(crate) trait Scheduler {
     /// Called when the guard has tripped at this stack pointer. Takes the requests, and decides whether the next call
     /// stays on the stack.
     fn tripped(&self, stack_pointer: usize) -> Verdict;
     /// Queues a ready frame of this worker, to run next.
     fn ready(&self, frame: FrameRef);
-    /// Returns the state of a run of this team; `None` if the run has ended.
-    fn find_run(&self, run: u32) -> Option<Arc<Run>>;
-    /// Returns the team's count of waits that something outside will complete.
-    fn external(&self) -> Arc<Externals>;
-    /// Cancels a run of this team.
-    fn cancel(&self, run: &Run);
-    /// Returns the groups of this team.
-    fn groups(&self) -> &Groups;
-    /// Registers a new group of `activities` activities beneath `above`, in `run`. Returns its number.
-    fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32;
-    /// Returns whether a run of this team has been cancelled and has not ended.
-    fn run_cancelled(&self, run: u32) -> bool;
-    /// Makes all workers of this team sweep; a sweep also reclaims memory.
-    fn reclaim(&self);
-    /// Terminates a group of this team. Returns true for the first caller.
-    fn terminate(&self, group: u32) -> bool;
     /// Returns the budget: the number of closures that may run one after the other before the worker's loop continues.
     fn frame_budget(&self) -> u32;
     /// Pops the youngest frame of this worker's deque; `None` if the deque is empty or a sweep is due.
@@ -135,11 +120,6 @@ pub(crate) trait Scheduler {
     fn exclude_from_pause(&self, took: Duration);
     /// Makes `node`, which is one of this worker's, the node at which the code runs from now on.
     fn enter_node(&self, node: u32);
-    /// Records that the team uses messages, before the first one is sent.
-    fn use_nodes(&self);
-    /// Wakes `worker`, which has a message, if it is parked. Issues no fence, so it may miss a worker that is about to
-    /// park.
-    fn poke(&self, worker: u32);
     /// Sends the pending call.
     fn send_pending_call(&self);
     /// Called when the stack has been unwound to frames. Queues the `exposed` frames, which are in order youngest
@@ -214,26 +194,37 @@ impl Context {
             completion_owner: UnsafeCell::new(None),
             counters: Counters::default(),
             scheduler: Cell::new(None),
+            team: Cell::new(None),
             here: Here { team: Cell::new(team), ..Here::default() },
             threads: Threads::new(),
         }
     }
 
-    /// Sets the scheduler. The caller must call `clear_scheduler` before the scheduler is dropped.
-    pub(crate) fn set_scheduler(&self, scheduler: NonNull<dyn Scheduler + '_>) {
-        // SAFETY: only the lifetime bound of the trait object changes; `clear_scheduler` is called before its end.
+    /// Sets the worker and its team. The caller must call `detach` before either is dropped.
+    pub(crate) fn attach(&self, scheduler: NonNull<dyn Scheduler + '_>, team: NonNull<dyn Team>) {
+        // SAFETY: only the lifetime bound of the trait object changes; `detach` is called before its end.
         let scheduler: NonNull<dyn Scheduler> = unsafe { std::mem::transmute(scheduler) };
         self.scheduler.set(Some(scheduler));
+        self.team.set(Some(team));
     }
 
-    pub(crate) fn clear_scheduler(&self) {
+    pub(crate) fn detach(&self) {
         self.scheduler.set(None);
+        self.team.set(None);
     }
 
     pub(crate) fn scheduler(&self) -> &dyn Scheduler {
         match self.scheduler.get() {
             // SAFETY: the scheduler was set by the worker that runs now and owns it, and has not been cleared.
             Some(scheduler) => unsafe { &*scheduler.as_ptr() },
+            None => unreachable!("task code runs while its worker does"),
+        }
+    }
+
+    pub(crate) fn team(&self) -> &dyn Team {
+        match self.team.get() {
+            // SAFETY: the worker that runs now has set its team, which outlives it, and has not detached.
+            Some(team) => unsafe { &*team.as_ptr() },
             None => unreachable!("task code runs while its worker does"),
         }
     }
@@ -374,7 +365,7 @@ impl Cx {
 
     /// Returns the team's count of waits that something outside will complete.
     pub(crate) fn external(self) -> Arc<Externals> {
-        self.context().scheduler().external()
+        self.context().team().externals()
     }
 
     /// Returns whether the code that runs belongs to a task.
@@ -384,7 +375,7 @@ impl Cx {
 
     /// Cancels a run of this worker's team.
     pub(crate) fn cancel(self, run: &Run) {
-        self.context().scheduler().cancel(run);
+        self.context().team().cancel(run);
     }
 
     /// Handles the panic of a detached task or one-way call of the current run: the first one cancels the run.

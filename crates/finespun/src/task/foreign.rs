@@ -5,7 +5,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::AtomicPtr;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context as StdContext, Poll, Wake, Waker};
 use std::time::Duration;
@@ -15,13 +15,27 @@ use super::context::{Cx, try_cx};
 use super::frame::{BodyFrame, Payload, STACK_RESERVE};
 use super::outcome::Outcome;
 use super::suspend::{Continuation, External, Suspend, suspend, suspend_protected};
-use crate::atomics::lock_std as lock;
+use crate::atomics::{Ordering, lock_std as lock};
 use crate::process::start_thread;
 
 /// Awaits any std future inside a task. Its waker may be used on any thread and may outlive the task.
 ///
 /// While the wait is pending, no run of this runtime is reported as deadlocked. Costs, beside the frames of the task
 /// and of the wait, an allocation for the waker, and one for each time that the future is pending.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use tokio::sync::oneshot;
+///
+/// #[task]
+/// async fn answer(question: oneshot::Sender<u64>, answer: oneshot::Receiver<u64>) -> u64 {
+///     std::thread::spawn(move || question.send(42));
+///     foreign(answer).await.unwrap_or(0)
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// let (question, receiver) = oneshot::channel();
+/// assert_eq!(runtime.run(answer(question, receiver)), 42);
+/// ```
 ///
 /// # Panics
 /// Resumes the future's panic.
@@ -134,6 +148,18 @@ impl<F: Future> Future for ForeignBody<F> {
 /// does for plain calls: 64 MiB of address space (384 MiB in a debug build), which takes memory only where it is used.
 /// If the system refuses a further thread, the call waits for an existing one. If none exists, the worker itself runs
 /// the call, which delays the worker's other tasks.
+///
+/// ```
+/// use finespun::prelude::*;
+/// use std::{fs, io, path::Path};
+///
+/// #[task]
+/// async fn size(path: &Path) -> io::Result<usize> {
+///     Ok(blocking(|| fs::read(path)).await?.len())
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert!(runtime.run(size(Path::new("Cargo.toml"))).unwrap() > 0);
+/// ```
 ///
 /// # Panics
 /// Resumes the call's panic.

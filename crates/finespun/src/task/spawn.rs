@@ -63,6 +63,25 @@ impl CompletionOwner {
 /// does, the run ends with the panic. The cost is a frame (the papers' parallel version of a call): where the caller
 /// waits anyway, `join!` costs a tenth as much.
 ///
+/// ```
+/// use finespun::prelude::*;
+///
+/// #[task]
+/// async fn sum(numbers: Vec<u64>) -> u64 {
+///     numbers.iter().sum()
+/// }
+///
+/// #[task]
+/// async fn compute() -> u64 {
+///     let sum = spawn(sum((1..=100).collect()));
+///     // Goes on at once; another worker may run the task.
+///     let product: u64 = (1..=5).product();
+///     sum.await + product
+/// }
+/// # let runtime = Runtime::builder().workers(1).build().unwrap();
+/// assert_eq!(runtime.run(compute()), 5170);
+/// ```
+///
 /// # Panics
 /// Panics outside a task. This includes a destructor that no task runs, for example when an unawaited result is
 /// dropped.
@@ -84,7 +103,7 @@ where
 /// their group, which may have ended when the frame runs. The caller may belong to another run or to none, but must
 /// keep `run` from ending during the call.
 pub(crate) fn release_later(cx: Cx, run: u32, waiting: Vec<Continuation<()>>) {
-    let Some(state) = cx.context().scheduler().find_run(run) else { unreachable!("a run outlives its groups") };
+    let Some(state) = cx.context().team().find_run(run) else { unreachable!("a run outlives its groups") };
     state.enter();
     drop(Handle::<()>::new(start(cx, run, Release(waiting), CompletionOwner::Run(state))));
 }

@@ -20,6 +20,7 @@ use super::teams::Externals;
 use super::{run, teams};
 
 mod claim;
+#[cfg(feature = "objects")]
 pub(crate) mod travel;
 
 use claim::{Claim, OPEN, PROTECTED, WAITS_FOR_LOCK};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::budget::{Budget, FrameMemory};
 use super::frame::{FrameRef, Payload};
+use super::groups::Groups;
 use super::runs::Run;
 use crate::atomics::{AtomicUsize, Ordering};
 use crate::process::{Guard, ProcessMutex};
@@ -65,18 +66,31 @@ impl Externals {
     }
 }
 
-/// The operations of a team that other threads may call.
+/// The operations of a team, for its workers and for other threads.
 pub(crate) trait Team: Send + Sync {
     /// Queues a ready frame of this team where any worker finds it.
     fn inject(&self, frame: FrameRef);
-    /// Terminates a group of this team.
-    fn terminate(&self, group: u32);
     /// Returns the state of a run of this team; `None` if it has ended.
     fn find_run(&self, number: u32) -> Option<Arc<Run>>;
-    /// Ends a run of this team whose frames take too much memory.
-    fn exhaust(&self, run: &Run, error: FrameMemory);
+    /// Returns whether a run of this team has been cancelled and has not ended.
+    fn run_cancelled(&self, number: u32) -> bool;
     /// Cancels a run of this team.
     fn cancel(&self, run: &Run);
+    /// Ends a run of this team whose frames take too much memory.
+    fn exhaust(&self, run: &Run, error: FrameMemory);
+    /// Returns the groups of this team.
+    fn groups(&self) -> &Groups;
+    /// Registers a new group of `activities` activities beneath `above`, in `run`. Returns its number.
+    fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32;
+    /// Terminates a group of this team. Returns true for the first caller.
+    fn terminate(&self, group: u32) -> bool;
+    /// Makes all workers of this team sweep; a sweep also reclaims memory.
+    fn sweep(&self);
+    /// Records that the team uses messages, before the first one is sent.
+    fn use_nodes(&self);
+    /// Wakes `worker`, which has a message, if it is parked. Issues no fence, so it may miss a worker that is about to
+    /// park.
+    fn poke(&self, worker: u32);
     /// Returns the count of waits that something outside will complete.
     fn externals(&self) -> Arc<Externals>;
     /// Asks all workers of this team to reclaim memory. Returns the budget that records their answers.
@@ -142,8 +156,8 @@ pub(crate) fn inject(frame: FrameRef) {
     }
 }
 
-/// Terminates a group, from a thread that is not one of its team's workers.
-pub(crate) fn terminate(group: u32) {
+/// Terminates a group, from a thread that is not one of its team's workers. Returns true for the first caller.
+pub(crate) fn terminate(group: u32) -> bool {
     match team_of(group) {
         Some(team) => team.terminate(group),
         None => unreachable!("a team outlives its groups"),

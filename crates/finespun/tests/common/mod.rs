@@ -4,6 +4,7 @@
 mod pairwise;
 
 use finespun::prelude::*;
+#[cfg(feature = "objects")]
 use finespun::runtime::Transport;
 use finespun::testing::*;
 
@@ -25,6 +26,7 @@ pub fn everywhere(test: impl Fn(&Runtime)) {
 
 /// Does the same for programs with objects: with fewer and more nodes than workers, over every transport, and with
 /// messages as bytes.
+#[cfg(feature = "objects")]
 pub fn on_any_nodes(test: impl Fn(&Runtime)) {
     const SHAPES: [(usize, usize); 7] = [(2, 8), (1, 1), (1, 4), (2, 1), (2, 2), (3, 3), (4, 2)];
     const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];

@@ -31,7 +31,39 @@ use portion::Portion;
 use supply::{Own, Same};
 
 /// A handle to objects of type `T`, by index, each on the node that a layout assigns. The objects live until they are
-/// freed or their runtime ends.
+/// freed or their runtime ends: dropping the handle leaves them alone.
+///
+/// ```
+/// use finespun::layout;
+/// use finespun::prelude::*;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Cell {
+///     heat: f64,
+/// }
+///
+/// #[object]
+/// impl Cell {
+///     fn heat(&self) -> f64 {
+///         self.heat
+///     }
+///
+///     fn cool(&mut self) {
+///         self.heat /= 2.0;
+///     }
+/// }
+///
+/// #[task]
+/// async fn cooled() -> f64 {
+///     let layout = layout::block(1000, nodes());
+///     let cells = Array::create(1000, layout, |index, hottest| Cell { heat: hottest - index as f64 }, 1000.0).await;
+///     cells.each(|cell| cell.cool()).await;
+///     cells.get(600).heat().await
+/// }
+/// # let runtime = Runtime::builder().workers(2).nodes(4).build().unwrap();
+/// assert_eq!(runtime.run(cooled()), 200.0);
+/// ```
 pub struct Array<T> {
     /// The elements by index.
     elements: Arc<[Ref<T>]>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
-use super::super::table::{Found, Table};
+use super::super::table::{LockAttempt, Table};
 use crate::task::context::Cx;
 
 /// The elements on one node, in the order of their indices.
@@ -43,7 +43,7 @@ impl<T: Object> Portion<T> {
     pub(super) fn take(cx: Cx, this: Ref<Portion<T>>, len: usize) -> Option<Arc<[Ref<T>]>> {
         let elements = Portion::elements(cx, this, len)?;
         let table = table(cx, this);
-        let Found::Held(hold) = table.hold(this.name(), true) else { unreachable!("a portion is never locked") };
+        let LockAttempt::Held(hold) = table.hold(this.name(), true) else { unreachable!("a portion is never locked") };
         let (class, portion) = table.remove(hold);
         // SAFETY: the object is of this class, and the table has given it up.
         unsafe { class.destroy(portion) };

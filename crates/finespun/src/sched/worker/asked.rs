@@ -1,16 +1,12 @@
 //! The worker as the [`Scheduler`] that running code calls, above all when a guard check has tripped.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{FAIR, MESSAGES_IN_PLACE, Reason, Worker};
+use crate::atomics::Ordering;
 use crate::task::context::{Scheduler, Verdict};
 use crate::task::frame::{FrameRef, home};
-use crate::task::groups::Groups;
 use crate::task::guard::Flags;
-use crate::task::runs::Run;
-use crate::task::teams::Externals;
 
 /// Minimum pause after a promotion, as a multiple of its duration: fruitless requests cost 5% at most.
 const PROMOTION_PAUSE: u32 = 20;
@@ -119,52 +115,12 @@ impl Scheduler for Worker<'_> {
         count == 0
     }
 
-    fn find_run(&self, run: u32) -> Option<Arc<Run>> {
-        self.team.find_run(run)
-    }
-
     fn enter_node(&self, node: u32) {
         self.entry.host().enter_node(self.context(), node);
     }
 
-    fn use_nodes(&self) {
-        self.team.use_nodes();
-    }
-
-    fn poke(&self, worker: u32) {
-        self.team.idle.poke(worker as usize);
-    }
-
     fn send_pending_call(&self) {
         self.entry.host().send_pending_call(self.context().cx());
-    }
-
-    fn external(&self) -> Arc<Externals> {
-        Arc::clone(&self.team.external)
-    }
-
-    fn cancel(&self, run: &Run) {
-        self.team.cancel(run);
-    }
-
-    fn reclaim(&self) {
-        self.team.sweep();
-    }
-
-    fn groups(&self) -> &Groups {
-        &self.team.groups
-    }
-
-    fn begin_group(&self, above: u32, run: u32, activities: u64) -> u32 {
-        self.team.id.group(self.team.groups.begin(above, run, activities))
-    }
-
-    fn run_cancelled(&self, run: u32) -> bool {
-        self.team.run_cancelled(run)
-    }
-
-    fn terminate(&self, group: u32) -> bool {
-        self.team.terminate(group)
     }
 
     fn frame_budget(&self) -> u32 {

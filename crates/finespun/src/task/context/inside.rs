@@ -136,9 +136,9 @@ impl Cx {
             next = begun.above.get();
         }
         for begun in unregistered.into_iter().rev() {
-            number = context.scheduler().begin_group(number, context.run.get(), begun.activities);
+            number = context.team().begin_group(number, context.run.get(), begun.activities);
             begun.number.set(number);
-            begun.record.set(context.scheduler().groups().get(number));
+            begun.record.set(context.team().groups().get(number));
             context.record.set(begun.record.get());
         }
         context.group.set(number);
@@ -163,7 +163,7 @@ impl Cx {
         let context = self.context();
         let (outer, record) = (context.group.get(), context.record.get());
         context.group.set(number);
-        context.record.set(context.scheduler().groups().get(number));
+        context.record.set(context.team().groups().get(number));
         Inside { cx: self, begun: None, outer, record, above: context.begun.get() }
     }
 
@@ -207,13 +207,13 @@ impl Cx {
     /// Ends a registered group.
     #[cold]
     pub(crate) fn end_group(self, number: u32) {
-        self.context().scheduler().groups().end(number);
+        self.context().team().groups().end(number);
     }
 
     /// Terminates a group. Returns true for the first caller.
     #[cold]
     pub(crate) fn terminate_group(self, number: u32) -> bool {
-        self.context().scheduler().terminate(number)
+        self.context().team().terminate(number)
     }
 
     /// Enters `group`, before a frame of that group or run is run here. Returns whether the group has been terminated.
@@ -237,13 +237,13 @@ impl Cx {
     fn find_group(self, number: u32) -> bool {
         let context = self.context();
         let (record, run) = if number & GROUP != 0 {
-            let record = context.scheduler().groups().get(number);
+            let record = context.team().groups().get(number);
             (ptr::from_ref(record), record.run())
         } else {
             (ptr::null(), number)
         };
         if context.run.get() != run {
-            let Some(found) = context.scheduler().find_run(run) else { return false };
+            let Some(found) = context.team().find_run(run) else { return false };
             context.run.set(run);
             // SAFETY: only this thread accesses the field, and no reference to it outlives a statement.
             unsafe { *context.run_state.get() = Some(found) };
@@ -255,7 +255,7 @@ impl Cx {
 
     /// Returns whether `number` names the current run, or a group in it.
     pub(crate) fn is_in_run_of(self, number: u32) -> bool {
-        self.of_team(number) && self.context().scheduler().groups().is_of(number, self.run())
+        self.of_team(number) && self.context().team().groups().is_of(number, self.run())
     }
 
     /// Sets the groups of this stack aside, so that other code can run on top of it. Registers the unregistered ones.
@@ -293,10 +293,10 @@ impl Cx {
     #[inline(never)]
     fn group_is_terminated(self) -> bool {
         let context = self.context();
-        let scheduler = context.scheduler();
+        let team = context.team();
         // SAFETY: a record lives as long as its team, and the group of this record has not ended.
         let record = unsafe { &*context.record.get() };
-        scheduler.groups().is_terminated(record, |run| scheduler.run_cancelled(run))
+        team.groups().is_terminated(record, |run| team.run_cancelled(run))
     }
 
     /// Releases the current run's state: the worker is between frames.

@@ -1,8 +1,7 @@
 //! A worker's response to a lack of memory for frames: see [`budget`](crate::task::budget).
 
-use std::sync::atomic::Ordering;
-
 use super::{Context, Cx};
+use crate::atomics::Ordering;
 use crate::task::budget::{Budget, FrameMemory, Room};
 use crate::task::call::cancelled;
 use crate::task::frame::FrameRef;
@@ -33,7 +32,7 @@ impl Cx {
             Room::Enough => {}
             Room::Tight { ask } => {
                 if ask {
-                    context.scheduler().reclaim();
+                    context.team().sweep();
                 }
                 context.pool.reclaim_once(budget);
             }
@@ -58,7 +57,7 @@ impl Cx {
             pool::reclaim_idle();
         } else {
             budget.reclaim();
-            context.scheduler().reclaim();
+            context.team().sweep();
         }
         let bytes = budget.used_at_last(&asked, || context.pool.reclaim_once(budget));
         if bytes <= budget.limit() || run.is_cancelled() {

@@ -5,9 +5,10 @@
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
 use super::{Block, CLASSES, IDLE, PAGE, Pool, header, page_of, page_of_byte};
+use crate::atomics::Ordering;
 use crate::process::ProcessMutex;
 use crate::task::budget::{self, Budget};
 

@@ -34,7 +34,7 @@ impl<T, V> Task for Owned<'_, T, V> {
             return Outcome::suspended(self.0.into_frame());
         }
         let child = Child::<Self>::new(self.0.into_frame());
-        cx.context().scheduler().groups().awaits(child.frame(), cx.group());
+        cx.context().team().groups().awaits(child.frame(), cx.group());
         poll_in_place(Elsewhere(Some(child)), cx, BodyFrame::<Elsewhere<Self>>::VTABLE)
     }
 }
@@ -47,7 +47,7 @@ impl<Tk: Task> Unpin for Elsewhere<Tk> {}
 impl<Tk: Task> Elsewhere<Tk> {
     /// Takes the child, and removes the record of the wait.
     fn take(&mut self, cx: Cx) -> Option<Child<Tk>> {
-        self.0.take().inspect(|child| cx.context().scheduler().groups().unregister_wait(child.frame()))
+        self.0.take().inspect(|child| cx.context().team().groups().unregister_wait(child.frame()))
     }
 }
 

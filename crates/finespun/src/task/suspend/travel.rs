@@ -14,11 +14,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::Continuation;
+use crate::atomics::Ordering;
 use crate::process::{Guard, ProcessMutex, unforked};
 
 type Table = HashMap<u64, Box<dyn Any + Send>>;

@@ -135,13 +135,13 @@ pub const KINDS: &[Kind] = &[
     kind(Part::Fallback, LONG, "fallback-held", "join of two, that one holds an object", waits::fallback_held),
     kind(Part::Fallback, LONG, "in-line", "join of three, one waits for that object", waits::in_line),
     kind(Part::Reply, LONG, "oneway", "`exclusive`, one-way", replies::oneway),
-    kind(Part::Reply, LONG, "in-flight", "`exclusive`, ten under way at once", replies::in_flight),
+    kind(Part::Reply, LONG, "in-flight", "`exclusive`, ten under variant at once", replies::in_flight),
     kind(Part::Reply, LONG, "given", "`exclusive`, reply to a continuation", replies::given),
     kind(Part::Reply, LONG, "carried", "one-way, resolves a continuation", replies::carried),
 ];
 
 /// A cell of the table.
-pub struct Way {
+pub struct Variant {
     /// The name for `--only`.
     pub name: String,
     pub kind: &'static Kind,
@@ -150,14 +150,14 @@ pub struct Way {
 }
 
 /// Returns all cells.
-pub fn ways() -> Vec<Way> {
-    let way = |kind: &'static Kind, distance: Distance, schema| {
+pub fn variants() -> Vec<Variant> {
+    let variant = |kind: &'static Kind, distance: Distance, schema| {
         let heap = (schema == Schema::Heap).then_some("heap");
         let place = (distance != Here && !matches!(kind.part, Part::Floor(_))).then(|| distance.name());
         let name: Vec<_> = heap.into_iter().chain(place).chain([kind.name]).collect();
-        Way { name: name.join("-"), kind, distance, schema }
+        Variant { name: name.join("-"), kind, distance, schema }
     };
-    let mut ways = Vec::new();
+    let mut variants = Vec::new();
     for kind in KINDS {
         let (distances, schemas) = match kind.part {
             Part::Floor(distance) => (vec![distance], &[Schema::Auto][..]),
@@ -166,10 +166,10 @@ pub fn ways() -> Vec<Way> {
             Part::Call => (DISTANCES.to_vec(), &[Schema::Auto, Schema::Heap][..]),
         };
         for &schema in schemas {
-            ways.extend(distances.iter().map(|&distance| way(kind, distance, schema)));
+            variants.extend(distances.iter().map(|&distance| variant(kind, distance, schema)));
         }
     }
-    ways
+    variants
 }
 
 /// The additional names that `--only` takes.
@@ -184,7 +184,7 @@ pub struct Counts {
     pub messages: f64,
 }
 
-impl Way {
+impl Variant {
     /// Returns the name of the cell's column for `--only`.
     pub fn column(&self) -> &'static str {
         if self.schema == Schema::Heap { "heap" } else { self.distance.name() }

@@ -1,0 +1,50 @@
+//! The host of a worker in a build without objects: it has no object and receives no message.
+
+use std::cell::Cell;
+
+use super::team::{Host, Waits};
+use crate::task::context::{Context, Cx};
+use crate::task::frame::FrameRef;
+
+pub(crate) struct NoNodes;
+
+impl NoNodes {
+    /// Makes a host for each worker.
+    pub(crate) fn hosts(workers: usize) -> Vec<Box<dyn Host>> {
+        (0..workers).map(|_| Box::new(NoNodes) as Box<dyn Host>).collect()
+    }
+}
+
+impl Host for NoNodes {
+    fn attach(&self, _: &Context) {}
+
+    fn enter_node(&self, _: &Context, _: u32) {
+        unreachable!("a worker without objects has one node");
+    }
+
+    fn any(&self) -> bool {
+        false
+    }
+
+    fn is_stuck(&self) -> bool {
+        false
+    }
+
+    fn poll(&self, _: Cx, _: usize, _: &Cell<Option<FrameRef>>) -> bool {
+        false
+    }
+
+    fn send_pending_call(&self, _: Cx) {
+        unreachable!("only a call of an object is pending");
+    }
+
+    fn rest(&self) {}
+
+    fn waits(&self) -> bool {
+        false
+    }
+
+    fn report_waits(&self, _: &mut Waits) {}
+
+    fn detach(&self, _: &Context) {}
+}
