@@ -9,7 +9,7 @@
 //! `on_child_complete` runs for each activity that ends while the part waits, and takes breaks and panics only. The
 //! part stores the values when all children have ended.
 
-use std::future::{Future, Ready, ready};
+use std::future::Future;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -26,13 +26,10 @@ use crate::task::groups::Policy;
 use crate::task::origin::pack;
 use crate::task::outcome::{Child, Outcome};
 use crate::task::slot::Status;
-use crate::task::yielding::YieldNow;
+use crate::task::turn::Turn;
 
 /// Number of outstanding children at which a part first collects the ended ones.
 const LOOK: usize = 1024;
-
-/// VTable of a turn: a ready frame without work that a part waits for when it only gives other frames a chance to run.
-const TURN: &VTable = &VTable { inner: true, ..*BodyFrame::<Ready<()>>::VTABLE };
 
 /// A child that a part waits for.
 enum Out<A: Activities, H: How<Delivers<A>>> {
@@ -54,8 +51,7 @@ pub(super) struct Part<A: Activities, H: How<Delivers<A>>> {
     waited: bool,
     /// Number of outstanding children at which the part next collects the ended ones.
     look_at: usize,
-    /// Set while the part waits only for its turn.
-    turn: Option<Child<YieldNow>>,
+    turn: Turn,
 }
 
 // SAFETY: activities are made on any worker from data that is `Sync`. Their outputs are `Send`, as the functions that
@@ -68,7 +64,16 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     /// # Safety
     /// The descriptor outlives the part.
     pub(super) unsafe fn new(descriptor: NonNull<Descriptor<A, H>>, next: u64, end: u64) -> Part<A, H> {
-        Part { descriptor, next, end, policy: Policy::Steal, out: Vec::new(), waited: false, look_at: LOOK, turn: None }
+        Part {
+            descriptor,
+            next,
+            end,
+            policy: Policy::Steal,
+            out: Vec::new(),
+            waited: false,
+            look_at: LOOK,
+            turn: Turn::NONE,
+        }
     }
 
     /// Makes a ready part for each worker, but no more parts than activities; these parts acquire their activities from
@@ -231,7 +236,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     /// Makes a ready frame of the next activity, which runs before this part's next turn. A worker with other ready
     /// frames takes longer to come back for its next activity.
     fn create(&mut self, cx: Cx) {
-        self.ask_for_turn(cx);
+        self.turn.ask(cx);
         let descriptor = self.descriptor();
         let k = self.next;
         self.next += 1;
@@ -249,12 +254,6 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         }
     }
 
-    fn ask_for_turn(&mut self, cx: Cx) {
-        let turn = BodyFrame::with_table(cx, ready(()), TURN);
-        cx.make_ready(turn);
-        self.turn = Some(Child::new(turn));
-    }
-
     /// Splits the remaining activities while the stack is unwound to frames: moves half to a new ready part. Under a
     /// policy other than `Steal` only requests a turn; in a terminated group gives up the rest.
     fn hand_over(&mut self, cx: Cx) {
@@ -262,7 +261,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             return self.stop();
         }
         if self.policy != Policy::Steal {
-            return self.ask_for_turn(cx);
+            return self.turn.ask(cx);
         }
         let half = (self.end - self.next).div_ceil(2);
         if half == 0 {
@@ -276,13 +275,13 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         cx.make_ready(frame);
         self.out.push(Out::Part(Child::new(frame)));
         if self.next < self.end {
-            self.ask_for_turn(cx);
+            self.turn.ask(cx);
         }
     }
 
     /// Runs the part. Returns `Ready` when all children have ended.
     pub(super) fn poll(&mut self, cx: Cx) -> Poll<()> {
-        self.turn = None;
+        self.turn = Turn::NONE;
         if std::mem::take(&mut self.waited) {
             // `on_child_complete` has been called for every child that the part waited for.
             self.take_in(true);
@@ -296,8 +295,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             self.go_on(cx);
         }
         drop(inside);
-        if let Some(turn) = &self.turn {
-            cx.wait_for(turn.frame());
+        if self.turn.wait(cx) {
             return Poll::Pending;
         }
         // While the stack is unwound to frames, the part does not collect children: it registers for all of them, ended
@@ -311,7 +309,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     /// Cancels the part, because an enclosing group has been terminated or the run cancelled. Returns `Ready` when no
     /// child is outstanding.
     pub(super) fn cancel(&mut self, cx: Cx) -> Poll<()> {
-        self.turn = None;
+        self.turn = Turn::NONE;
         self.stop();
         // Dropping a child drops its value, which is user code. A panic of that code is discarded.
         self.ended().for_each(|out| quietly(|| drop(out)));

@@ -10,7 +10,7 @@ use std::thread;
 
 use super::IArray;
 use super::directory::Directory;
-use super::messages::{Ask, Elements, Putting, Reading};
+use super::messages::{Ask, Putting, Reading, put_here};
 use super::remote_reads::{Spot, Wanted};
 use super::request_costs::{RequestPart, Section};
 use super::store::Store;
@@ -369,22 +369,4 @@ fn put<T: Portable + Clone>(array: IArray<T>, index: usize, value: T, place: Cal
     put_here(array, entry, at, value, &Writer::Here(place), cx);
     // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
     unsafe { Outcome::done(()) }
-}
-
-/// Writes an element of this node, and sends it to the nodes that wait for it.
-pub(super) fn put_here<T: Portable + Clone>(
-    array: IArray<T>,
-    entry: &ArrayEntry,
-    at: usize,
-    value: T,
-    writer: &Writer,
-    cx: Cx,
-) {
-    // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
-    let store = unsafe { IArray::<T>::store(entry) };
-    for to in store.put(entry, at, value, writer) {
-        let wanted = Wanted { home: store.node, places: at..at + 1 };
-        store.count(|counts| counts.forwards += 1);
-        Elements::read(array, entry, wanted, to).send(cx);
-    }
 }

@@ -30,11 +30,8 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::request_costs::{Costs, costs};
+use super::request_costs::{Costs, LINE, costs};
 use crate::observe::CacheChoice;
-
-/// Elements in a line.
-pub(super) const LINE: usize = 8;
 
 /// Bytes of an array's elements that a node keeps at most.
 pub(super) const BYTES: usize = 64 << 20;

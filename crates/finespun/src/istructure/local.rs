@@ -5,7 +5,8 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 use super::IArray;
-use super::access::{put_here, write_next};
+use super::access::write_next;
+use super::messages::put_here;
 use super::shape::Shape;
 use super::store::Store;
 use super::writers::Writer;

@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use super::IArray;
-use super::access::put_here;
 use super::plain::Encoding;
 use super::remote_reads::Wanted;
 use super::request_costs::{RequestPart, Section};
@@ -324,5 +323,23 @@ impl<T: Portable + Clone> Work for Indices<T> {
         let indices = entry(cx, self.array, cx.node()).map(|entry| unsafe { IArray::<T>::store(entry) }.indices());
         // SAFETY: returned as the outcome of `Work::run`, as the call protocol demands.
         unsafe { Outcome::done(indices.unwrap_or_default()) }
+    }
+}
+
+/// Writes an element of this node, and sends it to the nodes that wait for it.
+pub(super) fn put_here<T: Portable + Clone>(
+    array: IArray<T>,
+    entry: &ArrayEntry,
+    at: usize,
+    value: T,
+    writer: &By,
+    cx: Cx,
+) {
+    // SAFETY: `entry` is this array's entry, and nothing frees the array while the store is used.
+    let store = unsafe { IArray::<T>::store(entry) };
+    for to in store.put(entry, at, value, writer) {
+        let wanted = Wanted { home: store.node, places: at..at + 1 };
+        store.count(|counts| counts.forwards += 1);
+        Elements::read(array, entry, wanted, to).send(cx);
     }
 }

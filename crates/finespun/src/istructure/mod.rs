@@ -35,10 +35,10 @@
 // This file holds the handle. `access` gets and puts elements, `many` gets several at once, `local` reads and fills a
 // node's own, `matrix` has two indices, `plain` sends plain data as bytes, `create` makes and frees arrays, `taken` has
 // arrays whose elements are taken out and put back, `shape` computes the position of an element, `store` keeps a node's
-// own elements and their readers, `writers` the source locations of the puts, `remote_reads` caches elements of other
-// nodes, `directory` finds them, `auto` decides whether they are cached, by the model in `cost`, the measured
-// `request_costs` and the `counts` of reads, and `messages` holds the messages between nodes. The entry that every
-// access reads is in `object::array_table`.
+// own elements, `readers` the tasks that wait, `writers` the source locations of the puts, `remote_reads` caches
+// elements of other nodes, `directory` finds them, `auto` decides whether they are cached, by the model in `cost`, the
+// measured `request_costs` and the `counts` of reads, and `messages` holds the messages between nodes. The entry that
+// every access reads is in `object::array_table`.
 //
 // How it works.
 //
@@ -84,6 +84,7 @@ mod many;
 mod matrix;
 mod messages;
 mod plain;
+mod readers;
 mod remote_reads;
 mod request_costs;
 mod shape;

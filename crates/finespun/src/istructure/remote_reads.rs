@@ -17,8 +17,9 @@ use std::ops::Range;
 
 use super::auto::{self, Auto, Choice};
 use super::directory::{Directory, GRANULE, nothing};
+use super::readers::{Map, Readers};
+use super::request_costs::LINE;
 use super::shape::Shape;
-use super::store::{Map, Readers};
 use crate::observe::CacheChoice;
 use crate::task::frame::quietly;
 use crate::task::suspend::Continuation;
@@ -173,11 +174,11 @@ impl<T: Clone> RemoteReads<T> {
             let grid = Grid { block, stride };
             BlockCache { grid, capacity, lines: Map::default(), complete: VecDeque::new(), directory, len, own }
         };
-        let lines_kept = auto::BYTES / (auto::LINE * size_of::<T>().max(1));
+        let lines_kept = auto::BYTES / (LINE * size_of::<T>().max(1));
         let (cache, auto) = match cache {
             Cache::Off => (None, None),
             Cache::On { block, capacity } => (Some(kept(block, capacity)), None),
-            Cache::Auto => (Some(kept(auto::LINE, lines_kept.max(1))), Some(Auto::new())),
+            Cache::Auto => (Some(kept(LINE, lines_kept.max(1))), Some(Auto::new())),
         };
         RemoteReads { waiting: Map::default(), loose: 0, cache, auto }
     }

@@ -6,10 +6,11 @@
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use super::auto::LINE;
 use super::directory;
 use crate::process::ProcessMutex;
 
+/// Elements in a line.
+pub(super) const LINE: usize = 8;
 /// Number of measured sections of each kind.
 const SAMPLES: usize = 63;
 

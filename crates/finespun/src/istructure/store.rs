@@ -3,13 +3,11 @@
 
 use std::any::type_name;
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::collections::HashMap;
 use std::fmt;
 use std::iter;
 use std::mem::MaybeUninit;
 use std::mem::needs_drop;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::slice;
 
@@ -17,6 +15,7 @@ use super::counts::Counts;
 use super::create::Settings;
 use super::directory::nothing;
 use super::plain::Encoding;
+use super::readers::{Map, Readers, serve, serve_last};
 use super::remote_reads::{Cache, RemoteReads, Spot, Wanted};
 use super::request_costs::{RequestPart, Section};
 use super::shape::Shape;
@@ -27,7 +26,7 @@ use crate::object::error::text;
 use crate::observe::CacheChoice;
 use crate::sched::team::Waits;
 use crate::task::frame::{Payload, quietly};
-use crate::task::origin::{open, pack};
+use crate::task::origin::open;
 use crate::task::suspend::Continuation;
 
 /// The part of an array on one node.
@@ -65,55 +64,6 @@ struct Deferred<T> {
     readers: Readers<T>,
     /// Nodes that receive the element when it is written.
     nodes: Vec<u32>,
-}
-
-/// A map by index. The keys come from the program itself, so the hash need not resist chosen collisions.
-pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
-
-/// The tasks that wait for an element: most often one, which needs no allocation.
-pub(super) enum Readers<T> {
-    Nobody,
-    One(Continuation<T>),
-    Many(Vec<Continuation<T>>),
-}
-
-impl<T> Readers<T> {
-    /// Adds a reader. Cancelled readers are removed whenever the vector is full.
-    pub(super) fn add(&mut self, k: Continuation<T>) {
-        *self = match std::mem::replace(self, Readers::Nobody) {
-            Readers::Nobody => Readers::One(k),
-            Readers::One(other) => Readers::Many(vec![other, k]),
-            Readers::Many(mut all) => {
-                if all.len() == all.capacity() {
-                    all.retain(|k| !k.is_cancelled());
-                }
-                all.push(k);
-                Readers::Many(all)
-            }
-        };
-    }
-
-    pub(super) fn as_slice(&self) -> &[Continuation<T>] {
-        match self {
-            Readers::Nobody => &[],
-            Readers::One(k) => slice::from_ref(k),
-            Readers::Many(all) => all,
-        }
-    }
-}
-
-impl<T> IntoIterator for Readers<T> {
-    type Item = Continuation<T>;
-    type IntoIter = iter::Chain<std::option::IntoIter<Continuation<T>>, std::vec::IntoIter<Continuation<T>>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        let (one, many) = match self {
-            Readers::Nobody => (None, Vec::new()),
-            Readers::One(k) => (Some(k), Vec::new()),
-            Readers::Many(all) => (None, all),
-        };
-        one.into_iter().chain(many)
-    }
 }
 
 /// The values of consecutive elements: most often one, which needs no allocation.
@@ -154,17 +104,6 @@ impl<T> IntoIterator for Values<T> {
     }
 }
 
-/// Resumes all readers with a value that the cache does not keep.
-fn serve_last<T: Clone + Send>(readers: Readers<T>, value: T) {
-    match readers {
-        Readers::One(k) => quietly(|| k.end(Ok(value))),
-        readers => {
-            readers.into_iter().for_each(|k| serve(k, &value));
-            quietly(|| drop(value));
-        }
-    }
-}
-
 /// Values that have arrived and are not cached yet.
 trait Arrived<T>: Iterator<Item = T> {
     fn slice(&self) -> &[T];
@@ -180,12 +119,6 @@ impl<T> Arrived<T> for std::array::IntoIter<T, 1> {
     fn slice(&self) -> &[T] {
         self.as_slice()
     }
-}
-
-/// Resumes a reader with a copy of `value`, or with the panic of making the copy.
-pub(super) fn serve<T: Clone + Send>(k: Continuation<T>, value: &T) {
-    let copy = catch_unwind(AssertUnwindSafe(|| value.clone()));
-    quietly(|| k.end(copy.map_err(pack)));
 }
 
 impl<T: Portable + Clone> Store<T> {

@@ -9,8 +9,8 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use super::create::{Creates, Creating, Freeing, Kind, Settings};
+use super::readers::Map;
 use super::shape::Shape;
-use super::store::Map;
 use super::writers::Writer as By;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;

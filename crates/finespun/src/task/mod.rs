@@ -3,9 +3,9 @@
 //! This module contains the task and its call ([`call`]), its descriptors ([`descriptor`]) and their schemas
 //! ([`schema`]), the outcome of a call ([`outcome`]), the frame and its memory ([`frame`], [`pool`]), the write-once
 //! slot ([`slot`]), the fallback from the stack to the heap ([`fallback`]), running and completing frames ([`run`]),
-//! joins ([`join`], [`many`]), spawned tasks and scopes ([`spawn`]), and continuations ([`suspend`]). Generated code
-//! and the scheduler call this module. It does not decide which frame runs next or where: the scheduler does, through
-//! the trait [`context::Scheduler`].
+//! joins and loops ([`join`], [`many`], [`turn`]), spawned tasks and scopes ([`spawn`]), and continuations
+//! ([`suspend`]). Generated code and the scheduler call this module. It does not decide which frame runs next or where:
+//! the scheduler does, through the trait [`context::Scheduler`].
 
 pub(crate) mod budget;
 pub(crate) mod call;
@@ -36,5 +36,6 @@ pub(crate) mod slot;
 pub(crate) mod spawn;
 pub(crate) mod suspend;
 pub(crate) mod teams;
+pub(crate) mod turn;
 pub(crate) mod words;
 pub(crate) mod yielding;

@@ -1,6 +1,6 @@
 //! The calls of one part's objects, one after the other.
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -14,12 +14,12 @@ use super::each::{Calls, Swept};
 use super::supply::Supply;
 use crate::task::call::call_guarded;
 use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, Payload, VTable, cancel};
+use crate::task::frame::{Delivered, FrameRef, Payload, VTable, cancel};
 use crate::task::located::Located;
 use crate::task::origin::pack;
 use crate::task::outcome::Child;
 use crate::task::slot::Status;
-use crate::task::yielding::YieldNow;
+use crate::task::turn::Turn;
 
 /// A body that calls a part's objects. It runs on the stack first, and is in a frame once it has suspended.
 pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
@@ -36,9 +36,7 @@ pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
     later: Vec<(usize, C::Output)>,
     /// The suspended calls, with their indices in the part.
     out: Vec<(usize, Child<C::Task>)>,
-    /// A ready frame that does nothing. This body waits for it when the loop can continue and waits only to be
-    /// scheduled.
-    turn: Option<Child<YieldNow>>,
+    turn: Turn,
     /// The first panic.
     panic: Option<Payload>,
 }
@@ -49,7 +47,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     pub(super) fn new(part: usize, elements: Arc<[Ref<T>]>, args: S, calls: C, last: bool) -> Sweeping<T, S, C> {
         let values = Vec::with_capacity(elements.len());
         let (later, out) = (Vec::new(), Vec::new());
-        Sweeping { part, elements, next: 0, args, calls, last, values, later, out, turn: None, panic: None }
+        Sweeping { part, elements, next: 0, args, calls, last, values, later, out, turn: Turn::NONE, panic: None }
     }
 
     /// The vtable of the frame. The frame can become ready, to continue its loop, while calls are suspended. So
@@ -59,7 +57,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
         // SAFETY: the worker loop runs a frame exclusively, and the body exists.
         let sweeping = unsafe { Located::<Self>::body(frame) };
-        sweeping.turn = None;
+        sweeping.turn = Turn::NONE;
         let out = sweeping.out.iter().filter(|(_, child)| !child.ended());
         if out.inspect(|(_, child)| cx.wait_for(child.frame())).count() > 0 {
             return Poll::Pending;
@@ -161,7 +159,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
         // SAFETY: only a worker polls a body, and the context is used within this poll only.
         let cx = unsafe { cx() };
         let this = &mut *self;
-        this.turn = None;
+        this.turn = Turn::NONE;
         // A panic stops further calls unless the array is freed. It is kept until the suspended calls have ended.
         while this.next < this.elements.len() && (this.panic.is_none() || this.last) {
             match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
@@ -169,10 +167,8 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C
                 // A call suspended because the stack unwinds to frames. The loop must continue later, without waiting
                 // for that call, which may itself wait for later elements.
                 Ok(true) => {
-                    let turn = BodyFrame::make(cx, ready(()));
-                    cx.make_ready(turn);
-                    cx.wait_for(turn);
-                    this.turn = Some(Child::new(turn));
+                    this.turn.ask(cx);
+                    this.turn.wait(cx);
                     return Poll::Pending;
                 }
                 Err(payload) => keep(&mut this.panic, pack(payload)),

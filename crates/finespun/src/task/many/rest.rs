@@ -2,7 +2,7 @@
 //! them, and the batches of tasks handed over to thieves.
 
 use std::collections::VecDeque;
-use std::future::{Future, ready};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
@@ -15,7 +15,7 @@ use super::super::frame::{BodyFrame, FrameRef, Payload, VTable, cancel, quietly}
 use super::super::origin::pack;
 use super::super::outcome::Child;
 use super::super::slot::Status;
-use super::super::yielding::YieldNow;
+use super::super::turn::Turn;
 use super::{BATCH, BATCH_BYTES, Many, Sink, Value};
 
 /// Tasks handed over in one frame: a loop of its own.
@@ -103,8 +103,7 @@ pub(super) struct Rest<I: Iterator<Item: Task>, S> {
     pieces: VecDeque<Piece<I::Item>>,
     /// The most tasks that the next batch may hold.
     batch: usize,
-    /// A ready frame for which the loop waits, and for nothing else, before it continues with `tasks`.
-    turn: Option<Child<YieldNow>>,
+    turn: Turn,
     /// The first panic, kept until no child is pending.
     panic: Option<Payload>,
 }
@@ -124,7 +123,7 @@ where
     };
 
     pub(super) fn new(tasks: Option<I>, sink: S, pieces: VecDeque<Piece<I::Item>>) -> Self {
-        Rest { tasks, sink: Some(sink), pieces, batch: BATCH.min(Self::MOST), turn: None, panic: None }
+        Rest { tasks, sink: Some(sink), pieces, batch: BATCH.min(Self::MOST), turn: Turn::NONE, panic: None }
     }
 
     /// A table with a `cancel` that waits for the children: the loop may be ready to continue with its tasks while
@@ -134,7 +133,7 @@ where
     unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
         // SAFETY: the worker loop runs a frame exclusively.
         let rest = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
-        rest.turn = None;
+        rest.turn = Turn::NONE;
         rest.guarded(|rest| rest.tasks = None);
         let mut out = false;
         for piece in &rest.pieces {
@@ -205,9 +204,7 @@ where
         if !more {
             return self.end();
         }
-        let turn = BodyFrame::make(cx, ready(()));
-        cx.make_ready(turn);
-        self.turn = Some(Child::new(turn));
+        self.turn.ask(cx);
     }
 
     /// Drops the iterator of tasks. This runs user code, whose panic comes after those of all tasks.
@@ -289,7 +286,7 @@ where
         // SAFETY: a body is polled by a worker; used within this poll.
         let cx = unsafe { cx() };
         let rest = &mut *self;
-        rest.turn = None;
+        rest.turn = Turn::NONE;
         if cx.leaving() {
             // No value is taken: the sink's operator would run on the stack that unwinds to frames.
             rest.hand_over(cx);
@@ -298,8 +295,7 @@ where
             rest.go_on(cx);
         }
         let look = !cx.leaving();
-        if let Some(turn) = &rest.turn {
-            cx.wait_for(turn.frame());
+        if rest.turn.wait(cx) {
             return Poll::Pending;
         }
         let mut out = false;
