@@ -124,12 +124,14 @@ pub(crate) fn watch_forks() {
         unsafe extern "C" fn child() {
             GATE.open(usize::from(HELD.get() > 0));
         }
-        static WATCHED: std::sync::Once = std::sync::Once::new();
-        WATCHED.call_once(|| {
+        // Not a `Once`: if another thread forked during the call, the child would wait for the call's end for ever.
+        static WATCHED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+        // Relaxed: only the first caller registers.
+        if !WATCHED.swap(true, Ordering::Relaxed) {
             // SAFETY: the functions may be called at any time, and live as long as the program.
             let refused = unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) };
             debug_assert_eq!(refused, 0, "there is memory for three addresses");
-        });
+        }
     }
 }
 

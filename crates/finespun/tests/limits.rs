@@ -2,8 +2,7 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -121,61 +120,6 @@ async fn nested_run(runtime: &Runtime) -> bool {
 fn run_on_a_worker_is_an_error() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     assert!(runtime.run(nested_run(&runtime)));
-}
-
-/// Time after which a test that tries many rounds begins no more: a busy machine runs fewer.
-const ROUNDS: Duration = Duration::from_secs(20);
-
-/// Two runtimes detect at the same time that they are stuck: neither report is lost.
-#[test]
-fn simultaneous_deadlocks_are_all_reported() {
-    within_a_minute(|| {
-        let end = Instant::now() + ROUNDS;
-        std::thread::scope(|threads| {
-            for workers in [1, 2] {
-                threads.spawn(move || {
-                    let runtime = Runtime::builder().workers(workers).build().unwrap();
-                    for _ in (0..20_000).take_while(|_| Instant::now() < end) {
-                        assert!(matches!(runtime.try_run(kept()), Err(RunError::Deadlock(_))));
-                    }
-                });
-            }
-        });
-    });
-}
-
-/// A run that begins while another run of its runtime is found to be deadlocked is not reported.
-#[test]
-fn a_deadlock_is_reported_only_to_its_own_run() {
-    within_a_minute(|| {
-        let runtime = Runtime::builder().workers(1).build().unwrap();
-        let (ended, end) = (AtomicBool::new(false), Instant::now() + ROUNDS);
-        std::thread::scope(|threads| {
-            threads.spawn(|| {
-                while !ended.load(Ordering::Relaxed) {
-                    assert!(matches!(runtime.try_run(forgotten()), Err(RunError::Deadlock(_))));
-                }
-            });
-            for _ in (0..100_000).take_while(|_| Instant::now() < end) {
-                assert_eq!(runtime.try_run(fib(2)).map_err(|error| error.to_string()), Ok(1));
-            }
-            ended.store(true, Ordering::Relaxed);
-        });
-    });
-}
-
-/// Waits for a continuation that only the task itself holds.
-#[task]
-async fn kept() {
-    let place = Arc::new(Mutex::new(None::<Continuation<()>>));
-    let own = Arc::clone(&place);
-    suspend(move |k| *own.lock().unwrap() = Some(k)).await;
-    drop(place);
-}
-
-#[task]
-async fn forgotten() {
-    suspend(|k: Continuation<()>| std::mem::forget(k)).await;
 }
 
 #[test]

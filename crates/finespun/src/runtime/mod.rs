@@ -31,6 +31,7 @@ use crate::sched::team::Team;
 use crate::task::call::Task;
 use crate::task::context::try_cx;
 use crate::task::foreign::is_own_thread;
+use crate::task::frame::STACK_RESERVE;
 use crate::task::outside::Outside;
 
 /// A team of workers that runs tasks.
@@ -212,7 +213,7 @@ impl Drop for Runtime {
             // itself.
             let team = Arc::clone(&self.team);
             let threads = std::mem::take(&mut self.threads);
-            let thread = std::thread::Builder::new().name("finespun-drop".to_owned());
+            let thread = std::thread::Builder::new().name("finespun-drop".to_owned()).stack_size(STACK_RESERVE);
             if let Err(error) = start_thread(thread, move || end(&team, threads)) {
                 // No thread can join the workers: they stay idle until the process ends.
                 self.team.cancel_runs();

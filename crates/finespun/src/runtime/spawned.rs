@@ -103,10 +103,16 @@ impl<T> Drop for RunFuture<T> {
         if self.team.forked() {
             return;
         }
-        let ended = lock(&self.shared).ended;
+        // The waker, which is user code, must neither be called nor dropped by this thread under a lock: the run may end
+        // with the cancellation.
+        let (ended, waker) = {
+            let mut shared = lock(&self.shared);
+            (shared.ended, shared.waker.take())
+        };
         if !ended && !self.detached {
             self.team.cancel(&self.run);
         }
+        drop(waker);
     }
 }
 

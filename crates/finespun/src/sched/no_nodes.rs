@@ -16,7 +16,11 @@ impl NoNodes {
 }
 
 impl Host for NoNodes {
-    fn attach(&self, _: &Context) {}
+    fn attach(&self, context: &Context) {
+        let here = &context.here;
+        here.first.set(here.worker.get());
+        here.node.set(here.worker.get());
+    }
 
     fn enter_node(&self, _: &Context, _: u32) {
         unreachable!("a worker without objects has one node");

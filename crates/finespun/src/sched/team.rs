@@ -12,7 +12,7 @@ use crate::atomics::{AtomicBool, AtomicU32, Ordering, fence, lock_std as lock};
 use crate::observe::Stats;
 use crate::process::watch_forks;
 use crate::task::budget::{self, Budget, FrameMemory};
-use crate::task::context::{Context, Cx};
+use crate::task::context::{Context, Cx, try_cx};
 use crate::task::foreign::is_own_thread;
 use crate::task::frame::{FrameRef, Header, home, quietly};
 use crate::task::groups::{Groups, Members, Policy};
@@ -318,6 +318,8 @@ impl Team {
     pub(crate) fn exhaust(&self, run: &Run, error: FrameMemory) {
         let mark = || run.mark_exhausted(FrameMemory { frames: self.budget.large(), ..error });
         let count = || {
+            // First: a worker that finds its flag set clears it, and must then find its group terminated.
+            self.groups.advance_epoch();
             self.workers.iter().for_each(|entry| entry.context.set_exhausted());
             true
         };
@@ -332,7 +334,10 @@ impl Team {
             self.sweep();
         }
         if let Some(callback) = ended {
+            // The callback is user code, which must not take the calling task for its own.
+            let left = try_cx().map(Cx::leave_tasks);
             quietly(callback);
+            drop(left);
         }
     }
 
@@ -456,6 +461,10 @@ impl teams::Team for Team {
             Some(node) => self.inject_at(self.worker_of(node), frame),
             None => self.inject_last(frame),
         }
+    }
+
+    fn forked(&self) -> bool {
+        Team::forked(self)
     }
 
     fn find_run(&self, number: u32) -> Option<Arc<Run>> {

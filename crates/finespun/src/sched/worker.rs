@@ -294,8 +294,11 @@ impl Worker<'_> {
         self.swept.set(self.team.sweeps());
         self.context().pool().reclaim_once(&self.team.budget);
         let mut waits = Vec::new();
-        let mut counted: Vec<_> = self.team.cancelled_runs().into_iter().map(|run| (run, Vec::new())).collect();
-        counted.retain(|(run, _)| run.counts_frames(self.index));
+        // Listed once, before the walk: a run that asks for a sweep during the walk waits for the next one.
+        let mut swept = self.team.cancelled_runs();
+        swept.retain(|run| run.awaits_sweep(self.index));
+        let counted = swept.iter().filter(|run| run.counts_frames());
+        let mut counted: Vec<_> = counted.map(|run| (run, Vec::new())).collect();
         self.context().pool().walk(|frame, table| {
             for (run, found) in &mut counted {
                 // SAFETY: `walk` passes blocks that are not free, so `frame` holds a header with a valid group.
@@ -317,7 +320,6 @@ impl Worker<'_> {
             }
         });
         counted.iter().for_each(|(run, found)| run.add_frames(found));
-        drop(counted);
         let mut orphaned = Vec::new();
         self.team.groups.each_awaited(|frame, group| {
             if self.team.is_terminated(group) {
@@ -340,7 +342,7 @@ impl Worker<'_> {
                 suspend::make_ready(waiter);
             }
         }
-        for run in self.team.cancelled_runs() {
+        for run in swept {
             if let Some(callback) = run.swept(self.index) {
                 // As in `run::run`: the completion callback is user code, and must not find this worker in a run that
                 // has ended.

@@ -145,10 +145,18 @@ impl<N: Named, F: Future> Future for Noted<N, F> {
     }
 }
 
-/// A panic's payload, and the task that the panic came from.
+/// A panic's payload, with what is known about it.
 struct Traced {
-    origin: &'static Origin,
+    /// The task that the panic came from.
+    origin: Option<&'static Origin>,
+    /// The [serial](super::runs::Run::serial) of the run whose spawned task ended with the panic.
+    run: Option<u64>,
     payload: Payload,
+}
+
+/// Returns the payload with a [`Traced`] around it, if it has none.
+fn trace(payload: Payload) -> Box<Traced> {
+    payload.downcast().unwrap_or_else(|payload| Box::new(Traced { origin: None, run: None, payload }))
 }
 
 /// Packs the payload of a panic of task code, just caught, with the task that the panic came from.
@@ -156,26 +164,39 @@ struct Traced {
 #[inline(never)]
 pub(crate) fn pack(payload: Box<dyn Any + Send>) -> Payload {
     let payload = Payload::caught(payload);
-    match NOTED.take() {
-        Some(origin) if !payload.is::<Traced>() => Payload::new(Traced { origin, payload }),
-        _ => payload,
-    }
+    let Some(origin) = NOTED.take() else { return payload };
+    let mut traced = trace(payload);
+    traced.origin.get_or_insert(origin);
+    Payload::caught(traced)
+}
+
+/// Packs a payload, with which a spawned task has ended, with the serial of the task's run.
+#[cold]
+pub(crate) fn of_run(payload: Payload, serial: u64) -> Payload {
+    let mut traced = trace(payload);
+    traced.run = Some(serial);
+    Payload::caught(traced)
+}
+
+/// Returns the serial that [`of_run`] has packed.
+pub(crate) fn run_of(payload: &Payload) -> Option<u64> {
+    payload.downcast_ref::<Traced>().and_then(|traced| traced.run)
 }
 
 /// Packs a payload with the task of `origin`.
 pub(crate) fn traced(payload: Payload, origin: &'static Origin) -> Payload {
-    Payload::new(Traced { origin, payload })
+    Payload::new(Traced { origin: Some(origin), run: None, payload })
 }
 
 /// Returns the task that a packed payload came from.
 pub(crate) fn origin_of(payload: &Payload) -> Option<&'static Origin> {
-    payload.downcast_ref::<Traced>().map(|traced| traced.origin)
+    payload.downcast_ref::<Traced>().and_then(|traced| traced.origin)
 }
 
 /// Returns the payload as it was thrown, and the task that it came from if that is known.
 pub(crate) fn open(payload: Payload) -> (Payload, Option<&'static Origin>) {
     match payload.downcast::<Traced>() {
-        Ok(traced) => (traced.payload, Some(traced.origin)),
+        Ok(traced) => (traced.payload, traced.origin),
         Err(payload) => (payload, None),
     }
 }

@@ -13,10 +13,15 @@ use super::frame::Payload;
 use super::suspend::Continuation;
 use crate::atomics::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock};
 
+/// The serial of the next run.
+static SERIAL: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
 /// The state of one run.
 pub(crate) struct Run {
     /// The run number: team and index.
     pub(crate) number: u32,
+    /// Differs from the serial of every other run of the process: numbers are used again.
+    pub(crate) serial: u64,
     /// Counts the root and the spawned tasks that have not ended; workers that have not swept count too
     /// (`cancel`).
     live: AtomicUsize,
@@ -55,6 +60,8 @@ impl Run {
     pub(crate) fn new(number: u32, inner: bool) -> Run {
         Run {
             number,
+            // Relaxed: only the value counts.
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             live: AtomicUsize::new(1),
             inner,
             watched: AtomicBool::new(false),
@@ -289,10 +296,14 @@ impl Run {
         first
     }
 
-    /// Returns whether `worker` must count its frames of the run: the run is out of frame memory, and the worker has
-    /// not swept since it was marked.
-    pub(crate) fn counts_frames(&self, worker: usize) -> bool {
-        lock(&self.exhausted).is_some() && lock(&self.unswept).get(worker).is_some_and(|unswept| *unswept)
+    /// Returns whether the run waits for a sweep of `worker`.
+    pub(crate) fn awaits_sweep(&self, worker: usize) -> bool {
+        lock(&self.unswept).get(worker).is_some_and(|unswept| *unswept)
+    }
+
+    /// Returns whether the run is out of frame memory, so that each worker counts its frames of the run in its sweep.
+    pub(crate) fn counts_frames(&self) -> bool {
+        lock(&self.exhausted).is_some()
     }
 
     /// Adds frames that a worker has found, counted by the name of the body's type.

@@ -10,7 +10,7 @@ use std::task::{Context as StdContext, Poll, Waker};
 use super::call::{CallFuture, Task, map_outcome, poll_in_place, sealed};
 use super::context::{Cx, try_cx};
 use super::frame::{self, BodyFrame, Delivered, FrameRef, Payload, VTable, quietly};
-use super::origin::{Origin, open, pack, traced};
+use super::origin::{of_run, open, origin_of, pack, run_of, traced};
 use super::outcome::Outcome;
 use super::runs::{CompletionCallback, Run};
 use super::slot::Status;
@@ -49,9 +49,14 @@ impl CompletionOwner {
         }
     }
 
-    fn panicked(&self, origin: Option<&'static Origin>) {
-        if let CompletionOwner::Scope(state) = self {
-            state.note_panic(origin);
+    /// Notes that the task has ended with a panic. Returns the payload for the task's frame.
+    fn panicked(&self, payload: Payload) -> Payload {
+        match self {
+            CompletionOwner::Run(run) => of_run(payload, run.serial),
+            CompletionOwner::Scope(state) => {
+                state.note_panic(origin_of(&payload));
+                payload
+            }
         }
     }
 }
@@ -258,9 +263,12 @@ impl<T> Drop for Handle<'_, T> {
             let group = header.group;
             // SAFETY: the frame has completed, and the handle was its only owner.
             if let Some(payload) = unsafe { frame::lost_panic(self.frame) } {
+                // The number of a run that has ended is used again.
+                let Some(serial) = run_of(&payload) else { return };
                 return match try_cx().filter(|cx| cx.is_in_run_of(group)) {
-                    Some(cx) => cx.fail(payload),
-                    None => teams::fail(group, payload),
+                    Some(cx) if cx.current_run().serial == serial => cx.fail(payload),
+                    Some(_) => {}
+                    None => teams::fail(group, serial, payload),
                 };
             }
             // SAFETY: the handle was the frame's only owner, and the result is destroyed before `_free` is dropped.

@@ -70,6 +70,9 @@ impl Externals {
 pub(crate) trait Team: Send + Sync {
     /// Queues a ready frame of this team where any worker finds it.
     fn inject(&self, frame: FrameRef);
+    /// Returns whether this process is a fork of the process that has the team's threads. In a fork, any lock of the team
+    /// may be held for ever.
+    fn forked(&self) -> bool;
     /// Returns the state of a run of this team; `None` if it has ended.
     fn find_run(&self, number: u32) -> Option<Arc<Run>>;
     /// Returns whether a run of this team has been cancelled and has not ended.
@@ -191,13 +194,15 @@ pub(crate) fn exhaust(run: &Run, error: FrameMemory) {
     }
 }
 
-/// Ends a run of any team with the panic of one of its detached tasks, unless the run has ended: from a thread that is not in
-/// the run. Drops the payload otherwise.
-pub(crate) fn fail(number: u32, payload: Payload) {
-    let team = team_of(number);
-    match team.and_then(|team| Some((team.find_run(number)?, team))) {
-        Some((run, team)) if run.fail(payload) => team.cancel(&run),
-        _ => {}
+/// Ends the run with this number and [serial](Run::serial) with the panic of one of its detached tasks: from a thread that
+/// is not in the run. Drops the payload if the run has ended, or this process is a fork of the run's.
+pub(crate) fn fail(number: u32, serial: u64, payload: Payload) {
+    let Some(team) = team_of(number).filter(|team| !team.forked()) else { return };
+    // A number is used again after its run has ended.
+    if let Some(run) = team.find_run(number).filter(|run| run.serial == serial)
+        && run.fail(payload)
+    {
+        team.cancel(&run);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, set_hook, take_hook};
 use std::sync::Once;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::common::{everywhere, fib};
 use finespun::prelude::*;
@@ -357,6 +358,51 @@ fn a_handle_dropped_outside_after_the_panic_ends_the_run() {
         assert_eq!(panic.message(), "three");
         dropper.join().unwrap();
     });
+}
+
+/// Returns the handle of a task that has panicked.
+#[task]
+async fn hands_back() -> Handle<'static, u64> {
+    let handle = spawn(falls(3));
+    while !handle.is_finished() {
+        yield_now().await;
+    }
+    handle
+}
+
+#[task]
+async fn drops(handle: Handle<'static, u64>) -> u64 {
+    drop(handle);
+    7
+}
+
+#[task]
+async fn released(begun: Sender<()>, by: Receiver<()>) -> u64 {
+    begun.send(()).unwrap();
+    blocking(move || by.recv()).await.map_or(0, |()| 8)
+}
+
+/// A new runtime's runs have the numbers that an earlier runtime's runs had.
+#[test]
+fn the_panic_of_an_ended_run_ends_no_later_run() {
+    hush();
+    let new = || Runtime::builder().workers(1).build().unwrap();
+    for _ in 0..50 {
+        let runtime = new();
+        let handles = [runtime.run(hands_back()), runtime.run(hands_back())];
+        drop(runtime);
+        let [inside, outside] = handles;
+        let runtime = new();
+        assert_eq!(runtime.try_run(drops(inside)).map_err(|error| error.to_string()), Ok(7));
+        let ((begins, begun), (release, by)) = (channel(), channel());
+        std::thread::scope(|threads| {
+            let run = threads.spawn(|| runtime.try_run(released(begins, by)).map_err(|error| error.to_string()));
+            begun.recv().unwrap();
+            drop(outside);
+            release.send(()).unwrap();
+            assert_eq!(run.join().unwrap(), Ok(8));
+        });
+    }
 }
 
 #[test]

@@ -273,6 +273,38 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
+/// Counts its wake-ups.
+struct Counting(AtomicU64);
+
+impl std::task::Wake for Counting {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[task]
+async fn held(by: std::sync::mpsc::Receiver<()>) {
+    let _ = blocking(move || by.recv()).await;
+}
+
+/// The executor that drops the future may hold a lock that its waker takes.
+#[test]
+fn a_run_whose_future_was_dropped_wakes_no_executor() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        let counting = Arc::new(Counting(AtomicU64::new(0)));
+        let waker = std::task::Waker::from(Arc::clone(&counting));
+        let (release, by) = std::sync::mpsc::channel();
+        let mut run = runtime.spawn(held(by));
+        assert!(Pin::new(&mut run).poll(&mut Context::from_waker(&waker)).is_pending());
+        drop((run, waker));
+        assert_eq!(Arc::strong_count(&counting), 1, "the library has given up the waker");
+        release.send(()).unwrap();
+        drop(runtime);
+        assert_eq!(counting.0.load(Ordering::Relaxed), 0);
+    });
+}
+
 /// Panics like the futures of std, whatever the run's result was; the panic's location is the caller's.
 #[test]
 fn a_run_that_is_polled_after_completion_panics_and_says_so() {

@@ -11,7 +11,7 @@ use std::task::{Context as StdContext, Poll};
 use super::super::call::{CallFuture, Task};
 use super::super::context::{Cx, cx};
 use super::super::frame::{BodyFrame, FrameRef, VTable, frame_layout};
-use super::super::origin::{origin_of, pack};
+use super::super::origin::pack;
 use super::super::pool::Class;
 use super::CompletionOwner;
 
@@ -36,10 +36,10 @@ impl<C: Future + Unpin> Future for Spawned<C> {
             Ok(polled) => polled,
             Err(payload) => {
                 let payload = pack(payload);
-                if let Some(completion_owner) = &self.completion_owner {
-                    completion_owner.panicked(origin_of(&payload));
+                match &self.completion_owner {
+                    Some(completion_owner) => completion_owner.panicked(payload).resume(),
+                    None => payload.resume(),
                 }
-                payload.resume()
             }
         }
     }
