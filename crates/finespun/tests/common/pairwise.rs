@@ -1,7 +1,7 @@
 //! Chooses the combinations of settings that a test runs under.
 //!
 //! By default the cases are few: each *pair* of values of two settings occurs in some case, because most faults need
-//! one or two settings to show. With `FINESPUN_FULL=1`, which continuous integration sets for most tests, the cases
+//! one or two settings to show. With `FINESPUN_FULL=1`, which continuous integration sets in its slow step, the cases
 //! are all combinations.
 
 /// Returns combinations of `N` settings, as indices of values: setting `i` has `values[i]` values. The first

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use finespun::RunError;
 use finespun::prelude::*;
@@ -226,11 +227,42 @@ async fn forever(world: &World) {
 }
 
 #[test]
-fn a_deadlock_in_a_group_is_reported() {
-    everywhere(|runtime| {
+fn a_deadlock_on_a_lock_in_a_group_is_reported() {
+    // Only some settings: a wait for a lock is reported after a second.
+    for (workers, n) in [(1, 0), (2, 0), (3, 1), (2, 3)] {
+        let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
         let world = World::new();
         let error = runtime.try_run(forever(&world)).unwrap_err().to_string();
         assert!(error.contains("inner waits for"), "{error}");
+        assert_eq!(world.alive.into_inner(), 0);
+        assert_eq!(runtime.close(), 0);
+    }
+}
+
+/// Waits for a continuation that only the task itself holds.
+#[task]
+async fn stuck(world: &World, n: u64) {
+    let _alive = Alive::new(&world.alive);
+    if n > 0 {
+        parfor(0..2, |_: u64| stuck(world, n - 1)).await;
+    }
+    let kept = Arc::new(Mutex::new(None::<Continuation<()>>));
+    let own = Arc::clone(&kept);
+    suspend(move |k| *own.lock().unwrap() = Some(k)).await;
+    drop(kept);
+}
+
+#[task]
+async fn all_stuck(world: &World) {
+    parfor(0..4, |_: u64| stuck(world, 2)).await;
+}
+
+#[test]
+fn a_deadlock_in_a_group_is_reported() {
+    everywhere(|runtime| {
+        let world = World::new();
+        let error = runtime.try_run(all_stuck(&world)).unwrap_err().to_string();
+        assert!(error.contains("stuck waits for"), "{error}");
         assert_eq!(world.alive.into_inner(), 0);
     });
 }
