@@ -34,7 +34,7 @@
 //!   and annotations; only convenience depends on the guess, because of the next points. A local last mentioned as a
 //!   method's receiver, or a field read by value, may have been moved: that is a reason unless the type has no
 //!   destructor or std's method borrows. A pattern that binds every field leaves nothing, unless the type implements
-//!   `Drop`; generated code checks that where the type is written (`task/drops.rs`).
+//!   `Drop`; generated code checks that where the type is written (`call/drops.rs`).
 //! - **Assumptions are checked by rustc** (`emit/checks.rs`). Where the compiler assumes std's macro or variant, or a
 //!   number, the generated code does not compile if the assumption is wrong (`__rt::undropped`, probes, `left_behind`,
 //!   `consumed`, `numbers`). Resumable code gives an empty type, so a macro that returns where a panic was assumed

@@ -4,8 +4,8 @@ use std::alloc::Layout;
 use std::hint::black_box;
 use std::ptr::NonNull;
 
+use crate::frame::pool::{self, Class, Pool};
 use crate::sched::deque::Deque;
-use crate::task::pool::{self, Class, Pool};
 
 /// Pushes and pops one pointer `times` times on a deque that no other thread knows.
 pub fn push_and_pop(times: usize) {

@@ -40,7 +40,7 @@
 //!
 //! * [`task`]: compiles an `async fn` to a task; inside it, `.await` calls another task and [`join!`] several.
 //! * [`Runtime`]: workers that run tasks. [`Runtime::run`] borrows; [`Runtime::spawn`] gives a std future.
-//! * [`join_all`], [`reduce`]: tasks from an iterator. [`spawn`], [`scope`]: tasks that outlive the expression.
+//! * [`join_all`], [`reduce`]: tasks from an iterator. [`spawn`], [`scope`](fn@scope): tasks that outlive the expression.
 //! * [`object`]: makes a type's methods callable through a [`Ref`], wherever the object lives; [`on`] makes objects on a
 //!   node, [`Array`] spreads them over all.
 //! * [`suspend`]: waits until some code resolves a [`Continuation`]; [`sync`] is built on it, and so can your own constructs be.
@@ -146,33 +146,42 @@
 #![cfg_attr(not(feature = "objects"), allow(dead_code, reason = "parts of the tasks serve objects only"))]
 
 mod atomics;
+mod call;
+mod cancel;
 pub mod closure;
 #[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "the benches also use the transports directly"))]
 #[cfg(feature = "objects")]
 mod fabric;
 #[cfg(feature = "internals")]
 mod floors;
+mod frame;
 pub mod group;
 #[cfg(feature = "objects")]
 pub mod istructure;
+mod iterate;
 #[cfg(feature = "objects")]
 mod message;
 #[cfg(feature = "objects")]
 mod object;
 mod observe;
 mod process;
+mod run;
 pub mod runtime;
 mod sched;
+mod scope;
 pub mod sync;
-mod task;
 pub mod testing;
+mod wait;
 
+pub use call::Task;
+pub use call::yielding::{checkpoint, yield_now};
 #[cfg(feature = "objects")]
 pub use finespun_macros::object;
 pub use finespun_macros::task;
 #[cfg(feature = "objects")]
 pub use group::mapped;
 pub use group::{level, lparfor, parfor, preturn};
+pub use iterate::many::{join_all, reduce};
 #[cfg(feature = "objects")]
 pub use object::array::{Array, layout};
 #[cfg(feature = "objects")]
@@ -183,28 +192,27 @@ pub use object::place::everywhere;
 pub use object::reference::Ref;
 #[cfg(feature = "objects")]
 pub use object::{Portable, here, nodes};
+pub use run::continuation::Continuation;
 pub use runtime::{Builder, Error, RunError, Runtime, Stats};
-pub use task::call::Task;
-pub use task::foreign::{blocking, foreign};
-pub use task::many::{join_all, reduce};
-pub use task::spawn::{Handle, Scope, scope, spawn};
-pub use task::suspend::{Continuation, suspend};
-pub use task::yielding::{checkpoint, yield_now};
+pub use scope::spawn::{Handle, Scope, scope, spawn};
+pub use wait::foreign::{blocking, foreign};
+pub use wait::suspend::suspend;
 
 /// Tasks: the types that functions of the library return to be awaited, and less common functions.
 ///
-/// [`task`](macro@crate::task) marks a function as a task; [`join!`](crate::join), [`join_all`], [`reduce`], [`spawn`] and [`scope`]
+/// [`task`](macro@crate::task) marks a function as a task; [`join!`](crate::join), [`join_all`], [`reduce`], [`spawn`] and [`scope`](fn@scope)
 /// run several.
 pub mod tasks {
-    pub use crate::task::call::Task;
-    pub use crate::task::foreign::{Blocking, Foreign, blocking, foreign};
-    pub use crate::task::many::{Fold, Many, Sink, join_all, reduce};
-    pub use crate::task::method::MethodTask;
-    pub use crate::task::outside::{Outside, outside};
-    pub use crate::task::quiesce::{Quiesce, quiesce};
-    pub use crate::task::spawn::{Handle, Scope, Scoped, scope, spawn};
-    pub use crate::task::suspend::{Continuation, External, Suspend, suspend};
-    pub use crate::task::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
+    pub use crate::call::Task;
+    pub use crate::call::method::MethodTask;
+    pub use crate::call::yielding::{Checkpoint, YieldNow, checkpoint, yield_now};
+    pub use crate::iterate::many::{Fold, Many, Sink, join_all, reduce};
+    pub use crate::run::continuation::{Continuation, External};
+    pub use crate::scope::spawn::{Handle, Scope, Scoped, scope, spawn};
+    pub use crate::wait::foreign::{Blocking, Foreign, blocking, foreign};
+    pub use crate::wait::outside::{Outside, outside};
+    pub use crate::wait::quiesce::{Quiesce, quiesce};
+    pub use crate::wait::suspend::{Suspend, suspend};
 }
 
 /// Objects: the types of their calls, errors of calls, and less common functions.
@@ -313,6 +321,25 @@ pub mod prelude {
 /// Functions and types that generated code uses. Not for direct use.
 #[doc(hidden)]
 pub mod __rt {
+    pub use crate::call::descriptor::{
+        CallForm, direct_or_pinned_task, pinned_task, pinned_task_here, stack_task, straight_task, straight_task_here,
+    };
+    pub use crate::call::drops::{
+        Drops, IntoIterates, Iterates, Iterating, NoDrop, NoValue, OfArray, OfOption, OfResult, OfVec, Ordered,
+        OtherThanArrays, Receiver, consumed, left_behind, undropped,
+    };
+    pub use crate::call::fallback::*;
+    pub use crate::call::join::*;
+    pub use crate::call::operators::{Number, numbers};
+    pub use crate::call::outcome::{Called, Child, Outcome};
+    pub use crate::call::residual::{FromResidualLike, TryLike};
+    pub use crate::call::schema::*;
+    pub use crate::call::{
+        DivergesAsInStd, Probe, Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in,
+        call_straight, never, send, wait,
+    };
+    pub use crate::frame::context::{Cx, cx};
+    pub use crate::frame::origin::{Named, Note, Noted, Origin};
     pub use crate::group::construct::OfConstruct;
     #[cfg(feature = "objects")]
     pub use crate::object::{
@@ -323,23 +350,4 @@ pub mod __rt {
         reference::{Object, Ref, constants},
         table::Access,
     };
-    pub use crate::task::call::{
-        DivergesAsInStd, Probe, Task, behind, call, call_async, call_direct, call_guarded, call_guarded_in,
-        call_straight, never, send, wait,
-    };
-    pub use crate::task::context::{Cx, cx};
-    pub use crate::task::descriptor::{
-        CallForm, direct_or_pinned_task, pinned_task, pinned_task_here, stack_task, straight_task, straight_task_here,
-    };
-    pub use crate::task::drops::{
-        Drops, IntoIterates, Iterates, Iterating, NoDrop, NoValue, OfArray, OfOption, OfResult, OfVec, Ordered,
-        OtherThanArrays, Receiver, consumed, left_behind, undropped,
-    };
-    pub use crate::task::fallback::*;
-    pub use crate::task::join::*;
-    pub use crate::task::operators::{Number, numbers};
-    pub use crate::task::origin::{Named, Note, Noted, Origin};
-    pub use crate::task::outcome::{Called, Child, Outcome};
-    pub use crate::task::residual::{FromResidualLike, TryLike};
-    pub use crate::task::schema::*;
 }

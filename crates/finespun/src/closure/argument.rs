@@ -3,7 +3,7 @@
 use std::mem;
 use std::ptr::NonNull;
 
-use crate::task::frame::{FrameRef, quietly};
+use crate::frame::{FrameRef, quietly};
 
 use super::cont::{Cont, Conts};
 use super::tail::{Tail, Vector};

@@ -12,10 +12,10 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 
 use crate::atomics::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
+use crate::frame::Payload;
+use crate::frame::context::Cx;
 use crate::process::ProcessMutex;
-use crate::task::context::Cx;
-use crate::task::frame::Payload;
-use crate::task::suspend::Continuation;
+use crate::run::continuation::Continuation;
 
 use super::tally::{Tallies, Tally};
 
@@ -125,7 +125,7 @@ impl Computation {
 
     /// Returns the counts of the current worker.
     pub(super) fn tally(&self, cx: Cx) -> &Tally {
-        self.tallies.of(cx.context().here.worker.get() as usize)
+        self.tallies.of(cx.core().worker.get() as usize)
     }
 
     /// Counts a closure of computation `number` that is about to be posted outside a session. Returns false if its
@@ -247,7 +247,7 @@ impl Computation {
         let shared = unsafe { (*self.shared.get()).take() };
         RECORDS.lock().push(self);
         // The drop may run user code.
-        crate::task::frame::quietly(|| drop(shared));
+        crate::frame::quietly(|| drop(shared));
         over
     }
 }

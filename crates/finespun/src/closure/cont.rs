@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use crate::task::frame::FrameRef;
+use crate::frame::FrameRef;
 
 use super::holes::{filled, give_up};
 

@@ -14,10 +14,10 @@ use std::marker::PhantomData;
 use std::mem::{self, ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 
-use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{FrameRef, Header, ThreadTable, Types, VTable};
-use crate::task::pool::Class;
-use crate::task::slot::{Join, Slot};
+use crate::frame::context::{Cx, try_cx};
+use crate::frame::pool::Class;
+use crate::frame::slot::{Join, Slot};
+use crate::frame::{CallTable, FrameRef, Header, Types, VTable};
 
 use super::argument::{Elements, Parameters, Supplies, Supply};
 use super::computation::Computation;
@@ -64,7 +64,7 @@ impl<Th: Thread> Frame<Th> {
         leaf: None,
         on_child_complete: None,
         inner: false,
-        thread: Some(&ThreadTable { run: Self::run, destroy: Self::destroy, argument: Self::argument }),
+        call: Some(&CallTable { run: Self::run, destroy: Self::destroy, argument: Self::argument }),
     };
 
     /// Offset of the tail's elements.
@@ -107,16 +107,12 @@ impl<Th: Thread> Frame<Th> {
     /// Allocates a closure of the current computation, and writes its head.
     #[inline(always)]
     fn begin(cx: Cx, length: <Th::Tail as Tail>::Length) -> FrameRef {
-        let threads = &cx.context().threads;
-        // SAFETY: the pointer is null, or points to a record, which is never freed.
-        let Some(computation) = (unsafe { threads.computation.get().cast::<Computation>().as_ref() }) else {
-            outside()
-        };
+        let Some(computation) = cx.computation() else { outside() };
         // Everything that may panic comes before the allocation: a sweep must not find a block without a header.
         let (class, group) = (Self::class(length), cx.group());
-        let closure = cx.context().pool().allocate(class);
+        let closure = cx.core().pool().allocate(class);
         let header = Header { slot: Slot::new(), vtable: Self::VTABLE, join: Join::new(0), group };
-        let head = Head { header, computation, number: threads.number.get() };
+        let head = Head { header, computation, number: cx.session().number.get() };
         // SAFETY: fresh memory of this layout; the arguments are still uninitialized.
         unsafe {
             let frame = closure.cast::<Self>().as_ptr();

@@ -17,9 +17,9 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 
 use crate::atomics::Ordering;
-use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{FrameRef, quietly};
-use crate::task::suspend;
+use crate::frame::context::{Cx, try_cx};
+use crate::frame::{FrameRef, quietly};
+use crate::run::make_ready;
 
 use super::argument::Dropped;
 use super::frame::head;
@@ -84,11 +84,11 @@ pub(super) unsafe fn post(closure: FrameRef) {
     // SAFETY: the caller guarantees that the closure is live.
     let number = unsafe { head(closure) }.number;
     match try_cx() {
-        Some(cx) if cx.context().threads.number.get() == number => {
+        Some(cx) if cx.session().number.get() == number => {
             // SAFETY: `posted` was set together with `number`, to this worker's counter in this computation, which is
             // not over.
-            add(unsafe { &*cx.context().threads.posted.get() }, 1, Ordering::Relaxed);
-            cx.context().threads.push(closure);
+            add(unsafe { &*cx.session().posted.get() }, 1, Ordering::Relaxed);
+            cx.core().hide(closure);
             if cx.trips() {
                 service_guard(cx);
             }
@@ -101,7 +101,7 @@ pub(super) unsafe fn post(closure: FrameRef) {
 #[cold]
 #[inline(never)]
 fn service_guard(cx: Cx) {
-    cx.context().scheduler().service_guard();
+    cx.worker().service_guard();
 }
 
 #[cold]
@@ -110,7 +110,7 @@ unsafe fn post_from_outside(closure: FrameRef) {
     // SAFETY: the caller guarantees that the closure is live.
     let head = unsafe { head(closure) };
     if head.computation.post_from_outside(head.number) {
-        suspend::make_ready(closure);
+        make_ready(closure);
     } else {
         // SAFETY: the caller guarantees exclusive access to the closure.
         unsafe { destroy(closure) };
@@ -127,7 +127,7 @@ pub(super) unsafe fn give_up<T>(closure: FrameRef, hole: NonNull<T>) {
     let offset = hole.addr().get() - closure.addr().get();
     // SAFETY: the closure lives as long as one of its holes is open.
     let head = unsafe { head(closure) };
-    let table = head.header.vtable.thread.expect("a closure has a thread");
+    let table = head.header.vtable.call.expect("a closure is a call");
     head.computation.unsent(head.number, || (table.argument)(offset, size_of::<T>()));
     let word = head.header.slot.unused();
     // SAFETY: the caller of `Dropped::drop` guarantees that `at` is a valid `T`, which is not used any more.
@@ -176,7 +176,7 @@ pub(super) unsafe fn destroy(closure: FrameRef) {
     while let Some(next) = unsafe { (*dying.get()).pop() } {
         // SAFETY: the caller, or the nested `destroy` that listed `next`, guarantees exclusive access to the live
         // closure.
-        if let Some(table) = unsafe { head(next) }.header.vtable.thread {
+        if let Some(table) = unsafe { head(next) }.header.vtable.call {
             // SAFETY: exclusive access, as above. `destroy` has caught the panics of user code; `quietly` protects the
             // list.
             quietly(|| unsafe { (table.destroy)(next) });

@@ -57,6 +57,7 @@ mod cont;
 mod frame;
 mod holes;
 mod session;
+pub(crate) mod state;
 mod tail;
 mod tally;
 mod thread;

@@ -8,10 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::task::Poll;
 
-use crate::task::context::Cx;
-use crate::task::frame::{FrameRef, ThreadTable};
-use crate::task::origin::pack;
-use crate::task::slot::Status;
+use crate::atomics::AtomicU64;
+use crate::frame::context::Cx;
+use crate::frame::origin::pack;
+use crate::frame::{CallTable, FrameRef, Polled};
 
 use super::computation::Computation;
 use super::frame::head;
@@ -25,20 +25,20 @@ pub(super) struct Session {
     tally: *const Tally,
     /// Number of threads that have run.
     threads: u64,
-    before: (u64, *const (), *const crate::atomics::AtomicU64),
+    before: (u64, *const Computation, *const AtomicU64),
 }
 
 impl Session {
     /// Begins a session. The computation must have an active closure or body until the session ends.
     pub(super) fn begin(cx: Cx, computation: &'static Computation) -> Session {
         // A closure's memory is free before its thread begins.
-        cx.context().current.set(None);
-        let threads = &cx.context().threads;
+        cx.core().current.set(None);
+        let session = cx.session();
         let tally = computation.tally(cx);
         let before = (
-            threads.number.replace(computation.number()),
-            threads.computation.replace(ptr::from_ref(computation).cast()),
-            threads.posted.replace(tally.posts()),
+            session.number.replace(computation.number()),
+            session.computation.replace(computation),
+            session.posted.replace(tally.posts()),
         );
         Session { cx, computation, tally, threads: 0, before }
     }
@@ -51,22 +51,22 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let threads = &self.cx.context().threads;
+        let session = self.cx.session();
         let (number, computation, posted) = self.before;
-        threads.number.set(number);
-        threads.computation.set(computation);
-        threads.posted.set(posted);
-        self.cx.context().counters.threads.add(self.threads);
+        session.number.set(number);
+        session.computation.set(computation);
+        session.posted.set(posted);
+        self.cx.core().counters.threads.add(self.threads);
         // SAFETY: the session's closures count as active until `session_ends` counts their end, so the tally is valid.
         self.computation.session_ends(unsafe { &*self.tally }, self.threads);
     }
 }
 
-fn table(closure: FrameRef) -> &'static ThreadTable {
+fn table(closure: FrameRef) -> &'static CallTable {
     // SAFETY: the caller passes a live closure.
-    match unsafe { closure.as_ref() }.vtable.thread {
+    match unsafe { closure.as_ref() }.vtable.call {
         Some(table) => table,
-        None => unreachable!("a closure has a thread"),
+        None => unreachable!("a closure is a call"),
     }
 }
 
@@ -81,7 +81,7 @@ impl Drop for AbortOnUnwind {
 }
 
 /// Runs the thread of a closure, and of the closures that follow. Does not unwind.
-pub(super) unsafe fn run(first: FrameRef, cx: Cx, _: &mut bool) -> Poll<Status> {
+pub(super) unsafe fn run(first: FrameRef, cx: Cx, _: &mut bool) -> Polled {
     let gone = AbortOnUnwind;
     // SAFETY: the caller guarantees that the closure is ready, and that it alone runs it.
     let polled = unsafe { run_all(first, cx) };
@@ -90,7 +90,7 @@ pub(super) unsafe fn run(first: FrameRef, cx: Cx, _: &mut bool) -> Poll<Status> 
 }
 
 #[inline(always)]
-unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
+unsafe fn run_all(first: FrameRef, cx: Cx) -> Polled {
     // SAFETY: the caller guarantees that the closure is ready, and so live.
     let (computation, group) = unsafe { (head(first).computation, first.as_ref().group) };
     if computation.is_stopped() {
@@ -100,7 +100,7 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
     let mut session = Session::begin(cx, computation);
     let ended = catch_unwind(AssertUnwindSafe(|| {
         let mut next = Some(first);
-        let mut budget = cx.context().scheduler().frame_budget();
+        let mut budget = cx.worker().frame_budget();
         while let Some(closure) = next {
             session.count();
             // SAFETY: the closure is full and in no queue any more, so this worker has exclusive access to it.
@@ -113,37 +113,36 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Poll<Status> {
         computation.fail(pack(payload));
     }
     drop(session);
-    Poll::Ready(Status::Gone)
+    Poll::Ready(None)
 }
 
 /// Returns the next closure of this session, if any.
 #[inline(always)]
 fn following(cx: Cx, group: u32, computation: &Computation) -> Option<FrameRef> {
-    let threads = &cx.context().threads;
     if cx.trips() {
-        cx.context().scheduler().service_guard();
+        cx.worker().service_guard();
         return None;
     }
-    let next = match threads.pop() {
+    let next = match cx.core().take_hidden() {
         Some(closure) => closure,
-        None => cx.context().scheduler().next_shown()?,
+        None => cx.worker().next_shown()?,
     };
     // SAFETY: the frame is ready, and so live.
     let header = unsafe { next.as_ref() };
-    if header.vtable.thread.is_some() && header.group == group {
-        // SAFETY: the frame is a live closure, since its table has a thread.
+    if header.vtable.call.is_some() && header.group == group {
+        // SAFETY: the frame is a live closure, since it is a call.
         let of = unsafe { head(next) }.computation;
         if ptr::eq(of, computation) {
             return Some(next);
         }
     }
     // The worker's loop must run this frame, and takes it next.
-    threads.push(next);
+    cx.core().hide(next);
     None
 }
 
 /// Destroys a ready closure that must not run: its group has been terminated, or its computation stopped.
-pub(super) unsafe fn cancel(closure: FrameRef, cx: Cx) -> Poll<Status> {
+pub(super) unsafe fn cancel(closure: FrameRef, cx: Cx) -> Polled {
     // SAFETY: the caller guarantees that the closure is ready, and so live.
     let computation = unsafe { head(closure) }.computation;
     let mut session = Session::begin(cx, computation);
@@ -151,5 +150,5 @@ pub(super) unsafe fn cancel(closure: FrameRef, cx: Cx) -> Poll<Status> {
     // SAFETY: the closure is ready and in no queue any more, so this worker has exclusive access to it.
     unsafe { destroy(closure) };
     drop(session);
-    Poll::Ready(Status::Gone)
+    Poll::Ready(None)
 }

@@ -6,8 +6,8 @@ use std::mem::{self, ManuallyDrop};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-use crate::task::frame::{FrameRef, quietly};
-use crate::task::pool::{self, Class};
+use crate::frame::pool::{self, Class};
+use crate::frame::{FrameRef, quietly};
 
 use super::argument::{Dropped, is_dropped};
 

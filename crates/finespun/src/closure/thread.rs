@@ -2,10 +2,10 @@
 
 use std::any::Any;
 
-use crate::task::context::{Cx, try_cx};
+use crate::frame::context::{Cx, try_cx};
 
 use super::argument::{Elements, Parameters, Supplies};
-use super::computation::{Computation, Shared};
+use super::computation::Shared;
 use super::frame::{self, Closure};
 use super::holes;
 use super::tail::Tail;
@@ -96,12 +96,6 @@ pub fn stays() -> bool {
     }
 }
 
-/// Returns the computation whose thread runs on this worker.
-fn current(cx: Cx) -> Option<&'static Computation> {
-    // SAFETY: the pointer is null, or points to a record, which is never freed.
-    unsafe { cx.context().threads.computation.get().cast::<Computation>().as_ref() }
-}
-
 /// Calls a thread with the value that its computation shares. Costs two loads and a comparison of types.
 ///
 /// # Panics
@@ -118,7 +112,7 @@ pub fn shared<S: Any + Send + Sync>(thread: &'static str, enter: impl FnOnce(&S)
     }
 
     // SAFETY: a thread of this computation is active here until `enter` returns, and the result is not kept longer.
-    let shared = try_cx().and_then(current).and_then(|computation| unsafe { computation.shared() });
+    let shared = try_cx().and_then(Cx::computation).and_then(|computation| unsafe { computation.shared() });
     match shared.and_then(Shared::get::<S>) {
         Some(shared) => enter(shared),
         None => without(thread, std::any::type_name::<S>()),

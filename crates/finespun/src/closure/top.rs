@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context as StdContext, Poll, Waker};
 
 use crate::atomics::lock_std as lock;
-use crate::task::call::{CallFuture, Task, poll_in_place, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::{BodyFrame, CallSite, FrameRef, VTable, cancel, quietly};
-use crate::task::origin::pack;
-use crate::task::outcome::Outcome;
-use crate::task::slot::Status;
-use crate::task::suspend::{Continuation, Suspend, suspend_at, suspend_protected};
+use crate::call::outcome::Outcome;
+use crate::call::{CallFuture, Task, poll_in_place, sealed};
+use crate::frame::context::Cx;
+use crate::frame::origin::pack;
+use crate::frame::{BodyFrame, CallSite, FrameRef, Polled, VTable, cancel, quietly};
+use crate::run::continuation::Continuation;
+use crate::wait::suspend::{Suspend, suspend_at, suspend_protected};
 
 use super::argument::{Each, Given};
 use super::computation::{Computation, Shared};
@@ -215,7 +215,7 @@ impl<B: FirstClosures> Task for Top<B> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<B::Output> {
-        let workers = cx.context().here.workers.get() as usize;
+        let workers = cx.core().workers.get() as usize;
         let computation = Computation::begin(workers, self.shared);
         let cell: ResultCell<B::Result> = Arc::default();
         let mut session = Session::begin(cx, computation);
@@ -252,7 +252,7 @@ impl<B: FirstClosures> TopBody<B> {
     /// A cancelled computation still waits for its threads.
     const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
 
-    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Polled {
         // SAFETY: the worker's loop runs a frame exclusively.
         let this = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
         if !this.over {

@@ -4,7 +4,7 @@ use std::iter::StepBy;
 use std::ops::{Range, RangeInclusive};
 
 use super::sealed as kinds;
-use crate::task::call::{Task, sealed};
+use crate::call::{Task, sealed};
 
 /// The index space of a [`parfor`](super::parfor): a range of integers, or a range with a step. The trait is sealed.
 pub trait Span: kinds::Span {

@@ -6,10 +6,10 @@ use super::Nothing;
 use super::activities::Activities;
 use super::construct::Construct;
 use super::ends::MayBreak;
-use crate::task::call::{Task, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::FrameRef;
-use crate::task::outcome::Outcome;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, sealed};
+use crate::frame::FrameRef;
+use crate::frame::context::Cx;
 
 /// The activities of a [`parblock!`](crate::parblock): a tuple of tasks.
 #[derive(Debug)]

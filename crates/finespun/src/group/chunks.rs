@@ -8,9 +8,9 @@ use super::Nothing;
 use super::activities::{Activities, Span};
 use super::construct::Construct;
 use super::ends::{Ends, How};
-use crate::task::call::{Task, sealed};
-use crate::task::context::{Cx, Verdict, try_cx};
-use crate::task::outcome::Outcome;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, sealed};
+use crate::frame::context::{Cx, Verdict, try_cx};
 
 /// Default number of chunks for each worker. It is large enough that a slow worker has little left when the others have
 /// finished.
@@ -59,7 +59,7 @@ where
     F: Fn(S::Index) -> O + Copy + Send + Sync,
     O: Ends<Value = ()> + Send,
 {
-    let workers = try_cx().map_or(1, |cx| u64::from(cx.context().here.workers.get()));
+    let workers = try_cx().map_or(1, |cx| u64::from(cx.core().workers.get()));
     Construct::new(Chunked { span, body, chunks: CHUNKS * workers }, Nothing)
 }
 

@@ -12,16 +12,15 @@ use super::activities::Activities;
 use super::descriptor::{Delivers, Descriptor, End};
 use super::ends::How;
 use super::part::Part;
-use crate::task::call::{Task, call_guarded, poll_in_place, sealed};
-use crate::task::context::inside::Begun;
-use crate::task::context::{Cx, cx};
-use crate::task::drops::Receiver;
-use crate::task::frame::{BodyFrame, FrameRef, VTable, cancel};
-use crate::task::groups::Policy;
-use crate::task::many::Sink;
-use crate::task::outcome::{Child, Outcome};
-use crate::task::slot::Status;
-use crate::task::words::Parcel;
+use crate::call::drops::Receiver;
+use crate::call::outcome::{Child, Outcome};
+use crate::call::words::Parcel;
+use crate::call::{Task, call_guarded, poll_in_place, sealed};
+use crate::cancel::groups::Policy;
+use crate::frame::context::{Cx, cx};
+use crate::frame::{BodyFrame, FrameRef, Polled, VTable, cancel};
+use crate::iterate::many::Sink;
+use crate::run::membership::Begun;
 
 /// The task that runs a group: its activities, the sink of their values, and the interpretation `H` of their outputs.
 #[must_use = "no activity begins before this is awaited"]
@@ -73,7 +72,7 @@ where
     #[inline(always)]
     unsafe fn call(self, cx: Cx) -> Outcome<Whole<A, S, H>> {
         let Construct { activities, mut sink, .. } = self;
-        if cx.context().here.policy.get() != Policy::Steal {
+        if cx.context().policy.get() != Policy::Steal {
             let mut whole = Parcel::new((activities, sink));
             // SAFETY: the parcel is taken once.
             return unsafe { distributed::<A, S, H>(cx, &mut whole) };
@@ -139,7 +138,7 @@ where
 {
     // SAFETY: the caller guarantees that the parcel has not been taken.
     let (activities, sink, child) = unsafe { rest.take() };
-    cx.context().counters.fallback();
+    cx.core().counters.fallback();
     let descriptor = Descriptor::<A, H>::new(cx, activities, group, next - 1..count);
     let descriptor = NonNull::from(Box::leak(Box::new(descriptor)));
     // SAFETY: the descriptor was just made and is live.
@@ -172,7 +171,7 @@ where
     let group = inside.leave();
     let descriptor = NonNull::from(Box::leak(Box::new(Descriptor::<A, H>::new(cx, activities, group, 0..count))));
     // SAFETY: the body frees the descriptor after the parts.
-    let part = unsafe { Part::distributed(cx, descriptor, group, cx.context().here.policy.get()) };
+    let part = unsafe { Part::distributed(cx, descriptor, group, cx.context().policy.get()) };
     let body = ConstructBody { part: Some(part), descriptor, sink: Some(sink) };
     poll_in_place(body, cx, ConstructBody::<A, S, H>::TABLE)
 }
@@ -201,7 +200,7 @@ where
         ..*BodyFrame::<Self>::VTABLE
     };
 
-    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Polled {
         // SAFETY: the worker loop runs a frame exclusively.
         let body = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
         if let Some(part) = &mut body.part

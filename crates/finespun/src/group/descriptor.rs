@@ -11,11 +11,12 @@ use super::activities::Activities;
 use super::ends::How;
 use super::values::Values;
 use crate::atomics::{AtomicBool, AtomicU64, Ordering, lock_std as lock};
-use crate::task::call::Task;
-use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{Payload, quietly};
-use crate::task::groups::Group;
-use crate::task::teams;
+use crate::call::Task;
+use crate::cancel::groups::Group;
+use crate::cancel::teams;
+use crate::frame::context::{Cx, try_cx};
+use crate::frame::{Payload, quietly};
+use crate::run::release;
 
 /// The output type of the activities of `A`.
 pub(super) type Delivers<A> = <<A as Activities>::Task as Task>::Output;
@@ -126,7 +127,7 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
     pub(super) fn count_ended(&self, activities: u64) {
         if activities > 0 {
             // SAFETY: the group has not ended, so its record is live.
-            unsafe { self.record.as_ref() }.leave(activities);
+            release::leave(unsafe { self.record.as_ref() }, activities);
         }
     }
 

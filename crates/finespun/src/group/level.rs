@@ -10,12 +10,12 @@ use super::activities::Activities;
 use super::construct::Construct;
 use super::ends::Values;
 use crate::atomics::lock_std as lock;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, destroyed, sealed};
+use crate::frame::context::{Cx, try_cx};
+use crate::frame::quietly;
+use crate::iterate::many::Sink;
 use crate::process::ProcessMutex;
-use crate::task::call::{Task, destroyed, sealed};
-use crate::task::context::{Cx, try_cx};
-use crate::task::frame::quietly;
-use crate::task::many::Sink;
-use crate::task::outcome::Outcome;
 
 /// The state of a level. It is never freed, but reused after the level has ended: the generation detects a handle that
 /// outlives its level.

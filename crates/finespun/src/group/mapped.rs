@@ -7,15 +7,15 @@ use super::Nothing;
 use super::activities::{Activities, Integer, Span};
 use super::construct::Construct;
 use super::ends::MayBreak;
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, sealed};
+use crate::frame::context::{Cx, try_cx};
+use crate::frame::{CallSite, FrameRef};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
 use crate::object::Portable;
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home};
-use crate::task::call::{Task, sealed};
-use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located;
-use crate::task::outcome::Outcome;
 
 /// Calls a plain function for each integer of a range, in as many chunks as there are nodes, chunk k at node k: ParC's
 /// mapped `lparfor`. Equal ranges are always split in the same way, so a later loop finds at a node the data that an

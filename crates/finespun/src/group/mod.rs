@@ -2,19 +2,19 @@
 //!
 //! This module holds the constructs ([`parfor`]), the outputs by which an activity may end its group ([`Ends`]), and
 //! the loop that runs the activities: on the stack in `construct`, in frames as `part`s that share a `descriptor`.
-//! `task::groups` decides which frames belong to a group and terminates groups. This module queues only its own
+//! `cancel::groups` decides which frames belong to a group and terminates groups. This module queues only its own
 //! frames.
 
 // Special cases of termination, and the barrier.
 //
-// - A sweep of a group does not find *waiters for tasks of another group* (`task/spawn/elsewhere.rs`); they are
+// - A sweep of a group does not find *waiters for tasks of another group* (`scope/elsewhere.rs`); they are
 //   recorded.
 // - *A value or panic at the end of a terminated stack* must not leave its group: an in-place poll turns it into a
 //   frame that will be destroyed (`call::poll_in_place`).
 // - *A request to another node* runs beneath its caller's group, so the caller's leaf is not swept: the node ends the
 //   work and replies. An exclusive method destroyed this way has poisoned its object.
 //
-// The **barrier** (`task/groups/barrier.rs`) has a shard per worker: an arrival is an uncontended lock. Quotas decide
+// The **barrier** (`cancel/groups/barrier.rs`) has a shard per worker: an arrival is an uncontended lock. Quotas decide
 // when to check whether all have arrived, so about log N of N arrivals check. **Frames that a group does not wait for
 // carry the run's number**: spawned tasks, one-way calls, tasks called by `resolve_with` and `suspend_with`
 // (`Cx::in_run`), and the frames that release waiters of a barrier. Group records are reused; a sweep may meet the
@@ -34,10 +34,10 @@ mod part;
 mod sync;
 mod values;
 
-use crate::task::call::Task;
-use crate::task::many::{Fold, Sink};
+use crate::call::Task;
+use crate::iterate::many::{Fold, Sink};
 
-pub use crate::task::groups::{Members, Policy};
+pub use crate::cancel::groups::{Members, Policy};
 pub use activities::{Activities, Indexed, Integer, Span};
 pub use blocks::{Blocks, Tuple, parblock};
 pub use chunks::{Chunk, Chunked, Chunks, lparfor};

@@ -19,14 +19,14 @@ use std::task::{Context as StdContext, Poll};
 use super::activities::Activities;
 use super::descriptor::{Delivers, Descriptor, End};
 use super::ends::How;
-use crate::task::call::{Task, call_guarded, sealed};
-use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef, VTable, cancel, payload_ptr, quietly, result_ptr};
-use crate::task::groups::Policy;
-use crate::task::origin::pack;
-use crate::task::outcome::{Child, Outcome};
-use crate::task::slot::Status;
-use crate::task::turn::Turn;
+use crate::call::outcome::{Child, Outcome};
+use crate::call::{Task, call_guarded, sealed};
+use crate::cancel::groups::Policy;
+use crate::frame::context::{Cx, cx};
+use crate::frame::origin::pack;
+use crate::frame::slot::Status;
+use crate::frame::{BodyFrame, Delivered, FrameRef, Polled, VTable, cancel, payload_ptr, quietly, result_ptr};
+use crate::iterate::turn::Turn;
 
 /// Number of outstanding children at which a part first collects the ended ones.
 const LOOK: usize = 1024;
@@ -92,7 +92,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         // SAFETY: the caller guarantees that the descriptor outlives the parts.
         let empty = || unsafe { Part::new(descriptor, count, count) };
         let mut whole = empty();
-        for _ in 0..count.min(u64::from(cx.context().here.workers.get())) {
+        for _ in 0..count.min(u64::from(cx.core().workers.get())) {
             let part = Part { policy, ..empty() };
             let frame = BodyFrame::of_group(cx, group, PartBody(part), PartBody::<A, H>::TABLE);
             // Queued behind all ready frames, so that frames of older groups run first.
@@ -226,8 +226,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             Policy::Global | Policy::Envelopes => |_, _| 1,
             Policy::Representatives => |left: u64, workers| left.div_ceil(workers),
         };
-        cx.context().counters.acquisitions.add(1);
-        let workers = u64::from(cx.context().here.workers.get());
+        cx.core().counters.acquisitions.add(1);
+        let workers = u64::from(cx.core().workers.get());
         let Some(taken) = self.descriptor().take(|left| some(left, workers)) else { return false };
         (self.next, self.end) = (taken.start, taken.end);
         true
@@ -387,7 +387,7 @@ impl<A: Activities, H: How<Delivers<A>>> PartBody<A, H> {
         ..*BodyFrame::<Self>::VTABLE
     };
 
-    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Polled {
         // SAFETY: the worker loop runs a frame exclusively.
         let part = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
         if part.0.cancel(cx).is_pending() {

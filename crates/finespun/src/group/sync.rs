@@ -2,12 +2,14 @@
 
 use std::panic::Location;
 
-use crate::task::call::{Task, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::CallSite;
-use crate::task::outcome::Outcome;
-use crate::task::suspend::{Continuation, suspend_at};
-use crate::task::teams::GROUP;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, sealed};
+use crate::frame::CallSite;
+use crate::frame::context::Cx;
+use crate::frame::number::GROUP;
+use crate::run::continuation::Continuation;
+use crate::run::release;
+use crate::wait::suspend::suspend_at;
 
 /// Waits until all activities of the innermost group have called `sync` or have ended: ParC's `sync`.
 ///
@@ -66,7 +68,7 @@ impl Task for Syncing {
             "`sync` was called in no group: call it in an activity of `parfor` or another construct"
         );
         let record = cx.context().team().groups().get(group);
-        let arrive = |k: Continuation<()>| record.arrive(k, cx.context().here.worker.get() as usize);
+        let arrive = |k: Continuation<()>| release::arrive(cx, record, k);
         // SAFETY: the caller guarantees the call protocol: it opens the outcome and awaits a suspended callee.
         unsafe { suspend_at(self.place, arrive).call(cx) }
     }

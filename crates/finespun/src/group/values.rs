@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use crate::atomics::{AtomicU8, Ordering};
-use crate::task::frame::quietly;
+use crate::frame::quietly;
 
 const BITS: u32 = 6;
 /// Number of children of an inner node, and of values in a leaf.

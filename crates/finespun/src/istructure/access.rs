@@ -15,28 +15,29 @@ use super::remote_reads::{Spot, Wanted};
 use super::request_costs::{RequestPart, Section};
 use super::store::Store;
 use super::writers::Writer;
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, call_after_trip, call_async, sealed};
 use crate::closure::{Cont, send_argument};
+use crate::frame::context::{Cx, try_cx};
+use crate::frame::origin::pack;
+use crate::frame::{CallSite, FrameRef};
 use crate::object::Portable;
 use crate::object::array_table::ArrayEntry;
 use crate::object::host::Nodes;
 use crate::object::remote::{at_home, request};
-use crate::task::call::{Task, call_after_trip, call_async, sealed};
-use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located;
-use crate::task::origin::pack;
-use crate::task::outcome::Outcome;
-use crate::task::spawn::spawn;
-use crate::task::suspend::{Continuation, suspend_at};
+use crate::run::continuation::Continuation;
+use crate::scope::spawn::spawn;
+use crate::wait::suspend::suspend_at;
 
 impl<T: Portable + Clone> IArray<T> {
     /// Returns the array's entry at the node that this code runs at.
     #[inline(always)]
     pub(super) fn entry<'a>(self, cx: Cx) -> Option<&'a ArrayEntry> {
-        let entries = cx.context().here.arrays.get();
+        let entries = cx.here().arrays.get();
         // SAFETY: the lower half of a handle's word is the byte offset of one of the entries, whose number is the same
         // on every node. The entries live as long as the node, whose worker runs this.
-        let entry = unsafe { &*entries.byte_add(self.word as u32 as usize).cast::<ArrayEntry>() };
+        let entry = unsafe { &*entries.byte_add(self.word as u32 as usize) };
         (entry.word.get() == self.word).then_some(entry)
     }
 

@@ -5,16 +5,16 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use super::IArray;
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, call_async, sealed};
+use crate::frame::context::Cx;
+use crate::frame::{CallSite, FrameRef};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
 use crate::object::gathering::Gathered;
 use crate::object::host::Nodes;
 use crate::object::remote::Work;
-use crate::task::call::{Task, call_async, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located;
-use crate::task::outcome::Outcome;
 
 /// Counts of the reads of an array that was made [`counted`](super::Creating::counted): the parameters of its program
 /// in the cost model of i-structure-software-cache, section 3.1.

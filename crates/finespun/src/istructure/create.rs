@@ -25,18 +25,19 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use super::plain::PlainData;
 use super::shape::Shape;
 use super::{Cache, IArray};
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, call_async, sealed};
+use crate::frame::context::Cx;
+use crate::frame::{CallSite, FrameRef, Payload, quietly};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::array_table::{ArrayTable, MOST};
 use crate::object::error::{read_payload, write_payload};
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home};
-use crate::task::call::{Task, call_async, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::{CallSite, FrameRef, Payload, quietly};
-use crate::task::located;
-use crate::task::outcome::Outcome;
-use crate::task::suspend::{Continuation, suspend_at};
+use crate::run::continuation::Continuation;
+use crate::wait::suspend::suspend_at;
 
 /// A type of array that can be made on all nodes.
 pub trait Creates: Sized + 'static {

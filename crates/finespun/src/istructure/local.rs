@@ -10,15 +10,15 @@ use super::messages::put_here;
 use super::shape::Shape;
 use super::store::Store;
 use super::writers::Writer;
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, call_async, sealed};
+use crate::frame::context::{Cx, try_cx};
+use crate::frame::{CallSite, FrameRef};
 use crate::object::Portable;
 use crate::object::array_table::StoredArray;
 use crate::object::host::Nodes;
 use crate::object::remote::request;
-use crate::task::call::{Task, call_async, sealed};
-use crate::task::context::{Cx, try_cx};
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located;
-use crate::task::outcome::Outcome;
 
 /// A node's own elements, as far as they have been written in the order of their indices: the result of
 /// [`IArray::local`].

@@ -5,15 +5,15 @@ use std::iter::Peekable;
 use super::IArray;
 use super::access::Get;
 use super::messages::Ask;
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, call_async, sealed};
+use crate::frame::context::Cx;
+use crate::frame::{CallSite, Delivered, FrameRef};
 use crate::object::Portable;
 use crate::object::gathering::{Branch, begin, gather};
 use crate::object::host::Nodes;
 use crate::object::replicated::Replicated;
-use crate::task::call::{Task, call_async, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::{CallSite, Delivered, FrameRef};
-use crate::task::located;
-use crate::task::outcome::Outcome;
 
 /// The task that [`IArray::get_many`] and [`IArray::get_range`] make.
 #[must_use = "nothing is read until this is awaited"]

@@ -9,13 +9,13 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use super::create::{Creates, Kind};
 use super::plain::PlainData;
 use super::{Cache, Creating, Freeing, Get, GetMany, IArray, Put};
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, call_async, sealed};
+use crate::frame::context::Cx;
+use crate::frame::{CallSite, FrameRef};
 use crate::layout;
 use crate::object::{Portable, nodes};
-use crate::task::call::{Task, call_async, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located;
-use crate::task::outcome::Outcome;
 
 /// A matrix whose elements are written once, spread over the nodes by rows or by tiles: an [`IArray`] with two indices.
 /// Like an `IArray`, a handle.

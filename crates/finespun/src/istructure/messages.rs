@@ -11,6 +11,11 @@ use super::remote_reads::Wanted;
 use super::request_costs::{RequestPart, Section};
 use super::store::Values;
 use super::writers::Writer as By;
+use crate::call::Task;
+use crate::call::outcome::Outcome;
+use crate::frame::context::Cx;
+use crate::frame::origin::pack;
+use crate::frame::{Payload, quietly};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
@@ -18,11 +23,6 @@ use crate::object::array_table::ArrayEntry;
 use crate::object::error::{read_payload, write_payload};
 use crate::object::host::Nodes;
 use crate::object::remote::Work;
-use crate::task::call::Task;
-use crate::task::context::Cx;
-use crate::task::frame::{Payload, quietly};
-use crate::task::origin::pack;
-use crate::task::outcome::Outcome;
 
 /// A request of a node for elements of an array.
 pub(super) struct Ask<T> {

@@ -103,10 +103,10 @@ use std::rc::Rc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::closure::Cont;
+use crate::frame::{CallSite, Payload};
 use crate::object::Portable;
 use crate::object::array_table::{self, ArrayTable};
 use crate::process::ProcessMutex;
-use crate::task::frame::{CallSite, Payload};
 use create::Settings;
 use plain::Encoding;
 use store::Store;

@@ -8,9 +8,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::IArray;
 use super::create::{Creates, Kind, Settings};
+use crate::frame::Payload;
 use crate::object::Portable;
 use crate::object::array_table::ArrayTable;
-use crate::task::frame::Payload;
 
 /// Conversions between values and their bytes. An `Encoding<T>` exists only if `T` is plain data.
 pub(super) struct Encoding<T> {

@@ -5,9 +5,9 @@ use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 
-use crate::task::frame::quietly;
-use crate::task::origin::pack;
-use crate::task::suspend::Continuation;
+use crate::frame::origin::pack;
+use crate::frame::quietly;
+use crate::run::continuation::Continuation;
 
 /// A map by index. The keys come from the program itself, so the hash need not resist chosen collisions.
 pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::FixedState>;

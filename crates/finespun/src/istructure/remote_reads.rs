@@ -20,9 +20,9 @@ use super::directory::{Directory, GRANULE, nothing};
 use super::readers::{Map, Readers};
 use super::request_costs::LINE;
 use super::shape::Shape;
+use crate::frame::quietly;
 use crate::observe::CacheChoice;
-use crate::task::frame::quietly;
-use crate::task::suspend::Continuation;
+use crate::run::continuation::Continuation;
 
 /// How an array caches elements that have been read from other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

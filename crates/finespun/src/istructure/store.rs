@@ -20,14 +20,14 @@ use super::remote_reads::{Cache, RemoteReads, Spot, Wanted};
 use super::request_costs::{RequestPart, Section};
 use super::shape::Shape;
 use super::writers::{Writer, Writers};
+use crate::frame::origin::open;
+use crate::frame::{Payload, quietly};
 use crate::object::Portable;
 use crate::object::array_table::{ArrayEntry, NOWHERE, StoredArray};
 use crate::object::error::text;
 use crate::observe::CacheChoice;
+use crate::run::continuation::Continuation;
 use crate::sched::team::Waits;
-use crate::task::frame::{Payload, quietly};
-use crate::task::origin::open;
-use crate::task::suspend::Continuation;
 
 /// The part of an array on one node.
 pub(super) struct Store<T> {

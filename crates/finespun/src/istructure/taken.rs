@@ -12,18 +12,19 @@ use super::create::{Creates, Creating, Freeing, Kind, Settings};
 use super::readers::Map;
 use super::shape::Shape;
 use super::writers::Writer as By;
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, sealed};
+use crate::frame::context::Cx;
+use crate::frame::{CallSite, FrameRef, Payload, quietly};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
 use crate::object::Portable;
 use crate::object::array_table::{ArrayEntry, ArrayTable, StoredArray};
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home, request};
+use crate::run::continuation::Continuation;
 use crate::sched::team::Waits;
-use crate::task::call::{Task, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::{CallSite, FrameRef, Payload, quietly};
-use crate::task::located;
-use crate::task::outcome::Outcome;
-use crate::task::suspend::{Continuation, suspend_at};
+use crate::wait::suspend::suspend_at;
 
 /// An array whose elements are taken out and put back, spread over the nodes: an M-structure. Like
 /// [`IArray`](super::IArray), a handle.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::Location;
 use std::ptr;
 
-use crate::task::frame::CallSite;
+use crate::frame::CallSite;
 
 /// The source location of a put.
 pub(super) enum Writer {

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::wire::Reader;
-use crate::task::context::Cx;
+use crate::frame::context::Cx;
 
 /// A function that reads a message and handles it, or drops it if the context is `None`.
 pub(crate) type Arrive = fn(Reader<'_>, Option<Cx>);

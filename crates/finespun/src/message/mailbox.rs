@@ -13,8 +13,8 @@ use super::identity;
 use super::packet::{Made, Packet};
 use crate::fabric::Fabric;
 use crate::fabric::threads::Transport;
+use crate::frame::context::Cx;
 use crate::observe::Counters;
-use crate::task::context::Cx;
 
 /// The parameters of message transfer between nodes.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@
 //! Messages can travel **as bytes** (`message/wire.rs`, `Builder::encode`): the handler by its distance from an anchor
 //! and the program's build (`message/identity.rs`), the library's fields by hand, the program's by postcard,
 //! captureless code by its type, a panic as text, and continuations as unforgeable numbers in a table
-//! (`task/suspend/travel.rs`). Half of the tests run this way.
+//! (`run/continuation/travel.rs`). Half of the tests run this way.
 //!
 //! A **packet** (`message/packet.rs`) is a function's address and 96 bytes; larger messages are boxed. Each worker has
 //! one **mailbox**, polled before each frame and while idle. An idle worker that waits for another worker's reply trips

@@ -10,8 +10,8 @@ use std::ptr::NonNull;
 
 use super::identity::Identity;
 use super::wire::{Reader, Writer, Written, written};
-use crate::task::context::Cx;
-use crate::task::frame::quietly;
+use crate::frame::context::Cx;
+use crate::frame::quietly;
 
 /// Words after the code. Together with the code and a transport's own fields, a packet takes two cache lines.
 const WORDS: usize = 12;

@@ -13,8 +13,8 @@ use std::thread;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::task::frame::{discard, quietly};
-use crate::task::suspend::travel::{Left, carry, join};
+use crate::frame::{discard, quietly};
+use crate::run::continuation::travel::{Left, carry, join};
 
 /// A value that the same program can write and read again.
 pub(crate) trait Wire: Sized {

@@ -7,12 +7,12 @@ use std::task::{Context as StdContext, Poll};
 
 use super::Portable;
 use super::remote::{Reply, WorkTask, answer};
-use crate::task::call;
-use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, quietly};
-use crate::task::located::Located;
-use crate::task::outcome::Child;
-use crate::task::spawn::CompletionOwner;
+use crate::call::located::Located;
+use crate::call::outcome::Child;
+use crate::frame::context::{Cx, cx};
+use crate::frame::{BodyFrame, Delivered, quietly};
+use crate::run::owner::CompletionOwner;
+use crate::run::settle;
 
 /// The body of the answering frame.
 pub(super) struct Answering<T> {
@@ -37,7 +37,7 @@ impl<T: Portable> Answering<T> {
         let detached = unsafe { frame.as_ref() }.slot.detach();
         debug_assert!(detached, "nobody has run the frame yet");
         // SAFETY: the frame waits for the child, as if a poll had returned pending, and no other code knows the frame.
-        unsafe { call::settle(cx, frame) };
+        unsafe { settle(cx, frame) };
     }
 }
 

@@ -14,10 +14,10 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use crate::frame::context::Cx;
+use crate::frame::{Payload, quietly};
 use crate::observe::CacheChoice;
 use crate::sched::team::Waits;
-use crate::task::context::Cx;
-use crate::task::frame::{Payload, quietly};
 
 /// The maximal number of arrays that a runtime can have at a time.
 pub(crate) const MOST: usize = 4096;

@@ -12,16 +12,17 @@ use super::lock::{MethodGuard, ObjectLock, QueuePosition};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
 use super::table::{self, Access, LockAttempt};
+use crate::call::fallback::{Enter, fallback_here};
+use crate::call::located;
+use crate::call::outcome::{Child, Outcome};
+use crate::call::words::Parcel;
+use crate::call::{Task, call, call_after_trip, call_async, sealed, wait};
+use crate::frame::context::Cx;
+use crate::frame::origin::{Named, Note};
+use crate::frame::{CallSite, FrameRef};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer};
-use crate::task::call::{Task, call, call_after_trip, call_async, sealed, wait};
-use crate::task::context::Cx;
-use crate::task::fallback::{Enter, fallback_here};
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located;
-use crate::task::origin::{Named, Note};
-use crate::task::outcome::{Child, Outcome};
-use crate::task::suspend::{Continuation, suspend_at};
-use crate::task::words::Parcel;
+use crate::run::continuation::Continuation;
+use crate::wait::suspend::suspend_at;
 
 /// A method of an object's type.
 ///
@@ -236,7 +237,7 @@ impl<M: Method> Drop for PoisonOnPanic<M> {
     fn drop(&mut self) {
         let name = self.0.name();
         // SAFETY: a method runs on a worker; the context is used at once.
-        let cx = unsafe { crate::task::context::cx() };
+        let cx = unsafe { crate::frame::context::cx() };
         // Dropping a method's lock poisons an object that the method could change.
         if let LockAttempt::Held(hold) = Nodes::of(cx).table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
             drop(hold.begin::<M>());

@@ -8,13 +8,14 @@ use std::task::{Context as StdContext, Poll};
 use super::call::{Call, Method};
 use super::error::{CallError, Refusal, Which};
 use super::host::Nodes;
-use crate::task::call::{Task, call, sealed, settle};
-use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, Delivered, FrameRef};
-use crate::task::located;
-use crate::task::located::Located;
-use crate::task::origin::pack;
-use crate::task::outcome::{Child, Outcome};
+use crate::call::located;
+use crate::call::located::Located;
+use crate::call::outcome::{Child, Outcome};
+use crate::call::{Task, call, sealed};
+use crate::frame::context::{Cx, cx};
+use crate::frame::origin::pack;
+use crate::frame::{BodyFrame, Delivered, FrameRef};
+use crate::run::settle;
 
 /// A [`Call`] that delivers any error as a value.
 #[must_use = "a call does nothing until it is awaited"]
@@ -45,7 +46,7 @@ impl<M: Method> Task for Checked<M> {
             // SAFETY: the value is this call's own outcome, as the call protocol requires.
             Err(payload) => unsafe { Outcome::done(Err(which.panicked(pack(payload)))) },
             Ok(Err(child)) => {
-                cx.context().counters.fallback();
+                cx.core().counters.fallback();
                 cx.wait_for(child.frame());
                 let body = Located::here(cx, Catching { child: Some(child), which });
                 let frame = BodyFrame::with_table(cx, body, Located::<Catching<M>>::TABLE);

@@ -10,14 +10,15 @@ use super::lock::{ObjectLock, QueuePosition};
 use super::reference::{Object, Ref};
 use super::remote::{self, Work};
 use super::table::LockAttempt;
+use crate::call::fallback::{Enter, fallback_here};
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, call, sealed, wait};
+use crate::frame::context::{self, Cx};
+use crate::frame::{CallSite, FrameRef};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
-use crate::task::call::{Task, call, sealed, wait};
-use crate::task::context::{self, Cx};
-use crate::task::fallback::{Enter, fallback_here};
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located;
-use crate::task::outcome::Outcome;
-use crate::task::suspend::{Continuation, suspend_at};
+use crate::run::continuation::Continuation;
+use crate::wait::suspend::suspend_at;
 
 /// A handle to a node, through which a task creates objects or calls tasks there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::collections::HashSet;
 
+use crate::frame::Payload;
+use crate::frame::origin::{Origin, open, traced};
 use crate::message::wire::{Reader, Writer};
 use crate::process::ProcessMutex;
-use crate::task::frame::Payload;
-use crate::task::origin::{Origin, open, traced};
 
 /// The reason why a call of an object's method delivered no value.
 ///

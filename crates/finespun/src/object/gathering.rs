@@ -10,16 +10,16 @@ use std::pin::Pin;
 use std::task::{Context as StdContext, Poll};
 
 use super::remote::{Work, WorkTask, at_home};
-use crate::task::call::{Task, poll_in_place, sealed};
-use crate::task::context::{Cx, cx};
-use crate::task::frame::{BodyFrame, CallSite, Delivered, Payload, quietly};
-use crate::task::origin::pack;
-use crate::task::outcome::{Child, Outcome};
+use crate::call::outcome::{Child, Outcome};
+use crate::call::{Task, poll_in_place, sealed};
+use crate::frame::context::{Cx, cx};
+use crate::frame::origin::pack;
+use crate::frame::{BodyFrame, CallSite, Delivered, Payload, quietly};
 
 /// A task that runs each work at its node, and delivers the results in the order of `works`. At most one work is for
 /// the current node.
 ///
-/// A caller that starts this task as a frame uses [`located::start`](crate::task::located::start).
+/// A caller that starts this task as a frame uses [`located::start`](crate::call::located::start).
 ///
 /// # Panics
 /// With the first panic in the order of `works`, when all have ended.
@@ -82,7 +82,7 @@ impl<V> Future for Gathering<V> {
         let look = !cx.leaving();
         let out = self.0.iter().filter_map(|branch| branch.as_ref().err().filter(|child| !(look && child.ended())));
         if out.inspect(|child| cx.wait_for(child.frame())).count() > 0 {
-            cx.context().counters.fallback();
+            cx.core().counters.fallback();
             return Poll::Pending;
         }
         let mut branches = std::mem::take(&mut self.0).into_iter();

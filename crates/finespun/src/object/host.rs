@@ -6,13 +6,13 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use crate::fabric::threads::{Threads, threads};
+use crate::frame::context::Cx;
+use crate::frame::{FrameRef, quietly};
 use crate::message::mailbox::{Mailbox, Travel, mailboxes};
 use crate::message::packet::{Handler, Made, Packet};
 use crate::observe::CacheChoices;
+use crate::run::continuation::Continuation;
 use crate::sched::team::{Host, Waits};
-use crate::task::context::{Context, Cx};
-use crate::task::frame::{FrameRef, quietly};
-use crate::task::suspend::Continuation;
 
 use super::overhead;
 use super::reference::Name;
@@ -103,7 +103,7 @@ impl Nodes {
     #[inline]
     pub(crate) fn of<'a>(cx: Cx) -> &'a Nodes {
         // SAFETY: `attach` has set the pointer, and the team keeps its hosts until the worker has ended.
-        unsafe { &*cx.context().here.host.get().cast::<Nodes>() }
+        unsafe { &*cx.here().host.get() }
     }
 
     pub(crate) fn count(&self) -> u32 {
@@ -142,7 +142,7 @@ impl Nodes {
     #[inline]
     pub(crate) fn added(&self, cx: Cx, node: u32) {
         if cx.node() == node {
-            self.show(cx.context(), node);
+            self.show(cx, node);
         }
     }
 
@@ -189,7 +189,7 @@ impl Nodes {
             self.spend(self.overhead);
         }
         // SAFETY: the caller neither uses nor drops `message` afterwards.
-        unsafe { self.mailbox.send(worker as usize, message, &cx.context().counters) };
+        unsafe { self.mailbox.send(worker as usize, message, &cx.core().counters) };
         if worker != self.worker {
             cx.context().team().poke(worker);
         }
@@ -235,23 +235,23 @@ impl Nodes {
     }
 
     /// Makes `node` the current node. A number that no node has selects the empty table.
-    fn show(&self, context: &Context, node: u32) {
+    fn show(&self, cx: Cx, node: u32) {
         let table = if node < self.count { self.table(node) } else { &self.nowhere };
-        context.here.node.set(node);
-        table.show(&context.here);
+        cx.core().node.set(node);
+        table.show(cx.here());
     }
 }
 
 impl Host for Nodes {
-    fn attach(&self, context: &Context) {
-        context.here.host.set(std::ptr::from_ref(self).cast());
+    fn attach(&self, cx: Cx) {
+        cx.here().host.set(self);
         // The worker's number is its first node; if the worker has no nodes, it is a number that no node has.
-        context.here.first.set(self.worker);
-        self.show(context, self.worker);
+        cx.core().first_node.set(self.worker);
+        self.show(cx, self.worker);
     }
 
-    fn enter_node(&self, context: &Context, node: u32) {
-        self.show(context, node);
+    fn enter_node(&self, cx: Cx, node: u32) {
+        self.show(cx, node);
     }
 
     #[inline]
@@ -265,7 +265,7 @@ impl Host for Nodes {
     }
 
     fn poll(&self, cx: Cx, messages: usize, ready: &Cell<Option<FrameRef>>) -> bool {
-        let mut some = self.mailbox.flush(&cx.context().counters, |to| cx.context().team().poke(to as u32));
+        let mut some = self.mailbox.flush(&cx.core().counters, |to| cx.context().team().poke(to as u32));
         for _ in self.mailbox.to_do()..self.outbox {
             let Some(k) = self.stalled.borrow_mut().pop_front() else { break };
             k.resolve(());
@@ -309,9 +309,9 @@ impl Host for Nodes {
         }
     }
 
-    fn detach(&self, context: &Context) {
+    fn detach(&self, cx: Cx) {
         for (node, table) in self.tables.iter().enumerate() {
-            self.show(context, node as u32 * self.workers + self.worker);
+            self.show(cx, node as u32 * self.workers + self.worker);
             table.arrays.end();
             while let Some((class, object)) = table.take_any() {
                 // No caller could receive a panic of a destructor.

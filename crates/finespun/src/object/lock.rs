@@ -6,8 +6,8 @@ use super::call::Method;
 use super::host::Nodes;
 use super::reference::Name;
 use super::table::{self, Access};
-use crate::task::context::{Cx, cx};
-use crate::task::origin::Origin;
+use crate::frame::context::{Cx, cx};
+use crate::frame::origin::Origin;
 
 /// A lock on an object, for a method that has not begun. Dropping it releases the lock.
 ///

@@ -11,7 +11,7 @@
 //! ([`create`], [`array`]), replicated values ([`replicated`]), and a worker's nodes and mailbox ([`host`]).
 //!
 //! **Only a node's worker accesses the node's objects, their entries and their locks**, so none of these is atomic. A
-//! frame that holds a reference into an object is located (`task::located`) and runs on no other worker. Only messages
+//! frame that holds a reference into an object is located (`call::located`) and runs on no other worker. Only messages
 //! cross workers.
 
 mod answering;
@@ -32,11 +32,12 @@ pub(crate) mod place;
 pub(crate) mod reference;
 pub(crate) mod remote;
 pub(crate) mod replicated;
+pub(crate) mod state;
 pub(crate) mod table;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::task::context::try_cx;
+use crate::frame::context::try_cx;
 
 /// A value that can travel between nodes: arguments and results of objects' methods, and objects that are created
 /// remotely.

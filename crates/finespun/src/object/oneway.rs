@@ -7,13 +7,14 @@ use super::Portable;
 use super::call::{Call, Method};
 use super::host::Nodes;
 use super::remote::{ANY, Reply, deliver, send_one_way};
-use crate::task::call::{Task, call, call_guarded, sealed, wait};
-use crate::task::context::{self, Cx};
-use crate::task::fallback::{Enter, fallback_here};
-use crate::task::frame::{BodyFrame, CallSite, FrameRef};
-use crate::task::located;
-use crate::task::outcome::Outcome;
-use crate::task::suspend::{Continuation, suspend_at};
+use crate::call::fallback::{Enter, fallback_here};
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, call, call_guarded, sealed, wait};
+use crate::frame::context::{self, Cx};
+use crate::frame::{BodyFrame, CallSite, FrameRef};
+use crate::run::continuation::Continuation;
+use crate::wait::suspend::suspend_at;
 
 impl<M: Method> Call<M> {
     /// Makes the call one-way. The returned task ends when the call has been sent, or, if the object is at this node,
@@ -101,7 +102,7 @@ impl<M: Method> Task for Oneway<M> {
             // SAFETY: the value is this call's own outcome, as the call protocol requires.
             return unsafe { Outcome::done(()) };
         }
-        cx.context().counters.sends_stalled.add(1);
+        cx.core().counters.sends_stalled.add(1);
         let room = suspend_at(self.place, |k: Continuation<()>| nodes.await_room(k));
         // SAFETY: `cx` is the current worker's, and the child is awaited below.
         match unsafe { call(cx, room.forced()) }.open() {

@@ -8,12 +8,12 @@ use super::gathering::Gathered;
 use super::host::Nodes;
 use super::reference::Ref;
 use super::remote::{self, Work};
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, sealed};
+use crate::frame::context::Cx;
+use crate::frame::{CallSite, FrameRef};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
-use crate::task::call::{Task, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located;
-use crate::task::outcome::Outcome;
 
 /// Returns the node where an object lives: `near(r).call(task, argument)` runs a task there.
 pub fn near<T>(object: Ref<T>) -> On {

@@ -28,14 +28,15 @@ use super::Portable;
 use super::answering::Answering;
 use super::error::{read_payload, write_payload};
 use super::host::Nodes;
+use crate::call::outcome::{Child, Outcome};
+use crate::call::{Task, sealed};
+use crate::frame::context::{self, Cx};
+use crate::frame::origin::{self, pack};
+use crate::frame::{CallSite, FrameRef, Payload, quietly, quietly_here};
 use crate::message::packet::Handler;
 use crate::message::wire::{Reader, Wire, Writer};
-use crate::task::call::{Task, sealed};
-use crate::task::context::{self, Cx};
-use crate::task::frame::{CallSite, FrameRef, Payload, quietly, quietly_here};
-use crate::task::origin::{self, pack};
-use crate::task::outcome::{Child, Outcome};
-use crate::task::suspend::{Continuation, suspend_beneath};
+use crate::run::continuation::Continuation;
+use crate::wait::suspend::suspend_beneath;
 
 /// Work to run at a given node.
 pub(crate) trait Work: Wire + Send + 'static {
@@ -233,7 +234,7 @@ fn hand_on<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<d
         // another run. So the request counts as one-way.
         cx.current_run().posts();
     }
-    cx.context().counters.messages_forwarded.add(1);
+    cx.core().counters.messages_forwarded.add(1);
     let leaf = reply.k.map(Continuation::into_leaf);
     // SAFETY: `leaf` is from a `Continuation<T>`, and `T` is the request's output type, because the call returned the
     // request's leaf as the child of a `WorkTask<T>`. `unwaited` above has released that leaf.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::Portable;
-use crate::task::suspend::travel;
+use crate::run::continuation::travel;
 
 /// A handle to a value of which each process has one copy, read without a message and without a lock.
 ///

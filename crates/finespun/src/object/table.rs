@@ -37,10 +37,11 @@ use super::error::{Refusal, StaleCause};
 use super::generations::Generations;
 use super::lock::ObjectLock;
 use super::reference::{ENTRY, Name, OBJECTS, Object, ObjectWithConstants, generation, short, word};
+use super::state::Here;
+use crate::frame::context::Cx;
+use crate::frame::origin::Origin;
+use crate::run::continuation::Continuation;
 use crate::sched::team::Waits;
-use crate::task::context::{Cx, Here};
-use crate::task::origin::Origin;
-use crate::task::suspend::Continuation;
 
 /// The mark bit of a word: the object cannot be called on the fast path.
 const MARK: u64 = 1;
@@ -77,7 +78,7 @@ impl Entry {
 /// clear. So setting the mark alone locks the object exclusively.
 #[derive(Default)]
 #[repr(C)]
-struct State {
+pub(crate) struct State {
     /// The method that last suspended while holding the object; for reports. `None` once a call of it has released its
     /// lock.
     holder: Cell<Option<&'static Origin>>,
@@ -160,11 +161,11 @@ pub(crate) struct Table {
 /// Returns the object that `name` names, if it is at the current node and free.
 #[inline(always)]
 pub(crate) fn free_here(cx: Cx, name: Name) -> Option<NonNull<()>> {
-    let here = &cx.context().here;
+    let here = cx.here();
     let at = (name.word() as u32 & here.mask.get()) as usize;
     // SAFETY: `Table::show` has set `entries`, which points to entries that only this worker changes, and `mask`, which
     // selects one of them. The reference ends before entries move.
-    let entry = unsafe { &*here.entries.get().byte_add(at).cast::<Entry>() };
+    let entry = unsafe { &*here.entries.get().byte_add(at) };
     // The word contains the node number, so it matches no entry in the table of another node.
     if entry.word.get() != name.word() {
         return None;
@@ -179,16 +180,11 @@ pub(crate) fn free_here(cx: Cx, name: Name) -> Option<NonNull<()>> {
 /// No entry is added while the result lives.
 #[inline(always)]
 unsafe fn shown<'a>(cx: Cx, name: Name) -> EntryRef<'a> {
-    let here = &cx.context().here;
+    let here = cx.here();
     let at = (name.word() as u32 & here.mask.get()) as usize;
     // SAFETY: `show` sets both pointers and the mask; `states` has as many elements as `entries`, of the same size. The
     // caller adds no entry while the references live.
-    unsafe {
-        EntryRef {
-            entry: &*here.entries.get().byte_add(at).cast::<Entry>(),
-            state: &*here.states.get().byte_add(at).cast::<State>(),
-        }
-    }
+    unsafe { EntryRef { entry: &*here.entries.get().byte_add(at), state: &*here.states.get().byte_add(at) } }
 }
 
 /// Locks an object that is free.
@@ -247,10 +243,10 @@ impl Table {
     pub(crate) fn show(&self, here: &Here) {
         // SAFETY: only this worker accesses the vectors, and no reference outlives its statement.
         let (entries, states) = unsafe { (&*self.entries.get(), &*self.states.get()) };
-        here.entries.set(entries.as_ptr().cast());
-        here.states.set(states.as_ptr().cast());
+        here.entries.set(entries.as_ptr());
+        here.states.set(states.as_ptr());
         here.mask.set(self.mask.get());
-        here.arrays.set(self.arrays.entries().cast());
+        here.arrays.set(self.arrays.entries());
     }
 
     /// Returns the entry and the state at `index`, if the table has them.

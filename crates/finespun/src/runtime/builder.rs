@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
+use crate::cancel::groups::{Members, Policy};
+use crate::cancel::teams;
 #[cfg(feature = "objects")]
 use crate::fabric::threads::Transport;
+use crate::frame::STACK_RESERVE;
 #[cfg(feature = "objects")]
 use crate::message::mailbox::Travel;
 #[cfg(feature = "objects")]
@@ -16,9 +19,6 @@ use crate::sched::no_nodes::NoNodes;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
 use crate::sched::worker::Worker;
-use crate::task::frame::STACK_RESERVE;
-use crate::task::groups::{Members, Policy};
-use crate::task::teams;
 
 use super::{Error, Runtime, Schema};
 
@@ -259,7 +259,8 @@ impl Builder {
         let hosts = hosts(workers, nodes, &self.travel, &choices);
         #[cfg(not(feature = "objects"))]
         let hosts = NoNodes::hosts(workers);
-        let team = Team::new(config, hosts).map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
+        let team = Team::new(config, hosts, crate::closure::state::worker_state)
+            .map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
         let mut runtime = Runtime {
             team,
             #[cfg(feature = "objects")]

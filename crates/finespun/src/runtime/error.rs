@@ -4,11 +4,11 @@ use std::any::Any;
 use std::fmt;
 use std::panic::Location;
 
+use crate::frame::Payload;
+use crate::frame::budget::FrameMemory;
+use crate::frame::origin::{Origin, open};
 #[cfg(feature = "objects")]
 use crate::object::error::CallError;
-use crate::task::budget::FrameMemory;
-use crate::task::frame::Payload;
-use crate::task::origin::{Origin, open};
 
 /// The reason why a runtime could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum Error {
     #[error(
         "stack_size({0}): a worker's stack needs at least {min} bytes, and with the {reserve} bytes beyond it no more than the \
          address space has",
-        min = super::builder::MIN_STACK, reserve = crate::task::frame::STACK_RESERVE
+        min = super::builder::MIN_STACK, reserve = crate::frame::STACK_RESERVE
     )]
     StackSize(usize),
     /// The quantum is too short.
@@ -42,7 +42,7 @@ pub enum Error {
         "could not start thread {worker} of a runtime with {workers} workers: {source}; ask for fewer workers, drop other \
          runtimes, or raise the limits of threads (`ulimit -u`) and of the address space (`ulimit -v`), of which a stack takes \
          {reserve} bytes beside Builder::stack_size",
-        reserve = crate::task::frame::STACK_RESERVE
+        reserve = crate::frame::STACK_RESERVE
     )]
     Thread {
         /// Index of the worker; the number of workers for the ticker thread.
@@ -53,7 +53,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The process has too many runtimes at once.
-    #[error("this process has {max} runtimes already: share one, or drop some", max = crate::task::teams::TEAMS)]
+    #[error("this process has {max} runtimes already: share one, or drop some", max = crate::frame::number::TEAMS)]
     TooManyRuntimes,
 }
 

@@ -9,7 +9,7 @@ mod root;
 mod schema;
 mod spawned;
 
-pub use crate::task::budget::FrameMemory;
+pub use crate::frame::budget::FrameMemory;
 pub use builder::Builder;
 pub use error::{Error, Panic, RunError};
 pub use schema::Schema;
@@ -24,15 +24,15 @@ pub use crate::fabric::threads::Transport;
 pub use crate::observe::CacheChoice;
 pub use crate::observe::Stats;
 
+use crate::call::Task;
+use crate::frame::STACK_RESERVE;
+use crate::frame::context::try_cx;
 #[cfg(feature = "objects")]
 use crate::observe::CacheChoices;
 use crate::process::start_thread;
 use crate::sched::team::Team;
-use crate::task::call::Task;
-use crate::task::context::try_cx;
-use crate::task::foreign::is_own_thread;
-use crate::task::frame::STACK_RESERVE;
-use crate::task::outside::Outside;
+use crate::wait::foreign::is_own_thread;
+use crate::wait::outside::Outside;
 
 /// A team of workers that runs tasks.
 ///
@@ -251,9 +251,9 @@ mod tests {
     use std::alloc::Layout;
 
     use super::builder::{MAX_NODES, MAX_WORKERS, MIN_FRAME_MEMORY, MIN_STACK};
+    use crate::frame::number::TEAMS;
+    use crate::frame::{Header, LARGEST_FRAME, Payload, STACK_RESERVE, frame_layout};
     use crate::object::reference;
-    use crate::task::frame::{Header, LARGEST_FRAME, Payload, STACK_RESERVE, frame_layout};
-    use crate::task::teams::TEAMS;
 
     /// Formats a number with its digits in groups of three.
     fn thousands(number: usize) -> String {
@@ -295,7 +295,7 @@ mod tests {
         ] {
             assert!(builder.contains(&limit), "builder.rs does not say `{limit}`");
         }
-        let foreign = text(include_str!("../task/foreign.rs"));
+        let foreign = text(include_str!("../wait/foreign.rs"));
         for limit in [
             format!("{} MiB of address space", (32 * LARGEST_FRAME) >> 20),
             format!("({} MiB in a debug build)", (192 * LARGEST_FRAME) >> 20),

@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context as StdContext, Poll};
 
 use crate::atomics::lock_std as lock;
+use crate::call::{CallFuture, Task};
+use crate::cancel::runs::Run;
+use crate::frame::context::cx;
+use crate::frame::origin::pack;
+use crate::frame::{BodyFrame, Payload, VTable, discard, quietly};
+use crate::run::owner::CompletionOwner;
 use crate::sched::team::Team;
-use crate::task::call::{CallFuture, Task};
-use crate::task::context::cx;
-use crate::task::frame::{BodyFrame, Payload, VTable, discard, quietly};
-use crate::task::origin::pack;
-use crate::task::runs::Run;
-use crate::task::spawn::CompletionOwner;
 
 use super::{Panic, RunError};
 

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use crate::atomics::lock_std as lock;
+use crate::call::Task;
+use crate::cancel::runs::Run;
 use crate::sched::team::Team;
-use crate::task::call::Task;
-use crate::task::runs::Run;
 
 use super::RunError;
 use super::root::{self, Delivery};

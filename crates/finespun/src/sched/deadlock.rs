@@ -16,7 +16,7 @@
 //! **The rule.** The runs of a stuck runtime are reported (3) when no party that could end one of their waits can act:
 //!
 //! 1. *This runtime.* All its workers are parked, with no ready frame, no message, and no external wait
-//!    ([`Externals`](crate::task::teams::Externals): `foreign`, `blocking`, `Continuation::external`, `outside`). A
+//!    ([`Externals`](crate::cancel::teams::Externals): `foreign`, `blocking`, `Continuation::external`, `outside`). A
 //!    continuation or guard kept in a frame, or in memory that frames own, cannot be used.
 //! 2. *Tasks of other runtimes.* The list `others` holds the runs of other runtimes that were live when this runtime
 //!    became stuck. Each of them has ended since, or its runtime cannot act either: that runtime is stuck too, and so
@@ -59,10 +59,10 @@ use std::time::{Duration, Instant};
 use super::report;
 use super::team::{Team, Waits};
 use crate::atomics::{Ordering, fence};
+use crate::cancel::runs::Run;
+use crate::frame::number::same_team;
 use crate::process::ProcessMutex;
-use crate::task::runs::Run;
-use crate::task::suspend::Continuation;
-use crate::task::teams::same_team;
+use crate::run::release::resume;
 
 /// Time that a runtime in which a task waits for a lock must have been stuck before its runs are reported.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -189,7 +189,7 @@ impl Team {
             examine();
             return false;
         }
-        rested.into_iter().for_each(|k: Continuation<()>| k.resolve(()));
+        rested.into_iter().for_each(resume);
         self.idle.notify_all();
         self.external.leave();
         true

@@ -17,7 +17,7 @@
 use std::collections::VecDeque;
 
 use crate::atomics::{AtomicUsize, Mutex, Ordering, lock};
-use crate::task::frame::FrameRef;
+use crate::frame::FrameRef;
 
 /// The queue.
 pub(crate) struct Injector {
@@ -70,8 +70,8 @@ mod models {
 
     use super::*;
     use crate::atomics::{Arc, thread};
+    use crate::cancel::runs::Run;
     use crate::sched::park::{Idle, Prepared, Wake};
-    use crate::task::runs::Run;
 
     /// One worker, and a run whose root is put from outside.
     struct Pool {

@@ -1,7 +1,7 @@
 //! The record whether a team has sent messages, for the cancellation of its runs.
 //!
 //! A worker may be handling a message of a run while the run is cancelled. So if the run's team has sent messages, the
-//! run ends only after every worker has swept ([`Run::cancel`](crate::task::runs::Run::cancel)). A run of a
+//! run ends only after every worker has swept ([`Run::cancel`](crate::cancel::runs::Run::cancel)). A run of a
 //! team without messages does not wait for the sweeps, nor does a deadlocked run, which is marked while all workers are
 //! parked and no message is in flight.
 //!

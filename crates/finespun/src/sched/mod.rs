@@ -4,7 +4,7 @@
 //! work-stealing deque ([`deque`]), the queues of frames from outside the deques ([`injector`]), the record of sent
 //! messages ([`messages`]), the quantum ([`ticker`]), the idling protocol ([`park`]), and the detection and report of
 //! deadlocks ([`deadlock`], [`report`]). The runtime module starts teams; the task module reaches its worker through
-//! [`crate::task::context::Scheduler`]. This module never reads the body or result of a frame.
+//! [`crate::frame::context::Scheduler`]. This module never reads the body or result of a frame.
 
 pub(crate) mod deadlock;
 pub(crate) mod deque;
@@ -14,6 +14,7 @@ mod messages;
 pub(crate) mod no_nodes;
 pub(crate) mod park;
 mod report;
+pub(crate) mod state;
 pub(crate) mod team;
 pub(crate) mod ticker;
 pub(crate) mod worker;

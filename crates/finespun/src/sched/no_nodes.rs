@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use super::team::{Host, Waits};
-use crate::task::context::{Context, Cx};
-use crate::task::frame::FrameRef;
+use crate::frame::FrameRef;
+use crate::frame::context::Cx;
 
 pub(crate) struct NoNodes;
 
@@ -16,13 +16,13 @@ impl NoNodes {
 }
 
 impl Host for NoNodes {
-    fn attach(&self, context: &Context) {
-        let here = &context.here;
-        here.first.set(here.worker.get());
-        here.node.set(here.worker.get());
+    fn attach(&self, cx: Cx) {
+        let core = cx.core();
+        core.first_node.set(core.worker.get());
+        core.node.set(core.worker.get());
     }
 
-    fn enter_node(&self, _: &Context, _: u32) {
+    fn enter_node(&self, _: Cx, _: u32) {
         unreachable!("a worker without objects has one node");
     }
 
@@ -50,5 +50,5 @@ impl Host for NoNodes {
 
     fn report_waits(&self, _: &mut Waits) {}
 
-    fn detach(&self, _: &Context) {}
+    fn detach(&self, _: Cx) {}
 }

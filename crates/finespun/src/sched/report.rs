@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::team::Waits;
-use crate::task::frame::{FrameRef, VTable, task_name};
-use crate::task::groups::Groups;
-use crate::task::runs::Run;
-use crate::task::suspend;
+use crate::cancel::groups::Groups;
+use crate::cancel::runs::Run;
+use crate::frame::leaf;
+use crate::frame::origin::task_name;
+use crate::frame::{FrameRef, VTable};
 
 /// If `frame` is a leaf or spawned task that a task waits for, adds a line to the report of that task's run.
 ///
@@ -28,7 +29,7 @@ pub(super) fn describe(
     let header = unsafe { frame.as_ref() };
     let Some(run) = stuck.iter().find(|run| groups.is_of(header.group, run.number)) else { return };
     // SAFETY: the table says that the frame is a leaf.
-    let Some(wait) = (unsafe { suspend::waiting(frame, table) }) else { return };
+    let Some(wait) = (unsafe { leaf::describe(frame, table) }) else { return };
     run.describe(|| {
         let waiter = wait.waiter.and_then(waiting_task).unwrap_or("a task");
         let what = waits.remove(&frame).unwrap_or(wait.what);
@@ -58,15 +59,15 @@ pub(super) fn is_open_leaf(frame: FrameRef, table: &'static VTable, groups: &Gro
     // SAFETY: a block that is not free holds a header; `is_waited_for` is called for leaves only.
     table.leaf.is_some()
         && groups.is_of(unsafe { frame.as_ref() }.group, run.number)
-        && unsafe { suspend::is_waited_for(frame) }
+        && unsafe { leaf::is_waited_for(frame) }
 }
 
 /// Returns whether this is a leaf that waits for a lock or permit, which a task may have passed to a plain thread.
 ///
 /// All workers are parked, so the frames do not change.
 pub(super) fn waits_for_lock(frame: FrameRef, table: &'static VTable) -> bool {
-    // SAFETY: `suspend::waits_for_lock` is called for leaves only.
-    table.leaf.is_some() && unsafe { suspend::waits_for_lock(frame) }
+    // SAFETY: `leaf::waits_for_lock` is called for leaves only.
+    table.leaf.is_some() && unsafe { leaf::waits_for_lock(frame) }
 }
 
 /// Returns the name of the first of the program's own tasks in the chain of waiters from `waiter` on, within its team.

@@ -9,16 +9,17 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::atomics::{AtomicBool, AtomicU32, Ordering, fence, lock_std as lock};
+use crate::cancel::groups::{Groups, Members, Policy};
+use crate::cancel::runs::Run;
+use crate::cancel::teams::{self, Externals};
+use crate::frame::budget::{self, Budget, FrameMemory};
+use crate::frame::context::{Cx, StateBox, try_cx};
+use crate::frame::number::{GROUP, RUNS, TeamId, same_team};
+use crate::frame::pool::Pool;
+use crate::frame::{FrameRef, Header, home, quietly};
 use crate::observe::Stats;
 use crate::process::watch_forks;
-use crate::task::budget::{self, Budget, FrameMemory};
-use crate::task::context::{Context, Cx, try_cx};
-use crate::task::foreign::is_own_thread;
-use crate::task::frame::{FrameRef, Header, home, quietly};
-use crate::task::groups::{Groups, Members, Policy};
-use crate::task::pool::Pool;
-use crate::task::runs::Run;
-use crate::task::teams::{self, Externals, GROUP, TeamId};
+use crate::wait::foreign::is_own_thread;
 
 use super::deadlock::{self, Stuck};
 use super::deque::Deque;
@@ -26,7 +27,7 @@ use super::injector::Injector;
 use super::messages::MessagesSent;
 use super::park::Idle;
 use super::ticker::Bell;
-use crate::task::guard::Flags;
+use crate::frame::guard::Flags;
 
 /// The configuration of a team.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub(crate) struct Config {
 /// One worker, as the other workers see it.
 pub(crate) struct WorkerEntry {
     pub(crate) deque: Deque<Header>,
-    context: Context,
+    state: StateBox,
     /// Whether the worker runs a frame: only then can it promote.
     pub(crate) running: AtomicBool,
     /// Ready frames of the worker's nodes, queued by other threads.
@@ -53,7 +54,7 @@ pub(crate) struct WorkerEntry {
     host: Box<dyn Host>,
 }
 
-// SAFETY: in the context, threads other than its worker use only the guard, the counters and the exhausted mark, which
+// SAFETY: in the worker's state, threads other than its worker use only the guard, the counters and the exhausted mark, which
 // are atomic; and the pool, to walk it, while the idling mutex keeps all workers parked, which orders the walk after
 // everything that the worker did before it parked. Only its worker makes the deque's owner token. Other threads call
 // only the methods of the host that `Host` allows them.
@@ -70,9 +71,9 @@ pub(crate) type Waits = HashMap<FrameRef, String>;
 /// Only the worker itself calls these methods, except `waits` and `report_waits`.
 pub(crate) trait Host {
     /// Attaches the host when the worker begins, at the first of the worker's nodes.
-    fn attach(&self, context: &Context);
+    fn attach(&self, cx: Cx);
     /// Moves the worker to `node`, one of its own nodes.
-    fn enter_node(&self, context: &Context, node: u32);
+    fn enter_node(&self, cx: Cx, node: u32);
     /// Returns whether a message can be handled, or an earlier one could not be sent yet.
     fn any(&self) -> bool;
     /// Returns whether the worker can only retry sends for which the receivers had no room.
@@ -90,16 +91,13 @@ pub(crate) trait Host {
     /// while all workers are parked.
     fn report_waits(&self, waits: &mut Waits);
     /// Detaches the host when the worker ends, and destroys its objects.
-    fn detach(&self, context: &Context);
+    fn detach(&self, cx: Cx);
 }
 
 impl WorkerEntry {
-    /// Returns the worker's own context.
-    ///
-    /// # Safety
-    /// Called on the worker's thread only.
-    pub(crate) unsafe fn context(&self) -> &Context {
-        &self.context
+    /// Returns the pointer through which the worker's thread uses its state.
+    pub(super) fn cx(&self) -> Cx {
+        self.state.cx()
     }
 
     pub(crate) fn host(&self) -> &dyn Host {
@@ -108,16 +106,16 @@ impl WorkerEntry {
 
     /// Returns the number of frames that the worker has run.
     pub(crate) fn resumptions(&self) -> u64 {
-        self.context.counters.resumptions.get()
+        self.cx().core().counters.resumptions.get()
     }
 
     /// Returns the worker's frame pool. Only while all workers are parked, or after they have ended.
     pub(super) fn pool(&self) -> &Pool {
-        self.context.pool()
+        self.cx().core().pool()
     }
 
     pub(crate) fn request(&self, flags: Flags) {
-        self.context.guard.request(flags);
+        self.cx().core().guard.request(flags);
     }
 }
 
@@ -157,15 +155,20 @@ struct Runs {
 }
 
 impl Team {
-    /// Creates a team with one host for each worker.
-    pub(crate) fn new(config: Config, hosts: Vec<Box<dyn Host>>) -> Result<Arc<Team>, teams::TooManyTeams> {
+    /// Creates a team with one host for each worker. `worker_state` makes the state of a worker from the number of any run
+    /// of the team.
+    pub(crate) fn new(
+        config: Config,
+        hosts: Vec<Box<dyn Host>>,
+        worker_state: fn(u32) -> StateBox,
+    ) -> Result<Arc<Team>, teams::TooManyTeams> {
         watch_forks();
         let team = teams::register(|id| {
             let number = id.run(0);
             let entry = |host| {
                 CachePadded::new(WorkerEntry {
                     deque: Deque::new(),
-                    context: Context::new(number),
+                    state: worker_state(number),
                     running: AtomicBool::new(false),
                     inbox: Injector::new(),
                     host,
@@ -220,7 +223,7 @@ impl Team {
         runs.begun += 1;
         loop {
             let number = self.id.run(runs.next);
-            runs.next = (runs.next + 1) % teams::RUNS;
+            runs.next = (runs.next + 1) % RUNS;
             if let Entry::Vacant(vacant) = runs.by_number.entry(number) {
                 return Arc::clone(vacant.insert(Arc::new(Run::new(number, inner))));
             }
@@ -299,7 +302,7 @@ impl Team {
         if number & GROUP == 0 {
             return self.run_cancelled(number);
         }
-        let own = teams::same_team(number, self.id.run(0));
+        let own = same_team(number, self.id.run(0));
         let group = if own { self.groups.find(number) } else { None };
         group.is_some_and(|group| self.groups.is_terminated(group, |run| self.run_cancelled(run)))
     }
@@ -320,7 +323,7 @@ impl Team {
         let count = || {
             // First: a worker that finds its flag set clears it, and must then find its group terminated.
             self.groups.advance_epoch();
-            self.workers.iter().for_each(|entry| entry.context.set_exhausted());
+            self.workers.iter().for_each(|entry| entry.cx().context().set_exhausted());
             true
         };
         self.cancel_by(run, mark, count);
@@ -443,12 +446,12 @@ impl Team {
     /// # Safety
     /// The workers' threads have been joined.
     pub(crate) unsafe fn frames_left(&self) -> usize {
-        self.workers.iter().map(|entry| entry.context.frames_left()).sum::<usize>() + self.budget.large()
+        self.workers.iter().map(|entry| entry.cx().core().frames_left()).sum::<usize>() + self.budget.large()
     }
 
     /// Returns each worker's counters.
     pub(crate) fn stats(&self) -> Vec<Stats> {
-        let mut stats: Vec<Stats> = self.workers.iter().map(|entry| entry.context.counters.read()).collect();
+        let mut stats: Vec<Stats> = self.workers.iter().map(|entry| entry.cx().core().counters.read()).collect();
         (stats[0].groups_uncoded, stats[0].member_steps) = self.groups.counts();
         stats
     }

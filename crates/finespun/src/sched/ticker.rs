@@ -13,8 +13,8 @@ use std::time::Instant;
 use super::deadlock;
 use super::team::Team;
 use crate::atomics::{Ordering, lock_std as lock};
-use crate::task::foreign::mark_own_thread;
-use crate::task::guard::Flags;
+use crate::frame::guard::Flags;
+use crate::wait::foreign::mark_own_thread;
 
 /// The channel from a team to its ticker.
 #[derive(Default)]

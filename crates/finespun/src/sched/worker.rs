@@ -13,14 +13,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::atomics::Ordering;
-use crate::task::context::{Context, Cx, Scheduler};
-use crate::task::frame::{FrameRef, quietly};
-use crate::task::{run, suspend, teams};
+use crate::cancel::teams;
+use crate::frame::context::{Cx, Scheduler};
+use crate::frame::{FrameRef, quietly};
+use crate::run;
+use crate::run::context::Context;
 
 use super::deque::Steal;
 use super::park::{Prepared, Wake};
 use super::team::{Team, WorkerEntry};
-use crate::task::guard::{Flags, stack_pointer};
+use crate::frame::guard::{Flags, stack_pointer};
 
 /// Number of turns of the loop after which a worker checks the injector before its own frames.
 const FAIR: u32 = 61;
@@ -54,6 +56,8 @@ pub(crate) struct Worker<'t> {
     team: &'t Arc<Team>,
     /// The worker's entry in the team.
     entry: &'t WorkerEntry,
+    /// The worker's state.
+    cx: Cx,
     index: usize,
     tick: Cell<u32>,
     random: Cell<u64>,
@@ -114,25 +118,29 @@ impl Worker<'_> {
             located: RefCell::new(VecDeque::new()),
             team,
             entry: &team.workers[index],
+            cx: team.workers[index].cx(),
         };
         #[cfg(feature = "pinning")]
         if worker.team.config.pin {
             pin(index);
         }
-        let context = worker.context();
+        let (cx, context) = (worker.cx, worker.context());
         context.guard.set_limit(stack_limit);
         context.pool().set_budget(Arc::clone(&team.budget));
         worker.arm_block_every();
-        context.attach(NonNull::from(&worker as &dyn Scheduler), NonNull::from(&**team as &dyn teams::Team));
-        let here = &context.here;
-        here.worker.set(index as u32);
-        here.workers.set(worker.team.workers.len() as u32);
-        here.policy.set(worker.team.config.policy);
-        let entered = context.enter();
-        worker.entry.host().attach(context);
-        worker.work(context.cx());
-        worker.entry.host().detach(context);
+        context.attach(NonNull::from(&worker as &dyn Scheduler));
+        context.enter_team(NonNull::from(&**team as &dyn teams::Team));
+        cx.set_worker(Some(&worker));
+        context.worker.set(index as u32);
+        context.workers.set(worker.team.workers.len() as u32);
+        context.policy.set(worker.team.config.policy);
+        let entered = cx.enter();
+        worker.entry.host().attach(cx);
+        worker.work(cx);
+        worker.entry.host().detach(cx);
         drop(entered);
+        cx.set_worker(None);
+        context.leave_team();
         context.detach();
     }
 
@@ -159,11 +167,10 @@ impl Worker<'_> {
     }
 
     fn context(&self) -> &Context {
-        // SAFETY: this is the worker's thread, since a `Worker` does not leave `main`.
-        unsafe { self.entry.context() }
+        self.cx.context()
     }
 
-    fn deque(&self) -> super::deque::Owner<'_, crate::task::frame::Header> {
+    fn deque(&self) -> super::deque::Owner<'_, crate::frame::Header> {
         // SAFETY: only this worker makes tokens of its own deque, always on its own thread: conditions 1 and 2.
         unsafe { self.entry.deque.owner() }
     }
@@ -225,7 +232,7 @@ impl Worker<'_> {
     /// Takes the youngest of the worker's frames that may run on any worker.
     #[inline(always)]
     fn youngest(&self) -> Option<FrameRef> {
-        self.context().threads.pop().or_else(|| self.deque().pop())
+        self.context().take_hidden().or_else(|| self.deque().pop())
     }
 
     /// Takes a frame of this worker, after handling messages, which may make one ready.
@@ -270,7 +277,7 @@ impl Worker<'_> {
         self.entry.running.store(true, Ordering::Relaxed);
         let alive = AbortOnUnwind;
         self.handles.set(true);
-        let some = self.entry.host().poll(self.context().cx(), messages, &self.next);
+        let some = self.entry.host().poll(self.cx, messages, &self.next);
         self.handles.set(false);
         std::mem::forget(alive);
         self.talks.set(self.talks.get() || some);
@@ -327,7 +334,7 @@ impl Worker<'_> {
                 orphaned.extend(unsafe { run::orphan(frame) });
             }
         });
-        orphaned.into_iter().for_each(suspend::make_ready);
+        orphaned.into_iter().for_each(run::make_ready);
         for (frame, spawned) in waits {
             let waiter = if spawned {
                 // SAFETY: `frame` is a spawned frame of this pool. If it has been freed since, its slot stays ended:
@@ -336,17 +343,17 @@ impl Worker<'_> {
             } else {
                 // SAFETY: `frame` is a leaf of this pool. If it has been freed since, it keeps its claim, since the
                 // sweep neither allocates nor reclaims.
-                unsafe { suspend::cancel(frame) }
+                unsafe { run::continuation::cancel(frame) }
             };
             if let Some(waiter) = waiter {
-                suspend::make_ready(waiter);
+                run::make_ready(waiter);
             }
         }
         for run in swept {
             if let Some(callback) = run.swept(self.index) {
                 // As in `run::run`: the completion callback is user code, and must not find this worker in a run that
                 // has ended.
-                self.context().cx().leave_run();
+                self.cx.leave_run();
                 quietly(callback);
             }
         }
@@ -477,7 +484,7 @@ impl Worker<'_> {
     /// Parks until work may be available. Returns false at shutdown.
     fn idle(&self) -> bool {
         let team = &**self.team;
-        self.context().cx().leave_run();
+        self.cx.leave_run();
         let visible = || self.work_visible() || self.sweep_due();
         let mut prepared = team.idle.prepare_park(self.index, visible);
         loop {

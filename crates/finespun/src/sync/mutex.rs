@@ -6,9 +6,9 @@ use std::ops::{Deref, DerefMut};
 
 use super::semaphore::{Acquire, Permit, Semaphore, acquire};
 use crate::atomics::const_fn;
-use crate::task::call::{Task, sealed};
-use crate::task::context::Cx;
-use crate::task::outcome::Outcome;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, sealed};
+use crate::frame::context::Cx;
 
 /// A value that one task at a time may use.
 ///

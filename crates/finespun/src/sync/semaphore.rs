@@ -4,12 +4,13 @@ use std::panic::Location;
 
 use super::wait_queue::{self, WaitQueue};
 use crate::atomics::const_fn;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, map_outcome, sealed};
+use crate::cancel::teams;
+use crate::frame::context::{Cx, try_cx};
+use crate::run::continuation::Continuation;
 use crate::sched::deadlock::{permit_returned, permit_taken};
-use crate::task::call::{Task, map_outcome, sealed};
-use crate::task::context::{Cx, try_cx};
-use crate::task::outcome::Outcome;
-use crate::task::suspend::{Continuation, suspend_at};
-use crate::task::teams;
+use crate::wait::suspend::suspend_at;
 
 /// A number of permits that tasks acquire and give back.
 ///
@@ -161,7 +162,7 @@ impl Drop for GrantOnDrop<'_> {
 /// Waits for permits on behalf of a task. `make` makes the task's result from the permits.
 ///
 /// # Safety
-/// As for [`call`](crate::task::call::call).
+/// As for [`call`](crate::call::call).
 pub(super) unsafe fn acquire<'a, T>(cx: Cx, request: Acquire<'a>, make: impl FnOnce(Permit<'a>) -> T) -> Outcome<T> {
     let Acquire { semaphore, permits, place } = request;
     if semaphore.queue.try_take(permits) {

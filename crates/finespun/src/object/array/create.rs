@@ -10,12 +10,12 @@ use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
 use super::super::remote::Work;
 use super::{Array, InOrder, NodePart, Portion};
+use crate::call::located;
+use crate::call::outcome::Outcome;
+use crate::call::{Task, map_outcome, sealed};
+use crate::frame::context::Cx;
+use crate::frame::{CallSite, FrameRef};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
-use crate::task::call::{Task, map_outcome, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located;
-use crate::task::outcome::Outcome;
 
 /// The task that creates the objects of an array.
 #[must_use = "nothing is made until this is awaited"]

@@ -14,12 +14,12 @@ use super::super::remote::Work;
 use super::supply::{Same, Supply};
 use super::sweeping::Sweeping;
 use super::{Array, InOrder, NodePart, Portion};
+use crate::call::located::{self, Located};
+use crate::call::outcome::Outcome;
+use crate::call::{Task, map_outcome, poll_in_place, sealed};
+use crate::frame::context::Cx;
+use crate::frame::{CallSite, FrameRef};
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
-use crate::task::call::{Task, map_outcome, poll_in_place, sealed};
-use crate::task::context::Cx;
-use crate::task::frame::{CallSite, FrameRef};
-use crate::task::located::{self, Located};
-use crate::task::outcome::Outcome;
 
 /// The call to make for each element: a function from a reference and an argument to a task.
 pub trait Calls<T, A>: Copy + Send + 'static {

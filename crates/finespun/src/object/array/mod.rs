@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use super::Portable;
 use super::reference::{Object, Ref};
-use crate::task::call::Task;
+use crate::call::Task;
 
 pub use create::Creating;
 pub use each::{Calls, Each, Freeing};

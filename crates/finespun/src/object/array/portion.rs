@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
 use super::super::table::{LockAttempt, Table};
-use crate::task::context::Cx;
+use crate::frame::context::Cx;
 
 /// The elements on one node, in the order of their indices.
 pub(super) struct Portion<T> {

@@ -12,14 +12,13 @@ use super::super::error::Which;
 use super::super::reference::{Object, Ref};
 use super::each::{Calls, Swept};
 use super::supply::Supply;
-use crate::task::call::call_guarded;
-use crate::task::context::{Cx, cx};
-use crate::task::frame::{Delivered, FrameRef, Payload, VTable, cancel};
-use crate::task::located::Located;
-use crate::task::origin::pack;
-use crate::task::outcome::Child;
-use crate::task::slot::Status;
-use crate::task::turn::Turn;
+use crate::call::call_guarded;
+use crate::call::located::Located;
+use crate::call::outcome::Child;
+use crate::frame::context::{Cx, cx};
+use crate::frame::origin::pack;
+use crate::frame::{Delivered, FrameRef, Payload, Polled, VTable, cancel};
+use crate::iterate::turn::Turn;
 
 /// A body that calls a part's objects. It runs on the stack first, and is in a frame once it has suspended.
 pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
@@ -54,7 +53,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     /// cancelling it first waits until these calls have ended, then destroys it.
     pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*Located::<Self>::TABLE };
 
-    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Poll<Status> {
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Polled {
         // SAFETY: the worker loop runs a frame exclusively, and the body exists.
         let sweeping = unsafe { Located::<Self>::body(frame) };
         sweeping.turn = Turn::NONE;

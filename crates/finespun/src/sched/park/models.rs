@@ -5,8 +5,8 @@
 use super::{Idle, Prepared, Wake};
 use crate::{
     atomics::{Arc, AtomicUsize, Ordering, thread},
+    cancel::teams::Externals,
     sched::deque::{Deque, Steal},
-    task::teams::Externals,
 };
 use loom::model::Builder;
 use std::ptr::NonNull;

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::{FAIR, MESSAGES_IN_PLACE, Reason, Worker};
 use crate::atomics::Ordering;
-use crate::task::context::{Scheduler, Verdict};
-use crate::task::frame::{FrameRef, home};
-use crate::task::guard::Flags;
+use crate::frame::budget::{Budget, Room};
+use crate::frame::context::{Cx, Scheduler, Verdict};
+use crate::frame::guard::Flags;
+use crate::frame::{FrameRef, home};
 
 /// Minimum pause after a promotion, as a multiple of its duration: fruitless requests cost 5% at most.
 const PROMOTION_PAUSE: u32 = 20;
@@ -45,7 +46,7 @@ impl Worker<'_> {
     /// Moves the older half of this worker's ready closures to the deque, where thieves see them. Returns whether it
     /// moved any.
     pub(super) fn show(&self) -> bool {
-        let shown = self.context().threads.older_half();
+        let shown = self.context().older_half_of_hidden();
         let any = !shown.is_empty();
         shown.into_iter().for_each(|closure| self.publish(closure));
         any
@@ -55,7 +56,7 @@ impl Worker<'_> {
     /// unwound: a message made a frame ready, or located frames wait until this worker's stack is empty. Does nothing
     /// while the worker handles messages or unwinds its stack.
     fn serve(&self) -> bool {
-        let cx = self.context().cx();
+        let cx = self.cx;
         if self.handles.get() || cx.leaving() || !self.entry.host().waits() {
             return false;
         }
@@ -77,6 +78,40 @@ impl Worker<'_> {
         }
         !self.located.borrow().is_empty()
     }
+
+    /// Returns the budget: the number of closures that may run one after the other before the worker's loop continues.
+    pub(crate) fn frame_budget(&self) -> u32 {
+        if self.team.nodes_in_use() {
+            return 1;
+        }
+        let tick = self.tick.get();
+        let turns = FAIR - tick % FAIR;
+        // The `turns` count as turns of the loop, whose next one checks the injector first.
+        self.tick.set(tick.wrapping_add(turns - 1));
+        turns
+    }
+
+    /// Pops the youngest frame of this worker's deque; `None` if the deque is empty or a sweep is due.
+    pub(crate) fn next_shown(&self) -> Option<FrameRef> {
+        if self.sweep_due() { None } else { self.deque().pop() }
+    }
+
+    /// Services the guard at a point where the stack cannot be unwound. If a thief asks, publishes ready closures.
+    pub(crate) fn service_guard(&self) {
+        let context = self.context();
+        context.counters.guard_trips.add(1);
+        let flags = context.guard.take();
+        if flags.cancel() {
+            context.pool().reclaim_once(&self.team.budget);
+        }
+        if flags.quantum() {
+            context.counters.quanta.add(1);
+        }
+        if flags.steal() {
+            self.show();
+        }
+        self.arm_block_every();
+    }
 }
 
 impl Scheduler for Worker<'_> {
@@ -92,7 +127,7 @@ impl Scheduler for Worker<'_> {
             context.counters.stack_limits.add(1);
             return self.leave(Reason::StackLimit);
         }
-        if flags.cancel() && self.context().cx().is_terminated() {
+        if flags.cancel() && self.cx.is_terminated() {
             return self.leave(Reason::Cancelled);
         }
         if flags.quantum() {
@@ -115,43 +150,12 @@ impl Scheduler for Worker<'_> {
         count == 0
     }
 
-    fn enter_node(&self, node: u32) {
-        self.entry.host().enter_node(self.context(), node);
+    fn enter_node(&self, cx: Cx, node: u32) {
+        self.entry.host().enter_node(cx, node);
     }
 
     fn send_pending_call(&self) {
-        self.entry.host().send_pending_call(self.context().cx());
-    }
-
-    fn frame_budget(&self) -> u32 {
-        if self.team.nodes_in_use() {
-            return 1;
-        }
-        let tick = self.tick.get();
-        let turns = FAIR - tick % FAIR;
-        // The `turns` count as turns of the loop, whose next one checks the injector first.
-        self.tick.set(tick.wrapping_add(turns - 1));
-        turns
-    }
-
-    fn next_shown(&self) -> Option<FrameRef> {
-        if self.sweep_due() { None } else { self.deque().pop() }
-    }
-
-    fn service_guard(&self) {
-        let context = self.context();
-        context.counters.guard_trips.add(1);
-        let flags = context.guard.take();
-        if flags.cancel() {
-            context.pool().reclaim_once(&self.team.budget);
-        }
-        if flags.quantum() {
-            context.counters.quanta.add(1);
-        }
-        if flags.steal() {
-            self.show();
-        }
-        self.arm_block_every();
+        self.entry.host().send_pending_call(self.cx);
     }
 
     fn ready_last(&self, frame: FrameRef) {
@@ -176,6 +180,10 @@ impl Scheduler for Worker<'_> {
 
     fn exclude_from_pause(&self, took: Duration) {
         self.left_at.update(|at| at.map(|at| at + took));
+    }
+
+    fn allocated(&self, budget: &Budget, room: Room) {
+        self.cx.memory_is_tight(budget, room);
     }
 
     fn publish_exposed(&self, exposed: &mut Vec<FrameRef>) {

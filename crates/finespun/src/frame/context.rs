@@ -1,0 +1,483 @@
+//! The beginning of a worker's state: its guard, its frames, and the state of a stack that is being unwound to frames.
+
+use std::cell::{Cell, UnsafeCell};
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
+use std::time::Duration;
+
+use super::budget::{Budget, Room};
+use super::guard::{Guard, stack_pointer};
+use super::header::FrameRef;
+use super::number::{NOTHING, same_team};
+use super::pool::{Class, Pool};
+use crate::observe::Counters;
+
+/// The part of a worker's state that frames and calls use. One per worker thread; only that thread accesses any field
+/// but the guard and the counters.
+///
+/// The state goes on behind it: each module above that has state of its own per worker has a type whose first field is
+/// the type of the module below (see [`Cx::state`]).
+#[repr(C)]
+pub(crate) struct Core {
+    /// The first field, so that a check compares the stack pointer with the word that [`Cx`] points to.
+    pub(crate) guard: Guard,
+    pool: ManuallyDrop<Box<Pool>>,
+    /// Frames of an earlier team with the same number, which were in the pool when this worker acquired it.
+    inherited: Vec<FrameRef>,
+    /// The slots that the body waits for after the poll that has just returned.
+    waits: UnsafeCell<Vec<FrameRef>>,
+    /// Frames made ready while the stack is being unwound to frames, youngest first.
+    exposed: UnsafeCell<Vec<FrameRef>>,
+    /// Ready frames that only this worker sees, youngest last: all are younger than those in its deque. A thief requests
+    /// them by the guard, as it requests tasks on a stack.
+    hidden: UnsafeCell<Vec<FrameRef>>,
+    /// The entry that the next `Enter` takes: see [`call::fallback`](crate::call::fallback).
+    entry: Cell<*mut ()>,
+    /// A new body is being polled up to its resume point: the next wait suspends without checking its slot.
+    entering: Cell<bool>,
+    /// The stack is being unwound to frames: branches not begun become ready frames.
+    leaving: Cell<bool>,
+    /// The code on the stack has a reply destination, so its last call may be forwarded: the callee then replies there.
+    may_forward: Cell<bool>,
+    /// The leaf of the pending call: a request that has been made but not sent, in case it can be forwarded.
+    pending_call: Cell<Option<FrameRef>>,
+    /// The task's frame that is running; `None` while a call runs.
+    pub(crate) current: Cell<Option<FrameRef>>,
+    /// The number of the current run.
+    pub(crate) run: Cell<u32>,
+    /// The node at which the code runs.
+    pub(crate) node: Cell<u32>,
+    /// The node at which floating tasks run: the worker's first.
+    pub(crate) first_node: Cell<u32>,
+    /// The worker's number, and the number of workers. Node n belongs to worker n modulo `workers`.
+    pub(crate) worker: Cell<u32>,
+    pub(crate) workers: Cell<u32>,
+    /// The number of some run of this worker's team: it identifies the team.
+    team: u32,
+    pub(crate) counters: Counters,
+    scheduler: Cell<Option<NonNull<dyn Scheduler>>>,
+}
+
+/// The operations of this worker that frames and calls need.
+pub(crate) trait Scheduler {
+    /// Called when the guard has tripped at this stack pointer. Takes the requests, and decides whether the next call
+    /// stays on the stack.
+    fn tripped(&self, stack_pointer: usize) -> Verdict;
+    /// Queues a ready frame of this worker, to run next.
+    fn ready(&self, frame: FrameRef);
+    /// Queues a ready frame of this worker behind all others.
+    fn ready_last(&self, frame: FrameRef);
+    /// Returns whether, under block-every-n, a wait that could be satisfied at once suspends nevertheless.
+    fn block_now(&self) -> bool;
+    /// Reports the time that a loop spent on handing over tasks during a promotion. The pause after a promotion is a
+    /// multiple of the promotion's duration, to bound the cost of fruitless promotions. Handing tasks over is useful
+    /// work, so this time does not count.
+    fn exclude_from_pause(&self, took: Duration);
+    /// Makes `node`, which is one of this worker's, the node at which the code runs from now on. `cx` is this worker's.
+    fn enter_node(&self, cx: Cx, node: u32);
+    /// Sends the pending call.
+    fn send_pending_call(&self);
+    /// Called when the stack has been unwound to frames. Queues the `exposed` frames, which are in order youngest
+    /// first, and empties the list.
+    fn publish_exposed(&self, exposed: &mut Vec<FrameRef>);
+    /// Called after an allocation that leaves this room in the budget: reclaims memory, and ends a run if that is not
+    /// enough.
+    fn allocated(&self, budget: &Budget, room: Room);
+}
+
+/// The decision about a call whose guard check has tripped.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The call runs on the stack.
+    Stay,
+    /// The call becomes a ready frame, and all its callers on the stack become frames: promotion, stack limit, quantum,
+    /// cancellation.
+    Leave,
+    /// The call becomes a ready frame, and its caller waits for it as for any blocked call: block-every-n.
+    Block,
+}
+
+thread_local! {
+    static CURRENT: Cell<*const Core> = const { Cell::new(ptr::null()) };
+}
+
+/// A pointer to the worker that runs this code; passed through every stack call.
+///
+/// It has no lifetime, so that a stack function's elided lifetimes mean what they mean in the user's signature. It must
+/// not outlive the current poll: the hidden `unsafe` functions that take it demand this.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Cx(NonNull<Core>);
+
+/// Returns the current worker, in a resumable body.
+///
+/// # Safety
+/// Called on a worker, while it runs a task; the result must not be kept across an await.
+#[inline]
+pub unsafe fn cx() -> Cx {
+    match NonNull::new(CURRENT.get().cast_mut()) {
+        Some(core) => Cx(core),
+        None => unreachable!("task code runs on workers only"),
+    }
+}
+
+/// Returns the current worker, if this thread is one.
+pub(crate) fn try_cx() -> Option<Cx> {
+    NonNull::new(CURRENT.get().cast_mut()).map(Cx)
+}
+
+/// The type of a worker's whole state.
+///
+/// # Safety
+/// The type has representation C, and its first field is of type [`Core`], or of a type whose first field is, and so on.
+pub(crate) unsafe trait WorkerState {}
+
+/// The owner of a worker's state.
+pub(crate) struct StateBox(NonNull<dyn WorkerState>);
+
+impl StateBox {
+    /// Moves a worker's state to its place.
+    ///
+    /// # Safety
+    /// `S` is the whole state: its first fields include the state of every module.
+    pub(crate) unsafe fn new<S: WorkerState + 'static>(state: S) -> StateBox {
+        let state: Box<dyn WorkerState> = Box::new(state);
+        // SAFETY: a box has an address.
+        StateBox(unsafe { NonNull::new_unchecked(Box::into_raw(state)) })
+    }
+
+    /// Returns the pointer through which the worker is used while this lives.
+    pub(crate) fn cx(&self) -> Cx {
+        Cx(self.0.cast())
+    }
+}
+
+impl Drop for StateBox {
+    fn drop(&mut self) {
+        // SAFETY: the pointer comes from a box, which only this frees.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+impl Core {
+    /// Creates the state of a worker. `team` is the number of any run of its team.
+    pub(crate) fn new(team: u32) -> Core {
+        let pool = Pool::acquire();
+        Core {
+            guard: Guard::new(0),
+            inherited: frames_of(&pool, team),
+            pool: ManuallyDrop::new(pool),
+            waits: UnsafeCell::new(Vec::with_capacity(16)),
+            exposed: UnsafeCell::new(Vec::new()),
+            hidden: UnsafeCell::new(Vec::new()),
+            entry: Cell::new(ptr::null_mut()),
+            entering: Cell::new(false),
+            leaving: Cell::new(false),
+            may_forward: Cell::new(false),
+            pending_call: Cell::new(None),
+            current: Cell::new(None),
+            run: Cell::new(NOTHING),
+            node: Cell::new(0),
+            first_node: Cell::new(0),
+            worker: Cell::new(0),
+            workers: Cell::new(0),
+            team,
+            counters: Counters::default(),
+            scheduler: Cell::new(None),
+        }
+    }
+
+    /// Sets the scheduler. The caller must call `detach` before it is dropped.
+    pub(crate) fn attach(&self, scheduler: NonNull<dyn Scheduler + '_>) {
+        // SAFETY: only the lifetime bound of the trait object changes; `detach` is called before its end.
+        let scheduler: NonNull<dyn Scheduler> = unsafe { std::mem::transmute(scheduler) };
+        self.scheduler.set(Some(scheduler));
+    }
+
+    pub(crate) fn detach(&self) {
+        self.scheduler.set(None);
+    }
+
+    pub(crate) fn scheduler(&self) -> &dyn Scheduler {
+        match self.scheduler.get() {
+            // SAFETY: the scheduler was set by the worker that runs now and owns it, and has not been cleared.
+            Some(scheduler) => unsafe { &*scheduler.as_ptr() },
+            None => unreachable!("task code runs while its worker does"),
+        }
+    }
+
+    /// Returns the number of the team's frames that are left in the pool, after the worker has ended.
+    pub(crate) fn frames_left(&self) -> usize {
+        let frames = frames_of(&self.pool, self.team);
+        frames.iter().filter(|frame| self.inherited.binary_search(frame).is_err()).count()
+    }
+
+    /// Returns the pool. Only the worker itself may use it, or a thread that keeps the worker from running.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Adds a ready frame that only this worker sees.
+    #[inline(always)]
+    pub(crate) fn hide(&self, frame: FrameRef) {
+        // SAFETY: only this thread accesses the list, and no reference to it outlives a statement.
+        unsafe { (*self.hidden.get()).push(frame) };
+    }
+
+    /// Removes the youngest of the ready frames that only this worker sees.
+    #[inline(always)]
+    pub(crate) fn take_hidden(&self) -> Option<FrameRef> {
+        // SAFETY: as in `hide`.
+        unsafe { (*self.hidden.get()).pop() }
+    }
+
+    /// Removes the older half of the ready frames that only this worker sees, oldest first, so that the caller can publish
+    /// them.
+    pub(crate) fn older_half_of_hidden(&self) -> Vec<FrameRef> {
+        // SAFETY: only this thread accesses the list, and the reference is the only one in this function.
+        let hidden = unsafe { &mut *self.hidden.get() };
+        let half = hidden.len().div_ceil(2);
+        hidden.drain(..half).collect()
+    }
+}
+
+/// Returns the frames of a team in a pool, sorted by address. The pool is not in use, except that other threads may
+/// return blocks to it.
+fn frames_of(pool: &Pool, team: u32) -> Vec<FrameRef> {
+    let mut frames = Vec::new();
+    pool.walk(|frame, _| {
+        // SAFETY: the group of a block that was not free stays unchanged until the pool's owner allocates again.
+        if same_team(team, unsafe { (*frame.as_ptr()).group }) {
+            frames.push(frame);
+        }
+    });
+    frames.sort_unstable();
+    frames
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        // SAFETY: the field is not used again.
+        unsafe { ManuallyDrop::take(&mut self.pool) }.release();
+    }
+}
+
+/// A guard: this thread is a worker while it lives.
+pub(crate) struct Entered(Cx);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.0.core().pool.disown();
+        CURRENT.set(ptr::null());
+    }
+}
+
+impl Cx {
+    #[inline(always)]
+    pub(crate) fn core<'a>(self) -> &'a Core {
+        // SAFETY: a `Cx` exists only while its worker runs the code that holds it (see the type).
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Returns a module's part of the worker's state, with the parts of the modules below it.
+    ///
+    /// # Safety
+    /// `S` is the type of a module's part: the whole state, from which the `StateBox` was made, begins with it.
+    #[inline(always)]
+    pub(crate) unsafe fn state<'a, S: WorkerState>(self) -> &'a S {
+        // SAFETY: as in `core`; the caller guarantees that an `S` is there.
+        unsafe { self.0.cast().as_ref() }
+    }
+
+    /// Makes this thread the worker, until the returned guard is dropped.
+    pub(crate) fn enter(self) -> Entered {
+        assert!(CURRENT.get().is_null(), "a thread is one worker");
+        CURRENT.set(self.0.as_ptr());
+        self.core().pool.own();
+        Entered(self)
+    }
+
+    /// Checks the guard.
+    #[inline(always)]
+    pub(crate) fn trips(self) -> bool {
+        self.core().guard.trips()
+    }
+
+    /// Handles a tripped check: the slow path.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tripped(self) -> Verdict {
+        let core = self.core();
+        let verdict = core.scheduler().tripped(stack_pointer());
+        if verdict == Verdict::Leave {
+            core.leaving.set(true);
+        }
+        verdict
+    }
+
+    #[inline]
+    pub(crate) fn allocate(self, class: Class) -> FrameRef {
+        self.core().counters.frame(class.bytes());
+        self.core().pool.allocate(class)
+    }
+
+    /// Returns the type name of the body that runs on this worker; empty if none runs.
+    pub(crate) fn current_body(self) -> &'static str {
+        // SAFETY: `current` is a frame that runs on this worker, so it is live.
+        self.core().current.get().map_or("", |frame| unsafe { (frame.as_ref().vtable.name)() })
+    }
+
+    /// Returns the number of the current run.
+    pub(crate) fn run(self) -> u32 {
+        self.core().run.get()
+    }
+
+    /// Returns whether the run or group `number` is one of this worker's team.
+    pub(crate) fn of_team(self, number: u32) -> bool {
+        same_team(self.core().team, number)
+    }
+
+    /// Returns whether frames with the home `node` run on this worker.
+    #[inline]
+    pub(crate) fn hosts(self, node: u32) -> bool {
+        let core = self.core();
+        node % core.workers.get() == core.worker.get()
+    }
+
+    /// Returns the node at which this code runs.
+    #[inline]
+    pub(crate) fn node(self) -> u32 {
+        self.core().node.get()
+    }
+
+    /// Returns whether this code runs at another node than the worker's first, where floating tasks run.
+    #[inline(always)]
+    pub(crate) fn is_elsewhere(self) -> bool {
+        let core = self.core();
+        core.node.get() != core.first_node.get()
+    }
+
+    /// Moves to the worker's first node, where floating tasks run.
+    #[cold]
+    pub(crate) fn leave_node(self) {
+        self.enter_node(self.core().first_node.get());
+    }
+
+    /// Moves to `node`: the code that follows runs there.
+    #[inline]
+    pub(crate) fn enter_node(self, node: u32) {
+        if self.node() != node {
+            self.core().scheduler().enter_node(self, node);
+        }
+    }
+
+    /// Returns whether the last call of the running code may be forwarded, so that the callee replies in its place.
+    #[inline]
+    pub(crate) fn may_forward(self) -> bool {
+        self.core().may_forward.get()
+    }
+
+    /// Sets whether the last call may be forwarded. Returns the previous value.
+    pub(crate) fn set_may_forward(self, may_forward: bool) -> bool {
+        self.core().may_forward.replace(may_forward)
+    }
+
+    /// Sets the leaf of the pending call.
+    pub(crate) fn set_pending_call(self, leaf: Option<FrameRef>) {
+        self.core().pending_call.set(leaf);
+    }
+
+    /// Returns the leaf of the pending call.
+    #[inline]
+    pub(crate) fn pending_call(self) -> Option<FrameRef> {
+        self.core().pending_call.get()
+    }
+
+    /// Sends the pending call, if any: its caller starts to wait, so the call cannot be forwarded.
+    #[inline]
+    pub(crate) fn send_pending_call(self) {
+        #[cold]
+        #[inline(never)]
+        fn send(cx: Cx) {
+            cx.core().scheduler().send_pending_call();
+        }
+        if self.core().pending_call.get().is_some() {
+            send(self);
+        }
+    }
+
+    pub(crate) fn leaving(self) -> bool {
+        self.core().leaving.get()
+    }
+
+    /// Makes a frame ready: queues it at once, or collects it with the exposed frames while the stack is being unwound.
+    pub(crate) fn make_ready(self, frame: FrameRef) {
+        let core = self.core();
+        if core.leaving.get() {
+            // SAFETY: only this thread accesses the list, and no reference to it outlives a statement.
+            unsafe { (*core.exposed.get()).push(frame) };
+        } else {
+            core.scheduler().ready(frame);
+        }
+    }
+
+    /// Makes a frame ready, to run after all others.
+    pub(crate) fn make_ready_last(self, frame: FrameRef) {
+        self.core().scheduler().ready_last(frame);
+    }
+
+    /// Returns whether, under block-every-n, a wait that could be satisfied at once suspends nevertheless.
+    pub(crate) fn block_now(self) -> bool {
+        self.core().scheduler().block_now()
+    }
+
+    /// Queues the exposed frames, if the stack has been unwound to frames.
+    pub(crate) fn flush_exposed(self) {
+        let core = self.core();
+        if !core.leaving.get() {
+            return;
+        }
+        core.leaving.set(false);
+        // SAFETY: as in `make_ready`; `publish_exposed` only queues frames, and does not access the list otherwise.
+        core.scheduler().publish_exposed(unsafe { &mut *core.exposed.get() });
+    }
+
+    /// Records that the body that is being polled waits for `slot`.
+    pub(crate) fn wait_for(self, slot: FrameRef) {
+        // SAFETY: as in `make_ready`.
+        unsafe { (*self.core().waits.get()).push(slot) };
+    }
+
+    /// Returns the slots that the body waits for after the poll that has just returned.
+    ///
+    /// # Safety
+    /// The reference must be dropped before the next poll.
+    pub(crate) unsafe fn waits<'a>(self) -> &'a mut Vec<FrameRef> {
+        // SAFETY: the caller guarantees that the reference ends before the next poll, the next access to the list.
+        unsafe { &mut *self.core().waits.get() }
+    }
+
+    pub(crate) fn set_entry(self, entry: *mut ()) {
+        self.core().entry.set(entry);
+        self.core().entering.set(true);
+    }
+
+    pub(crate) fn take_entry(self) -> *mut () {
+        self.core().entry.replace(ptr::null_mut())
+    }
+
+    pub(crate) fn set_entering(self) {
+        self.core().entering.set(true);
+    }
+
+    /// Returns a dangling pointer: for straight tasks, which never follow it.
+    pub(crate) fn none() -> Cx {
+        Cx(NonNull::dangling())
+    }
+
+    /// Returns whether this wait is the resume point of a body that has just been made. Clears the flag.
+    pub(crate) fn take_entering(self) -> bool {
+        self.core().entering.replace(false)
+    }
+}

@@ -1,0 +1,153 @@
+//! Leaves: frames without a body, whose slots continuations complete.
+//!
+//! A leaf may be orphaned: a cancelled task gives up its leaf while its continuation still exists. The leaf's *claim*
+//! decides which side completes it and which side frees it: see [`claim`](super::claim) for its states.
+
+use super::claim::Claim;
+use super::header::{CallSite, FrameRef, VTable, drop_result, free, quietly};
+use super::pool;
+
+pub(crate) use super::claim::{OPEN, PROTECTED, WAITS_FOR_LOCK};
+
+/// A leaf that stands for its continuation of type `Continuation<()>` in a queue of a module below continuations.
+pub(crate) struct Waiting(FrameRef);
+
+// SAFETY: any thread may resolve a continuation.
+unsafe impl Send for Waiting {}
+
+impl Waiting {
+    /// # Safety
+    /// The caller owns the continuation of the leaf, which passes to the result.
+    pub(crate) unsafe fn new(leaf: FrameRef) -> Waiting {
+        Waiting(leaf)
+    }
+
+    /// Returns the leaf, with the ownership of its continuation.
+    pub(crate) fn into_leaf(self) -> FrameRef {
+        self.0
+    }
+
+    /// Returns whether the wait has been cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        // SAFETY: the leaf lives until its continuation, which this owns, gives it up.
+        unsafe { is_cancelled(self.0) }
+    }
+}
+
+/// Begins the completion of a leaf by its continuation (transition 1 of [`claim`](super::claim)). Returns true if the
+/// continuation completes the leaf. Otherwise the wait has been cancelled, and the leaf is given up.
+///
+/// # Safety
+/// The caller has the leaf's continuation, which it then no longer has; if the result is false, it does not touch the leaf
+/// again.
+#[inline(always)]
+pub(crate) unsafe fn resolve(leaf: FrameRef) -> bool {
+    // SAFETY: the leaf lives until the continuation gives it up.
+    let resolved = Claim::of(unsafe { &(*leaf.as_ptr()).join }).resolve();
+    if !resolved {
+        // SAFETY: the caller's continuation is consumed, so its side calls `let_go` once and does not touch the leaf again.
+        unsafe { let_go(leaf, |claim| claim.handle_goes()) };
+    }
+    resolved
+}
+
+/// Cancels a leaf (transition 2), if it has not been resolved. If the result is true, the caller must complete the slot.
+///
+/// # Safety
+/// `leaf` is a leaf, or was one that has been freed, and has not been allocated again, nor its page reclaimed.
+#[must_use]
+pub(crate) unsafe fn cancel(leaf: FrameRef) -> bool {
+    // SAFETY: the caller guarantees that the memory still holds the claim of a leaf; the claim of a freed leaf is not
+    // open.
+    Claim::of(unsafe { &(*leaf.as_ptr()).join }).cancel()
+}
+
+/// Returns whether the wait for a leaf has been cancelled.
+///
+/// # Safety
+/// `leaf` is a live leaf.
+pub(crate) unsafe fn is_cancelled(leaf: FrameRef) -> bool {
+    // SAFETY: the caller guarantees that `leaf` is live.
+    Claim::of(unsafe { &(*leaf.as_ptr()).join }).is_cancelled()
+}
+
+/// A description of a waiting leaf: the waiter, the awaited type, and the source location of the wait.
+pub(crate) struct Description {
+    pub(crate) waiter: Option<FrameRef>,
+    pub(crate) what: String,
+    pub(crate) place: CallSite,
+}
+
+/// Returns whether a leaf has not been completed and has a waiter.
+///
+/// # Safety
+/// `leaf` is a live leaf.
+pub(crate) unsafe fn is_waited_for(leaf: FrameRef) -> bool {
+    // SAFETY: the caller guarantees that `leaf` is live.
+    let header = unsafe { leaf.as_ref() };
+    Claim::of(&header.join).is_open() && header.slot.waiter().is_some()
+}
+
+/// Returns whether a leaf waits for a lock or for permits, whose guard a task may have moved to a plain thread.
+///
+/// # Safety
+/// `leaf` is a live leaf.
+pub(crate) unsafe fn waits_for_lock(leaf: FrameRef) -> bool {
+    // SAFETY: the caller guarantees that `leaf` is live.
+    Claim::of(unsafe { &(*leaf.as_ptr()).join }).waits_for_lock()
+}
+
+/// Describes a leaf. Returns `None` if the leaf has been resolved or cancelled. `table` is the leaf's vtable.
+///
+/// # Safety
+/// `leaf` is a live leaf.
+pub(crate) unsafe fn describe(leaf: FrameRef, table: &'static VTable) -> Option<Description> {
+    // SAFETY: the caller guarantees that `leaf` is live.
+    let header = unsafe { leaf.as_ref() };
+    if !Claim::of(&header.join).is_open() {
+        return None;
+    }
+    // SAFETY: the function comes from the leaf's own table.
+    let (value, place) = unsafe { (table.leaf?)(leaf) };
+    Some(Description { waiter: header.slot.waiter(), what: format!("a continuation of `{value}`"), place })
+}
+
+/// Gives up a cancelled leaf on behalf of one side (transition 3 or 4); the second side frees it.
+///
+/// # Safety
+/// Each side calls this once, and does not touch the leaf again.
+#[cold]
+#[inline(never)]
+unsafe fn let_go(leaf: FrameRef, second: fn(Claim<'_>) -> bool) {
+    // SAFETY: the leaf is live until the second side has given it up.
+    let header = unsafe { leaf.as_ref() };
+    let class = header.vtable.class;
+    if second(Claim::of(&header.join)) {
+        // SAFETY: both sides have given up the leaf, which is of this class.
+        unsafe { pool::free(leaf.cast(), class) };
+    }
+}
+
+/// Gives up a cancelled leaf on behalf of the child's owner (3).
+///
+/// # Safety
+/// The owner calls this once, and does not touch the leaf again.
+pub(crate) unsafe fn abandon(leaf: FrameRef) {
+    // SAFETY: the caller guarantees that the owner calls this once, and does not touch the leaf again.
+    unsafe { let_go(leaf, |claim| claim.child_goes()) };
+}
+
+/// Gives up a leaf that will have no waiter. If it has not been completed, the completer frees it.
+///
+/// # Safety
+/// The caller owns the leaf as a child, and does not use it afterwards.
+pub(crate) unsafe fn unwaited(leaf: FrameRef) {
+    // SAFETY: the caller guarantees that it owns the leaf, which is therefore live.
+    let header = unsafe { leaf.as_ref() };
+    if !header.slot.detach() {
+        // SAFETY: the leaf is completed, so the continuation no longer uses it, and the caller is the only owner.
+        quietly(|| unsafe { drop_result(leaf) });
+        // SAFETY: the result has been destroyed, and the caller is the only owner.
+        unsafe { free(leaf) };
+    }
+}

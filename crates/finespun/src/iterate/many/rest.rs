@@ -1,0 +1,320 @@
+//! The loop of `join_all` or `reduce` after its fallback: its pending children, the values kept until the sink may take
+//! them, and the batches of tasks handed over to thieves.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context as StdContext, Poll};
+use std::time::Instant;
+use std::vec;
+
+use super::{BATCH, BATCH_BYTES, Many, Sink, Value};
+use crate::call::outcome::Child;
+use crate::call::{Task, call_guarded};
+use crate::frame::context::{Cx, cx};
+use crate::frame::origin::pack;
+use crate::frame::{BodyFrame, FrameRef, Payload, Polled, VTable, cancel, quietly};
+use crate::iterate::turn::Turn;
+
+/// Tasks handed over in one frame: a loop of its own.
+pub(super) type Batch<Tk> = Many<vec::IntoIter<Tk>, Kept<<Tk as Task>::Output>>;
+
+/// The values of a batch's tasks, up to the first task that panicked. The loop's operator sees these values before the
+/// panic, and may itself be the first to panic.
+pub(super) struct Kept<V> {
+    values: Vec<V>,
+    panic: Option<Payload>,
+}
+
+impl<V> Sink<V> for Kept<V> {
+    type Output = Kept<V>;
+    fn put(&mut self, value: V) {
+        self.values.push(value);
+    }
+    fn finish(self) -> Kept<V> {
+        self
+    }
+    fn keep(&mut self, payload: Payload) -> Result<(), Payload> {
+        self.panic = Some(payload);
+        Ok(())
+    }
+}
+
+/// A pending child, or a result kept until the sink may take it. Two words, since a loop may have a million pieces.
+#[expect(clippy::box_collection, reason = "the vectors are few and the pieces many")]
+pub(super) enum Piece<Tk: Task> {
+    One(Child<Tk>),
+    Batch(Child<Batch<Tk>>),
+    /// The values of consecutive tasks.
+    Values(Box<Vec<Tk::Output>>),
+    Panicked(Box<Payload>),
+}
+
+impl<Tk: Task> Piece<Tk> {
+    /// Returns whether the piece has ended: the sink may take it once it is the first piece.
+    fn ended(&self) -> bool {
+        match self {
+            Piece::One(child) => child.ended(),
+            Piece::Batch(child) => child.ended(),
+            Piece::Values(_) | Piece::Panicked(_) => true,
+        }
+    }
+
+    /// Registers a wait for the piece's child, if it has one, unless `look` is set and the child has ended. Returns
+    /// whether it registered a wait.
+    fn still_out(&self, cx: Cx, look: bool) -> bool {
+        let frame = match self {
+            Piece::One(child) => child.frame(),
+            Piece::Batch(child) => child.frame(),
+            Piece::Values(_) | Piece::Panicked(_) => return false,
+        };
+        let out = !(look && self.ended());
+        if out {
+            cx.wait_for(frame);
+        }
+        out
+    }
+
+    /// Puts the piece's values into the sink, or resumes its panic.
+    fn put_into<S: Sink<Tk::Output>>(self, sink: &mut S) {
+        match self {
+            Piece::One(child) => sink.put(child.value()),
+            Piece::Batch(child) => {
+                let Kept { values, panic } = child.value();
+                values.into_iter().for_each(|value| sink.put(value));
+                if let Some(payload) = panic {
+                    payload.resume();
+                }
+            }
+            Piece::Values(values) => values.into_iter().for_each(|value| sink.put(value)),
+            Piece::Panicked(payload) => payload.resume(),
+        }
+    }
+}
+
+/// The loop after its fallback.
+pub(super) struct Rest<I: Iterator<Item: Task>, S> {
+    /// The tasks that have not begun.
+    tasks: Option<I>,
+    sink: Option<S>,
+    /// The pieces in order, from the first whose value the sink has not seen.
+    pieces: VecDeque<Piece<I::Item>>,
+    /// The most tasks that the next batch may hold.
+    batch: usize,
+    turn: Turn,
+    /// The first panic, kept until no child is pending.
+    panic: Option<Payload>,
+}
+
+impl<I: Iterator<Item: Task>, S> Unpin for Rest<I, S> {}
+
+impl<I, S> Rest<I, S>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    /// The most tasks that a batch takes out of the iterator.
+    const MOST: usize = {
+        let fit = BATCH_BYTES / if size_of::<I::Item>() == 0 { 1 } else { size_of::<I::Item>() };
+        if fit == 0 { 1 } else { fit }
+    };
+
+    pub(super) fn new(tasks: Option<I>, sink: S, pieces: VecDeque<Piece<I::Item>>) -> Self {
+        Rest { tasks, sink: Some(sink), pieces, batch: BATCH.min(Self::MOST), turn: Turn::NONE, panic: None }
+    }
+
+    /// A table with a `cancel` that waits for the children: the loop may be ready to continue with its tasks while
+    /// children are pending, and is destroyed only after they have ended.
+    pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
+
+    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Polled {
+        // SAFETY: the worker loop runs a frame exclusively.
+        let rest = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
+        rest.turn = Turn::NONE;
+        rest.guarded(|rest| rest.tasks = None);
+        let mut out = false;
+        for piece in &rest.pieces {
+            out |= piece.still_out(cx, true);
+        }
+        if out {
+            return Poll::Pending;
+        }
+        // SAFETY: the caller guarantees that the body is there and that it alone runs the frame; no child is pending.
+        unsafe { cancel(frame, cx) }
+    }
+
+    /// Runs user code while a child may be pending. Keeps its panic, which ends the loop.
+    fn guarded<R>(&mut self, body: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(|| body(self))) {
+            Ok(done) => Some(done),
+            Err(payload) => {
+                self.panicked(pack(payload));
+                None
+            }
+        }
+    }
+
+    fn panicked(&mut self, payload: Payload) {
+        match self.panic {
+            None => self.panic = Some(payload),
+            Some(_) => drop(payload),
+        }
+    }
+
+    /// Puts the values of the pieces into the sink, in order, up to the first piece that has not ended.
+    fn drain(&mut self) {
+        while self.panic.is_none() && self.pieces.front().is_some_and(Piece::ended) {
+            self.guarded(|rest| {
+                if let (Some(piece), Some(sink)) = (rest.pieces.pop_front(), &mut rest.sink) {
+                    piece.put_into(sink);
+                }
+            });
+        }
+    }
+
+    /// Hands over a batch while the stack unwinds to frames, and makes the loop ready again if tasks are left.
+    fn hand_over(&mut self, cx: Cx) {
+        let start = Instant::now();
+        let Some(tasks) = &mut self.tasks else { return };
+        let mut batch = Vec::new();
+        let filled = catch_unwind(AssertUnwindSafe(|| {
+            let (low, high) = tasks.size_hint();
+            let half = high.unwrap_or(low.max(self.batch)).div_ceil(2).clamp(1, self.batch);
+            batch.reserve(half);
+            batch.extend(tasks.by_ref().take(half));
+            half
+        }));
+        self.batch = (self.batch * 2).min(Self::MOST);
+        cx.core().scheduler().exclude_from_pause(start.elapsed());
+        let more = matches!(filled, Ok(half) if batch.len() == half);
+        if !batch.is_empty() {
+            let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };
+            // The batch's loop has this form, of a loop after its fallback, from the start: it catches tasks' panics.
+            let body = Rest::new(Some(batch.into_iter()), sink, VecDeque::new());
+            let frame = BodyFrame::with_table(cx, body, Rest::<vec::IntoIter<I::Item>, Kept<Value<I>>>::TABLE);
+            cx.make_ready(frame);
+            self.pieces.push_back(Piece::Batch(Child::new(frame)));
+        }
+        if let Err(payload) = filled {
+            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+        }
+        if !more {
+            return self.end();
+        }
+        self.turn.ask(cx);
+    }
+
+    /// Drops the iterator of tasks. This runs user code, whose panic comes after those of all tasks.
+    fn end(&mut self) {
+        let tasks = self.tasks.take();
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(tasks))) {
+            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+        }
+    }
+
+    /// Runs at most [`BATCH`] tasks, until one suspends or panics. Returns whether more may be left.
+    fn stretch(&mut self, cx: Cx) -> bool {
+        /// The origin of a panic.
+        enum At {
+            Task,
+            Sink,
+        }
+        let (Some(tasks), Some(sink)) = (&mut self.tasks, &mut self.sink) else { return false };
+        // The values go directly into the sink if no earlier piece is left.
+        let ahead = !self.pieces.is_empty();
+        let mut values = Vec::new();
+        let mut at = At::Task;
+        let mut run = 0;
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            tasks.by_ref().take(BATCH).try_for_each(|task| {
+                run += 1;
+                // SAFETY: `cx` is the current worker's; a child is kept and waited for.
+                let value = unsafe { call_guarded(cx, task) }.open()?;
+                at = At::Sink;
+                if ahead {
+                    values.push(value)
+                } else {
+                    sink.put(value)
+                }
+                at = At::Task;
+                Ok(())
+            })
+        }));
+        if !values.is_empty() {
+            self.pieces.push_back(Piece::Values(Box::new(values)));
+        }
+        match ended {
+            Ok(Ok(())) => return run == BATCH,
+            Ok(Err(child)) => {
+                cx.send_pending_call();
+                self.pieces.push_back(Piece::One(child));
+                return true;
+            }
+            Err(payload) if matches!(at, At::Sink) => self.panicked(pack(payload)),
+            // The panic counts only after the earlier pieces have ended, one of which may have panicked first. Later
+            // tasks need not run any more.
+            Err(payload) => self.pieces.push_back(Piece::Panicked(Box::new(pack(payload)))),
+        }
+        false
+    }
+
+    /// Runs the remaining tasks; hands a batch over when the stack unwinds to frames.
+    fn go_on(&mut self, cx: Cx) {
+        cx.send_pending_call();
+        while self.panic.is_none() && self.stretch(cx) {
+            if cx.leaving() {
+                return self.hand_over(cx);
+            }
+            self.drain();
+        }
+        self.end();
+    }
+}
+
+impl<I, S> Future for Rest<I, S>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    type Output = S::Output;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<S::Output> {
+        // SAFETY: a body is polled by a worker; used within this poll.
+        let cx = unsafe { cx() };
+        let rest = &mut *self;
+        rest.turn = Turn::NONE;
+        if cx.leaving() {
+            // No value is taken: the sink's operator would run on the stack that unwinds to frames.
+            rest.hand_over(cx);
+        } else {
+            rest.drain();
+            rest.go_on(cx);
+        }
+        let look = !cx.leaving();
+        if rest.turn.wait(cx) {
+            return Poll::Pending;
+        }
+        let mut out = false;
+        for piece in &rest.pieces {
+            out |= piece.still_out(cx, look);
+        }
+        if out {
+            return Poll::Pending;
+        }
+        rest.drain();
+        if let (Some(payload), Some(sink)) = (rest.panic.take(), &mut rest.sink) {
+            if let Err(payload) = sink.keep(payload) {
+                payload.resume();
+            }
+            // Values after the panic are dropped, and panics of their destructors discarded.
+            rest.pieces.drain(..).for_each(|piece| quietly(|| drop(piece)));
+        }
+        match rest.sink.take() {
+            Some(sink) => Poll::Ready(sink.finish()),
+            None => unreachable!("a loop was polled after it had ended"),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Running frames: what a worker knows of the code that it runs, and how frames continue and end.
+//!
+//! This module contains the worker's state with the run and group of the code ([`context`], [`membership`]), the run of a
+//! frame until it waits or ends ([`running`]), continuations ([`continuation`]), the release of a group's barrier
+//! ([`release`]), what a spawned task's end is reported to ([`owner`], [`scope_state`]), and the answer to a lack of
+//! memory ([`exhaustion`]). Which frame runs next, and on which worker, is decided above: by the scheduler.
+
+pub(crate) mod context;
+pub(crate) mod continuation;
+mod exhaustion;
+pub(crate) mod membership;
+pub(crate) mod owner;
+pub(crate) mod release;
+mod running;
+mod scope_state;
+
+pub(crate) use continuation::make_ready;
+pub(crate) use running::{orphan, run, settle};
