@@ -102,7 +102,7 @@ impl<const LOCATED: bool, T, F: FnOnce() -> T> Task for StraightTask<LOCATED, F>
 pub struct PinnedTask<const LOCATED: bool, F>(F);
 
 /// # Safety
-/// The future that `code` makes may await tasks only through this module, as generated code does.
+/// The future that `code` makes may await tasks only by functions of the module `call`, as generated code does.
 #[inline(always)]
 pub unsafe fn pinned_task<T: Send, Fut: Future<Output = T> + Send, F: FnOnce() -> Fut>(
     code: F,

@@ -113,7 +113,7 @@ impl<Tk: Task> Branch<Tk> {
     }
 }
 
-/// Calls `begin`, which begins the rest of a join, with the context's `entering` flag cleared, and restores the flag
+/// Calls `begin`, which begins the rest of a join, with the worker's `entering` flag cleared, and restores the flag
 /// afterwards. The flag belongs to the outer body's poll, and a fallback nested in `begin` uses it too.
 fn keeping_entry<R>(cx: Cx, begin: impl FnOnce() -> R) -> R {
     let entering = cx.take_entering();

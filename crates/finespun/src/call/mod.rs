@@ -1,9 +1,10 @@
-//! Calls: tasks that run on the stack, and everything that generated code uses.
+//! Calls: tasks that run on the stack, their fallback to frames, and joins: most of what generated code uses.
 //!
 //! This module contains the task and its call ([`task`]), descriptors ([`descriptor`], [`method`]) and their schemas
 //! ([`schema`]), the outcome of a call ([`outcome`]), the fallback from the stack to the heap ([`fallback`]), joins
-//! ([`join`]), frames that run at one node only ([`located`]), yielding ([`yielding`]), and what generated code needs of
-//! rustc's types ([`drops`], [`operators`], [`residual`], [`words`]).
+//! ([`join`]), frames that run at one node only ([`located`]), yielding ([`yielding`]), checks and traits that
+//! generated code needs of the user's types ([`drops`], [`operators`], [`residual`]), and the passing of values to cold
+//! paths in registers ([`words`]).
 
 pub(crate) mod descriptor;
 pub(crate) mod drops;

@@ -75,7 +75,7 @@ pub trait Task: sealed::Sealed + Sized {
         }
     }
 
-    /// Makes a ready frame that runs the task from its beginning: the heap schema.
+    /// Makes a ready frame that runs the task from its beginning: the papers' parallel version.
     #[doc(hidden)]
     fn start(self, cx: Cx) -> FrameRef {
         let frame = BodyFrame::make(cx, CallFuture::fresh(self));
@@ -298,7 +298,7 @@ pub unsafe fn call_direct<S: Schema, Tk: Task>(task: Tk) -> Tk::Output {
     unsafe { call(Cx::none(), task).value() }
 }
 
-/// The future of a call from a resumable body: the first poll calls the task, later polls wait for its frame. Its own
+/// The future of a call from a pinned body, and the body of a frame that begins with a call: the first poll calls the task, later polls wait for its frame. Its own
 /// frame does not move it after the first poll.
 pub struct CallFuture<Tk>(CallState<Tk>);
 
@@ -324,7 +324,7 @@ pub unsafe fn call_async<Tk: Task>(task: Tk) -> CallFuture<Tk> {
 }
 
 impl<Tk: Task> CallFuture<Tk> {
-    /// Returns the body of a frame of the task's own: the heap schema.
+    /// Returns the body of a frame of the task's own: the papers' parallel version.
     pub(crate) fn fresh(task: Tk) -> CallFuture<Tk> {
         CallFuture(CallState::Fresh(task))
     }

@@ -8,7 +8,7 @@ use super::{Task, sealed};
 use crate::frame::context::{Cx, Verdict, try_cx};
 use crate::frame::{BodyFrame, FrameRef};
 
-/// Lets all other ready tasks of this worker run first: the calling task waits for a frame at the back of its queue.
+/// Lets other ready tasks run first: the calling task waits for a frame at the back of the queue that all workers share.
 pub fn yield_now() -> YieldNow {
     YieldNow(())
 }

@@ -2,7 +2,7 @@
 //!
 //! Each frame stores the number of its innermost group, or of its run if it belongs to none. A group gets a number when
 //! the first frame is made within it; a group whose activities all stay on the stack has none
-//! ([`crate::frame::context::Cx::begin_group`]). The number is an index into the team's table of group records.
+//! (see [`membership`](crate::run::membership)). The number is an index into the team's table of group records.
 //!
 //! **Termination** marks a group, once, by the first caller. From then on the members of its subtree are treated like
 //! the frames of a cancelled run: ready frames are destroyed instead of polled, the workers' sweeps end waiting leaves,
@@ -117,14 +117,14 @@ impl Group {
         self.uses.load(Ordering::Relaxed)
     }
 
-    /// Arrives at the barrier. Returns those that can be resumed: if the caller is the last of the live activities to arrive,
-    /// all who have arrived. `shard` selects the shard, and is preferably the worker's number.
+    /// Arrives at the barrier. Returns the waiters to resume: all that have arrived, if this is the last live activity to
+    /// arrive; else none. `shard` selects the shard, and is preferably the worker's number.
     #[must_use]
     pub(crate) fn arrive(&self, waiting: Waiting, shard: usize) -> Released {
         self.barrier.arrive(waiting, shard)
     }
 
-    /// Counts `activities` of the group as ended. Returns those that can be resumed.
+    /// Counts `activities` of the group as ended. Returns the waiters to resume.
     #[must_use]
     pub(crate) fn leave(&self, activities: u64, shard: usize) -> Released {
         self.barrier.leave(activities, shard)
@@ -148,7 +148,7 @@ pub(crate) struct Groups {
     members: Members,
     chunks: [OnceLock<Box<[Group]>>; CHUNKS],
     free: Mutex<Free>,
-    /// The termination epoch: the number of groups and runs terminated so far. See [`mark`].
+    /// The termination epoch: the incremented by each call that terminates a group or cancels a run. Only equality matters: see [`mark`].
     terminations: AtomicU64,
     /// The codes of terminated groups that have not ended, each with its run.
     terminated: Mutex<Vec<(u32, Code)>>,

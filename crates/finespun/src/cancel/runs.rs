@@ -23,7 +23,7 @@ pub(crate) struct Run {
     /// Differs from the serial of every other run of the process: numbers are used again.
     pub(crate) serial: u64,
     /// Counts the root and the spawned tasks that have not ended; workers that have not swept count too
-    /// (`cancel`).
+    /// (see [`Run::cancel`]).
     live: AtomicUsize,
     /// Whether a thread of some runtime has begun the run.
     inner: bool,

@@ -32,7 +32,9 @@ impl Externals {
 
     pub(crate) fn enter(&self) {
         // Relaxed: deadlock detection reads the count under the mutex of the parked workers. A worker that calls this
-        // locks that mutex later, when it parks; the team calls this under it.
+        // locks that mutex later, when it parks; the team calls this under it. A plain thread that completes a wait calls this
+        // first (`end_from_outside`): detection that sees the wait completed, by an Acquire, sees the count when it checks
+        // again.
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 

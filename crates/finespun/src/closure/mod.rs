@@ -28,7 +28,7 @@
 //! closure that is not full cannot be posted; a vector without elements adds nothing to the missing count. A thread
 //! owns its arguments; threads share read-only data by [`Top::sharing`].
 //!
-//! A closure is a frame of the task module, of a kind that this module defines (`frame`; `holes` for its life).
+//! A closure is a frame (module `frame`) of a kind that this module defines (`closure::frame`; `holes` for its life).
 //! `computation` and `tally` detect the end of a computation; `session` runs closures one after the other on a worker.
 
 // How it works.

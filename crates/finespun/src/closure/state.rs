@@ -1,4 +1,4 @@
-//! A worker's whole state, which ends with the computation whose closures it runs.
+//! A worker's whole state. Its last field describes the computation whose closures run on the worker.
 
 use std::cell::Cell;
 use std::ptr;
@@ -39,14 +39,14 @@ pub(crate) fn worker_state(team: u32) -> StateBox {
 }
 
 impl Cx {
-    /// Returns the computation whose closures run on this worker.
+    /// Returns the closures' part of the worker's state.
     #[inline(always)]
     pub(super) fn session<'a>(self) -> &'a InSession {
         // SAFETY: every worker's state is made by `worker_state`.
         &unsafe { self.state::<ClosureState>() }.session
     }
 
-    /// Returns the computation whose thread runs on this worker.
+    /// Returns the computation whose closures run on this worker, if any.
     #[inline(always)]
     pub(super) fn computation(self) -> Option<&'static Computation> {
         // SAFETY: the pointer is null, or points to a record, which is never freed.

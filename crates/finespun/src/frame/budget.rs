@@ -47,7 +47,7 @@ use crate::process::{ProcessMutex, unforked};
 mod asked;
 mod available;
 
-/// The number of most recently allocated pages by which the growing run is found.
+/// The number of last allocations, of pages and of large frames, by which the growing run is found.
 const RECENT: usize = 64;
 /// How long a worker waits for others to reclaim their pages, before it ends a run.
 const PATIENCE: Duration = Duration::from_millis(100);

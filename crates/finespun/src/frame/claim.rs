@@ -2,7 +2,7 @@
 //!
 //! A leaf has two sides: the child's owner, which is the task that waits, and the holder of the continuation. Either
 //! may let go first: a cancelled task gives up its leaf while some thread still holds the continuation, perhaps after
-//! the runtime has ended. The leaf is then orphaned, and the second side to let go frees it.
+//! the runtime has ended. The second side to let go frees it.
 //!
 //! ```text
 //!            (1) resolve or drop of the continuation
@@ -14,7 +14,7 @@
 //!       |  (2) cancel                          (3) child given up        (4) continuation consumed
 //!       +-----------------> CANCELLED ----------> +CHILD_GONE ------------> freed by (4)
 //!                               |   (4)                             (3)
-//!                               +---------------> +HANDLE_GONE -----------> freed by (3)
+//!                               +---------------> +HOLDER_GONE -----------> freed by (3)
 //! ```
 //!
 //! The side that did (1) or (2) completes the leaf's slot, once, and does not access the leaf afterwards: from then on
@@ -37,7 +37,7 @@ pub(crate) const WAITS_FOR_LOCK: u32 = 32;
 const RESOLVED: u32 = 1;
 const CANCELLED: u32 = 2;
 const CHILD_GONE: u32 = 4;
-const HANDLE_GONE: u32 = 8;
+const HOLDER_GONE: u32 = 8;
 
 /// The claim word. It occupies the join count of the leaf, which waits for no slots.
 #[derive(Clone, Copy)]
@@ -78,13 +78,13 @@ impl<'a> Claim<'a> {
     /// Performs transition 4 of a cancelled leaf. Returns true if the continuation is the second side, and must free
     /// the leaf.
     #[must_use]
-    pub(super) fn handle_goes(self) -> bool {
-        self.goes(HANDLE_GONE)
+    pub(super) fn holder_goes(self) -> bool {
+        self.goes(HOLDER_GONE)
     }
 
     fn goes(self, side: u32) -> bool {
         // AcqRel: the first side's accesses happen before the second side frees the leaf.
-        self.0.fetch_or(side, Ordering::AcqRel) & (CHILD_GONE | HANDLE_GONE) != 0
+        self.0.fetch_or(side, Ordering::AcqRel) & (CHILD_GONE | HOLDER_GONE) != 0
     }
 
     /// Returns whether neither side has ended the wait.
@@ -145,7 +145,7 @@ mod models {
         fn resolve(&self) -> bool {
             if !self.claim().resolve() {
                 self.look();
-                if self.claim().handle_goes() {
+                if self.claim().holder_goes() {
                     self.free();
                 }
                 return false;

@@ -12,11 +12,11 @@ use super::number::{NOTHING, same_team};
 use super::pool::{Class, Pool};
 use crate::observe::Counters;
 
-/// The part of a worker's state that frames and calls use. One per worker thread; only that thread accesses any field
-/// but the guard and the counters.
+/// The part of a worker's state that frames and calls use. One per worker thread. Other threads access the guard and the
+/// counters; the pool while they keep the worker from running; and everything after it has ended.
 ///
-/// The state goes on behind it: each module above that has state of its own per worker has a type whose first field is
-/// the type of the module below (see [`Cx::state`]).
+/// Each module above with state of its own per worker defines a type that begins with the type of the module below and
+/// adds its fields (see [`Cx::state`]).
 #[repr(C)]
 pub(crate) struct Core {
     /// The first field, so that a check compares the stack pointer with the word that [`Cx`] points to.
@@ -41,7 +41,7 @@ pub(crate) struct Core {
     may_forward: Cell<bool>,
     /// The leaf of the pending call: a request that has been made but not sent, in case it can be forwarded.
     pending_call: Cell<Option<FrameRef>>,
-    /// The task's frame that is running; `None` while a call runs.
+    /// The frame that is running. `None` while closures run: a closure's memory is free before its thread begins.
     pub(crate) current: Cell<Option<FrameRef>>,
     /// The number of the current run.
     pub(crate) run: Cell<u32>,
@@ -63,9 +63,9 @@ pub(crate) trait Scheduler {
     /// Called when the guard has tripped at this stack pointer. Takes the requests, and decides whether the next call
     /// stays on the stack.
     fn tripped(&self, stack_pointer: usize) -> Verdict;
-    /// Queues a ready frame of this worker, to run next.
+    /// Queues a ready frame: to run next on this worker, or, if it has a home, behind the others of its home.
     fn ready(&self, frame: FrameRef);
-    /// Queues a ready frame of this worker behind all others.
+    /// Queues a ready frame behind all others that any worker may take, or behind the others of its home.
     fn ready_last(&self, frame: FrameRef);
     /// Returns whether, under block-every-n, a wait that could be satisfied at once suspends nevertheless.
     fn block_now(&self) -> bool;
@@ -104,8 +104,9 @@ thread_local! {
 
 /// A pointer to the worker that runs this code; passed through every stack call.
 ///
-/// It has no lifetime, so that a stack function's elided lifetimes mean what they mean in the user's signature. It must
-/// not outlive the current poll: the hidden `unsafe` functions that take it demand this.
+/// It has no lifetime, so that a stack function's elided lifetimes mean what they mean in the user's signature. Only the
+/// worker's own thread has one, while its state lives. Task code must not keep it beyond the current poll: the hidden
+/// `unsafe` functions that take it demand this.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Cx(NonNull<Core>);
@@ -140,16 +141,36 @@ impl StateBox {
     /// Moves a worker's state to its place.
     ///
     /// # Safety
-    /// `S` is the whole state: its first fields include the state of every module.
+    /// `S` is the whole state: the chain of first fields from `S` down to [`Core`] contains the part of every module that
+    /// has one.
     pub(crate) unsafe fn new<S: WorkerState + 'static>(state: S) -> StateBox {
         let state: Box<dyn WorkerState> = Box::new(state);
         // SAFETY: a box has an address.
         StateBox(unsafe { NonNull::new_unchecked(Box::into_raw(state)) })
     }
 
-    /// Returns the pointer through which the worker is used while this lives.
-    pub(crate) fn cx(&self) -> Cx {
+    /// Returns the pointer through which the worker's thread uses its state.
+    ///
+    /// # Safety
+    /// The pointer is used only by the worker's thread, and while this lives.
+    pub(crate) unsafe fn cx(&self) -> Cx {
         Cx(self.0.cast())
+    }
+
+    /// Returns the beginning of the state. Other threads than the worker's use the guard and the counters; the pool while
+    /// they keep the worker from running, and everything after it has ended.
+    pub(crate) fn core(&self) -> &Core {
+        // SAFETY: the state begins with a `Core`, and lives as long as this.
+        unsafe { self.0.cast().as_ref() }
+    }
+
+    /// Returns a module's part of the state. Other threads than the worker's use its atomic fields.
+    ///
+    /// # Safety
+    /// As for [`Cx::state`].
+    pub(crate) unsafe fn state<S: WorkerState>(&self) -> &S {
+        // SAFETY: the caller guarantees that the state begins with an `S`; it lives as long as this.
+        unsafe { self.0.cast().as_ref() }
     }
 }
 
@@ -161,7 +182,7 @@ impl Drop for StateBox {
 }
 
 impl Core {
-    /// Creates the state of a worker. `team` is the number of any run of its team.
+    /// Creates this part of a worker's state. `team` is the number of any run of its team.
     pub(crate) fn new(team: u32) -> Core {
         let pool = Pool::acquire();
         Core {
@@ -276,7 +297,7 @@ impl Drop for Entered {
 impl Cx {
     #[inline(always)]
     pub(crate) fn core<'a>(self) -> &'a Core {
-        // SAFETY: a `Cx` exists only while its worker runs the code that holds it (see the type).
+        // SAFETY: a `Cx` is used by its worker's thread only, while the state lives (see the type).
         unsafe { self.0.as_ref() }
     }
 
@@ -290,7 +311,7 @@ impl Cx {
         unsafe { self.0.cast().as_ref() }
     }
 
-    /// Makes this thread the worker, until the returned guard is dropped.
+    /// Makes this thread the worker, until the returned guard is dropped, before the worker's state is.
     pub(crate) fn enter(self) -> Entered {
         assert!(CURRENT.get().is_null(), "a thread is one worker");
         CURRENT.set(self.0.as_ptr());

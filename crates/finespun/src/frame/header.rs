@@ -10,7 +10,7 @@
 //!
 //! * The *slot word* is the one-shot slot protocol of [`super::slot`]: the waiter of this frame, or that the frame has
 //!   ended.
-//! * The *join count* belongs to the frame as a waiter: the number of slots that it waits for and that are still empty.
+//! * The *join count* belongs to the frame as a waiter: the number of slots that it waits for and that have not ended.
 //! * Body and result share storage: the body is destroyed before the result is written.
 //!
 //! Access rules: only the worker that runs the frame accesses the body (a frame is in at most one ready queue, or
@@ -105,11 +105,11 @@ pub struct VTable {
     /// Whether the frame is internal to its waiter, and not an activity of a group: the waiter's `on_child_complete`
     /// ignores its completion.
     pub(crate) inner: bool,
-    /// For a call: its operations.
+    /// For a call frame: its operations.
     pub(crate) call: Option<&'static CallTable>,
 }
 
-/// What running a frame, or cancelling it, has led to. `Pending`: the frame waits for the slots in the context. `Some`: the
+/// What running a frame, or cancelling it, has led to. `Pending`: the frame waits for the slots listed in the worker's state. `Some`: the
 /// frame has ended, and the result that the status names has been written. `None`: the frame has ended and been freed, and
 /// nothing waits for it.
 pub(crate) type Polled = Poll<Option<Status>>;
@@ -118,7 +118,7 @@ pub(crate) type Polled = Poll<Option<Status>>;
 #[derive(Clone, Copy)]
 pub(crate) struct Types {
     /// Polls the body. If the body ends, clears the flag, destroys the body, and writes the result. If the call unwinds,
-    /// the frame stays live and has no result; its body is still live if the flag is still set. For a call, which has
+    /// the frame stays live and has no result; its body is still live if the flag is still set. For a call frame, which has
     /// neither body nor result: runs it and frees the frame, and does not unwind.
     pub(crate) step: unsafe fn(FrameRef, Cx, &mut bool) -> Polled,
     /// Destroys the body.
@@ -148,7 +148,7 @@ unsafe fn drop_value<T>(value: NonNull<u8>) {
     unsafe { value.cast::<T>().drop_in_place() };
 }
 
-/// The operations of a call: a frame that holds a function's arguments, some of which may be missing, and runs to its
+/// The operations of a call frame: a frame that holds a function's arguments, some of which may be missing, and runs to its
 /// end without waiting.
 pub(crate) struct CallTable {
     /// Calls the function with the arguments, none of which is missing, and frees the frame.
@@ -215,7 +215,7 @@ pub(crate) unsafe fn result_ptr<T>(frame: FrameRef) -> NonNull<T> {
 /// Returns the address of the result, whatever its type, or of a panic's payload.
 ///
 /// # Safety
-/// `frame` must be live, and reserve room for a result: every frame but a call does.
+/// `frame` must be live, and reserve room for a result: every frame but a call frame does.
 unsafe fn result_at(frame: FrameRef) -> NonNull<u8> {
     // SAFETY: the caller guarantees that `frame` is live.
     let offset = unsafe { frame.as_ref() }.vtable.types.result;
@@ -242,7 +242,7 @@ impl Header {
 }
 
 /// Runs a frame until it ends or must wait. When it ends, its body has been destroyed, and its result (or a panic's
-/// payload) written. A call has been freed.
+/// payload) written. A call frame has been freed.
 ///
 /// # Safety
 /// The frame is ready, and the caller alone runs it.
@@ -341,7 +341,8 @@ impl Drop for Free {
     }
 }
 
-/// Frees the memory of a frame that has ended, or never ran.
+/// Frees the memory of a frame that has ended, or never ran. A cancelled leaf is given up instead: the second side frees
+/// it.
 ///
 /// # Safety
 /// Body and result are destroyed or moved out; the caller is the frame's only owner.

@@ -1,7 +1,9 @@
 //! Leaves: frames without a body, whose slots continuations complete.
 //!
-//! A leaf may be orphaned: a cancelled task gives up its leaf while its continuation still exists. The leaf's *claim*
+//! One side may give up a leaf before the other: a cancelled task, while the continuation still exists. The leaf's *claim*
 //! decides which side completes it and which side frees it: see [`claim`](super::claim) for its states.
+
+use std::mem::ManuallyDrop;
 
 use super::claim::Claim;
 use super::header::{CallSite, FrameRef, VTable, drop_result, free, quietly};
@@ -9,7 +11,8 @@ use super::pool;
 
 pub(crate) use super::claim::{OPEN, PROTECTED, WAITS_FOR_LOCK};
 
-/// A leaf that stands for its continuation of type `Continuation<()>` in a queue of a module below continuations.
+/// A `Continuation<()>` as modules below [`run`](crate::run) keep it in queues: its leaf, with the ownership of the
+/// continuation.
 pub(crate) struct Waiting(FrameRef);
 
 // SAFETY: any thread may resolve a continuation.
@@ -17,14 +20,14 @@ unsafe impl Send for Waiting {}
 
 impl Waiting {
     /// # Safety
-    /// The caller owns the continuation of the leaf, which passes to the result.
+    /// The caller owns the leaf's continuation, a `Continuation<()>`, which passes to the result.
     pub(crate) unsafe fn new(leaf: FrameRef) -> Waiting {
         Waiting(leaf)
     }
 
     /// Returns the leaf, with the ownership of its continuation.
     pub(crate) fn into_leaf(self) -> FrameRef {
-        self.0
+        ManuallyDrop::new(self).0
     }
 
     /// Returns whether the wait has been cancelled.
@@ -34,19 +37,33 @@ impl Waiting {
     }
 }
 
+impl Drop for Waiting {
+    /// Gives up the leaf of a cancelled wait. No other is dropped: a queue outlives the waits in it, which end by being
+    /// resumed or cancelled.
+    fn drop(&mut self) {
+        let cancelled = self.is_cancelled();
+        debug_assert!(cancelled, "a queue was dropped before a wait in it had ended");
+        if cancelled {
+            // SAFETY: this owns the continuation, which is consumed here.
+            unsafe { let_go(self.0, |claim| claim.holder_goes()) };
+        }
+    }
+}
+
 /// Begins the completion of a leaf by its continuation (transition 1 of [`claim`](super::claim)). Returns true if the
 /// continuation completes the leaf. Otherwise the wait has been cancelled, and the leaf is given up.
 ///
 /// # Safety
-/// The caller has the leaf's continuation, which it then no longer has; if the result is false, it does not touch the leaf
-/// again.
+/// The caller owns the leaf's continuation, and gives it up by this call. If the result is true, it writes a result and
+/// completes the slot, once; if false, it does not touch the leaf again.
+#[must_use]
 #[inline(always)]
 pub(crate) unsafe fn resolve(leaf: FrameRef) -> bool {
     // SAFETY: the leaf lives until the continuation gives it up.
     let resolved = Claim::of(unsafe { &(*leaf.as_ptr()).join }).resolve();
     if !resolved {
         // SAFETY: the caller's continuation is consumed, so its side calls `let_go` once and does not touch the leaf again.
-        unsafe { let_go(leaf, |claim| claim.handle_goes()) };
+        unsafe { let_go(leaf, |claim| claim.holder_goes()) };
     }
     resolved
 }

@@ -4,8 +4,9 @@
 //! ([`slot`]), the claim of a leaf ([`claim`], [`leaf`]), the memory of frames and its limit ([`pool`], [`budget`]),
 //! payloads of panics and their attribution to tasks ([`payload`], [`origin`]), the numbers of runs, groups and teams
 //! ([`number`]), the guard word ([`guard`]), and the beginning of a worker's state, to which [`Cx`](context::Cx) points
-//! ([`context`]). A frame has a body, or is a *leaf*, completed by a continuation, or is a *call*, which runs to its end
-//! without waiting. The module does not know what the numbers in frames stand for, nor who runs a frame.
+//! ([`context`]). A frame has a body, or is a *leaf*, completed by a continuation, or is a *call frame*, which holds a
+//! function's arguments and runs to its end without waiting. The module has no records of runs and groups (see [`cancel`](crate::cancel)), only their numbers, and
+//! no code that runs frames (see [`run`](crate::run)).
 
 mod body;
 pub(crate) mod budget;

@@ -12,7 +12,7 @@
 //!
 //! Pools are never destroyed: a worker that ends gives its pool to the next one that starts, in any runtime. So a waker
 //! or continuation may outlive its runtime: its leaf is a block that stays in use until both sides have released it
-//! ([`claim`](crate::wait::suspend)), and a block in use keeps its page, its class and its pool. Blocks above [`MAX_POOLED`]
+//! ([`claim`](super::claim)), and a block in use keeps its page, its class and its pool. Blocks above [`MAX_POOLED`]
 //! bytes come from the system's allocator.
 //!
 //! Pages and large blocks are counted ([`budget`]). When memory is tight, the owner *reclaims* each page

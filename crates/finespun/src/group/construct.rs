@@ -19,6 +19,7 @@ use crate::call::{Task, call_guarded, poll_in_place, sealed};
 use crate::cancel::groups::Policy;
 use crate::frame::context::{Cx, cx};
 use crate::frame::{BodyFrame, FrameRef, Polled, VTable, cancel};
+use crate::iterate::engine::Engine;
 use crate::iterate::many::Sink;
 use crate::run::membership::Begun;
 
@@ -146,7 +147,7 @@ where
     // SAFETY: the body frees the descriptor after the part.
     let mut part = unsafe { Part::new(descriptor, next, count) };
     part.begun(next - 1, child);
-    let body = ConstructBody { part: Some(part), descriptor, sink: Some(sink) };
+    let body = ConstructBody { part: Some(Engine::new(part)), descriptor, sink: Some(sink) };
     poll_in_place(body, cx, ConstructBody::<A, S, H>::TABLE)
 }
 
@@ -172,14 +173,14 @@ where
     let descriptor = NonNull::from(Box::leak(Box::new(Descriptor::<A, H>::new(cx, activities, group, 0..count))));
     // SAFETY: the body frees the descriptor after the parts.
     let part = unsafe { Part::distributed(cx, descriptor, group, cx.context().policy.get()) };
-    let body = ConstructBody { part: Some(part), descriptor, sink: Some(sink) };
+    let body = ConstructBody { part: Some(Engine::new(part)), descriptor, sink: Some(sink) };
     poll_in_place(body, cx, ConstructBody::<A, S, H>::TABLE)
 }
 
 /// The body of a construct that runs in a frame. The frame belongs to the enclosing group.
 struct ConstructBody<A: Activities, S, H: How<Delivers<A>>> {
     /// `None` once all activities have ended.
-    part: Option<Part<A, H>>,
+    part: Option<Engine<Part<A, H>>>,
     /// Owned by this body.
     descriptor: NonNull<Descriptor<A, H>>,
     sink: Option<S>,
@@ -218,7 +219,7 @@ where
         if let Some(part) = unsafe { &(*BodyFrame::<Self>::body(frame).as_ptr()).part } {
             // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is detached, and
             // that the frame does not run before this returns.
-            unsafe { part.on_child_complete(child) };
+            unsafe { part.of.on_child_complete(child) };
         }
     }
 }
@@ -236,7 +237,7 @@ where
         let cx = unsafe { cx() };
         let body = &mut *self;
         let Some(part) = &mut body.part else { unreachable!("a construct was polled after it had ended") };
-        if part.poll(cx).is_pending() {
+        if part.run(cx).is_pending() {
             return Poll::Pending;
         }
         body.part = None;

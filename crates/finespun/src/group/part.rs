@@ -1,20 +1,17 @@
 //! A part of a loop that has become a frame: the activities it still has to begin, and the children it waits for.
 //!
-//! The frame of the construct holds the first part. When the stack is unwound to frames while activities remain to be
-//! begun, a part moves half of its remaining activities to a new part, a ready frame that a thief can take and split
-//! again. The old part then waits for its next *turn*: a ready frame without work, whose completion resumes the part.
-//! So a loop over a million activities splits as often as a thief asks for work, at the cost of two frames per split.
+//! The frame of the construct holds the first part. A part is a [`Loop`]. When the stack is unwound to frames while
+//! activities remain to be begun, it moves half of its remaining activities to a new part, a ready frame that a thief
+//! can take and split again. So a loop over a million activities splits as often as a thief asks for work, at the cost
+//! of two frames per split.
 //!
 //! A part waits for all its children together, but must react at once when an activity ends the group. So the callback
 //! `on_child_complete` runs for each activity that ends while the part waits, and takes breaks and panics only. The
 //! part stores the values when all children have ended.
 
-use std::future::Future;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{Context as StdContext, Poll};
 
 use super::activities::Activities;
 use super::descriptor::{Delivers, Descriptor, End};
@@ -22,11 +19,12 @@ use super::ends::How;
 use crate::call::outcome::{Child, Outcome};
 use crate::call::{Task, call_guarded, sealed};
 use crate::cancel::groups::Policy;
-use crate::frame::context::{Cx, cx};
+use crate::frame::context::Cx;
 use crate::frame::origin::pack;
 use crate::frame::slot::Status;
-use crate::frame::{BodyFrame, Delivered, FrameRef, Polled, VTable, cancel, payload_ptr, quietly, result_ptr};
-use crate::iterate::turn::Turn;
+use crate::frame::{BodyFrame, Delivered, FrameRef, VTable, payload_ptr, quietly, result_ptr};
+use crate::iterate::engine::{Engine, Loop, Turn};
+use crate::run::membership::Inside;
 
 /// Number of outstanding children at which a part first collects the ended ones.
 const LOOK: usize = 1024;
@@ -51,7 +49,6 @@ pub(super) struct Part<A: Activities, H: How<Delivers<A>>> {
     waited: bool,
     /// Number of outstanding children at which the part next collects the ended ones.
     look_at: usize,
-    turn: Turn,
 }
 
 // SAFETY: activities are made on any worker from data that is `Sync`. Their outputs are `Send`, as the functions that
@@ -64,16 +61,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     /// # Safety
     /// The descriptor outlives the part.
     pub(super) unsafe fn new(descriptor: NonNull<Descriptor<A, H>>, next: u64, end: u64) -> Part<A, H> {
-        Part {
-            descriptor,
-            next,
-            end,
-            policy: Policy::Steal,
-            out: Vec::new(),
-            waited: false,
-            look_at: LOOK,
-            turn: Turn::NONE,
-        }
+        Part { descriptor, next, end, policy: Policy::Steal, out: Vec::new(), waited: false, look_at: LOOK }
     }
 
     /// Makes a ready part for each worker, but no more parts than activities; these parts acquire their activities from
@@ -94,7 +82,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         let mut whole = empty();
         for _ in 0..count.min(u64::from(cx.core().workers.get())) {
             let part = Part { policy, ..empty() };
-            let frame = BodyFrame::of_group(cx, group, PartBody(part), PartBody::<A, H>::TABLE);
+            let frame = BodyFrame::of_group(cx, group, Engine::new(part), Self::TABLE);
             // Queued behind all ready frames, so that frames of older groups run first.
             cx.make_ready_last(frame);
             whole.out.push(Out::Part(Child::new(frame)));
@@ -110,12 +98,6 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     fn descriptor<'a>(&self) -> &'a Descriptor<A, H> {
         // SAFETY: the caller of `new` guarantees that the descriptor outlives the part.
         unsafe { self.descriptor.as_ref() }
-    }
-
-    /// Gives up all activities that have not been begun.
-    fn stop(&mut self) {
-        self.next = self.end;
-        self.policy = Policy::Steal;
     }
 
     /// Removes and returns the outstanding children that have ended.
@@ -163,7 +145,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     }
 
     /// Begins activities until one suspends or ends the group, or none is left.
-    fn stretch(&mut self, cx: Cx) {
+    fn run(&mut self, cx: Cx) {
         let descriptor = self.descriptor();
         let mut left = 0;
         let (next, end) = (&mut self.next, self.end);
@@ -200,23 +182,12 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         descriptor.count_ended(left);
     }
 
-    /// Begins the remaining activities, and splits off half when the stack is unwound to frames.
-    fn go_on(&mut self, cx: Cx) {
-        cx.send_pending_call();
-        while !self.descriptor().has_ended() && (self.next < self.end || self.take(cx)) {
-            if self.policy == Policy::Global {
-                return self.create(cx);
-            }
-            self.stretch(cx);
-            if cx.leaving() {
-                return self.hand_over(cx);
-            }
-            if self.out.len() >= self.look_at {
-                self.take_in(false);
-                self.look_at = LOOK.max(2 * self.out.len());
-            }
+    /// Collects the children that have ended if there are many.
+    fn look(&mut self) {
+        if self.out.len() >= self.look_at {
+            self.take_in(false);
+            self.look_at = LOOK.max(2 * self.out.len());
         }
-        self.stop();
     }
 
     /// Acquires activities from the descriptor. Returns false if none is left.
@@ -235,8 +206,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
 
     /// Makes a ready frame of the next activity, which runs before this part's next turn. A worker with other ready
     /// frames takes longer to come back for its next activity.
-    fn create(&mut self, cx: Cx) {
-        self.turn.ask(cx);
+    fn create(&mut self, cx: Cx, turn: &mut Turn) {
+        turn.ask(cx);
         let descriptor = self.descriptor();
         let k = self.next;
         self.next += 1;
@@ -248,85 +219,19 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
             Ok(frame) => self.out.push(Out::Activity(k, Child::new(frame))),
             Err(payload) => descriptor.end(End::Panic(pack(payload))),
         }
-        if self.out.len() >= self.look_at {
-            self.take_in(false);
-            self.look_at = LOOK.max(2 * self.out.len());
-        }
+        self.look();
     }
 
-    /// Splits the remaining activities while the stack is unwound to frames: moves half to a new ready part. Under a
-    /// policy other than `Steal` only requests a turn; in a terminated group gives up the rest.
-    fn hand_over(&mut self, cx: Cx) {
-        if cx.is_terminated() {
-            return self.stop();
-        }
-        if self.policy != Policy::Steal {
-            return self.turn.ask(cx);
-        }
-        let half = (self.end - self.next).div_ceil(2);
-        if half == 0 {
-            return;
-        }
-        let middle = self.end - half;
-        // SAFETY: the descriptor outlives this part, and this part waits for the new one.
-        let other = unsafe { Part::new(self.descriptor, middle, self.end) };
-        self.end = middle;
-        let frame = BodyFrame::with_table(cx, PartBody(other), PartBody::<A, H>::TABLE);
-        cx.make_ready(frame);
-        self.out.push(Out::Part(Child::new(frame)));
-        if self.next < self.end {
-            self.turn.ask(cx);
-        }
-    }
+    /// The table of a part's frame.
+    const TABLE: &'static VTable =
+        &VTable { on_child_complete: Some(Self::on_child_complete_in), inner: true, ..*Engine::<Self>::TABLE };
 
-    /// Runs the part. Returns `Ready` when all children have ended.
-    pub(super) fn poll(&mut self, cx: Cx) -> Poll<()> {
-        self.turn = Turn::NONE;
-        if std::mem::take(&mut self.waited) {
-            // `on_child_complete` has been called for every child that the part waited for.
-            self.take_in(true);
-        }
-        // The construct's own frame belongs to the enclosing group.
-        let group = self.descriptor().group;
-        let inside = (cx.group() != group).then(|| cx.enter_group(group));
-        if cx.leaving() {
-            self.hand_over(cx);
-        } else {
-            self.go_on(cx);
-        }
-        drop(inside);
-        if self.turn.wait(cx) {
-            return Poll::Pending;
-        }
-        // While the stack is unwound to frames, the part does not collect children: it registers for all of them, ended
-        // or not, and collects them at its next poll.
-        if !cx.leaving() {
-            self.take_in(false);
-        }
-        self.wait(cx)
-    }
-
-    /// Cancels the part, because an enclosing group has been terminated or the run cancelled. Returns `Ready` when no
-    /// child is outstanding.
-    pub(super) fn cancel(&mut self, cx: Cx) -> Poll<()> {
-        self.turn = Turn::NONE;
-        self.stop();
-        // Dropping a child drops its value, which is user code. A panic of that code is discarded.
-        self.ended().for_each(|out| quietly(|| drop(out)));
-        self.wait(cx)
-    }
-
-    /// Registers the part as the waiter of all outstanding children. The registration calls `on_child_complete` for a
-    /// child that has already ended.
-    fn wait(&mut self, cx: Cx) -> Poll<()> {
-        self.waited = true;
-        for out in &self.out {
-            cx.wait_for(match out {
-                Out::Activity(_, child) => child.frame(),
-                Out::Part(child) => child.frame(),
-            });
-        }
-        if self.out.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    unsafe fn on_child_complete_in(frame: FrameRef, child: FrameRef) {
+        // SAFETY: the part waits, so no thread modifies it.
+        let engine = unsafe { BodyFrame::<Engine<Self>>::body(frame).as_ref() };
+        // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is detached, and that
+        // the part does not run before this returns.
+        unsafe { engine.of.on_child_complete(child) };
     }
 
     /// Handles the end of `child` while the part waits: takes a break or panic and terminates the group with it; counts
@@ -365,46 +270,86 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     }
 }
 
-/// The frame of a part that was split off.
-struct PartBody<A: Activities, H: How<Delivers<A>>>(Part<A, H>);
-
-impl<A: Activities, H: How<Delivers<A>>> Unpin for PartBody<A, H> {}
-
-impl<A: Activities, H: How<Delivers<A>>> Future for PartBody<A, H> {
+impl<A: Activities, H: How<Delivers<A>>> Loop for Part<A, H> {
     type Output = ();
-    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<()> {
-        // SAFETY: only a worker polls a body, and `cx` is not used after this poll.
-        let cx = unsafe { cx() };
-        self.0.poll(cx)
-    }
-}
 
-impl<A: Activities, H: How<Delivers<A>>> PartBody<A, H> {
-    const TABLE: &'static VTable = &VTable {
-        cancel: Self::cancel,
-        on_child_complete: Some(Self::on_child_complete),
-        inner: true,
-        ..*BodyFrame::<Self>::VTABLE
-    };
-
-    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Polled {
-        // SAFETY: the worker loop runs a frame exclusively.
-        let part = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
-        if part.0.cancel(cx).is_pending() {
-            return Poll::Pending;
+    fn begin(&mut self, cx: Cx) -> Option<Inside<'static>> {
+        if std::mem::take(&mut self.waited) {
+            // `on_child_complete` has been called for every child that the part waited for.
+            self.take_in(true);
         }
-        // SAFETY: the caller guarantees that the body is present and that it runs the frame exclusively. No child is
-        // outstanding.
-        unsafe { cancel(frame, cx) }
+        // The construct's own frame belongs to the enclosing group.
+        let group = self.descriptor().group;
+        (cx.group() != group).then(|| cx.enter_group(group))
     }
 
-    unsafe fn on_child_complete(frame: FrameRef, child: FrameRef) {
-        // SAFETY: the part waits, so no thread modifies it.
-        let part = unsafe { BodyFrame::<Self>::body(frame).as_ref() };
-        // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is detached, and that
-        // the part does not run before this returns.
-        unsafe { part.0.on_child_complete(child) };
+    fn stretch(&mut self, cx: Cx, turn: &mut Turn) -> bool {
+        if self.descriptor().has_ended() || !(self.next < self.end || self.take(cx)) {
+            return false;
+        }
+        if self.policy == Policy::Global {
+            self.create(cx, turn);
+            return false;
+        }
+        self.run(cx);
+        if !cx.leaving() {
+            self.look();
+        }
+        true
     }
+
+    /// Moves half of the remaining activities to a new ready part. Under a policy other than `Steal` only asks for a turn;
+    /// in a terminated group gives up the rest.
+    fn hand_over(&mut self, cx: Cx, turn: &mut Turn) {
+        if cx.is_terminated() {
+            return self.stop();
+        }
+        if self.policy != Policy::Steal {
+            return turn.ask(cx);
+        }
+        let half = (self.end - self.next).div_ceil(2);
+        if half == 0 {
+            return;
+        }
+        let middle = self.end - half;
+        // SAFETY: the descriptor outlives this part, and this part waits for the new one.
+        let other = unsafe { Part::new(self.descriptor, middle, self.end) };
+        self.end = middle;
+        let frame = BodyFrame::with_table(cx, Engine::new(other), Self::TABLE);
+        cx.make_ready(frame);
+        self.out.push(Out::Part(Child::new(frame)));
+        if self.next < self.end {
+            turn.ask(cx);
+        }
+    }
+
+    fn stop(&mut self) {
+        self.next = self.end;
+        self.policy = Policy::Steal;
+    }
+
+    fn collect(&mut self) {
+        self.take_in(false);
+    }
+
+    fn discard(&mut self) {
+        // Dropping a child drops its value, which is user code. A panic of that code is discarded.
+        self.ended().for_each(|out| quietly(|| drop(out)));
+    }
+
+    /// Registers all children, since the registration calls `on_child_complete` for one that has already ended.
+    fn wait(&mut self, cx: Cx, _: bool) -> bool {
+        self.waited = true;
+        for out in &self.out {
+            cx.wait_for(match out {
+                Out::Activity(_, child) => child.frame(),
+                Out::Part(child) => child.frame(),
+            });
+        }
+        !self.out.is_empty()
+    }
+
+    fn finish(&mut self, _: Cx) {}
 }
 
 /// The task type of a part's child.

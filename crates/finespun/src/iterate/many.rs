@@ -18,6 +18,7 @@ mod rest;
 
 use std::collections::VecDeque;
 
+use super::engine::Engine;
 use crate::call::outcome::{Child, Outcome};
 use crate::call::words::Parcel;
 use crate::call::{Task, call_guarded, poll_in_place, sealed};
@@ -226,8 +227,8 @@ where
     let (tasks, sink, child) = unsafe { rest.take() };
     cx.core().counters.fallback();
     let pieces = VecDeque::from([Piece::One(child)]);
-    let body = Rest::new(Some(tasks), sink, pieces);
-    poll_in_place(body, cx, Rest::<I, S>::TABLE)
+    let body = Engine::new(Rest::new(Some(tasks), sink, pieces));
+    poll_in_place(body, cx, Engine::<Rest<I, S>>::TABLE)
 }
 
 /// Handles a guard that trips in a loop without tasks.
@@ -249,7 +250,7 @@ where
         // SAFETY: returned as this call's outcome, as the call protocol requires.
         return unsafe { Outcome::done(sink.finish()) };
     }
-    let body = Rest::<I, S>::new(None, sink, VecDeque::new());
+    let body = Engine::new(Rest::<I, S>::new(None, sink, VecDeque::new()));
     let frame = BodyFrame::make(cx, body);
     cx.make_ready(frame);
     Outcome::suspended(frame)

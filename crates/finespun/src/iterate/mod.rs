@@ -1,4 +1,5 @@
-//! Loops over tasks: `join_all` and `reduce` ([`many`]), and the turn that every loop has in common ([`turn`]).
+//! Loops over tasks: `join_all` and `reduce` ([`many`]), and the engine of all loops that have become frames
+//! ([`engine`]).
 
+pub(crate) mod engine;
 pub(crate) mod many;
-pub(crate) mod turn;

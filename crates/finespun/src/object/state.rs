@@ -1,4 +1,4 @@
-//! A worker's state with the node at which its code runs.
+//! A worker's state down to the objects: adds pointers to the tables of the current node.
 
 use std::cell::Cell;
 use std::ptr;
@@ -9,7 +9,7 @@ use super::table;
 use crate::frame::context::{Cx, WorkerState};
 use crate::sched::state::SchedulerState;
 
-/// A worker's state with the node at which its code runs.
+/// A worker's state, with pointers to the tables of the current node.
 #[repr(C)]
 pub(crate) struct ObjectState {
     scheduler: SchedulerState,
@@ -19,7 +19,7 @@ pub(crate) struct ObjectState {
 // SAFETY: the first field of the C representation is a `SchedulerState`.
 unsafe impl WorkerState for ObjectState {}
 
-/// The node at which this worker's code runs now.
+/// The tables of the node at which this worker's code runs now.
 ///
 /// `entries` points to the node's object table: a reference's index under `mask` selects the object's entry, if the
 /// object is at this node. `states` points to a parallel table with one state per entry.
@@ -34,7 +34,7 @@ pub(crate) struct Here {
 }
 
 impl ObjectState {
-    /// Creates the state of a worker. `team` is the number of any run of its team.
+    /// Creates this part of a worker's state, with the parts below it. `team` is the number of any run of its team.
     pub(crate) fn new(team: u32) -> ObjectState {
         let here = Here {
             entries: Cell::new(ptr::null()),
@@ -48,7 +48,7 @@ impl ObjectState {
 }
 
 impl Cx {
-    /// Returns the node at which this code runs.
+    /// Returns pointers to the tables of the node at which this code runs.
     #[inline(always)]
     pub(crate) fn here<'a>(self) -> &'a Here {
         // SAFETY: in a build with objects, every worker's state begins with an `ObjectState`.

@@ -15,8 +15,7 @@ use crate::frame::context::{Core, Cx, WorkerState};
 use crate::frame::number::NOTHING;
 use crate::frame::{BodyFrame, FrameRef, Payload, VTable};
 
-/// A worker's state, as running frames use it. Only the worker's thread accesses any field but those of [`Core`] that allow
-/// it and `exhausted`.
+/// A worker's state, as running frames use it. Other threads access `exhausted`, and [`Core`] as it allows.
 #[repr(C)]
 pub(crate) struct Context {
     core: Core,
@@ -51,7 +50,7 @@ impl Deref for Context {
 }
 
 impl Context {
-    /// Creates the state of a worker. `team` is the number of any run of its team.
+    /// Creates this part of a worker's state, with the parts below it. `team` is the number of any run of its team.
     pub(crate) fn new(team: u32) -> Context {
         Context {
             core: Core::new(team),
@@ -134,7 +133,7 @@ impl Cx {
 
     #[inline(always)]
     pub(crate) fn take_completion_owner(self) -> Option<CompletionOwner> {
-        // SAFETY: as in `current_run`.
+        // SAFETY: only this thread accesses the field, and nothing else does while the reference lives.
         let owner = unsafe { &mut *self.context().completion_owner.get() };
         // Looked at first: most frames have none.
         if owner.is_none() { None } else { owner.take() }

@@ -217,7 +217,7 @@ impl<T> Continuation<T> {
 }
 
 impl Continuation<()> {
-    /// Converts the continuation into what queues of the modules below hold.
+    /// Converts the continuation into a [`Waiting`], for queues of the modules below.
     pub(crate) fn into_waiting(self) -> Waiting {
         // SAFETY: the continuation passes to the result.
         unsafe { Waiting::new(self.into_leaf()) }

@@ -245,7 +245,16 @@ impl Cx {
             let Some(found) = context.team().find_run(run) else { return false };
             context.run.set(run);
             // SAFETY: only this thread accesses the field, and no reference to it outlives a statement.
-            unsafe { *context.run_state.get() = Some(found) };
+            let before = unsafe { (*context.run_state.get()).replace(found) };
+            context.group.set(number);
+            context.record.set(record);
+            if before.is_some() {
+                // The last reference to a run may drop a panic's payload: user code, which belongs to no task.
+                let left = self.leave_tasks();
+                drop(before);
+                drop(left);
+            }
+            return true;
         }
         context.group.set(number);
         context.record.set(record);
@@ -305,7 +314,9 @@ impl Cx {
         context.record.set(ptr::null());
         context.run.set(NOTHING);
         // SAFETY: as in `current_run`.
-        unsafe { *context.run_state.get() = None };
+        let before = unsafe { (*context.run_state.get()).take() };
+        // The last reference to a run may drop a panic's payload: user code, which finds the code outside any task.
+        drop(before);
     }
 }
 

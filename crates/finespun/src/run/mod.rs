@@ -3,7 +3,8 @@
 //! This module contains the worker's state with the run and group of the code ([`context`], [`membership`]), the run of a
 //! frame until it waits or ends ([`running`]), continuations ([`continuation`]), the release of a group's barrier
 //! ([`release`]), what a spawned task's end is reported to ([`owner`], [`scope_state`]), and the answer to a lack of
-//! memory ([`exhaustion`]). Which frame runs next, and on which worker, is decided above: by the scheduler.
+//! memory ([`exhaustion`]). A worker continues with the waiter that a completion makes ready. Otherwise the scheduler, above,
+//! decides which frame runs next and on which worker.
 
 pub(crate) mod context;
 pub(crate) mod continuation;

@@ -79,14 +79,16 @@ struct Release {
 impl Future for Release {
     type Output = ();
     fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<()> {
-        self.waiting.drain(..).for_each(resume);
+        while let Some(waiting) = self.waiting.pop() {
+            resume(waiting);
+        }
         Poll::Ready(())
     }
 }
 
 impl Drop for Release {
     fn drop(&mut self) {
-        // The run has been cancelled: so have the waits, whose continuations still have to be given up.
+        // Waiters are left only if the run has been cancelled, and so their waits: resolving gives up the continuations.
         self.waiting.drain(..).for_each(resume);
         if let Some(run) = self.run.take() {
             // SAFETY: a body is destroyed by a worker; used at once.

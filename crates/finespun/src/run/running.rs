@@ -20,7 +20,7 @@ enum Next {
     Runs,
 }
 
-/// Registers a frame with the slots that its poll has left in the context.
+/// Registers a frame with the slots that its poll has listed ([`Cx::wait_for`]).
 ///
 /// # Safety
 /// The frame's body has just returned pending on this worker, and no other worker can run the frame.
@@ -119,7 +119,7 @@ pub(crate) unsafe fn complete(frame: FrameRef, status: Status) -> Option<FrameRe
 unsafe fn destroy(frame: FrameRef) -> Option<FrameRef> {
     // SAFETY: the caller guarantees that the frame has completed and that it is the only owner.
     if let Some(payload) = unsafe { frame::lost_panic(frame) } {
-        // SAFETY: a worker completes this frame, in the frame's run; the context is used at once.
+        // SAFETY: a worker completes this frame, in the frame's run; `cx` is used at once.
         unsafe { context::cx() }.fail(payload);
         return None;
     }

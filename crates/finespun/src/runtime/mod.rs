@@ -1,7 +1,7 @@
 //! The runtime: building it, running tasks on it, shutting it down.
 //!
 //! This module holds the interface for code outside tasks: [`Builder`], [`Runtime`], errors. It starts the team of
-//! workers (module `sched`) and gives them root frames (module `task`). It never schedules.
+//! workers (module `sched`) and gives them root frames (module `frame`). It never schedules.
 
 mod builder;
 mod error;

@@ -1,4 +1,4 @@
-//! A worker's state with its scheduler, for the modules above.
+//! A worker's state with a pointer to its [`Worker`], for the modules above.
 
 use std::cell::Cell;
 use std::ptr;
@@ -7,7 +7,7 @@ use super::worker::Worker;
 use crate::frame::context::{Cx, WorkerState};
 use crate::run::context::Context;
 
-/// A worker's state with its scheduler.
+/// A worker's state with a pointer to its [`Worker`].
 #[repr(C)]
 pub(crate) struct SchedulerState {
     context: Context,
@@ -18,7 +18,7 @@ pub(crate) struct SchedulerState {
 unsafe impl WorkerState for SchedulerState {}
 
 impl SchedulerState {
-    /// Creates the state of a worker. `team` is the number of any run of its team.
+    /// Creates this part of a worker's state, with the parts below it. `team` is the number of any run of its team.
     pub(crate) fn new(team: u32) -> SchedulerState {
         SchedulerState { context: Context::new(team), worker: Cell::new(ptr::null()) }
     }
@@ -34,7 +34,7 @@ impl Cx {
         unsafe { &*state.worker.get().cast() }
     }
 
-    /// Sets the worker, until `None` ends it before the worker is dropped.
+    /// Sets the worker. The caller must set `None` before the worker is dropped.
     pub(super) fn set_worker(self, worker: Option<&Worker<'_>>) {
         // SAFETY: as in `worker`.
         let state = unsafe { self.state::<SchedulerState>() };

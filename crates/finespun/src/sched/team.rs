@@ -19,6 +19,7 @@ use crate::frame::pool::Pool;
 use crate::frame::{FrameRef, Header, home, quietly};
 use crate::observe::Stats;
 use crate::process::watch_forks;
+use crate::run::context::Context;
 use crate::wait::foreign::is_own_thread;
 
 use super::deadlock::{self, Stuck};
@@ -95,9 +96,19 @@ pub(crate) trait Host {
 }
 
 impl WorkerEntry {
-    /// Returns the pointer through which the worker's thread uses its state.
-    pub(super) fn cx(&self) -> Cx {
-        self.state.cx()
+    /// Returns the pointer through which the worker uses its state.
+    ///
+    /// # Safety
+    /// Called by the worker's thread, which keeps the team while it uses the result.
+    pub(super) unsafe fn cx(&self) -> Cx {
+        // SAFETY: the caller is the worker's thread, and the team keeps the state.
+        unsafe { self.state.cx() }
+    }
+
+    /// Makes the worker check whether its run has been cancelled: see [`Context::set_exhausted`].
+    fn set_exhausted(&self) {
+        // SAFETY: every worker's state begins with a `Context`.
+        unsafe { self.state.state::<Context>() }.set_exhausted();
     }
 
     pub(crate) fn host(&self) -> &dyn Host {
@@ -106,16 +117,16 @@ impl WorkerEntry {
 
     /// Returns the number of frames that the worker has run.
     pub(crate) fn resumptions(&self) -> u64 {
-        self.cx().core().counters.resumptions.get()
+        self.state.core().counters.resumptions.get()
     }
 
     /// Returns the worker's frame pool. Only while all workers are parked, or after they have ended.
     pub(super) fn pool(&self) -> &Pool {
-        self.cx().core().pool()
+        self.state.core().pool()
     }
 
     pub(crate) fn request(&self, flags: Flags) {
-        self.cx().core().guard.request(flags);
+        self.state.core().guard.request(flags);
     }
 }
 
@@ -323,7 +334,7 @@ impl Team {
         let count = || {
             // First: a worker that finds its flag set clears it, and must then find its group terminated.
             self.groups.advance_epoch();
-            self.workers.iter().for_each(|entry| entry.cx().context().set_exhausted());
+            self.workers.iter().for_each(|entry| entry.set_exhausted());
             true
         };
         self.cancel_by(run, mark, count);
@@ -446,12 +457,12 @@ impl Team {
     /// # Safety
     /// The workers' threads have been joined.
     pub(crate) unsafe fn frames_left(&self) -> usize {
-        self.workers.iter().map(|entry| entry.cx().core().frames_left()).sum::<usize>() + self.budget.large()
+        self.workers.iter().map(|entry| entry.state.core().frames_left()).sum::<usize>() + self.budget.large()
     }
 
     /// Returns each worker's counters.
     pub(crate) fn stats(&self) -> Vec<Stats> {
-        let mut stats: Vec<Stats> = self.workers.iter().map(|entry| entry.cx().core().counters.read()).collect();
+        let mut stats: Vec<Stats> = self.workers.iter().map(|entry| entry.state.core().counters.read()).collect();
         (stats[0].groups_uncoded, stats[0].member_steps) = self.groups.counts();
         stats
     }

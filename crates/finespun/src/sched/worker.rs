@@ -118,7 +118,8 @@ impl Worker<'_> {
             located: RefCell::new(VecDeque::new()),
             team,
             entry: &team.workers[index],
-            cx: team.workers[index].cx(),
+            // SAFETY: this is the worker's thread, and `team` is borrowed by the worker.
+            cx: unsafe { team.workers[index].cx() },
         };
         #[cfg(feature = "pinning")]
         if worker.team.config.pin {

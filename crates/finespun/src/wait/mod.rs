@@ -1,4 +1,4 @@
-//! Waiting: for a continuation ([`suspend`]), for std futures and plain code ([`foreign`]), until a run is quiescent
+//! Waiting: for a continuation ([`suspend`]), for std futures and blocking calls ([`foreign`]), until a run is quiescent
 //! ([`quiesce`]); and the declaration that code outside the tasks will end a wait ([`outside`]).
 
 pub(crate) mod foreign;

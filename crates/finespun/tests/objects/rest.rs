@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use finespun::prelude::*;
+use finespun::testing::*;
 use finespun::{RunError, tasks::quiesce};
 
 use crate::common::on_any_nodes;
@@ -197,5 +198,6 @@ fn a_run_with_other_waits_is_not_quiescent() {
     for workers in [1, 2] {
         let runtime = Runtime::builder().workers(workers).build().unwrap();
         assert!(matches!(runtime.try_run(waits()), Err(RunError::Deadlock(_))));
+        assert_eq!(runtime.close(), 0, "the cancelled waits leave no frame");
     }
 }

@@ -181,7 +181,7 @@ mod tests {
                         barrier.arrive(activity, shard)
                     };
                     let out = out.concat();
-                    assert!(out.is_empty() || at + 1 == live.len(), "none_released is released before the last");
+                    assert!(out.is_empty() || at + 1 == live.len(), "no waiter is released before the last");
                     released.extend(out);
                 }
                 released.sort_unstable();

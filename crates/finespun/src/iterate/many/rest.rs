@@ -2,20 +2,17 @@
 //! them, and the batches of tasks handed over to thieves.
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
-use std::task::{Context as StdContext, Poll};
 use std::time::Instant;
 use std::vec;
 
 use super::{BATCH, BATCH_BYTES, Many, Sink, Value};
 use crate::call::outcome::Child;
 use crate::call::{Task, call_guarded};
-use crate::frame::context::{Cx, cx};
+use crate::frame::context::Cx;
 use crate::frame::origin::pack;
-use crate::frame::{BodyFrame, FrameRef, Payload, Polled, VTable, cancel, quietly};
-use crate::iterate::turn::Turn;
+use crate::frame::{BodyFrame, Payload, quietly};
+use crate::iterate::engine::{Engine, Loop, Turn};
 
 /// Tasks handed over in one frame: a loop of its own.
 pub(super) type Batch<Tk> = Many<vec::IntoIter<Tk>, Kept<<Tk as Task>::Output>>;
@@ -63,7 +60,7 @@ impl<Tk: Task> Piece<Tk> {
 
     /// Registers a wait for the piece's child, if it has one, unless `look` is set and the child has ended. Returns
     /// whether it registered a wait.
-    fn still_out(&self, cx: Cx, look: bool) -> bool {
+    fn wait(&self, cx: Cx, look: bool) -> bool {
         let frame = match self {
             Piece::One(child) => child.frame(),
             Piece::Batch(child) => child.frame(),
@@ -102,12 +99,9 @@ pub(super) struct Rest<I: Iterator<Item: Task>, S> {
     pieces: VecDeque<Piece<I::Item>>,
     /// The most tasks that the next batch may hold.
     batch: usize,
-    turn: Turn,
     /// The first panic, kept until no child is pending.
     panic: Option<Payload>,
 }
-
-impl<I: Iterator<Item: Task>, S> Unpin for Rest<I, S> {}
 
 impl<I, S> Rest<I, S>
 where
@@ -122,27 +116,7 @@ where
     };
 
     pub(super) fn new(tasks: Option<I>, sink: S, pieces: VecDeque<Piece<I::Item>>) -> Self {
-        Rest { tasks, sink: Some(sink), pieces, batch: BATCH.min(Self::MOST), turn: Turn::NONE, panic: None }
-    }
-
-    /// A table with a `cancel` that waits for the children: the loop may be ready to continue with its tasks while
-    /// children are pending, and is destroyed only after they have ended.
-    pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*BodyFrame::<Self>::VTABLE };
-
-    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Polled {
-        // SAFETY: the worker loop runs a frame exclusively.
-        let rest = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
-        rest.turn = Turn::NONE;
-        rest.guarded(|rest| rest.tasks = None);
-        let mut out = false;
-        for piece in &rest.pieces {
-            out |= piece.still_out(cx, true);
-        }
-        if out {
-            return Poll::Pending;
-        }
-        // SAFETY: the caller guarantees that the body is there and that it alone runs the frame; no child is pending.
-        unsafe { cancel(frame, cx) }
+        Rest { tasks, sink: Some(sink), pieces, batch: BATCH.min(Self::MOST), panic: None }
     }
 
     /// Runs user code while a child may be pending. Keeps its panic, which ends the loop.
@@ -162,64 +136,26 @@ where
             Some(_) => drop(payload),
         }
     }
+}
 
-    /// Puts the values of the pieces into the sink, in order, up to the first piece that has not ended.
-    fn drain(&mut self) {
-        while self.panic.is_none() && self.pieces.front().is_some_and(Piece::ended) {
-            self.guarded(|rest| {
-                if let (Some(piece), Some(sink)) = (rest.pieces.pop_front(), &mut rest.sink) {
-                    piece.put_into(sink);
-                }
-            });
-        }
-    }
+impl<I, S> Loop for Rest<I, S>
+where
+    I: Iterator,
+    I::Item: Task,
+    S: Sink<Value<I>>,
+{
+    type Output = S::Output;
 
-    /// Hands over a batch while the stack unwinds to frames, and makes the loop ready again if tasks are left.
-    fn hand_over(&mut self, cx: Cx) {
-        let start = Instant::now();
-        let Some(tasks) = &mut self.tasks else { return };
-        let mut batch = Vec::new();
-        let filled = catch_unwind(AssertUnwindSafe(|| {
-            let (low, high) = tasks.size_hint();
-            let half = high.unwrap_or(low.max(self.batch)).div_ceil(2).clamp(1, self.batch);
-            batch.reserve(half);
-            batch.extend(tasks.by_ref().take(half));
-            half
-        }));
-        self.batch = (self.batch * 2).min(Self::MOST);
-        cx.core().scheduler().exclude_from_pause(start.elapsed());
-        let more = matches!(filled, Ok(half) if batch.len() == half);
-        if !batch.is_empty() {
-            let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };
-            // The batch's loop has this form, of a loop after its fallback, from the start: it catches tasks' panics.
-            let body = Rest::new(Some(batch.into_iter()), sink, VecDeque::new());
-            let frame = BodyFrame::with_table(cx, body, Rest::<vec::IntoIter<I::Item>, Kept<Value<I>>>::TABLE);
-            cx.make_ready(frame);
-            self.pieces.push_back(Piece::Batch(Child::new(frame)));
-        }
-        if let Err(payload) = filled {
-            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
-        }
-        if !more {
-            return self.end();
-        }
-        self.turn.ask(cx);
-    }
-
-    /// Drops the iterator of tasks. This runs user code, whose panic comes after those of all tasks.
-    fn end(&mut self) {
-        let tasks = self.tasks.take();
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(tasks))) {
-            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
-        }
-    }
-
-    /// Runs at most [`BATCH`] tasks, until one suspends or panics. Returns whether more may be left.
-    fn stretch(&mut self, cx: Cx) -> bool {
+    /// Runs at most [`BATCH`] tasks.
+    fn stretch(&mut self, cx: Cx, _: &mut Turn) -> bool {
         /// The origin of a panic.
         enum At {
             Task,
             Sink,
+        }
+        self.collect();
+        if self.panic.is_some() {
+            return false;
         }
         let (Some(tasks), Some(sink)) = (&mut self.tasks, &mut self.sink) else { return false };
         // The values go directly into the sink if no earlier piece is left.
@@ -260,60 +196,90 @@ where
         false
     }
 
-    /// Runs the remaining tasks; hands a batch over when the stack unwinds to frames.
-    fn go_on(&mut self, cx: Cx) {
-        cx.send_pending_call();
-        while self.panic.is_none() && self.stretch(cx) {
-            if cx.leaving() {
-                return self.hand_over(cx);
-            }
-            self.drain();
+    /// Hands over a batch.
+    fn hand_over(&mut self, cx: Cx, turn: &mut Turn) {
+        let start = Instant::now();
+        let Some(tasks) = &mut self.tasks else { return };
+        let mut batch = Vec::new();
+        let filled = catch_unwind(AssertUnwindSafe(|| {
+            let (low, high) = tasks.size_hint();
+            let half = high.unwrap_or(low.max(self.batch)).div_ceil(2).clamp(1, self.batch);
+            batch.reserve(half);
+            batch.extend(tasks.by_ref().take(half));
+            half
+        }));
+        self.batch = (self.batch * 2).min(Self::MOST);
+        cx.core().scheduler().exclude_from_pause(start.elapsed());
+        let more = matches!(filled, Ok(half) if batch.len() == half);
+        if !batch.is_empty() {
+            let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };
+            // A batch is a `Rest` from the start, because a `Rest` catches its tasks' panics.
+            let body = Rest::new(Some(batch.into_iter()), sink, VecDeque::new());
+            let frame = BodyFrame::with_table(
+                cx,
+                Engine::new(body),
+                Engine::<Rest<vec::IntoIter<I::Item>, Kept<Value<I>>>>::TABLE,
+            );
+            cx.make_ready(frame);
+            self.pieces.push_back(Piece::Batch(Child::new(frame)));
         }
-        self.end();
+        if let Err(payload) = filled {
+            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+        }
+        if !more {
+            return self.stop();
+        }
+        turn.ask(cx);
     }
-}
 
-impl<I, S> Future for Rest<I, S>
-where
-    I: Iterator,
-    I::Item: Task,
-    S: Sink<Value<I>>,
-{
-    type Output = S::Output;
+    /// Drops the iterator of tasks. This runs user code, whose panic comes after those of all tasks.
+    fn stop(&mut self) {
+        let tasks = self.tasks.take();
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(tasks))) {
+            self.pieces.push_back(Piece::Panicked(Box::new(pack(payload))));
+        }
+    }
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<S::Output> {
-        // SAFETY: a body is polled by a worker; used within this poll.
-        let cx = unsafe { cx() };
-        let rest = &mut *self;
-        rest.turn = Turn::NONE;
-        if cx.leaving() {
-            // No value is taken: the sink's operator would run on the stack that unwinds to frames.
-            rest.hand_over(cx);
-        } else {
-            rest.drain();
-            rest.go_on(cx);
+    /// Puts the values of the pieces into the sink, in order, up to the first piece that has not ended.
+    fn collect(&mut self) {
+        while self.panic.is_none() && self.pieces.front().is_some_and(Piece::ended) {
+            self.guarded(|rest| {
+                if let (Some(piece), Some(sink)) = (rest.pieces.pop_front(), &mut rest.sink) {
+                    piece.put_into(sink);
+                }
+            });
         }
-        let look = !cx.leaving();
-        if rest.turn.wait(cx) {
-            return Poll::Pending;
+    }
+
+    fn discard(&mut self) {
+        for piece in std::mem::take(&mut self.pieces) {
+            if piece.ended() {
+                quietly(|| drop(piece));
+            } else {
+                self.pieces.push_back(piece);
+            }
         }
-        let mut out = false;
-        for piece in &rest.pieces {
-            out |= piece.still_out(cx, look);
+    }
+
+    fn wait(&mut self, cx: Cx, look: bool) -> bool {
+        let mut any = false;
+        for piece in &self.pieces {
+            any |= piece.wait(cx, look);
         }
-        if out {
-            return Poll::Pending;
-        }
-        rest.drain();
-        if let (Some(payload), Some(sink)) = (rest.panic.take(), &mut rest.sink) {
+        any
+    }
+
+    fn finish(&mut self, _: Cx) -> S::Output {
+        self.collect();
+        if let (Some(payload), Some(sink)) = (self.panic.take(), &mut self.sink) {
             if let Err(payload) = sink.keep(payload) {
                 payload.resume();
             }
             // Values after the panic are dropped, and panics of their destructors discarded.
-            rest.pieces.drain(..).for_each(|piece| quietly(|| drop(piece)));
+            self.pieces.drain(..).for_each(|piece| quietly(|| drop(piece)));
         }
-        match rest.sink.take() {
-            Some(sink) => Poll::Ready(sink.finish()),
+        match self.sink.take() {
+            Some(sink) => sink.finish(),
             None => unreachable!("a loop was polled after it had ended"),
         }
     }

@@ -19,6 +19,7 @@ use crate::call::outcome::Outcome;
 use crate::call::{Task, map_outcome, poll_in_place, sealed};
 use crate::frame::context::Cx;
 use crate::frame::{CallSite, FrameRef};
+use crate::iterate::engine::Engine;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
 
 /// The call to make for each element: a function from a reference and an argument to a task.
@@ -290,7 +291,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
             // SAFETY: the value is this call's own outcome, as the call protocol requires.
             return unsafe { Outcome::done(Swept { parts: Vec::new(), failure: Some(failure.to_string()) }) };
         };
-        let body = Sweeping::new(part, elements, self.args, self.way.calls, last);
-        poll_in_place(Located::here(cx, body), cx, Sweeping::<T, S, C>::TABLE)
+        let body = Engine::new(Sweeping::new(part, elements, self.args, self.way.calls, last));
+        poll_in_place(Located::here(cx, body), cx, Engine::<Sweeping<T, S, C>>::LOCATED)
     }
 }

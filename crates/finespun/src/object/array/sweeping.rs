@@ -1,26 +1,22 @@
 //! The calls of one part's objects, one after the other.
 
-use std::future::Future;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::slice;
 use std::sync::Arc;
-use std::task::{Context as StdContext, Poll};
 
 use super::super::error::Which;
 use super::super::reference::{Object, Ref};
 use super::each::{Calls, Swept};
 use super::supply::Supply;
 use crate::call::call_guarded;
-use crate::call::located::Located;
 use crate::call::outcome::Child;
-use crate::frame::context::{Cx, cx};
+use crate::frame::context::Cx;
 use crate::frame::origin::pack;
-use crate::frame::{Delivered, FrameRef, Payload, Polled, VTable, cancel};
-use crate::iterate::turn::Turn;
+use crate::frame::{Delivered, Payload, quietly};
+use crate::iterate::engine::{Loop, Turn};
 
-/// A body that calls a part's objects. It runs on the stack first, and is in a frame once it has suspended.
+/// The loop that calls a part's objects. It runs on the stack first, and is in a frame once it has suspended.
 pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
     part: usize,
     elements: Arc<[Ref<T>]>,
@@ -35,38 +31,19 @@ pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
     later: Vec<(usize, C::Output)>,
     /// The suspended calls, with their indices in the part.
     out: Vec<(usize, Child<C::Task>)>,
-    turn: Turn,
     /// The first panic.
     panic: Option<Payload>,
 }
-
-impl<T, S: Supply, C: Calls<T, S::Argument>> Unpin for Sweeping<T, S, C> {}
 
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
     pub(super) fn new(part: usize, elements: Arc<[Ref<T>]>, args: S, calls: C, last: bool) -> Sweeping<T, S, C> {
         let values = Vec::with_capacity(elements.len());
         let (later, out) = (Vec::new(), Vec::new());
-        Sweeping { part, elements, next: 0, args, calls, last, values, later, out, turn: Turn::NONE, panic: None }
+        Sweeping { part, elements, next: 0, args, calls, last, values, later, out, panic: None }
     }
 
-    /// The vtable of the frame. The frame can become ready, to continue its loop, while calls are suspended. So
-    /// cancelling it first waits until these calls have ended, then destroys it.
-    pub(super) const TABLE: &'static VTable = &VTable { cancel: Self::cancel, ..*Located::<Self>::TABLE };
-
-    unsafe fn cancel(frame: FrameRef, cx: Cx) -> Polled {
-        // SAFETY: the worker loop runs a frame exclusively, and the body exists.
-        let sweeping = unsafe { Located::<Self>::body(frame) };
-        sweeping.turn = Turn::NONE;
-        let out = sweeping.out.iter().filter(|(_, child)| !child.ended());
-        if out.inspect(|(_, child)| cx.wait_for(child.frame())).count() > 0 {
-            return Poll::Pending;
-        }
-        // SAFETY: the body exists, this worker alone runs the frame, and no call is suspended.
-        unsafe { cancel(frame, cx) }
-    }
-
-    /// Calls the remaining elements. If the stack must unwind to frames, stops and returns true.
-    fn sweep(&mut self, cx: Cx) -> bool {
+    /// Calls the remaining elements, or until the stack must be unwound to frames.
+    fn sweep(&mut self, cx: Cx) {
         let elements = Arc::clone(&self.elements);
         while self.next < elements.len() {
             let index = self.next;
@@ -84,11 +61,10 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
                 cx.send_pending_call();
                 self.out.push((self.next - 1, child));
                 if cx.leaving() {
-                    return true;
+                    return;
                 }
             }
         }
-        false
     }
 
     /// Calls the remaining elements until one suspends; returns its child. Unless values have size zero, `values` must
@@ -152,56 +128,71 @@ impl<T, V> Drop for InOrder<'_, T, V> {
     }
 }
 
-impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Future for Sweeping<T, S, C> {
+impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Loop for Sweeping<T, S, C> {
     type Output = Swept<C::Output>;
-    fn poll(mut self: Pin<&mut Self>, _: &mut StdContext<'_>) -> Poll<Self::Output> {
-        // SAFETY: only a worker polls a body, and the context is used within this poll only.
-        let cx = unsafe { cx() };
-        let this = &mut *self;
-        this.turn = Turn::NONE;
-        // A panic stops further calls unless the array is freed. It is kept until the suspended calls have ended.
-        while this.next < this.elements.len() && (this.panic.is_none() || this.last) {
-            match catch_unwind(AssertUnwindSafe(|| this.sweep(cx))) {
-                Ok(false) => {}
-                // A call suspended because the stack unwinds to frames. The loop must continue later, without waiting
-                // for that call, which may itself wait for later elements.
-                Ok(true) => {
-                    this.turn.ask(cx);
-                    this.turn.wait(cx);
-                    return Poll::Pending;
-                }
-                Err(payload) => keep(&mut this.panic, pack(payload)),
-            }
+
+    fn stretch(&mut self, cx: Cx, _: &mut Turn) -> bool {
+        // A panic stops further calls unless the array is freed.
+        if self.next == self.elements.len() || self.panic.is_some() && !self.last {
+            return false;
         }
-        let some_ended = this.out.iter().any(|(_, child)| child.ended());
-        for (index, child) in if some_ended { std::mem::take(&mut this.out) } else { Vec::new() } {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.sweep(cx))) {
+            keep(&mut self.panic, pack(payload));
+        }
+        true
+    }
+
+    /// Hands nothing over: only this worker calls the node's objects.
+    fn hand_over(&mut self, cx: Cx, turn: &mut Turn) {
+        if self.next < self.elements.len() {
+            turn.ask(cx);
+        }
+    }
+
+    fn stop(&mut self) {
+        self.next = self.elements.len();
+    }
+
+    fn collect(&mut self) {
+        if !self.out.iter().any(|(_, child)| child.ended()) {
+            return;
+        }
+        for (index, child) in std::mem::take(&mut self.out) {
             if !child.ended() {
-                this.out.push((index, child));
+                self.out.push((index, child));
                 continue;
             }
             match child.deliver() {
-                Delivered::Value(value) => this.ended(index, value),
-                Delivered::Panic(payload) => keep(&mut this.panic, payload),
+                Delivered::Value(value) => self.ended(index, value),
+                Delivered::Panic(payload) => keep(&mut self.panic, payload),
                 Delivered::Cancelled => {
-                    keep(&mut this.panic, Payload::new("a call of an array's element was cancelled"));
+                    keep(&mut self.panic, Payload::new("a call of an array's element was cancelled"));
                 }
             }
         }
-        if !this.out.is_empty() {
-            this.out.iter().for_each(|(_, child)| cx.wait_for(child.frame()));
-            return Poll::Pending;
-        }
-        if let Some(payload) = this.panic.take() {
-            if !this.last {
+    }
+
+    fn discard(&mut self) {
+        self.out.extract_if(.., |(_, child)| child.ended()).for_each(|out| quietly(|| drop(out)));
+    }
+
+    fn wait(&mut self, cx: Cx, look: bool) -> bool {
+        let out = self.out.iter().filter(|(_, child)| !(look && child.ended()));
+        out.inspect(|(_, child)| cx.wait_for(child.frame())).count() > 0
+    }
+
+    fn finish(&mut self, cx: Cx) -> Swept<C::Output> {
+        if let Some(payload) = self.panic.take() {
+            if !self.last {
                 payload.resume();
             }
             let which = Which { object: T::NAME, method: "free", node: cx.node() };
             let failure = Some(which.panicked(payload).to_string());
-            return Poll::Ready(Swept { parts: Vec::new(), failure });
+            return Swept { parts: Vec::new(), failure };
         }
-        let (values, later) = (std::mem::take(&mut this.values), std::mem::take(&mut this.later));
-        let values = if later.is_empty() { values } else { in_order(this.elements.len(), values, later) };
-        Poll::Ready(Swept { parts: vec![(this.part, values)], failure: None })
+        let (values, later) = (std::mem::take(&mut self.values), std::mem::take(&mut self.later));
+        let values = if later.is_empty() { values } else { in_order(self.elements.len(), values, later) };
+        Swept { parts: vec![(self.part, values)], failure: None }
     }
 }
 
