@@ -148,7 +148,7 @@ pub(crate) struct Groups {
     members: Members,
     chunks: [OnceLock<Box<[Group]>>; CHUNKS],
     free: Mutex<Free>,
-    /// The termination epoch: the incremented by each call that terminates a group or cancels a run. Only equality matters: see [`mark`].
+    /// The termination epoch: incremented by each call that terminates a group or cancels a run. Only equality matters: see [`mark`].
     terminations: AtomicU64,
     /// The codes of terminated groups that have not ended, each with its run.
     terminated: Mutex<Vec<(u32, Code)>>,

@@ -16,8 +16,8 @@ use crate::frame::context::{Cx, Verdict, try_cx};
 /// finished.
 const CHUNKS: u64 = 16;
 
-/// A chunk doubles the number of integers between two guard checks until they take this long. So they then take at most
-/// about twice as long, if each integer takes the same time and [`FIRST`] integers take no longer.
+/// A chunk doubles the number of integers between two guard checks until a strip takes this long. If all integers take
+/// equally long, and the first strip ([`FIRST`]) less than this, no strip takes more than about twice this time.
 const STRIP: Duration = Duration::from_micros(10);
 /// Number of integers before the first guard check.
 const FIRST: u64 = 16;

@@ -217,7 +217,7 @@ where
     unsafe fn on_child_complete(frame: FrameRef, child: FrameRef) {
         // SAFETY: the frame waits, so no thread modifies its body.
         if let Some(part) = unsafe { &(*BodyFrame::<Self>::body(frame).as_ptr()).part } {
-            // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is detached, and
+            // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is orphaned, and
             // that the frame does not run before this returns.
             unsafe { part.of.on_child_complete(child) };
         }

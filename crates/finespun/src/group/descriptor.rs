@@ -21,7 +21,7 @@ use crate::run::release;
 /// The output type of the activities of `A`.
 pub(super) type Delivers<A> = <<A as Activities>::Task as Task>::Output;
 
-/// The reason for which a group ended before all of its activities.
+/// The reason why a group ends early.
 pub(super) enum End<B> {
     /// An activity ended the group with this value.
     Break(B),
@@ -38,7 +38,7 @@ pub(super) struct Descriptor<A: Activities, H: How<Delivers<A>>> {
     pub(super) group: u32,
     /// The group's record, which lives until the group has ended.
     record: NonNull<Group>,
-    /// The next activity to acquire, under the policies by which workers acquire activities from the descriptor.
+    /// The next activity to acquire. Unused under `Policy::Steal`.
     free: AtomicU64,
     values: Values<H::Value>,
     /// The first reason to end the group.

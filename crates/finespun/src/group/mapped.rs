@@ -129,7 +129,8 @@ where
     }
 
     fn start(self, cx: Cx) -> FrameRef {
-        // A located frame, so that the chunk runs at its node, like `CallAt`.
+        // Located at the caller's node, which sends the chunk, as for `CallAt`: if a thief ran this frame, its message
+        // could overtake earlier ones of this worker.
         located::start(cx, self)
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! This module holds the constructs ([`parfor`]), the outputs by which an activity may end its group ([`Ends`]), and
 //! the loop that runs the activities: on the stack in `construct`, in frames as `part`s that share a `descriptor`.
-//! `cancel::groups` decides which frames belong to a group and terminates groups. This module queues only its own
-//! frames.
+//! `cancel::groups` decides which frames belong to a group and marks terminated groups; the scheduler makes the workers
+//! sweep. This module makes ready only the frames that it creates: activities, parts and turns.
 
 // Special cases of termination, and the barrier.
 //
@@ -18,8 +18,9 @@
 // when to check whether all have arrived, so about log N of N arrivals check. **Frames that a group does not wait for
 // carry the run's number**: spawned tasks, one-way calls, tasks called by `resolve_with` and `suspend_with`
 // (`Cx::in_run`), and the frames that release waiters of a barrier. Group records are reused; a sweep may meet the
-// number of an ended group in a freed frame, so it caches a result only if the record still belongs to that group. An
-// owner that keeps a group's number past its end keeps the record in use (`group/level.rs`).
+// number of an ended group in a freed frame, so it caches a result only if the record still belongs to that group. A
+// handle that may outlive its group stores the record's use count beside the number, and so detects a reused record
+// (`group/level.rs`).
 
 mod activities;
 mod blocks;

@@ -204,8 +204,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         true
     }
 
-    /// Makes a ready frame of the next activity, which runs before this part's next turn. A worker with other ready
-    /// frames takes longer to come back for its next activity.
+    /// Starts the next activity as a ready frame. The deque is last in, first out, so the activity, and the frames that it
+    /// leaves in this deque, run before this part's turn.
     fn create(&mut self, cx: Cx, turn: &mut Turn) {
         turn.ask(cx);
         let descriptor = self.descriptor();
@@ -229,7 +229,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     unsafe fn on_child_complete_in(frame: FrameRef, child: FrameRef) {
         // SAFETY: the part waits, so no thread modifies it.
         let engine = unsafe { BodyFrame::<Engine<Self>>::body(frame).as_ref() };
-        // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is detached, and that
+        // SAFETY: the caller guarantees that `child` is one of this part's and has completed or is orphaned, and that
         // the part does not run before this returns.
         unsafe { engine.of.on_child_complete(child) };
     }
@@ -238,7 +238,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
     /// a value in the barrier.
     ///
     /// # Safety
-    /// `child` is one of this part's. It has completed or is detached from the part, and the part does not run before
+    /// `child` is one of this part's. It has completed or is orphaned, and the part does not run before
     /// this returns.
     pub(super) unsafe fn on_child_complete(&self, child: FrameRef) {
         // SAFETY: the caller guarantees that `child` is live.
@@ -261,8 +261,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                 }
             }
             Some(Status::Done) => return descriptor.count_ended(1),
-            // The child was destroyed or detached: its group has been terminated, or the part will terminate it when it
-            // collects the child.
+            // The child was destroyed or orphaned. Either the group has been terminated, or the part terminates the group
+            // when it collects the child.
             _ => return,
         };
         header.slot.retract();

@@ -160,7 +160,7 @@ impl<A: Kind> Task for Creating<A> {
         let count = Nodes::of(cx).count();
         assert!(
             nodes <= count as usize,
-            "the layout of an `{}` names node {}: this runtime has {count} nodes; say more by `Builder::nodes`",
+            "the layout of an `{}` names node {}: this runtime has {count} nodes; set a larger number by `Builder::nodes`",
             A::name(),
             nodes.saturating_sub(1)
         );

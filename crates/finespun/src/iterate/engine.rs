@@ -144,27 +144,29 @@ impl<L: Loop> Engine<L> {
 
     unsafe fn cancel_frame(frame: FrameRef, cx: Cx) -> Polled {
         // SAFETY: the worker's loop runs a frame exclusively, and the body is live.
-        let engine = unsafe { BodyFrame::<Self>::body(frame).as_mut() };
+        let polled = unsafe { BodyFrame::<Self>::body(frame).as_mut() }.cancel(cx);
         // SAFETY: the caller guarantees that it alone runs the frame.
-        unsafe { engine.cancel_in(frame, cx) }
+        unsafe { cancelled(polled, frame, cx) }
     }
 
     unsafe fn cancel_located(frame: FrameRef, cx: Cx) -> Polled {
         // SAFETY: the worker's loop runs a frame exclusively, and the body is live.
-        let engine = unsafe { Located::<Self>::body(frame) };
+        let polled = unsafe { Located::<Self>::body(frame) }.cancel(cx);
         // SAFETY: the caller guarantees that it alone runs the frame.
-        unsafe { engine.cancel_in(frame, cx) }
+        unsafe { cancelled(polled, frame, cx) }
     }
+}
 
-    /// # Safety
-    /// This is the body of `frame`, which the caller alone runs.
-    unsafe fn cancel_in(&mut self, frame: FrameRef, cx: Cx) -> Polled {
-        if self.cancel(cx).is_pending() {
-            return Poll::Pending;
-        }
-        // SAFETY: the caller guarantees that it alone runs the frame, whose body is live. No child is outstanding.
-        unsafe { cancel(frame, cx) }
+/// Cancels the frame of a loop whose cancellation has returned `polled`.
+///
+/// # Safety
+/// As for [`cancel`](crate::frame::cancel), unless `polled` is pending.
+unsafe fn cancelled(polled: Poll<()>, frame: FrameRef, cx: Cx) -> Polled {
+    if polled.is_pending() {
+        return Poll::Pending;
     }
+    // SAFETY: the caller guarantees that it alone runs the frame, whose body is live. No child is outstanding.
+    unsafe { cancel(frame, cx) }
 }
 
 impl<L: Loop> Future for Engine<L> {

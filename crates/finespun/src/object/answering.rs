@@ -1,5 +1,5 @@
-//! The frame that waits for work suspended after its request began it, and then sends the answer: the papers' proxy
-//! context (hybrid-execution-model, section 3.2.2).
+//! The frame that answers a request whose work has suspended: it waits for the work, then sends the result. The papers'
+//! proxy context (hybrid-execution-model, section 3.3).
 
 use std::future::Future;
 use std::pin::Pin;

@@ -41,7 +41,7 @@ pub(crate) struct Nodes {
     /// The nanoseconds that this worker has spent on `overhead`, and on other work that time measurements in progress
     /// must subtract because it is counted elsewhere.
     aside: Cell<u64>,
-    /// The number of unsent messages at which senders of one-way calls begin to wait.
+    /// Senders of one-way calls wait while at least this many messages are in the outbox or wait for this worker's own nodes.
     outbox: usize,
     /// The decisions of the caches of this runtime's arrays.
     choices: Arc<CacheChoices>,
@@ -127,7 +127,10 @@ impl Nodes {
     /// If it does not.
     pub(crate) fn check(&self, node: usize) {
         let nodes = self.count as usize;
-        assert!(node < nodes, "there is no node {node}: this runtime has {nodes} nodes; say more by `Builder::nodes`");
+        assert!(
+            node < nodes,
+            "there is no node {node}: this runtime has {nodes} nodes; set a larger number by `Builder::nodes`"
+        );
     }
 
     /// Returns the table of one of this worker's nodes.

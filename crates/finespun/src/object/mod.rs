@@ -6,7 +6,7 @@
 //! 2 and 4).
 //!
 //! The submodules: the name space ([`reference`], [`class`], [`table`], [`generations`]), objects' implicit locks
-//! ([`table`], whose entries contain their state, and [`lock`]), calls ([`call`], [`checked`], [`oneway`]), work on
+//! ([`table`] holds their state beside the entries, [`lock`] their guards), calls ([`call`], [`checked`], [`oneway`]), work on
 //! another node and its answer ([`remote`]), on many nodes ([`gathering`], [`place`]), creating and dropping objects
 //! ([`create`], [`array`]), replicated values ([`replicated`]), and a worker's nodes and mailbox ([`host`]).
 //!

@@ -130,7 +130,7 @@ impl<T: Portable> Continuation<T> {
     ///
     /// The call belongs to the caller's run, as a one-way call does: if the run ends before `task`, the continuation is
     /// dropped. If `task` is a call of a remote object, or its last await is one, that call's node resolves the
-    /// continuation directly: the papers' calls with an explicit continuation (hybrid-execution-model, section 3.2.2).
+    /// continuation directly: the papers' calls with an explicit continuation (hybrid-execution-model, section 3.3).
     ///
     /// ```
     /// use finespun::prelude::*;

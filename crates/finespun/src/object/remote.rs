@@ -18,7 +18,7 @@
 //! message. Work whose last await is a call returns the leaf of that call unchanged. So if [`deliver`] gets the leaf of
 //! the deferred request, no task in between waits for it, and the request is sent with the first caller's continuation
 //! in place of its own. A chain of calls over many nodes then needs one answer, and no node in between keeps a frame
-//! (hybrid-execution-model, section 3.2.2).
+//! (hybrid-execution-model, sections 3.2.3 and 3.3).
 
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -226,7 +226,8 @@ fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result
     }
 }
 
-/// Forwards `reply` to `request`, the deferred request that a call has ended in and whose leaf is `child`.
+/// Forwards: sends `request`, the pending call that was the work's last await, with `reply` as its reply destination.
+/// `child` is the leaf of `request`.
 fn hand_on<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn PendingCall>) {
     child.unwaited();
     if reply.home == ANY {

@@ -1,4 +1,4 @@
-//! A worker's state down to the objects: adds pointers to the tables of the current node.
+//! The objects' part of a worker's state: pointers to the tables of the current node.
 
 use std::cell::Cell;
 use std::ptr;

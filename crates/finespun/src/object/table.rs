@@ -6,7 +6,7 @@
 //!             (1) lock                         (2) released, no waiter
 //!   FREE(g) ------------> HELD(g), marked ----------------------------------> FREE(g)
 //!      ^                    |        |  (3) poisoned: stays marked
-//!      | (5) create         | (4) free, as an exclusive holder
+//!      | (5) create         | (4) remove, as exclusive holder
 //!      |                    v
 //!      +------------------ EMPTY, marked
 //! ```
@@ -422,8 +422,8 @@ impl Table {
         }
     }
 
-    /// Grants the lock to queued waiters as long as it admits the next one. If none holds it then, makes the object
-    /// free.
+    /// Grants the lock to queued waiters as long as it admits the next one. If the lock then has no
+    /// holder and the object is not poisoned, clears the mark.
     pub(crate) fn serve(&self, index: u32) {
         while let Some(waiter) = self.next(index) {
             let place = self.place(index).expect("an object with waiters exists");

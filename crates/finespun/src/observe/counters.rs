@@ -109,9 +109,9 @@ counters! {
     /// all workers.
     member_steps,
     /// Groups that got no range code although the runtime finds a group's members by range codes. The first worker's
-    /// Nanoseconds spent unwinding stacks to frames for thieves.
+    /// entry counts them for all workers.
     groups_uncoded,
-    /// Nanoseconds spent unwinding stacks for thieves.
+    /// Nanoseconds spent unwinding stacks to frames for thieves.
     promotion_ns,
 }
 

@@ -8,7 +8,7 @@
 //!              (1) all workers parked, nothing ready, nothing outside
 //!   ACTIVE ---------------------------------------------------------> STUCK(since, others)
 //!      ^                                                                |            |
-//!      |  (2) a frame has run, a message or a run has begun             |            | (3) examined
+//!      |  (2) a frame or closure ran, a message was sent, a run began             |            | (3) examined
 //!      +----------------------------------------------------------------+            v
 //!                                                                                 REPORTED
 //! ```
@@ -35,8 +35,8 @@
 //!
 //! **A run may begin another run and end.** While [`note_others`] lists the runs, one of `others` may begin a run on a
 //! third runtime and end: the list must contain one of the two. So a list is valid only if no run has begun from before
-//! the listing until after the removal of ended runs. Then every run began before the listing: the run is in the list,
-//! or it had ended by then, and so had begun all its own runs before. A listed run is marked as watched before the
+//! the listing until after the removal of ended runs. Then every run began before the listing. It is in the list, or
+//! it had ended by then, and all runs that it began had begun before the listing, too. A listed run is marked as watched before the
 //! examination checks again whether the run is live. So if the run is found live, its end triggers an examination.
 //!
 //! **The examination sees one moment.** [`examine`] holds the table of teams, which makes examinations exclusive, and

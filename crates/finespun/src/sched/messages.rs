@@ -2,8 +2,9 @@
 //!
 //! A worker may be handling a message of a run while the run is cancelled. So if the run's team has sent messages, the
 //! run ends only after every worker has swept ([`Run::cancel`](crate::cancel::runs::Run::cancel)). A run of a
-//! team without messages does not wait for the sweeps, nor does a deadlocked run, which is marked while all workers are
-//! parked and no message is in flight.
+//! team without messages does not wait for the sweeps, unless it has exhausted the frame memory: then every worker counts
+//! the run's frames in its sweep. A deadlocked run does not wait either: it is marked while all workers are parked and no
+//! message is in flight.
 //!
 //! ```text
 //!   sender:     1 flag = true     fence     2 send            receiver: 3 receive, 4 load the run's mark
@@ -17,7 +18,7 @@
 
 use crate::atomics::{AtomicBool, Ordering, fence};
 
-/// A flag, set once: before the first message is sent, or the first frame that runs at one node only is queued.
+/// A flag, set once: before the first message is sent, or the first located frame is queued.
 pub(crate) struct MessagesSent(AtomicBool);
 
 impl MessagesSent {
@@ -25,7 +26,7 @@ impl MessagesSent {
         MessagesSent(AtomicBool::new(false))
     }
 
-    /// Performs step 1, before the caller sends a message or queues a frame that runs at one node only.
+    /// Performs step 1, before the caller sends a message or queues a located frame.
     pub(crate) fn announce(&self) {
         // Relaxed, both: the fence orders them. The load avoids a write to a shared cache line.
         if !self.0.load(Ordering::Relaxed) {

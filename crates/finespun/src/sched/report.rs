@@ -9,7 +9,7 @@ use crate::frame::leaf;
 use crate::frame::origin::task_name;
 use crate::frame::{FrameRef, VTable};
 
-/// If `frame` is a leaf or spawned task that a task waits for, adds a line to the report of that task's run.
+/// If `frame` is a leaf or spawned task that a task waits for, adds a line to the report of the waiter's run.
 ///
 /// The caller keeps all workers parked, so the frames do not change; it skips the frames awaited by other teams' tasks.
 pub(super) fn describe(

@@ -48,7 +48,7 @@ pub(crate) struct Config {
 pub(crate) struct WorkerEntry {
     pub(crate) deque: Deque<Header>,
     state: StateBox,
-    /// Whether the worker runs a frame: only then can it promote.
+    /// Whether the worker runs a frame or handles messages: only then can it promote.
     pub(crate) running: AtomicBool,
     /// Ready frames of the worker's nodes, queued by other threads.
     pub(crate) inbox: Injector,
@@ -67,7 +67,8 @@ unsafe impl Send for WorkerEntry {}
 /// For a deadlock report: descriptions of the objects and elements that leaves wait for.
 pub(crate) type Waits = HashMap<FrameRef, String>;
 
-/// A worker's state beside its frames: nodes with objects, and a mailbox. Implemented by the object module.
+/// A worker's state beside its frames: nodes with objects, and a mailbox. Implemented by `object::host::Nodes`, and
+/// by `NoNodes` in a build without objects.
 ///
 /// Only the worker itself calls these methods, except `waits` and `report_waits`.
 pub(crate) trait Host {
@@ -148,7 +149,7 @@ pub(crate) struct Team {
     /// Number of external waits.
     pub(crate) external: Arc<Externals>,
     pub(crate) bell: Bell,
-    /// Whether a message or a node-bound frame has existed: until then, only idle workers check for either.
+    /// Whether a message or a located frame has existed: until then, only idle workers check for either.
     messages_sent: CachePadded<MessagesSent>,
     /// The record of the team while it is stuck.
     stuck: Mutex<Option<Stuck>>,
@@ -262,12 +263,12 @@ impl Team {
         lock(&self.runs).by_number.get(&number).cloned()
     }
 
-    /// Records that a message is about to be sent, or that a frame that runs at one node only is ready.
+    /// Records that a message is about to be sent, or that a located frame is ready.
     pub(crate) fn use_nodes(&self) {
         self.messages_sent.announce();
     }
 
-    /// Returns whether messages or node-bound frames may exist: a hint for busy workers. A worker that goes idle checks
+    /// Returns whether messages or located frames may exist: a hint for busy workers. A worker that goes idle checks
     /// the queues themselves.
     #[inline]
     pub(crate) fn nodes_in_use(&self) -> bool {
@@ -383,7 +384,7 @@ impl Team {
         }
     }
 
-    /// Cancels every run, and returns the runs that it cancelled.
+    /// Cancels every run. Returns all runs that have not been removed, also those cancelled before.
     pub(crate) fn cancel_runs(&self) -> Vec<Arc<Run>> {
         let runs: Vec<_> = lock(&self.runs).by_number.values().cloned().collect();
         for run in &runs {

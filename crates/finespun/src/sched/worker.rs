@@ -28,7 +28,7 @@ use crate::frame::guard::{Flags, stack_pointer};
 const FAIR: u32 = 61;
 
 /// Every `RARE`th of the turns that check the injector first takes the worker's own oldest frame if the injector is
-/// empty: a program that makes frames without end would never reach that frame. With a smaller value, a worker would
+/// empty. Otherwise a program that keeps making frames would never run that frame. With a smaller value, a worker would
 /// traverse trees breadth-first, which takes memory.
 const RARE: u32 = 1024;
 
@@ -72,7 +72,7 @@ pub(crate) struct Worker<'t> {
     next: Cell<Option<FrameRef>>,
     /// Number of turns in which the worker could only retry sends that failed because the receivers had no room.
     stuck: Cell<u32>,
-    /// Set when the worker has handled or sent a message; cleared when [`listen`](Worker::listen) polls in vain. While
+    /// Set when a poll has handled a message, sent one from the outbox, or resumed a stalled sender; cleared when [`listen`](Worker::listen) polls in vain. While
     /// set, an answer may be on its way.
     talks: Cell<bool>,
     /// Ready frames of this worker's nodes, in the order in which they became ready.
@@ -256,8 +256,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Takes a ready frame of this worker's nodes. Each call first moves one frame from the inbox behind the frames
-    /// that are ready now, so that it does not wait for all later ones.
+    /// Takes a ready frame of this worker's nodes. Each call first moves one frame from the inbox to the end of the
+    /// list, so that frames which become ready later do not delay the inbox.
     fn take_located(&self) -> Option<FrameRef> {
         let mut located = self.located.borrow_mut();
         if !self.entry.inbox.is_empty()

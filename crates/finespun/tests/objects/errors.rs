@@ -113,7 +113,7 @@ async fn to_nowhere() {
 fn a_missing_node_is_an_error_that_names_it() {
     let runtime = Runtime::builder().workers(2).nodes(3).build().unwrap();
     let Err(RunError::Panicked(panic)) = runtime.try_run(to_nowhere()) else { panic!("a panic") };
-    let expected = "there is no node 99: this runtime has 3 nodes; say more by `Builder::nodes`";
+    let expected = "there is no node 99: this runtime has 3 nodes; set a larger number by `Builder::nodes`";
     assert_eq!(panic.message(), expected);
     assert!(matches!(Runtime::builder().nodes(0).build(), Err(Error::Nodes(0))));
 }

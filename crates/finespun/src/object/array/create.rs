@@ -50,7 +50,7 @@ where
         let count = Nodes::of(cx).count() as usize;
         assert!(
             nodes.len() <= count,
-            "the layout of an array names node {}: this runtime has {count} nodes; say more by `Builder::nodes`",
+            "the layout of an array names node {}: this runtime has {count} nodes; set a larger number by `Builder::nodes`",
             nodes.len().saturating_sub(1)
         );
         let maker = |(node, indices): (usize, Vec<usize>)| {

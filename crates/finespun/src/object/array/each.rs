@@ -50,19 +50,19 @@ where
 pub struct Each<T, S, C> {
     array: Array<T>,
     args: S,
-    way: TreePosition<C>,
+    way: Operation<C>,
 }
 
-/// The parameters of the operation, the same on all nodes.
+/// The operation on the array. `place` is the program's call site only where the message was not decoded from bytes.
 #[derive(Clone, Copy)]
-struct TreePosition<C> {
+struct Operation<C> {
     calls: C,
     /// Whether the calls free the array. If so, a failure does not stop the remaining calls.
     last: bool,
     place: CallSite,
 }
 
-impl<C> TreePosition<C> {
+impl<C> Operation<C> {
     fn method(&self) -> &'static str {
         if self.last { "free" } else { "each" }
     }
@@ -70,7 +70,7 @@ impl<C> TreePosition<C> {
 
 impl<T, S, C> Each<T, S, C> {
     pub(super) fn new(array: Array<T>, args: S, calls: C, place: CallSite) -> Each<T, S, C> {
-        Each { array, args, way: TreePosition { calls, last: false, place } }
+        Each { array, args, way: Operation { calls, last: false, place } }
     }
 }
 
@@ -164,7 +164,7 @@ impl<T: Object> Task for Freeing<T> {
     const STRAIGHT: bool = false;
 
     unsafe fn call(self, cx: Cx) -> Outcome<()> {
-        let way = TreePosition { calls: |element: Ref<T>, ()| Ref::free(element), last: true, place: self.place };
+        let way = Operation { calls: |element: Ref<T>, ()| Ref::free(element), last: true, place: self.place };
         // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { map_outcome(cx, Each { array: self.array, args: Same(()), way }, drop) }
     }
@@ -212,10 +212,10 @@ impl<V> Swept<V> {
     }
 }
 
-/// The maximal number of sweeps that one node sends to others, in a run without one-way calls.
+/// The maximal number of messages that one node sends to other nodes for one operation, in a run without one-way calls.
 const FAN: usize = 8;
 
-/// Makes a sweep for this node's part, and sweeps for the `others`. `args` has this part's arguments first, then the
+/// Makes the work for this node's part, and the works to send for `others`. `args` has this part's arguments first, then the
 /// others' in order.
 ///
 /// In a run that has sent one-way calls each node gets its message directly from this one: a message forwarded by a
@@ -225,7 +225,7 @@ fn spread<T, S: Supply, C: Copy>(
     own: Option<Piece<T>>,
     others: Vec<Piece<T>>,
     mut args: S,
-    way: TreePosition<C>,
+    way: Operation<C>,
 ) -> Gathered<Sweep<T, S, C>> {
     let count = if cx.current_run().has_posted() { 1 } else { others.len().div_ceil(FAN) };
     let mut works = Vec::with_capacity(FAN + 1);
@@ -247,7 +247,7 @@ struct Sweep<T, S, C> {
     rest: Vec<Piece<T>>,
     /// The arguments for `first`, then for `rest` in order.
     args: S,
-    way: TreePosition<C>,
+    way: Operation<C>,
 }
 
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
@@ -260,7 +260,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
         let (last, first, rest) = from.value()?;
         // SAFETY: the type of this message shows that its sender had a `C`.
         let calls = unsafe { recreate() };
-        let way = TreePosition { calls, last, place: Location::caller() };
+        let way = Operation { calls, last, place: Location::caller() };
         Ok(Sweep { first, rest, args: S::again(from.value()?), way })
     }
 }

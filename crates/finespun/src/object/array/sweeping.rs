@@ -16,7 +16,8 @@ use crate::frame::origin::pack;
 use crate::frame::{Delivered, Payload, quietly};
 use crate::iterate::engine::{Loop, Turn};
 
-/// The loop that calls a part's objects. It runs on the stack first, and is in a frame once it has suspended.
+/// The loop that calls a part's objects. It is in a frame from the start; its first poll runs on the
+/// caller's stack.
 pub(super) struct Sweeping<T, S: Supply, C: Calls<T, S::Argument>> {
     part: usize,
     elements: Arc<[Ref<T>]>,
@@ -42,7 +43,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Sweeping<T, S, C> {
         Sweeping { part, elements, next: 0, args, calls, last, values, later, out, panic: None }
     }
 
-    /// Calls the remaining elements, or until the stack must be unwound to frames.
+    /// Calls the remaining elements, but stops if the stack must be unwound to frames.
     fn sweep(&mut self, cx: Cx) {
         let elements = Arc::clone(&self.elements);
         while self.next < elements.len() {

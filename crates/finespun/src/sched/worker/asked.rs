@@ -52,7 +52,7 @@ impl Worker<'_> {
         any
     }
 
-    /// Handles pending messages on top of the stack, which still has its reserve. Returns whether the stack should be
+    /// Handles pending messages on top of the stack; the handlers may use the reserve below the guard's limit. Returns whether the stack should be
     /// unwound: a message made a frame ready, or located frames wait until this worker's stack is empty. Does nothing
     /// while the worker handles messages or unwinds its stack.
     fn serve(&self) -> bool {
@@ -188,7 +188,7 @@ impl Scheduler for Worker<'_> {
 
     fn publish_exposed(&self, exposed: &mut Vec<FrameRef>) {
         if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
-            // Queues the frame that was running behind all others.
+            // Behind all others, queues the frame that was running: the youngest.
             let running = exposed.remove(0);
             self.ready_last(running);
         }
