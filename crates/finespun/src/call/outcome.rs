@@ -58,6 +58,7 @@ impl<T, S> Outcome<T, S> {
     /// [`behind`](crate::call::behind).
     #[inline(always)]
     pub(crate) fn opaque(self) -> Self {
+        #[cfg_attr(miri, allow(unused_mut, reason = "only the assembly changes it"))]
         let mut frame = self.frame.map_or(ptr::null_mut(), NonNull::as_ptr);
         // SAFETY: the assembly contains no instruction; the register stays unchanged.
         #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
