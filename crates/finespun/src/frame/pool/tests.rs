@@ -27,7 +27,7 @@ const OF_A_PAGE: usize = (PAGE - PAGE_HEADER) / SMALL.bytes();
 
 #[test]
 fn a_page_is_reclaimed_when_all_its_carved_blocks_are_free() {
-    let pool = Pool::new();
+    let pool = Box::new(Pool::new());
     let (small, wide) = (allocate(&pool, SMALL, 3), allocate(&pool, WIDE, 2));
     let kept = allocate(&pool, SMALL, OF_A_PAGE);
     assert_eq!(pages(&pool), 3);
@@ -50,11 +50,12 @@ fn a_page_is_reclaimed_when_all_its_carved_blocks_are_free() {
     assert_eq!(afresh.len(), OF_A_PAGE + 1);
     free_all(&pool, SMALL, afresh);
     pool.reclaim();
+    pool.release();
 }
 
 #[test]
 fn a_page_is_credited_to_the_budget_that_it_was_charged_to() {
-    let pool = Pool::new();
+    let pool = Box::new(Pool::new());
     let earlier = Arc::new(Budget::new(Some(1 << 30), 1));
     pool.set_budget(Arc::clone(&earlier));
     let inherited = allocate(&pool, SMALL, 1);
@@ -68,4 +69,5 @@ fn a_page_is_credited_to_the_budget_that_it_was_charged_to() {
     free_all(&pool, WIDE, own);
     pool.reclaim();
     assert_eq!((pages(&pool), budget.used()), (0, 0));
+    pool.release();
 }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::Portable;
 use super::super::error::{Refusal, Which, throw};
 use super::super::gathering::Gathered;
 use super::super::host::Nodes;
 use super::super::reference::{Object, Ref};
 use super::super::remote::Work;
-use super::supply::{Same, Supply};
-use super::sweeping::Sweeping;
+use super::supply::{Calls, Same, Supply};
+use super::sweeping::{Sweeping, Swept};
 use super::{Array, InOrder, NodePart, Portion};
 use crate::call::located::{self, Located};
 use crate::call::outcome::Outcome;
@@ -21,29 +20,6 @@ use crate::frame::context::Cx;
 use crate::frame::{CallSite, FrameRef};
 use crate::iterate::engine::Engine;
 use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
-
-/// The call to make for each element: a function from a reference and an argument to a task.
-pub trait Calls<T, A>: Copy + Send + 'static {
-    /// The task type.
-    type Task: Task<Output = Self::Output> + 'static;
-    /// The task's result.
-    type Output: Portable;
-    /// Makes the task for one element.
-    fn task(self, element: Ref<T>, argument: A) -> Self::Task;
-}
-
-impl<T, A, F, Tk> Calls<T, A> for F
-where
-    F: Fn(Ref<T>, A) -> Tk + Copy + Send + 'static,
-    Tk: Task + 'static,
-    Tk::Output: Portable,
-{
-    type Task = Tk;
-    type Output = Tk::Output;
-    fn task(self, element: Ref<T>, argument: A) -> Tk {
-        self(element, argument)
-    }
-}
 
 /// The task that [`Array::each`] makes.
 #[must_use = "nothing is called until this is awaited"]
@@ -189,26 +165,6 @@ struct Piece<T> {
 impl<T> Piece<T> {
     fn node(&self) -> u32 {
         self.portion.name().node()
-    }
-}
-
-/// The results of some parts.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Swept<V> {
-    /// The number and the values of each part.
-    pub(super) parts: Vec<(usize, Vec<V>)>,
-    /// The first failure of an operation that frees the array. Other operations throw their failures.
-    pub(super) failure: Option<String>,
-}
-
-impl<V> Swept<V> {
-    fn all(swept: Vec<Swept<V>>) -> Swept<V> {
-        let (mut parts, mut failure) = (Vec::new(), None);
-        for some in swept {
-            parts.extend(some.parts);
-            failure = failure.or(some.failure);
-        }
-        Swept { parts, failure }
     }
 }
 

@@ -26,8 +26,9 @@ use super::reference::{Object, Ref};
 use crate::call::Task;
 
 pub use create::Creating;
-pub use each::{Calls, Each, Freeing};
+pub use each::{Each, Freeing};
 use portion::Portion;
+pub use supply::Calls;
 use supply::{Own, Same};
 
 /// A handle to objects of type `T`, by index, each on the node that a layout assigns. The objects live until they are

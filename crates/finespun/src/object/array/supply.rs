@@ -1,8 +1,10 @@
-//! Arguments for the calls of an array's objects.
+//! The calls of an array's objects, and their arguments.
 
 use std::vec::IntoIter;
 
 use super::super::Portable;
+use super::super::reference::Ref;
+use crate::call::Task;
 
 /// The arguments for the calls of some elements.
 pub trait Supply: Sized + Send + 'static {
@@ -93,5 +95,28 @@ impl<A: Portable + Clone> Supply for Same<A> {
 
     fn again(mut rest: Vec<A>) -> Same<A> {
         Same(rest.pop().unwrap_or_else(|| unreachable!("the one that was written")))
+    }
+}
+
+/// The call to make for each element: a function from a reference and an argument to a task.
+pub trait Calls<T, A>: Copy + Send + 'static {
+    /// The task type.
+    type Task: Task<Output = Self::Output> + 'static;
+    /// The task's result.
+    type Output: Portable;
+    /// Makes the task for one element.
+    fn task(self, element: Ref<T>, argument: A) -> Self::Task;
+}
+
+impl<T, A, F, Tk> Calls<T, A> for F
+where
+    F: Fn(Ref<T>, A) -> Tk + Copy + Send + 'static,
+    Tk: Task + 'static,
+    Tk::Output: Portable,
+{
+    type Task = Tk;
+    type Output = Tk::Output;
+    fn task(self, element: Ref<T>, argument: A) -> Tk {
+        self(element, argument)
     }
 }

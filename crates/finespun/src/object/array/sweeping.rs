@@ -5,16 +5,37 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::super::error::Which;
 use super::super::reference::{Object, Ref};
-use super::each::{Calls, Swept};
-use super::supply::Supply;
+use super::supply::{Calls, Supply};
 use crate::call::call_guarded;
 use crate::call::outcome::Child;
 use crate::frame::context::Cx;
 use crate::frame::origin::pack;
 use crate::frame::{Delivered, Payload, quietly};
 use crate::iterate::engine::{Loop, Turn};
+
+/// The results of some parts.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Swept<V> {
+    /// The number and the values of each part.
+    pub(super) parts: Vec<(usize, Vec<V>)>,
+    /// The first failure of an operation that frees the array. Other operations throw their failures.
+    pub(super) failure: Option<String>,
+}
+
+impl<V> Swept<V> {
+    pub(super) fn all(swept: Vec<Swept<V>>) -> Swept<V> {
+        let (mut parts, mut failure) = (Vec::new(), None);
+        for some in swept {
+            parts.extend(some.parts);
+            failure = failure.or(some.failure);
+        }
+        Swept { parts, failure }
+    }
+}
 
 /// The loop that calls a part's objects. It is in a frame from the start; its first poll runs on the
 /// caller's stack.
