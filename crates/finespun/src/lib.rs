@@ -51,9 +51,9 @@
 //!
 //! # Objects
 //!
-//! Irregular data, and data with a home, is written as objects with methods. An object lives on a *node*, which belongs to one
-//! worker; a [`Ref`] names it from every node. A call runs at the object's node: on this stack if the object is local, else by a
-//! message, while the caller waits as a frame.
+//! Irregular data, and data with a home, is written as objects with methods. An object lives on a *node*, which belongs
+//! to one worker; a [`Ref`] names it from every node. A call runs at the object's node: on this stack if the object is
+//! local, else by a message, while the caller waits as a frame.
 //!
 //! ```
 //! use finespun::prelude::*;
@@ -107,8 +107,8 @@
 //!
 //! # What dropping does
 //!
-//! One rule: a handle is a name for something that lives by itself, so dropping it changes nothing; a right or a duty is
-//! used once, so dropping it gives it back, or declares that it will not be used.
+//! One rule: a handle is a name for something that lives by itself, so dropping it changes nothing; a right or a duty
+//! is used once, so dropping it gives it back, or declares that it will not be used.
 //!
 //! | dropped | effect |
 //! |---|---|
@@ -125,8 +125,8 @@
 //!
 //! # Features
 //!
-//! The default features can be turned off: a program of tasks, groups and closures only (`default-features = false`) compiles
-//! neither serde nor postcard.
+//! The default features can be turned off: a program of tasks, groups and closures only (`default-features = false`)
+//! compiles neither serde nor postcard.
 //!
 //! | feature | contains |
 //! |---|---|
@@ -200,8 +200,8 @@ pub use wait::suspend::suspend;
 
 /// Tasks: the types that functions of the library return to be awaited, and less common functions.
 ///
-/// [`task`](macro@crate::task) marks a function as a task; [`join!`](crate::join), [`join_all`], [`reduce`], [`spawn`] and [`scope`](fn@scope)
-/// run several.
+/// [`task`](macro@crate::task) marks a function as a task; [`join!`](crate::join), [`join_all`], [`reduce`], [`spawn`]
+/// and [`scope`](fn@scope) run several.
 pub mod tasks {
     pub use crate::call::Task;
     pub use crate::call::method::MethodTask;
@@ -232,8 +232,8 @@ pub mod objects {
     pub use crate::object::{Portable, here, nodes};
 }
 
-/// Parts of the implementation, for the project's benches: lower bounds for the cost of tasks, and the transports of messages.
-/// Unstable: they change without notice.
+/// Parts of the implementation, for the project's benches: lower bounds for the cost of tasks, and the transports of
+/// messages. Unstable: they change without notice.
 #[cfg(feature = "internals")]
 pub mod internals {
     pub use crate::fabric::{adaptive, pull, push};
@@ -242,8 +242,8 @@ pub mod internals {
 
 /// Runs two to twelve tasks and returns their values as a tuple; only inside a [`task`].
 ///
-/// The branches run in order on the stack; thieves may take the later ones. When a branch suspends, the worker begins all
-/// remaining branches before it continues elsewhere, so that their waits overlap.
+/// The branches run in order on the stack; thieves may take the later ones. When a branch suspends, the worker begins
+/// all remaining branches before it continues elsewhere, so that their waits overlap.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -271,8 +271,8 @@ macro_rules! join {
 /// Runs one to twelve tasks as the activities of one group and waits for all (ParC's `parblock`); only inside a
 /// [`task`].
 ///
-/// Like [`parfor`] for different tasks: all return `()`, or all return a `ControlFlow`, a `Result` or an `Option`, and the first
-/// to break ends the others.
+/// Like [`parfor`] for different tasks: all return `()`, or all return a `ControlFlow`, a `Result` or an `Option`, and
+/// the first to break ends the others.
 ///
 /// ```
 /// use finespun::prelude::*;

@@ -70,8 +70,8 @@ impl TestSettings for Builder {
 
 /// Counts of a [`Runtime`] for tests.
 pub trait TestCounts {
-    /// Ends the runtime and returns the number of frames that are still in use. Continuations that outlive their runtime
-    /// keep their frames; all others are leaks.
+    /// Ends the runtime and returns the number of frames that are still in use. Continuations that outlive their
+    /// runtime keep their frames; all others are leaks.
     ///
     /// # Panics
     /// Inside a task or a call of [`blocking`](crate::blocking), and in a fork of the process that built the runtime.

@@ -298,8 +298,8 @@ pub unsafe fn call_direct<S: Schema, Tk: Task>(task: Tk) -> Tk::Output {
     unsafe { call(Cx::none(), task).value() }
 }
 
-/// The future of a call from a pinned body, and the body of a frame that begins with a call: the first poll calls the task, later polls wait for its frame. Its own
-/// frame does not move it after the first poll.
+/// The future of a call from a pinned body, and the body of a frame that begins with a call: the first poll calls the
+/// task, later polls wait for its frame. Its own frame does not move it after the first poll.
 pub struct CallFuture<Tk>(CallState<Tk>);
 
 enum CallState<Tk> {

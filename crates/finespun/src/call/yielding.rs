@@ -8,7 +8,8 @@ use super::{Task, sealed};
 use crate::frame::context::{Cx, Verdict, try_cx};
 use crate::frame::{BodyFrame, FrameRef};
 
-/// Lets other ready tasks run first: the calling task waits for a frame at the back of the queue that all workers share.
+/// Lets other ready tasks run first: the calling task waits for a frame at the back of the queue that all workers
+/// share.
 pub fn yield_now() -> YieldNow {
     YieldNow(())
 }

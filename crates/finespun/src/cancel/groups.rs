@@ -117,8 +117,8 @@ impl Group {
         self.uses.load(Ordering::Relaxed)
     }
 
-    /// Arrives at the barrier. Returns the waiters to resume: all that have arrived, if this is the last live activity to
-    /// arrive; else none. `shard` selects the shard, and is preferably the worker's number.
+    /// Arrives at the barrier. Returns the waiters to resume: all that have arrived, if this is the last live activity
+    /// to arrive; else none. `shard` selects the shard, and is preferably the worker's number.
     #[must_use]
     pub(crate) fn arrive(&self, waiting: Waiting, shard: usize) -> Released {
         self.barrier.arrive(waiting, shard)
@@ -148,7 +148,8 @@ pub(crate) struct Groups {
     members: Members,
     chunks: [OnceLock<Box<[Group]>>; CHUNKS],
     free: Mutex<Free>,
-    /// The termination epoch: incremented by each call that terminates a group or cancels a run. Only equality matters: see [`mark`].
+    /// The termination epoch: incremented by each call that terminates a group or cancels a run. Only equality matters:
+    /// see [`mark`].
     terminations: AtomicU64,
     /// The codes of terminated groups that have not ended, each with its run.
     terminated: Mutex<Vec<(u32, Code)>>,
@@ -277,8 +278,8 @@ impl Groups {
         code
     }
 
-    /// Ends a group. Nothing is left within it, and only late sweeps still look up its number. Passes the waiters at its
-    /// barrier to `release`, before the number can be used again.
+    /// Ends a group. Nothing is left within it, and only late sweeps still look up its number. Passes the waiters at
+    /// its barrier to `release`, before the number can be used again.
     pub(crate) fn end(&self, number: u32, release: impl FnOnce(Released)) {
         let group = self.get(number);
         let (above, run, code) = (group.parent(), group.run(), group.code());

@@ -147,14 +147,14 @@ impl Run {
         callback
     }
 
-    /// Marks the run by `mark`, which returns true for the first mark. If this is the first and `in_flight` returns true,
-    /// the run ends only after each of `workers` workers has swept: a worker that is handling a message of the run is not
-    /// counted in `live`, and may leave a frame behind. Returns whether this is the first mark, and the completion
-    /// callback if the run ends with this call.
+    /// Marks the run by `mark`, which returns true for the first mark. If this is the first and `in_flight` returns
+    /// true, the run ends only after each of `workers` workers has swept: a worker that is handling a message of the
+    /// run is not counted in `live`, and may leave a frame behind. Returns whether this is the first mark, and the
+    /// completion callback if the run ends with this call.
     ///
     /// The call counts in `live` itself: otherwise the workers, which destroy the tasks of a marked run, could end the
-    /// run before their sweeps are counted. A worker in a task or message of the run is never the last to count down: its
-    /// task is counted, or its sweep.
+    /// run before their sweeps are counted. A worker in a task or message of the run is never the last to count down:
+    /// its task is counted, or its sweep.
     #[must_use]
     pub(crate) fn cancel(
         &self,
@@ -347,7 +347,8 @@ mod models {
     use super::*;
     use crate::atomics::{Arc, thread};
 
-    /// A task outside the run cancels it; the root, which has sent a one-way message, ends; a worker handles the message.
+    /// A task outside the run cancels it; the root, which has sent a one-way message, ends; a worker handles the
+    /// message.
     #[test]
     fn a_run_ends_after_its_messages() {
         let mut builder = loom::model::Builder::new();

@@ -14,8 +14,8 @@ use crate::frame::{FrameRef, Payload};
 use crate::process::{Guard, ProcessMutex};
 
 /// The number of a team's external waits, which something outside the tasks will complete, plus the number of live
-/// declarations by [`outside`](crate::wait::outside::outside). The team adds one while it resumes the waiters for quiescence,
-/// and so does a plain thread while it completes a wait ([`end_from_outside`]).
+/// declarations by [`outside`](crate::wait::outside::outside). The team adds one while it resumes the waiters for
+/// quiescence, and so does a plain thread while it completes a wait ([`end_from_outside`]).
 ///
 /// Dekker's pattern against the last worker to park: a completer counts down, then checks for idle workers to wake; the
 /// worker announces itself, then checks the count (`sched::park`).
@@ -32,9 +32,9 @@ impl Externals {
 
     pub(crate) fn enter(&self) {
         // Relaxed: deadlock detection reads the count under the mutex of the parked workers. A worker that calls this
-        // locks that mutex later, when it parks; the team calls this under it. A plain thread that completes a wait calls this
-        // first (`end_from_outside`): detection that sees the wait completed, by an Acquire, sees the count when it checks
-        // again.
+        // locks that mutex later, when it parks; the team calls this under it. A plain thread that completes a wait
+        // calls this first (`end_from_outside`): detection that sees the wait completed, by an Acquire, sees the count
+        // when it checks again.
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -55,8 +55,8 @@ impl Externals {
 pub(crate) trait Team: Send + Sync {
     /// Queues a ready frame of this team where any worker finds it.
     fn inject(&self, frame: FrameRef);
-    /// Returns whether this process is a fork of the process that has the team's threads. In a fork, any lock of the team
-    /// may be held for ever.
+    /// Returns whether this process is a fork of the process that has the team's threads. In a fork, any lock of the
+    /// team may be held for ever.
     fn forked(&self) -> bool;
     /// Returns the state of a run of this team; `None` if it has ended.
     fn find_run(&self, number: u32) -> Option<Arc<Run>>;
@@ -162,8 +162,8 @@ pub(crate) fn exhaust(run: &Run, error: FrameMemory) {
     }
 }
 
-/// Ends the run with this number and [serial](Run::serial) with the panic of one of its detached tasks: from a thread that
-/// is not in the run. Drops the payload if the run has ended, or this process is a fork of the run's.
+/// Ends the run with this number and [serial](Run::serial) with the panic of one of its detached tasks: from a thread
+/// that is not in the run. Drops the payload if the run has ended, or this process is a fork of the run's.
 pub(crate) fn fail(number: u32, serial: u64, payload: Payload) {
     let Some(team) = find(number).filter(|team| !team.forked()) else { return };
     // A number is used again after its run has ended.

@@ -12,8 +12,8 @@ use super::number::{NOTHING, same_team};
 use super::pool::{Class, Pool};
 use crate::observe::Counters;
 
-/// The part of a worker's state that frames and calls use. One per worker thread. Other threads access the guard and the
-/// counters; the pool while they keep the worker from running; and everything after it has ended.
+/// The part of a worker's state that frames and calls use. One per worker thread. Other threads access the guard and
+/// the counters; the pool while they keep the worker from running; and everything after it has ended.
 ///
 /// Each module above with state of its own per worker defines a type that begins with the type of the module below and
 /// adds its fields (see [`Cx::state`]).
@@ -28,8 +28,8 @@ pub(crate) struct Core {
     waits: UnsafeCell<Vec<FrameRef>>,
     /// Frames made ready while the stack is being unwound to frames, youngest first.
     exposed: UnsafeCell<Vec<FrameRef>>,
-    /// Ready frames that only this worker sees, youngest last: all are younger than those in its deque. A thief requests
-    /// them by the guard, as it requests tasks on a stack.
+    /// Ready frames that only this worker sees, youngest last: all are younger than those in its deque. A thief
+    /// requests them by the guard, as it requests tasks on a stack.
     hidden: UnsafeCell<Vec<FrameRef>>,
     /// The entry that the next `Enter` takes: see [`call::fallback`](crate::call::fallback).
     entry: Cell<*mut ()>,
@@ -104,9 +104,9 @@ thread_local! {
 
 /// A pointer to the worker that runs this code; passed through every stack call.
 ///
-/// It has no lifetime, so that a stack function's elided lifetimes mean what they mean in the user's signature. Only the
-/// worker's own thread has one, while its state lives. Task code must not keep it beyond the current poll: the hidden
-/// `unsafe` functions that take it demand this.
+/// It has no lifetime, so that a stack function's elided lifetimes mean what they mean in the user's signature. Only
+/// the worker's own thread has one, while its state lives. Task code must not keep it beyond the current poll: the
+/// hidden `unsafe` functions that take it demand this.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Cx(NonNull<Core>);
@@ -131,7 +131,8 @@ pub(crate) fn try_cx() -> Option<Cx> {
 /// The type of a worker's whole state.
 ///
 /// # Safety
-/// The type has representation C, and its first field is of type [`Core`], or of a type whose first field is, and so on.
+/// The type has representation C, and its first field is of type [`Core`], or of a type whose first field is, and so
+/// on.
 pub(crate) unsafe trait WorkerState {}
 
 /// The owner of a worker's state.
@@ -141,8 +142,8 @@ impl StateBox {
     /// Moves a worker's state to its place.
     ///
     /// # Safety
-    /// `S` is the whole state: the chain of first fields from `S` down to [`Core`] contains the part of every module that
-    /// has one.
+    /// `S` is the whole state: the chain of first fields from `S` down to [`Core`] contains the part of every module
+    /// that has one.
     pub(crate) unsafe fn new<S: WorkerState + 'static>(state: S) -> StateBox {
         let state: Box<dyn WorkerState> = Box::new(state);
         // SAFETY: a box has an address.
@@ -157,8 +158,8 @@ impl StateBox {
         Cx(self.0.cast())
     }
 
-    /// Returns the beginning of the state. Other threads than the worker's use the guard and the counters; the pool while
-    /// they keep the worker from running, and everything after it has ended.
+    /// Returns the beginning of the state. Other threads than the worker's use the guard and the counters; the pool
+    /// while they keep the worker from running, and everything after it has ended.
     pub(crate) fn core(&self) -> &Core {
         // SAFETY: the state begins with a `Core`, and lives as long as this.
         unsafe { self.0.cast().as_ref() }
@@ -253,8 +254,8 @@ impl Core {
         unsafe { (*self.hidden.get()).pop() }
     }
 
-    /// Removes the older half of the ready frames that only this worker sees, oldest first, so that the caller can publish
-    /// them.
+    /// Removes the older half of the ready frames that only this worker sees, oldest first, so that the caller can
+    /// publish them.
     pub(crate) fn older_half_of_hidden(&self) -> Vec<FrameRef> {
         // SAFETY: only this thread accesses the list, and the reference is the only one in this function.
         let hidden = unsafe { &mut *self.hidden.get() };

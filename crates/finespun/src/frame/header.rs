@@ -15,8 +15,9 @@
 //!
 //! Access rules: only the worker that runs the frame accesses the body (a frame is in at most one ready queue, or
 //! waits, or is running, never two of these). Between completion and taking, only the one owner of the
-//! [`Child`](crate::call::outcome::Child) accesses the result; or, before the completion is counted and the owner can run,
-//! its callback [`on_child_complete`](VTable::on_child_complete). Vtable and group are constant while the frame lives.
+//! [`Child`](crate::call::outcome::Child) accesses the result; or, before the completion is counted and the owner can
+//! run, its callback [`on_child_complete`](VTable::on_child_complete). Vtable and group are constant while the frame
+//! lives.
 
 use std::alloc::Layout;
 use std::any::Any;
@@ -109,17 +110,17 @@ pub struct VTable {
     pub(crate) call: Option<&'static CallTable>,
 }
 
-/// What running a frame, or cancelling it, has led to. `Pending`: the frame waits for the slots listed in the worker's state. `Some`: the
-/// frame has ended, and the result that the status names has been written. `None`: the frame has ended and been freed, and
-/// nothing waits for it.
+/// The result of running or cancelling a frame. `Pending`: the frame waits for the slots listed in the worker's
+/// state. `Some`: the frame has ended, and the result that the status names has been written. `None`: the frame has
+/// ended and been freed, and nothing waits for it.
 pub(crate) type Polled = Poll<Option<Status>>;
 
 /// The operations on a frame's body and result that depend on their types.
 #[derive(Clone, Copy)]
 pub(crate) struct Types {
-    /// Polls the body. If the body ends, clears the flag, destroys the body, and writes the result. If the call unwinds,
-    /// the frame stays live and has no result; its body is still live if the flag is still set. For a call frame, which has
-    /// neither body nor result: runs it and frees the frame, and does not unwind.
+    /// Polls the body. If the body ends, clears the flag, destroys the body, and writes the result. If the call
+    /// unwinds, the frame stays live and has no result; its body is still live if the flag is still set. For a call
+    /// frame, which has neither body nor result: runs it and frees the frame, and does not unwind.
     pub(crate) step: unsafe fn(FrameRef, Cx, &mut bool) -> Polled,
     /// Destroys the body.
     pub(crate) drop_body: unsafe fn(FrameRef),
@@ -148,8 +149,8 @@ unsafe fn drop_value<T>(value: NonNull<u8>) {
     unsafe { value.cast::<T>().drop_in_place() };
 }
 
-/// The operations of a call frame: a frame that holds a function's arguments, some of which may be missing, and runs to its
-/// end without waiting.
+/// The operations of a call frame: a frame that holds a function's arguments, some of which may be missing, and runs to
+/// its end without waiting.
 pub(crate) struct CallTable {
     /// Calls the function with the arguments, none of which is missing, and frees the frame.
     pub(crate) run: unsafe fn(FrameRef),
@@ -341,8 +342,8 @@ impl Drop for Free {
     }
 }
 
-/// Frees the memory of a frame that has ended, or never ran. A cancelled leaf is given up instead: the second side frees
-/// it.
+/// Frees the memory of a frame that has ended, or never ran. A cancelled leaf is given up instead: the second side
+/// frees it.
 ///
 /// # Safety
 /// Body and result are destroyed or moved out; the caller is the frame's only owner.

@@ -1,7 +1,7 @@
 //! Leaves: frames without a body, whose slots continuations complete.
 //!
-//! One side may give up a leaf before the other: a cancelled task, while the continuation still exists. The leaf's *claim*
-//! decides which side completes it and which side frees it: see [`claim`](super::claim) for its states.
+//! One side may give up a leaf before the other: a cancelled task, while the continuation still exists. The leaf's
+//! *claim* decides which side completes it and which side frees it: see [`claim`](super::claim) for its states.
 
 use std::mem::ManuallyDrop;
 
@@ -62,13 +62,15 @@ pub(crate) unsafe fn resolve(leaf: FrameRef) -> bool {
     // SAFETY: the leaf lives until the continuation gives it up.
     let resolved = Claim::of(unsafe { &(*leaf.as_ptr()).join }).resolve();
     if !resolved {
-        // SAFETY: the caller's continuation is consumed, so its side calls `let_go` once and does not touch the leaf again.
+        // SAFETY: the caller's continuation is consumed, so its side calls `let_go` once and does not touch the leaf
+        // again.
         unsafe { let_go(leaf, |claim| claim.holder_goes()) };
     }
     resolved
 }
 
-/// Cancels a leaf (transition 2), if it has not been resolved. If the result is true, the caller must complete the slot.
+/// Cancels a leaf (transition 2), if it has not been resolved. If the result is true, the caller must complete the
+/// slot.
 ///
 /// # Safety
 /// `leaf` is a leaf, or was one that has been freed, and has not been allocated again, nor its page reclaimed.

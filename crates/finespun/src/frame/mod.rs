@@ -5,8 +5,8 @@
 //! payloads of panics and their attribution to tasks ([`payload`], [`origin`]), the numbers of runs, groups and teams
 //! ([`number`]), the guard word ([`guard`]), and the beginning of a worker's state, to which [`Cx`](context::Cx) points
 //! ([`context`]). A frame has a body, or is a *leaf*, completed by a continuation, or is a *call frame*, which holds a
-//! function's arguments and runs to its end without waiting. The module has no records of runs and groups (see [`cancel`](crate::cancel)), only their numbers, and
-//! no code that runs frames (see [`run`](crate::run)).
+//! function's arguments and runs to its end without waiting. The module has no records of runs and groups (see
+//! [`cancel`](crate::cancel)), only their numbers, and no code that runs frames (see [`run`](crate::run)).
 
 mod body;
 pub(crate) mod budget;

@@ -96,7 +96,8 @@ pub(crate) enum Completed {
 /// ```
 ///
 /// The side that takes the count to zero resumes the waiter. The extra 1 keeps the completers from resuming the waiter
-/// while it is still registering. A single slot needs it only if its frame was spawned: otherwise the registration is the last step.
+/// while it is still registering. A single slot needs it only if its frame was spawned: otherwise the registration is
+/// the last step.
 #[derive(Debug)]
 pub(crate) struct Join(AtomicU32);
 

@@ -204,8 +204,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
         true
     }
 
-    /// Starts the next activity as a ready frame. The deque is last in, first out, so the activity, and the frames that it
-    /// leaves in this deque, run before this part's turn.
+    /// Starts the next activity as a ready frame. The deque is last in, first out, so the activity, and the frames that
+    /// it leaves in this deque, run before this part's turn.
     fn create(&mut self, cx: Cx, turn: &mut Turn) {
         turn.ask(cx);
         let descriptor = self.descriptor();
@@ -261,8 +261,8 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                 }
             }
             Some(Status::Done) => return descriptor.count_ended(1),
-            // The child was destroyed or orphaned. Either the group has been terminated, or the part terminates the group
-            // when it collects the child.
+            // The child was destroyed or orphaned. Either the group has been terminated, or the part terminates the
+            // group when it collects the child.
             _ => return,
         };
         header.slot.retract();
@@ -298,8 +298,8 @@ impl<A: Activities, H: How<Delivers<A>>> Loop for Part<A, H> {
         true
     }
 
-    /// Moves half of the remaining activities to a new ready part. Under a policy other than `Steal` only asks for a turn;
-    /// in a terminated group gives up the rest.
+    /// Moves half of the remaining activities to a new ready part. Under a policy other than `Steal` only asks for a
+    /// turn; in a terminated group gives up the rest.
     fn hand_over(&mut self, cx: Cx, turn: &mut Turn) {
         if cx.is_terminated() {
             return self.stop();

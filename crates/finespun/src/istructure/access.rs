@@ -194,7 +194,8 @@ impl<T: Portable + Clone> Task for Sending<T> {
             match poll_fn(catching(poll)).await {
                 Ok(value) => send_argument(value, to),
                 Err(payload) => {
-                    // The run fails first, because the panic is the cause: dropping `to` ends the computation without a result.
+                    // The run fails first, because the panic is the cause: dropping `to` ends the computation without a
+                    // result.
                     if let Some(cx) = try_cx() {
                         cx.fail(pack(payload));
                     }

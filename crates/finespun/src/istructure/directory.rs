@@ -65,7 +65,8 @@ impl Directory {
     ///
     /// # Safety
     /// `words` comes from [`RemoteReads::directory`](super::remote_reads::RemoteReads::directory) at the node that this
-    /// code runs at, for an array of `T`s that has not been freed. The result is used before any other operation on the array.
+    /// code runs at, for an array of `T`s that has not been freed. The result is used before any other operation on the
+    /// array.
     #[inline(always)]
     pub(super) unsafe fn base<T>(words: *const *const (), index: usize) -> *const T {
         // SAFETY: a directory has a first word.

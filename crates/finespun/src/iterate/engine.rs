@@ -1,8 +1,8 @@
 //! The engine of loops that have become frames.
 //!
 //! Three loops run tasks and wait for those that suspend: `join_all` and `reduce` ([`many`](super::many)), a part of a
-//! group, and the calls of an array's elements at one node. A [`Loop`] knows its tasks, their values and their order; the
-//! engine decides when it runs tasks, splits, takes in results and waits. A loop is in one of these states:
+//! group, and the calls of an array's elements at one node. A [`Loop`] knows its tasks, their values and their order;
+//! the engine decides when it runs tasks, splits, takes in results and waits. A loop is in one of these states:
 //!
 //! ```text
 //!               asks for its turn                        no task is left to begin
@@ -44,11 +44,11 @@ pub(crate) trait Loop {
     fn begin(&mut self, _: Cx) -> Option<Inside<'static>> {
         None
     }
-    /// Runs tasks until one suspends or panics, or enough have run to look at the results. Returns whether tasks are left
-    /// and should run; false also if it has asked for a turn.
+    /// Runs tasks until one suspends or panics, or enough have run to look at the results. Returns whether tasks are
+    /// left and should run; false also if it has asked for a turn.
     fn stretch(&mut self, cx: Cx, turn: &mut Turn) -> bool;
-    /// Called while the stack is unwound to frames. May make some of the tasks ready for thieves. Asks for a turn if tasks
-    /// are left.
+    /// Called while the stack is unwound to frames. May make some of the tasks ready for thieves. Asks for a turn if
+    /// tasks are left.
     fn hand_over(&mut self, cx: Cx, turn: &mut Turn);
     /// Gives up the tasks that have not begun.
     fn stop(&mut self);
@@ -56,8 +56,8 @@ pub(crate) trait Loop {
     fn collect(&mut self);
     /// Destroys the children that have ended, since the loop has been cancelled.
     fn discard(&mut self);
-    /// Registers a wait for each child; with `look`, only for those that have not ended. Returns whether it has registered
-    /// any.
+    /// Registers a wait for each child; with `look`, only for those that have not ended. Returns whether it has
+    /// registered any.
     fn wait(&mut self, cx: Cx, look: bool) -> bool;
     /// Returns the loop's result or resumes its panic. Called once, when no child is outstanding.
     fn finish(&mut self, cx: Cx) -> Self::Output;

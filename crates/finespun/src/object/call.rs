@@ -248,7 +248,8 @@ impl<M: Method> Drop for PoisonOnPanic<M> {
 /// Makes the call after the guard has tripped.
 ///
 /// The callers of this and of `elsewhere` make the outcome opaque. Otherwise the optimizer would merge these paths with
-/// the fast path, whose outcome it knows to have no frame. The call is in a parcel, so that only these paths move it into memory.
+/// the fast path, whose outcome it knows to have no frame. The call is in a parcel, so that only these paths move it
+/// into memory.
 ///
 /// # Safety
 /// The parcel holds the call, which is moved out here.

@@ -41,7 +41,8 @@ pub(crate) struct Nodes {
     /// The nanoseconds that this worker has spent on `overhead`, and on other work that time measurements in progress
     /// must subtract because it is counted elsewhere.
     aside: Cell<u64>,
-    /// Senders of one-way calls wait while at least this many messages are in the outbox or wait for this worker's own nodes.
+    /// Senders of one-way calls wait while at least this many messages are in the outbox or wait for this worker's own
+    /// nodes.
     outbox: usize,
     /// The decisions of the caches of this runtime's arrays.
     choices: Arc<CacheChoices>,

@@ -6,9 +6,9 @@
 //! 2 and 4).
 //!
 //! The submodules: the name space ([`reference`], [`class`], [`table`], [`generations`]), objects' implicit locks
-//! ([`table`] holds their state beside the entries, [`lock`] their guards), calls ([`call`], [`checked`], [`oneway`]), work on
-//! another node and its answer ([`remote`]), on many nodes ([`gathering`], [`place`]), creating and dropping objects
-//! ([`create`], [`array`]), replicated values ([`replicated`]), and a worker's nodes and mailbox ([`host`]).
+//! ([`table`] holds their state beside the entries, [`lock`] their guards), calls ([`call`], [`checked`], [`oneway`]),
+//! work on another node and its answer ([`remote`]), on many nodes ([`gathering`], [`place`]), creating and dropping
+//! objects ([`create`], [`array`]), replicated values ([`replicated`]), and a worker's nodes and mailbox ([`host`]).
 //!
 //! **Only a node's worker accesses the node's objects, their entries and their locks**, so none of these is atomic. A
 //! frame that holds a reference into an object is located (`call::located`) and runs on no other worker. Only messages

@@ -173,8 +173,8 @@ impl<T> Ref<T> {
 }
 
 impl<T: Object> Ref<T> {
-    /// Locks the object as a `&mut self` method does, waiting in its wait queue, then drops it. Calls that are still queued,
-    /// and later calls, are errors.
+    /// Locks the object as a `&mut self` method does, waiting in its wait queue, then drops it. Calls that are still
+    /// queued, and later calls, are errors.
     ///
     /// # Panics
     /// If the object has been dropped already or belongs to another runtime; with a panic of its destructor.

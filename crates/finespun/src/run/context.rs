@@ -19,7 +19,8 @@ use crate::frame::{BodyFrame, FrameRef, Payload, VTable};
 #[repr(C)]
 pub(crate) struct Context {
     core: Core,
-    /// The number that new frames get: of the innermost group, or of the run; or [`UNREGISTERED`](super::membership::UNREGISTERED).
+    /// The number that new frames get: of the innermost group, or of the run; or
+    /// [`UNREGISTERED`](super::membership::UNREGISTERED).
     pub(super) group: Cell<u32>,
     /// The record of the innermost group; while that is unregistered, of the innermost group that has one. Null if none
     /// has.

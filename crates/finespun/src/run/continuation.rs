@@ -100,8 +100,8 @@ impl<T> Continuation<T> {
     /// then, no run of this runtime is reported as deadlocked.
     ///
     /// # Panics
-    /// If called outside a task, or in a task of another runtime: call it where [`suspend`](crate::suspend) passes the continuation to
-    /// its body.
+    /// If called outside a task, or in a task of another runtime: call it where [`suspend`](crate::suspend) passes the
+    /// continuation to its body.
     pub fn external(self) -> External<T> {
         let Some(cx) = try_cx() else { panic!("`external` was called outside a task") };
         // SAFETY: the leaf lives until the continuation gives it up.

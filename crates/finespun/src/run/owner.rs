@@ -1,4 +1,4 @@
-//! What the end of a spawned task is reported to: its run or its scope.
+//! The completion owner of a spawned task: its run or its scope.
 
 use std::sync::Arc;
 

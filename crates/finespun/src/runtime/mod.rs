@@ -171,8 +171,8 @@ impl Runtime {
         unsafe { self.team.frames_left() as i64 }
     }
 
-    /// Like [`outside`](crate::tasks::outside), from a thread that runs no task of this runtime: as long as the returned value
-    /// lives, no run of the runtime is reported as deadlocked.
+    /// Like [`outside`](crate::tasks::outside), from a thread that runs no task of this runtime: as long as the
+    /// returned value lives, no run of the runtime is reported as deadlocked.
     pub fn outside(&self) -> Outside {
         Outside::new(Arc::clone(&self.team.external))
     }

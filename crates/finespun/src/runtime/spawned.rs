@@ -103,8 +103,8 @@ impl<T> Drop for RunFuture<T> {
         if self.team.forked() {
             return;
         }
-        // The waker, which is user code, must neither be called nor dropped by this thread under a lock: the run may end
-        // with the cancellation.
+        // The waker, which is user code, must neither be called nor dropped by this thread under a lock: the run may
+        // end with the cancellation.
         let (ended, waker) = {
             let mut shared = lock(&self.shared);
             (shared.ended, shared.waker.take())

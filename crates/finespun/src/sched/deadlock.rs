@@ -165,8 +165,8 @@ impl Team {
                 return None;
             }
             let leaves: Vec<_> = under_way.iter().map(|run| self.open_leaves(run)).collect();
-            // Again: a plain thread that gives back a permit may have completed a leaf before the count, and queues its waiter
-            // afterwards.
+            // Again: a plain thread that gives back a permit may have completed a leaf before the count, and queues its
+            // waiter afterwards.
             if !self.is_quiet() {
                 return None;
             }

@@ -1,10 +1,10 @@
 //! The record whether a team has sent messages, for the cancellation of its runs.
 //!
 //! A worker may be handling a message of a run while the run is cancelled. So if the run's team has sent messages, the
-//! run ends only after every worker has swept ([`Run::cancel`](crate::cancel::runs::Run::cancel)). A run of a
-//! team without messages does not wait for the sweeps, unless it has exhausted the frame memory: then every worker counts
-//! the run's frames in its sweep. A deadlocked run does not wait either: it is marked while all workers are parked and no
-//! message is in flight.
+//! run ends only after every worker has swept ([`Run::cancel`](crate::cancel::runs::Run::cancel)). A run of a team
+//! without messages does not wait for the sweeps, unless it has exhausted the frame memory: then every worker counts
+//! the run's frames in its sweep. A deadlocked run does not wait either: it is marked while all workers are parked and
+//! no message is in flight.
 //!
 //! ```text
 //!   sender:     1 flag = true     fence     2 send            receiver: 3 receive, 4 load the run's mark

@@ -4,7 +4,8 @@
 //! work-stealing deque ([`deque`]), the queues of frames from outside the deques ([`injector`]), the record of sent
 //! messages ([`messages`]), the quantum ([`ticker`]), the idling protocol ([`park`]), and the detection and report of
 //! deadlocks ([`deadlock`], [`report`]). The module `runtime` starts teams. Frames and calls reach their worker through
-//! [`crate::frame::context::Scheduler`], closures through [`state`]. This module never reads the body or result of a frame.
+//! [`crate::frame::context::Scheduler`], closures through [`state`]. This module never reads the body or result of a
+//! frame.
 
 pub(crate) mod deadlock;
 pub(crate) mod deque;

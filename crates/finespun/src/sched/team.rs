@@ -55,10 +55,10 @@ pub(crate) struct WorkerEntry {
     host: Box<dyn Host>,
 }
 
-// SAFETY: in the worker's state, threads other than its worker use only the guard, the counters and the exhausted mark, which
-// are atomic; and the pool, to walk it, while the idling mutex keeps all workers parked, which orders the walk after
-// everything that the worker did before it parked. Only its worker makes the deque's owner token. Other threads call
-// only the methods of the host that `Host` allows them.
+// SAFETY: in the worker's state, threads other than its worker use only the guard, the counters and the exhausted mark,
+// which are atomic; and the pool, to walk it, while the idling mutex keeps all workers parked, which orders the walk
+// after everything that the worker did before it parked. Only its worker makes the deque's owner token. Other threads
+// call only the methods of the host that `Host` allows them.
 unsafe impl Sync for WorkerEntry {}
 // SAFETY: the builder's thread makes the entry, the worker uses it from the start of the worker's thread, and another
 // thread retires it only after it has joined the worker's thread.
@@ -167,8 +167,8 @@ struct Runs {
 }
 
 impl Team {
-    /// Creates a team with one host for each worker. `worker_state` makes the state of a worker from the number of any run
-    /// of the team.
+    /// Creates a team with one host for each worker. `worker_state` makes the state of a worker from the number of any
+    /// run of the team.
     pub(crate) fn new(
         config: Config,
         hosts: Vec<Box<dyn Host>>,

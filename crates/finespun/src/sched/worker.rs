@@ -72,8 +72,8 @@ pub(crate) struct Worker<'t> {
     next: Cell<Option<FrameRef>>,
     /// Number of turns in which the worker could only retry sends that failed because the receivers had no room.
     stuck: Cell<u32>,
-    /// Set when a poll has handled a message, sent one from the outbox, or resumed a stalled sender; cleared when [`listen`](Worker::listen) polls in vain. While
-    /// set, an answer may be on its way.
+    /// Set when a poll has handled a message, sent one from the outbox, or resumed a stalled sender; cleared when
+    /// [`listen`](Worker::listen) polls in vain. While set, an answer may be on its way.
     talks: Cell<bool>,
     /// Ready frames of this worker's nodes, in the order in which they became ready.
     located: RefCell<VecDeque<FrameRef>>,
@@ -350,11 +350,11 @@ impl Worker<'_> {
                 run::make_ready(waiter);
             }
         }
+        // Callbacks, and payloads that are dropped with the last reference to a run, are user code: it must not find
+        // this worker in a run, which may have ended.
+        self.cx.leave_run();
         for run in swept {
             if let Some(callback) = run.swept(self.index) {
-                // As in `run::run`: the completion callback is user code, and must not find this worker in a run that
-                // has ended.
-                self.cx.leave_run();
                 quietly(callback);
             }
         }

@@ -1,5 +1,5 @@
-//! Tasks that outlive the expression that creates them: `spawn`, scopes and handles ([`spawn`](mod@spawn)), their frames
-//! ([`body`]), and waits for a task of another group ([`elsewhere`]).
+//! Tasks that outlive the expression that creates them: `spawn`, scopes and handles ([`spawn`](mod@spawn)), their
+//! frames ([`body`]), and waits for a task of another group ([`elsewhere`]).
 
 mod body;
 mod elsewhere;

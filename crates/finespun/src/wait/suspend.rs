@@ -15,8 +15,8 @@ use crate::run::continuation::{Continuation, Leaf, cancel};
 /// continuation. The primitive from which semaphores, locks, barriers and channels are built.
 ///
 /// When the continuation is resolved before `body` returns, the task does not suspend, and nothing is allocated from
-/// the system. (A value of about 1 KiB or more is stored in a box, and its wait always suspends.) Otherwise the wait costs one frame for the slot (32 bytes, and the value or at least 16 bytes) beside
-/// the waiting task's own.
+/// the system. (A value of about 1 KiB or more is stored in a box, and its wait always suspends.) Otherwise the wait
+/// costs one frame for the slot (32 bytes, and the value or at least 16 bytes) beside the waiting task's own.
 ///
 /// # Panics
 /// The wait panics if the continuation is dropped unresolved.

@@ -1,6 +1,6 @@
 //! Programs that try to break the runtime from safe code. Each program once did.
 
-use std::panic::resume_unwind;
+use std::panic::{catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -260,6 +260,99 @@ fn panicking_destructors_lose_no_run() {
             }
             assert_eq!(runtime.run(fib(10)), 55);
         }
+    });
+}
+
+/// A value whose destructor panics in any case: two of them, dropped one after the other by a `Vec`, would abort.
+struct DoubleBomb;
+impl Drop for DoubleBomb {
+    fn drop(&mut self) {
+        resume_unwind(Box::new("bomb"));
+    }
+}
+
+/// Delivers a bomb, but as number 2 says so once the others have, and then waits for ever.
+#[task]
+async fn bomb_or_wait(k: u64, ready: Arc<AtomicU64>) -> DoubleBomb {
+    yield_now().await;
+    if k == 2 {
+        for _ in 0..5 {
+            yield_now().await;
+        }
+        ready.store(1, Ordering::Release);
+        stuck_outside().await;
+    }
+    DoubleBomb
+}
+
+#[task]
+async fn stuck_outside() {
+    let kept = Mutex::new(None);
+    suspend(|k: Continuation<()>| *kept.lock().unwrap() = Some(k.external())).await;
+}
+
+#[task]
+async fn many_bombs(ready: Arc<AtomicU64>) -> usize {
+    let bombs = join_all((0..3).map(|k| bomb_or_wait(k, Arc::clone(&ready)))).await;
+    let count = bombs.len();
+    bombs.into_iter().for_each(std::mem::forget);
+    count
+}
+
+#[test]
+fn a_cancelled_loop_drops_several_values_with_panicking_destructors() {
+    within_a_minute(|| {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        let ready = Arc::new(AtomicU64::new(0));
+        let run = runtime.spawn(many_bombs(Arc::clone(&ready)));
+        while ready.load(Ordering::Acquire) == 0 {
+            thread::yield_now();
+        }
+        drop(run);
+        assert_eq!(runtime.run(fib(10)), 55);
+        assert_eq!(runtime.close(), 0, "frames are left");
+    });
+}
+
+/// A panic's payload that tries to spawn when it is dropped, and counts itself.
+struct Spawner(Arc<AtomicU64>);
+impl Drop for Spawner {
+    fn drop(&mut self) {
+        // Refused, unless the payload is dropped by a task of its run.
+        let _ = catch_unwind(|| drop(spawn(fib(1))));
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
+#[task]
+async fn throw(left: Arc<AtomicU64>, thrown: Arc<AtomicU64>) {
+    yield_now().await;
+    left.fetch_add(1, Ordering::Release);
+    thrown.fetch_add(1, Ordering::Release);
+    resume_unwind(Box::new(Spawner(left)));
+}
+
+#[task]
+async fn let_throw(left: Arc<AtomicU64>, thrown: Arc<AtomicU64>) {
+    drop(spawn(throw(left, thrown)));
+    for _ in 0..5 {
+        yield_now().await;
+    }
+}
+
+/// The payload of a detached run is dropped with the run's last reference, on any worker, perhaps between two frames.
+#[test]
+fn a_payload_that_spawns_may_be_dropped_with_its_run() {
+    within_a_minute(|| {
+        let (left, thrown) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        for _ in 0..40 {
+            runtime.spawn(let_throw(Arc::clone(&left), Arc::clone(&thrown))).detach();
+            assert_eq!(runtime.run(fib(8)), 21);
+        }
+        assert_eq!(runtime.close(), 0, "frames are left");
+        assert!(thrown.load(Ordering::Acquire) > 0);
+        assert_eq!(left.load(Ordering::Acquire), 0);
     });
 }
 

@@ -171,8 +171,8 @@ impl<T> Piece<T> {
 /// The maximal number of messages that one node sends to other nodes for one operation, in a run without one-way calls.
 const FAN: usize = 8;
 
-/// Makes the work for this node's part, and the works to send for `others`. `args` has this part's arguments first, then the
-/// others' in order.
+/// Makes the work for this node's part, and the works to send for `others`. `args` has this part's arguments first,
+/// then the others' in order.
 ///
 /// In a run that has sent one-way calls each node gets its message directly from this one: a message forwarded by a
 /// third node could overtake this node's earlier messages.

@@ -52,9 +52,9 @@ impl Worker<'_> {
         any
     }
 
-    /// Handles pending messages on top of the stack; the handlers may use the reserve below the guard's limit. Returns whether the stack should be
-    /// unwound: a message made a frame ready, or located frames wait until this worker's stack is empty. Does nothing
-    /// while the worker handles messages or unwinds its stack.
+    /// Handles pending messages on top of the stack; the handlers may use the reserve below the guard's limit. Returns
+    /// whether the stack should be unwound: a message made a frame ready, or located frames wait until this worker's
+    /// stack is empty. Does nothing while the worker handles messages or unwinds its stack.
     fn serve(&self) -> bool {
         let cx = self.cx;
         if self.handles.get() || cx.leaving() || !self.entry.host().waits() {
