@@ -134,6 +134,8 @@ impl Writer<'_> {
                 out.extend(Outcomes(&self.ready.ret).done(value, Span::mixed_site()));
             }
             (None, true) if falls && is_unit(&self.ready.ret) => {
+                // Only rustc knows whether the author's last statement diverges.
+                out.extend(quote!(#[allow(unreachable_code)]));
                 out.extend(Outcomes(&self.ready.ret).done(quote!(()), Span::mixed_site()));
             }
             (Some(value), false) => out.extend(assigned(self.expr(value))),
