@@ -132,6 +132,7 @@
 //! |---|---|
 //! | `objects` | [`object`], [`Ref`], [`Array`], [`istructure`], [`mapped`], and the messages between nodes |
 //! | `pinning` | [`Builder::pin`], which binds workers to cores |
+//! | `simulation` | simulated machines ([`simulation`]); not a default feature |
 //!
 //! # What it promises
 //!
@@ -169,6 +170,7 @@ mod run;
 pub mod runtime;
 mod sched;
 mod scope;
+mod sim;
 pub mod sync;
 pub mod testing;
 mod wait;
@@ -230,6 +232,45 @@ pub mod objects {
     pub use crate::object::reference::{Object, Ref};
     pub use crate::object::replicated::Replicated;
     pub use crate::object::{Portable, here, nodes};
+}
+
+/// Simulated machines: the same program on thousands of nodes, in virtual time.
+///
+/// A runtime whose [`Fabric`](crate::runtime::Fabric) is a simulated [`Machine`] runs all its workers on one thread, each
+/// as a processor with a clock of its own. Tasks, objects, locks, groups and closures are the real ones; messages, time
+/// and idleness are simulated. Only what the machine's description says takes time, and what the program adds by
+/// [`work`] and [`compute`], so a run is exactly repeatable.
+///
+/// ```
+/// # #[cfg(feature = "simulation")] {
+/// use std::time::Duration;
+///
+/// use finespun::prelude::*;
+/// use finespun::runtime::Fabric;
+/// use finespun::simulation::{Machine, work};
+///
+/// #[task]
+/// async fn busy(_number: u64) {
+///     work(Duration::from_millis(1));
+/// }
+///
+/// #[task]
+/// async fn all() {
+///     parfor(0..64_u64, busy).await;
+/// }
+///
+/// let machine = Machine::named("cluster").unwrap();
+/// let runtime = Runtime::builder().nodes(16).fabric(Fabric::Simulated(machine)).build().unwrap();
+/// runtime.run(all());
+/// let took = runtime.simulated().unwrap().last_run;
+/// // 64 ms of work on 16 processors, and the time to distribute it.
+/// assert!(took > Duration::from_millis(4) && took < Duration::from_millis(7), "{took:?}");
+/// # }
+/// ```
+pub mod simulation {
+    pub use crate::sched::work::{compute, work};
+    #[cfg(feature = "simulation")]
+    pub use crate::sim::{Machine, MachineError};
 }
 
 /// Parts of the implementation, for the project's benches: lower bounds for the cost of tasks, and the transports of

@@ -125,7 +125,7 @@ fn run_on_a_worker_is_an_error() {
 #[test]
 fn settings_out_of_range_are_errors() {
     let error = Runtime::builder().workers(0).build().unwrap_err();
-    assert!(matches!(error, Error::Workers(0)));
+    assert!(matches!(error, Error::Workers { workers: 0, .. }));
     assert!(error.to_string().contains("between 1 and 1024"), "{error}");
     assert!(matches!(Runtime::builder().stack_size(1).build(), Err(Error::StackSize(1))));
     let error = Runtime::builder().thread_name("a\0b").build().unwrap_err();

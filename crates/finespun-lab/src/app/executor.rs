@@ -11,7 +11,7 @@ use crate::machine::cores::processor_time;
 pub struct Timed<T> {
     /// The value.
     pub value: T,
-    /// The wall-clock time.
+    /// The wall-clock time; on a simulated machine, its virtual time.
     pub time: Duration,
     /// The processor time of all threads of this process during the computation; 0 if the system does not report it.
     pub processor: Duration,
@@ -61,7 +61,11 @@ impl Executor {
             Executor::Plain => plain(data),
             Executor::Tasks(runtime) => runtime.try_run(task(data))?,
         };
-        let time = start.elapsed();
+        let time = match self {
+            Executor::Tasks(runtime) => runtime.simulated().map(|simulated| simulated.last_run),
+            Executor::Plain => None,
+        };
+        let time = time.unwrap_or_else(|| start.elapsed());
         let processor = processor_time().saturating_sub(before.1);
         Ok(Timed { value, time, processor, stats: counters() - before.0 })
     }
@@ -71,6 +75,14 @@ impl Executor {
         match self {
             Executor::Plain => 1,
             Executor::Tasks(runtime) => runtime.workers(),
+        }
+    }
+
+    /// Returns the number of events of a simulated machine so far; `None` for real machines.
+    pub fn events(&self) -> Option<u64> {
+        match self {
+            Executor::Plain => None,
+            Executor::Tasks(runtime) => runtime.simulated().map(|simulated| simulated.events),
         }
     }
 

@@ -72,6 +72,9 @@ Examples, one for each application (`finespun run APP --help` tells its paramete
   finespun run protein --lattice 3x3x3 --sequence HPHHPPHHHHPHHHPPHHPPHPHHHPH --plot energies.svg
   finespun run raytrace --size 512 --closures --png picture.png --work-png work.png
 
+On a simulated machine, in virtual time:
+  finespun run em3d --fabric sim --machine t3d --nodes 64
+
 With --json the answer is one object: app, parameters, answer, seconds, workers, stats.")]
 pub struct Run {
     /// The application and its parameters.
@@ -86,8 +89,17 @@ pub struct Run {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Options of every application")]
 pub struct RunOptions {
-    /// Worker threads, 1 to 1024 [default: the cores this process may use]
-    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=1024usize))]
+    /// What the workers are: threads of this process, or processors of a simulated machine
+    #[arg(long, global = true, value_enum)]
+    pub fabric: Option<Fabric>,
+    /// The simulated machine: t3d, cm5, manna, cluster, ethernet, or a file with a description [default: cluster]
+    #[arg(long, global = true, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// The number that decides what a simulated machine leaves to chance [default: 0]
+    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(0..=u64::MAX))]
+    pub sim_seed: Option<u64>,
+    /// Workers, 1 to 1024, or 65536 if simulated [default: the cores this process may use; as many as nodes if simulated]
+    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=65_536usize))]
     pub workers: Option<usize>,
     /// Nodes that objects live on, 1 to 65536; node n is worker n's, modulo the workers [default: as many as workers]
     #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=65_536usize))]
@@ -125,6 +137,15 @@ pub struct RunOptions {
     /// For tests: every N-th call that might block does block (0: never)
     #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, default_value = "0", hide_default_value = true, value_parser = number(0..=u32::MAX))]
     pub block_every: u32,
+}
+
+/// The fabrics by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Fabric {
+    /// Threads of this process (the default)
+    Threads,
+    /// The processors of a simulated machine, all on one thread, in virtual time
+    Sim,
 }
 
 /// The transports by name.

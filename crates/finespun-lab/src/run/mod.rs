@@ -10,16 +10,17 @@ mod meter;
 mod report;
 pub mod target;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use std::sync::Arc;
 
 use finespun::Runtime;
+use finespun::simulation::Machine;
 use finespun::testing::*;
 use finespun_apps::Progress;
 
 use crate::app::{Answer, App, Executor, Timed};
-use crate::args::{Run, RunOptions};
+use crate::args::{Fabric, Run, RunOptions};
 use crate::failure::Failure;
 use crate::machine::memory;
 use crate::show;
@@ -41,9 +42,12 @@ pub fn run(run: Run) -> Result<(), Failure> {
     let files = app.files().into_iter().map(|(option, path)| Target::open(option, path));
     let files = files.collect::<Result<Vec<_>, _>>()?;
     enough_memory(app.as_ref())?;
-    let executor = executor(&options)?;
+    let machine = machine(&options)?;
+    let start = Instant::now();
+    let executor = executor(&options, machine.as_ref())?;
     let runs = repeat(app.as_ref(), &executor, options.repeat)?;
-    let report = Report::new(app.as_ref(), &executor, &options, &runs);
+    let simulated = machine.as_ref().map(|machine| (machine, start.elapsed()));
+    let report = Report::new(app.as_ref(), &executor, &options, &runs, simulated);
     // The picture is written even if the reader of the output has gone, and the answer is printed even if the disk is
     // full.
     let printed = show::print(&if options.json { report.json() } else { report.text() });
@@ -60,6 +64,7 @@ pub fn run(run: Run) -> Result<(), Failure> {
 /// the application.
 fn check(options: &RunOptions) -> Result<(), Failure> {
     let with_plain = [
+        ("--fabric", options.fabric.is_some()),
         ("--workers", options.workers.is_some()),
         ("--nodes", options.nodes.is_some()),
         ("--transport", options.transport.is_some()),
@@ -105,11 +110,35 @@ pub fn enough_memory(app: &dyn App) -> Result<(), Failure> {
     }
 }
 
-fn executor(options: &RunOptions) -> Result<Executor, Failure> {
+/// Returns the simulated machine that the options ask for, if any.
+fn machine(options: &RunOptions) -> Result<Option<Machine>, Failure> {
+    if options.fabric != Some(Fabric::Sim) {
+        let given = [("--machine", options.machine.is_some()), ("--sim-seed", options.sim_seed.is_some())];
+        return match given.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Failure::Usage(format!("{option} needs a simulated machine: add --fabric sim"))),
+            None => Ok(None),
+        };
+    }
+    let name = options.machine.as_deref().unwrap_or("cluster");
+    let machine = if name.contains(['.', '/']) {
+        let text = std::fs::read_to_string(name)
+            .map_err(|error| Failure::Usage(format!("--machine {name}: the file cannot be read: {error}")))?;
+        Machine::parse(&text)
+    } else {
+        Machine::named(name)
+    };
+    let machine = machine.map_err(|error| Failure::Usage(format!("--machine {name}: {error}")))?;
+    Ok(Some(machine.seed(options.sim_seed.unwrap_or(0))))
+}
+
+fn executor(options: &RunOptions, machine: Option<&Machine>) -> Result<Executor, Failure> {
     if options.plain {
         return Ok(Executor::Plain);
     }
     let mut builder = Runtime::builder().block_every(options.block_every).encode(options.encode);
+    if let Some(machine) = machine {
+        builder = builder.fabric(finespun::runtime::Fabric::Simulated(machine.clone()));
+    }
     if let Some(workers) = options.workers {
         builder = builder.workers(workers);
     }

@@ -1,6 +1,9 @@
 //! The output of a run: text for people, or one JSON object for programs.
 
+use std::time::Duration;
+
 use finespun::runtime::CacheChoice;
+use finespun::simulation::Machine;
 use serde_json::{Map, Value, json};
 
 use crate::app::{Answer, App, Executor, Histogram, Timed};
@@ -20,11 +23,34 @@ pub struct Report<'a> {
     cache_choices: Vec<CacheChoice>,
     show_stats: bool,
     plain: bool,
+    simulated: Option<Simulated>,
+}
+
+/// The simulated machine of a run.
+#[derive(Debug)]
+struct Simulated {
+    machine: String,
+    events: u64,
+    /// The time that this computer took to simulate all runs.
+    host: f64,
 }
 
 impl<'a> Report<'a> {
     /// Creates the report of `runs`, which must not be empty.
-    pub fn new(app: &dyn App, executor: &Executor, options: &RunOptions, runs: &'a [Timed<Answer>]) -> Self {
+    ///
+    /// `simulated` is the simulated machine, if the run had one, and the time of this computer.
+    pub fn new(
+        app: &dyn App,
+        executor: &Executor,
+        options: &RunOptions,
+        runs: &'a [Timed<Answer>],
+        simulated: Option<(&Machine, Duration)>,
+    ) -> Self {
+        let simulated = simulated.map(|(machine, host)| Simulated {
+            machine: machine.name().to_owned(),
+            events: executor.events().unwrap_or(0),
+            host: host.as_secs_f64(),
+        });
         Report {
             app: app.name(),
             parameters: app.parameters(),
@@ -35,6 +61,7 @@ impl<'a> Report<'a> {
             cache_choices: executor.cache_choices(),
             show_stats: options.stats,
             plain: options.plain,
+            simulated,
         }
     }
 
@@ -64,6 +91,9 @@ impl<'a> Report<'a> {
         if !self.cache_choices.is_empty() {
             object["cache_choices"] = self.cache_choices.iter().map(choice).collect();
         }
+        if let Some(Simulated { machine, events, host }) = &self.simulated {
+            object["simulated"] = json!({ "machine": machine, "events": events, "host_seconds": host });
+        }
         if self.plain {
             object["plain"] = true.into();
         }
@@ -84,7 +114,12 @@ impl<'a> Report<'a> {
             lines += &show::histogram(histogram);
             lines += "\n";
         }
-        lines += &format!("{:<16} {}, {}\n", "time", self.time(), self.who());
+        let time = if self.simulated.is_some() { "virtual time" } else { "time" };
+        lines += &format!("{time:<16} {}, {}\n", self.time(), self.who());
+        if let Some(Simulated { events, host, .. }) = &self.simulated {
+            let events = show::thousands(*events);
+            lines += &format!("{:<16} {events} events in {}\n", "simulation", show::seconds(*host));
+        }
         if self.show_stats {
             for &(name, count) in &self.stats {
                 lines += &format!("{:<16} {}\n", name.replace('_', " "), show::thousands(count));
@@ -105,6 +140,10 @@ impl<'a> Report<'a> {
     }
 
     fn who(&self) -> String {
+        if let Some(Simulated { machine, .. }) = &self.simulated {
+            let processors = if self.workers == 1 { "processor" } else { "processors" };
+            return format!("{} {processors} of {machine}", self.workers);
+        }
         match (self.plain, self.workers) {
             (true, _) => "plain sequential version".to_owned(),
             (false, 1) => "1 worker".to_owned(),

@@ -113,8 +113,8 @@ fn iterator_undropped<T: ?Sized>() {
     }
 }
 
-/// Returns a temporary on which a method is called, and which is dropped with the statement around an await. Asserts at
-/// compile time that it has nothing to drop.
+/// Returns `receiver`, a temporary on which a method is called, and which lives to the end of a statement with an
+/// await. Asserts at compile time that it has nothing to drop.
 ///
 /// Without the assertion, this guard, on which a method of the number behind it is called, would be released before the
 /// await:
@@ -220,8 +220,8 @@ fn nothing_to_drop<T>() {
     const {
         assert!(
             !std::mem::needs_drop::<T>(),
-            "a temporary in an awaited expression, or beside an await, has a destructor, which the name of the method that gives \
-             or takes it does not tell: bind it with `let` first, or choose `#[task(pinned)]`"
+            "a temporary in an awaited expression, or beside an await, has a destructor that the task compiler cannot \
+             see from a method's name: bind the temporary with `let` first, or choose `#[task(pinned)]`"
         )
     }
 }

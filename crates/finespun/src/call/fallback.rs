@@ -157,7 +157,7 @@ impl<T> Copy for Tie<T> {}
 
 impl<T> Tie<T> {
     /// Creates a tie whose type rustc is yet to infer.
-    #[expect(clippy::new_without_default, reason = "generated code's")]
+    #[expect(clippy::new_without_default, reason = "only generated code creates it")]
     #[inline(always)]
     pub fn new() -> Tie<T> {
         Tie(PhantomData)

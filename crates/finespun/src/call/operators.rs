@@ -44,8 +44,8 @@ pub fn numbers<'a, L: Number, R: Number>(left: &'a mut L, _: &R) -> &'a mut L {
 #[diagnostic::on_unimplemented(
     message = "an assignment such as `v[i] += f().await` is compiled for numbers only",
     label = "this is no number, as far as is known here",
-    note = "bind the result of the await with `let` first: then it is awaited before the left side is looked at; or choose \
-            `#[task(pinned)]`"
+    note = "bind the result of the await with `let` first: then the await comes before the evaluation of the left \
+            side; or choose `#[task(pinned)]`"
 )]
 pub trait Number {}
 

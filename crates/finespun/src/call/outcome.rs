@@ -80,7 +80,7 @@ impl<T, S> Outcome<T, S> {
 }
 
 impl<N: Named> Note<N> {
-    /// Ends the stretch, and returns `value` as the call's outcome.
+    /// Ends the note, and returns `value` as the call's outcome.
     ///
     /// # Safety
     /// As [`Outcome::done`].
@@ -152,7 +152,7 @@ impl<Tk: Task> Called<Tk> {
 /// lives.
 ///
 /// Neither the type nor its `Send` impl requires `Tk` to be a task. Inside an `async` body rustc would have to prove
-/// this bound for every lifetime, which fails for a closure that takes one.
+/// this bound for every lifetime, which fails for a closure that takes a reference.
 #[must_use]
 pub struct Child<Tk> {
     frame: FrameRef,

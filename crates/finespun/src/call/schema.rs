@@ -1,9 +1,9 @@
 //! Compile-time knowledge of whether a call can suspend.
 //!
 //! A task is *straight* if it awaits nothing, or only straight tasks, one after the other and in no loop. A call of a
-//! straight task cannot suspend, so the callee checks no guard and the caller does not test the outcome
-//! (hybrid-execution-model, section 3.2.1, the non-blocking schema). A loop keeps its guard checks, since it may wait
-//! for the effect of another task; a `join!` keeps them so that other workers can take its branches.
+//! straight task cannot suspend, so the callee checks no guard and the caller does not test the outcome (the
+//! non-blocking schema, [H §3.2.1]). A loop keeps its guard checks, since it may wait for the effect of another task; a
+//! `join!` keeps them so that other workers can take its branches.
 //!
 //! Straightness is inferred through callees, and across crates, although the task compiler never sees a callee: the
 //! function that holds a body returns an [`Outcome`] with an opaque type in it, which rustc infers to be the list of
@@ -91,7 +91,7 @@ impl<S> Copy for Callee<S> {}
 impl<S> Callee<S> {
     /// Creates the entry of a callee of any schema.
     #[inline(always)]
-    #[allow(clippy::new_without_default, reason = "there is nothing to be")]
+    #[allow(clippy::new_without_default, reason = "only generated code and this module create it")]
     pub const fn new() -> Callee<S> {
         Callee(PhantomData)
     }

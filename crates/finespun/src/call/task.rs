@@ -22,8 +22,8 @@ pub(crate) mod sealed {
 /// A description of a call, inert until it is awaited, joined, spawned or run.
 ///
 /// Calling a `#[task] async fn` makes one. Tasks are awaited with `.await`, but only inside other tasks, where the
-/// compiler of `#[task]` turns the await into a call; a task is not a [`Future`], and cannot be awaited or leaked by
-/// code that the compiler has not seen. The trait is sealed.
+/// compiler of `#[task]` turns the await into a call; a task is not a [`Future`], so code that the compiler has not
+/// seen cannot await it. The trait is sealed.
 #[must_use = "a task does nothing until it is awaited, joined, spawned or run"]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a task",
@@ -67,7 +67,7 @@ pub trait Task: sealed::Sealed + Sized {
             match words::split(self) {
                 // SAFETY: the words hold a `Self`.
                 Ok([a, b, c, d]) => unsafe { call_tripped_by_words::<Self>(a, b, c, d, cx) },
-                Err(_) => unreachable!("just looked"),
+                Err(_) => unreachable!("`fits` was checked above"),
             }
         } else {
             // SAFETY: the parcel is passed on once, and its value is taken there.
@@ -299,7 +299,7 @@ pub unsafe fn call_direct<S: Schema, Tk: Task>(task: Tk) -> Tk::Output {
 }
 
 /// The future of a call from a pinned body, and the body of a frame that begins with a call: the first poll calls the
-/// task, later polls wait for its frame. Its own frame does not move it after the first poll.
+/// task, later polls wait for its frame. The frame that contains this future does not move it after the first poll.
 pub struct CallFuture<Tk>(CallState<Tk>);
 
 enum CallState<Tk> {

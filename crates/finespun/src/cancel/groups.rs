@@ -32,7 +32,9 @@ use mark::{Known, Mark, Seen};
 
 use crate::frame::number::{GROUP, GROUPS, index_of, same_team};
 
-/// The method of finding the members of a terminated subtree: maxi-parc-runtime, section 6.2.
+/// The method of finding the members of a terminated subtree (Feitelson, Ben-Asher, Ben Ezra, Exman, Picherski,
+/// Rudolph, Zernik: *Run-Time Support for Parallel Language Constructs in a Tightly Coupled Multiprocessor*, section
+/// 6.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Members {
@@ -47,7 +49,9 @@ pub enum Members {
     BottomUp,
 }
 
-/// The policy by which workers obtain the activities of a group: maxi-parc-runtime, sections 4 and 5.
+/// The policy by which workers obtain the activities of a group (Feitelson, Ben-Asher, Ben Ezra, Exman, Picherski,
+/// Rudolph, Zernik: *Run-Time Support for Parallel Language Constructs in a Tightly Coupled Multiprocessor*, sections 4
+/// and 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {
@@ -314,7 +318,7 @@ impl Groups {
         let group = self.get(number);
         let code = group.code();
         let first = if self.members == Members::RangeCodes && !code.is_none() {
-            // Both under the lock: a later caller, which increments the epoch, comes after both.
+            // Mark and list entry are written under the lock, so a later caller increments the epoch after both.
             let mut terminated = lock(&self.terminated);
             let first = group.mark.terminate();
             if first {

@@ -153,8 +153,8 @@ impl Run {
     /// completion callback if the run ends with this call.
     ///
     /// The call counts in `live` itself: otherwise the workers, which destroy the tasks of a marked run, could end the
-    /// run before their sweeps are counted. A worker in a task or message of the run is never the last to count down:
-    /// its task is counted, or its sweep.
+    /// run before their sweeps are counted. If a worker in a task or message of the run calls this, the run does not
+    /// end here: the task or the sweep is still counted.
     #[must_use]
     pub(crate) fn cancel(
         &self,
@@ -162,7 +162,8 @@ impl Run {
         mark: impl FnOnce() -> bool,
         in_flight: impl FnOnce() -> bool,
     ) -> (bool, Option<CompletionCallback>) {
-        // Relaxed, here and below: the count does not become zero; the later `leave` that makes it zero orders.
+        // Relaxed, here and below: the count does not become zero; the `leave` that makes it zero provides the
+        // ordering.
         let grow = |live: usize| (live > 0).then_some(live + 1);
         let live = self.live.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grow).is_ok();
         let first = mark();

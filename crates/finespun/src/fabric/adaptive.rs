@@ -3,10 +3,10 @@
 //! So a receiver that keeps up gets its messages by the shorter way, and a slow one stalls no sender before that
 //! sender's own buffers are in use. The order between a pair of nodes survives a change of transport:
 //!
-//! - A pulled message contains the number of messages that the receiver has received from its ring once it has received
-//!   all that this sender pushed before. The receiver does not receive it earlier.
-//! - A sender returns to pushing when the receiver has received all its pulled messages. It checks for that only now
-//!   and then, because the receiver or the next sender has written the cache line that it reads.
+//! - A pulled message contains the number of ring messages, from all senders, up to and including this sender's last
+//!   pushed one. The receiver receives that many first.
+//! - A sender returns to pushing when the receiver has received all its pulled messages. It checks only once per `STAY`
+//!   messages, because each check is likely a cache miss: another thread has written the line.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -43,7 +43,7 @@ pub enum Sent {
     Pulled,
 }
 
-/// A node: sends to all nodes, itself included, and receives the messages that they send to it.
+/// One worker's endpoint: sends to all endpoints, itself included, and receives their messages to it.
 pub struct Node<T> {
     mode: Mode,
     push: push::Node<T>,
@@ -168,7 +168,7 @@ impl<T: Send> Node<T> {
         self.push.waits() || self.pull.waits()
     }
 
-    /// Called when the receiver will not poll for a while.
+    /// Returns the last buffer, if any, to its sender: the worker will not poll for a while.
     pub fn rest(&self) {
         self.pull.rest();
     }

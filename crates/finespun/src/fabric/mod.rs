@@ -1,12 +1,13 @@
-//! Fabrics: the carriers of messages between the workers of a run.
+//! Fabrics: the carriers of messages between the workers of a team.
 //!
-//! A [`Fabric`] is one worker's endpoint. The only implementation so far is [`threads`]: the workers are threads of
-//! this process, and messages are in memory that they all share. No code outside this module relies on that: everything
-//! that crosses workers goes through the trait.
+//! A [`Fabric`] is one worker's endpoint. In [`threads`], the workers are threads of this process, and messages are in
+//! memory that they all share. In `simulated`, they are the workers of a simulated machine, without shared memory, and
+//! messages arrive in virtual time. No code outside this module relies on either: everything that crosses workers goes
+//! through the trait.
 //!
 //! Three transports carry the messages of `threads`. Two are the Illinois Concert system's (Karamcheti, Plevyak, Chien:
 //! *Runtime Mechanisms for Efficient Dynamic Multithreading*, sections 4.1 and 4.3), the third combines them; all work
-//! between a fixed set of nodes:
+//! between a fixed set of endpoints (`Node`, one per worker):
 //!
 //! - [`push`]: the sender writes into a ring in the receiver's memory. Lowest latency; a slow receiver stalls its
 //!   senders, which run out of credit.
@@ -21,6 +22,8 @@
 pub mod adaptive;
 pub mod pull;
 pub mod push;
+#[cfg(feature = "simulation")]
+pub(crate) mod simulated;
 pub(crate) mod threads;
 
 use std::ptr::NonNull;
@@ -35,16 +38,25 @@ use crate::observe::Counters;
 /// [`send_in_place`](Fabric::send_in_place) calls `write` exactly once if it returns true, and never if it returns
 /// false. The caller then knows whether it has moved its message into the place, or still owns it.
 pub(crate) unsafe trait Fabric<M> {
-    /// Whether a receiver can read the sender's memory, so that a message may contain addresses. If not, messages are
-    /// bytes.
-    const SHARES_MEMORY: bool;
+    /// Returns whether a receiver can read the sender's memory, so that a message may contain addresses. If not,
+    /// messages are bytes.
+    fn shares_memory(&self) -> bool;
 
-    /// Sends to worker `to` a message that `write` writes in its final place, if there is room. Returns whether it was
-    /// sent. If not, `write` was not called.
+    /// Returns whether the fabric asks for the sizes of messages.
+    fn weighs(&self) -> bool;
+
+    /// Sends to worker `to` a message of `bytes()` that `write` writes in its final place, if there is room. Returns
+    /// whether it was sent. If not, `write` was not called.
     ///
     /// # Safety
     /// `write` initializes the place with an `M`, and does not panic.
-    unsafe fn send_in_place(&self, to: usize, write: impl FnMut(NonNull<M>), counters: &Counters) -> bool;
+    unsafe fn send_in_place(
+        &self,
+        to: usize,
+        bytes: impl Fn() -> usize,
+        write: impl FnMut(NonNull<M>),
+        counters: &Counters,
+    ) -> bool;
 
     /// Receives the next message, read in place.
     ///
@@ -52,11 +64,75 @@ pub(crate) unsafe trait Fabric<M> {
     /// `read` moves the message out of its place, or destroys it there, and does not receive.
     unsafe fn receive_with<R>(&self, read: impl FnMut(NonNull<M>) -> R) -> Option<R>;
 
-    /// Returns whether a message is available, or about to be; any thread may ask.
+    /// Returns whether a message can be received now.
+    fn arrived(&self) -> bool;
+
+    /// Returns whether a message has been sent and not received, even if it cannot be received yet; any thread may ask.
     fn waits(&self) -> bool;
 
-    /// Called when the worker will not poll for a while.
+    /// Returns the last buffer, if any, to its sender: the worker will not poll for a while.
     fn rest(&self);
+}
+
+/// One worker's endpoint of the runtime's fabric.
+pub(crate) enum Endpoint<M> {
+    Threads(threads::Threads<M>),
+    #[cfg(feature = "simulation")]
+    Simulated(simulated::Simulated<M>),
+}
+
+/// Calls a method of the endpoint's fabric.
+macro_rules! of_fabric {
+    ($endpoint:expr, $end:ident => $call:expr) => {
+        match $endpoint {
+            Endpoint::Threads($end) => $call,
+            #[cfg(feature = "simulation")]
+            Endpoint::Simulated($end) => $call,
+        }
+    };
+}
+
+// SAFETY: each method calls that of the endpoint's fabric.
+unsafe impl<M: Send> Fabric<M> for Endpoint<M> {
+    fn shares_memory(&self) -> bool {
+        of_fabric!(self, end => end.shares_memory())
+    }
+
+    fn weighs(&self) -> bool {
+        of_fabric!(self, end => end.weighs())
+    }
+
+    #[inline(always)]
+    unsafe fn send_in_place(
+        &self,
+        to: usize,
+        bytes: impl Fn() -> usize,
+        write: impl FnMut(NonNull<M>),
+        counters: &Counters,
+    ) -> bool {
+        // SAFETY: as the caller guarantees.
+        of_fabric!(self, end => unsafe { Fabric::send_in_place(end, to, bytes, write, counters) })
+    }
+
+    #[inline(always)]
+    unsafe fn receive_with<R>(&self, read: impl FnMut(NonNull<M>) -> R) -> Option<R> {
+        // SAFETY: as the caller guarantees.
+        of_fabric!(self, end => unsafe { Fabric::receive_with(end, read) })
+    }
+
+    #[inline]
+    fn arrived(&self) -> bool {
+        of_fabric!(self, end => end.arrived())
+    }
+
+    #[inline]
+    fn waits(&self) -> bool {
+        of_fabric!(self, end => Fabric::waits(end))
+    }
+
+    fn rest(&self) {
+        of_fabric!(self, end => Fabric::rest(end));
+    }
 }
 
 /// A value on cache lines of its own: two, since processors fetch lines in pairs.

@@ -13,15 +13,15 @@
 //!   head -> [read] -> [buffer of A] -> [buffer of B]   [buffer of A]     between (1) and (2): not linked yet
 //! ```
 //!
-//! The four steps of the Concert system (concert-runtime-mechanisms, section 4.3, figure 9). Two senders share nothing
-//! but the receiver's tail, and a message costs one swap on it. Swap is the only read-modify-write, so a network that
-//! offers no other suffices. The receiver does not wait for a sender that is between (1) and (2): the queue seems to
-//! end there, and the receiver polls again later.
+//! The four steps of the Concert system [C §4.3, figure 9]. Two senders contend only for the receiver's tail, and a
+//! message costs one swap on it. Swap is the only read-modify-write, so a network that offers no other suffices. The
+//! receiver does not wait for a sender that is between (1) and (2): the queue seems to end there, and the receiver
+//! polls again later.
 //!
-//! The paper's sender writes before it swaps. Here it writes between (1) and (2), since no thread reads a message
-//! before it is linked: a buffer's cache lines are in the cache of its last receiver, and a swap after the writes would
-//! wait until they have come back. So a spare buffer must be ready to be swapped in as it is, with a null `next`: the
-//! receiver clears `next` when it passes the buffer.
+//! The paper's sender writes before it swaps. Here it writes between (1) and (2): no thread reads a message before it
+//! is linked, and a swap after the writes would wait for the buffer's cache lines to come back from its last receiver.
+//! So a spare buffer must be ready to be swapped in as it is, with a null `next`: the receiver clears `next` when it
+//! passes the buffer.
 //!
 //! The buffers sent to one receiver become free in the order in which they were sent, and a sender that sees one free
 //! also sees all earlier ones free, so it checks few. It uses no more buffers than necessary, so that the buffers stay
@@ -72,7 +72,7 @@ struct NodePart<T> {
     tail: OwnCacheLine<AtomicPtr<Buffer<T>>>,
     stub: OwnCacheLine<Buffer<T>>,
     buffers: Box<[OwnCacheLine<Buffer<T>>]>,
-    /// The buffer that was read last, or the stub. On a cache line that only the receiver writes.
+    /// The buffer to read (if `unread`) or read last, or the stub. On a cache line that only the receiver writes.
     head: OwnCacheLine<AtomicPtr<Buffer<T>>>,
     /// Set while the head has a message that has not been read.
     unread: AtomicBool,
@@ -87,7 +87,7 @@ unsafe impl<T: Send> Send for Net<T> {}
 // SAFETY: a message is written by its sender, and later read by its receiver, never at the same time.
 unsafe impl<T: Send> Sync for Net<T> {}
 
-/// A node: sends to all nodes, itself included, and receives the messages that they send to it.
+/// One worker's endpoint: sends to all endpoints, itself included, and receives their messages to it.
 pub struct Node<T> {
     net: Arc<Net<T>>,
     index: usize,
@@ -95,7 +95,7 @@ pub struct Node<T> {
     idle: Cell<u32>,
     /// Own buffers that are known to be free.
     spare: RefCell<Vec<u32>>,
-    /// The first own buffer that has never been used, as have none after it.
+    /// The first own buffer that has never been used; nor has any after it.
     unused: Cell<u32>,
     /// By receiver: own buffers that were sent to it, oldest first, which is the order in which they become free.
     sent: Box<[RefCell<VecDeque<u32>>]>,
@@ -106,7 +106,7 @@ pub struct Node<T> {
 /// # Panics
 /// If `nodes` or `quota` is 0.
 pub fn net<T: Send>(nodes: usize, quota: u32) -> Vec<Node<T>> {
-    assert!(nodes > 0 && quota > 0, "a net has nodes, and room for messages");
+    assert!(nodes > 0 && quota > 0, "a net needs at least one node and room for a message");
     let place = |node| NodePart {
         tail: OwnCacheLine(AtomicPtr::new(ptr::null_mut())),
         stub: Buffer::new(node),

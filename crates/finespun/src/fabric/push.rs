@@ -1,7 +1,7 @@
 //! Push: rings in the receivers' memory, written by their senders.
 //!
 //! ```text
-//!   a slot of the ring, by the tickets t, t + capacity, ..
+//!   a ring entry, by the tickets t, t + capacity, ..
 //!
 //!   EMPTY(t) --(2) the sender writes, tag := t + 1--> FULL(t) --(3) the receiver reads--> EMPTY(t + capacity)
 //!
@@ -10,11 +10,12 @@
 //! ```
 //!
 //! The credits of a ring's senders sum to its capacity at most, so a sender that holds a ticket never waits for its
-//! slot. The slot of t is empty *in the view of t's sender*, although another sender may have written the message of
-//! `t - capacity`: the tickets up to t were given out against credits, of which at least `t + 1 - capacity` had been returned
-//! before. Credits are returned (4) in reading order (3), so one of these returns came after the reading of
-//! `t - capacity`. The sender that took this return saw the reading (Acquire in 0), and then took a ticket up to t
-//! (Release in 1). The sender of t took its ticket later, and sees all of that (Acquire in 1).
+//! ring entry. The entry of t is empty *in the view of t's sender*, although another sender may have written the
+//! message of `t - capacity`: the tickets up to t were given out against credits, of which at least `t + 1 - capacity`
+//! had been returned before. Each return (4) follows its message's read (3), and reads are in ticket order, so the last
+//! of these returns came after the reading of `t - capacity`. The sender that took this return saw the reading (Acquire
+//! in 0), and then took a ticket up to t (Release in 1). The sender of t took its ticket later, and sees all of that
+//! (Acquire in 1).
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -23,18 +24,19 @@ use std::ptr::NonNull;
 use super::OwnCacheLine;
 use crate::atomics::{Arc, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 
-/// A place for one message.
+/// A ring entry: a place for one message.
 #[repr(align(32))]
-struct Slot<T> {
-    /// One more than the ticket of the message that is or was last in this slot.
+struct Entry<T> {
+    /// One more than the ticket of the message that is or was last in this entry.
     tag: AtomicU64,
     from: UnsafeCell<u32>,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-/// Slots begin at cache lines: a small one shares its line with others, and none spans more lines than it must.
+/// Entries per group. A group begins at a cache line: small entries share a line, and none spans more lines than it
+/// must.
 const GROUP: usize = 4;
-type Group<T> = OwnCacheLine<[Slot<T>; GROUP]>;
+type Group<T> = OwnCacheLine<[Entry<T>; GROUP]>;
 
 /// The messages that senders write to one receiver.
 struct Ring<T> {
@@ -43,13 +45,13 @@ struct Ring<T> {
     head: OwnCacheLine<AtomicU64>,
     /// By sender: credits returned and not yet taken.
     returned: Box<[OwnCacheLine<AtomicU32>]>,
-    slots: Box<[Group<T>]>,
+    entries: Box<[Group<T>]>,
 }
 
 impl<T> Ring<T> {
     fn new(senders: usize, share: u32) -> Ring<T> {
         let capacity = (senders * share as usize).next_power_of_two().max(GROUP);
-        let slot = |_| Slot {
+        let entry = |_| Entry {
             tag: AtomicU64::new(0),
             from: UnsafeCell::new(0),
             value: UnsafeCell::new(MaybeUninit::uninit()),
@@ -58,13 +60,13 @@ impl<T> Ring<T> {
             tail: OwnCacheLine(AtomicU64::new(0)),
             head: OwnCacheLine(AtomicU64::new(0)),
             returned: (0..senders).map(|_| OwnCacheLine(AtomicU32::new(0))).collect(),
-            slots: (0..capacity / GROUP).map(|_| OwnCacheLine(std::array::from_fn(slot))).collect(),
+            entries: (0..capacity / GROUP).map(|_| OwnCacheLine(std::array::from_fn(entry))).collect(),
         }
     }
 
-    fn slot(&self, ticket: u64) -> &Slot<T> {
-        let index = ticket as usize & (self.slots.len() * GROUP - 1);
-        &self.slots[index / GROUP].0[index % GROUP]
+    fn entry(&self, ticket: u64) -> &Entry<T> {
+        let index = ticket as usize & (self.entries.len() * GROUP - 1);
+        &self.entries[index / GROUP].0[index % GROUP]
     }
 }
 
@@ -78,7 +80,7 @@ unsafe impl<T: Send> Send for Net<T> {}
 // SAFETY: a message is written by its sender, and later read by the receiver, never at the same time.
 unsafe impl<T: Send> Sync for Net<T> {}
 
-/// A node: sends to all nodes, itself included, and receives the messages that they send to it.
+/// One worker's endpoint: sends to all endpoints, itself included, and receives their messages to it.
 pub struct Node<T> {
     net: Arc<Net<T>>,
     index: u32,
@@ -97,7 +99,7 @@ pub struct Node<T> {
 /// # Panics
 /// If `nodes` or `share` is 0.
 pub fn net<T: Send>(nodes: usize, share: u32) -> Vec<Node<T>> {
-    assert!(nodes > 0 && share > 0, "a net has nodes, and room for messages");
+    assert!(nodes > 0 && share > 0, "a net needs at least one node and room for a message");
     let net = Arc::new(Net { rings: (0..nodes).map(|_| Ring::new(nodes, share)).collect() });
     let node = |index| Node {
         net: Arc::clone(&net),
@@ -150,19 +152,18 @@ impl<T: Send> Node<T> {
         credit.set(credit.get() - 1);
         // (1) AcqRel: see the module's documentation.
         let ticket = ring.tail.0.fetch_add(1, Ordering::AcqRel);
-        let slot = ring.slot(ticket);
-        // SAFETY: the pointer is not null; the slot is empty and belongs to this ticket.
-        slot.value.with_mut(|place| write(unsafe { NonNull::new_unchecked(place.cast()) }));
-        // SAFETY: the slot is empty and belongs to this ticket.
-        slot.from.with_mut(|place| unsafe { *place = self.index });
+        let entry = ring.entry(ticket);
+        // SAFETY: the pointer is not null; the entry is empty and belongs to this ticket.
+        entry.value.with_mut(|place| write(unsafe { NonNull::new_unchecked(place.cast()) }));
+        // SAFETY: the entry is empty and belongs to this ticket.
+        entry.from.with_mut(|place| unsafe { *place = self.index });
         // (2) Release: publishes the message; pairs with the Acquire in (3).
-        slot.tag.store(ticket + 1, Ordering::Release);
+        entry.tag.store(ticket + 1, Ordering::Release);
         self.last[to].set(ticket + 1);
         true
     }
 
-    /// Returns the number of messages that node `to` has received once it has received the last one that this node has
-    /// sent it so far.
+    /// Returns the count that `received` at node `to` reaches with this node's latest message to it.
     #[inline]
     pub fn sent(&self, to: usize) -> u64 {
         self.last[to].get()
@@ -182,7 +183,7 @@ impl<T: Send> Node<T> {
         // Relaxed: a hint for threads other than the receiver.
         let ticket = ring.head.0.load(Ordering::Relaxed);
         // Acquire: as in (3).
-        ring.slot(ticket).tag.load(Ordering::Acquire) == ticket + 1
+        ring.entry(ticket).tag.load(Ordering::Acquire) == ticket + 1
     }
 
     fn ring(&self) -> &Ring<T> {
@@ -206,15 +207,15 @@ impl<T: Send> Node<T> {
         let ring = self.ring();
         // Relaxed: only this node writes it.
         let ticket = ring.head.0.load(Ordering::Relaxed);
-        let slot = ring.slot(ticket);
+        let entry = ring.entry(ticket);
         // (3) Acquire: pairs with the Release in (2), so that the message is visible.
-        if slot.tag.load(Ordering::Acquire) != ticket + 1 {
+        if entry.tag.load(Ordering::Acquire) != ticket + 1 {
             return None;
         }
-        // SAFETY: the slot is full.
-        let from = slot.from.with(|place| unsafe { *place }) as usize;
-        // SAFETY: the pointer is not null; the slot is full, and read once.
-        let read = slot.value.with_mut(|place| read(from, unsafe { NonNull::new_unchecked(place.cast()) }));
+        // SAFETY: the entry is full.
+        let from = entry.from.with(|place| unsafe { *place }) as usize;
+        // SAFETY: the pointer is not null; the entry is full, and read once.
+        let read = entry.value.with_mut(|place| read(from, unsafe { NonNull::new_unchecked(place.cast()) }));
         // Relaxed: a hint for other threads.
         ring.head.0.store(ticket + 1, Ordering::Relaxed);
         let owed = &self.owed[from];
@@ -232,12 +233,12 @@ impl<T> Drop for Net<T> {
         for ring in &self.rings {
             // Relaxed, both: no node is left.
             for ticket in ring.head.0.load(Ordering::Relaxed).. {
-                let slot = ring.slot(ticket);
-                if slot.tag.load(Ordering::Relaxed) != ticket + 1 {
+                let entry = ring.entry(ticket);
+                if entry.tag.load(Ordering::Relaxed) != ticket + 1 {
                     break;
                 }
-                // SAFETY: the slot is full, and its message has not been read.
-                slot.value.with_mut(|place| unsafe { (*place).assume_init_drop() });
+                // SAFETY: the entry is full, and its message has not been read.
+                entry.value.with_mut(|place| unsafe { (*place).assume_init_drop() });
             }
         }
     }

@@ -42,12 +42,24 @@ pub(crate) fn threads<M: Send>(workers: usize, transport: Transport) -> Vec<Thre
     adaptive::net_of(workers, mode, share, QUOTA)
 }
 
-// SAFETY: at most one of push and pull has room, calls `write` once, and returns true.
+// SAFETY: at most one transport takes the message, calling `write` once; `None` means that neither called it.
 unsafe impl<M: Send> Fabric<M> for Threads<M> {
-    const SHARES_MEMORY: bool = true;
+    fn shares_memory(&self) -> bool {
+        true
+    }
+
+    fn weighs(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
-    unsafe fn send_in_place(&self, to: usize, write: impl FnMut(NonNull<M>), counters: &Counters) -> bool {
+    unsafe fn send_in_place(
+        &self,
+        to: usize,
+        _: impl Fn() -> usize,
+        write: impl FnMut(NonNull<M>),
+        counters: &Counters,
+    ) -> bool {
         // SAFETY: the caller guarantees that `write` initializes the place with an `M`, and does not panic.
         match unsafe { adaptive::Node::send_in_place(self, to, write) } {
             Some(Sent::Pushed) => counters.messages_pushed.add(1),
@@ -61,6 +73,11 @@ unsafe impl<M: Send> Fabric<M> for Threads<M> {
     unsafe fn receive_with<R>(&self, mut read: impl FnMut(NonNull<M>) -> R) -> Option<R> {
         // SAFETY: the caller guarantees that `read` takes or destroys the message, and does not receive.
         unsafe { adaptive::Node::receive_with(self, |_, place| read(place)) }
+    }
+
+    #[inline]
+    fn arrived(&self) -> bool {
+        adaptive::Node::waits(self)
     }
 
     #[inline]

@@ -14,15 +14,15 @@
 //!                (3) pages are reclaimed, large frames are freed
 //! ```
 //!
-//! (1) Each worker reclaims its own pool's pages when it sweeps, between two frames, or earlier at a guard check, which
-//! the request for the sweep makes trip. Above 7/8 of the limit, the team is asked each time that another 1/32 of the
-//! limit has been taken. (2) Before a run is ended, the worker that found too little memory asks once more, and waits
-//! until all workers have answered. It waits for at most [`PATIENCE`] unless a worker is reclaiming, because a worker
-//! that computes without a call does not answer. The run to end is the one that has allocated most of the last
-//! [`RECENT`] pages, among the runs that have not ended. This is usually the asking run, but not if it asks once while
-//! another run grows without bound. It is cancelled as a deadlocked run is, so its destructors run. An allocation does
-//! not fail: the memory that the cancelled run needs until it has ended, and that other runs need in this time, may
-//! exceed the limit. When the run has ended, (1) is requested once more.
+//! (1) Each worker reclaims its own pool's pages in a sweep between two frames, or earlier, at the guard check that the
+//! request makes trip. Above 7/8 of the limit, the team is asked each time that another 1/32 of the limit has been
+//! taken. (2) Before a run is ended, the worker that found too little memory asks once more, and waits until all
+//! workers have answered. It waits for at most [`PATIENCE`] unless a worker is reclaiming, because a worker that
+//! computes without a call does not answer. The run to end is the one that has allocated most of the last [`RECENT`]
+//! pages, among the runs that have not ended. This is usually the asking run, but not if it asks once while another run
+//! grows without bound. It is cancelled as a deadlocked run is, so its destructors run. An allocation does not fail:
+//! the memory that the cancelled run needs until it has ended, and that other runs need in this time, may exceed the
+//! limit. When the run has ended, (1) is requested once more.
 //!
 //! By default all runtimes of the process share one limit: half of the memory that the process may use. The other half
 //! is for the program's own data, the stacks, and allocations beyond the limit. These runtimes share one list of the
@@ -280,11 +280,11 @@ impl fmt::Display for FrameMemory {
         let FrameMemory { task, depth, most, frames, bytes, limit } = self;
         write!(
             f,
-            "out of frame memory: frames take {bytes} bytes of the {limit} that they may (by default, those of all runtimes of \
-             the process together), and {frames} of the frames are this run's"
+            "out of frame memory: frames take {bytes} of at most {limit} bytes (by default, the frames of all runtimes \
+             of the process together), and {frames} frames belong to this run"
         )?;
         if let Some(task) = task {
-            write!(f, ", of which {depth} wait for the task `{task}`, one for the other")?;
+            write!(f, ", of which {depth} wait in a chain for the task `{task}`")?;
         } else if let Some((task, 0)) = most {
             write!(f, ", most of them the task `{task}`'s")?;
         } else if let Some((task, count)) = most {

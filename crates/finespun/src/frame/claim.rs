@@ -208,7 +208,7 @@ mod models {
                     self.result.with(|result| assert_eq!(unsafe { *result }, 7));
                     self.free();
                 }
-                None => unreachable!("what is taken has ended"),
+                None => unreachable!("a result is taken only from an ended slot"),
             }
         }
 

@@ -3,7 +3,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::budget::{Budget, Room};
 use super::guard::{Guard, stack_pointer};
@@ -15,8 +15,8 @@ use crate::observe::Counters;
 /// The part of a worker's state that frames and calls use. One per worker thread. Other threads access the guard and
 /// the counters; the pool while they keep the worker from running; and everything after it has ended.
 ///
-/// Each module above with state of its own per worker defines a type that begins with the type of the module below and
-/// adds its fields (see [`Cx::state`]).
+/// Each higher module with per-worker state defines a type that begins with the type of the module below and adds its
+/// fields (see [`Cx::state`]).
 #[repr(C)]
 pub(crate) struct Core {
     /// The first field, so that a check compares the stack pointer with the word that [`Cx`] points to.
@@ -69,6 +69,8 @@ pub(crate) trait Scheduler {
     fn ready_last(&self, frame: FrameRef);
     /// Returns whether, under block-every-n, a wait that could be satisfied at once suspends nevertheless.
     fn block_now(&self) -> bool;
+    /// Returns the time: of the simulated machine, if the worker is a part of one.
+    fn now(&self) -> Instant;
     /// Reports the time that a loop spent on handing over tasks during a promotion. The pause after a promotion is a
     /// multiple of the promotion's duration, to bound the cost of fruitless promotions. Handing tasks over is useful
     /// work, so this time does not count.
@@ -105,8 +107,8 @@ thread_local! {
 /// A pointer to the worker that runs this code; passed through every stack call.
 ///
 /// It has no lifetime, so that a stack function's elided lifetimes mean what they mean in the user's signature. Only
-/// the worker's own thread has one, while its state lives. Task code must not keep it beyond the current poll: the
-/// hidden `unsafe` functions that take it demand this.
+/// the worker's own thread has a `Cx` that points to the worker, and only while the worker's state lives. Task code
+/// must not keep it beyond the current poll: the hidden `unsafe` functions that take it demand this.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Cx(NonNull<Core>);
@@ -295,6 +297,15 @@ impl Drop for Entered {
     }
 }
 
+/// Calls `body`, during which this thread is no worker, or another one: simulated workers take turns on one thread.
+#[cfg(feature = "simulation")]
+pub(crate) fn step_out(body: impl FnOnce()) {
+    let Some(cx) = try_cx() else { return body() };
+    drop(Entered(cx));
+    body();
+    std::mem::forget(cx.enter());
+}
+
 impl Cx {
     #[inline(always)]
     pub(crate) fn core<'a>(self) -> &'a Core {
@@ -312,7 +323,8 @@ impl Cx {
         unsafe { self.0.cast().as_ref() }
     }
 
-    /// Makes this thread the worker, until the returned guard is dropped, before the worker's state is.
+    /// Makes this thread the worker until the returned guard is dropped, which must precede the drop of the worker's
+    /// state.
     pub(crate) fn enter(self) -> Entered {
         assert!(CURRENT.get().is_null(), "a thread is one worker");
         CURRENT.set(self.0.as_ptr());
@@ -416,7 +428,7 @@ impl Cx {
         self.core().pending_call.get()
     }
 
-    /// Sends the pending call, if any: its caller starts to wait, so the call cannot be forwarded.
+    /// Sends the pending call, if any, which then can no longer be forwarded.
     #[inline]
     pub(crate) fn send_pending_call(self) {
         #[cold]

@@ -118,9 +118,9 @@ pub(crate) type Polled = Poll<Option<Status>>;
 /// The operations on a frame's body and result that depend on their types.
 #[derive(Clone, Copy)]
 pub(crate) struct Types {
-    /// Polls the body. If the body ends, clears the flag, destroys the body, and writes the result. If the call
-    /// unwinds, the frame stays live and has no result; its body is still live if the flag is still set. For a call
-    /// frame, which has neither body nor result: runs it and frees the frame, and does not unwind.
+    /// Polls the body. If the body ends, sets the third argument to false, destroys the body, and writes the result. If
+    /// the call unwinds, the frame stays live and has no result; its body is still live if that argument is still true.
+    /// For a call frame, which has neither body nor result: runs it and frees the frame, and does not unwind.
     pub(crate) step: unsafe fn(FrameRef, Cx, &mut bool) -> Polled,
     /// Destroys the body.
     pub(crate) drop_body: unsafe fn(FrameRef),
@@ -182,10 +182,10 @@ pub(super) const fn body_offset<F>() -> usize {
 /// The largest size of a frame in bytes. Limited because a frame's contents are first built on the stack.
 pub(crate) const LARGEST_FRAME: usize = 2 * 1024 * 1024;
 
-/// The size of the stack below the last guard check, for plain calls, destructors, straight tasks, and the locals of
-/// one task; and of the whole stack of a thread for blocking calls. It is address space, which takes memory only where
-/// it is used. Arguments, locals and results take several times their size on their way into a frame and out again: 13
-/// times as measured, and between 128 and 192 times in a debug build, where every call copies its arguments.
+/// The stack space below the last guard check, for plain calls, destructors, straight tasks, and the locals of one
+/// task; also the size of the whole stack of a thread for blocking calls. It is address space, which takes memory only
+/// where it is used. Arguments, locals and results take several times their size on their way into a frame and out
+/// again: 13 times as measured, and between 128 and 192 times in a debug build, where every call copies its arguments.
 pub(crate) const STACK_RESERVE: usize = (if cfg!(debug_assertions) { 192 } else { 32 }) * LARGEST_FRAME;
 
 /// Returns the layout of a frame with body `F` and result `T`.
@@ -283,7 +283,7 @@ unsafe fn panicked(frame: FrameRef, body: bool, payload: Box<dyn Any + Send>) ->
 pub(crate) unsafe fn cancel(frame: FrameRef, _cx: Cx) -> Polled {
     // SAFETY: the caller guarantees that it runs the frame, which is live.
     let types = &unsafe { frame.as_ref() }.vtable.types;
-    // A destructor's panic is not reported: the waiter is cancelled too.
+    // A destructor's panic is discarded: the frame ends as `Cancelled` in any case.
     // SAFETY: the caller guarantees that the body is live and that it alone runs the frame; the body is not polled
     // again.
     quietly(|| unsafe { (types.drop_body)(frame) });

@@ -38,8 +38,7 @@ impl Waiting {
 }
 
 impl Drop for Waiting {
-    /// Gives up the leaf of a cancelled wait. No other is dropped: a queue outlives the waits in it, which end by being
-    /// resumed or cancelled.
+    /// Gives up the leaf of a cancelled wait. Other waits are never dropped: their queue outlives them.
     fn drop(&mut self) {
         let cancelled = self.is_cancelled();
         debug_assert!(cancelled, "a queue was dropped before a wait in it had ended");
@@ -73,7 +72,7 @@ pub(crate) unsafe fn resolve(leaf: FrameRef) -> bool {
 /// slot.
 ///
 /// # Safety
-/// `leaf` is a leaf, or was one that has been freed, and has not been allocated again, nor its page reclaimed.
+/// `leaf` is a leaf, live or freed, whose memory was neither allocated again nor reclaimed with its page.
 #[must_use]
 pub(crate) unsafe fn cancel(leaf: FrameRef) -> bool {
     // SAFETY: the caller guarantees that the memory still holds the claim of a leaf; the claim of a freed leaf is not

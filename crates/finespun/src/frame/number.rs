@@ -1,4 +1,4 @@
-//! The numbers of runs and groups: what a frame stores of where it belongs.
+//! The numbers of runs and groups. Each frame stores the number of the one it belongs to.
 //!
 //! A number names its team (the upper bits), and within the team a run or a group (the lower bits, of which the highest
 //! distinguishes the two).

@@ -84,7 +84,7 @@ impl Class {
 
 /// A free block.
 ///
-/// Slot word, claim and run of its former frame keep their values, for a late sweep.
+/// Slot word, claim and group number of its former frame keep their values, for a late sweep.
 #[repr(C)]
 struct Block {
     _slot: usize,
@@ -288,7 +288,8 @@ impl Pool {
         };
         let room = budget.charge(PAGE);
         if let Some(cx) = try_cx() {
-            // A message handler runs outside any frame; the frame that was carved last names the task that it calls.
+            // No frame is current in a message handler: the last carved frame then names the task that the handler
+            // calls.
             let body = Some(cx.current_body()).filter(|body| !body.is_empty());
             budget.note(cx.run(), body.or_else(|| self.last_body(index)).unwrap_or_default());
         }
@@ -302,7 +303,8 @@ impl Pool {
         if next.is_null() {
             return None;
         }
-        // SAFETY: blocks have been carved up to `next`, as each page begins with one; this thread owns them.
+        // SAFETY: a page's first block is carved when the page is made, so a carved block ends at `next`; this thread
+        // owns the page.
         let block = unsafe { next.sub(Class::Pooled(index).bytes()) }.cast::<Block>();
         // SAFETY: every carved block has a table word, which other threads write only by `mark_free`.
         unsafe { &(*block).table }.get().map(|table| (table.name)())
@@ -360,7 +362,7 @@ impl Pool {
     /// The caller must be the owner, or keep the owner from running.
     ///
     /// `visit` may use the table that it receives (the frame's own table word may be cleared during the call), and the
-    /// frame's slot, claim and run, which freeing leaves unchanged.
+    /// frame's slot, claim and group number, which freeing leaves unchanged.
     pub(crate) fn walk(&self, mut visit: impl FnMut(FrameRef, &'static VTable)) {
         // SAFETY: only the owner changes the list, and the caller is the owner or keeps it from running.
         for &page in unsafe { &*self.pages.get() } {

@@ -56,7 +56,8 @@ pub(crate) enum Status {
     Done,
     /// With a panic's payload.
     Panicked,
-    /// Without a result: the task was cancelled, or the result was taken in the waiter's place ([`Slot::retract`]).
+    /// Without a result: the task was cancelled, or the waiter's `on_child_complete` took the result
+    /// ([`Slot::retract`]).
     Cancelled,
 }
 
@@ -87,17 +88,17 @@ pub(crate) enum Completed {
     Detached,
 }
 
-/// The number of slots that a frame waits for and that are still empty: the papers' join counter.
+/// The number of slots that a frame waits for and that have not ended: the papers' join counter.
 ///
 /// ```text
 ///   1 arm(n): n + 1, before the first of the n registrations
-///   2 each slot that another thread completes: - 1
-///   3 the waiter, after the last registration: - (1 + slots that it found ended)
+///   2 each slot that ends or is orphaned after its registration: - 1
+///   3 the waiter, after the last registration: - (1 + slots that it found ended or orphaned)
 /// ```
 ///
 /// The side that takes the count to zero resumes the waiter. The extra 1 keeps the completers from resuming the waiter
-/// while it is still registering. A single slot needs it only if its frame was spawned: otherwise the registration is
-/// the last step.
+/// while it is still registering. A single slot needs the extra 1 only if the child was spawned: for other children the
+/// registration is the last step.
 #[derive(Debug)]
 pub(crate) struct Join(AtomicU32);
 
@@ -216,7 +217,7 @@ impl Slot {
         self.0.store(ended(Status::Cancelled).map_addr(|word| word | TAKEN), Ordering::Release);
     }
 
-    /// Returns whether the result of an ended slot has been taken in the waiter's place.
+    /// Returns whether the waiter's `on_child_complete` took the result of an ended slot.
     pub(crate) fn is_retracted(&self) -> bool {
         // Relaxed: called by the waiter, which has already observed the end.
         self.0.load(Ordering::Relaxed).addr() & TAKEN != 0

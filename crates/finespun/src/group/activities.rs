@@ -18,7 +18,7 @@ pub trait Span: kinds::Span {
 
 /// An integer type that a loop may run over. The trait is sealed.
 pub trait Integer: Copy + PartialOrd + kinds::Integer {
-    /// Returns the number of integers from this one to before `end`, which must be larger.
+    /// Returns the number of integers from this one to before `end`, which is not smaller.
     #[doc(hidden)]
     fn to(self, end: Self) -> u64;
     /// Returns the integer `k` above this one, which must be representable.

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Nothing;
 use super::activities::{Activities, Span};
@@ -16,7 +16,7 @@ use crate::frame::context::{Cx, Verdict, try_cx};
 /// finished.
 const CHUNKS: u64 = 16;
 
-/// A chunk doubles the number of integers between two guard checks until a strip takes this long. If all integers take
+/// A chunk doubles its *strip*, the integers between two guard checks, until one takes this long. If all integers take
 /// equally long, and the first strip ([`FIRST`]) less than this, no strip takes more than about twice this time.
 const STRIP: Duration = Duration::from_micros(10);
 /// Number of integers before the first guard check.
@@ -151,7 +151,8 @@ where
         loop {
             let end = self.to.min(self.from.saturating_add(strip));
             // The last strip is not timed: reading the clock costs as much as a short strip.
-            let start = (end < self.to).then(Instant::now);
+            let now = || cx.core().scheduler().now();
+            let start = (end < self.to).then(now);
             let ended = (self.from..end).try_for_each(|k| (self.body)(self.span.at(k)).branch());
             self.from = end;
             if ended.is_break() || end == self.to {
@@ -163,7 +164,7 @@ where
             if cx.trips() && cx.tripped() != Verdict::Stay {
                 return Outcome::suspended(self.start(cx));
             }
-            if start.is_some_and(|start| start.elapsed() < STRIP) {
+            if start.is_some_and(|start| now() - start < STRIP) {
                 strip = strip.saturating_mul(2);
             }
         }

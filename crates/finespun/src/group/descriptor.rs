@@ -1,7 +1,7 @@
 //! The state shared by all parts of a loop: the paper's spawn descriptor (maxi-parc-runtime, section 4.1).
 //!
-//! The descriptor is made when the loop becomes a frame. It is boxed, apart from that frame, because parts on other
-//! workers read it while the frame is polled. The frame owns the descriptor and outlives all parts.
+//! The descriptor is made when the loop becomes a frame. It is boxed outside that frame, because parts on other workers
+//! read it while the frame is polled. The frame owns the descriptor and outlives all parts.
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -123,7 +123,7 @@ impl<A: Activities, H: How<Delivers<A>>> Descriptor<A, H> {
         }
     }
 
-    /// Counts that many ended activities in the group's barrier, which treats them as arrived.
+    /// Counts `activities` as ended in the group's barrier, which treats them as arrived.
     pub(super) fn count_ended(&self, activities: u64) {
         if activities > 0 {
             // SAFETY: the group has not ended, so its record is live.

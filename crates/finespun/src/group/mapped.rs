@@ -12,7 +12,7 @@ use crate::call::outcome::Outcome;
 use crate::call::{Task, sealed};
 use crate::frame::context::{Cx, try_cx};
 use crate::frame::{CallSite, FrameRef};
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere, recreate};
 use crate::object::Portable;
 use crate::object::host::Nodes;
 use crate::object::remote::{Work, at_home};
@@ -160,6 +160,10 @@ where
     A: Portable,
 {
     type Output = ();
+
+    fn bytes_elsewhere(&self) -> usize {
+        bytes_elsewhere(&self.argument)
+    }
 
     fn node(&self) -> u32 {
         self.node

@@ -1,4 +1,5 @@
-//! Groups of activities that begin, synchronise and end together: ParC's constructs (maxi-parc-runtime).
+//! Groups of activities that begin, synchronise and end together: ParC's constructs (*maxi-parc-runtime*: Feitelson et
+//! al., \[M\] in ARCHITECTURE.md).
 //!
 //! This module holds the constructs ([`parfor`]), the outputs by which an activity may end its group ([`Ends`]), and
 //! the loop that runs the activities: on the stack in `construct`, in frames as `part`s that share a `descriptor`.
@@ -14,13 +15,13 @@
 // - *A request to another node* runs beneath its caller's group, so the caller's leaf is not swept: the node ends the
 //   work and replies. An exclusive method destroyed this way has poisoned its object.
 //
-// The **barrier** (`cancel/groups/barrier.rs`) has a shard per worker: an arrival is an uncontended lock. Quotas decide
-// when to check whether all have arrived, so about log N of N arrivals check. **Frames that a group does not wait for
-// carry the run's number**: spawned tasks, one-way calls, tasks called by `resolve_with` and `suspend_with`
-// (`Cx::in_run`), and the frames that release waiters of a barrier. Group records are reused; a sweep may meet the
-// number of an ended group in a freed frame, so it caches a result only if the record still belongs to that group. A
-// handle that may outlive its group stores the record's use count beside the number, and so detects a reused record
-// (`group/level.rs`).
+// The **barrier** (`cancel/groups/barrier.rs`) has eight shards: arrivals of up to eight workers take uncontended
+// locks. Quotas decide when to check whether all have arrived, so about shards * log N of N arrivals check. **Frames
+// that a group does not wait for carry the run's number**: spawned tasks, one-way calls, tasks called by `resolve_with`
+// and `suspend_with` (`Cx::in_run`), and the frames that release waiters of a barrier. Group records are reused; a
+// sweep may meet the number of an ended group in a freed frame, so it caches a result only if the record still belongs
+// to that group. A handle that may outlive its group stores the record's use count beside the number, and so detects a
+// reused record (`group/level.rs`).
 
 mod activities;
 mod blocks;

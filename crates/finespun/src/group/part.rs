@@ -257,7 +257,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                 // SAFETY: `Done` guarantees an output. `retract` below prevents a second read.
                 match H::branch(unsafe { result_ptr::<Delivers<A>>(child).read() }) {
                     ControlFlow::Break(value) => End::Break(value),
-                    ControlFlow::Continue(_) => unreachable!("just looked"),
+                    ControlFlow::Continue(_) => unreachable!("`fits` was checked above"),
                 }
             }
             Some(Status::Done) => return descriptor.count_ended(1),
@@ -352,7 +352,7 @@ impl<A: Activities, H: How<Delivers<A>>> Loop for Part<A, H> {
     fn finish(&mut self, _: Cx) {}
 }
 
-/// The task type of a part's child.
+/// The task type of a child part.
 struct PartTask<A, H>(std::marker::PhantomData<(A, fn() -> H)>);
 
 impl<A, H> sealed::Sealed for PartTask<A, H> {}
@@ -360,6 +360,6 @@ impl<A, H> Task for PartTask<A, H> {
     type Output = ();
     const STRAIGHT: bool = false;
     unsafe fn call(self, _: Cx) -> Outcome<()> {
-        unreachable!("the type of a child")
+        unreachable!("`PartTask` is never called")
     }
 }

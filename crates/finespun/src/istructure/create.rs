@@ -315,6 +315,10 @@ struct CreateMessage<A> {
 }
 
 impl<A: Kind> Handler for CreateMessage<A> {
+    fn bytes_elsewhere(&self) -> usize {
+        0
+    }
+
     fn handle(self, cx: Cx) {
         let refused = self.making.at(cx, self.word, self.node).err();
         Nodes::of(cx).send(cx, 0, Acknowledged { word: self.word, refused });
@@ -408,6 +412,10 @@ struct FreeMessage {
 }
 
 impl Handler for FreeMessage {
+    fn bytes_elsewhere(&self) -> usize {
+        0
+    }
+
     fn handle(self, cx: Cx) {
         let _left = cx.leave_tasks();
         end_at(cx, self.word, self.node);
@@ -434,6 +442,10 @@ struct Acknowledged {
 }
 
 impl Handler for Acknowledged {
+    fn bytes_elsewhere(&self) -> usize {
+        0
+    }
+
     fn handle(self, cx: Cx) {
         if let Some((then, refused)) = Nodes::of(cx).table(0).arrays.reached(self.word, self.refused) {
             then(cx, refused);

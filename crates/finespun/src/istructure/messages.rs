@@ -17,7 +17,7 @@ use crate::frame::context::Cx;
 use crate::frame::origin::pack;
 use crate::frame::{Payload, quietly};
 use crate::message::packet::Handler;
-use crate::message::wire::{Reader, Unreadable, Wire, Writer};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere};
 use crate::object::Portable;
 use crate::object::array_table::ArrayEntry;
 use crate::object::error::{read_payload, write_payload};
@@ -90,6 +90,10 @@ impl<T: Portable + Clone> Elements<T> {
 }
 
 impl<T: Portable + Clone> Handler for Ask<T> {
+    fn bytes_elsewhere(&self) -> usize {
+        0
+    }
+
     fn handle(self, cx: Cx) {
         let Ask { array, wanted: Wanted { home, places }, to } = self;
         let _left = cx.leave_tasks();
@@ -133,6 +137,13 @@ impl<T: Portable + Clone> Handler for Ask<T> {
 }
 
 impl<T: Portable + Clone> Handler for Elements<T> {
+    fn bytes_elsewhere(&self) -> usize {
+        self.values.as_ref().map_or(0, |values| match values {
+            Values::One(value) => bytes_elsewhere(value),
+            Values::Many(values) => size_of_val(&**values) + values.iter().map(bytes_elsewhere).sum::<usize>(),
+        })
+    }
+
     fn handle(self, cx: Cx) {
         let Elements { array, wanted, to, values, .. } = self;
         let _left = cx.leave_tasks();
@@ -265,6 +276,10 @@ impl<T: Portable + Clone> Wire for Putting<T> {
 
 impl<T: Portable + Clone> Work for Putting<T> {
     type Output = ();
+
+    fn bytes_elsewhere(&self) -> usize {
+        bytes_elsewhere(&self.value)
+    }
 
     fn node(&self) -> u32 {
         self.node

@@ -107,6 +107,7 @@ use crate::frame::{CallSite, Payload};
 use crate::object::Portable;
 use crate::object::array_table::{self, ArrayTable};
 use crate::process::ProcessMutex;
+use crate::run::continuation::travel::Word;
 use create::Settings;
 use plain::Encoding;
 use store::Store;
@@ -437,13 +438,13 @@ macro_rules! handle {
 
         impl<T> Serialize for $name<T> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_u64(self.word)
+                Word(self.word).serialize(serializer)
             }
         }
 
         impl<'de, T: 'static> Deserialize<'de> for $name<T> {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name<T>, D::Error> {
-                let word = u64::deserialize(deserializer)?;
+                let Word(word) = Word::deserialize(deserializer)?;
                 match recall(word) {
                     Some((of, _)) if of == TypeId::of::<$name<T>>() => Ok($name::of(word)),
                     Some(_) => Err(de::Error::custom("this names an array of another type")),

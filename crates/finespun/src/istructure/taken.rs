@@ -17,7 +17,7 @@ use crate::call::outcome::Outcome;
 use crate::call::{Task, sealed};
 use crate::frame::context::Cx;
 use crate::frame::{CallSite, FrameRef, Payload, quietly};
-use crate::message::wire::{Reader, Unreadable, Wire, Writer};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere};
 use crate::object::Portable;
 use crate::object::array_table::{ArrayEntry, ArrayTable, StoredArray};
 use crate::object::host::Nodes;
@@ -392,6 +392,10 @@ impl<T: Portable> Wire for Filling<T> {
 
 impl<T: Portable> Work for Filling<T> {
     type Output = ();
+
+    fn bytes_elsewhere(&self) -> usize {
+        bytes_elsewhere(&self.value)
+    }
 
     fn node(&self) -> u32 {
         self.node

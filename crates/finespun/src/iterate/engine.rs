@@ -13,16 +13,17 @@
 //! ```
 //!
 //! **Splitting.** When the stack is unwound to frames while tasks are left to begin, the loop may make some of them
-//! ready for thieves. If it keeps some, it asks for a *turn*, a ready frame without work, and continues after it. It must not
-//! wait for its children first: they may wait for tasks that it has not begun. On an unwinding stack no result is taken
-//! in, since that may run user code: the loop registers for all children, ended or not.
+//! ready for thieves. If it keeps some, it asks for a *turn*, a ready frame without work, and continues after it. It
+//! must not wait for its children first: they may wait for tasks that it has not begun. On an unwinding stack no result
+//! is taken in, since that may run user code: the loop registers for all children, ended or not.
 //!
 //! **Cancellation.** A loop that waits for its turn becomes ready while children are outstanding, which may borrow from
 //! it. So the `cancel` of its vtable gives up the tasks not begun, destroys the children that have ended, and waits for
 //! the others.
 //!
 //! **Panics.** No method of a loop unwinds but [`finish`](Loop::finish), which is called when no child is outstanding.
-//! Until then the loop keeps one panic: the first in its order; of a group, the first in time.
+//! Until then the loop keeps one panic: the first in its order, or for a group or an array, the first that it learns
+//! of.
 
 use std::future::{Future, Ready, ready};
 use std::pin::Pin;
@@ -39,8 +40,8 @@ use crate::run::membership::Inside;
 pub(crate) trait Loop {
     /// The loop's result.
     type Output;
-    /// Called first whenever the loop's frame runs. Enters the group of the tasks, until the result is dropped, if the
-    /// frame does not belong to it.
+    /// Called first whenever the loop's frame runs. If the frame is outside the tasks' group, enters that group until
+    /// the result is dropped.
     fn begin(&mut self, _: Cx) -> Option<Inside<'static>> {
         None
     }
@@ -56,8 +57,8 @@ pub(crate) trait Loop {
     fn collect(&mut self);
     /// Destroys the children that have ended, since the loop has been cancelled.
     fn discard(&mut self);
-    /// Registers a wait for each child; with `look`, only for those that have not ended. Returns whether it has
-    /// registered any.
+    /// Registers a wait for each child; with `look`, may skip those that have ended. Returns whether it has registered
+    /// any.
     fn wait(&mut self, cx: Cx, look: bool) -> bool;
     /// Returns the loop's result or resumes its panic. Called once, when no child is outstanding.
     fn finish(&mut self, cx: Cx) -> Self::Output;
@@ -66,11 +67,12 @@ pub(crate) trait Loop {
 /// The turn that a loop waits for, if any. Its completion resumes the loop.
 pub(crate) struct Turn(Option<Child<YieldNow>>);
 
-/// No activity of a group: the loop's `on_child_complete` ignores it.
+/// A turn's table: `inner`, so `on_child_complete` ignores the turn.
 const TURN: &VTable = &VTable { inner: true, ..*BodyFrame::<Ready<()>>::VTABLE };
 
 impl Turn {
-    /// Queues a turn behind the frames that the loop has just made ready.
+    /// Makes a turn ready. While unwinding, frames that this unwinding made ready earlier run before it (after a
+    /// quantum, all but the first); otherwise frames made ready later do.
     pub(crate) fn ask(&mut self, cx: Cx) {
         let turn = BodyFrame::with_table(cx, ready(()), TURN);
         cx.make_ready(turn);

@@ -5,8 +5,8 @@
 //!
 //! * The task was blocked: the loop begins the remaining tasks before its worker runs another frame, so that all their
 //!   waits are under way at once. It keeps their values until their turn.
-//! * A thief asked, or the stack is used up: half of the remaining tasks, but at most a batch, become one ready frame,
-//!   which a thief takes and can split again; the loop itself becomes ready to continue with the rest. So a loop over a
+//! * A thief asked, or the stack is used up: half of the remaining tasks, up to a limit, become one ready frame (a
+//!   *batch*), which a thief can split again; the loop itself becomes ready to continue with the rest. So a loop over a
 //!   million tasks splits once per request, not a million times. The tasks handed over must be taken out of the
 //!   iterator, so the first batch has at most [`BATCH`] tasks, and each further one at most twice as many as the one
 //!   before, up to [`BATCH_BYTES`].
@@ -30,7 +30,7 @@ use rest::{Piece, Rest};
 /// its pending tasks.
 const BATCH: usize = 1024;
 
-/// The most bytes of tasks in a batch: a size that an allocator has at hand, since fresh pages would cost more than
+/// The most bytes of tasks in a batch, small enough that allocators reuse memory: fresh pages would cost more than
 /// short tasks.
 const BATCH_BYTES: usize = 64 * 1024;
 
@@ -82,7 +82,7 @@ impl<A, V, Op: FnMut(A, V) -> A> Sink<V> for Fold<A, Op> {
     #[inline(always)]
     fn finish(self) -> A {
         let Fold { value, op } = self;
-        // Dropped before a result exists, which a panic of the destructor would lose.
+        // Dropped before the result is made, since a panic would lose the result.
         drop(op);
         match value {
             Some(value) => value,
@@ -135,7 +135,7 @@ where
 /// Runs every task of `tasks` and folds their values, in the iterator's order, into `identity` by `op`.
 ///
 /// Does not allocate as long as no task blocks and no other worker asks for work. A split takes tasks out of the
-/// iterator, which pays for tasks of about ten nanoseconds and more; shorter tasks gain more from a recursion that
+/// iterator, worthwhile for tasks of about ten nanoseconds or more; shorter tasks gain more from a recursion that
 /// halves the range.
 ///
 /// # Panics
@@ -206,7 +206,7 @@ where
             // SAFETY: the parcel is taken once.
             return unsafe { tripped(cx, &mut nothing) };
         }
-        // Dropped before an outcome exists, which a panic of the destructor would lose.
+        // Dropped before the outcome is made, since a panic would lose the outcome.
         drop(tasks);
         // SAFETY: returned as this call's outcome, as the call protocol requires.
         unsafe { Outcome::done(sink.finish()) }

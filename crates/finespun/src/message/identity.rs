@@ -1,9 +1,9 @@
 //! Names of message handlers that are valid outside the process.
 //!
-//! All processes of a run execute the same program, so a function has the same distance from a static, the *anchor*, in
-//! each process, wherever the system has loaded the program. That distance is the function's name. A message also
-//! carries the *build*, a number computed from the program's file: a receiver refuses a message of another build before
-//! it calls any function.
+//! All processes that exchange messages execute the same program, so a function has the same distance from a static,
+//! the *anchor*, in each process, wherever the system has loaded the program. That distance is the function's name. A
+//! message also carries the *build*, a number computed from the program's file: a receiver refuses a message of another
+//! build before it calls any function.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
@@ -11,20 +11,38 @@ use std::hash::Hasher;
 use std::io::{self, Read};
 use std::sync::OnceLock;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::wire::Reader;
 use crate::frame::context::Cx;
+use crate::run::continuation::travel::Word;
 
 /// A function that reads a message and handles it, or drops it if the context is `None`.
 pub(crate) type Arrive = fn(Reader<'_>, Option<Cx>);
 
 /// The name of a handler, valid in all processes that run this program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     build: u32,
     /// The distance from the anchor, in bytes.
     distance: i64,
+}
+
+/// The serialized form, which has the same size in all builds.
+#[derive(Serialize, Deserialize)]
+struct WireIdentity([u8; 4], Word);
+
+impl Serialize for Identity {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        WireIdentity(self.build.to_le_bytes(), Word(self.distance as u64)).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Identity {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Identity, D::Error> {
+        let WireIdentity(build, Word(distance)) = WireIdentity::deserialize(from)?;
+        Ok(Identity { build: u32::from_le_bytes(build), distance: distance as i64 })
+    }
 }
 
 /// The error for a message from another program, or from another build of this one.

@@ -4,15 +4,15 @@
 //! A worker with messages in its outbox still receives.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::time::Duration;
 
 use super::identity;
 use super::packet::{Made, Packet};
-use crate::fabric::Fabric;
 use crate::fabric::threads::Transport;
+use crate::fabric::{Endpoint, Fabric};
 use crate::frame::context::Cx;
 use crate::observe::Counters;
 
@@ -34,17 +34,22 @@ impl Default for Travel {
     }
 }
 
+/// Messages to one receiver, with their sizes. Not empty.
+type Queue = VecDeque<(Packet, usize)>;
+
 /// The mailbox of one worker.
-pub(crate) struct Mailbox<F> {
+pub(crate) struct Mailbox {
     /// Whether messages are sent as bytes.
     encode: bool,
+    /// Whether the fabric asks for the sizes of messages.
+    weighs: bool,
     index: usize,
-    others: F,
+    others: Endpoint<Packet>,
     /// Messages to this worker's own nodes.
     own: RefCell<VecDeque<Packet>>,
     /// By receiver: messages that could not be sent yet, oldest first.
-    outbox: Box<[RefCell<VecDeque<Packet>>]>,
-    /// The number of messages in all outboxes.
+    outbox: RefCell<BTreeMap<usize, Queue>>,
+    /// The number of messages in the outbox.
     held: Cell<usize>,
     /// Whether this is the only worker.
     alone: bool,
@@ -53,18 +58,20 @@ pub(crate) struct Mailbox<F> {
 }
 
 /// Creates the mailboxes of the workers with these endpoints of a fabric.
-pub(crate) fn mailboxes<F: Fabric<Packet>>(ends: Vec<F>, travel: &Travel) -> Vec<Mailbox<F>> {
+pub(crate) fn mailboxes(ends: Vec<Endpoint<Packet>>, travel: &Travel) -> Vec<Mailbox> {
     let workers = ends.len();
-    if travel.encode || !F::SHARES_MEMORY {
+    let encode = travel.encode || !ends[0].shares_memory();
+    if encode {
         // Computed now, so that the first message does not wait some milliseconds for it.
         identity::build();
     }
-    let mailbox = |(index, others)| Mailbox {
-        encode: travel.encode || !F::SHARES_MEMORY,
+    let mailbox = |(index, others): (usize, Endpoint<Packet>)| Mailbox {
+        encode,
+        weighs: others.weighs(),
         index,
         others,
         own: RefCell::new(VecDeque::new()),
-        outbox: (0..workers).map(|_| RefCell::new(VecDeque::new())).collect(),
+        outbox: RefCell::new(BTreeMap::new()),
         held: Cell::new(0),
         alone: workers == 1,
         turn: Cell::new(false),
@@ -72,11 +79,17 @@ pub(crate) fn mailboxes<F: Fabric<Packet>>(ends: Vec<F>, travel: &Travel) -> Vec
     ends.into_iter().enumerate().map(mailbox).collect()
 }
 
-impl<F: Fabric<Packet>> Mailbox<F> {
+impl Mailbox {
     /// Returns whether messages are sent as bytes.
     #[inline]
     pub(crate) fn encodes(&self) -> bool {
         self.encode
+    }
+
+    /// Returns whether the fabric asks for the sizes of messages.
+    #[inline]
+    pub(crate) fn weighs(&self) -> bool {
+        self.weighs
     }
 
     /// Sends a message to worker `to`. Never waits.
@@ -93,25 +106,32 @@ impl<F: Fabric<Packet>> Mailbox<F> {
         // SAFETY: the place is valid for a packet. The fabric calls `write` at most once, and only if it sends;
         // `message` is not used then.
         let write = |place| unsafe { message.move_to(place) };
+        let behind = self.held.get() > 0 && self.outbox.borrow().contains_key(&to);
         // SAFETY: `write` initializes the place with the packet, and does not panic.
-        let sent = self.outbox[to].borrow().is_empty() && unsafe { self.others.send_in_place(to, write, counters) };
+        let sent = !behind && unsafe { self.others.send_in_place(to, || message.bytes(), write, counters) };
         if !sent {
             // SAFETY: the caller neither uses nor drops `message` afterwards, and the fabric has not moved it out.
-            self.outbox[to].borrow_mut().push_back(unsafe { message.take() });
-            self.held.set(self.held.get() + 1);
+            let packet = unsafe { message.take() };
+            self.hold(to, packet, message.bytes());
             counters.messages_held.add(1);
         }
+    }
+
+    #[cold]
+    fn hold(&self, to: usize, packet: Packet, bytes: usize) {
+        self.outbox.borrow_mut().entry(to).or_default().push_back((packet, bytes));
+        self.held.set(self.held.get() + 1);
     }
 
     /// Returns whether a message waits to be handled or sent.
     #[inline]
     pub(crate) fn any(&self) -> bool {
-        !self.own.borrow().is_empty() || self.held.get() > 0 || self.waits()
+        !self.own.borrow().is_empty() || self.held.get() > 0 || self.arrived()
     }
 
     /// Returns whether messages wait in the outbox and none waits to be handled.
     pub(crate) fn is_stuck(&self) -> bool {
-        self.held.get() > 0 && self.own.borrow().is_empty() && !self.waits()
+        self.held.get() > 0 && self.own.borrow().is_empty() && !self.arrived()
     }
 
     /// Returns the number of messages that this worker has made and not passed on yet: to its own nodes, and in the
@@ -120,36 +140,40 @@ impl<F: Fabric<Packet>> Mailbox<F> {
         self.held.get() + self.own.borrow().len()
     }
 
-    /// Returns whether another worker's message waits to be handled. Any thread may call this.
+    #[inline]
+    fn arrived(&self) -> bool {
+        !self.alone && self.others.arrived()
+    }
+
+    /// Returns whether another worker's message waits to be handled, or is on its way. Any thread may call this.
     #[inline]
     pub(crate) fn waits(&self) -> bool {
         !self.alone && self.others.waits()
     }
 
-    /// Sends messages from the outboxes, as far as the fabric has room, and calls `poke` with the receiver of each.
+    /// Sends messages from the outbox, as far as the fabric has room, and calls `poke` with the receiver of each.
     /// Returns true if it sent any.
     pub(crate) fn flush(&self, counters: &Counters, mut poke: impl FnMut(usize)) -> bool {
         if self.held.get() == 0 {
             return false;
         }
         let before = self.held.get();
-        for (to, outbox) in self.outbox.iter().enumerate() {
-            loop {
-                let mut outbox = outbox.borrow_mut();
-                let Some(next) = outbox.pop_front() else { break };
+        self.outbox.borrow_mut().retain(|&to, queue| {
+            while let Some((next, bytes)) = queue.pop_front() {
                 let next = ManuallyDrop::new(next);
                 // SAFETY: the place is valid for a packet. The fabric calls `write` at most once, and only if it sends;
                 // `next` is not used then.
                 let write = |place: NonNull<Packet>| unsafe { place.write(std::ptr::read(&*next)) };
                 // SAFETY: `write` initializes the place with the packet, and does not panic.
-                if !unsafe { self.others.send_in_place(to, write, counters) } {
-                    outbox.push_front(ManuallyDrop::into_inner(next));
-                    break;
+                if !unsafe { self.others.send_in_place(to, || bytes, write, counters) } {
+                    queue.push_front((ManuallyDrop::into_inner(next), bytes));
+                    return true;
                 }
                 self.held.set(self.held.get() - 1);
                 poke(to);
             }
-        }
+            false
+        });
         self.held.get() < before
     }
 

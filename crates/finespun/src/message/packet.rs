@@ -1,9 +1,9 @@
 //! The packet: an active message in transit, including its code.
 //!
-//! A message names a handler and carries its data (concert-runtime-mechanisms, section 4.3). Within a process the name
-//! is the address of a function that knows the type of the data, and the data moves unchanged: into the receiver's ring
-//! or the sender's buffer if it fits, otherwise into a box. A message as bytes begins with a name that is valid in
-//! other processes too ([`Identity`]).
+//! A message names a handler and carries its data [C §4.3]. Within a process the name is the address of a function that
+//! knows the type of the data, and the data moves unchanged: into the receiver's ring or the sender's buffer if it
+//! fits, otherwise into a box. A message as bytes begins with a name that is valid in other processes too
+//! ([`Identity`]).
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
@@ -21,6 +21,10 @@ type PacketBody = [u64; WORDS];
 pub(crate) trait Handler: Send + 'static {
     /// Handles the message, on the stack of the receiving worker.
     fn handle(self, cx: Cx);
+
+    /// Returns the size of what the message owns elsewhere in memory, approximately: for simulated machines, where a
+    /// message takes time by its size.
+    fn bytes_elsewhere(&self) -> usize;
 
     /// Writes the message as bytes. Returns false if the program's encoders refuse or panic: then this method has
     /// handled the error, and the caller sends no message.
@@ -48,20 +52,30 @@ pub(crate) struct Made {
     packet: Packet,
     /// Words in use, including the code pointer. The words behind them are uninitialized.
     words: usize,
+    /// The size of the message with what it owns elsewhere, if that was asked for.
+    bytes: usize,
 }
 
 impl Made {
-    /// Makes a message for `handler`.
+    /// Makes a message for `handler`, which owns `elsewhere` bytes elsewhere.
     #[inline(always)]
-    pub(crate) fn new<H: Handler>(handler: H) -> Made {
-        let body = if const { Packet::boxes::<H>() } { size_of::<Box<H>>() } else { size_of::<H>() };
-        Made { packet: Packet::new(handler), words: 1 + body.div_ceil(size_of::<u64>()) }
+    pub(crate) fn new<H: Handler>(handler: H, elsewhere: usize) -> Made {
+        let (body, boxed) =
+            if const { Packet::boxes::<H>() } { (size_of::<Box<H>>(), size_of::<H>()) } else { (size_of::<H>(), 0) };
+        let words = 1 + body.div_ceil(size_of::<u64>());
+        Made { packet: Packet::new(handler), words, bytes: words * size_of::<u64>() + boxed + elsewhere }
     }
 
     /// Makes the message as bytes, in the form that another process could read. Returns `None` if [`Handler::write`]
     /// fails, which then has handled the error.
     pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Made> {
-        Packet::encoded(handler).map(|packet| Made { packet, words: size_of::<Packet>() / size_of::<u64>() })
+        let words = size_of::<Packet>() / size_of::<u64>();
+        Packet::encoded(handler).map(|(packet, bytes)| Made { packet, words, bytes })
+    }
+
+    /// Returns the size of the message, with what it owns elsewhere if that was asked for.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Moves the packet out.
@@ -113,17 +127,19 @@ impl Packet {
         }
     }
 
-    /// Makes the message as bytes, as [`Made::encoded`] does.
-    pub(crate) fn encoded<H: Handler>(handler: H) -> Option<Packet> {
+    /// Makes the message as bytes, as [`Made::encoded`] does. Also returns its size.
+    fn encoded<H: Handler>(handler: H) -> Option<(Packet, usize)> {
         let mut body = MaybeUninit::<PacketBody>::uninit();
         const {
             assert!(
                 size_of::<Encoded>() <= size_of::<PacketBody>() && align_of::<Encoded>() <= align_of::<PacketBody>()
             )
         };
+        let message = Encoded::new(handler)?;
+        let bytes = message.0.as_ref().map_or(0, |written| written.bytes.len());
         // SAFETY: the body has room for an `Encoded`, by the assertion above.
-        unsafe { body.as_mut_ptr().cast::<Encoded>().write(Encoded::new(handler)?) };
-        Some(Packet { code: encoded, body })
+        unsafe { body.as_mut_ptr().cast::<Encoded>().write(message) };
+        Some((Packet { code: encoded, body }, bytes))
     }
 
     /// Handles the message at `packet`.

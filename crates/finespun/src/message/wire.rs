@@ -1,8 +1,8 @@
 //! Messages as bytes, the form in which they leave a process.
 //!
-//! The library's own part of a message is written by hand ([`Wire`]); the program's part is encoded by postcard. A
-//! runtime with `Builder::encode` sends every message as bytes, although its workers share memory. A program that works
-//! with this setting does not depend on shared memory.
+//! Each message type writes its own fields ([`Wire`]); postcard encodes each value, except plain array elements, which
+//! are copied as they are in memory. A runtime with `Builder::encode` sends every message as bytes, although its
+//! workers share memory. A program that works with this setting does not depend on shared memory.
 //!
 //! Only the program that wrote the bytes reads them. The library's own part precedes the output of the program's
 //! encoders, so a decoder that reads more than its encoder wrote damages nothing but its own message.
@@ -11,6 +11,7 @@ use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
+use postcard::ser_flavors::Size;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::frame::{discard, quietly};
@@ -26,6 +27,17 @@ pub(crate) trait Wire: Sized {
 
     /// Reads the value.
     fn read(from: &mut Reader<'_>) -> Result<Self, Unreadable>;
+}
+
+/// Returns the size of what a value owns elsewhere in memory, approximately: nothing if it has no destructor, or else by
+/// how much its encoded form is larger than the value.
+pub(crate) fn bytes_elsewhere<T: Serialize + ?Sized>(value: &T) -> usize {
+    if !std::mem::needs_drop::<T>() {
+        return 0;
+    }
+    let size = postcard::serialize_with_flavor::<_, Size, usize>(value, Size::default());
+    // Values that only a message can contain refuse here: they own nothing that travels.
+    size.map_or(0, |size| size.saturating_sub(size_of_val(value)))
 }
 
 /// A message that is being written.
@@ -44,7 +56,7 @@ pub(crate) struct Reader<'a>(&'a [u8]);
 /// The error for a value that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "`{what}` could not be decoded: {error}; its `Deserialize` must read what its `Serialize` writes, and must not ask what that is"
+    "`{what}` could not be decoded: {error}; its `Deserialize` must read exactly what its `Serialize` writes, without `deserialize_any`"
 )]
 pub(crate) struct Unreadable {
     what: &'static str,
@@ -68,7 +80,7 @@ impl Written {
 }
 
 impl Writer {
-    /// Writes one of the library's own values. The program's values are written within [`part`](Writer::part).
+    /// Encodes a value by postcard. A program's value is encoded only within [`part`](Writer::part).
     ///
     /// # Panics
     /// If the value cannot be encoded.
@@ -146,7 +158,7 @@ impl<'a> Reader<'a> {
             Ok(Err(error)) => Err(error.to_string()),
             Err(payload) => {
                 discard(payload);
-                Err("it panicked".to_owned())
+                Err("the decoder panicked".to_owned())
             }
         }
     }

@@ -1,5 +1,5 @@
 //! The frame that answers a request whose work has suspended: it waits for the work, then sends the result. The papers'
-//! proxy context (hybrid-execution-model, section 3.3).
+//! proxy context [H §3.3].
 
 use std::future::Future;
 use std::pin::Pin;
@@ -26,7 +26,7 @@ impl<T> Unpin for Answering<T> {}
 impl<T: Portable> Answering<T> {
     /// Makes a frame that waits for `child` and then sends its result to `reply`.
     pub(super) fn start(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>) {
-        // The run does not end before this frame does.
+        // The run does not end before the work has.
         let run = cx.current_run();
         run.enter();
         cx.wait_for(child.frame());
@@ -35,7 +35,7 @@ impl<T: Portable> Answering<T> {
         let frame = BodyFrame::with_table(cx, Located::here(cx, body), Located::<Self>::TABLE);
         // SAFETY: the frame has just been made.
         let detached = unsafe { frame.as_ref() }.slot.detach();
-        debug_assert!(detached, "nobody has run the frame yet");
+        debug_assert!(detached, "the frame has not run");
         // SAFETY: the frame waits for the child, as if a poll had returned pending, and no other code knows the frame.
         unsafe { settle(cx, frame) };
     }

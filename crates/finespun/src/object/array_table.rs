@@ -50,7 +50,7 @@ const _: () = assert!(size_of::<ArrayEntry>() == 64);
 pub(crate) const NOWHERE: usize = usize::MAX;
 
 impl ArrayEntry {
-    /// Returns the number of elements on this node that have been written in the order of their places.
+    /// Returns the number of elements on this node before the first unwritten one.
     pub(crate) fn ready(&self) -> usize {
         self.end.get().wrapping_sub(self.first.get())
     }
@@ -168,7 +168,7 @@ impl ArrayTable {
     /// Registers `then` to run when `nodes` nodes have done their part for an array.
     pub(crate) fn await_others(&self, word: u64, nodes: u32, then: Then) {
         let before = self.numbers.out.borrow_mut().insert(word, Out { nodes, refused: None, then });
-        debug_assert!(before.is_none(), "an array is made, and then ended");
+        debug_assert!(before.is_none(), "an array's creation and removal do not overlap");
     }
 
     /// Counts one node as done, with its error if it failed. If it was the last, returns the action to run, and the
@@ -200,7 +200,7 @@ impl ArrayTable {
         if all.len() <= number {
             all.resize_with(number + 1, || None);
         }
-        assert!(all[number].is_none(), "a number is one array's");
+        assert!(all[number].is_none(), "a number belongs to one array");
         // SAFETY: `number` is below `MOST`, so the descriptor is inside the allocation; all zero is a valid
         // `ArrayEntry`.
         let entry = unsafe { &*self.entries.get().add(number) };

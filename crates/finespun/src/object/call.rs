@@ -20,7 +20,7 @@ use crate::call::{Task, call, call_after_trip, call_async, sealed, wait};
 use crate::frame::context::Cx;
 use crate::frame::origin::{Named, Note};
 use crate::frame::{CallSite, FrameRef};
-use crate::message::wire::{Reader, Unreadable, Wire, Writer};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere};
 use crate::run::continuation::Continuation;
 use crate::wait::suspend::suspend_at;
 
@@ -315,6 +315,10 @@ impl<M: Method> Wire for Invoke<M> {
 
 impl<M: Method> Work for Invoke<M> {
     type Output = M::Output;
+
+    fn bytes_elsewhere(&self) -> usize {
+        bytes_elsewhere(&self.args)
+    }
 
     fn node(&self) -> u32 {
         self.target.name().node()

@@ -21,8 +21,8 @@ use crate::run::settle;
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Checked<M: Method>(pub(super) Call<M>);
 
-/// An identity function. The compiler of `#[task]` assumes that an operand spelled like this library's `checked` holds
-/// only the call, and emits this function around it: its type makes rustc verify that the method is this library's.
+/// An identity function. For an awaited `call.checked()`, `#[task]` assumes that it stores only the call, and wraps it
+/// in this function, whose parameter type makes rustc verify that the method is this library's.
 #[inline(always)]
 pub fn checked<M: Method>(call: Checked<M>) -> Checked<M> {
     call

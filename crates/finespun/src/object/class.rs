@@ -71,7 +71,7 @@ impl Class {
             // SAFETY: the caller guarantees that the object is of this class and given up. `of_objects::<T>` has set
             // the function for the `T` of the object, which was made as a `Box<ObjectWithConstants<T>>`.
             Some(destroy) => unsafe { destroy(object) },
-            None => unreachable!("an object has been made"),
+            None => unreachable!("of_objects has set the destructor"),
         }
     }
 

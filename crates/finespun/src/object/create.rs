@@ -16,7 +16,7 @@ use crate::call::outcome::Outcome;
 use crate::call::{Task, call, sealed, wait};
 use crate::frame::context::{self, Cx};
 use crate::frame::{CallSite, FrameRef};
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere, recreate};
 use crate::run::continuation::Continuation;
 use crate::wait::suspend::suspend_at;
 
@@ -26,7 +26,7 @@ pub struct On {
     node: usize,
 }
 
-/// Returns a handle to node number `node`, which need not exist: `on(3).create(Particle::new()).await`.
+/// Returns a handle to node number `node`, checked only on use: `on(3).create(Particle::new()).await`.
 pub fn on(node: usize) -> On {
     On { node }
 }
@@ -136,8 +136,8 @@ pub struct Create<M> {
     place: CallSite,
 }
 
-/// An identity function. The compiler of `#[task]` assumes that an operand spelled like `on(..).create(..)` delivers a
-/// [`Ref`], and emits this function around it: its type makes rustc verify that the method is this library's.
+/// An identity function. For an awaited `on(..).create(..)`, `#[task]` assumes that it delivers a [`Ref`], and wraps it
+/// in this function, whose parameter type makes rustc verify that the method is this library's.
 #[inline(always)]
 pub fn creation<M: Maker>(create: Create<M>) -> Create<M> {
     create
@@ -236,6 +236,10 @@ impl<T: Object + Portable> Wire for CreateMany<T> {
 impl<T: Object + Portable> Work for CreateMany<T> {
     type Output = Vec<Ref<T>>;
 
+    fn bytes_elsewhere(&self) -> usize {
+        bytes_elsewhere(&self.values)
+    }
+
     fn node(&self) -> u32 {
         self.node as u32
     }
@@ -326,18 +330,18 @@ impl<T: Object> Work for Dropping<T> {
             }
             LockAttempt::Refused(refusal) => stale(refusal),
             LockAttempt::Busy => {
-                let line = suspend_at(self.place, |granted: Continuation<Option<ObjectLock>>| {
+                let lock_wait = suspend_at(self.place, |granted: Continuation<Option<ObjectLock>>| {
                     table.wait(name.index(), true, granted);
                 });
                 // SAFETY: `cx` is the current worker's, and the child is awaited below.
-                match unsafe { call(cx, line.forced()) }.open() {
+                match unsafe { call(cx, lock_wait.forced()) }.open() {
                     Ok(_) => unreachable!("forced to wait"),
                     // SAFETY: the body takes its entry first, then waits, with no user code in between.
                     Err(child) => unsafe {
                         fallback_here((child, QueuePosition(name)), |enter: Enter<_>| async move {
-                            let (child, line) = enter.take();
+                            let (child, queue_position) = enter.take();
                             let hold = wait(child).await;
-                            line.served();
+                            queue_position.served();
                             match hold {
                                 Some(hold) => destroy(context::cx(), hold),
                                 None => stale(Refusal::DROPPED),

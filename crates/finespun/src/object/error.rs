@@ -15,7 +15,7 @@ use crate::process::ProcessMutex;
 #[non_exhaustive]
 pub enum CallError {
     /// The runtime has no such object: it has been dropped, or belongs to another runtime.
-    #[error("`{method}` was called of {} at node {node} that {cause}: its reference is stale", one(object))]
+    #[error("`{method}` was called on {} at node {node} that {cause}: its reference is stale", one(object))]
     Stale {
         /// The object's type.
         object: &'static str,
@@ -29,7 +29,7 @@ pub enum CallError {
     /// An earlier `&mut self` method of the object panicked or was cancelled, and may have left the object
     /// inconsistent.
     #[error(
-        "`{method}` was called of {} at node {node} that is poisoned: an earlier `&mut self` method of it panicked or was cancelled",
+        "`{method}` was called on {} at node {node} that is poisoned: an earlier `&mut self` method of it panicked or was cancelled",
         one(object)
     )]
     Poisoned {
@@ -255,12 +255,12 @@ mod tests {
 
     #[test]
     fn the_article_follows_the_pronunciation() {
-        let told = |object| Which { object, method: "get", node: 1 }.refused(Refusal::DROPPED).to_string();
+        let error = |object| Which { object, method: "get", node: 1 }.refused(Refusal::DROPPED).to_string();
         for name in ["Array", "Entry", "EulerTour", "Item", "Octant", "Unknown", "Update"] {
-            assert!(told(name).starts_with(&format!("`get` was called of an {name} at node 1 ")), "{}", told(name));
+            assert!(error(name).starts_with(&format!("`get` was called on an {name} at node 1 ")), "{}", error(name));
         }
         for name in ["Body", "Euclid", "OneWay", "Unit", "User", "Utility", "Uuid"] {
-            assert!(told(name).starts_with(&format!("`get` was called of a {name} at node 1 ")), "{}", told(name));
+            assert!(error(name).starts_with(&format!("`get` was called on a {name} at node 1 ")), "{}", error(name));
         }
     }
 }

@@ -21,8 +21,8 @@ use crate::process::ProcessMutex;
 /// The last generation assigned at each of some consecutive indices; 0 if none has been.
 type Block = &'static [AtomicU16];
 
-/// The number of indices in the first block, as a power of two. Each later block has as many as all before it together,
-/// because tables grow by doubling.
+/// The binary logarithm of the number of indices in the first block. Each later block has as many as all before it
+/// together, because tables grow by doubling.
 const FIRST: u32 = 6;
 
 /// The blocks of each node number.

@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::fabric::threads::{Threads, threads};
-use crate::frame::context::Cx;
+use crate::fabric::Endpoint;
+use crate::frame::context::{Cx, try_cx};
 use crate::frame::{FrameRef, quietly};
 use crate::message::mailbox::{Mailbox, Travel, mailboxes};
 use crate::message::packet::{Handler, Made, Packet};
@@ -29,7 +30,7 @@ pub(crate) struct Nodes {
     tables: Box<[Table]>,
     /// An empty table, the current one of a worker without nodes.
     nowhere: Table,
-    mailbox: Mailbox<Threads<Packet>>,
+    mailbox: Mailbox,
     /// A request that is deferred until a task waits for it (see [`remote`](super::remote)).
     pending_call: RefCell<Option<Box<dyn PendingCall>>>,
     /// Senders of one-way calls that wait for room in the outbox, in FIFO order.
@@ -38,8 +39,8 @@ pub(crate) struct Nodes {
     announced: Cell<bool>,
     /// The overhead that a message adds for its sender, and for its receiver, in nanoseconds.
     overhead: u64,
-    /// The nanoseconds that this worker has spent on `overhead`, and on other work that time measurements in progress
-    /// must subtract because it is counted elsewhere.
+    /// The nanoseconds spent on `overhead`, and on work that is counted elsewhere. Time measurements in progress
+    /// subtract both.
     aside: Cell<u64>,
     /// Senders of one-way calls wait while at least this many messages are in the outbox or wait for this worker's own
     /// nodes.
@@ -48,9 +49,14 @@ pub(crate) struct Nodes {
     choices: Arc<CacheChoices>,
 }
 
-/// Creates the hosts of `workers` workers, over which `count` nodes are distributed.
-pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel, choices: &Arc<CacheChoices>) -> Vec<Box<dyn Host>> {
-    let (workers, count) = (workers as u32, count as u32);
+/// Creates the hosts of the workers with these endpoints, over which `count` nodes are distributed.
+pub(crate) fn hosts(
+    ends: Vec<Endpoint<Packet>>,
+    count: usize,
+    travel: &Travel,
+    choices: &Arc<CacheChoices>,
+) -> Vec<Box<dyn Host>> {
+    let (workers, count) = (ends.len() as u32, count as u32);
     let nodes = |(worker, mailbox)| {
         let tables = (worker as u32..count).step_by(workers as usize).map(Table::new).collect();
         let nowhere = Table::new(u32::MAX);
@@ -70,13 +76,16 @@ pub(crate) fn hosts(workers: usize, count: usize, travel: &Travel, choices: &Arc
             choices: Arc::clone(choices),
         }) as Box<dyn Host>
     };
-    mailboxes(threads(workers as usize, travel.transport), travel).into_iter().enumerate().map(nodes).collect()
+    mailboxes(ends, travel).into_iter().enumerate().map(nodes).collect()
 }
 
 impl Nodes {
-    /// Busy-waits for the given nanoseconds, and puts them aside.
+    /// Busy-waits for the given nanoseconds, and adds the time spent to `aside`.
     #[cold]
     fn spend(&self, nanoseconds: u64) {
+        if let Some(simulator) = try_cx().and_then(|cx| cx.worker().simulator()) {
+            return simulator.work(Duration::from_nanos(nanoseconds));
+        }
         self.put_aside(overhead::spend(nanoseconds));
     }
 
@@ -161,8 +170,9 @@ impl Nodes {
                 unsafe { self.post(cx, worker, &ManuallyDrop::new(message)) };
             }
         } else {
+            let elsewhere = if self.mailbox.weighs() { handler.bytes_elsewhere() } else { 0 };
             // SAFETY: the message is neither used nor dropped after the call.
-            unsafe { self.post(cx, worker, &ManuallyDrop::new(Made::new(handler))) };
+            unsafe { self.post(cx, worker, &ManuallyDrop::new(Made::new(handler, elsewhere))) };
         }
     }
 

@@ -9,7 +9,7 @@ use super::table::{self, Access};
 use crate::frame::context::{Cx, cx};
 use crate::frame::origin::Origin;
 
-/// A lock on an object, for a method that has not begun. Dropping it releases the lock.
+/// A lock on an object, for a method or removal that has not begun. Dropping it releases the lock.
 ///
 /// An `ObjectLock` travels from the releasing method to the waiter through a continuation, but never leaves its worker.
 pub(crate) struct ObjectLock {
@@ -112,7 +112,7 @@ impl<M: Method> Drop for MethodGuard<M> {
 fn release(name: Name, exclusive: bool, poison: bool, method: Option<&'static Origin>) {
     // SAFETY: a lock stays on the worker of its object, and the context is used at once.
     let cx = unsafe { cx() };
-    assert!(cx.hosts(name.node()), "a hold stays on its worker");
+    assert!(cx.hosts(name.node()), "an object's lock is released on its home worker");
     Nodes::of(cx).table(name.node()).release(name.index(), exclusive, poison, method);
 }
 

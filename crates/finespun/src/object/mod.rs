@@ -2,8 +2,7 @@
 //!
 //! An object lives on one *node*, which belongs to one worker, and is known everywhere by its [`Ref`]. A method called
 //! through a reference runs where the object lives: on the caller's stack if that is this node and the object is
-//! unlocked, otherwise by an active message (hybrid-execution-model, section 3.3; concert-runtime-mechanisms, sections
-//! 2 and 4).
+//! unlocked, otherwise by an active message [H §3.3, C §2, §4].
 //!
 //! The submodules: the name space ([`reference`], [`class`], [`table`], [`generations`]), objects' implicit locks
 //! ([`table`] holds their state beside the entries, [`lock`] their guards), calls ([`call`], [`checked`], [`oneway`]),

@@ -26,7 +26,8 @@ impl<M: Method> Call<M> {
     ///
     /// While its worker's outbox is full, a sending task waits as a frame, and the worker continues to receive. So
     /// memory is bounded by the outboxes ([`Builder::outbox`](crate::Builder::outbox)) and a frame for each task or
-    /// method that has begun (concert-runtime-mechanisms, section 4.3).
+    /// method that has begun (Karamcheti, Plevyak, Chien: *Runtime Mechanisms for Efficient Dynamic Multithreading*,
+    /// section 4.3).
     ///
     /// ```
     /// use finespun::prelude::*;
@@ -71,8 +72,8 @@ pub struct Oneway<M: Method> {
     place: CallSite,
 }
 
-/// An identity function. The compiler of `#[task]` assumes that an operand spelled like this library's `oneway` holds
-/// only the call, and emits this function around it: its type makes rustc verify that the method is this library's.
+/// An identity function. For an awaited `call.oneway()`, `#[task]` assumes that it stores only the call, and wraps it
+/// in this function, whose parameter type makes rustc verify that the method is this library's.
 #[inline(always)]
 pub fn oneway<M: Method>(call: Oneway<M>) -> Oneway<M> {
     call
@@ -130,7 +131,8 @@ impl<T: Portable> Continuation<T> {
     ///
     /// The call belongs to the caller's run, as a one-way call does: if the run ends before `task`, the continuation is
     /// dropped. If `task` is a call of a remote object, or its last await is one, that call's node resolves the
-    /// continuation directly: the papers' calls with an explicit continuation (hybrid-execution-model, section 3.3).
+    /// continuation directly: the papers' calls with an explicit continuation (Plevyak, Karamcheti, Zhang, Chien: *A
+    /// Hybrid Execution Model for Fine-Grained Languages on Distributed Memory Multicomputers*, section 3.3).
     ///
     /// ```
     /// use finespun::prelude::*;

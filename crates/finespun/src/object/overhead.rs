@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Busy-waits for the given time. Returns the time spent, in nanoseconds.
 ///
-/// Accurate to a few nanoseconds on average if the time is at least that of two clock reads, which are part of it. The
+/// Accurate to a few nanoseconds on average if the given time covers the two clock reads of the shortest call. The
 /// whole call takes one clock read longer than the measured time, and notices the end half a read late on average; both
 /// are subtracted from the limit.
 #[cold]

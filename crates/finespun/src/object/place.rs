@@ -13,9 +13,9 @@ use crate::call::outcome::Outcome;
 use crate::call::{Task, sealed};
 use crate::frame::context::Cx;
 use crate::frame::{CallSite, FrameRef};
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere, recreate};
 
-/// Returns the node where an object lives: `near(r).call(task, argument)` runs a task there.
+/// Returns a handle to the object's node: `near(r).call(task, argument)` runs a task there.
 pub fn near<T>(object: Ref<T>) -> On {
     on(Ref::node(object))
 }
@@ -119,6 +119,10 @@ where
     Tk::Output: Portable,
 {
     type Output = Tk::Output;
+
+    fn bytes_elsewhere(&self) -> usize {
+        bytes_elsewhere(&self.argument)
+    }
 
     fn node(&self) -> u32 {
         self.node as u32

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::class::Class;
 use super::create::Dropping;
+use crate::run::continuation::travel::Word;
 
 /// A type whose methods can be called through references: `#[object]` implements it.
 ///
@@ -89,11 +90,11 @@ pub struct Ref<T> {
 #[repr(transparent)]
 pub(crate) struct Name(NonZeroU64);
 
-/// The size of an entry in bytes, as a power of two.
+/// The binary logarithm of an entry's size in bytes.
 pub(crate) const ENTRY: u32 = 4;
-/// The maximal number of objects of a node, as a power of two.
+/// The binary logarithm of the maximal number of objects of a node.
 pub(crate) const OBJECTS: u32 = 25;
-/// The maximal number of classes, including 0, which means no class, as a power of two.
+/// The binary logarithm of the number of class numbers, including 0, which means no class.
 pub(crate) const CLASSES: u32 = 9;
 const NODES: u32 = 16;
 /// Bits of the generation below the index.
@@ -245,19 +246,20 @@ pub(crate) fn short(name: &str) -> &str {
 /// The serialized form of a reference: the tag of its class, which is the same in all processes of a program, and its
 /// word without the class.
 #[derive(Serialize, Deserialize)]
-struct WireRef(u32, u64);
+struct WireRef(u32, Word);
 
 impl<T> Serialize for Ref<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let name = self.name();
         let class = Class::numbered(name.class());
-        WireRef(class.tag, word(0, name.node(), name.generation(), name.index())).serialize(serializer)
+        let bare = word(0, name.node(), name.generation(), name.index());
+        WireRef(class.tag, Word(bare)).serialize(serializer)
     }
 }
 
 impl<'de, T: 'static> Deserialize<'de> for Ref<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ref<T>, D::Error> {
-        let WireRef(tag, bare) = WireRef::deserialize(deserializer)?;
+        let WireRef(tag, Word(bare)) = WireRef::deserialize(deserializer)?;
         let known = Class::of::<T>();
         // Tables contain only words with this process's class numbers, and the class inserted here is the class of `T`.
         // So even a forged name finds a `T` or nothing.

@@ -9,16 +9,16 @@
 //!   the caller resumes                                   ends in a request: sends it with the caller's Continuation
 //! ```
 //!
-//! These are the wrappers of hybrid-execution-model, section 3.3: the method runs straight from the message, and gets a
-//! frame only if it blocks. The answer is a separate message to the worker that owns the leaf. So a worker resumes only
-//! its own waiting tasks, and follows only its own addresses.
+//! These are the papers' wrappers [H §3.3]: the method runs straight from the message, and gets a frame only if it
+//! blocks. The answer is a separate message to the worker that owns the leaf. So a worker resumes only its own waiting
+//! tasks, and follows only its own addresses.
 //!
-//! *Forwarding.* While work that a message has begun is on the stack, a request that the work makes is *deferred*
-//! (`PendingCall`): it is not sent until a task waits for its leaf, a sibling begins, or the worker sends another
-//! message. Work whose last await is a call returns the leaf of that call unchanged. So if [`deliver`] gets the leaf of
-//! the deferred request, no task in between waits for it, and the request is sent with the first caller's continuation
-//! in place of its own. A chain of calls over many nodes then needs one answer, and no node in between keeps a frame
-//! (hybrid-execution-model, sections 3.2.3 and 3.3).
+//! *Forwarding.* While [`deliver`] runs work on the stack, a request that the work makes is *deferred* (`PendingCall`):
+//! it is not sent until a task waits for its leaf, a sibling begins, or the worker sends another message. Work whose
+//! last await is a call returns the leaf of that call unchanged. So if [`deliver`] gets the leaf of the deferred
+//! request, no task in between waits for it, and the request is sent with the first caller's continuation in place of
+//! its own. A chain of calls over many nodes then needs one answer, and no node in between keeps a frame
+//! [H §3.2.3, §3.3].
 
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +34,7 @@ use crate::frame::context::{self, Cx};
 use crate::frame::origin::{self, pack};
 use crate::frame::{CallSite, FrameRef, Payload, quietly, quietly_here};
 use crate::message::packet::Handler;
-use crate::message::wire::{Reader, Wire, Writer};
+use crate::message::wire::{Reader, Wire, Writer, bytes_elsewhere};
 use crate::run::continuation::Continuation;
 use crate::wait::suspend::suspend_beneath;
 
@@ -42,6 +42,11 @@ use crate::wait::suspend::suspend_beneath;
 pub(crate) trait Work: Wire + Send + 'static {
     /// The result type.
     type Output: Portable;
+
+    /// See [`Handler::bytes_elsewhere`].
+    fn bytes_elsewhere(&self) -> usize {
+        0
+    }
 
     /// Returns the node at which the work must run.
     fn node(&self) -> u32;
@@ -154,11 +159,15 @@ impl<T> Task for WorkTask<T> {
     type Output = T;
     const STRAIGHT: bool = false;
     unsafe fn call(self, _: Cx) -> Outcome<T> {
-        unreachable!("the type of a child")
+        unreachable!("a WorkTask is never called")
     }
 }
 
 impl<W: Work> Handler for Request<W> {
+    fn bytes_elsewhere(&self) -> usize {
+        self.work.bytes_elsewhere()
+    }
+
     fn write(self, to: &mut Writer) -> bool {
         let Request { group, home, k, work } = self;
         match (Writer::part(|to| work.write(to)), k) {
@@ -219,7 +228,7 @@ fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result
     match called {
         Ok(Ok(value)) => answer(cx, reply, Ok(value)),
         Ok(Err(child)) => match Nodes::of(cx).take_pending_call(cx, child.frame()) {
-            Some(request) => hand_on(cx, reply, child, request),
+            Some(request) => forward(cx, reply, child, request),
             None => Answering::start(cx, reply, child),
         },
         Err(payload) => answer(cx, reply, Err(pack(payload))),
@@ -228,10 +237,10 @@ fn delivered<T: Portable>(cx: Cx, reply: Reply<T>, called: thread::Result<Result
 
 /// Forwards: sends `request`, the pending call that was the work's last await, with `reply` as its reply destination.
 /// `child` is the leaf of `request`.
-fn hand_on<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn PendingCall>) {
+fn forward<T>(cx: Cx, reply: Reply<T>, child: Child<WorkTask<T>>, request: Box<dyn PendingCall>) {
     child.unwaited();
     if reply.home == ANY {
-        // Perhaps no task of this run waits for the answer: no continuation wants it, or the waiter may belong to
+        // Perhaps no task of this run waits for the answer: `reply` has no continuation, or its waiter belongs to
         // another run. So the request counts as one-way.
         cx.current_run().posts();
     }
@@ -270,10 +279,14 @@ struct Answer<T> {
 }
 
 impl<T: Portable> Handler for Answer<T> {
+    fn bytes_elsewhere(&self) -> usize {
+        self.result.as_ref().map_or(0, bytes_elsewhere)
+    }
+
     fn write(self, to: &mut Writer) -> bool {
         let part = self.result.and_then(|value| {
             let part = Writer::part(|to| to.value(&value)).map_err(pack);
-            // The message contains the encoded value. No caller could receive a panic of this one's destructor.
+            // The message contains the encoded value. No caller could receive a panic of the original's destructor.
             quietly(|| drop(value));
             part
         });

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::Portable;
-use crate::run::continuation::travel;
+use crate::run::continuation::travel::{self, Word};
 
 /// A handle to a value of which each process has one copy, read without a message and without a lock.
 ///
@@ -65,7 +65,7 @@ impl<T: fmt::Debug> fmt::Debug for Replicated<T> {
 impl<T: Send + Sync + 'static> Serialize for Replicated<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match travel::leave(|| Some(self.clone())) {
-            Some(number) => serializer.serialize_u64(number),
+            Some(number) => Word(number).serialize(serializer),
             None => {
                 Err(ser::Error::custom("a replicated value travels in messages only: write what it dereferences to"))
             }
@@ -76,7 +76,7 @@ impl<T: Send + Sync + 'static> Serialize for Replicated<T> {
 /// Works only for a value that a message contains; otherwise returns an error.
 impl<'de, T: Send + Sync + 'static> Deserialize<'de> for Replicated<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Replicated<T>, D::Error> {
-        let number = u64::deserialize(deserializer)?;
+        let Word(number) = Word::deserialize(deserializer)?;
         match travel::take(number) {
             Some(value) => Ok(value),
             None => Err(de::Error::custom("a replicated value travels in messages only: read what it dereferences to")),

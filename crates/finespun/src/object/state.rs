@@ -34,7 +34,8 @@ pub(crate) struct Here {
 }
 
 impl ObjectState {
-    /// Creates this part of a worker's state, with the parts below it. `team` is the number of any run of its team.
+    /// Creates this part of a worker's state, with the parts below it. `team` identifies the team: it is the number of
+    /// any of its runs.
     pub(crate) fn new(team: u32) -> ObjectState {
         let here = Here {
             entries: Cell::new(ptr::null()),

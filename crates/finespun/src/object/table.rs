@@ -281,8 +281,8 @@ impl Table {
         Name::of_word(word).expect("it has a class")
     }
 
-    /// Claims an empty entry and a generation for its next object. Skips entries whose generations are used up, for
-    /// good.
+    /// Claims an empty entry and a generation for its next object. Permanently skips entries whose generations are used
+    /// up.
     fn claim(&self) -> (u32, u32) {
         loop {
             let spare = self.spare.borrow_mut().pop();
@@ -435,7 +435,7 @@ impl Table {
                 place.leave(waiter.exclusive);
             }
         }
-        self.place(index).expect("asked for").open();
+        self.place(index).expect("the object has an entry").open();
     }
 
     /// Removes and returns the next waiter, if the lock admits it. For `readers_first` classes the next is the first

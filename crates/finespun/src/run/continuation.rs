@@ -61,7 +61,7 @@ impl<T> Leaf<T> {
     }
 }
 
-const TAKEN: &str = "a continuation is not used after it has been sent";
+const TAKEN: &str = "a continuation was used after a message had taken it";
 
 /// The right to complete a wait with a `T`, once.
 ///
@@ -236,7 +236,7 @@ impl<T> Drop for Continuation<T> {
         // SAFETY: `leaf` is this continuation's own leaf, and is converted back once: the field is not read again.
         let again = unsafe { Continuation::<T>::from_leaf(leaf) };
         let message = format!(
-            "a Continuation<{}> was dropped unresolved: resolve it, or let its holder live",
+            "a Continuation<{}> was dropped unresolved: resolve it, or keep its holder alive",
             std::any::type_name::<T>()
         );
         again.end(Err(Payload::new(message)));
@@ -299,7 +299,7 @@ pub(crate) fn make_ready(frame: FrameRef) {
 /// Cancels a leaf, if it has not been resolved. Returns its waiter if that becomes ready.
 ///
 /// # Safety
-/// `leaf` is a leaf, or was one that has been freed, and has not been allocated again, nor its page reclaimed.
+/// `leaf` is a leaf, live or freed, whose memory was neither allocated again nor reclaimed with its page.
 pub(crate) unsafe fn cancel(leaf: FrameRef) -> Option<FrameRef> {
     // SAFETY: the caller guarantees the conditions of `cancel`.
     if !unsafe { leaf::cancel(leaf) } {

@@ -51,14 +51,14 @@ impl Cx {
         }
         // SAFETY: `current` is a frame that runs on this worker, so it is live.
         let of_run = |frame: &FrameRef| own && self.is_in_run_of(unsafe { frame.as_ref() }.group);
-        // SAFETY: `current` is a task's frame that runs on this worker; a session of closures clears it.
+        // SAFETY: `current` is a task's frame that runs on this worker; it is `None` while closures run.
         let (task, depth) = context.current.get().filter(of_run).map_or((None, 0), |frame| unsafe { chain(frame) });
         let most = budget.growing_task(run.number).map(|task| (task, 0));
         teams::exhaust(&run, FrameMemory { task, depth, most, frames: 0, bytes, limit: budget.limit() });
     }
 
-    /// Ends a task that keeps spawning, or a thread that keeps making closures, although its run has been cancelled for
-    /// lack of memory: such code may never reach a guard check.
+    /// Ends a task that keeps spawning, or a closure's thread that keeps making closures, although its run has been
+    /// cancelled for lack of memory: such code may never reach a guard check.
     ///
     /// # Panics
     /// If the worker's `exhausted` flag is set, and the current run has been cancelled or the current group terminated.

@@ -315,12 +315,12 @@ impl Cx {
         context.run.set(NOTHING);
         // SAFETY: as in `current_run`.
         let before = unsafe { (*context.run_state.get()).take() };
-        // The last reference to a run may drop a panic's payload: user code, which finds the code outside any task.
+        // The last reference to a run may drop a panic's payload: user code, which runs outside any task.
         drop(before);
     }
 }
 
-/// Unwinds a task whose child was destroyed: without a message if its own group or run has been terminated.
+/// Unwinds a task that cannot continue: without a message if its own group or run has been terminated.
 #[cold]
 pub(crate) fn cancelled(message: &'static str) -> ! {
     if try_cx().is_some_and(Cx::is_terminated) {

@@ -88,7 +88,7 @@ impl Future for Release {
 
 impl Drop for Release {
     fn drop(&mut self) {
-        // Waiters are left only if the run has been cancelled, and so their waits: resolving gives up the
+        // Waiters are left only if the run, and thus their waits, have been cancelled: resolving gives up the
         // continuations.
         self.waiting.drain(..).for_each(resume);
         if let Some(run) = self.run.take() {

@@ -48,15 +48,15 @@ unsafe fn register(cx: Cx, frame: FrameRef) -> Next {
             };
         }
         join.arm(1);
-        // SAFETY: the join count is at least one until below.
+        // SAFETY: the join count is at least one until the `count_down` below.
         let ended = unsafe { wait(cx, frame, child) };
         return if join.count_down(1 + ended) { Next::Runs } else { Next::Waits };
     }
     join.arm(count);
     let mut here = 1;
     for child in waits.drain(..) {
-        // SAFETY: even if all slots so far complete at once, the frame cannot run: its join count is at least one until
-        // below. The frame owns its children, which are live until taken.
+        // SAFETY: even if all slots so far complete at once, the frame cannot run: the join count is at least one until
+        // the `count_down` below. The frame owns its children, which are live until taken.
         here += unsafe { wait(cx, frame, child.as_ref()) };
     }
     if join.count_down(here) { Next::Runs } else { Next::Waits }
@@ -166,8 +166,8 @@ pub(crate) unsafe fn count_down(waiter: FrameRef) -> Option<FrameRef> {
     join.count_down(1).then_some(waiter)
 }
 
-/// Detaches the waiter from a spawned frame, which is then orphaned, after its run was cancelled or a group terminated.
-/// Returns the waiter if that makes it ready.
+/// Detaches the waiter from a spawned frame, which is then orphaned, after the waiter's run was cancelled or its group
+/// terminated. Returns the waiter if that makes it ready.
 ///
 /// # Safety
 /// `frame` is a spawned frame, or one that has been freed but neither allocated again nor reclaimed with its page.

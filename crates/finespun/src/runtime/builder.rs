@@ -7,7 +7,10 @@ use std::time::Duration;
 use crate::cancel::groups::{Members, Policy};
 use crate::cancel::teams;
 #[cfg(feature = "objects")]
-use crate::fabric::threads::Transport;
+use crate::fabric::{
+    Endpoint,
+    threads::{Transport, threads},
+};
 use crate::frame::STACK_RESERVE;
 #[cfg(feature = "objects")]
 use crate::message::mailbox::Travel;
@@ -19,6 +22,14 @@ use crate::sched::no_nodes::NoNodes;
 use crate::sched::team::{Config, Team};
 use crate::sched::ticker;
 use crate::sched::worker::Worker;
+use crate::sim::Simulator;
+#[cfg(feature = "simulation")]
+use crate::{
+    fabric::simulated::simulated,
+    sim::{Machine, engine::Engine},
+};
+#[cfg(feature = "simulation")]
+use corosensei::stack::DefaultStack;
 
 use super::{Error, Runtime, Schema};
 
@@ -29,6 +40,18 @@ pub(super) const MIN_FRAME_MEMORY: usize = 1 << 20;
 const DEFAULT_STACK: usize = 4 * 1024 * 1024;
 /// The ticker writes deadlock reports, for which it inspects all teams.
 const TICKER_STACK: usize = 1024 * 1024;
+
+/// What carries the messages between the workers of a runtime, and keeps their time.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub enum Fabric {
+    /// The workers are threads of this process.
+    #[default]
+    Threads,
+    /// The workers are the processors of a simulated machine. See [`simulation`](crate::simulation).
+    #[cfg(feature = "simulation")]
+    Simulated(Machine),
+}
 
 /// Makes a [`Runtime`].
 ///
@@ -68,6 +91,7 @@ pub struct Builder {
     travel: Travel,
     frame_memory: Option<usize>,
     name: String,
+    fabric: Fabric,
 }
 
 impl Default for Builder {
@@ -88,13 +112,14 @@ impl Default for Builder {
             travel: Travel::default(),
             frame_memory: None,
             name: "finespun".to_owned(),
+            fabric: Fabric::default(),
         }
     }
 }
 
 impl Builder {
-    /// The number of workers, 1 to 1024. Default: the cores that this process may use, control-group quotas
-    /// included.
+    /// The number of workers, 1 to 1024. A simulated machine has up to 65536. Default: the cores that this process may
+    /// use, control-group quotas included.
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = Some(workers);
         self
@@ -202,6 +227,16 @@ impl Builder {
         self
     }
 
+    /// Sets what carries the messages between the workers. Default: [`Fabric::Threads`]. A program's answer must not
+    /// depend on it.
+    ///
+    /// A simulated machine has as many workers as nodes unless [`workers`](Builder::workers) says otherwise. Worker w is a
+    /// processor of the machine's node w modulo the number of nodes.
+    pub fn fabric(mut self, fabric: Fabric) -> Builder {
+        self.fabric = fabric;
+        self
+    }
+
     /// Sets the name of the workers' threads, to which each worker's number is appended. Default: `finespun`.
     pub fn thread_name(mut self, name: impl Into<String>) -> Builder {
         self.name = name.into();
@@ -215,12 +250,14 @@ impl Builder {
     /// [`Error::ThreadName`] for settings out of range, [`Error::Thread`] if the system provides no more threads,
     /// [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
-        let workers = match self.workers {
-            Some(workers) => workers,
-            None => available_parallelism().map_or(1, usize::from).min(MAX_WORKERS),
+        let (default, most) = match self.fabric {
+            Fabric::Threads => (available_parallelism().map_or(1, usize::from).min(MAX_WORKERS), MAX_WORKERS),
+            #[cfg(feature = "simulation")]
+            Fabric::Simulated(_) => (self.nodes.unwrap_or(1), MAX_NODES),
         };
-        if !(1..=MAX_WORKERS).contains(&workers) {
-            return Err(Error::Workers(workers));
+        let workers = self.workers.unwrap_or(default);
+        if !(1..=most).contains(&workers) {
+            return Err(Error::Workers { workers, most });
         }
         #[cfg(feature = "objects")]
         let nodes = self.nodes.unwrap_or(workers);
@@ -255,11 +292,29 @@ impl Builder {
         };
         #[cfg(feature = "objects")]
         let choices = Arc::default();
+        #[cfg(feature = "simulation")]
+        let engine = match &self.fabric {
+            Fabric::Threads => None,
+            Fabric::Simulated(machine) => Some(Arc::new(Engine::new(machine, workers, nodes))),
+        };
+        #[cfg(feature = "simulation")]
+        let simulator = engine.clone().map(|engine| engine as Arc<dyn Simulator>);
+        #[cfg(not(feature = "simulation"))]
+        let simulator: Option<Arc<dyn Simulator>> = None;
         #[cfg(feature = "objects")]
-        let hosts = hosts(workers, nodes, &self.travel, &choices);
+        let ends: Vec<Endpoint<_>> = match self.fabric {
+            Fabric::Threads => threads(workers, self.travel.transport).into_iter().map(Endpoint::Threads).collect(),
+            #[cfg(feature = "simulation")]
+            Fabric::Simulated(_) => {
+                let ends = engine.iter().flat_map(|engine| simulated(workers, self.travel.transport, engine));
+                ends.map(Endpoint::Simulated).collect()
+            }
+        };
+        #[cfg(feature = "objects")]
+        let hosts = hosts(ends, nodes, &self.travel, &choices);
         #[cfg(not(feature = "objects"))]
         let hosts = NoNodes::hosts(workers);
-        let team = Team::new(config, hosts, crate::closure::state::worker_state)
+        let team = Team::new(config, simulator, hosts, crate::closure::state::worker_state)
             .map_err(|teams::TooManyTeams| Error::TooManyRuntimes)?;
         let mut runtime = Runtime {
             team,
@@ -267,10 +322,26 @@ impl Builder {
             nodes,
             #[cfg(feature = "objects")]
             choices,
-            threads: Vec::with_capacity(workers + 1),
+            #[cfg(feature = "simulation")]
+            engine,
+            threads: Vec::new(),
             closed: false,
         };
-        for worker in 0..workers {
+        #[cfg(feature = "simulation")]
+        if let Some(engine) = &runtime.engine {
+            let failed = |worker| move |source| Error::Thread { worker, workers, source };
+            let stacks = (0..workers).map(|worker| DefaultStack::new(whole_stack).map_err(failed(worker)));
+            let stacks = stacks.collect::<Result<Vec<_>, _>>()?;
+            let (engine, team) = (Arc::clone(engine), Arc::clone(&runtime.team));
+            let thread = thread::Builder::new().name(format!("{}-simulation", self.name)).stack_size(TICKER_STACK);
+            let simulate = move || {
+                let (pause, ticks) = (ticker::pause(&team), ticker::ticks(&team));
+                engine.run(stacks, Arc::new(move |worker| Worker::main(&team, worker)), pause, ticks);
+            };
+            runtime.threads.push(start_thread(thread, simulate).map_err(failed(0))?);
+        }
+        let threads = if runtime.team.simulator.is_some() { 0 } else { workers };
+        for worker in 0..threads {
             let team = Arc::clone(&runtime.team);
             let thread = thread::Builder::new().name(format!("{}-{worker}", self.name)).stack_size(whole_stack);
             let thread = start_thread(thread, move || Worker::main(&team, worker))

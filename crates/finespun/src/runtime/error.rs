@@ -15,16 +15,21 @@ use crate::object::error::CallError;
 #[non_exhaustive]
 pub enum Error {
     /// The number of workers is out of range.
-    #[error("workers({0}): a runtime has between 1 and {max} workers", max = super::builder::MAX_WORKERS)]
-    Workers(usize),
+    #[error("workers({workers}): this runtime has between 1 and {most} workers")]
+    Workers {
+        /// The number asked for.
+        workers: usize,
+        /// The largest number that this runtime could have.
+        most: usize,
+    },
     /// The number of nodes is out of range.
     #[cfg(feature = "objects")]
     #[error("nodes({0}): a runtime has between 1 and {max} nodes", max = super::builder::MAX_NODES)]
     Nodes(usize),
     /// The stack is too small, or larger than the address space.
     #[error(
-        "stack_size({0}): a worker's stack needs at least {min} bytes, and with the {reserve} bytes beyond it no more than the \
-         address space has",
+        "stack_size({0}): a worker's stack needs at least {min} bytes, and with {reserve} bytes more it must fit in \
+         the address space",
         min = super::builder::MIN_STACK, reserve = crate::frame::STACK_RESERVE
     )]
     StackSize(usize),
@@ -96,10 +101,10 @@ impl fmt::Debug for RunError {
 /// A task's panic: the task, and the payload.
 ///
 /// The task is the innermost one whose own code was running, wherever it ran: on its caller's stack, in a frame, on a
-/// thief. Closures that a task passes to the library (`reduce`'s operator, `suspend`'s body) are its own code, unless
-/// one contains a `return` or `?`: its panic may be ascribed to the task that awaits this one. The same holds for any
-/// such closure in a build without debug assertions, where a note of the closure's own would cost instructions. A task
-/// that awaits in tail position may have been replaced by its caller, as in a backtrace.
+/// thief. Closures that a task passes to the library (`reduce`'s operator, `suspend`'s body) are its own code, except a
+/// closure with a `return` or `?`: that closure's panic may be ascribed to the task's awaiter. The same holds for any
+/// such closure in a build without debug assertions, where a note of the closure's own would cost instructions. Instead
+/// of a task that awaits in tail position, its caller may be named, as in a backtrace.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -124,7 +129,7 @@ pub struct Panic {
 }
 
 impl Panic {
-    /// Makes a panic from a payload as frames pass it on.
+    /// Makes a panic from a payload, and unpacks its origin.
     pub(super) fn of(payload: Payload) -> Panic {
         let (payload, origin) = open(payload);
         #[cfg(feature = "objects")]

@@ -10,7 +10,7 @@ mod schema;
 mod spawned;
 
 pub use crate::frame::budget::FrameMemory;
-pub use builder::Builder;
+pub use builder::{Builder, Fabric};
 pub use error::{Error, Panic, RunError};
 pub use schema::Schema;
 pub use spawned::RunFuture;
@@ -31,6 +31,8 @@ use crate::frame::context::try_cx;
 use crate::observe::CacheChoices;
 use crate::process::start_thread;
 use crate::sched::team::Team;
+#[cfg(feature = "simulation")]
+use crate::sim::engine::Engine;
 use crate::wait::foreign::is_own_thread;
 use crate::wait::outside::Outside;
 
@@ -65,6 +67,8 @@ pub struct Runtime {
     nodes: usize,
     #[cfg(feature = "objects")]
     choices: Arc<CacheChoices>,
+    #[cfg(feature = "simulation")]
+    engine: Option<Arc<Engine>>,
     threads: Vec<JoinHandle<()>>,
     /// Set once the threads have been joined.
     closed: bool,
@@ -101,9 +105,9 @@ impl Runtime {
     /// thread sleeps until then.
     ///
     /// # Panics
-    /// With the payload of a panic in any task of the run; on a worker (await the task instead); with a report of all
-    /// waits when the run is deadlocked; and with a report of the run's depth and frames when its frames take more
-    /// memory than [`Builder::frame_memory`] allows. [`try_run`](Runtime::try_run) returns these as errors.
+    /// With the payload of a panic in any task of the run; or with the message of any other [`RunError`]: on a worker,
+    /// in a fork, or when the run is deadlocked, out of frame memory, ended by `exit`, or cancelled.
+    /// [`try_run`](Runtime::try_run) returns these as errors.
     ///
     /// A panic keeps its payload, so that code that catches the panic can downcast it as if the task had been a plain
     /// call. A payload has no room for the task's name, so `run` prints it in one line on standard error, below the
@@ -184,6 +188,15 @@ impl Runtime {
         sum
     }
 
+    /// Returns what a simulated machine has measured; `None` for real machines.
+    ///
+    /// Waits until no simulated worker runs.
+    #[cfg(feature = "simulation")]
+    pub fn simulated(&self) -> Option<Simulated> {
+        let (last_run, events) = self.engine.as_ref()?.last_run();
+        Some(Simulated { last_run, events })
+    }
+
     /// Returns the decisions of [`Cache::Auto`](crate::istructure::Cache::Auto) for the arrays that have been freed, by
     /// the places in the source where they were made.
     #[cfg(feature = "objects")]
@@ -195,6 +208,17 @@ impl Runtime {
     pub fn worker_stats(&self) -> Vec<Stats> {
         self.team.stats()
     }
+}
+
+/// Measurements of a simulated machine.
+#[cfg(feature = "simulation")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Simulated {
+    /// The virtual time from the beginning to the end of the last run.
+    pub last_run: std::time::Duration,
+    /// The number of events since the runtime was built: turns of workers and ends of waits.
+    pub events: u64,
 }
 
 impl Drop for Runtime {

@@ -47,6 +47,7 @@ impl<T> Root<'_, T> {
         *lock(&self.delivery) = Some(ended);
         // SAFETY: a body is polled and destroyed by a worker only, and `cx` is used at once.
         let cx = unsafe { cx() };
+        cx.worker().root_ended();
         if run.others() {
             cx.cancel(&run);
         }
@@ -99,7 +100,7 @@ fn start_call<T>(team: &Team, call: Call<'_, T>, table: &'static VTable, run: &A
     let frame = BodyFrame::make_outside(run.number, body, table);
     // SAFETY: the frame was just made and is live.
     let detached = unsafe { frame.as_ref() }.slot.detach();
-    debug_assert!(detached, "nobody has run the frame yet");
+    debug_assert!(detached, "the root frame has not run");
     team.inject_root(frame, run);
     delivery
 }

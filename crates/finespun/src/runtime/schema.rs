@@ -2,9 +2,10 @@
 
 /// The treatment of calls.
 ///
-/// This allows the comparison of the Concert papers (hybrid-execution-model, section 4; concert-runtime-mechanisms,
-/// section 4.1, where `Heap` is the *base* version): the gain of calling on the stack and making a frame only for a
-/// call that has to wait.
+/// This allows the comparison of the Concert papers (Plevyak, Karamcheti, Zhang, Chien: *A Hybrid Execution Model for
+/// Fine-Grained Languages on Distributed Memory Multicomputers*, section 4; Karamcheti, Plevyak, Chien: *Runtime
+/// Mechanisms for Efficient Dynamic Multithreading*, section 4.1, where `Heap` is the *base* version): the gain of
+/// calling on the stack and making a frame only for a call that has to wait.
 ///
 /// ```
 /// use finespun::runtime::Schema;
@@ -44,8 +45,8 @@ pub enum Schema {
 }
 
 impl Schema {
-    /// Returns the interval at which guarded calls suspend: `asked`, the value of
-    /// [`Builder::block_every`](super::Builder::block_every), unless it is 0.
+    /// Returns the interval at which guarded calls suspend: `asked`, the value of `TestSettings::block_every`; if that
+    /// is 0, then 1 for `Heap`, and 0 (never) for `Auto`.
     pub(super) fn block_every(self, asked: u32) -> u32 {
         match self {
             Schema::Heap if asked == 0 => 1,

@@ -163,7 +163,7 @@ impl<T> Deque<T> {
         }
     }
 
-    /// Returns the number of items at some moment during the call.
+    /// Returns the number of items; a hint while other threads use the deque.
     ///
     /// An item that the owner is about to pop may or may not count.
     pub(crate) fn len(&self) -> usize {
@@ -174,7 +174,7 @@ impl<T> Deque<T> {
         bottom.wrapping_sub(top).max(0).unsigned_abs()
     }
 
-    /// Returns whether the deque was empty at some moment during the call.
+    /// Returns whether the deque looks empty: a hint, as for [`len`](Deque::len).
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -85,8 +85,8 @@ mod models {
         fn work(&self) {
             loop {
                 if self.injector.take().is_some() {
-                    assert!(self.run.under_way(), "whoever takes the root finds the run started");
-                    assert!(self.run.leave().is_none(), "nobody asked to be told");
+                    assert!(self.run.under_way(), "the root was taken before its run was under way");
+                    assert!(self.run.leave().is_none(), "no completion callback was set");
                     return;
                 }
                 match self.idle.prepare_park(0, || !self.injector.is_empty()) {
@@ -106,7 +106,7 @@ mod models {
     #[test]
     fn a_root_from_outside_is_found_and_its_run_is_never_considered_stuck() {
         loom::model(|| {
-            let pool = Arc::new(Pool { injector: Injector::new(), idle: Idle::new(1), run: Run::new(0, false) });
+            let pool = Arc::new(Pool { injector: Injector::new(), idle: Idle::new(1, None), run: Run::new(0, false) });
             let worker = {
                 let pool = Arc::clone(&pool);
                 thread::spawn(move || pool.work())

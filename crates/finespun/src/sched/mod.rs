@@ -2,10 +2,10 @@
 //!
 //! The worker's loop and slow path ([`worker`]), the state that the workers of a runtime share ([`team`]), the
 //! work-stealing deque ([`deque`]), the queues of frames from outside the deques ([`injector`]), the record of sent
-//! messages ([`messages`]), the quantum ([`ticker`]), the idling protocol ([`park`]), and the detection and report of
-//! deadlocks ([`deadlock`], [`report`]). The module `runtime` starts teams. Frames and calls reach their worker through
-//! [`crate::frame::context::Scheduler`], closures through [`state`]. This module never reads the body or result of a
-//! frame.
+//! messages ([`messages`]), the quantum ([`ticker`]), the idling protocol ([`park`]), the detection and report of
+//! deadlocks ([`deadlock`], [`report`]), and the charging of simulated computations ([`work`]). The module `runtime`
+//! starts teams. Frames and calls reach their worker through [`crate::frame::context::Scheduler`], closures through
+//! [`state`]. This module never reads the body or result of a frame.
 
 pub(crate) mod deadlock;
 pub(crate) mod deque;
@@ -18,4 +18,5 @@ mod report;
 pub(crate) mod state;
 pub(crate) mod team;
 pub(crate) mod ticker;
+pub(crate) mod work;
 pub(crate) mod worker;

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! A worker that found no work announces that it goes idle (1), looks for work once more, and commits to park (2) or
-//! withdraws (4). A producer that publishes work removes one idle worker from the list (3) and rings its bell. A
-//! removed worker counts as awake from that moment, so n notifications wake n workers.
+//! withdraws (4). A producer that publishes work takes one worker off the idle list (3) and rings its bell. A removed
+//! worker counts as awake from that moment, so n notifications wake n workers.
 //!
 //! ```ignore
 //! let mut prepared = idle.prepare_park(me, || self.work_visible());
@@ -48,10 +48,10 @@
 //! **The scout.** Running workers publish no work until asked, so some idle worker must keep asking. While any worker
 //! is awake, one parked worker is the scout: it waits with a timeout, which doubles from 50 us to 1 ms and returns to
 //! 50 us when any worker finds work. At each timeout the scout asks, then parks again. All other parked workers wait
-//! without a timeout. When the last worker commits, the pool has no scout any more (a former scout in a timed wait
-//! notices this at the timeout, and then waits without one). A worker that leaves the list while others are parked and
-//! none is the scout appoints a scout and rings it, so that the new scout asks at once and waits with a timeout from
-//! then on. A producer that notifies need not appoint one: the worker that it wakes does.
+//! without a timeout. When the last worker commits, the team has no scout any more (a former scout in a timed wait
+//! notices this at the timeout, then waits untimed). A worker that leaves the list while others are parked and none is
+//! the scout appoints a scout and rings it, so that the new scout asks at once and waits with a timeout from then on. A
+//! producer that notifies need not appoint one: the worker that it wakes does.
 //!
 //! **All idle.** The worker whose commit leaves no worker awake or announced receives [`Prepared::Last`]. At that
 //! moment every worker has looked for work since it announced and has not been notified since, so no frame is ready
@@ -59,7 +59,9 @@
 //! waiters for quiescence, and counts as an external wait until it has resumed them (`Team::look_for_deadlock`).
 
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering, fence, lock};
+use crate::sim::{Simulator, Waited};
 use crossbeam_utils::CachePadded;
+use std::sync::Arc;
 use std::time::Duration;
 
 mod bell;
@@ -77,7 +79,7 @@ const SCOUT_TIMEOUT_MIN: Duration = Duration::from_micros(50);
 /// Longest timeout of the scout.
 const SCOUT_TIMEOUT_MAX: Duration = Duration::from_millis(1);
 
-/// The idle workers of one pool, shared by all its workers and by producers.
+/// The idle workers of one team, shared by all its workers and by producers.
 ///
 /// Workers are numbered from 0. Only worker `w` itself may prepare to park as `w`; any thread may notify.
 #[derive(Debug)]
@@ -103,7 +105,7 @@ struct ParkingSpot {
 pub(crate) enum Prepared<'a> {
     /// Work was seen, or the worker was notified: search. The worker is awake.
     Work,
-    /// The pool shuts down: end. The worker is awake.
+    /// The team shuts down: end. The worker is awake.
     Shutdown,
     /// Park.
     Park(Parking<'a>),
@@ -119,7 +121,7 @@ pub(crate) enum Wake<'a> {
     Work,
     /// The scout's timeout expired: ask running workers to promote, then park again.
     ScoutTimeout(Scout<'a>),
-    /// The pool shuts down: end. The worker is awake.
+    /// The team shuts down: end. The worker is awake.
     Shutdown,
 }
 
@@ -138,9 +140,10 @@ pub(crate) struct Parking<'a> {
 pub(crate) struct Scout<'a>(Parking<'a>);
 
 impl Idle {
-    /// Creates a pool of `workers` workers, all awake.
-    pub(crate) fn new(workers: usize) -> Self {
-        let spot = |_| CachePadded::new(ParkingSpot { asleep: AtomicBool::new(false), bell: Bell::new() });
+    /// Creates the idling state of a team of `workers` workers, all awake.
+    pub(crate) fn new(workers: usize, simulator: Option<&Arc<dyn Simulator>>) -> Self {
+        let bell = |worker| Bell::new(simulator.map(|simulator| (Arc::clone(simulator), worker)));
+        let spot = |worker| CachePadded::new(ParkingSpot { asleep: AtomicBool::new(false), bell: bell(worker) });
         Self {
             sleepers: CachePadded::new(AtomicUsize::new(0)),
             stages: Mutex::new(Stages::new(workers)),
@@ -294,10 +297,10 @@ pub(crate) struct Parked<'a> {
 }
 
 impl<'a> Parking<'a> {
-    /// Waits until notified, until the pool shuts down, or, as the scout, until the timeout.
+    /// Waits until notified, until the team shuts down, or, as the scout, until the timeout.
     pub(crate) fn park(self) -> Wake<'a> {
         let bell = &self.idle.spots[self.worker].bell;
-        let mut timed_out = false;
+        let mut waited = Waited::Rung;
         loop {
             let mut stages = self.idle.lock();
             // Returning unlocks the mutex, then drops `self` unless `self` is returned; the drop appoints a scout.
@@ -307,12 +310,15 @@ impl<'a> Parking<'a> {
             if stages.is_awake(self.worker) {
                 return Wake::Work;
             }
-            if timed_out && stages.time_out(self.worker) {
-                return Wake::ScoutTimeout(Scout(self));
+            match waited {
+                // As if notified: the drop of `self` removes the worker from the list.
+                Waited::Arrived => return Wake::Work,
+                Waited::TimedOut if stages.time_out(self.worker) => return Wake::ScoutTimeout(Scout(self)),
+                Waited::TimedOut | Waited::Rung => {}
             }
             let timeout = stages.timeout_of(self.worker);
             drop(stages);
-            timed_out = bell.wait(timeout);
+            waited = bell.wait(timeout);
         }
     }
 

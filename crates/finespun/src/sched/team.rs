@@ -20,6 +20,7 @@ use crate::frame::{FrameRef, Header, home, quietly};
 use crate::observe::Stats;
 use crate::process::watch_forks;
 use crate::run::context::Context;
+use crate::sim::{Entered, Simulator};
 use crate::wait::foreign::is_own_thread;
 
 use super::deadlock::{self, Stuck};
@@ -80,14 +81,14 @@ pub(crate) trait Host {
     fn any(&self) -> bool;
     /// Returns whether the worker can only retry sends for which the receivers had no room.
     fn is_stuck(&self) -> bool;
-    /// Handles up to `messages` messages, but none after one that has made a frame ready. Returns whether it handled or
-    /// sent any.
+    /// Handles up to `messages` messages, but none after one that has made a frame ready. Returns whether it did any of
+    /// its work.
     fn poll(&self, cx: Cx, messages: usize, ready: &Cell<Option<FrameRef>>) -> bool;
     /// Sends the request of the pending call, if one exists.
     fn send_pending_call(&self, cx: Cx);
     /// Notes that the worker has found no work.
     fn rest(&self);
-    /// Returns whether a message can be handled. Any thread may call this.
+    /// Returns whether another worker's message waits or is on its way. Any thread may call this.
     fn waits(&self) -> bool;
     /// Adds descriptions for the leaves that wait for an object or an array of this worker. Any thread may call this,
     /// while all workers are parked.
@@ -137,6 +138,8 @@ pub(crate) struct Team {
     pub(crate) config: Config,
     pub(crate) workers: Box<[CachePadded<WorkerEntry>]>,
     pub(crate) idle: Idle,
+    /// The machine, if it is simulated.
+    pub(crate) simulator: Option<Arc<dyn Simulator>>,
     /// Ready frames that any worker may take: from outside the workers, or queued behind all others.
     injected: CachePadded<Injector>,
     runs: Mutex<Runs>,
@@ -171,6 +174,7 @@ impl Team {
     /// run of the team.
     pub(crate) fn new(
         config: Config,
+        simulator: Option<Arc<dyn Simulator>>,
         hosts: Vec<Box<dyn Host>>,
         worker_state: fn(u32) -> StateBox,
     ) -> Result<Arc<Team>, teams::TooManyTeams> {
@@ -188,7 +192,8 @@ impl Team {
             };
             Arc::new_cyclic(|team: &Weak<Team>| Team {
                 id,
-                idle: Idle::new(config.workers),
+                idle: Idle::new(config.workers, simulator.as_ref()),
+                simulator,
                 workers: hosts.into_iter().map(entry).collect(),
                 groups: Groups::new(config.members),
                 budget: Arc::new(Budget::new(config.frame_memory, config.workers)),
@@ -282,6 +287,7 @@ impl Team {
 
     /// Hands a ready frame to the worker that it must run on.
     pub(crate) fn inject_at(&self, worker: usize, frame: FrameRef) {
+        let _entered = self.enter();
         self.use_nodes();
         self.workers[worker].inbox.put(frame, || {});
         self.idle.notify_worker(worker);
@@ -309,7 +315,7 @@ impl Team {
     }
 
     /// Returns whether the group or run with this number, a group above it, or its run has been terminated or
-    /// cancelled. For a stale number, or another team's, the result may be either.
+    /// cancelled. For a stale number the result may be either; for another team's, false.
     pub(crate) fn is_terminated(&self, number: u32) -> bool {
         if number & GROUP == 0 {
             return self.run_cancelled(number);
@@ -440,17 +446,29 @@ impl Team {
     }
 
     fn inject_with(&self, frame: FrameRef, mark: impl FnOnce()) {
+        let _entered = self.enter();
         self.injected.put(frame, mark);
         self.idle.notify_one();
+    }
+
+    /// If the machine is simulated, waits until all workers wait, and keeps them from running until the result is
+    /// dropped. Does nothing on the simulation's own thread.
+    pub(crate) fn enter(&self) -> Option<Entered<'_>> {
+        self.simulator.as_deref().map(Entered::new)
     }
 
     pub(crate) fn take_injected(&self) -> Option<FrameRef> {
         self.injected.take()
     }
 
+    /// Returns whether a frame from outside the deques is visible.
+    pub(crate) fn injected_visible(&self) -> bool {
+        !self.injected.is_empty()
+    }
+
     /// Returns whether a frame is visible that any idle worker could take.
     pub(crate) fn work_visible(&self) -> bool {
-        !self.injected.is_empty() || self.workers.iter().any(|entry| !entry.deque.is_empty())
+        self.injected_visible() || self.workers.iter().any(|entry| !entry.deque.is_empty())
     }
 
     /// Returns the number of frames left after all workers have ended.

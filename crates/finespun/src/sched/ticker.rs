@@ -8,7 +8,7 @@
 //! The thread also keeps the alarm of a stuck team, whose deadlock report must wait ([`deadlock`]).
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::deadlock;
 use super::team::Team;
@@ -62,8 +62,8 @@ impl Bell {
 /// Ticks until the team shuts down.
 pub(crate) fn main(team: &Arc<Team>) {
     mark_own_thread();
-    let pause = team.config.quantum / 2;
-    let mut seen = vec![(u64::MAX, 0u32); team.workers.len()];
+    let pause = pause(team);
+    let mut tick = ticks(team);
     let mut state = lock(&team.bell.state);
     loop {
         if state.shutdown {
@@ -80,28 +80,43 @@ pub(crate) fn main(team: &Arc<Team>) {
             state = lock(&team.bell.state);
             continue;
         }
-        let alarm = state.alarm.map(|alarm| alarm - now).filter(|&alarm| alarm < pause);
+        // A simulated machine has its own ticks.
+        if team.simulator.is_some() && state.alarm.is_none() {
+            state = team.bell.rung.wait(state).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        }
+        let alarm = state.alarm.map(|alarm| alarm - now).filter(|&alarm| alarm < pause || team.simulator.is_some());
         let wait = alarm.unwrap_or(pause);
         let (woken, waited) = team.bell.rung.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner);
         state = woken;
         if waited.timed_out() && alarm.is_none() {
             drop(state);
-            tick(team, &mut seen);
+            tick();
             state = lock(&team.bell.state);
         }
     }
 }
 
-fn tick(team: &Team, seen: &mut [(u64, u32)]) {
-    for (entry, (last, ticks)) in team.workers.iter().zip(seen) {
-        let now = entry.resumptions();
-        // Relaxed: a hint.
-        let busy = entry.running.load(Ordering::Relaxed) && now == *last;
-        *ticks = if busy { *ticks + 1 } else { 0 };
-        *last = now;
-        if *ticks >= 2 {
-            *ticks = 0;
-            entry.request(Flags::QUANTUM);
+/// Returns the time between two ticks.
+pub(crate) fn pause(team: &Team) -> Duration {
+    team.config.quantum / 2
+}
+
+/// Returns a function that ticks.
+pub(crate) fn ticks(team: &Arc<Team>) -> impl FnMut() + use<> {
+    let team = Arc::clone(team);
+    let mut seen = vec![(u64::MAX, 0u32); team.workers.len()];
+    move || {
+        for (entry, (last, ticks)) in team.workers.iter().zip(&mut seen) {
+            let now = entry.resumptions();
+            // Relaxed: a hint.
+            let busy = entry.running.load(Ordering::Relaxed) && now == *last;
+            *ticks = if busy { *ticks + 1 } else { 0 };
+            *last = now;
+            if *ticks >= 2 {
+                *ticks = 0;
+                entry.request(Flags::QUANTUM);
+            }
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::frame::context::{Cx, Scheduler};
 use crate::frame::{FrameRef, quietly};
 use crate::run;
 use crate::run::context::Context;
+use crate::sim::{Simulator, Waited};
 
 use super::deque::Steal;
 use super::park::{Prepared, Wake};
@@ -44,6 +45,11 @@ const LISTEN: u32 = 50;
 /// Number of failed attempts to send after which a worker yields its core: some microseconds.
 const STUCK: u32 = 64;
 
+/// Time after which a simulated worker tries again to send.
+const RETRY: Duration = Duration::from_micros(1);
+/// Time that a simulated worker which exchanges messages waits for a message before it steals or idles.
+const SIMULATED_LISTEN: Duration = Duration::from_micros(2);
+
 /// Time that a worker which has just run out of work spins before it parks.
 const SPIN: Duration = Duration::from_micros(20);
 /// Time that the scout spins after it has asked: half a per cent of its longest timeout.
@@ -58,9 +64,15 @@ pub(crate) struct Worker<'t> {
     entry: &'t WorkerEntry,
     /// The worker's state.
     cx: Cx,
+    /// The machine, if it is simulated.
+    simulator: Option<&'t dyn Simulator>,
+    /// Whether every guard check must trip: for block-every-n, or because the machine is simulated.
+    trips_always: bool,
     index: usize,
     tick: Cell<u32>,
     random: Cell<u64>,
+    /// On a simulated machine: where a search for work begins, modulo the number of workers.
+    victims_from: Cell<u64>,
     blocked: Cell<u32>,
     leaving_for: Cell<Reason>,
     swept: Cell<u32>,
@@ -102,10 +114,12 @@ impl Worker<'_> {
     pub(crate) fn main(team: &Arc<Team>, index: usize) {
         let base = stack_pointer();
         let stack_limit = base.saturating_sub(team.config.stack_size);
+        let seed = team.simulator.as_ref().map_or(0, |simulator| simulator.seed());
         let worker = Worker {
             index,
             tick: Cell::new(0),
-            random: Cell::new(0x9E37_79B9_7F4A_7C15 ^ ((index as u64 + 1) << 17)),
+            random: Cell::new((0x9E37_79B9_7F4A_7C15 ^ ((index as u64 + 1) << 17)) ^ seed),
+            victims_from: Cell::new(index as u64 + 1),
             blocked: Cell::new(0),
             leaving_for: Cell::new(Reason::Thief),
             swept: Cell::new(0),
@@ -118,6 +132,8 @@ impl Worker<'_> {
             located: RefCell::new(VecDeque::new()),
             team,
             entry: &team.workers[index],
+            simulator: team.simulator.as_deref(),
+            trips_always: team.config.block_every > 0 || team.simulator.is_some(),
             // SAFETY: this is the worker's thread, and `team` is borrowed by the worker.
             cx: unsafe { team.workers[index].cx() },
         };
@@ -128,7 +144,7 @@ impl Worker<'_> {
         let (cx, context) = (worker.cx, worker.context());
         context.guard.set_limit(stack_limit);
         context.pool().set_budget(Arc::clone(&team.budget));
-        worker.arm_block_every();
+        worker.arm_guard();
         context.attach(NonNull::from(&worker as &dyn Scheduler));
         context.enter_team(NonNull::from(&**team as &dyn teams::Team));
         cx.set_worker(Some(&worker));
@@ -149,8 +165,7 @@ impl Worker<'_> {
     #[inline(always)]
     fn publish(&self, frame: FrameRef) {
         self.deque().push(frame);
-        // Without the fence of the idling protocol: while this worker runs, the scout finds the frames for which this
-        // check misses an idle worker.
+        // No fence: if this check misses an idle worker, the scout finds the frame while this worker runs.
         if self.team.idle.anyone_idle() {
             self.team.idle.notify_one();
         }
@@ -295,9 +310,8 @@ impl Worker<'_> {
         self.team.sweeps() != self.swept.get()
     }
 
-    /// Ends the waits of terminated groups and cancelled runs in this worker's pool: leaves, and waits for spawned
-    /// tasks, which may form a cycle or belong to another group. For an exhausted run, also counts its frames in the
-    /// pool.
+    /// Ends waits of terminated groups and cancelled runs: leaves and spawned tasks in this pool, and the team's
+    /// recorded waits for other groups' tasks. For an exhausted run, also counts its frames in the pool.
     fn sweep(&self) {
         self.swept.set(self.team.sweeps());
         self.context().pool().reclaim_once(&self.team.budget);
@@ -371,18 +385,30 @@ impl Worker<'_> {
         x
     }
 
-    /// Iterates over the other workers, from a random one on.
-    fn others(&self) -> impl Iterator<Item = &WorkerEntry> {
+    /// Iterates over the other workers, from a random one on. On a simulated machine, tries `victims()` workers from
+    /// `victims_from`, which `ask` changes.
+    fn others(&self) -> impl Iterator<Item = (usize, &WorkerEntry)> {
         let workers = &self.team.workers;
-        let start = (self.random() % workers.len() as u64) as usize;
+        let (start, count) = match self.simulator {
+            None => (self.random(), workers.len()),
+            Some(simulator) => (self.victims_from.get(), simulator.victims()),
+        };
+        let start = (start % workers.len() as u64) as usize;
         (0..workers.len())
             .map(move |i| (start + i) % workers.len())
             .filter(move |&i| i != self.index)
-            .map(move |i| &*workers[i])
+            .take(count)
+            .map(move |i| (i, &*workers[i]))
     }
 
     fn steal(&self) -> Option<FrameRef> {
-        for entry in self.others() {
+        if self.team.workers.len() == 1 {
+            return None;
+        }
+        for (index, entry) in self.others() {
+            if let Some(simulator) = self.simulator {
+                simulator.access(index);
+            }
             loop {
                 match entry.deque.steal() {
                     Steal::Success(frame) => {
@@ -405,9 +431,13 @@ impl Worker<'_> {
     /// whether it asked any.
     fn ask(&self) -> bool {
         let mut asked = false;
-        for entry in self.others() {
+        self.victims_from.set(self.random());
+        for (index, entry) in self.others() {
             // Relaxed: a hint; a late request trips one guard check in vain.
             if entry.running.load(Ordering::Relaxed) && (entry.deque.is_empty() || entry.host().waits()) {
+                if let Some(simulator) = self.simulator {
+                    simulator.access(index);
+                }
                 entry.request(Flags::STEAL);
                 asked = true;
             }
@@ -418,13 +448,16 @@ impl Worker<'_> {
     /// Asks running workers for work, and spins briefly for answers. Returns whether work is visible, or sends must be
     /// retried.
     fn look_around(&self) -> bool {
+        self.check_simulation();
         self.entry.host().rest();
         if self.entry.host().is_stuck() {
             // The receiver may need this core.
             let turns = self.stuck.get().wrapping_add(1);
             self.stuck.set(turns);
-            if turns.is_multiple_of(STUCK) {
-                std::thread::yield_now();
+            match self.simulator {
+                Some(simulator) => drop(simulator.wait(Some(RETRY))),
+                None if turns.is_multiple_of(STUCK) => std::thread::yield_now(),
+                None => {}
             }
             return true;
         }
@@ -441,6 +474,10 @@ impl Worker<'_> {
     fn listen(&self) -> bool {
         if !self.talks.get() {
             return false;
+        }
+        if let Some(simulator) = self.simulator {
+            self.talks.set(false);
+            return simulator.wait(Some(SIMULATED_LISTEN)) == Waited::Arrived && self.handle(MESSAGES);
         }
         for _ in 0..LISTEN {
             // One `spin_loop` may take as long as the answer: polls several times before each.
@@ -466,6 +503,20 @@ impl Worker<'_> {
 
     /// Spins for `spin`, or until work is visible. Returns whether it is.
     fn look(&self, spin: Duration) -> bool {
+        if let Some(simulator) = self.simulator {
+            let until = simulator.now() + spin;
+            loop {
+                let visible =
+                    || self.team.injected_visible() || self.others().any(|(_, entry)| !entry.deque.is_empty());
+                if self.addressed() || visible() {
+                    return true;
+                }
+                if simulator.now() >= until {
+                    return false;
+                }
+                simulator.wait(Some(spin / 8));
+            }
+        }
         let start = Instant::now();
         while start.elapsed() < spin {
             // Polls mostly this worker's own state: frequent reads of the other workers' state would slow them down.
@@ -482,6 +533,25 @@ impl Worker<'_> {
         false
     }
 
+    /// Wakes the receivers of messages. On a simulated machine, a message wakes its receiver when it arrives.
+    fn wake_for_messages(&self) {
+        if self.simulator.is_none() {
+            self.team.wake_for_messages();
+        }
+    }
+
+    /// Returns the machine, if it is simulated.
+    pub(crate) fn simulator(&self) -> Option<&dyn Simulator> {
+        self.simulator
+    }
+
+    /// Notes that a run's root has ended.
+    pub(crate) fn root_ended(&self) {
+        if let Some(simulator) = self.simulator {
+            simulator.root_ended();
+        }
+    }
+
     /// Parks until work may be available. Returns false at shutdown.
     fn idle(&self) -> bool {
         let team = &**self.team;
@@ -494,7 +564,7 @@ impl Worker<'_> {
                 Prepared::Shutdown => return false,
                 Prepared::Park(parking) => parking,
                 Prepared::Last(parking) => {
-                    team.wake_for_messages();
+                    self.wake_for_messages();
                     if team.look_for_deadlock() {
                         return true;
                     }
@@ -506,7 +576,8 @@ impl Worker<'_> {
                 Wake::Work => return true,
                 Wake::Shutdown => return false,
                 Wake::ScoutTimeout(scout) => {
-                    team.wake_for_messages();
+                    self.check_simulation();
+                    self.wake_for_messages();
                     if self.ask() {
                         // An answer takes a microsecond or two; waking this thread for it would take fifty.
                         self.look(SCOUT_SPIN);

@@ -23,10 +23,10 @@ use crate::run::owner::{CompletionOwner, State, end_scope};
 
 /// Starts a task that may continue after the expression that starts it; the calling task continues as well.
 ///
-/// The task belongs to its caller's run, but to no group within that run: when the run's root has ended, spawned tasks
-/// that have not ended are cancelled. The task that awaits the handle receives the spawned task's panic; if no task
-/// does, the run ends with the panic. The cost is a frame (the papers' parallel version of a call): where the caller
-/// waits anyway, `join!` costs a tenth as much.
+/// The task belongs to its caller's run, but to no group within it. Spawned tasks left when the run's root ends are
+/// cancelled. The task that awaits the handle receives the spawned task's panic; if no task does, the run ends with the
+/// panic. The cost is a frame (the papers' parallel version of a call): where the caller waits anyway, `join!` costs a
+/// tenth as much.
 ///
 /// ```
 /// use finespun::prelude::*;
@@ -71,8 +71,8 @@ where
 /// is dropped after its run has ended discards the panic.)
 ///
 /// A handle is a task, so several are awaited like other tasks: with `join!(a, b)`, [`join_all`](crate::join_all) or
-/// [`reduce`](crate::reduce). The waiter restarts once, when the last task has ended, independent of their number; so
-/// does the end of a [`scope`]. These are the counting futures of the Illinois Concert system (Karamcheti, Plevyak,
+/// [`reduce`](crate::reduce). The waiter restarts once, when the last task has ended, whatever their number; so does a
+/// [`scope`]'s frame. These are the counting futures of the Illinois Concert system (Karamcheti, Plevyak,
 /// Chien: *Runtime Mechanisms for Efficient Dynamic Multithreading*, section 4.1.1).
 ///
 /// ```

@@ -9,9 +9,9 @@ use crate::frame::CallSite;
 use crate::frame::context::Cx;
 use crate::run::continuation::Continuation;
 
-/// Waits until the run is quiescent: no task and no message of this run is left, except the caller, the tasks that wait
-/// for it, and other callers of `quiesce`. Then all spawned tasks have ended, and all one-way calls with everything
-/// that they started.
+/// Waits until the run is quiescent: no task and no message of this run is left, except callers of `quiesce` and tasks
+/// that wait for them. Then no other spawned task or one-way call of the run can continue, except a task that awaits
+/// another run's task.
 ///
 /// The last worker to park detects quiescence, in the same way as a deadlock: when no frame is ready and no message is
 /// in flight. If any other wait is left that no task can complete, it reports a deadlock. A run with a wait for

@@ -41,7 +41,7 @@ pub fn suspend<T: Send, F: FnOnce(Continuation<T>) + Send>(body: F) -> Suspend<T
     Suspend { body, claim: OPEN, place: Location::caller(), forced: false, value: PhantomData }
 }
 
-/// Like [`suspend`], for a library's wait that its caller wrote at `place`.
+/// Like [`suspend`], for library functions; reports show `place`, the user's call site.
 pub(crate) fn suspend_at<T: Send, F: FnOnce(Continuation<T>)>(place: CallSite, body: F) -> Suspend<T, F> {
     Suspend { body, claim: OPEN, place, forced: false, value: PhantomData }
 }

@@ -3,6 +3,8 @@
 
 mod pairwise;
 
+use std::sync::Mutex;
+
 use finespun::prelude::*;
 #[cfg(feature = "objects")]
 use finespun::runtime::Transport;
@@ -14,13 +16,46 @@ pub use pairwise::cases;
 pub const WORKERS: [usize; 4] = [1, 2, 3, 8];
 pub const BLOCK: [u32; 6] = [0, 1, 2, 3, 5, 7];
 
-/// Calls `test` with a runtime for each combination of `WORKERS` and `BLOCK`. Panics if a frame is left afterwards.
+/// Addresses of values that are never freed on purpose: a leak checker finds them here.
+static FORGOTTEN: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// Says that `value` may be forgotten.
+pub fn may_be_forgotten<T>(value: &T) {
+    FORGOTTEN.lock().unwrap().push(std::ptr::from_ref(value).addr());
+}
+
+/// Like `Box::leak`, for values that a test lends for ever.
+pub fn kept<T>(value: T) -> &'static mut T {
+    let value = Box::leak(Box::new(value));
+    may_be_forgotten(value);
+    value
+}
+
+/// Fabrics, by the name of the simulated machine.
+#[cfg(feature = "simulation")]
+pub const FABRICS: [&str; 2] = ["threads", "cluster"];
+#[cfg(not(feature = "simulation"))]
+pub const FABRICS: [&str; 1] = ["threads"];
+
+/// Sets the fabric.
+fn on(builder: finespun::Builder, fabric: &str) -> finespun::Builder {
+    #[cfg(feature = "simulation")]
+    if fabric != "threads" {
+        let machine = finespun::simulation::Machine::named(fabric).unwrap();
+        return builder.fabric(finespun::runtime::Fabric::Simulated(machine));
+    }
+    assert_eq!(fabric, "threads");
+    builder
+}
+
+/// Calls `test` with a runtime for each pair of values of `WORKERS`, `BLOCK` and `FABRICS`. Panics if a frame is left
+/// afterwards.
 pub fn everywhere(test: impl Fn(&Runtime)) {
-    for [workers, n] in cases([WORKERS.len(), BLOCK.len()]) {
-        let (workers, n) = (WORKERS[workers], BLOCK[n]);
-        let runtime = Runtime::builder().workers(workers).block_every(n).build().unwrap();
+    for [workers, n, fabric] in cases([WORKERS.len(), BLOCK.len(), FABRICS.len()]) {
+        let (workers, n, fabric) = (WORKERS[workers], BLOCK[n], FABRICS[fabric]);
+        let runtime = on(Runtime::builder().workers(workers).block_every(n), fabric).build().unwrap();
         test(&runtime);
-        assert_eq!(runtime.close(), 0, "frames left, {workers} workers, block every {n}");
+        assert_eq!(runtime.close(), 0, "frames left, {workers} workers, block every {n}, {fabric}");
     }
 }
 
@@ -30,13 +65,15 @@ pub fn everywhere(test: impl Fn(&Runtime)) {
 pub fn on_any_nodes(test: impl Fn(&Runtime)) {
     const SHAPES: [(usize, usize); 7] = [(2, 8), (1, 1), (1, 4), (2, 1), (2, 2), (3, 3), (4, 2)];
     const TRANSPORTS: [Transport; 3] = [Transport::Adaptive, Transport::Push, Transport::Pull];
-    for [n, shape, transport, encode] in cases([BLOCK.len(), SHAPES.len(), TRANSPORTS.len(), 2]) {
-        let ((workers, nodes), transport) = (SHAPES[shape], TRANSPORTS[transport]);
+    let values = [BLOCK.len(), SHAPES.len(), TRANSPORTS.len(), 2, FABRICS.len()];
+    for [n, shape, transport, encode, fabric] in cases(values) {
+        let ((workers, nodes), transport, fabric) = (SHAPES[shape], TRANSPORTS[transport], FABRICS[fabric]);
         let (n, encode) = (BLOCK[n], encode == 1);
         let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
-        let runtime = runtime.transport(transport).encode(encode).build().unwrap();
+        let runtime = on(runtime.transport(transport).encode(encode), fabric).build().unwrap();
         test(&runtime);
-        let how = format!("{workers} workers, {nodes} nodes, {transport:?}, block every {n}, bytes: {encode}");
+        let how =
+            format!("{workers} workers, {nodes} nodes, {transport:?}, block every {n}, bytes: {encode}, {fabric}");
         assert_eq!(runtime.close(), 0, "frames left: {how}");
     }
 }

@@ -257,9 +257,9 @@ fn an_array_that_has_been_freed_is_an_error() {
         let array = runtime.run(counted(runtime.nodes()));
         runtime.run(free(&array));
         let Err(RunError::Panicked(panic)) = runtime.try_run(all_of(&array)) else { panic!("a panic") };
-        assert!(panic.message().starts_with("`each` was called of an Array at node "), "{}", panic.message());
+        assert!(panic.message().starts_with("`each` was called on an Array at node "), "{}", panic.message());
         let Err(RunError::Panicked(panic)) = runtime.try_run(free(&array)) else { panic!("a panic") };
-        assert!(panic.message().starts_with("`free` was called of an Array at node "), "{}", panic.message());
+        assert!(panic.message().starts_with("`free` was called on an Array at node "), "{}", panic.message());
     });
 }
 

@@ -360,7 +360,10 @@ fn a_continuation_is_serialized_in_messages_only() {
         text
     }
     let runtime = Runtime::builder().workers(1).build().unwrap();
-    assert_eq!(runtime.run(written()), "a continuation travels as an argument of an object's method only, and once");
+    assert_eq!(
+        runtime.run(written()),
+        "a continuation can be serialized only as an argument of an object's method, and only once"
+    );
     let read: Result<Continuation<u64>, _> = serde_json::from_str("0");
-    assert!(read.unwrap_err().to_string().starts_with("a continuation travels as an argument"));
+    assert!(read.unwrap_err().to_string().starts_with("a continuation can be deserialized only as an argument"));
 }

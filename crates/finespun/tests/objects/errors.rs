@@ -47,7 +47,7 @@ async fn errors(node: usize) {
     assert!(matches!(error, CallError::Poisoned { object: "Cell2", method: "get", .. }), "{error}");
     Ref::free(cell).await;
     let error = cell.get().checked().await.unwrap_err();
-    let stale = format!("`get` was called of a Cell2 at node {node} that has been dropped: its reference is stale");
+    let stale = format!("`get` was called on a Cell2 at node {node} that has been dropped: its reference is stale");
     assert_eq!(error.to_string(), stale);
     // The table entry is reused; the reference is not.
     let other = on(node).create(Cell2 { value: 2 }).await;
@@ -171,7 +171,7 @@ fn a_reference_to_a_missing_node_is_stale() {
     let board = many.run(far());
     for workers in [1, 2, 4] {
         let few = Runtime::builder().workers(workers).nodes(1).build().unwrap();
-        let told = "`read` was called of a Board at node 7 that belongs to another runtime: its reference is stale";
+        let told = "`read` was called on a Board at node 7 that belongs to another runtime: its reference is stale";
         assert_eq!(few.run(ask(board)), told);
         assert!(few.try_run(read_board(board)).is_err());
         assert_eq!(few.close(), 0);

@@ -14,7 +14,7 @@ corpus! {
         let x = leaf(a).await;
         wait().await;
         x + *b
-    } with ((&1, Box::leak(Box::new(2))));
+    } with ((&1, kept(2)));
 
     // func-arg-wild-pattern.rs
     fn wild_parameters_of_copies(_: u64, (_, n): (u64, u64), [_, m]: [u64; 2]) -> u64 {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use finespun::prelude::*;
 use finespun::testing::*;
 
-use crate::common::within_a_minute;
+use crate::common::{may_be_forgotten, within_a_minute};
 
 /// A runtime with a single owner and its own thread name.
 struct Owned {
@@ -177,6 +177,7 @@ fn a_waker_that_a_run_calls_drops_its_runtime() {
                 let waker = Waker::from(Arc::new(Waking(Mutex::new(Some(Local(Some(owner), done))))));
                 assert!(run.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
                 // Dropping the future would cancel the run.
+                may_be_forgotten(&*run);
                 std::mem::forget(run);
             }
         });

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::common::everywhere;
+use crate::common::{everywhere, may_be_forgotten};
 use finespun::RunError;
 use finespun::prelude::*;
 
@@ -171,7 +171,10 @@ struct Falls(u64);
 impl Drop for Falls {
     fn drop(&mut self) {
         if self.0 == 9 && !std::thread::panicking() {
-            std::panic::resume_unwind(Box::new("a destructor"));
+            let payload = Box::new("a destructor");
+            // The payload of a panic while another payload is dropped.
+            may_be_forgotten(&*payload);
+            std::panic::resume_unwind(payload);
         }
     }
 }

@@ -10,7 +10,7 @@ use finespun::sync::{Mutex as Lock, MutexGuard, Semaphore};
 use finespun::testing::*;
 use finespun::{RunError, tasks::outside};
 
-use crate::common::{everywhere, fib, within_a_minute};
+use crate::common::{everywhere, fib, kept, within_a_minute};
 
 const A_WHILE: Duration = Duration::from_millis(30);
 /// Longer than the delay before a wait for a lock is reported.
@@ -222,7 +222,7 @@ async fn lend(lock: &'static Lock<u64>) -> u64 {
 #[test]
 fn a_guard_that_has_moved_to_a_thread_is_waited_for() {
     within_a_minute(|| {
-        everywhere(|runtime| assert_eq!(runtime.run(lend(Box::leak(Box::new(Lock::new(0))))), 2));
+        everywhere(|runtime| assert_eq!(runtime.run(lend(kept(Lock::new(0)))), 2));
     });
 }
 
@@ -244,7 +244,7 @@ fn a_guard_declared_outside_may_be_held_for_long() {
     within_a_minute(|| {
         for workers in [1, 2] {
             let runtime = Runtime::builder().workers(workers).build().unwrap();
-            assert_eq!(runtime.run(lend_for_long(Box::leak(Box::new(Lock::new(0))))), 1);
+            assert_eq!(runtime.run(lend_for_long(kept(Lock::new(0)))), 1);
         }
     });
 }

@@ -1,8 +1,7 @@
 //! The barrier of a group: a sharded count of arrivals, and the waiters of each shard.
 //!
-//! An activity that ends counts as arrived (maxi-parc-runtime, section 2.3), and the barrier waits for activities that
-//! have not begun. So a phase is over when as many activities as were live at its beginning are *done*: arrived or
-//! ended.
+//! An activity that ends counts as arrived [M §2.3], and the barrier waits for activities that have not begun. So a
+//! phase is over when as many activities as were live at its beginning are *done*: arrived or ended.
 //!
 //! ```text
 //!   each shard, under its lock: waiting    waiters that have arrived

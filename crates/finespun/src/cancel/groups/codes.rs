@@ -2,10 +2,10 @@
 //!
 //! A run has the whole range of 64-bit numbers, divided into a fixed number of parts. A group's range is divided by the
 //! number of its activities; each group that begins beneath it takes one of the parts and gives it back when it ends
-//! (maxi-parc-runtime, section 6.2). An activity has one nested group at a time, unless it joins several, so one part
-//! per activity is usually enough. A group gets no code if its parent has no part left or has a range too narrow to
-//! divide, which with k activities in each group happens at a depth of about 64 / log2(k). Groups beneath a group
-//! without a code have no code either, and whether they are in a terminated subtree is found bottom up.
+//! [M §6.2]. An activity has one nested group at a time, unless it joins several, so one part per activity is usually
+//! enough. A group gets no code if its parent has no part left or has a range too narrow to divide, which with k
+//! activities in each group happens at a depth of about 64 / log2(k). Groups beneath a group without a code have no
+//! code either, and whether they are in a terminated subtree is found bottom up.
 
 /// A range of numbers, both ends included. A range with `from > to` is no code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@
 //!
 //! `LIVE(epoch)` caches the result of the last look-up. It is valid while the team's termination epoch still equals
 //! `epoch`. So after each termination a group is looked up once, by the first thread that asks, and the result is noted
-//! for all groups on the way: maxi-parc-runtime, section 6.2, "marking each activity that is identified as being either
-//! in or out of the subtree, and searching only until a marked activity is found".
+//! for all groups on the way: "marking each activity that is identified as being either in or out of the subtree, and
+//! searching only until a marked activity is found" [M §6.2].
 //!
 //! **No activity of a terminated subtree keeps running.** The terminating thread performs (1), then increments the
 //! epoch (Release). A reader that sees the new epoch (Acquire) also sees the terminated group's mark; a reader that

@@ -10,9 +10,9 @@
 //!
 //! The owner's sweep reads the *table word* of every block, free or not ([`Pool::walk`](super::Pool::walk)): a table
 //! means a frame, null a free block. A sweep that races with (1) may find the table of a frame that is being freed. It
-//! may read the fields that freeing leaves alone (slot, claim, run), which keep their values until the owner uses the
-//! block again. (1) precedes (2): otherwise it could clear the table of the block's next frame, which sweeps would then
-//! miss.
+//! may read the fields that freeing leaves alone (slot, claim, group number), which keep their values until the owner
+//! uses the block again. (1) precedes (2): otherwise it could clear the table of the block's next frame, which sweeps
+//! would then miss.
 
 use std::ptr::{self, NonNull};
 
@@ -169,7 +169,7 @@ mod models {
                 next = NonNull::new(unsafe { Cell::next(block) });
                 // SAFETY: the block is an element of `cells`, which outlives this call.
                 let cell = unsafe { block.as_ref() };
-                assert!(cell.table.get().is_none(), "what was given back is marked");
+                assert!(cell.table.get().is_none(), "a returned block is marked as free");
                 // SAFETY: the block has been taken; loom checks it.
                 cell.contents.with_mut(|contents| unsafe { *contents += 1 });
                 // SAFETY: only the owner accesses the field; loom checks it.
@@ -233,7 +233,7 @@ mod models {
             };
             assert!(pool.sweep(1).contains(&1));
             let back = pool.reuse(2);
-            assert_eq!(pool.sweep(2).len(), back, "what is in use again is found");
+            assert_eq!(pool.sweep(2).len(), back, "the sweep finds the reused blocks");
             other.join().unwrap();
             assert_eq!(pool.sweep(1), [1]);
             assert_eq!(pool.sweep(2).len(), back);

@@ -33,7 +33,7 @@ fn a_page_is_reclaimed_when_all_its_carved_blocks_are_free() {
     assert_eq!(pages(&pool), 3);
     free_all(&pool, WIDE, wide);
     pool.reclaim();
-    assert_eq!(pages(&pool), 2, "the page has not been carved up");
+    assert_eq!(pages(&pool), 2, "a partly carved page is reclaimed");
     free_all(&pool, SMALL, small);
     pool.reclaim();
     assert_eq!(pages(&pool), 2, "each has a live block");
@@ -44,7 +44,7 @@ fn a_page_is_reclaimed_when_all_its_carved_blocks_are_free() {
     pool.reclaim();
     assert_eq!(pages(&pool), 0);
     let mut afresh = allocate(&pool, SMALL, OF_A_PAGE + 1);
-    assert_eq!(pages(&pool), 2, "nothing is carved of a page that is gone");
+    assert_eq!(pages(&pool), 2, "no block is carved from a reclaimed page");
     afresh.sort_unstable();
     afresh.dedup();
     assert_eq!(afresh.len(), OF_A_PAGE + 1);

@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
 use std::vec;
 
 use super::{BATCH, BATCH_BYTES, Many, Sink, Value};
@@ -198,7 +197,7 @@ where
 
     /// Hands over a batch.
     fn hand_over(&mut self, cx: Cx, turn: &mut Turn) {
-        let start = Instant::now();
+        let start = cx.core().scheduler().now();
         let Some(tasks) = &mut self.tasks else { return };
         let mut batch = Vec::new();
         let filled = catch_unwind(AssertUnwindSafe(|| {
@@ -209,7 +208,8 @@ where
             half
         }));
         self.batch = (self.batch * 2).min(Self::MOST);
-        cx.core().scheduler().exclude_from_pause(start.elapsed());
+        let scheduler = cx.core().scheduler();
+        scheduler.exclude_from_pause(scheduler.now() - start);
         let more = matches!(filled, Ok(half) if batch.len() == half);
         if !batch.is_empty() {
             let sink = Kept { values: Vec::with_capacity(batch.len()), panic: None };

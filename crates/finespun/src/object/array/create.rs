@@ -15,7 +15,7 @@ use crate::call::outcome::Outcome;
 use crate::call::{Task, map_outcome, sealed};
 use crate::frame::context::Cx;
 use crate::frame::{CallSite, FrameRef};
-use crate::message::wire::{Reader, Unreadable, Wire, Writer, recreate};
+use crate::message::wire::{Reader, Unreadable, Wire, Writer, bytes_elsewhere, recreate};
 
 /// The task that creates the objects of an array.
 #[must_use = "nothing is made until this is awaited"]
@@ -120,6 +120,10 @@ where
     F: Fn(usize, &A) -> T + Copy + Send + 'static,
 {
     type Output = Made<T>;
+
+    fn bytes_elsewhere(&self) -> usize {
+        size_of_val(&*self.indices) + bytes_elsewhere(&self.args)
+    }
 
     fn node(&self) -> u32 {
         self.node

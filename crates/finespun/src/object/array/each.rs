@@ -29,7 +29,7 @@ pub struct Each<T, S, C> {
     way: Operation<C>,
 }
 
-/// The operation on the array. `place` is the program's call site only where the message was not decoded from bytes.
+/// The operation on the array. In an operation decoded from bytes, `place` is a placeholder.
 #[derive(Clone, Copy)]
 struct Operation<C> {
     calls: C,
@@ -174,8 +174,8 @@ const FAN: usize = 8;
 /// Makes the work for this node's part, and the works to send for `others`. `args` has this part's arguments first,
 /// then the others' in order.
 ///
-/// In a run that has sent one-way calls each node gets its message directly from this one: a message forwarded by a
-/// third node could overtake this node's earlier messages.
+/// In a run that has sent one-way calls each node gets its message directly from this one: a message relayed by a third
+/// node could overtake this node's earlier messages.
 fn spread<T, S: Supply, C: Copy>(
     cx: Cx,
     own: Option<Piece<T>>,
@@ -223,6 +223,10 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Wire for Sweep<T, S, C> {
 
 impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Work for Sweep<T, S, C> {
     type Output = Swept<C::Output>;
+
+    fn bytes_elsewhere(&self) -> usize {
+        size_of_val(&*self.rest) + self.args.bytes()
+    }
 
     fn node(&self) -> u32 {
         self.first.node()

@@ -1,8 +1,9 @@
 //! Layouts for [`Array::create`](crate::Array::create): the assignment of elements to nodes.
 //!
 //! A layout maps each index to the node of its element. Any closure can be a layout, for example one that reads a map:
-//! `move |index| map[index]`. This module has the usual ones, for one dimension. The share of accesses that stay on
-//! their node determines how many calls run on the caller's stack (hybrid-execution-model, section 4.3).
+//! `move |index| map[index]`. This module has the usual ones, for one dimension. The share of accesses to the caller's
+//! own node determines how many calls run on the caller's stack (Plevyak, Karamcheti, Zhang, Chien: *A Hybrid Execution
+//! Model for Fine-Grained Languages on Distributed Memory Multicomputers*, section 4.3).
 //!
 //! ```
 //! use finespun::layout;
@@ -28,12 +29,12 @@
 //! assert_eq!(runtime.run(homes(7, 2)), [0, 0, 1, 1, 0, 0, 1]);
 //! ```
 
-/// Keeps neighbours together: divides `len` elements into one run per node, whose lengths differ by at most one.
+/// Keeps neighbours together: divides `len` elements into one block per node; block lengths differ by at most one.
 ///
 /// # Panics
 /// If `nodes` is 0; the layout panics for an index that is not below `len`.
 pub fn block(len: usize, nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
-    assert!(nodes > 0, "a layout has nodes");
+    assert!(nodes > 0, "a layout needs at least one node");
     let (each, more) = (len / nodes, len % nodes);
     move |index| {
         assert!(index < len, "a layout of {len} elements has none at {index}");
@@ -55,7 +56,7 @@ pub fn cyclic(nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
 /// # Panics
 /// If `nodes` or `block` is 0.
 pub fn block_cyclic(block: usize, nodes: usize) -> impl Fn(usize) -> usize + Copy + Send + Sync {
-    assert!(nodes > 0 && block > 0, "a layout has nodes, and its blocks have elements");
+    assert!(nodes > 0 && block > 0, "a layout needs at least one node and non-empty blocks");
     move |index| index / block % nodes
 }
 

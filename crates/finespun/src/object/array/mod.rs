@@ -3,10 +3,10 @@
 //! Each node that has elements has a *part*: its elements, in the order of their indices. The node stores that list as
 //! a hidden object, so a message only contains a reference to it. An operation on all elements sends each of these
 //! nodes one message; the node calls its own elements one after the other on its worker's stack (the papers'
-//! data-parallel structure: hybrid-execution-model, section 2). A call that suspends becomes a frame, and the node
-//! proceeds to the next element; so all waits overlap, and the part's loop resumes when the last call has ended. The
-//! messages descend a tree and the answers ascend it, so a node sends and receives at most a few. In a run that has
-//! sent one-way calls, the caller sends to all nodes directly instead.
+//! data-parallel structure [H §2]). A call that suspends becomes a frame, and the node proceeds to the next element; so
+//! all waits overlap, and the part's loop resumes when the last call has ended. The messages descend a tree and the
+//! answers ascend it, so a node sends and receives at most a few. In a run that has sent one-way calls, the caller
+//! sends to all nodes directly instead.
 //!
 //! The submodules: creating an array ([`create`]), a node's part ([`portion`]), the tree ([`each`]), a part's calls
 //! ([`sweeping`]) and their arguments ([`supply`]), and the usual [`layout`]s.

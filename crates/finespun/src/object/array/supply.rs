@@ -5,6 +5,7 @@ use std::vec::IntoIter;
 use super::super::Portable;
 use super::super::reference::Ref;
 use crate::call::Task;
+use crate::message::wire::bytes_elsewhere;
 
 /// The arguments for the calls of some elements.
 pub trait Supply: Sized + Send + 'static {
@@ -19,6 +20,9 @@ pub trait Supply: Sized + Send + 'static {
     /// Takes the next argument.
     #[doc(hidden)]
     fn next(&mut self) -> Self::Argument;
+    /// Returns the size of the remaining arguments in a message, approximately.
+    #[doc(hidden)]
+    fn bytes(&self) -> usize;
     /// Returns the remaining arguments in the form that a message contains; only one if all are the same.
     #[doc(hidden)]
     fn rest(self) -> Vec<Self::Argument>;
@@ -58,7 +62,11 @@ impl<A: Portable> Supply for Own<A> {
 
     #[inline]
     fn next(&mut self) -> A {
-        self.0.next().unwrap_or_else(|| unreachable!("one for each"))
+        self.0.next().unwrap_or_else(|| unreachable!("each element has an argument"))
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self.0.as_slice()) + self.0.as_slice().iter().map(bytes_elsewhere).sum::<usize>()
     }
 
     fn rest(self) -> Vec<A> {
@@ -89,12 +97,16 @@ impl<A: Portable + Clone> Supply for Same<A> {
         self.0.clone()
     }
 
+    fn bytes(&self) -> usize {
+        bytes_elsewhere(&self.0)
+    }
+
     fn rest(self) -> Vec<A> {
         vec![self.0]
     }
 
     fn again(mut rest: Vec<A>) -> Same<A> {
-        Same(rest.pop().unwrap_or_else(|| unreachable!("the one that was written")))
+        Same(rest.pop().unwrap_or_else(|| unreachable!("a message contains the shared argument")))
     }
 }
 

@@ -22,6 +22,25 @@ use super::Continuation;
 use crate::atomics::Ordering;
 use crate::process::{Guard, ProcessMutex, unforked};
 
+/// A number that takes eight bytes on the wire, whatever its value. Used for random and history-dependent numbers, so
+/// that a message's size depends on the program only.
+pub(crate) struct Word(pub(crate) u64);
+
+impl Serialize for Word {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if to.is_human_readable() { self.0.serialize(to) } else { self.0.to_le_bytes().serialize(to) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Word, D::Error> {
+        if from.is_human_readable() {
+            return u64::deserialize(from).map(Word);
+        }
+        <[u8; 8]>::deserialize(from).map(|bytes| Word(u64::from_le_bytes(bytes)))
+    }
+}
+
 type Table = HashMap<u64, Box<dyn Any + Send>>;
 
 static TABLE: LazyLock<ProcessMutex<Table>> = LazyLock::new(|| ProcessMutex::new(Table::new()));
@@ -106,10 +125,10 @@ impl<T: Send + 'static> Serialize for Continuation<T> {
         // SAFETY: `take_leaf` returns the leaf of this `Continuation<T>` once, and leaves the continuation without one.
         let own = || self.take_leaf().map(|leaf| unsafe { Continuation::<T>::from_leaf(leaf) });
         match leave(own) {
-            Some(number) => serializer.serialize_u64(number),
-            None => {
-                Err(ser::Error::custom("a continuation travels as an argument of an object's method only, and once"))
-            }
+            Some(number) => Word(number).serialize(serializer),
+            None => Err(ser::Error::custom(
+                "a continuation can be serialized only as an argument of an object's method, and only once",
+            )),
         }
     }
 }
@@ -117,12 +136,12 @@ impl<T: Send + 'static> Serialize for Continuation<T> {
 /// Fails outside messages of the library: see the error.
 impl<'de, T: Send + 'static> Deserialize<'de> for Continuation<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Continuation<T>, D::Error> {
-        let number = u64::deserialize(deserializer)?;
+        let Word(number) = Word::deserialize(deserializer)?;
         match take(number) {
             Some(k) => Ok(k),
-            None => {
-                Err(de::Error::custom("a continuation travels as an argument of an object's method only, and once"))
-            }
+            None => Err(de::Error::custom(
+                "a continuation can be deserialized only as an argument of an object's method, and only once",
+            )),
         }
     }
 }

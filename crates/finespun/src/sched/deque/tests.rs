@@ -58,7 +58,7 @@ fn behaves_like_a_sequential_deque() {
                     let stolen = match deque.steal() {
                         Steal::Success(item) => Some(unwrap(item)),
                         Steal::Empty => None,
-                        Steal::Retry => panic!("nobody to lose a race against"),
+                        Steal::Retry => panic!("no other thread to race with"),
                     };
                     assert_eq!(stolen, model.pop_front());
                 }

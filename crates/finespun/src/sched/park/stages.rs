@@ -1,4 +1,4 @@
-//! The stages of all workers of a pool, as plain data: the transitions of `park.rs` without its locks and waits. `Idle`
+//! The stages of all workers of a team, as plain data: the transitions of `park.rs` without its locks and waits. `Idle`
 //! protects it with its mutex.
 
 use super::{SCOUT_TIMEOUT_MAX, SCOUT_TIMEOUT_MIN};

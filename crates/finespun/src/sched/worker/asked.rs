@@ -13,9 +13,10 @@ use crate::frame::{FrameRef, home};
 const PROMOTION_PAUSE: u32 = 20;
 
 impl Worker<'_> {
-    /// Makes the next guard check trip if block-every-n is on. Called again after each trip, so every check trips.
-    pub(super) fn arm_block_every(&self) {
-        if self.team.config.block_every > 0 {
+    /// Makes the next guard check trip if block-every-n is on or the machine is simulated. Called again after each trip,
+    /// so every check trips.
+    pub(super) fn arm_guard(&self) {
+        if self.trips_always {
             self.context().guard.request(Flags::ATTENTION);
         }
     }
@@ -34,7 +35,7 @@ impl Worker<'_> {
         if !self.entry.deque.is_empty() && !served {
             return Verdict::Stay;
         }
-        let now = Instant::now();
+        let now = self.now();
         if self.promote_after.get().is_some_and(|after| now < after) {
             return Verdict::Stay;
         }
@@ -110,7 +111,25 @@ impl Worker<'_> {
         if flags.steal() {
             self.show();
         }
-        self.arm_block_every();
+        self.arm_guard();
+        self.check_simulation();
+    }
+
+    /// On a simulated machine, lets time pass at a guard check, where a processor also polls for messages.
+    fn pass_time(&self) {
+        if self.simulator.is_some() {
+            self.check_simulation();
+            if self.entry.host().any() {
+                self.serve();
+            }
+        }
+    }
+
+    /// On a simulated machine: charges this worker for what it has done, and lets others run.
+    pub(super) fn check_simulation(&self) {
+        if let Some(simulator) = self.simulator {
+            simulator.check(&self.context().counters);
+        }
     }
 }
 
@@ -119,7 +138,10 @@ impl Scheduler for Worker<'_> {
         let context = self.context();
         context.counters.guard_trips.add(1);
         let flags = context.guard.take();
-        self.arm_block_every();
+        if self.trips_always {
+            self.arm_guard();
+            self.pass_time();
+        }
         if flags.cancel() {
             context.pool().reclaim_once(&self.team.budget);
         }
@@ -178,6 +200,10 @@ impl Scheduler for Worker<'_> {
         self.publish(frame);
     }
 
+    fn now(&self) -> Instant {
+        self.simulator.map_or_else(Instant::now, |simulator| simulator.now())
+    }
+
     fn exclude_from_pause(&self, took: Duration) {
         self.left_at.update(|at| at.map(|at| at + took));
     }
@@ -188,7 +214,7 @@ impl Scheduler for Worker<'_> {
 
     fn publish_exposed(&self, exposed: &mut Vec<FrameRef>) {
         if self.leaving_for.get() == Reason::Quantum && !exposed.is_empty() {
-            // Behind all others, queues the frame that was running: the youngest.
+            // Queues the preempted frame, the youngest, behind all others.
             let running = exposed.remove(0);
             self.ready_last(running);
         }
@@ -197,7 +223,7 @@ impl Scheduler for Worker<'_> {
             self.ready(frame);
         }
         if let Some(start) = self.left_at.take() {
-            let now = Instant::now();
+            let now = self.now();
             let took = now - start;
             self.context().counters.promotion_ns.add(took.as_nanos() as u64);
             self.promote_after.set(Some(now + took * PROMOTION_PAUSE));

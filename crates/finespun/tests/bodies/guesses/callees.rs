@@ -12,7 +12,7 @@ pub fn h() -> H {
     H { f: Box::new(|x| x + 1), v: vec![Box::new(|x| x * 2)], n: 0 }
 }
 pub fn lk<T>(t: T) -> &'static mut T {
-    Box::leak(Box::new(t))
+    kept(t)
 }
 pub const VS: Vec<u64> = Vec::new();
 corpus! {

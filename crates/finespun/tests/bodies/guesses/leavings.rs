@@ -35,7 +35,7 @@ impl<'a> IntoIterator for &'a Coll {
 }
 pub static COLL: Coll = Coll(vec![]);
 pub fn coll() -> &'static Coll {
-    Box::leak(Box::new(Coll(vec![1, 2, 3])))
+    kept(Coll(vec![1, 2, 3]))
 }
 corpus! {
   fn s_1() -> u64 { rows(leaf(d("x")).await.len()); log("z"); wait().await; 1 } with ();

@@ -32,7 +32,7 @@ pub fn counter() -> impl FnMut(u64) -> u64 + Copy + Send + Sync {
     }
 }
 pub fn lk<T>(t: T) -> &'static mut T {
-    Box::leak(Box::new(t))
+    kept(t)
 }
 pub fn w() -> W<'static> {
     W { r: lk(s()), k: 0 }

@@ -120,5 +120,5 @@ corpus! {
 }
 
 pub fn lk<T>(t: T) -> &'static mut T {
-    Box::leak(Box::new(t))
+    kept(t)
 }

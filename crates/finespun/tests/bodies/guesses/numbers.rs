@@ -274,7 +274,7 @@ programs! {
     coerced_later(true);
     alternatives(true);
     holes(true);
-    bound_iterator(Box::leak(Box::new(Shelf(vec![1, 2, 3]))));
+    bound_iterator(kept(Shelf(vec![1, 2, 3])));
 }
 
 /// Without a macro, because the location would be the macro's use.

@@ -226,5 +226,5 @@ corpus! {
     fn fm_one(name: &'static str) -> u64 { for i in 0..2u64 { wait().await; assert_eq!("x", name, "round {}", i); } 1 } with ("x");
 }
 pub fn lk<T>(t: T) -> &'static mut T {
-    Box::leak(Box::new(t))
+    kept(t)
 }

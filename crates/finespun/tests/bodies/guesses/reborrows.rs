@@ -173,7 +173,7 @@ corpus! {
 pub type Mi<'a> = &'a mut u64;
 
 pub fn lk<T>(t: T) -> &'static mut T {
-    Box::leak(Box::new(t))
+    kept(t)
 }
 pub fn n_of(n: u64) -> u64 {
     n

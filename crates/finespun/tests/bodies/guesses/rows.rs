@@ -61,7 +61,7 @@ corpus! {
   fn b_pool_inc(on: bool) -> u64 { let mut c = pooled(on); c.n += leaf(d("arg")).await.len(); log("x"); c.n } with (false);
   fn b_pool_set(on: bool) -> u64 { let mut c = pooled(on); c.n = leaf(d("arg")).await.len(); log("x"); c.n } with (false);
   fn b_table_stat() -> bool { let r = TABLE.lock().is_ok() && leaf(true).await; r } with ();
-  fn b_head_seen2(t: &'static Seen<(Option<u64>, u64)>) -> u64 { let Some(n) = t.0.0 else { return 1 }; wait().await; n } with (Box::leak(Box::new(Seen((Some(3), 3)))));
+  fn b_head_seen2(t: &'static Seen<(Option<u64>, u64)>) -> u64 { let Some(n) = t.0.0 else { return 1 }; wait().await; n } with (kept(Seen((Some(3), 3))));
   fn b_head_seen6(t: Arc<Seen<Opts>>) -> u64 { if let Some(n) = t.a { wait().await; n } else { 2 } } with (Arc::new(Seen(Opts { a: Some(3), b: 2 })));
   fn b_const_get() -> Option<u64> { let t = TAB; let r = t.get(leaf(1usize).await).copied(); r } with ();
 }

@@ -13,7 +13,7 @@ pub struct Wrap {
     pub k: u64,
 }
 pub fn wrap() -> &'static Wrap {
-    Box::leak(Box::new(Wrap { inner: Shelf(vec![1, 2, 3]), k: 1 }))
+    kept(Wrap { inner: Shelf(vec![1, 2, 3]), k: 1 })
 }
 pub struct Msg {
     pub id: u64,
@@ -104,5 +104,5 @@ impl<'a> IntoIterator for &'a Shelf {
     }
 }
 pub fn shelf() -> &'static Shelf {
-    Box::leak(Box::new(Shelf(vec![1, 2, 3])))
+    kept(Shelf(vec![1, 2, 3]))
 }

@@ -8,10 +8,6 @@ use crate::harness::*;
 static NUMBERS: [u64; 3] = [1, 2, 3];
 const A: D = D("a");
 
-fn kept<T>(value: T) -> &'static mut T {
-    Box::leak(Box::new(value))
-}
-
 lent_corpus! {
     // multiple-lifetimes/elided.rs, hrtb.rs, fn-ptr.rs
     fn two_elided_references(a: &u64, b: &u64) -> u64 {

@@ -113,7 +113,7 @@ corpus! {
         } else {
             false
         }
-    } with (Box::leak(Box::new(Lock::default())));
+    } with (kept(Lock::default()));
 
     // temporaries of match guards drop before the arm
     fn guards_drop_before_the_arm() -> u64 {

@@ -1,0 +1,168 @@
+//! The fabric of a simulated machine: messages are kept until the virtual time at which they arrive.
+//!
+//! All endpoints are used by the simulation's thread. Any thread may ask whether messages are on their way.
+
+use std::cmp::Ordering as Order;
+use std::collections::BinaryHeap;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::Fabric;
+use super::threads::Transport;
+use crate::atomics::lock_std as lock;
+use crate::observe::Counters;
+use crate::sim::engine::Engine;
+
+/// One worker's endpoint.
+pub(crate) struct Simulated<M> {
+    worker: usize,
+    transport: Transport,
+    engine: Arc<Engine>,
+    receivers: Arc<[Receiver<M>]>,
+}
+
+/// The messages to one worker.
+struct Receiver<M> {
+    /// Number of messages that have not been received.
+    pending: AtomicUsize,
+    queue: Mutex<Queue<M>>,
+}
+
+struct Queue<M> {
+    messages: BinaryHeap<Travelling<M>>,
+    /// Number of messages sent so far.
+    sent: u64,
+}
+
+/// A message on its way. The first to arrive is the greatest.
+struct Travelling<M> {
+    arrives: u64,
+    /// Tells messages that arrive at the same time apart: the one sent first has the lowest.
+    number: u64,
+    pulled: bool,
+    bytes: usize,
+    message: M,
+}
+
+/// Creates the endpoints of the workers of a machine.
+pub(crate) fn simulated<M: Send>(workers: usize, transport: Transport, engine: &Arc<Engine>) -> Vec<Simulated<M>> {
+    let receiver = |_| Receiver {
+        pending: AtomicUsize::new(0),
+        queue: Mutex::new(Queue { messages: BinaryHeap::new(), sent: 0 }),
+    };
+    let receivers: Arc<[_]> = (0..workers).map(receiver).collect();
+    let endpoint =
+        |worker| Simulated { worker, transport, engine: Arc::clone(engine), receivers: Arc::clone(&receivers) };
+    (0..workers).map(endpoint).collect()
+}
+
+impl<M> Simulated<M> {
+    fn own(&self) -> &Receiver<M> {
+        &self.receivers[self.worker]
+    }
+}
+
+impl<M> Queue<M> {
+    /// Returns the time at which the next message arrives.
+    fn arrival(&self) -> Option<u64> {
+        self.messages.peek().map(|next| next.arrives)
+    }
+}
+
+// SAFETY: `write` is called once, after which only `true` is returned.
+unsafe impl<M: Send> Fabric<M> for Simulated<M> {
+    fn shares_memory(&self) -> bool {
+        true
+    }
+
+    fn weighs(&self) -> bool {
+        true
+    }
+
+    unsafe fn send_in_place(
+        &self,
+        to: usize,
+        bytes: impl Fn() -> usize,
+        mut write: impl FnMut(NonNull<M>),
+        counters: &Counters,
+    ) -> bool {
+        let receiver = &self.receivers[to];
+        // Relaxed, here and below: only the simulation's thread sends and receives; for other threads it is a hint.
+        let room = receiver.pending.load(Ordering::Relaxed) < self.engine.buffers();
+        let pulled = match self.transport {
+            Transport::Push if !room => return false,
+            Transport::Push => false,
+            Transport::Pull => true,
+            Transport::Adaptive => !room,
+        };
+        let mut place = MaybeUninit::<M>::uninit();
+        write(NonNull::from(&mut place).cast());
+        // SAFETY: the caller guarantees that `write` initializes the place.
+        let message = unsafe { place.assume_init() };
+        let bytes = bytes();
+        let arrives = self.engine.send(to, bytes, pulled, counters);
+        (if pulled { &counters.messages_pulled } else { &counters.messages_pushed }).add(1);
+        receiver.pending.fetch_add(1, Ordering::Relaxed);
+        let mut queue = lock(&receiver.queue);
+        queue.sent += 1;
+        let number = queue.sent;
+        queue.messages.push(Travelling { arrives, number, pulled, bytes, message });
+        let arrival = queue.arrival();
+        drop(queue);
+        self.engine.set_arrival(to, arrival);
+        true
+    }
+
+    unsafe fn receive_with<R>(&self, mut read: impl FnMut(NonNull<M>) -> R) -> Option<R> {
+        let receiver = self.own();
+        let clock = self.engine.clock();
+        let mut queue = lock(&receiver.queue);
+        if queue.arrival().is_none_or(|arrives| arrives > clock) {
+            return None;
+        }
+        let next = queue.messages.pop();
+        let arrival = queue.arrival();
+        drop(queue);
+        self.engine.set_arrival(self.worker, arrival);
+        receiver.pending.fetch_sub(1, Ordering::Relaxed);
+        next.map(|Travelling { pulled, bytes, message, .. }| {
+            self.engine.received(bytes, pulled);
+            let mut message = ManuallyDrop::new(message);
+            // `read` takes the message, or destroys it.
+            read(NonNull::from(&mut *message))
+        })
+    }
+
+    fn arrived(&self) -> bool {
+        let clock = self.engine.clock();
+        lock(&self.own().queue).arrival().is_some_and(|arrives| arrives <= clock)
+    }
+
+    fn waits(&self) -> bool {
+        self.own().pending.load(Ordering::Relaxed) > 0
+    }
+
+    fn rest(&self) {}
+}
+
+impl<M> PartialEq for Travelling<M> {
+    fn eq(&self, other: &Travelling<M>) -> bool {
+        self.cmp(other) == Order::Equal
+    }
+}
+
+impl<M> Eq for Travelling<M> {}
+
+impl<M> PartialOrd for Travelling<M> {
+    fn partial_cmp(&self, other: &Travelling<M>) -> Option<Order> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<M> Ord for Travelling<M> {
+    fn cmp(&self, other: &Travelling<M>) -> Order {
+        (other.arrives, other.number).cmp(&(self.arrives, self.number))
+    }
+}

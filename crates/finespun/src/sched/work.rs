@@ -1,0 +1,27 @@
+//! What a program tells a simulated machine about its computations.
+
+use std::time::Duration;
+
+use crate::frame::context::try_cx;
+use crate::sim::Simulator;
+
+/// Charges the simulated processor that runs this code for a computation that takes `time` there. On real machines, where
+/// computations take their own time, and outside tasks it does nothing, in a few instructions.
+pub fn work(time: Duration) {
+    with_simulator(|simulator| simulator.work(time));
+}
+
+/// Like [`work`], for a computation of `operations` elementary operations: additions or multiplications with their
+/// operands' loads. The description of the machine says how long one takes.
+pub fn compute(operations: u64) {
+    with_simulator(|simulator| simulator.compute(operations));
+}
+
+#[inline]
+fn with_simulator(body: impl FnOnce(&dyn Simulator)) {
+    if let Some(cx) = try_cx()
+        && let Some(simulator) = cx.worker().simulator()
+    {
+        body(simulator);
+    }
+}

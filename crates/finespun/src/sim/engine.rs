@@ -1,0 +1,549 @@
+//! The engine of a simulated machine: its clocks, its events, and the stacks of its workers.
+//!
+//! ```text
+//!             1 its turn                2 waits
+//!   +-------+ ----------> +---------+ ---------> +---------+
+//!   | ready |             | running |            | waiting |
+//!   +-------+ <---------- +---------+            +---------+
+//!      ^       3 is ahead                              |
+//!      +-----------------------------------------------+
+//!                4 rung, a message, or the time
+//! ```
+//!
+//! One thread runs all workers, one at a time. A worker has a **clock**, which only its own work advances. The **events**
+//! are kept in the order of their times, equal times in the order in which they were made: a ready worker's turn (1, 3),
+//! and the ends of waits (4). The loop takes the first event and resumes its worker, which runs until it waits (2) or is
+//! ahead (3).
+//!
+//! **No message arrives in a worker's past.** A worker may run on while its clock is at most the network's latency later
+//! than the first event ([`State::horizon`]). Whatever another worker sends from now on, it sends at the time of that
+//! event or later, so it arrives later than the latency after that. (This is the conservative lookahead of Chandy, Misra
+//! and Bryant.) An access to another worker's memory by [`access`](Simulator::access) allows no such advance: there the
+//! worker first lets all workers catch up. What workers of one machine share beside that (the list of idle workers, the
+//! records of runs and groups) may be seen early by up to the latency.
+//!
+//! **Threads outside** ring workers and queue frames for them. The engine takes notice only when it *rests*, that is,
+//! when all workers wait and no event is left; a thread that queues a frame waits for that ([`Simulator::enter`]). So a
+//! run begins at a definite virtual time, and two programs that differ in real time only have the same events. A
+//! simulation that never rests, since a task waits for a thread by looking again and again, is interrupted now and then.
+
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use super::machine::{Costs, Machine, Overheads};
+use super::{Simulator, Waited};
+use crate::atomics::lock_std as lock;
+use crate::frame::context;
+use crate::observe::Counters;
+
+/// Events after which a simulation that does not rest looks outside.
+const INTERRUPT: u64 = 1 << 20;
+/// Workers that an idle worker tries in one search for work.
+const VICTIMS: usize = 8;
+
+/// A time that is never reached.
+const NEVER: u64 = u64::MAX;
+
+/// The engine of one machine.
+pub(crate) struct Engine {
+    costs: Costs,
+    push: Overheads,
+    pull: Overheads,
+    buffers: u32,
+    seed: u64,
+    /// The instant that the workers take for virtual time 0.
+    origin: Instant,
+    /// Number of nodes of the machine. Worker w is a processor of node w modulo this number.
+    nodes: usize,
+    state: State,
+    outside: Mutex<Outside>,
+    changed: Condvar,
+    /// Whether a thread outside wants attention.
+    called: AtomicBool,
+    /// The virtual time of the latest rest, at which the runs after it have begun.
+    rested: AtomicU64,
+    /// The virtual time from the beginning to the end of the last run.
+    last_run: AtomicU64,
+    /// Number of events so far.
+    events: AtomicU64,
+    made: OnceLock<()>,
+}
+
+/// What only the simulation's thread uses.
+struct State {
+    processors: Box<[Processor]>,
+    events: RefCell<BinaryHeap<Reverse<Event>>>,
+    serial: Cell<u64>,
+    /// The worker that runs.
+    current: Cell<usize>,
+    /// The clock that the running worker must not pass without letting others run.
+    horizon: Cell<u64>,
+    /// The time of the latest event.
+    now: Cell<u64>,
+    tick: Cell<u64>,
+}
+
+/// One worker.
+struct Processor {
+    clock: Cell<u64>,
+    /// Identifies the wait or turn that is due: events of earlier ones are void.
+    token: Cell<u64>,
+    waits: Cell<bool>,
+    rung: Cell<bool>,
+    /// Why the worker has been resumed.
+    reason: Cell<Waited>,
+    /// The time at which the next message arrives.
+    arrival: Cell<u64>,
+    /// The times from which the network interface is free for the next message to send, and to receive.
+    sends_from: Cell<u64>,
+    receives_from: Cell<u64>,
+    yielder: Cell<*const Yielder<(), ()>>,
+    charged: Charged,
+}
+
+/// The counters of a worker that have been charged.
+#[derive(Default)]
+struct Charged {
+    guard_trips: Cell<u64>,
+    frames: Cell<u64>,
+    fallbacks: Cell<u64>,
+    resumptions: Cell<u64>,
+    threads: Cell<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    time: u64,
+    serial: u64,
+    worker: usize,
+    token: u64,
+    reason: Reason,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reason {
+    Turn,
+    Rung,
+    Arrived,
+    TimedOut,
+}
+
+/// What threads outside have left for the engine.
+#[derive(Default)]
+struct Outside {
+    /// Whether the simulation rests.
+    rests: bool,
+    /// Number of threads between `enter` and `leave`.
+    within: usize,
+    /// Workers that have been rung.
+    rung: Vec<usize>,
+}
+
+// SAFETY: only the simulation's thread uses `state`: each method that does is called by a simulated worker or by `run`,
+// both of which are on that thread, or checks it by `is_here`.
+unsafe impl Sync for Engine {}
+// SAFETY: the pointers to the coroutines' yielders are used by the simulation's thread only, as all of `state`.
+unsafe impl Send for Engine {}
+
+thread_local! {
+    /// The engine whose workers this thread runs.
+    static HERE: Cell<*const Engine> = const { Cell::new(ptr::null()) };
+}
+
+impl Engine {
+    /// Creates a machine of this many nodes, with `workers` processors on them.
+    pub(crate) fn new(machine: &Machine, workers: usize, nodes: usize) -> Engine {
+        let description = &machine.description;
+        let processor = |_| Processor {
+            clock: Cell::new(0),
+            token: Cell::new(0),
+            waits: Cell::new(false),
+            rung: Cell::new(false),
+            reason: Cell::new(Waited::Rung),
+            arrival: Cell::new(NEVER),
+            sends_from: Cell::new(0),
+            receives_from: Cell::new(0),
+            yielder: Cell::new(ptr::null()),
+            charged: Charged::default(),
+        };
+        Engine {
+            costs: description.costs(),
+            push: description.push.clone(),
+            pull: description.pull.clone(),
+            buffers: description.network.buffers,
+            seed: machine.seed,
+            origin: Instant::now(),
+            nodes: nodes.min(workers),
+            state: State {
+                processors: (0..workers).map(processor).collect(),
+                events: RefCell::new(BinaryHeap::new()),
+                serial: Cell::new(0),
+                current: Cell::new(0),
+                horizon: Cell::new(0),
+                now: Cell::new(0),
+                tick: Cell::new(NEVER),
+            },
+            outside: Mutex::default(),
+            changed: Condvar::new(),
+            called: AtomicBool::new(false),
+            rested: AtomicU64::new(0),
+            last_run: AtomicU64::new(0),
+            events: AtomicU64::new(0),
+            made: OnceLock::new(),
+        }
+    }
+
+    /// Runs the workers on this thread until all have ended. `main` is the body of a worker. `tick` is called each time
+    /// when `pause` of virtual time has passed.
+    pub(crate) fn run(
+        self: &Arc<Engine>,
+        stacks: Vec<DefaultStack>,
+        main: Arc<dyn Fn(usize)>,
+        pause: Duration,
+        mut tick: impl FnMut(),
+    ) {
+        assert!(self.made.set(()).is_ok(), "an engine runs once");
+        let pause = picoseconds(pause);
+        HERE.set(Arc::as_ptr(self));
+        let mut coroutines = Vec::with_capacity(stacks.len());
+        for (worker, stack) in stacks.into_iter().enumerate() {
+            let (engine, main) = (Arc::clone(self), Arc::clone(&main));
+            let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+                engine.state.processors[worker].yielder.set(yielder);
+                main(worker);
+            });
+            coroutines.push(coroutine);
+            self.push(worker, 0, Reason::Turn);
+        }
+        let mut live = coroutines.len();
+        let state = &self.state;
+        state.tick.set(pause);
+        let mut until_interrupt = INTERRUPT;
+        while live > 0 {
+            let event = state.events.borrow_mut().pop();
+            let Some(Reverse(event)) = event else {
+                self.rest();
+                state.tick.set(state.now.get().saturating_add(pause));
+                continue;
+            };
+            let processor = &state.processors[event.worker];
+            if processor.token.get() != event.token {
+                continue;
+            }
+            self.events.fetch_add(1, Ordering::Relaxed);
+            state.now.set(state.now.get().max(event.time));
+            if state.now.get() >= state.tick.get() {
+                state.tick.set(state.now.get().saturating_add(pause));
+                tick();
+            }
+            until_interrupt -= 1;
+            if until_interrupt == 0 {
+                until_interrupt = INTERRUPT;
+                if self.called.load(Ordering::Acquire) {
+                    self.look_outside();
+                }
+            }
+            processor.token.set(event.token + 1);
+            processor.clock.set(processor.clock.get().max(event.time));
+            processor.waits.set(false);
+            processor.reason.set(match event.reason {
+                Reason::Turn | Reason::Rung => Waited::Rung,
+                Reason::Arrived => Waited::Arrived,
+                Reason::TimedOut => Waited::TimedOut,
+            });
+            if event.reason == Reason::Rung {
+                processor.rung.set(false);
+            }
+            state.current.set(event.worker);
+            self.set_horizon();
+            if let CoroutineResult::Return(()) = coroutines[event.worker].resume(()) {
+                live -= 1;
+                processor.token.set(NEVER);
+            }
+        }
+        HERE.set(ptr::null());
+        // Nobody waits for a rest of a simulation that has ended.
+        lock(&self.outside).rests = true;
+        self.changed.notify_all();
+    }
+
+    /// Returns the virtual time that the last run took, and the number of events so far. Waits until the simulation
+    /// rests.
+    pub(crate) fn last_run(&self) -> (Duration, u64) {
+        self.enter();
+        // Relaxed, both: the simulation rests, which the lock of `enter` has made known.
+        let found = (self.last_run.load(Ordering::Relaxed), self.events.load(Ordering::Relaxed));
+        self.leave();
+        (duration(found.0), found.1)
+    }
+
+    fn is_here(&self) -> bool {
+        ptr::eq(HERE.get(), self)
+    }
+
+    fn processor(&self) -> &Processor {
+        debug_assert!(self.is_here());
+        &self.state.processors[self.state.current.get()]
+    }
+
+    /// Makes an event of a worker's current wait or turn.
+    fn push(&self, worker: usize, time: u64, reason: Reason) {
+        let state = &self.state;
+        let serial = state.serial.get();
+        state.serial.set(serial + 1);
+        let token = state.processors[worker].token.get();
+        state.events.borrow_mut().push(Reverse(Event { time, serial, worker, token, reason }));
+        state.horizon.set(state.horizon.get().min(time.saturating_add(self.costs.latency)));
+    }
+
+    fn set_horizon(&self) {
+        let state = &self.state;
+        let first = state.events.borrow().peek().map_or(NEVER, |Reverse(event)| event.time);
+        state.horizon.set(first.saturating_add(self.costs.latency).min(state.tick.get()));
+    }
+
+    /// Suspends the current worker until one of its events.
+    fn suspend(&self) {
+        let yielder = self.processor().yielder.get();
+        context::step_out(|| {
+            // SAFETY: the worker's coroutine has set its own yielder, which lives as long as the coroutine; and this
+            // code runs on that coroutine, since it is the current worker.
+            unsafe { &*yielder }.suspend(());
+        });
+    }
+
+    /// Lets the workers run that are behind the current one (3).
+    fn give_way(&self) {
+        self.push(self.state.current.get(), self.processor().clock.get(), Reason::Turn);
+        self.suspend();
+    }
+
+    fn advance(&self, time: u64) {
+        let clock = &self.processor().clock;
+        clock.set(clock.get().saturating_add(time));
+    }
+
+    fn charge(&self, counters: &Counters) {
+        let (costs, charged) = (&self.costs, &self.processor().charged);
+        let since = |seen: &Cell<u64>, now: u64| now - seen.replace(now);
+        self.advance(
+            since(&charged.guard_trips, counters.guard_trips.get()) * costs.call
+                + since(&charged.frames, counters.frames.get()) * costs.frame
+                + since(&charged.fallbacks, counters.fallbacks.get()) * costs.fallback
+                + since(&charged.resumptions, counters.resumptions.get()) * costs.resume
+                + since(&charged.threads, counters.threads.get()) * (costs.frame + costs.resume),
+        );
+    }
+
+    fn same_node(&self, one: usize, other: usize) -> bool {
+        one % self.nodes == other % self.nodes
+    }
+
+    /// Returns the number of messages that may be on their way to one receiver.
+    pub(crate) fn buffers(&self) -> usize {
+        self.buffers as usize
+    }
+
+    /// Returns the current worker's clock.
+    pub(crate) fn clock(&self) -> u64 {
+        self.processor().clock.get()
+    }
+
+    /// Charges the current worker for sending a message. Returns the time at which it arrives at worker `to`.
+    pub(crate) fn send(&self, to: usize, bytes: usize, pulled: bool, counters: &Counters) -> u64 {
+        self.charge(counters);
+        let (costs, processor) = (&self.costs, self.processor());
+        self.advance(if pulled { &self.pull } else { &self.push }.send(bytes));
+        // A pulled message stays with its sender: only a word travels.
+        let travels = if pulled { size_of::<u64>() } else { bytes };
+        let begins = processor.clock.get().max(processor.sends_from.get());
+        let leaves = begins.saturating_add(costs.byte.saturating_mul(travels as u64));
+        processor.sends_from.set(leaves.saturating_add(costs.gap));
+        let receiver = &self.state.processors[to];
+        let arrives = leaves.saturating_add(costs.latency).max(receiver.receives_from.get());
+        receiver.receives_from.set(arrives.saturating_add(costs.gap));
+        arrives
+    }
+
+    /// Charges the current worker for receiving a message.
+    pub(crate) fn received(&self, bytes: usize, pulled: bool) {
+        self.advance(if pulled { &self.pull } else { &self.push }.receive(bytes));
+    }
+
+    /// Notes the time at which the next message for worker `to` arrives, if any.
+    pub(crate) fn set_arrival(&self, to: usize, arrival: Option<u64>) {
+        let processor = &self.state.processors[to];
+        let arrival = arrival.unwrap_or(NEVER);
+        let before = processor.arrival.replace(arrival);
+        if processor.waits.get() && arrival < before {
+            self.push(to, arrival.max(processor.clock.get()), Reason::Arrived);
+        }
+    }
+
+    /// Waits for threads outside while all workers wait.
+    fn rest(&self) {
+        self.rested.store(self.state.now.get(), Ordering::Relaxed);
+        let mut outside = lock(&self.outside);
+        outside.rests = true;
+        self.changed.notify_all();
+        while outside.rung.is_empty() || outside.within > 0 {
+            outside = self.changed.wait(outside).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        self.resume_from_outside(outside);
+    }
+
+    /// Lets threads outside in, and takes their rings, although the workers do not wait.
+    #[cold]
+    fn look_outside(&self) {
+        let mut outside = lock(&self.outside);
+        outside.rests = true;
+        self.changed.notify_all();
+        // Those that wait in `enter` wake now; without this, they would find the simulation running again.
+        let (woken, _) = self
+            .changed
+            .wait_timeout_while(outside, Duration::from_millis(1), |outside| outside.within == 0)
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        outside = woken;
+        while outside.within > 0 {
+            outside = self.changed.wait(outside).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        self.resume_from_outside(outside);
+    }
+
+    fn resume_from_outside(&self, mut outside: std::sync::MutexGuard<'_, Outside>) {
+        outside.rests = false;
+        self.called.store(false, Ordering::Release);
+        let rung = std::mem::take(&mut outside.rung);
+        drop(outside);
+        for worker in rung {
+            self.ring_at(worker, self.state.now.get());
+        }
+    }
+
+    /// Rings a worker at a time.
+    fn ring_at(&self, worker: usize, time: u64) {
+        let processor = &self.state.processors[worker];
+        processor.rung.set(true);
+        if processor.waits.get() {
+            self.push(worker, time.max(processor.clock.get()), Reason::Rung);
+        }
+    }
+}
+
+impl Simulator for Engine {
+    fn now(&self) -> Instant {
+        self.origin + duration(self.processor().clock.get())
+    }
+
+    fn check(&self, counters: &Counters) {
+        self.charge(counters);
+        // While a panic unwinds the stack, another worker's panic could not be told from it.
+        if self.processor().clock.get() > self.state.horizon.get() && !std::thread::panicking() {
+            self.give_way();
+        }
+    }
+
+    fn work(&self, time: Duration) {
+        self.advance(picoseconds(time));
+    }
+
+    fn compute(&self, operations: u64) {
+        self.advance(self.costs.operation.saturating_mul(operations));
+    }
+
+    fn access(&self, other: usize) {
+        let near = self.same_node(self.state.current.get(), other);
+        self.advance(if near { self.costs.wake } else { self.costs.access });
+        let first = self.state.events.borrow().peek().map_or(NEVER, |Reverse(event)| event.time);
+        if self.processor().clock.get() > first {
+            self.give_way();
+        }
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) & !1
+    }
+
+    fn victims(&self) -> usize {
+        VICTIMS
+    }
+
+    fn wait(&self, timeout: Option<Duration>) -> Waited {
+        let (worker, processor) = (self.state.current.get(), self.processor());
+        if processor.rung.replace(false) {
+            return Waited::Rung;
+        }
+        let clock = processor.clock.get();
+        processor.waits.set(true);
+        if let Some(timeout) = timeout {
+            self.push(worker, clock.saturating_add(picoseconds(timeout)), Reason::TimedOut);
+        }
+        if processor.arrival.get() != NEVER {
+            self.push(worker, processor.arrival.get().max(clock), Reason::Arrived);
+        }
+        self.suspend();
+        processor.reason.get()
+    }
+
+    fn ring(&self, worker: usize) {
+        if self.is_here() {
+            let from = self.state.current.get();
+            let delay = if self.same_node(from, worker) { self.costs.wake } else { self.costs.latency };
+            self.ring_at(worker, self.processor().clock.get().saturating_add(delay));
+            return;
+        }
+        lock(&self.outside).rung.push(worker);
+        self.called.store(true, Ordering::Release);
+        self.changed.notify_all();
+    }
+
+    fn request_costs(&self) -> [Duration; 3] {
+        const REQUEST: usize = 32;
+        const ELEMENT: usize = 8;
+        let side = |bytes| self.push.send(bytes) + self.push.receive(bytes);
+        let elements = 8;
+        let element = (side(REQUEST + elements * ELEMENT) - side(REQUEST)) / elements as u64;
+        [2 * side(REQUEST), element, self.costs.call].map(duration)
+    }
+
+    fn root_ended(&self) {
+        let took = self.clock().saturating_sub(self.rested.load(Ordering::Relaxed));
+        self.last_run.store(took, Ordering::Relaxed);
+    }
+
+    fn enter(&self) {
+        if self.is_here() {
+            return;
+        }
+        self.called.store(true, Ordering::Release);
+        let mut outside = lock(&self.outside);
+        while !outside.rests {
+            outside = self.changed.wait(outside).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        outside.within += 1;
+    }
+
+    fn leave(&self) {
+        if self.is_here() {
+            return;
+        }
+        lock(&self.outside).within -= 1;
+        self.changed.notify_all();
+    }
+}
+
+fn picoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).saturating_mul(1000)
+}
+
+fn duration(picoseconds: u64) -> Duration {
+    Duration::new(picoseconds / 1_000_000_000_000, (picoseconds % 1_000_000_000_000 / 1000) as u32)
+}

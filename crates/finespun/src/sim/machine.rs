@@ -1,0 +1,324 @@
+//! The description of a simulated machine: what its processors, its network and the primitives of the runtime cost.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// Picoseconds per microsecond: virtual time is counted in picoseconds.
+pub(super) const MICROSECOND: u64 = 1_000_000;
+
+/// The largest time in a description: one second, in microseconds.
+const LONGEST: f64 = 1e6;
+
+/// The description of a machine, for [`Fabric::Simulated`](crate::runtime::Fabric::Simulated).
+///
+/// The model is of the LogGP family (Alexandrov, Ionescu, Schauser, Scheiman 1995): a message costs its sender and its
+/// receiver an overhead that depends on its size, leaves the sender's network interface one *gap* after the one before,
+/// and arrives after the network's *latency*. Beside it, a description has the costs of the runtime's primitives, as
+/// the Concert paper's tables 1 and 4 give them for the Cray T3D.
+///
+/// ```
+/// use finespun::simulation::Machine;
+///
+/// let t3d = Machine::named("t3d").unwrap();
+/// assert_eq!(t3d.name(), "Cray T3D");
+/// assert!(Machine::named("t3e").unwrap_err().to_string().contains("cm5"));
+/// assert!(Machine::parse("name = 'mine'").unwrap_err().to_string().contains("missing field `source`"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Machine {
+    pub(super) description: Arc<Description>,
+    pub(super) seed: u64,
+}
+
+/// The error for a description that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct MachineError(String);
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Description {
+    name: String,
+    source: String,
+    pub(super) processor: Processor,
+    pub(super) network: Network,
+    pub(super) push: Overheads,
+    pub(super) pull: Overheads,
+}
+
+/// The costs of what a processor does by itself, in microseconds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Processor {
+    /// An operation of [`compute`](crate::simulation::compute).
+    operation_us: f64,
+    /// A call with a guard check that stays on the stack.
+    call_us: f64,
+    /// Making and freeing a frame.
+    frame_us: f64,
+    /// Moving an activation from the stack to its frame.
+    fallback_us: f64,
+    /// Queueing a ready frame and starting it.
+    resume_us: f64,
+}
+
+/// The network, in microseconds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Network {
+    latency_us: f64,
+    /// Between two messages of a sender, and between two arrivals at a receiver.
+    gap_us: f64,
+    /// For each byte: what the network interface of the sender adds to the gap.
+    byte_us: f64,
+    /// A remote atomic operation, get or put.
+    access_us: f64,
+    /// From a request to wake a sleeping processor of the same node until it runs.
+    wake_us: f64,
+    /// Messages on their way to one receiver, or not yet received, beyond which no further one is pushed.
+    pub(super) buffers: u32,
+}
+
+/// The overheads of a transport for sender and receiver, in microseconds, by the size of the message in bytes. Between
+/// two sizes they are interpolated; beyond the last, extrapolated.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Overheads {
+    bytes: Vec<f64>,
+    send_us: Vec<f64>,
+    receive_us: Vec<f64>,
+}
+
+/// The costs of a machine in picoseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Costs {
+    pub(super) operation: u64,
+    pub(super) call: u64,
+    pub(super) frame: u64,
+    pub(super) fallback: u64,
+    pub(super) resume: u64,
+    pub(super) latency: u64,
+    pub(super) gap: u64,
+    pub(super) byte: u64,
+    pub(super) access: u64,
+    pub(super) wake: u64,
+}
+
+/// The machines that are part of the library.
+const NAMED: [(&str, &str); 5] = [
+    ("t3d", include_str!("machines/t3d.toml")),
+    ("cm5", include_str!("machines/cm5.toml")),
+    ("manna", include_str!("machines/manna.toml")),
+    ("cluster", include_str!("machines/cluster.toml")),
+    ("ethernet", include_str!("machines/ethernet.toml")),
+];
+
+impl Machine {
+    /// Returns one of the machines that are part of the library: `t3d`, `cm5`, `manna`, `cluster` or `ethernet`.
+    ///
+    /// # Errors
+    /// If there is no machine of this name.
+    pub fn named(name: &str) -> Result<Machine, MachineError> {
+        match NAMED.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => Machine::parse(text),
+            None => Err(MachineError(format!(
+                "there is no machine `{name}`: name {}, or a file",
+                Machine::names().collect::<Vec<_>>().join(", ")
+            ))),
+        }
+    }
+
+    /// Returns the names that [`named`](Machine::named) knows.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|(name, _)| *name)
+    }
+
+    /// Reads the description of a machine, in TOML. The files of the library's own machines, in
+    /// `crates/finespun/src/simulation/machines`, say what each field means.
+    ///
+    /// # Errors
+    /// In one line, if it is no TOML, a field is missing, unknown or of the wrong type, or a value is out of range.
+    pub fn parse(text: &str) -> Result<Machine, MachineError> {
+        let description: Description = toml::from_str(text).map_err(|error| {
+            let line = error.span().map(|span| text[..span.start].lines().count().max(1));
+            let place = line.map_or(String::new(), |line| format!("line {line}: "));
+            MachineError(format!("{place}{}", error.message().replace('\n', " ")))
+        })?;
+        description.check().map_err(MachineError)?;
+        Ok(Machine { description: Arc::new(description), seed: 0 })
+    }
+
+    /// Sets the number from which the simulation draws what is left to chance: which worker an idle one tries first.
+    /// Default: 0. The same number gives the same run.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Machine {
+        self.seed = seed;
+        self
+    }
+
+    /// Returns the machine's name.
+    pub fn name(&self) -> &str {
+        &self.description.name
+    }
+
+    /// Returns where the numbers of the description come from.
+    pub fn source(&self) -> &str {
+        &self.description.source
+    }
+
+    /// Returns the time from the end of a send until the message can be received.
+    pub fn latency(&self) -> Duration {
+        Duration::from_nanos(picoseconds(self.description.network.latency_us) / 1000)
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Description {
+    fn check(&self) -> Result<(), String> {
+        let Processor { operation_us, call_us, frame_us, fallback_us, resume_us } = self.processor;
+        let Network { latency_us, gap_us, byte_us, access_us, wake_us, buffers } = self.network;
+        let times = [
+            ("processor.operation_us", operation_us),
+            ("processor.call_us", call_us),
+            ("processor.frame_us", frame_us),
+            ("processor.fallback_us", fallback_us),
+            ("processor.resume_us", resume_us),
+            ("network.latency_us", latency_us),
+            ("network.gap_us", gap_us),
+            ("network.byte_us", byte_us),
+            ("network.access_us", access_us),
+            ("network.wake_us", wake_us),
+        ];
+        times.into_iter().try_for_each(|(name, time)| check_time(name, time))?;
+        // Without these, a program could go on for ever at one moment of virtual time.
+        for (name, time) in [("call_us", call_us), ("resume_us", resume_us)] {
+            if picoseconds(time) == 0 {
+                return Err(format!("`processor.{name}` must be more than 0"));
+            }
+        }
+        for (name, time) in [("latency_us", latency_us), ("access_us", access_us)] {
+            if picoseconds(time) == 0 {
+                return Err(format!("`network.{name}` must be more than 0"));
+            }
+        }
+        if buffers == 0 {
+            return Err("`network.buffers` must be at least 1".to_owned());
+        }
+        self.push.check("push")?;
+        self.pull.check("pull")
+    }
+
+    pub(super) fn costs(&self) -> Costs {
+        let (processor, network) = (&self.processor, &self.network);
+        Costs {
+            operation: picoseconds(processor.operation_us),
+            call: picoseconds(processor.call_us),
+            frame: picoseconds(processor.frame_us),
+            fallback: picoseconds(processor.fallback_us),
+            resume: picoseconds(processor.resume_us),
+            latency: picoseconds(network.latency_us),
+            gap: picoseconds(network.gap_us),
+            byte: picoseconds(network.byte_us),
+            access: picoseconds(network.access_us),
+            wake: picoseconds(network.wake_us),
+        }
+    }
+}
+
+impl Overheads {
+    fn check(&self, name: &str) -> Result<(), String> {
+        let sizes = self.bytes.len();
+        if sizes == 0 || self.send_us.len() != sizes || self.receive_us.len() != sizes {
+            return Err(format!("`{name}` must have as many times to send and to receive as sizes, at least one"));
+        }
+        let increasing = self.bytes.windows(2).all(|pair| pair[0] < pair[1]);
+        if !increasing || !self.bytes.iter().all(|bytes| (0.0..=1e9).contains(bytes)) {
+            return Err(format!("`{name}.bytes` must increase, from 0 on"));
+        }
+        for (side, times) in [("send_us", &self.send_us), ("receive_us", &self.receive_us)] {
+            for &time in times {
+                check_time(&format!("{name}.{side}"), time)?;
+            }
+            if times.windows(2).any(|pair| pair[0] > pair[1]) {
+                return Err(format!("`{name}.{side}` must not decrease with the size"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the time to send a message of this size, in picoseconds.
+    pub(super) fn send(&self, bytes: usize) -> u64 {
+        self.at(&self.send_us, bytes)
+    }
+
+    /// Returns the time to receive a message of this size, in picoseconds.
+    pub(super) fn receive(&self, bytes: usize) -> u64 {
+        self.at(&self.receive_us, bytes)
+    }
+
+    fn at(&self, times: &[f64], bytes: usize) -> u64 {
+        let bytes = bytes as f64;
+        // The segment that contains the size, or the last one.
+        let upper = self.bytes.iter().position(|&size| bytes <= size).unwrap_or(self.bytes.len() - 1);
+        let Some(lower) = upper.checked_sub(1) else { return picoseconds(times[0]) };
+        let part = (bytes - self.bytes[lower]) / (self.bytes[upper] - self.bytes[lower]);
+        picoseconds(times[lower] + (times[upper] - times[lower]) * part)
+    }
+}
+
+fn check_time(name: &str, time: f64) -> Result<(), String> {
+    if (0.0..=LONGEST).contains(&time) { Ok(()) } else { Err(format!("`{name}` must be from 0 to {LONGEST:.0}")) }
+}
+
+fn picoseconds(microseconds: f64) -> u64 {
+    (microseconds * MICROSECOND as f64).round() as u64
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overheads_are_interpolated() {
+        let t3d = Machine::named("t3d").unwrap().description;
+        let us = |time: u64| (time as f64 / MICROSECOND as f64 * 1000.0).round() / 1000.0;
+        assert_eq!([0, 16, 64, 1024].map(|bytes| us(t3d.push.send(bytes))), [1.84, 1.84, 2.03, 14.65]);
+        assert_eq!(us(t3d.push.send(48)), 1.94);
+        assert_eq!(us(t3d.pull.receive(2048)), 56.2, "30.18, and twice the step from 17.17");
+    }
+
+    #[test]
+    fn wrong_descriptions_are_refused_in_one_line() {
+        let text = NAMED[0].1;
+        for (from, to, part) in [
+            ("latency_us", "latency", "unknown field `latency`"),
+            ("buffers = ", "buffers = -", "line "),
+            ("call_us = ", "call_us = 0 #", "`processor.call_us` must be more than 0"),
+            ("gap_us = ", "gap_us = -", "`network.gap_us` must be from 0 to 1000000"),
+            ("bytes = [16, 32", "bytes = [32, 16", "`push.bytes` must increase"),
+            ("send_us = [1.84, ", "send_us = [", "as many times to send"),
+            ("send_us = [1.84", "send_us = [9.84", "must not decrease"),
+            ("gap_us = ", "gap_us = nan #", "`network.gap_us` must be"),
+        ] {
+            assert!(text.contains(from), "{from}");
+            let error = Machine::parse(&text.replacen(from, to, 1)).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains('\n'), "{to}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_machines_of_the_library_are_valid() {
+        for name in Machine::names() {
+            let machine = Machine::named(name).unwrap();
+            assert!(!machine.source().is_empty() && machine.latency() > Duration::ZERO, "{name}");
+        }
+    }
+}

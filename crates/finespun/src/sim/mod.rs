@@ -1,0 +1,84 @@
+//! Simulated machines: the same program on any number of processors, in virtual time, on one thread.
+//!
+//! A runtime with [`Fabric::Simulated`](crate::runtime::Fabric::Simulated) has the real compiler output, frames,
+//! objects, locks, groups and closures. Only messages, time and idleness are simulated. Each worker is a processor of
+//! the simulated [`Machine`], with a clock of its own; it runs on a stack of its own (a coroutine), and all of them take
+//! turns on one thread. What a worker does costs virtual time as the machine's description says: guard checks, frames,
+//! messages, and whatever the program charges by [`work`] and [`compute`]. The time that this computer needs does not
+//! count, so a run is repeatable: the same program on the same machine has the same events at the same virtual times.
+//!
+//! The other modules see the simulation as a [`Simulator`]: the scheduler asks it for the time and lets it wait for
+//! events, and the fabric's endpoints ask it when a message arrives. Without a simulated machine there is none, and none
+//! of its calls is on a path that running tasks take.
+
+#[cfg(feature = "simulation")]
+pub(crate) mod engine;
+#[cfg(feature = "simulation")]
+pub(crate) mod machine;
+
+use std::time::{Duration, Instant};
+
+use crate::observe::Counters;
+
+#[cfg(feature = "simulation")]
+pub use machine::{Machine, MachineError};
+
+/// The reason why a wait of a simulated worker ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// Another worker, or a thread outside, has rung.
+    Rung,
+    /// A message has arrived.
+    Arrived,
+    TimedOut,
+}
+
+/// What the scheduler asks of a simulated machine. Except for `ring` and `enter`, only the simulated workers call it:
+/// "the worker" is the one that runs.
+pub(crate) trait Simulator: Send + Sync {
+    /// Returns the worker's clock, as an instant after the machine's start.
+    fn now(&self) -> Instant;
+    /// Charges the worker for what it has done since the last call, as its counters say, and lets the workers run that
+    /// are behind it. Called at every guard check and at every turn of an idle worker.
+    fn check(&self, counters: &Counters);
+    /// Charges the worker for a computation.
+    fn work(&self, time: Duration);
+    /// Charges the worker for a computation of this many operations.
+    fn compute(&self, operations: u64);
+    /// Charges the worker for an access to the memory of another worker, and lets the workers run that are behind it.
+    fn access(&self, other: usize);
+    /// Returns a number that differs for each seed, zero for seed 0.
+    fn seed(&self) -> u64;
+    /// Returns the number of workers that an idle worker tries in one search for work.
+    fn victims(&self) -> usize;
+    /// Suspends the worker until it is rung, a message arrives for it, or the time has passed.
+    fn wait(&self, timeout: Option<Duration>) -> Waited;
+    /// Wakes a worker that waits, or ends its next wait. Any thread may call this.
+    fn ring(&self, worker: usize);
+    /// Returns the time that processors spend on a request for an element of a write-once array, on each further element of
+    /// a block, and on a hit in the cache.
+    fn request_costs(&self) -> [Duration; 3];
+    /// Notes that a run's root has ended.
+    fn root_ended(&self);
+    /// Makes a thread outside the simulation wait until all workers wait, and keeps them from running until `leave` is
+    /// called. So what the thread does is at a definite virtual time. On the simulation's own thread it does nothing.
+    fn enter(&self);
+    /// Ends `enter`.
+    fn leave(&self);
+}
+
+/// A guard that keeps all simulated workers waiting: see [`Simulator::enter`].
+pub(crate) struct Entered<'a>(&'a dyn Simulator);
+
+impl Entered<'_> {
+    pub(crate) fn new(simulator: &dyn Simulator) -> Entered<'_> {
+        simulator.enter();
+        Entered(simulator)
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
