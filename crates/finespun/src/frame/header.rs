@@ -185,8 +185,15 @@ pub(crate) const LARGEST_FRAME: usize = 2 * 1024 * 1024;
 /// The stack space below the last guard check, for plain calls, destructors, straight tasks, and the locals of one
 /// task; also the size of the whole stack of a thread for blocking calls. It is address space, which takes memory only
 /// where it is used. Arguments, locals and results take several times their size on their way into a frame and out
-/// again: 13 times as measured, and between 128 and 192 times in a debug build, where every call copies its arguments.
-pub(crate) const STACK_RESERVE: usize = (if cfg!(debug_assertions) { 192 } else { 32 }) * LARGEST_FRAME;
+/// again: 13 times as measured, and between 128 and 192 times in a debug build, where every call copies its arguments. A
+/// sanitizer's frames are larger.
+pub(crate) const STACK_RESERVE: usize = RESERVED_FRAMES * LARGEST_FRAME;
+
+const RESERVED_FRAMES: usize = match (cfg!(debug_assertions), cfg!(sanitized)) {
+    (false, _) => 32,
+    (true, false) => 192,
+    (true, true) => 768,
+};
 
 /// Returns the layout of a frame with body `F` and result `T`.
 pub(crate) const fn frame_layout<F, T>() -> Layout {

@@ -257,7 +257,7 @@ impl<A: Activities, H: How<Delivers<A>>> Part<A, H> {
                 // SAFETY: `Done` guarantees an output. `retract` below prevents a second read.
                 match H::branch(unsafe { result_ptr::<Delivers<A>>(child).read() }) {
                     ControlFlow::Break(value) => End::Break(value),
-                    ControlFlow::Continue(_) => unreachable!("`fits` was checked above"),
+                    ControlFlow::Continue(_) => unreachable!("`is_break` was checked above"),
                 }
             }
             Some(Status::Done) => return descriptor.count_ended(1),
