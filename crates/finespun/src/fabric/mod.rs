@@ -20,6 +20,8 @@
 //! measures them.
 
 pub mod adaptive;
+#[cfg(all(test, not(loom)))]
+mod conformance;
 pub mod pull;
 pub mod push;
 #[cfg(feature = "simulation")]
@@ -64,7 +66,7 @@ pub(crate) unsafe trait Fabric<M> {
     /// `read` moves the message out of its place, or destroys it there, and does not receive.
     unsafe fn receive_with<R>(&self, read: impl FnMut(NonNull<M>) -> R) -> Option<R>;
 
-    /// Returns whether a message can be received now.
+    /// Returns whether to receive is worthwhile: false if no message has arrived.
     fn arrived(&self) -> bool;
 
     /// Returns whether a message has been sent and not received, even if it cannot be received yet; any thread may ask.

@@ -20,11 +20,13 @@ pub(crate) struct Simulated<M> {
     worker: usize,
     transport: Transport,
     engine: Arc<Engine>,
-    receivers: Arc<[Receiver<M>]>,
+    workers: Arc<[AtWorker<M>]>,
 }
 
-/// The messages to one worker.
-struct Receiver<M> {
+/// The messages to one worker, and the number of those in its own buffers.
+struct AtWorker<M> {
+    /// Number of pulled messages that the worker has sent and that have not been received.
+    source_buffers: AtomicUsize,
     /// Number of messages that have not been received.
     pending: AtomicUsize,
     queue: Mutex<Queue<M>>,
@@ -41,26 +43,28 @@ struct Travelling<M> {
     arrives: u64,
     /// Tells messages that arrive at the same time apart: the one sent first has the lowest.
     number: u64,
-    pulled: bool,
+    /// The sender, if the message is in its memory.
+    source: Option<usize>,
     bytes: usize,
     message: M,
 }
 
 /// Creates the endpoints of the workers of a machine.
 pub(crate) fn simulated<M: Send>(workers: usize, transport: Transport, engine: &Arc<Engine>) -> Vec<Simulated<M>> {
-    let receiver = |_| Receiver {
+    let at_worker = |_| AtWorker {
+        source_buffers: AtomicUsize::new(0),
         pending: AtomicUsize::new(0),
         queue: Mutex::new(Queue { messages: BinaryHeap::new(), sent: 0 }),
     };
-    let receivers: Arc<[_]> = (0..workers).map(receiver).collect();
+    let at_workers: Arc<[_]> = (0..workers).map(at_worker).collect();
     let endpoint =
-        |worker| Simulated { worker, transport, engine: Arc::clone(engine), receivers: Arc::clone(&receivers) };
+        |worker| Simulated { worker, transport, engine: Arc::clone(engine), workers: Arc::clone(&at_workers) };
     (0..workers).map(endpoint).collect()
 }
 
 impl<M> Simulated<M> {
-    fn own(&self) -> &Receiver<M> {
-        &self.receivers[self.worker]
+    fn own(&self) -> &AtWorker<M> {
+        &self.workers[self.worker]
     }
 }
 
@@ -88,15 +92,18 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
         mut write: impl FnMut(NonNull<M>),
         counters: &Counters,
     ) -> bool {
-        let receiver = &self.receivers[to];
+        let receiver = &self.workers[to];
         // Relaxed, here and below: only the simulation's thread sends and receives; for other threads it is a hint.
         let room = receiver.pending.load(Ordering::Relaxed) < self.engine.buffers();
+        let own_room = self.own().source_buffers.load(Ordering::Relaxed) < self.engine.source_buffers();
         let pulled = match self.transport {
-            Transport::Push if !room => return false,
-            Transport::Push => false,
-            Transport::Pull => true,
-            Transport::Adaptive => !room,
+            Transport::Push | Transport::Adaptive if room => false,
+            Transport::Pull | Transport::Adaptive if own_room => true,
+            Transport::Push | Transport::Pull | Transport::Adaptive => return false,
         };
+        if pulled {
+            self.own().source_buffers.fetch_add(1, Ordering::Relaxed);
+        }
         let mut place = MaybeUninit::<M>::uninit();
         write(NonNull::from(&mut place).cast());
         // SAFETY: the caller guarantees that `write` initializes the place.
@@ -108,7 +115,7 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
         let mut queue = lock(&receiver.queue);
         queue.sent += 1;
         let number = queue.sent;
-        queue.messages.push(Travelling { arrives, number, pulled, bytes, message });
+        queue.messages.push(Travelling { arrives, number, source: pulled.then_some(self.worker), bytes, message });
         let arrival = queue.arrival();
         drop(queue);
         self.engine.set_arrival(to, arrival);
@@ -127,8 +134,11 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
         drop(queue);
         self.engine.set_arrival(self.worker, arrival);
         receiver.pending.fetch_sub(1, Ordering::Relaxed);
-        next.map(|Travelling { pulled, bytes, message, .. }| {
-            self.engine.received(bytes, pulled);
+        next.map(|Travelling { source, bytes, message, .. }| {
+            if let Some(source) = source {
+                self.workers[source].source_buffers.fetch_sub(1, Ordering::Relaxed);
+            }
+            self.engine.received(bytes, source.is_some());
             let mut message = ManuallyDrop::new(message);
             // `read` takes the message, or destroys it.
             read(NonNull::from(&mut *message))

@@ -58,6 +58,7 @@ pub(crate) struct Engine {
     push: Overheads,
     pull: Overheads,
     buffers: u32,
+    source_buffers: u32,
     seed: u64,
     /// The instant that the workers take for virtual time 0.
     origin: Instant,
@@ -179,6 +180,7 @@ impl Engine {
             push: description.push.clone(),
             pull: description.pull.clone(),
             buffers: description.network.buffers,
+            source_buffers: description.network.source_buffers,
             seed: machine.seed,
             origin: Instant::now(),
             nodes: nodes.min(workers),
@@ -347,9 +349,14 @@ impl Engine {
         one % self.nodes == other % self.nodes
     }
 
-    /// Returns the number of messages that may be on their way to one receiver.
+    /// Returns the number of pushed messages that may be on their way to one receiver.
     pub(crate) fn buffers(&self) -> usize {
         self.buffers as usize
+    }
+
+    /// Returns the number of pulled messages that may be on their way from one sender.
+    pub(crate) fn source_buffers(&self) -> usize {
+        self.source_buffers as usize
     }
 
     /// Returns the current worker's clock.

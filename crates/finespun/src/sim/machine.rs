@@ -80,6 +80,8 @@ pub(super) struct Network {
     wake_us: f64,
     /// Messages on their way to one receiver, or not yet received, beyond which no further one is pushed.
     pub(super) buffers: u32,
+    /// Messages of one sender in its own memory, not yet received, beyond which no further one is pulled.
+    pub(super) source_buffers: u32,
 }
 
 /// The overheads of a transport for sender and receiver, in microseconds, by the size of the message in bytes. Between
@@ -159,6 +161,14 @@ impl Machine {
         self
     }
 
+    /// Returns the machine with so many message buffers per receiver.
+    #[cfg(test)]
+    pub(crate) fn with_buffers(mut self, buffers: u32) -> Machine {
+        let network = &mut Arc::make_mut(&mut self.description).network;
+        (network.buffers, network.source_buffers) = (buffers, buffers);
+        self
+    }
+
     /// Returns the machine's name.
     pub fn name(&self) -> &str {
         &self.description.name
@@ -184,7 +194,7 @@ impl fmt::Display for Machine {
 impl Description {
     fn check(&self) -> Result<(), String> {
         let Processor { operation_us, call_us, frame_us, fallback_us, resume_us } = self.processor;
-        let Network { latency_us, gap_us, byte_us, access_us, wake_us, buffers } = self.network;
+        let Network { latency_us, gap_us, byte_us, access_us, wake_us, buffers, source_buffers } = self.network;
         let times = [
             ("processor.operation_us", operation_us),
             ("processor.call_us", call_us),
@@ -209,8 +219,8 @@ impl Description {
                 return Err(format!("`network.{name}` must be more than 0"));
             }
         }
-        if buffers == 0 {
-            return Err("`network.buffers` must be at least 1".to_owned());
+        if buffers == 0 || source_buffers == 0 {
+            return Err("`network.buffers` and `network.source_buffers` must be at least 1".to_owned());
         }
         self.push.check("push")?;
         self.pull.check("pull")
