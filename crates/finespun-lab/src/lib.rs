@@ -3,6 +3,7 @@
 //! - `args`: the grammar of both, and the one-line errors of a command line
 //! - `app`: each application as a command sees it: its parameters, its answer, how to run it
 //! - `run`: `finespun run`: progress, repeats, interruption, the printed result
+//! - `check`: `finespun check`: programs on simulated machines with adversaries
 //! - `launch`: `finespun bench`: compiles and starts `finespun-bench`
 //! - `doctor`: `finespun doctor`
 //! - `machine`: the resources that this machine gives to a process: cores, quota, memory, stack, tools
@@ -16,6 +17,7 @@
 
 pub mod app;
 pub mod args;
+pub mod check;
 pub mod doctor;
 pub mod failure;
 pub mod launch;

@@ -268,6 +268,63 @@ fn a_published_tree_has_its_published_size() {
 }
 
 #[test]
+fn a_simulated_machine_gives_the_same_answer_in_repeatable_time() {
+    let line = "run em3d --size 256 --degree 8 --iterations 3 --nodes 16";
+    let threads = json(&format!("{line} --workers 2"));
+    let simulated = json(&format!("{line} --fabric sim --machine t3d"));
+    assert_eq!(threads["answer"], simulated["answer"]);
+    assert_eq!(simulated["workers"], 16);
+    assert_eq!(simulated["simulated"]["machine"], "Cray T3D");
+    let again = json(&format!("{line} --fabric sim --machine t3d"));
+    for member in ["seconds", "stats"] {
+        assert_eq!(simulated[member], again[member], "{member}");
+    }
+    assert_eq!(simulated["simulated"]["events"], again["simulated"]["events"]);
+    assert!(output(&format!("{line} --fabric sim")).contains("virtual time"));
+}
+
+#[test]
+fn machines_are_read_from_files() {
+    let folder = folder("machines");
+    let known = include_str!("../../finespun/src/sim/machines/t3d.toml");
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let mine = file("mine.toml", &known.replace("Cray T3D", "mine"));
+    let wrong = file("wrong.toml", &known.replace("latency_us", "latency"));
+    let ran = json(&format!("run fib 12 --fabric sim --nodes 2 --machine {mine}"));
+    assert_eq!(ran["simulated"]["machine"], "mine");
+    let refusal = refused(&format!("run fib 12 --fabric sim --machine {wrong}"));
+    assert!(refusal.contains("wrong.toml: line") && refusal.contains("unknown field `latency`"), "{refusal}");
+    for (line, part) in [
+        ("run fib 12 --fabric sim --machine nothing.toml", "cannot be read"),
+        ("run fib 12 --fabric sim --machine t3e", "there is no machine `t3e`"),
+        ("run fib 12 --fabric sim --nodes 0", "--nodes"),
+        ("run fib 12 --fabric sim --nodes 70000", "--nodes"),
+        ("run fib 12 --machine t3d", "add --fabric sim"),
+        ("run fib 12 --fabric sim --sim-seed x", "--sim-seed"),
+        ("run fib 12 --workers 2000", "between 1 and 1024 workers"),
+        ("run fib 12 --plain --fabric sim", "--fabric"),
+        ("check --seed x", "--seed"),
+        ("check --seeds 0", "--seeds"),
+        ("check --program flying", "there is no such program; one of tree"),
+        ("check --from 18446744073709551615 --seeds 2", "too large"),
+    ] {
+        let refusal = refused(line);
+        assert!(refusal.contains(part), "{line}: {refusal}");
+    }
+}
+
+#[test]
+fn checks_pass_and_count_their_seeds() {
+    let text = output("check --seeds 150");
+    assert!(text.contains("all passed") && text.contains("150 seeds"), "{text}");
+    assert!(output("check --program order --seeds 20").contains("order            20 seeds"));
+}
+
+#[test]
 fn text_output_is_for_people() {
     let text = output(&format!("run protein --lattice 3x3x3 --sequence {SEQUENCE} --workers 1 --stats"));
     assert!(text.contains("foldings         103,346\n"), "{text}");
@@ -298,8 +355,8 @@ fn the_schema_decides_between_frames_and_the_stack() {
 #[test]
 fn wrong_input_is_reported_in_one_line() {
     for (line, parts) in [
-        ("", &["no command given", "run, bench, doctor"][..]),
-        ("fly", &["unknown command `fly`", "run, bench, doctor"]),
+        ("", &["no command given", "run, bench, check, doctor"][..]),
+        ("fly", &["unknown command `fly`", "run, bench, check, doctor"]),
         ("run", &["no app given", "fib, tak", "protein"]),
         (
             "run fly",
@@ -314,9 +371,9 @@ fn wrong_input_is_reported_in_one_line() {
         ("run fib 99999999999999999999999999", &["<N>", "0 to 93"]),
         ("run fib 3 4", &["unexpected argument `4`", "finespun run fib"]),
         ("run fib 3 --wrokers 2", &["--wrokers", "--workers"]),
-        ("run fib 3 --workers 0", &["--workers", "`0`", "1 to 1024"]),
-        ("run fib 3 --workers 1025", &["--workers", "1 to 1024"]),
-        ("run fib 3 --workers -2", &["--workers", "1 to 1024"]),
+        ("run fib 3 --workers 0", &["--workers", "`0`", "1 to 65536"]),
+        ("run fib 3 --workers 1025", &["--workers", "1 and 1024"]),
+        ("run fib 3 --workers -2", &["--workers", "1 to 65536"]),
         ("run fib 3 --workers", &["--workers"]),
         (
             "run sumto 3 --policy chance",

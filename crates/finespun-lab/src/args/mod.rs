@@ -39,8 +39,39 @@ pub enum Command {
     Run(Run),
     /// Measure, and print a table
     Bench(Bench),
+    /// Run small programs on simulated machines that do what they can to break them, and check what must hold
+    Check(Check),
     /// Report what this machine has, what is missing, and the cure
     Doctor,
+}
+
+/// `finespun check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Each seed determines a program, its size, a machine, the settings of the runtime, and what an adversary does: delays of
+messages, pauses, slow processors, few buffers. The seeds are independent, so more of them find more. A seed that fails is
+printed, and fails again.
+
+Examples:
+  finespun check --seeds 100_000
+  finespun check --program order --seeds 10_000
+  finespun check --seed 4711                  one seed, with its settings")]
+pub struct Check {
+    /// How many seeds to run
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value = "10000", value_parser = number(1..=u64::MAX))]
+    pub seeds: u64,
+    /// The first seed
+    #[arg(long, value_name = "SEED", allow_hyphen_values = true, default_value = "0", value_parser = number(0..=u64::MAX))]
+    pub from: u64,
+    /// Run this seed alone
+    #[arg(long, value_name = "SEED", allow_hyphen_values = true, conflicts_with_all = ["seeds", "from"], value_parser = number(0..=u64::MAX))]
+    pub seed: Option<u64>,
+    /// Run this program of the catalogue alone
+    #[arg(long, value_name = "NAME")]
+    pub program: Option<String>,
+    /// Seeds that run at the same time [default: the cores this process may use]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=1024usize))]
+    pub jobs: Option<usize>,
 }
 
 /// `finespun run`.

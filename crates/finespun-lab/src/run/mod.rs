@@ -80,6 +80,11 @@ fn check(options: &RunOptions) -> Result<(), Failure> {
             "{option} does not go together with --plain, which runs without tasks: give one or the other"
         )));
     }
+    if let Some(workers) = options.workers.filter(|&workers| workers > 1024 && options.fabric != Some(Fabric::Sim)) {
+        return Err(Failure::Usage(format!(
+            "--workers {workers}: a runtime has between 1 and 1024 workers, or 65536 on a simulated machine (--fabric sim)"
+        )));
+    }
     if options.schema.is_some() && options.block_every > 0 {
         return Err(Failure::Usage(
             "--schema does not go together with --block-every, which says what becomes of each call: give one or the other"

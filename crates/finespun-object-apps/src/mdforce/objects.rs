@@ -393,6 +393,7 @@ mod tests {
     use super::*;
     use crate::mdforce::{Layout, Locality, Pairs, create, t4};
     use finespun::testing::*;
+    use std::time::Duration;
 
     #[task]
     async fn interact_all(objects: &Objects) {
@@ -412,7 +413,9 @@ mod tests {
         for (layout, nodes) in [(Layout::Spatial, 1), (Layout::Spatial, 4), (Layout::Random, 4)] {
             let homes = layout.nodes(&system, nodes);
             let locality = Locality::of(&pairs, &homes);
-            let runtime = Runtime::builder().workers(1).nodes(nodes).build().expect("a runtime");
+            // However slow the build is, no row is preempted.
+            let quantum = Duration::from_secs(600);
+            let runtime = Runtime::builder().workers(1).nodes(nodes).quantum(quantum).build().expect("a runtime");
             let objects = runtime.run(create(&system, &pairs, &homes));
             let fallbacks = || {
                 runtime.run(restart(&objects));

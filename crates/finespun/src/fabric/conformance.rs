@@ -140,7 +140,7 @@ mod simulated {
 
     fn machine(name: &str) -> Machine {
         let machine = Machine::named(name).unwrap();
-        machine.with_buffers(ROOM)
+        machine.buffers(ROOM)
     }
 
     /// Runs `body` for each worker of a simulated machine.

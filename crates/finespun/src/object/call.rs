@@ -10,7 +10,7 @@ use super::error::{Refusal, Which, throw};
 use super::host::Nodes;
 use super::lock::{MethodGuard, ObjectLock, QueuePosition};
 use super::reference::{Object, Ref};
-use super::remote::{self, Work};
+use super::remote::{self, Work, WorkTask};
 use super::table::{self, Access, LockAttempt};
 use crate::call::fallback::{Enter, fallback_here};
 use crate::call::located;
@@ -157,6 +157,28 @@ impl<M: Method> Call<M> {
         }
     }
 
+    /// Makes a frame that runs the method. If the object is free, the frame has its lock from now on, so that later calls
+    /// of the object wait for this one: calls from one sender to one object stay in order. The worker is at the object's
+    /// home, or the call fails.
+    fn start_in_order(self, cx: Cx) -> FrameRef {
+        let (name, nodes) = (self.target.name(), Nodes::of(cx));
+        if name.node() != cx.node() || matches!(M::ACCESS, Access::None | Access::Constant) {
+            return located::start(cx, self);
+        }
+        match nodes.table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
+            LockAttempt::Held(hold) => {
+                located::start(cx, LockedCall::<M> { hold, target: self.target, args: self.args })
+            }
+            // SAFETY: `cx` is the current worker's, and the caller of this function gets the child and waits for it.
+            LockAttempt::Busy => match unsafe { self.wait_for_lock(cx) }.open::<WorkTask<M::Output>>() {
+                Ok(_) => unreachable!("a wait for a lock suspends"),
+                Err(child) => child.into_frame(),
+            },
+            // The frame reports the error.
+            LockAttempt::Refused(_) => located::start(cx, self),
+        }
+    }
+
     /// Joins the object's wait queue, then calls the method.
     ///
     /// # Safety
@@ -296,6 +318,24 @@ impl<M: Method> Task for RemoteCall<M> {
     }
 }
 
+/// A local one-way call. If it leaves the stack, later calls from the same sender do not overtake it.
+pub(super) struct InOrder<M: Method>(pub(super) Call<M>);
+
+impl<M: Method> sealed::Sealed for InOrder<M> {}
+impl<M: Method> Task for InOrder<M> {
+    type Output = M::Output;
+    const STRAIGHT: bool = false;
+
+    unsafe fn call(self, cx: Cx) -> Outcome<M::Output> {
+        // SAFETY: the caller opens the outcome and awaits a suspended callee.
+        unsafe { self.0.call(cx) }
+    }
+
+    fn start(self, cx: Cx) -> FrameRef {
+        self.0.start_in_order(cx)
+    }
+}
+
 /// A call in a message. It is small, so that a message with up to 16 bytes of arguments fits in one cache line.
 pub(crate) struct Invoke<M: Method> {
     target: Ref<M::Object>,
@@ -331,7 +371,7 @@ impl<M: Method> Work for Invoke<M> {
         if cx.block_now() {
             // Under block-every-n, this method does not run straight from its message. With n = 1 none does: the
             // papers' parallel-only version.
-            return Outcome::suspended(located::start(cx, call));
+            return Outcome::suspended(call.start_in_order(cx));
         }
         // SAFETY: the caller opens the outcome and awaits a suspended callee.
         unsafe { Task::call(call, cx) }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use super::Portable;
-use super::call::{Call, Method};
+use super::call::{Call, InOrder, Method};
 use super::host::Nodes;
 use super::remote::{ANY, Reply, deliver, send_one_way};
 use crate::call::fallback::{Enter, fallback_here};
@@ -96,7 +96,7 @@ impl<M: Method> Task for Oneway<M> {
         if name.node() == cx.node() || !nodes.knows(name) {
             // Either the object is at this node, or this runtime has no such node: then the call reports the error.
             // SAFETY: the caller opens the outcome and awaits a suspended callee; the call borrows nothing.
-            return unsafe { aside(cx, None, self.call) };
+            return unsafe { aside(cx, None, InOrder(self.call)) };
         }
         if !nodes.is_full() {
             self.send(cx);

@@ -29,7 +29,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use super::machine::{Costs, Machine, Overheads};
+use super::machine::{Adversary, Costs, Machine, Overheads};
 use super::{Simulator, Waited};
 use crate::atomics::lock_std as lock;
 use crate::frame::context;
@@ -52,6 +52,9 @@ const VICTIMS: usize = 8;
 /// A time that is never reached.
 const NEVER: u64 = u64::MAX;
 
+/// One of so many guard checks is followed by a pause, on a machine with pauses.
+const PAUSE_EVERY: u64 = 64;
+
 /// The engine of one machine.
 pub(crate) struct Engine {
     costs: Costs,
@@ -60,6 +63,7 @@ pub(crate) struct Engine {
     buffers: u32,
     source_buffers: u32,
     seed: u64,
+    adversary: Adversary,
     /// The instant that the workers take for virtual time 0.
     origin: Instant,
     /// Number of nodes of the machine. Worker w is a processor of node w modulo this number.
@@ -90,6 +94,21 @@ struct State {
     /// The time of the latest event.
     now: Cell<u64>,
     tick: Cell<u64>,
+    random: Cell<u64>,
+    /// By sender and receiver: the time at which the last message arrives, on a machine with delays.
+    last_arrivals: RefCell<BTreeMap<(usize, usize), u64>>,
+}
+
+impl State {
+    /// Returns a number below `end`, or 0.
+    fn below(&self, end: u64) -> u64 {
+        // splitmix64
+        let state = self.random.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.random.set(state);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((u128::from(mixed ^ (mixed >> 31)) * u128::from(end)) >> 64) as u64
+    }
 }
 
 /// One worker.
@@ -108,6 +127,8 @@ struct Processor {
     receives_from: Cell<u64>,
     yielder: Cell<*const Yielder<(), ()>>,
     charged: Charged,
+    /// Time passes so many times more slowly for the worker, in 256ths.
+    slowness: Cell<u64>,
 }
 
 /// The counters of a worker that have been charged.
@@ -174,7 +195,25 @@ impl Engine {
             receives_from: Cell::new(0),
             yielder: Cell::new(ptr::null()),
             charged: Charged::default(),
+            slowness: Cell::new(256),
         };
+        let adversary = machine.adversary.clone();
+        let state = State {
+            processors: (0..workers).map(processor).collect(),
+            events: RefCell::new(BinaryHeap::new()),
+            serial: Cell::new(0),
+            current: Cell::new(0),
+            horizon: Cell::new(0),
+            now: Cell::new(0),
+            tick: Cell::new(NEVER),
+            random: Cell::new(machine.seed),
+            last_arrivals: RefCell::default(),
+        };
+        if adversary.slow > 1 {
+            for processor in &state.processors {
+                processor.slowness.set(256 + state.below(u64::from(adversary.slow - 1) * 256 + 1));
+            }
+        }
         Engine {
             costs: description.costs(),
             push: description.push.clone(),
@@ -184,15 +223,8 @@ impl Engine {
             seed: machine.seed,
             origin: Instant::now(),
             nodes: nodes.min(workers),
-            state: State {
-                processors: (0..workers).map(processor).collect(),
-                events: RefCell::new(BinaryHeap::new()),
-                serial: Cell::new(0),
-                current: Cell::new(0),
-                horizon: Cell::new(0),
-                now: Cell::new(0),
-                tick: Cell::new(NEVER),
-            },
+            state,
+            adversary,
             outside: Mutex::default(),
             changed: Condvar::new(),
             called: AtomicBool::new(false),
@@ -299,8 +331,12 @@ impl Engine {
     /// Makes an event of a worker's current wait or turn.
     fn push(&self, worker: usize, time: u64, reason: Reason) {
         let state = &self.state;
-        let serial = state.serial.get();
+        let mut serial = state.serial.get();
         state.serial.set(serial + 1);
+        if self.adversary.exists() {
+            // Events at the same time happen in any order.
+            serial |= state.below(1 << 31) << 32;
+        }
         let token = state.processors[worker].token.get();
         state.events.borrow_mut().push(Reverse(Event { time, serial, worker, token, reason }));
         state.horizon.set(state.horizon.get().min(time.saturating_add(self.costs.latency)));
@@ -329,8 +365,12 @@ impl Engine {
     }
 
     fn advance(&self, time: u64) {
-        let clock = &self.processor().clock;
-        clock.set(clock.get().saturating_add(time));
+        let processor = self.processor();
+        let time = match processor.slowness.get() {
+            256 => time,
+            slowness => ((u128::from(time) * u128::from(slowness)) >> 8) as u64,
+        };
+        processor.clock.set(processor.clock.get().saturating_add(time));
     }
 
     fn charge(&self, counters: &Counters) {
@@ -377,7 +417,14 @@ impl Engine {
         let receiver = &self.state.processors[to];
         let arrives = leaves.saturating_add(costs.latency).max(receiver.receives_from.get());
         receiver.receives_from.set(arrives.saturating_add(costs.gap));
-        arrives
+        if self.adversary.delay.is_zero() {
+            return arrives;
+        }
+        let arrives = arrives.saturating_add(self.state.below(picoseconds(self.adversary.delay)));
+        let mut last_arrivals = self.state.last_arrivals.borrow_mut();
+        let last = last_arrivals.entry((self.state.current.get(), to)).or_default();
+        *last = arrives.max(*last + 1);
+        *last
     }
 
     /// Charges the current worker for receiving a message.
@@ -452,6 +499,9 @@ impl Simulator for Engine {
 
     fn check(&self, counters: &Counters) {
         self.charge(counters);
+        if !self.adversary.pause.is_zero() && self.state.below(PAUSE_EVERY) == 0 {
+            self.advance(self.state.below(picoseconds(self.adversary.pause)));
+        }
         // While a panic unwinds the stack, another worker's panic could not be told from it.
         if self.processor().clock.get() > self.state.horizon.get() && !std::thread::panicking() {
             self.give_way();

@@ -31,6 +31,25 @@ const LONGEST: f64 = 1e6;
 pub struct Machine {
     pub(super) description: Arc<Description>,
     pub(super) seed: u64,
+    pub(super) adversary: Adversary,
+}
+
+/// What makes a machine worse than described, by numbers drawn from its seed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Adversary {
+    /// The longest delay of a message, beyond its latency.
+    pub(super) delay: Duration,
+    /// The longest pause of a processor.
+    pub(super) pause: Duration,
+    /// The factor by which the slowest processor is slower; 0 and 1 for none.
+    pub(super) slow: u32,
+}
+
+impl Adversary {
+    /// Returns whether anything is left to chance that is not without an adversary.
+    pub(super) fn exists(&self) -> bool {
+        !self.delay.is_zero() || !self.pause.is_zero() || self.slow > 1
+    }
 }
 
 /// The error for a description that cannot be used.
@@ -150,20 +169,44 @@ impl Machine {
             MachineError(format!("{place}{}", error.message().replace('\n', " ")))
         })?;
         description.check().map_err(MachineError)?;
-        Ok(Machine { description: Arc::new(description), seed: 0 })
+        Ok(Machine { description: Arc::new(description), seed: 0, adversary: Adversary::default() })
     }
 
-    /// Sets the number from which the simulation draws what is left to chance: which worker an idle one tries first.
-    /// Default: 0. The same number gives the same run.
+    /// Sets the number from which the simulation draws what is left to chance: which worker an idle one tries first, and
+    /// what [`delays`](Machine::delays), [`pauses`](Machine::pauses) and [`slow`](Machine::slow) do. Default: 0. The same
+    /// number gives the same run.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Machine {
         self.seed = seed;
         self
     }
 
-    /// Returns the machine with so many message buffers per receiver.
-    #[cfg(test)]
-    pub(crate) fn with_buffers(mut self, buffers: u32) -> Machine {
+    /// Delays each message by up to this time, beyond its latency. Messages from one worker to another stay in order;
+    /// those of different pairs of workers overtake each other.
+    #[must_use]
+    pub fn delays(mut self, longest: Duration) -> Machine {
+        self.adversary.delay = longest;
+        self
+    }
+
+    /// Lets processors pause now and then, for up to this time each.
+    #[must_use]
+    pub fn pauses(mut self, longest: Duration) -> Machine {
+        self.adversary.pause = longest;
+        self
+    }
+
+    /// Makes each processor slower than described, by a factor from 1 to `most`.
+    #[must_use]
+    pub fn slow(mut self, most: u32) -> Machine {
+        self.adversary.slow = most;
+        self
+    }
+
+    /// Sets the number of buffers for messages to a receiver, and of a sender for messages that are pulled; at least 1.
+    #[must_use]
+    pub fn buffers(mut self, buffers: u32) -> Machine {
+        let buffers = buffers.max(1);
         let network = &mut Arc::make_mut(&mut self.description).network;
         (network.buffers, network.source_buffers) = (buffers, buffers);
         self

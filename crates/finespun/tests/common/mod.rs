@@ -78,16 +78,17 @@ pub fn on_any_nodes(test: impl Fn(&Runtime)) {
     }
 }
 
-/// Runs `body` on its own thread and panics if it takes longer than a minute, so that a hang fails the test. The message
-/// says which threads run and which sleep.
+/// Runs `body` on its own thread and panics if it takes longer than a minute, so that a hang fails the test; ten minutes
+/// under a sanitizer. The message says which threads run and which sleep.
 pub fn within_a_minute(body: impl FnOnce() + Send + 'static) {
     let (done, wait) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         body();
         let _ = done.send(());
     });
-    if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = wait.recv_timeout(std::time::Duration::from_secs(60)) {
-        panic!("still running after a minute; state and processor time of the threads:{}", threads());
+    let patience = std::time::Duration::from_secs(if cfg!(sanitized) { 600 } else { 60 });
+    if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = wait.recv_timeout(patience) {
+        panic!("still running after {patience:?}; state and processor time of the threads:{}", threads());
     }
     if let Err(payload) = thread.join() {
         std::panic::resume_unwind(payload);

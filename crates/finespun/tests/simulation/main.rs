@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod order;
 mod programs;
 mod repeated;
 
