@@ -162,7 +162,8 @@ impl<M: Method> Call<M> {
     /// home, or the call fails.
     fn start_in_order(self, cx: Cx) -> FrameRef {
         let (name, nodes) = (self.target.name(), Nodes::of(cx));
-        if name.node() != cx.node() || matches!(M::ACCESS, Access::None | Access::Constant) {
+        let here = nodes.knows(name) && name.node() == cx.node();
+        if !here || matches!(M::ACCESS, Access::None | Access::Constant) {
             return located::start(cx, self);
         }
         match nodes.table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {
