@@ -2,7 +2,7 @@
 //! hold whatever the machine does.
 //!
 //! A number, the *seed*, determines everything: the program and its size, the machine, the settings of the runtime, and
-//! what the adversary does. So a seed that fails fails again.
+//! the actions of the adversary. So a seed that fails fails again.
 //!
 //! - `programs`: the catalogue
 //! - `draw`: numbers from a seed
@@ -51,7 +51,7 @@ struct Case {
     pause: Duration,
     slow: u32,
     buffers: u32,
-    /// What the program draws from.
+    /// The source of the program's own numbers.
     draw: Draw,
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// What the threads of a check share.
+/// The state that the threads of a check share.
 struct Shared {
     next: AtomicU64,
     end: u64,

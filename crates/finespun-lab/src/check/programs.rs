@@ -51,7 +51,7 @@ where
     runtime.try_run(task).map_err(|error| format!("the run failed: {error}"))
 }
 
-/// The number of values that exist: what is lost or destroyed twice changes it.
+/// The number of values that exist: a value that is lost or destroyed twice changes it.
 #[derive(Clone, Default)]
 struct Count(Arc<AtomicI64>);
 

@@ -50,7 +50,7 @@ fn send(end: &Endpoint<Message>, to: usize, message: Message, counters: &Counter
 }
 
 fn receive(end: &Endpoint<Message>) -> Option<Message> {
-    // SAFETY: the message is moved out of its place, and nothing is received meanwhile.
+    // SAFETY: the message is moved out of its place, and no other message is received during the call.
     unsafe { end.receive_with(|place| place.read()) }
 }
 

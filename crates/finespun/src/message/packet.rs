@@ -22,7 +22,7 @@ pub(crate) trait Handler: Send + 'static {
     /// Handles the message, on the stack of the receiving worker.
     fn handle(self, cx: Cx);
 
-    /// Returns the size of what the message owns elsewhere in memory, approximately: for simulated machines, where a
+    /// Returns the approximate size of the memory that the message owns elsewhere: for simulated machines, where a
     /// message takes time by its size.
     fn bytes_elsewhere(&self) -> usize;
 
@@ -52,7 +52,7 @@ pub(crate) struct Made {
     packet: Packet,
     /// Words in use, including the code pointer. The words behind them are uninitialized.
     words: usize,
-    /// The size of the message with what it owns elsewhere, if that was asked for.
+    /// The size of the message, including the memory that it owns elsewhere if the fabric asks for sizes.
     bytes: usize,
 }
 
@@ -73,7 +73,7 @@ impl Made {
         Packet::encoded(handler).map(|(packet, bytes)| Made { packet, words, bytes })
     }
 
-    /// Returns the size of the message, with what it owns elsewhere if that was asked for.
+    /// Returns the size of the message, including the memory that it owns elsewhere if the fabric asks for sizes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

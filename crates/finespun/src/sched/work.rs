@@ -1,4 +1,4 @@
-//! What a program tells a simulated machine about its computations.
+//! The functions by which a program charges its computations to a simulated machine.
 
 use std::time::Duration;
 

@@ -52,7 +52,7 @@ const VICTIMS: usize = 8;
 /// A time that is never reached.
 const NEVER: u64 = u64::MAX;
 
-/// One of so many guard checks is followed by a pause, on a machine with pauses.
+/// On a machine with pauses, one of this number of guard checks is followed by a pause.
 const PAUSE_EVERY: u64 = 64;
 
 /// The engine of one machine.
@@ -127,7 +127,7 @@ struct Processor {
     receives_from: Cell<u64>,
     yielder: Cell<*const Yielder<(), ()>>,
     charged: Charged,
-    /// Time passes so many times more slowly for the worker, in 256ths.
+    /// The factor by which the worker is slower than described, in 256ths.
     slowness: Cell<u64>,
 }
 
@@ -304,7 +304,7 @@ impl Engine {
             }
         }
         HERE.set(ptr::null());
-        // Nobody waits for a rest of a simulation that has ended.
+        // A simulation that has ended keeps no thread waiting.
         lock(&self.outside).rests = true;
         self.changed.notify_all();
     }
@@ -502,7 +502,7 @@ impl Simulator for Engine {
         if !self.adversary.pause.is_zero() && self.state.below(PAUSE_EVERY) == 0 {
             self.advance(self.state.below(picoseconds(self.adversary.pause)));
         }
-        // While a panic unwinds the stack, another worker's panic could not be told from it.
+        // While a panic unwinds the stack, the thread's panic count belongs to this worker's panic.
         if self.processor().clock.get() > self.state.horizon.get() && !std::thread::panicking() {
             self.give_way();
         }

@@ -1,4 +1,4 @@
-//! The description of a simulated machine: what its processors, its network and the primitives of the runtime cost.
+//! The description of a simulated machine: the costs of its processors, its network and the primitives of the runtime.
 
 use std::fmt;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub(super) struct Description {
     pub(super) pull: Overheads,
 }
 
-/// The costs of what a processor does by itself, in microseconds.
+/// The costs of a processor's own operations, in microseconds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Processor {
@@ -91,7 +91,7 @@ pub(super) struct Network {
     latency_us: f64,
     /// Between two messages of a sender, and between two arrivals at a receiver.
     gap_us: f64,
-    /// For each byte: what the network interface of the sender adds to the gap.
+    /// The time that each byte occupies the network interface of the sender.
     byte_us: f64,
     /// A remote atomic operation, get or put.
     access_us: f64,

@@ -2,10 +2,11 @@
 //!
 //! A runtime with [`Fabric::Simulated`](crate::runtime::Fabric::Simulated) has the real compiler output, frames,
 //! objects, locks, groups and closures. Only messages, time and idleness are simulated. Each worker is a processor of
-//! the simulated [`Machine`], with a clock of its own; it runs on a stack of its own (a coroutine), and all of them take
-//! turns on one thread. What a worker does costs virtual time as the machine's description says: guard checks, frames,
-//! messages, and whatever the program charges by [`work`] and [`compute`]. The time that this computer needs does not
-//! count, so a run is repeatable: the same program on the same machine has the same events at the same virtual times.
+//! the simulated [`Machine`], with a clock and a stack (a coroutine) of its own, and all take turns on one thread. The
+//! machine's description gives the virtual time of each guard check, frame and message; the program adds the time of
+//! its computations by [`work`](crate::simulation::work) and [`compute`](crate::simulation::compute). The time that
+//! this computer needs does not count, so a run is repeatable: the same program on the same machine has the same events
+//! at the same virtual times.
 //!
 //! The other modules see the simulation as a [`Simulator`]: the scheduler asks it for the time and lets it wait for
 //! events, and the fabric's endpoints ask it when a message arrives. Without a simulated machine there is none, and none
@@ -33,12 +34,12 @@ pub(crate) enum Waited {
     TimedOut,
 }
 
-/// What the scheduler asks of a simulated machine. Except for `ring` and `enter`, only the simulated workers call it:
+/// The simulated machine, as the scheduler sees it. Except for `ring` and `enter`, only the simulated workers call it:
 /// "the worker" is the one that runs.
 pub(crate) trait Simulator: Send + Sync {
     /// Returns the worker's clock, as an instant after the machine's start.
     fn now(&self) -> Instant;
-    /// Charges the worker for what it has done since the last call, as its counters say, and lets the workers run that
+    /// Charges the worker for its activity since the last call, by its counters, and lets the workers run that
     /// are behind it. Called at every guard check and at every turn of an idle worker.
     fn check(&self, counters: &Counters);
     /// Charges the worker for a computation.
