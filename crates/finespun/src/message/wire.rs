@@ -35,9 +35,15 @@ pub(crate) fn bytes_elsewhere<T: Serialize + ?Sized>(value: &T) -> usize {
     if !std::mem::needs_drop::<T>() {
         return 0;
     }
-    let size = postcard::serialize_with_flavor::<_, Size, usize>(value, Size::default());
-    // Values that only a message can contain refuse here: they own nothing that travels.
-    size.map_or(0, |size| size.saturating_sub(size_of_val(value)))
+    let size = catch_unwind(AssertUnwindSafe(|| {
+        // Values that only a message can contain refuse here: they own nothing that travels.
+        postcard::serialize_with_flavor::<_, Size, usize>(value, Size::default()).unwrap_or(0)
+    }));
+    size.unwrap_or_else(|payload| {
+        discard(payload);
+        0
+    })
+    .saturating_sub(size_of_val(value))
 }
 
 /// A message that is being written.

@@ -172,7 +172,7 @@ impl<W: Work> Handler for Request<W> {
         let Request { group, home, k, work } = self;
         match (Writer::part(|to| work.write(to)), k) {
             (Ok(part), k) => {
-                to.value(&(group, home, k));
+                to.value(&(group.to_le_bytes(), home, k));
                 to.append(part);
                 return true;
             }
@@ -185,6 +185,8 @@ impl<W: Work> Handler for Request<W> {
 
     fn arrive(mut from: Reader<'_>, cx: Option<Cx>) {
         let Ok((group, home, k)) = from.value() else { unreachable!("the library has written this header") };
+        // Fixed width: the number depends on the runtimes that the process has had.
+        let group = u32::from_le_bytes(group);
         match (W::read(&mut from), cx) {
             (Ok(work), Some(cx)) => Request { group, home, k, work }.handle(cx),
             (Err(error), Some(cx)) if cx.try_enter(group) => {

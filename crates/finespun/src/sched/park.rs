@@ -253,6 +253,12 @@ impl Idle {
         }
     }
 
+    /// Returns whether [`shutdown`](Idle::shutdown) was called.
+    #[cold]
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.lock().is_shut_down()
+    }
+
     #[cold]
     fn wake(&self, count: usize) {
         // At most one round: a worker that goes idle again has looked for work since.

@@ -7,6 +7,9 @@ use crate::sim::Simulator;
 
 /// Charges the simulated processor that runs this code for a computation that takes `time` there. On real machines, where
 /// computations take their own time, and outside tasks it does nothing, in a few instructions.
+///
+/// Other simulated processors, which share this one's thread, may run during the call. So the caller must not hold a lock
+/// of std that their tasks take: hold one of [`sync`](crate::sync) instead.
 pub fn work(time: Duration) {
     with_simulator(|simulator| simulator.work(time));
 }

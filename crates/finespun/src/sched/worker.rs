@@ -451,6 +451,9 @@ impl Worker<'_> {
         self.check_simulation();
         self.entry.host().rest();
         if self.entry.host().is_stuck() {
+            if self.team.idle.is_shut_down() {
+                return false;
+            }
             // The receiver may need this core.
             let turns = self.stuck.get().wrapping_add(1);
             self.stuck.set(turns);
@@ -556,6 +559,10 @@ impl Worker<'_> {
     fn idle(&self) -> bool {
         let team = &**self.team;
         self.cx.leave_run();
+        if self.entry.host().is_stuck() && team.idle.is_shut_down() {
+            // The receivers may have ended, and all runs have: the messages are dropped with the mailbox.
+            return false;
+        }
         let visible = || self.work_visible() || self.sweep_due();
         let mut prepared = team.idle.prepare_park(self.index, visible);
         loop {

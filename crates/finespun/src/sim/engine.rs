@@ -44,7 +44,7 @@ use crate::atomics::lock_std as lock;
 use crate::frame::context;
 use crate::observe::Counters;
 
-/// Events after which a simulation that does not rest looks outside.
+/// Events, or guard checks, after which a simulation that does not rest looks outside.
 const INTERRUPT: u64 = 1 << 20;
 /// Workers that an idle worker tries in one search for work.
 const VICTIMS: usize = 8;
@@ -95,6 +95,8 @@ struct State {
     now: Cell<u64>,
     tick: Cell<u64>,
     random: Cell<u64>,
+    /// Number of guard checks.
+    checks: Cell<u64>,
     /// By sender and receiver: the time at which the last message arrives, on a machine with delays.
     last_arrivals: RefCell<BTreeMap<(usize, usize), u64>>,
 }
@@ -207,6 +209,7 @@ impl Engine {
             now: Cell::new(0),
             tick: Cell::new(NEVER),
             random: Cell::new(machine.seed),
+            checks: Cell::new(0),
             last_arrivals: RefCell::default(),
         };
         if adversary.slow > 1 {
@@ -260,7 +263,7 @@ impl Engine {
         let mut live = coroutines.len();
         let state = &self.state;
         state.tick.set(pause);
-        let mut until_interrupt = INTERRUPT;
+        let (mut until_interrupt, mut interrupted) = (INTERRUPT, 0);
         while live > 0 {
             let event = state.events.borrow_mut().pop();
             let Some(Reverse(event)) = event else {
@@ -279,8 +282,8 @@ impl Engine {
                 tick();
             }
             until_interrupt -= 1;
-            if until_interrupt == 0 {
-                until_interrupt = INTERRUPT;
+            if until_interrupt == 0 || interrupted != self.state.checks.get() / INTERRUPT {
+                (until_interrupt, interrupted) = (INTERRUPT, self.state.checks.get() / INTERRUPT);
                 if self.called.load(Ordering::Acquire) {
                     self.look_outside();
                 }
@@ -364,13 +367,22 @@ impl Engine {
         self.suspend();
     }
 
+    /// Lets the workers run that are behind the horizon, if the current one is beyond it.
+    fn let_others_catch_up(&self) {
+        // While a panic unwinds the stack, the thread's panic count belongs to this worker's panic.
+        if self.processor().clock.get() > self.state.horizon.get() && !std::thread::panicking() {
+            self.give_way();
+        }
+    }
+
     fn advance(&self, time: u64) {
         let processor = self.processor();
         let time = match processor.slowness.get() {
             256 => time,
             slowness => ((u128::from(time) * u128::from(slowness)) >> 8) as u64,
         };
-        processor.clock.set(processor.clock.get().saturating_add(time));
+        let clock = processor.clock.get().checked_add(time).filter(|clock| clock.leading_zeros() > 0);
+        processor.clock.set(clock.expect("a simulation lasts at most 100 days of virtual time"));
     }
 
     fn charge(&self, counters: &Counters) {
@@ -444,7 +456,10 @@ impl Engine {
 
     /// Waits for threads outside while all workers wait.
     fn rest(&self) {
-        self.rested.store(self.state.now.get(), Ordering::Relaxed);
+        let clocks = self.state.processors.iter().map(|processor| processor.clock.get());
+        let now = clocks.fold(self.state.now.get(), u64::max);
+        self.state.now.set(now);
+        self.rested.store(now, Ordering::Relaxed);
         let mut outside = lock(&self.outside);
         outside.rests = true;
         self.changed.notify_all();
@@ -499,21 +514,25 @@ impl Simulator for Engine {
 
     fn check(&self, counters: &Counters) {
         self.charge(counters);
+        self.state.checks.set(self.state.checks.get() + 1);
+        if self.state.checks.get().is_multiple_of(INTERRUPT) && !std::thread::panicking() {
+            // A worker that alone is busy makes no events: the loop, which looks outside, must get a turn.
+            self.give_way();
+        }
         if !self.adversary.pause.is_zero() && self.state.below(PAUSE_EVERY) == 0 {
             self.advance(self.state.below(picoseconds(self.adversary.pause)));
         }
-        // While a panic unwinds the stack, the thread's panic count belongs to this worker's panic.
-        if self.processor().clock.get() > self.state.horizon.get() && !std::thread::panicking() {
-            self.give_way();
-        }
+        self.let_others_catch_up();
     }
 
     fn work(&self, time: Duration) {
         self.advance(picoseconds(time));
+        self.let_others_catch_up();
     }
 
     fn compute(&self, operations: u64) {
         self.advance(self.costs.operation.saturating_mul(operations));
+        self.let_others_catch_up();
     }
 
     fn access(&self, other: usize) {
@@ -557,8 +576,10 @@ impl Simulator for Engine {
             self.ring_at(worker, self.processor().clock.get().saturating_add(delay));
             return;
         }
-        lock(&self.outside).rung.push(worker);
+        let mut outside = lock(&self.outside);
+        outside.rung.push(worker);
         self.called.store(true, Ordering::Release);
+        drop(outside);
         self.changed.notify_all();
     }
 
@@ -580,9 +601,10 @@ impl Simulator for Engine {
         if self.is_here() {
             return;
         }
-        self.called.store(true, Ordering::Release);
         let mut outside = lock(&self.outside);
         while !outside.rests {
+            // Under the lock, under which the engine clears it.
+            self.called.store(true, Ordering::Release);
             outside = self.changed.wait(outside).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
         outside.within += 1;

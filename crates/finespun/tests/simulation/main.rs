@@ -58,6 +58,72 @@ fn work_takes_virtual_time_only() {
     assert_eq!(runtime.close(), 0);
 }
 
+#[test]
+fn each_run_has_its_own_time() {
+    let runtime = simulated(named("cluster"), 1);
+    for n in [1000, 10, 1000] {
+        let ((), took) = timed(&runtime, busy(n));
+        let work = Duration::from_micros(10 * n);
+        assert!(took >= work && took < work.mul_f64(1.02) + Duration::from_micros(5), "{n}: {took:?}");
+    }
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Slow;
+
+#[object]
+impl Slow {
+    fn hear(&self, _text: String) {
+        work(Duration::from_micros(100));
+    }
+}
+
+/// Leaves messages behind that wait for room.
+#[task]
+async fn floods() {
+    let slow = on(1).create(Slow).await;
+    for k in 0..100 {
+        slow.hear(k.to_string()).oneway().await;
+    }
+}
+
+#[test]
+fn a_runtime_ends_although_messages_wait_for_room() {
+    within_a_minute(|| {
+        for seed in 0..20 {
+            let machine = named("t3d").seed(seed).delays(Duration::from_millis(1)).buffers(1);
+            let runtime = simulated(machine, 2);
+            runtime.run(floods());
+            drop(runtime);
+        }
+    });
+}
+
+/// A value whose encoder panics travels where messages are not encoded.
+#[derive(serde::Deserialize)]
+struct Unencoded(String);
+
+impl serde::Serialize for Unencoded {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("not encoded")
+    }
+}
+
+#[task]
+async fn answers(n: usize) -> Unencoded {
+    Unencoded("x".repeat(n))
+}
+
+#[task]
+async fn asks() -> usize {
+    on(1).call(answers, 3).await.0.len()
+}
+
+#[test]
+fn sizes_are_estimated_without_the_encoder() {
+    assert_eq!(simulated(named("t3d"), 2).run(asks()), 3);
+}
+
 #[task]
 async fn computes() {
     compute(1_000_000);
