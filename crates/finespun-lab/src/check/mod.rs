@@ -110,7 +110,7 @@ impl Case {
             .members(self.members))
     }
 
-    /// Runs the program. Returns what did not hold.
+    /// Runs the program. Returns the number of events, or the broken condition.
     fn run(&self) -> Result<u64, String> {
         let runtime = self.builder().and_then(|builder| Ok(builder.build()?)).map_err(|error| error.to_string())?;
         let mut draw = self.draw.clone();
@@ -147,7 +147,7 @@ struct Shared {
     events: AtomicU64,
     /// Number of seeds by program.
     done: Mutex<BTreeMap<&'static str, u64>>,
-    /// The first failure by seed.
+    /// The failure with the lowest seed.
     failed: Mutex<Option<(u64, String)>>,
     /// The cases in progress, by thread, and when they began.
     running: Mutex<BTreeMap<usize, (u64, Instant)>>,
@@ -173,7 +173,7 @@ pub fn check(options: &Check) -> Result<(), Failure> {
     interrupt::install();
     let (first, seeds) = options.seed.map_or((options.from, options.seeds), |seed| (seed, 1));
     let end = first.checked_add(seeds);
-    let end = end.ok_or_else(|| Failure::Usage(format!("--from {first}: the last seed would be too large")))?;
+    let end = end.ok_or_else(|| Failure::Usage(format!("seed {first}: the last seed would be too large")))?;
     if options.seed.is_some() {
         show::note(&Case::of(first, only).to_string());
     }
@@ -190,7 +190,7 @@ pub fn check(options: &Check) -> Result<(), Failure> {
         failed: Mutex::default(),
         running: Mutex::default(),
     };
-    // The panics are the programs' own.
+    // Silences the programs' panics.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let start = Instant::now();

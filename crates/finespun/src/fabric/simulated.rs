@@ -23,7 +23,7 @@ pub(crate) struct Simulated<M> {
     workers: Arc<[AtWorker<M>]>,
 }
 
-/// The messages to one worker, and the number of those in its own buffers.
+/// The messages to one worker, and the number of its own pulled ones.
 struct AtWorker<M> {
     /// Number of pulled messages that the worker has sent and that have not been received.
     source_buffers: AtomicUsize,

@@ -1,9 +1,8 @@
 //! A part of a loop that has become a frame: the activities it still has to begin, and the children it waits for.
 //!
 //! The frame of the construct holds the first part. A part is a [`Loop`]. When the stack is unwound to frames while
-//! activities remain to be begun, it moves half of its remaining activities to a new part, a ready frame that a thief
-//! can take and split again. So a loop over a million activities splits as often as a thief asks for work, at the cost
-//! of two frames per split.
+//! activities remain, the part moves half of them to a new part, a ready frame that a thief can take and split again.
+//! So a loop over a million activities splits as often as a thief asks for work, at the cost of two frames per split.
 //!
 //! A part waits for all its children together, but must react at once when an activity ends the group. So the callback
 //! `on_child_complete` runs for each activity that ends while the part waits, and takes breaks and panics only. The

@@ -60,8 +60,8 @@ impl<T: Portable> Future for Answering<T> {
             // caller's wait, if it has not ended yet.
             Delivered::Cancelled => return Poll::Ready(()),
         };
-        // Stop counting in the run before answering: the answer may let the run end, which this frame must not delay.
-        // From here on the frame uses nothing of the run but the answer.
+        // Leave the run's count before answering: the answer may let the run end, which this frame must not delay. From
+        // here on the frame uses nothing of the run but the answer.
         if let Some(callback) = self.completion_owner.take().and_then(CompletionOwner::notify) {
             // As in `run::run`: the callback must not run as part of the ended run.
             cx.leave_run();

@@ -160,6 +160,8 @@ impl<M: Method> Call<M> {
     /// Makes a frame that runs the method. If the object is free, the frame has its lock from now on, so that later calls
     /// of the object wait for this one: calls from one sender to one object stay in order. The worker is at the object's
     /// home, or the call fails.
+    #[cold]
+    #[inline(never)]
     fn start_in_order(self, cx: Cx) -> FrameRef {
         let (name, nodes) = (self.target.name(), Nodes::of(cx));
         let here = nodes.knows(name) && name.node() == cx.node();

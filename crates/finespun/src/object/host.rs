@@ -80,7 +80,7 @@ pub(crate) fn hosts(
 }
 
 impl Nodes {
-    /// Busy-waits for the given nanoseconds, and adds the time spent to `aside`.
+    /// Spends nanoseconds in virtual time, or busy-waits and counts in `aside`.
     #[cold]
     fn spend(&self, nanoseconds: u64) {
         if let Some(simulator) = try_cx().and_then(|cx| cx.worker().simulator()) {

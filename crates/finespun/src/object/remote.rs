@@ -125,8 +125,7 @@ pub(super) trait PendingCall {
     /// Sends the request.
     fn send(self: Box<Self>, cx: Cx);
 
-    /// Sends the request with `home` and `leaf` as its reply destination, because no task waits for its own
-    /// continuation.
+    /// Sends the request with `home` and `leaf` as its reply destination: no task waits for the request's continuation.
     ///
     /// # Safety
     /// `leaf` is `None`, or was returned by [`Continuation::into_leaf`] for a continuation of the request's output type

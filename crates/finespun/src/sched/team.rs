@@ -446,7 +446,11 @@ impl Team {
     }
 
     fn inject_with(&self, frame: FrameRef, mark: impl FnOnce()) {
-        let _entered = self.enter();
+        let Some(simulator) = &self.simulator else {
+            self.injected.put(frame, mark);
+            return self.idle.notify_one();
+        };
+        let _entered = Entered::new(&**simulator);
         self.injected.put(frame, mark);
         self.idle.notify_one();
     }

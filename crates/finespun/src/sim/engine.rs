@@ -10,22 +10,23 @@
 //!                4 rung, a message, or the time
 //! ```
 //!
-//! One thread runs all workers, one at a time. A worker has a **clock**, which only its own work advances. The **events**
-//! are kept in the order of their times, equal times in the order in which they were made: a ready worker's turn (1, 3),
-//! and the ends of waits (4). The loop takes the first event and resumes its worker, which runs until it waits (2) or is
-//! ahead (3).
+//! One thread runs all workers, one at a time. A worker has a **clock**, which its own work and waits advance. The
+//! **events** are kept in the order of their times, equal times in order of creation (random with an adversary): a
+//! ready worker's turn (1, 3), and the ends of waits (4). The loop takes the first event and resumes its worker, which
+//! runs until it waits (2) or is ahead (3).
 //!
 //! **No message arrives in a worker's past.** A worker may run on while its clock is at most the network's latency later
 //! than the first event ([`State::horizon`]). Whatever another worker sends from now on, it sends at the time of that
-//! event or later, so it arrives later than the latency after that. (This is the conservative lookahead of Chandy, Misra
-//! and Bryant.) An access to another worker's memory by [`access`](Simulator::access) allows no such advance: there the
-//! worker first lets all workers catch up. What workers of one machine share beside that (the list of idle workers, the
-//! records of runs and groups) may be seen early by up to the latency.
+//! event or later, so it arrives later than that time plus the latency. (This is the conservative lookahead of Chandy,
+//! Misra and Bryant.) An access to another worker's memory by [`access`](Simulator::access) allows no such advance:
+//! there the worker first lets all workers catch up. What workers of one machine share beside that (the list of idle
+//! workers, the records of runs and groups) may be seen early by up to the latency.
 //!
 //! **Threads outside** ring workers and queue frames for them. The engine takes notice only when it *rests*, that is,
 //! when all workers wait and no event is left; a thread that queues a frame waits for that ([`Simulator::enter`]). So a
-//! run begins at a definite virtual time, and two programs that differ in real time only have the same events. A
-//! simulation that never rests, since a task waits for a thread by looking again and again, is interrupted now and then.
+//! run begins at a definite virtual time, and two programs that differ only in real time have the same events. A
+//! simulation that never rests, since a task waits for a thread by looking again and again, is interrupted now and
+//! then.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -52,7 +53,7 @@ const VICTIMS: usize = 8;
 /// A time that is never reached.
 const NEVER: u64 = u64::MAX;
 
-/// On a machine with pauses, one of this number of guard checks is followed by a pause.
+/// On a machine with pauses, a guard check pauses with probability 1 / `PAUSE_EVERY`.
 const PAUSE_EVERY: u64 = 64;
 
 /// The engine of one machine.
@@ -367,7 +368,7 @@ impl Engine {
         self.suspend();
     }
 
-    /// Lets the workers run that are behind the horizon, if the current one is beyond it.
+    /// If the current worker is beyond the horizon, lets the workers behind it run.
     fn let_others_catch_up(&self) {
         // While a panic unwinds the stack, the thread's panic count belongs to this worker's panic.
         if self.processor().clock.get() > self.state.horizon.get() && !std::thread::panicking() {

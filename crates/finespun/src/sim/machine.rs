@@ -46,7 +46,7 @@ pub(super) struct Adversary {
 }
 
 impl Adversary {
-    /// Returns whether anything is left to chance that is not without an adversary.
+    /// Returns whether delays, pauses or slow processors are set.
     pub(super) fn exists(&self) -> bool {
         !self.delay.is_zero() || !self.pause.is_zero() || self.slow > 1
     }
@@ -158,7 +158,7 @@ impl Machine {
     }
 
     /// Reads the description of a machine, in TOML. The files of the library's own machines, in
-    /// `crates/finespun/src/simulation/machines`, say what each field means.
+    /// `crates/finespun/src/sim/machines`, say what each field means.
     ///
     /// # Errors
     /// In one line, if it is no TOML, a field is missing, unknown or of the wrong type, or a value is out of range.
@@ -203,7 +203,7 @@ impl Machine {
         self
     }
 
-    /// Sets the number of buffers for messages to a receiver, and of a sender for messages that are pulled; at least 1.
+    /// Sets both the buffers per receiver and the buffers per sender for pulled messages; at least 1.
     #[must_use]
     pub fn buffers(mut self, buffers: u32) -> Machine {
         let buffers = buffers.max(1);

@@ -34,7 +34,7 @@ pub(crate) enum Waited {
     TimedOut,
 }
 
-/// The simulated machine, as the scheduler sees it. Except for `ring` and `enter`, only the simulated workers call it:
+/// The simulated machine, as the scheduler sees it. Only simulated workers call it, except `ring`, `enter` and `leave`:
 /// "the worker" is the one that runs.
 pub(crate) trait Simulator: Send + Sync {
     /// Returns the worker's clock, as an instant after the machine's start.
@@ -61,8 +61,9 @@ pub(crate) trait Simulator: Send + Sync {
     fn request_costs(&self) -> [Duration; 3];
     /// Notes that a run's root has ended.
     fn root_ended(&self);
-    /// Makes a thread outside the simulation wait until all workers wait, and keeps them from running until `leave` is
-    /// called. So what the thread does is at a definite virtual time. On the simulation's own thread it does nothing.
+    /// Makes an outside thread wait until the engine admits it, usually while all workers wait, and keeps workers from
+    /// running until `leave` is called. So what the thread does is at a definite virtual time. On the simulation's own
+    /// thread it does nothing.
     fn enter(&self);
     /// Ends `enter`.
     fn leave(&self);
