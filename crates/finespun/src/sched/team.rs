@@ -446,11 +446,7 @@ impl Team {
     }
 
     fn inject_with(&self, frame: FrameRef, mark: impl FnOnce()) {
-        let Some(simulator) = &self.simulator else {
-            self.injected.put(frame, mark);
-            return self.idle.notify_one();
-        };
-        let _entered = Entered::new(&**simulator);
+        let _entered = self.enter();
         self.injected.put(frame, mark);
         self.idle.notify_one();
     }
