@@ -236,7 +236,7 @@ pub mod objects {
 
 /// Simulated machines: the same program on thousands of nodes, in virtual time.
 ///
-/// A runtime whose [`Fabric`](crate::runtime::Fabric) is a simulated [`Machine`](simulation::Machine) runs all its workers on one thread, each
+/// A runtime whose [`Fabric`](crate::runtime::Fabric) is a simulated machine runs all its workers on one thread, each
 /// as a processor with a clock of its own. Tasks, objects, locks, groups and closures are the real ones; messages, time
 /// and idleness are simulated. Only what the machine's description says takes time, and what the program adds by
 /// [`work`](simulation::work) and [`compute`](simulation::compute), so a run is exactly repeatable.

@@ -262,7 +262,7 @@ pub(crate) fn call_after_trip<Tk: Task>(cx: Cx, task: Tk) -> Outcome<Tk::Output>
 /// which callers inline).
 ///
 /// A head returns either that outcome or a value of its own. LLVM merges the two as whole pairs, and no longer knows
-/// that the second has no frame: where the head is inlined, the caller would test a frame pointer that is known to be
+/// that the second has no frame: where the head is inlined, the caller would test a frame pointer that is always
 /// null.
 #[inline(always)]
 pub fn behind<T, S>(outcome: Outcome<T, S>) -> Outcome<T> {

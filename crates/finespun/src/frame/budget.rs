@@ -224,7 +224,7 @@ impl Budget {
         if self.is_shared() { &RECENT_OF_PROCESS } else { &self.recent }
     }
 
-    /// Records the run that has allocated a page, and the task that ran.
+    /// Records an allocation: the run that made it, and the task that ran.
     pub(crate) fn note(&self, run: u32, task: &'static str) {
         let mut recent = self.recent().lock();
         if recent.len() == RECENT {

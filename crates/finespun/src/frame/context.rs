@@ -67,7 +67,7 @@ pub(crate) trait Scheduler {
     fn ready(&self, frame: FrameRef);
     /// Queues a ready frame behind all others that any worker may take, or behind the others of its home.
     fn ready_last(&self, frame: FrameRef);
-    /// Returns whether, under block-every-n, a wait that could be satisfied at once suspends nevertheless.
+    /// Counts a call or wait for block-every-n. Returns whether it suspends although it need not.
     fn block_now(&self) -> bool;
     /// Returns the time: of the simulated machine, if the worker is a part of one.
     fn now(&self) -> Instant;
@@ -113,7 +113,7 @@ thread_local! {
 #[repr(transparent)]
 pub struct Cx(NonNull<Core>);
 
-/// Returns the current worker, in a resumable body.
+/// Returns the current worker.
 ///
 /// # Safety
 /// Called on a worker, while it runs a task; the result must not be kept across an await.

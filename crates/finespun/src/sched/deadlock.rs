@@ -8,7 +8,7 @@
 //!              (1) all workers parked, nothing ready, nothing outside
 //!   ACTIVE ---------------------------------------------------------> STUCK(since, others)
 //!      ^                                                                |            |
-//!      |  (2) a frame or closure ran, a message was sent, a run began             |            | (3) examined
+//!      |  (2) a frame or closure ran, a message was sent, a run began   |            | (3) examined
 //!      +----------------------------------------------------------------+            v
 //!                                                                                 REPORTED
 //! ```

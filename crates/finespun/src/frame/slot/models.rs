@@ -238,7 +238,7 @@ impl Ring {
         self.frames[index].resumed.with_mut(|resumed| unsafe { *resumed += 1 });
         let child = self.child(index);
         if !self.frames[child].cell.slot.give_up_orphaned() {
-            assert!(self.frames[child].cell.slot.status().is_some(), "what is waited for is not dropped");
+            assert!(self.frames[child].cell.slot.status().is_some(), "a ready frame's child has ended");
             self.free(child);
         }
         self.complete(index);
