@@ -121,6 +121,8 @@ unsafe fn run_all(first: FrameRef, cx: Cx) -> Polled {
 fn following(cx: Cx, group: u32, computation: &Computation) -> Option<FrameRef> {
     if cx.trips() {
         cx.worker().service_guard();
+        // Here, and not where a thread posts: the program may hold a lock there.
+        cx.worker().check_simulation();
         return None;
     }
     let next = match cx.core().take_hidden() {

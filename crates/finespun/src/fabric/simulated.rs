@@ -66,6 +66,12 @@ impl<M> Simulated<M> {
     fn own(&self) -> &AtWorker<M> {
         &self.workers[self.worker]
     }
+
+    /// Returns the time from which the next message can be received, if that is not in the future.
+    fn receivable(&self, queue: &Queue<M>) -> Option<u64> {
+        let receivable = self.engine.receivable(self.worker, queue.arrival()?);
+        (receivable <= self.engine.clock()).then_some(receivable)
+    }
 }
 
 impl<M> Queue<M> {
@@ -123,22 +129,21 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
     }
 
     unsafe fn receive_with<R>(&self, mut read: impl FnMut(NonNull<M>) -> R) -> Option<R> {
+        // A worker that handles many messages must not run ahead of their senders.
+        self.engine.let_others_catch_up();
         let receiver = self.own();
-        let clock = self.engine.clock();
         let mut queue = lock(&receiver.queue);
-        if queue.arrival().is_none_or(|arrives| arrives > clock) {
-            return None;
-        }
+        let receivable = self.receivable(&queue)?;
         let next = queue.messages.pop();
         let arrival = queue.arrival();
         drop(queue);
-        self.engine.set_arrival(self.worker, arrival);
         receiver.pending.fetch_sub(1, Ordering::Relaxed);
         next.map(|Travelling { source, bytes, message, .. }| {
             if let Some(source) = source {
                 self.workers[source].source_buffers.fetch_sub(1, Ordering::Relaxed);
             }
-            self.engine.received(bytes, source.is_some());
+            self.engine.received(receivable, bytes, source.is_some());
+            self.engine.set_arrival(self.worker, arrival);
             let mut message = ManuallyDrop::new(message);
             // `read` takes the message, or destroys it.
             read(NonNull::from(&mut *message))
@@ -146,8 +151,7 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
     }
 
     fn arrived(&self) -> bool {
-        let clock = self.engine.clock();
-        lock(&self.own().queue).arrival().is_some_and(|arrives| arrives <= clock)
+        self.receivable(&lock(&self.own().queue)).is_some()
     }
 
     fn waits(&self) -> bool {

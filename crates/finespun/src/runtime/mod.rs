@@ -191,8 +191,12 @@ impl Runtime {
     /// Returns what a simulated machine has measured; `None` for real machines.
     ///
     /// Waits until no simulated worker runs.
+    ///
+    /// # Panics
+    /// In a fork of the process that built the runtime.
     #[cfg(feature = "simulation")]
     pub fn simulated(&self) -> Option<Simulated> {
+        assert!(!self.team.forked(), "{}", RunError::Forked);
         let (last_run, events) = self.engine.as_ref()?.last_run();
         Some(Simulated { last_run, events })
     }

@@ -22,26 +22,26 @@
 //! there the worker first lets all workers catch up. What workers of one machine share beside that (the list of idle
 //! workers, the records of runs and groups) may be seen early by up to the latency.
 //!
-//! **Threads outside** ring workers and queue frames for them. The engine takes notice only when it *rests*, that is,
-//! when all workers wait and no event is left; a thread that queues a frame waits for that ([`Simulator::enter`]). So a
-//! run begins at a definite virtual time, and two programs that differ only in real time have the same events. A
-//! simulation that never rests, since a task waits for a thread by looking again and again, is interrupted now and
-//! then.
+//! **Threads outside** ring workers and queue frames for them by way of the [`gate`](super::gate), which is open while
+//! the simulation *rests*, that is, while all workers wait and no event is left. So a run begins at a definite virtual
+//! time, and two programs that differ only in real time have the same events. A simulation that never rests, since a
+//! task waits for a thread by looking again and again, opens the gate now and then. A thread that waits for the gate
+//! must not hold a lock that a simulated task takes.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use super::gate::Gate;
 use super::machine::{Adversary, Costs, Machine, Overheads};
 use super::{Simulator, Waited};
-use crate::atomics::lock_std as lock;
 use crate::frame::context;
 use crate::observe::Counters;
 
@@ -70,10 +70,7 @@ pub(crate) struct Engine {
     /// Number of nodes of the machine. Worker w is a processor of node w modulo this number.
     nodes: usize,
     state: State,
-    outside: Mutex<Outside>,
-    changed: Condvar,
-    /// Whether a thread outside wants attention.
-    called: AtomicBool,
+    gate: Gate,
     /// The virtual time of the latest rest, at which the runs after it have begun.
     rested: AtomicU64,
     /// The virtual time from the beginning to the end of the last run.
@@ -161,17 +158,6 @@ enum Reason {
     TimedOut,
 }
 
-/// What threads outside have left for the engine.
-#[derive(Default)]
-struct Outside {
-    /// Whether the simulation rests.
-    rests: bool,
-    /// Number of threads between `enter` and `leave`.
-    within: usize,
-    /// Workers that have been rung.
-    rung: Vec<usize>,
-}
-
 // SAFETY: only the simulation's thread uses `state`: each method that does is called by a simulated worker or by `run`,
 // both of which are on that thread, or checks it by `is_here`.
 unsafe impl Sync for Engine {}
@@ -229,9 +215,7 @@ impl Engine {
             nodes: nodes.min(workers),
             state,
             adversary,
-            outside: Mutex::default(),
-            changed: Condvar::new(),
-            called: AtomicBool::new(false),
+            gate: Gate::new(),
             rested: AtomicU64::new(0),
             last_run: AtomicU64::new(0),
             events: AtomicU64::new(0),
@@ -285,8 +269,8 @@ impl Engine {
             until_interrupt -= 1;
             if until_interrupt == 0 || interrupted != self.state.checks.get() / INTERRUPT {
                 (until_interrupt, interrupted) = (INTERRUPT, self.state.checks.get() / INTERRUPT);
-                if self.called.load(Ordering::Acquire) {
-                    self.look_outside();
+                if self.gate.is_called() {
+                    self.ring_all(self.gate.glance());
                 }
             }
             processor.token.set(event.token + 1);
@@ -309,18 +293,24 @@ impl Engine {
         }
         HERE.set(ptr::null());
         // A simulation that has ended keeps no thread waiting.
-        lock(&self.outside).rests = true;
-        self.changed.notify_all();
+        self.gate.open();
     }
 
     /// Returns the virtual time that the last run took, and the number of events so far. Waits until the simulation
     /// rests.
     pub(crate) fn last_run(&self) -> (Duration, u64) {
         self.enter();
-        // Relaxed, both: the simulation rests, which the lock of `enter` has made known.
+        // Relaxed, both: ordered by the lock of the gate.
         let found = (self.last_run.load(Ordering::Relaxed), self.events.load(Ordering::Relaxed));
         self.leave();
         (duration(found.0), found.1)
+    }
+
+    /// Returns the engine whose workers this thread runs, if any.
+    fn of_this_thread<'a>() -> Option<&'a Engine> {
+        // SAFETY: the pointer is null, or points to the engine whose `run` this thread is in; callers do not keep the
+        // result.
+        unsafe { HERE.get().as_ref() }
     }
 
     fn is_here(&self) -> bool {
@@ -369,7 +359,7 @@ impl Engine {
     }
 
     /// If the current worker is beyond the horizon, lets the workers behind it run.
-    fn let_others_catch_up(&self) {
+    pub(crate) fn let_others_catch_up(&self) {
         // While a panic unwinds the stack, the thread's panic count belongs to this worker's panic.
         if self.processor().clock.get() > self.state.horizon.get() && !std::thread::panicking() {
             self.give_way();
@@ -427,9 +417,7 @@ impl Engine {
         let begins = processor.clock.get().max(processor.sends_from.get());
         let leaves = begins.saturating_add(costs.byte.saturating_mul(travels as u64));
         processor.sends_from.set(leaves.saturating_add(costs.gap));
-        let receiver = &self.state.processors[to];
-        let arrives = leaves.saturating_add(costs.latency).max(receiver.receives_from.get());
-        receiver.receives_from.set(arrives.saturating_add(costs.gap));
+        let arrives = leaves.saturating_add(costs.latency);
         if self.adversary.delay.is_zero() {
             return arrives;
         }
@@ -440,15 +428,22 @@ impl Engine {
         *last
     }
 
-    /// Charges the current worker for receiving a message.
-    pub(crate) fn received(&self, bytes: usize, pulled: bool) {
+    /// Returns the time from which worker `to` can receive a message that arrives at this time: its network interface
+    /// takes one in each gap.
+    pub(crate) fn receivable(&self, to: usize, arrival: u64) -> u64 {
+        arrival.max(self.state.processors[to].receives_from.get())
+    }
+
+    /// Charges the current worker for receiving a message that has become receivable at this time.
+    pub(crate) fn received(&self, receivable: u64, bytes: usize, pulled: bool) {
+        self.processor().receives_from.set(receivable.saturating_add(self.costs.gap));
         self.advance(if pulled { &self.pull } else { &self.push }.receive(bytes));
     }
 
     /// Notes the time at which the next message for worker `to` arrives, if any.
     pub(crate) fn set_arrival(&self, to: usize, arrival: Option<u64>) {
         let processor = &self.state.processors[to];
-        let arrival = arrival.unwrap_or(NEVER);
+        let arrival = arrival.map_or(NEVER, |arrival| self.receivable(to, arrival));
         let before = processor.arrival.replace(arrival);
         if processor.waits.get() && arrival < before {
             self.push(to, arrival.max(processor.clock.get()), Reason::Arrived);
@@ -461,39 +456,12 @@ impl Engine {
         let now = clocks.fold(self.state.now.get(), u64::max);
         self.state.now.set(now);
         self.rested.store(now, Ordering::Relaxed);
-        let mut outside = lock(&self.outside);
-        outside.rests = true;
-        self.changed.notify_all();
-        while outside.rung.is_empty() || outside.within > 0 {
-            outside = self.changed.wait(outside).unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
-        self.resume_from_outside(outside);
+        self.ring_all(self.gate.rest());
     }
 
-    /// Lets threads outside in, and takes their rings, although the workers do not wait.
-    #[cold]
-    fn look_outside(&self) {
-        let mut outside = lock(&self.outside);
-        outside.rests = true;
-        self.changed.notify_all();
-        // Those that wait in `enter` wake now; without this, they would find the simulation running again.
-        let (woken, _) = self
-            .changed
-            .wait_timeout_while(outside, Duration::from_millis(1), |outside| outside.within == 0)
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        outside = woken;
-        while outside.within > 0 {
-            outside = self.changed.wait(outside).unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
-        self.resume_from_outside(outside);
-    }
-
-    fn resume_from_outside(&self, mut outside: std::sync::MutexGuard<'_, Outside>) {
-        outside.rests = false;
-        self.called.store(false, Ordering::Release);
-        let rung = std::mem::take(&mut outside.rung);
-        drop(outside);
-        for worker in rung {
+    /// Rings workers for threads outside.
+    fn ring_all(&self, workers: Vec<usize>) {
+        for worker in workers {
             self.ring_at(worker, self.state.now.get());
         }
     }
@@ -577,11 +545,7 @@ impl Simulator for Engine {
             self.ring_at(worker, self.processor().clock.get().saturating_add(delay));
             return;
         }
-        let mut outside = lock(&self.outside);
-        outside.rung.push(worker);
-        self.called.store(true, Ordering::Release);
-        drop(outside);
-        self.changed.notify_all();
+        self.gate.ring(worker);
     }
 
     fn request_costs(&self) -> [Duration; 3] {
@@ -602,21 +566,21 @@ impl Simulator for Engine {
         if self.is_here() {
             return;
         }
-        let mut outside = lock(&self.outside);
-        while !outside.rests {
-            // Under the lock, under which the engine clears it.
-            self.called.store(true, Ordering::Release);
-            outside = self.changed.wait(outside).unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Two simulations whose threads enter each other's gates must not wait for each other.
+        if let Some(own) = Engine::of_this_thread() {
+            own.gate.open();
         }
-        outside.within += 1;
+        self.gate.enter();
     }
 
     fn leave(&self) {
         if self.is_here() {
             return;
         }
-        lock(&self.outside).within -= 1;
-        self.changed.notify_all();
+        self.gate.leave();
+        if let Some(own) = Engine::of_this_thread() {
+            own.gate.close();
+        }
     }
 }
 

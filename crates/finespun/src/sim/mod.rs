@@ -14,6 +14,9 @@
 
 #[cfg(feature = "simulation")]
 pub(crate) mod engine;
+#[cfg(any(feature = "simulation", all(test, loom)))]
+#[cfg_attr(loom, allow(dead_code, reason = "only its model is compiled without the engine"))]
+mod gate;
 #[cfg(feature = "simulation")]
 pub(crate) mod machine;
 

@@ -271,6 +271,53 @@ fn threads_outside_are_waited_for() {
 }
 
 #[task]
+async fn asks_another(other: &'static Runtime, times: u64) -> u64 {
+    let mut sum = 0;
+    for _ in 0..times {
+        sum += foreign(other.spawn(fib(5))).await;
+    }
+    sum
+}
+
+/// Each simulation's thread begins runs on the other one.
+#[test]
+fn two_simulations_ask_each_other() {
+    within_a_minute(|| {
+        let [one, other] = ["t3d", "cluster"].map(|name| &*common::kept(simulated(named(name), 2)));
+        std::thread::scope(|scope| {
+            let asks = |from: &'static Runtime, to| scope.spawn(move || from.run(asks_another(to, 200)));
+            let threads = [asks(one, other), asks(other, one)];
+            assert_eq!(threads.map(|thread| thread.join().unwrap()), [1000, 1000]);
+        });
+    });
+}
+
+/// A closure's thread that holds a lock of std while it posts others.
+#[finespun::closure::thread]
+fn counts(to: finespun::closure::Cont<u64>, n: u64, all: std::sync::Arc<std::sync::Mutex<u64>>) {
+    use finespun::closure::{make_closure, post, send_argument};
+    let mut sum = all.lock().unwrap();
+    *sum += 1;
+    if n == 0 {
+        return send_argument(*sum, to);
+    }
+    post(make_closure!(counts, to, n - 1, std::sync::Arc::clone(&all)));
+}
+
+#[test]
+fn posting_does_not_switch_to_another_processor() {
+    within_a_minute(|| {
+        use finespun::closure::{make_closure, post, top_of};
+        let runtime = simulated(named("cluster"), 4);
+        let all = std::sync::Arc::new(std::sync::Mutex::new(0));
+        let lists = top_of(4, move |tos| {
+            tos.for_each(|to| post(make_closure!(counts, to, 100, std::sync::Arc::clone(&all))));
+        });
+        assert_eq!(runtime.run(lists).into_iter().max(), Some(404));
+    });
+}
+
+#[task]
 async fn tells_all(counters: Vec<Ref<Counter>>) -> u64 {
     for _ in 0..10 {
         for counter in &counters {

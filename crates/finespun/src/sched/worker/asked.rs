@@ -83,6 +83,7 @@ impl Worker<'_> {
     /// Returns the budget: the number of closures that may run one after the other before the worker's loop continues.
     pub(crate) fn frame_budget(&self) -> u32 {
         if self.team.nodes_in_use() {
+            self.check_simulation();
             return 1;
         }
         let tick = self.tick.get();
@@ -112,7 +113,6 @@ impl Worker<'_> {
             self.show();
         }
         self.arm_guard();
-        self.check_simulation();
     }
 
     /// On a simulated machine, lets time pass at a guard check, where a processor also polls for messages.
@@ -126,7 +126,7 @@ impl Worker<'_> {
     }
 
     /// On a simulated machine: charges this worker for what it has done, and lets others run.
-    pub(super) fn check_simulation(&self) {
+    pub(crate) fn check_simulation(&self) {
         if let Some(simulator) = self.simulator {
             simulator.check(&self.context().counters);
         }
