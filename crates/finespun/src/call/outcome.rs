@@ -160,7 +160,7 @@ pub struct Child<Tk> {
 }
 
 // SAFETY: any worker may wait for and take a frame: the captured state of a floating task is `Send`, which the compiler
-// checks where it captures, and so is its result.
+// checks at the capture, and so is its result.
 unsafe impl<Tk> Send for Child<Tk> {}
 
 impl<Tk: Task> Child<Tk> {

@@ -19,10 +19,10 @@
 //! taken. (2) Before a run is ended, the worker that found too little memory asks once more, and waits until all
 //! workers have answered. It waits for at most [`PATIENCE`] unless a worker is reclaiming, because a worker that
 //! computes without a call does not answer. The run to end is the one that has allocated most of the last [`RECENT`]
-//! pages, among the runs that have not ended. This is usually the asking run, but not if it asks once while another run
-//! grows without bound. It is cancelled as a deadlocked run is, so its destructors run. An allocation does not fail:
-//! the memory that the cancelled run needs until it has ended, and that other runs need in this time, may exceed the
-//! limit. When the run has ended, (1) is requested once more.
+//! pages, among the runs that have not ended. This is usually the allocating run, but not if it allocates once while
+//! another grows without bound. It is cancelled as a deadlocked run is, so its destructors run. An allocation does not
+//! fail: the memory that the cancelled run needs until it has ended, and that other runs need in this time, may exceed
+//! the limit. When the run has ended, (1) is requested once more.
 //!
 //! By default all runtimes of the process share one limit: half of the memory that the process may use. The other half
 //! is for the program's own data, the stacks, and allocations beyond the limit. These runtimes share one list of the

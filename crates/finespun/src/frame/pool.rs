@@ -356,8 +356,8 @@ impl Pool {
         next
     }
 
-    /// Calls `visit` with every block that is not free. Another thread may be freeing such a block: its memory keeps
-    /// its contents until this pool's owner allocates again or reclaims its pages.
+    /// Calls `visit` with every block that is not free. Another thread may be freeing such a block: its memory is not
+    /// reused until this pool's owner allocates again or reclaims its pages.
     ///
     /// The caller must be the owner, or keep the owner from running.
     ///

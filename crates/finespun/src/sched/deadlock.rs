@@ -35,10 +35,10 @@
 //!
 //! **A run may begin another run and end.** While [`note_others`] lists the runs, one of `others` may begin a run on a
 //! third runtime and end: the list must contain one of the two. So a list is valid only if no run has begun from before
-//! the listing until after the removal of ended runs. Then every run began before the listing. It is in the list, or
-//! it had ended by then, and all runs that it began had begun before the listing, too. A listed run is marked as
-//! watched before the examination checks again whether the run is live. So if the run is found live, its end triggers
-//! an examination.
+//! the listing until after the removal of ended runs. Then every run began before the listing: either it is in the
+//! list, or it had ended by then, and all runs that it began had begun before the listing, too. A listed run is marked
+//! as watched before the examination checks again whether the run is live. So if the run is found live, its end
+//! triggers an examination.
 //!
 //! **The examination sees one moment.** [`examine`] holds the table of teams, which makes examinations exclusive, and
 //! the idling mutexes of all parked teams, so that none of their workers can wake during the examination. A thread of
@@ -70,7 +70,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// All teams of the process. Locked during an examination.
 static TEAMS: ProcessMutex<Vec<Arc<Team>>> = ProcessMutex::new(Vec::new());
-/// Number of teams that have a [`Stuck`] record, which may be outdated; a hint: at zero, no end of a run examines.
+/// Number of teams that have a [`Stuck`] record, which may be outdated. At zero, [`examine_if_stuck`] does nothing.
 static STUCK: AtomicUsize = AtomicUsize::new(0);
 /// Number of permits that plain threads have taken and still hold.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);

@@ -81,8 +81,8 @@ pub(crate) trait Host {
     fn any(&self) -> bool;
     /// Returns whether the worker can only retry sends for which the receivers had no room.
     fn is_stuck(&self) -> bool;
-    /// Handles up to `messages` messages, but none after one that has made a frame ready. Returns whether it did any of
-    /// its work.
+    /// Handles up to `messages` messages, but none after one that has made a frame ready. Returns whether it handled or
+    /// sent a message, or resumed a sender.
     fn poll(&self, cx: Cx, messages: usize, ready: &Cell<Option<FrameRef>>) -> bool;
     /// Sends the request of the pending call, if one exists.
     fn send_pending_call(&self, cx: Cx);

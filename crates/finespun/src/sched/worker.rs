@@ -28,7 +28,7 @@ use crate::frame::guard::{Flags, stack_pointer};
 /// Number of turns of the loop after which a worker checks the injector before its own frames.
 const FAIR: u32 = 61;
 
-/// Every `RARE`th of the turns that check the injector first takes the worker's own oldest frame if the injector is
+/// Of the turns that check the injector first, every `RARE`th takes the worker's own oldest frame if the injector is
 /// empty. Otherwise a program that keeps making frames would never run that frame. With a smaller value, a worker would
 /// traverse trees breadth-first, which takes memory.
 const RARE: u32 = 1024;

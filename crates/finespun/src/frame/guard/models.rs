@@ -122,8 +122,7 @@ fn three_requesters() {
     });
 }
 
-/// A requester repeats its request, whether or not the first one has been taken: each request must be followed by a
-/// take.
+/// Two requesters make the same request, before or after the owner takes the first: the flag is taken at least once.
 #[test]
 fn the_same_request_twice() {
     loom::model(|| {

@@ -292,7 +292,7 @@ fn an_orphaned_frame_is_freed_once_and_its_waiter_runs_once() {
     });
 }
 
-/// A frame that waits for itself, so that only cancellation ends the wait: before, during or after the sweep.
+/// A frame waits for itself, beginning before, during or after the sweep: only cancellation ends the wait.
 #[test]
 fn a_wait_that_the_sweep_misses_ends_itself() {
     loom::model(|| {
