@@ -9,6 +9,7 @@
 //! integers).
 
 use finespun::prelude::*;
+use finespun::simulation;
 
 /// Number of rows and columns of a tile.
 pub const TILE: usize = 32;
@@ -179,6 +180,8 @@ pub async fn multiply(a: &Matrix, b: &Matrix, c: &mut Matrix) {
 #[task]
 pub async fn quarter(a: &Matrix, b: &Matrix, row: u32, column: u32, c: &mut [f64]) {
     if c.len() == TILE_LEN {
+        // A multiplication and an addition for each element of the rows.
+        simulation::compute(2 * (TILE_LEN * a.size()) as u64);
         return row_times_column(a, b, row, column, c);
     }
     let (c00, c01, c10, c11) = quarters(c);

@@ -5,7 +5,8 @@
 
 use std::cell::Cell;
 
-use finespun::{Runtime, Stats, runtime::Schema};
+use finespun::runtime::{Fabric, Schema, Transport};
+use finespun::{Runtime, Stats, simulation::Machine};
 use finespun_apps::Progress;
 use serde_json::{Value, json};
 
@@ -24,6 +25,8 @@ use finespun_lab::show;
 
 /// The number of nodes of the papers' machines.
 const NODES: usize = 64;
+/// The number of nodes of the T3D on which the paper ran EM3D.
+const FEW_NODES: usize = 16;
 
 /// The size of the problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +167,15 @@ fn graphs(size: Size, _: usize) -> Vec<Layout> {
     ["pull", "push", "forward"].into_iter().flat_map(levels).collect()
 }
 
+/// What the programs run on.
+struct Platform {
+    workers: usize,
+    nodes: usize,
+    /// The machine, if it is simulated: a node is a worker then.
+    machine: Option<Machine>,
+    rounds: usize,
+}
+
 /// A schema with its runtime, and the counters of its runs so far.
 struct Side {
     executor: Executor,
@@ -173,8 +185,13 @@ struct Side {
 }
 
 impl Side {
-    fn start(workers: usize, nodes: usize, schema: Schema) -> Result<Side, Failure> {
-        let runtime = Runtime::builder().workers(workers).nodes(nodes).schema(schema).build()?;
+    fn start(platform: &Platform, schema: Schema) -> Result<Side, Failure> {
+        let mut runtime = Runtime::builder().workers(platform.workers).nodes(platform.nodes).schema(schema);
+        if let Some(machine) = &platform.machine {
+            // The paper's systems pushed.
+            runtime = runtime.fabric(Fabric::Simulated(machine.clone())).transport(Transport::Push);
+        }
+        let runtime = runtime.build()?;
         Ok(Side {
             executor: Executor::Tasks(runtime),
             frames: Cell::new(0),
@@ -238,37 +255,54 @@ impl Bench for Layouts {
             (false, true) => Size::Paper,
             (false, false) => Size::Usual,
         };
-        let nodes = extra.nodes.unwrap_or(NODES);
-        let workers = options.workers.unwrap_or_else(cores::default_workers);
+        let machines = extra.simulation.machines(&["cm5", "t3d"])?;
+        let machines = if machines.is_empty() { vec![None] } else { machines.into_iter().map(Some).collect() };
         let programs = PROGRAMS.iter().filter(|program| wanted(options, program.name));
-        let programs: Vec<_> = programs.map(|program| (program, (program.layouts)(size, nodes))).collect();
-        report.expect(programs.iter().map(|(_, layouts)| layouts.len()).sum());
+        let programs: Vec<(&Program, Platform)> = programs
+            .flat_map(|program| {
+                machines.iter().map(move |machine| (program, program.platform(machine, options, extra)))
+            })
+            .collect();
+        let layouts = |program: &Program, on: &Platform| (program.layouts)(size, on.nodes);
+        report.expect(programs.iter().map(|(program, on)| layouts(program, on).len()).sum());
         let mut bars = Vec::new();
-        for (program, layouts) in programs {
-            let table = program.table(report)?;
-            for layout in layouts {
+        for (program, on) in &programs {
+            let table = program.table(on, report)?;
+            for layout in layouts(program, on) {
                 report.step(&layout.line);
-                let row = program.measure(layout, workers, nodes, options.rounds)?;
-                report.row(program.json(&row, workers, nodes));
+                let row = program.measure(layout, on)?;
+                report.row(program.json(&row, on));
                 report.line(&table, &program.cells(&row))?;
                 bars.push((format!("{} {}", program.name, row.layout.name), program.ratios(&row)));
             }
             report.say("\n")?;
         }
         report.plot = Some(plot(&bars, &report.about)?);
-        report.say(&notes(workers, nodes, options, size))
+        report.say(&notes(machines[0].is_some(), options, extra, size))
     }
 }
 
 impl Program {
+    /// Returns what the program runs on: as many nodes as in the paper, unless the options say otherwise.
+    fn platform(&self, machine: &Option<Machine>, options: &BenchOptions, extra: &Extra) -> Platform {
+        let few = self.name == "em3d" && machine.as_ref().is_some_and(|machine| machine.name() == "Cray T3D");
+        let nodes = extra.nodes.unwrap_or(if few { FEW_NODES } else { NODES });
+        let workers = options.workers.unwrap_or_else(cores::default_workers);
+        match machine.clone() {
+            // Virtual time does not vary.
+            Some(machine) => Platform { workers: nodes, nodes, machine: Some(machine), rounds: 1 },
+            None => Platform { workers, nodes, machine: None, rounds: options.rounds },
+        }
+    }
+
     /// Times both sides in turn. Fails if their answers disagree.
-    fn measure(&self, layout: Layout, workers: usize, nodes: usize, rounds: usize) -> Result<Row, Failure> {
+    fn measure(&self, layout: Layout, on: &Platform) -> Result<Row, Failure> {
         let app = app::from_line(&layout.line);
         enough_memory(app.as_ref())?;
-        let start = |schema| Side::start(workers, nodes, schema);
+        let start = |schema| Side::start(on, schema);
         let sides = [start(Schema::Auto)?, start(Schema::Heap)?];
         let mut first: Option<Answer> = None;
-        let samples = alternate(rounds, &sides, |side| {
+        let samples = alternate(on.rounds, &sides, |side| {
             let found = app.run(&side.executor, &Progress::new());
             let found = found.map_err(|source| Failure::Run { app: app.name(), source })?;
             agree(app.as_ref(), first.get_or_insert_with(|| found.value.clone()), &found.value)?;
@@ -288,7 +322,7 @@ impl Program {
         [Some(row.ratio()), theirs("CM-5"), theirs("T3D")]
     }
 
-    fn table(&self, report: &Report) -> Result<report::Table, Failure> {
+    fn table(&self, on: &Platform, report: &Report) -> Result<report::Table, Failure> {
         let unit = self.unit;
         let [hybrid, heap] = ["hybrid", "heap"].map(|side| format!("frames/{unit}, {side}"));
         let messages = format!("messages/{unit}");
@@ -308,7 +342,8 @@ impl Program {
             "[CM-5]",
             "[T3D]",
         ];
-        report.say(&format!("{}\n\n", self.title))?;
+        let machine = on.machine.as_ref().map_or(String::new(), |machine| format!("On a simulated {machine}: "));
+        report.say(&format!("{machine}{}\n\n", self.title))?;
         report.table(13, &head)
     }
 
@@ -333,7 +368,7 @@ impl Program {
         cells
     }
 
-    fn json(&self, row: &Row, workers: usize, nodes: usize) -> Value {
+    fn json(&self, row: &Row, on: &Platform) -> Value {
         let theirs = |column: &str| self.theirs.figure(&row.layout.theirs, column);
         let machine = |name: &str| {
             let [parallel, hybrid, ratio] =
@@ -341,7 +376,8 @@ impl Program {
             json!({"heap": parallel, "hybrid": hybrid, "ratio": ratio})
         };
         json!({
-            "table": self.name, "layout": row.layout.name, "line": row.layout.line, "workers": workers, "nodes": nodes,
+            "table": self.name, "layout": row.layout.name, "line": row.layout.line, "workers": on.workers, "nodes": on.nodes,
+            "machine": on.machine.as_ref().map(Machine::name),
             "local": row.locality.local, "remote": row.locality.remote, "local_to_remote": row.locality.ratio(0.0),
             "local_to_remote_as_counted_there": row.locality.ratio(self.own),
             "unit": self.unit, "units": row.locality.units * row.layout.times,
@@ -369,17 +405,24 @@ impl Row {
     }
 }
 
-fn notes(workers: usize, nodes: usize, options: &BenchOptions, size: Size) -> String {
+fn notes(simulated: bool, options: &BenchOptions, extra: &Extra, size: Size) -> String {
     let more = match size {
-        Size::Quick => "",
+        Size::Quick | Size::Paper => "",
         Size::Usual => " --paper: problems as large and as long as the paper's.",
-        Size::Paper => "",
+    };
+    let times = match simulated {
+        true => "A processor of the simulated machine for each node; virtual times of the work alone".to_owned(),
+        false => format!(
+            "{} nodes on {} workers; least and median of {} runs of each side, in turn, of the work alone",
+            extra.nodes.unwrap_or(NODES),
+            options.workers.unwrap_or_else(cores::default_workers),
+            options.rounds
+        ),
     };
     format!(
-        "{nodes} nodes on {workers} workers; least and median of {} runs of each side, in turn, of the work alone. Frames and messages:\n\
+        "{times}. Frames and messages:\n\
          mean of all runs. hybrid: calls on the stack; heap only: `--schema heap`, a frame for every call. heap/hybrid: of the least times, beside the paper's parallel/hybrid on\n\
-         64 nodes (EM3D on the T3D: 16).{more}\n",
-        options.rounds
+         64 nodes (EM3D on the T3D: 16).{more}\n"
     )
 }
 

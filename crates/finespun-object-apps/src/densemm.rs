@@ -15,6 +15,7 @@
 
 use finespun::istructure::{Cache, Counts, IArray};
 use finespun::prelude::*;
+use finespun::simulation;
 use finespun::{layout, objects::Replicated};
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +127,7 @@ impl Owner {
             let y: f64 = home.read(1, k * n + column).await;
             sum += x * y;
         }
+        simulation::compute(2 * n as u64);
         this.set(index, sum).await;
     }
 
@@ -146,6 +148,7 @@ impl Owner {
             let y: f64 = b.get(k * n + column).await;
             sum += x * y;
         }
+        simulation::compute(2 * n as u64);
         c.put(index, sum).await;
     }
 

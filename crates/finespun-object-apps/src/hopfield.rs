@@ -14,6 +14,7 @@
 
 use finespun::istructure::{Counts, IArray};
 use finespun::prelude::*;
+use finespun::simulation;
 use finespun::{layout, objects::Replicated};
 use serde::{Deserialize, Serialize};
 
@@ -216,6 +217,7 @@ impl Owner {
             let x: i8 = home.state(j).await;
             sum += row[j] * i32::from(x);
         }
+        simulation::compute(2 * n as u64);
         let old: i8 = this.state(i).await;
         let new = turned(sum, old);
         this.turn(i, new).await;
@@ -250,6 +252,7 @@ impl Owner {
             let x: i8 = from.get(j).await;
             sum += row[j] * i32::from(x);
         }
+        simulation::compute(2 * n as u64);
         let old: i8 = last.get(i).await;
         let new: i8 = turned(sum, old);
         next.put(i, new).await;

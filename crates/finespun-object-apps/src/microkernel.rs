@@ -24,6 +24,7 @@
 //! 16,321,917,139,484,510,171.
 
 use finespun::prelude::*;
+use finespun::simulation;
 use serde::{Deserialize, Serialize};
 
 /// Number of objects of each place.
@@ -197,6 +198,9 @@ impl Draw {
     }
 }
 
+/// Elementary operations of a round of [`compute`].
+pub const OPERATIONS: u64 = 4;
+
 /// Performs the work of a thread. Each round is a shift, an exclusive or, a multiplication and an addition, and depends
 /// on the round before. A round is the unit of the grain: about six cycles on a processor with a multiplication latency
 /// of three.
@@ -204,7 +208,7 @@ pub fn compute([x, y, z]: [u64; 3], rounds: u64) -> u64 {
     (0..rounds).fold(x, |state, _| (state ^ state >> 29).wrapping_mul(y | 1).wrapping_add(z))
 }
 
-fn checksum(results: impl Iterator<Item = u64>) -> u64 {
+fn checksum_of(results: impl Iterator<Item = u64>) -> u64 {
     results.fold(0, |sum: u64, result| sum.rotate_left(1).wrapping_add(result))
 }
 
@@ -223,7 +227,7 @@ impl Plain {
 
     /// Runs all threads and returns the checksum.
     pub fn run(&mut self) -> u64 {
-        checksum(self.jobs.iter().map(|job| {
+        checksum_of(self.jobs.iter().map(|job| {
             let object = &mut self.objects[job.object];
             let values = [object.x(), object.y(), object.z()];
             compute(values, job.grain)
@@ -276,6 +280,7 @@ impl Object {
 #[derive(Serialize, Deserialize)]
 pub struct Thread {
     job: Option<(Ref<Object>, u64)>,
+    result: u64,
 }
 
 #[object]
@@ -288,14 +293,23 @@ impl Thread {
         self.job
     }
 
+    fn keep(&mut self, result: u64) {
+        self.result = result;
+    }
+
+    fn result(&self) -> u64 {
+        self.result
+    }
+
     /// Runs the paper's `WorkThread`: gathers, then computes.
     #[task(stack)]
-    async fn work(this: Ref<Self>) -> u64 {
+    async fn work(this: Ref<Self>) {
         let job: Option<(Ref<Object>, u64)> = this.job().await;
-        let Some(job) = job else { return 0 };
+        let Some(job) = job else { return };
         let (object, grain): (Ref<Object>, u64) = job;
         let (x, y, z) = join!(object.x(), object.y(), object.z());
-        compute([x, y, z], grain)
+        simulation::compute(grain * OPERATIONS);
+        this.keep(compute([x, y, z], grain)).await
     }
 }
 
@@ -315,17 +329,23 @@ pub async fn create(plan: &Plan) -> Places {
     let objects: Array<Object> = Array::create(plan.values.len(), at, make, ()).await;
     objects.each_with(plan.values.clone(), |object, values| object.set(values)).await;
     let at = move |index: usize| problem.node(index / problem.threads, nodes);
-    let threads: Array<Thread> = Array::create(plan.jobs.len(), at, |_, &()| Thread { job: None }, ()).await;
+    let threads: Array<Thread> = Array::create(plan.jobs.len(), at, |_, &()| Thread { job: None, result: 0 }, ()).await;
     let jobs: Vec<_> = plan.jobs.iter().map(|job| (objects.get(job.object), job.grain)).collect();
     threads.each_with(jobs, |thread, job| thread.set(job)).await;
     Places { objects, threads }
 }
 
-/// Runs all threads, each at its place, and returns the checksum: the paper's `main`.
+/// Runs all threads, each at its place: the paper's `main`.
 #[task]
-pub async fn run(places: &Places) -> u64 {
-    let results: Vec<u64> = places.threads.each(|thread| thread.work()).await;
-    checksum(results.into_iter())
+pub async fn run(places: &Places) {
+    places.threads.each(|thread| thread.work()).await;
+}
+
+/// Returns the checksum of what the threads have computed.
+#[task]
+pub async fn checksum(places: &Places) -> u64 {
+    let results: Vec<u64> = places.threads.each(|thread| thread.result()).await;
+    checksum_of(results.into_iter())
 }
 
 /// Returns the number of reads of each object's values.
@@ -425,7 +445,8 @@ mod tests {
                         let runtime = Runtime::builder().workers(workers).nodes(nodes).block_every(n);
                         let runtime = runtime.encode(n % 2 == 1).build().expect("a runtime");
                         let places = runtime.run(create(&plan));
-                        let found = (runtime.run(run(&places)), runtime.run(accesses(&places)));
+                        runtime.run(run(&places));
+                        let found = (runtime.run(checksum(&places)), runtime.run(accesses(&places)));
                         assert_eq!(found, known, "{destinations:?} {nodes} {workers} {n}");
                         runtime.run(free(&places));
                         assert_eq!(runtime.close(), 0);

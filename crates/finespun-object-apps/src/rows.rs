@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use finespun::istructure::IArray;
 use finespun::prelude::*;
+use finespun::simulation;
 use finespun::{layout, objects::Replicated};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,7 @@ impl Rows {
         times: u32,
     ) -> f64 {
         let entries: Range<usize> = Sparse::entries(&rows, row);
+        simulation::compute(2 * entries.len() as u64 * u64::from(times));
         let mut sum: f64 = 0.0;
         for _ in 0..times {
             for at in entries.clone() {
@@ -71,6 +73,7 @@ impl Rows {
     #[task(stack)]
     async fn row(_this: Ref<Self>, vector: IArray<f64>, rows: Replicated<Sparse>, row: usize, times: u32) -> f64 {
         let entries: Range<usize> = Sparse::entries(&rows, row);
+        simulation::compute(2 * entries.len() as u64 * u64::from(times));
         let mut sum: f64 = 0.0;
         for _ in 0..times {
             for at in entries.clone() {

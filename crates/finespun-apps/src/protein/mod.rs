@@ -33,6 +33,7 @@ pub mod threads;
 use std::collections::BTreeMap;
 
 use finespun::prelude::*;
+use finespun::simulation;
 
 pub use lattice::{Lattice, LatticeError, MAX_SITES};
 pub use search::{Search, State};
@@ -44,6 +45,8 @@ use symmetry::Start;
 
 /// Maximum number of sequences in one pass of the search.
 const BATCH: usize = 8;
+/// Elementary operations of a step to a site: the test that the free sites stay connected, and the new state.
+const SITE: u64 = 50;
 
 /// A box, and the sequences to fold.
 #[derive(Clone, Debug)]
@@ -209,7 +212,9 @@ pub async fn explore_start<const K: usize>(search: &Search<K>, start: usize, pro
 /// remaining neighbour becomes a task.
 #[task]
 pub async fn explore<const K: usize>(search: &Search<K>, state: State<K>) -> u64 {
+    let sites: u32 = state.sites_left();
     let (state, next): (State<K>, u64) = search.advance(state);
+    simulation::compute(SITE * u64::from(1 + sites - state.sites_left()));
     if next == 0 {
         return search.finish(&state);
     }

@@ -35,6 +35,13 @@ pub struct State<const K: usize> {
     hydrophobic: [u64; K],
 }
 
+impl<const K: usize> State<K> {
+    /// Returns the number of free sites.
+    pub(super) fn sites_left(&self) -> u32 {
+        self.left
+    }
+}
+
 impl<const K: usize> Search<K> {
     pub(super) fn new(problem: &Problem, sequences: &[Sequence]) -> Self {
         let mut search = Search {

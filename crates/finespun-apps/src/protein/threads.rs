@@ -9,9 +9,10 @@ use std::sync::Arc;
 use finespun::Task;
 use finespun::closure::{Cont, Vector, make_closure, post, send_argument, tail_call, thread, top};
 use finespun::prelude::*;
+use finespun::simulation;
 
 use super::search::{Search, State};
-use super::{BATCH, Folding, Problem, Sequence};
+use super::{BATCH, Folding, Problem, SITE, Sequence};
 use crate::bits::Bits;
 use crate::progress::Progress;
 
@@ -82,7 +83,9 @@ fn advance<const K: usize>(#[shared] pass: &Pass<K>, parent: Cont<u64>, paths: u
 #[thread]
 fn count_entries<const K: usize>(#[shared] pass: &Pass<K>, parent: Cont<u64>, state: State<K>) {
     let search = &pass.search;
+    let sites = state.sites_left();
     let (state, next) = search.advance(state);
+    simulation::compute(SITE * u64::from(1 + sites - state.sites_left()));
     let mut neighbours = Bits(next);
     let Some(last) = neighbours.next() else { return send_argument(search.finish(&state), parent) };
     let others = neighbours.size_hint().0;

@@ -47,8 +47,12 @@ pub use vec3::{Ray, Vec3, vec3};
 pub use world::{Builder, Light, MAX_DEPTH, MaterialId, SceneError, World};
 
 use finespun::prelude::*;
+use finespun::simulation;
 
 use crate::progress::Progress;
+
+/// Elementary operations of a test of a ray against a box or a shape.
+const TEST: u64 = 10;
 
 /// A pixel and its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +175,8 @@ pub async fn render(scene: &Scene, size: Size, progress: &Progress) -> (Picture,
 /// Traces a row.
 #[task]
 pub async fn row(scene: &Scene, size: Size, y: u32, progress: &Progress) -> Vec<Traced> {
-    let row = (0..size.width()).map(|x| scene.pixel(size, x, y)).collect();
+    let row: Vec<Traced> = (0..size.width()).map(|x| scene.pixel(size, x, y)).collect();
+    simulation::compute(row.iter().map(|pixel| pixel.work).sum::<u64>() * TEST);
     progress.advance(1);
     row
 }

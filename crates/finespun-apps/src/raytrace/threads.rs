@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use finespun::closure::{Cont, Vector, make_closure, post, send_argument, thread, top_of};
 use finespun::prelude::*;
+use finespun::simulation;
 
-use super::{Picture, Scene, Size, WorkMap};
+use super::{Picture, Scene, Size, TEST, WorkMap};
 use crate::progress::Progress;
 
 /// A picture under construction.
@@ -51,6 +52,7 @@ impl Canvas {
     /// Traces one pixel.
     fn write(&self, x: u32, y: u32) {
         let traced = self.scene.pixel(self.size, x, y);
+        simulation::compute(traced.work * TEST);
         let [red, green, blue] = traced.rgb;
         let index = y as usize * self.size.width() as usize + x as usize;
         let word = u32::from_le_bytes([red, green, blue, here().min(255) as u8]);

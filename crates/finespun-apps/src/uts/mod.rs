@@ -19,6 +19,7 @@ pub use options::{NAMES, TreeError};
 pub use tree::{Kind, Node, Shape, Tree};
 
 use finespun::prelude::*;
+use finespun::simulation;
 
 /// The results of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,9 @@ pub fn plain_recursive(tree: &Tree) -> Counts {
     visit(tree, tree.root())
 }
 
+/// Elementary operations of making a child: those of the 80 steps of SHA-1.
+const CHILD: u64 = 400;
+
 /// Searches `tree`, one task per node, at any depth.
 #[task]
 pub async fn search(tree: &Tree) -> Counts {
@@ -93,6 +97,7 @@ pub async fn visit(tree: &Tree, node: Node) -> Counts {
     if children == 0 {
         return here;
     }
+    simulation::compute(u64::from(children) * CHILD);
     reduce((0..children).map(move |child| visit(tree, tree.child(node, child))), here, |a: Counts, b: Counts| a.and(b))
         .await
 }

@@ -14,8 +14,9 @@ mod region;
 use std::hint::black_box;
 use std::time::Instant;
 
-use finespun::{Runtime, runtime::Schema, runtime::Transport};
-use finespun_object_apps::microkernel::{self, Destinations, Places, Plan, Problem, compute};
+use finespun::runtime::{Fabric, Schema, Transport};
+use finespun::{Runtime, simulation::Machine};
+use finespun_object_apps::microkernel::{self, Destinations, OPERATIONS, Places, Plan, Problem, compute};
 use serde_json::{Value, json};
 
 use super::measure::alternate;
@@ -74,9 +75,17 @@ const ROUNDS: usize = 10_000_000;
 const THREADS: (usize, usize) = (8, 500);
 const QUICK_THREADS: usize = 4;
 
+/// The grains of the paper in microseconds, for its machine simulated, and those between which the text places corners.
+const SIMULATED_GRAINS: [f64; 11] = [10.0, 20.0, 30.0, 50.0, 100.0, 150.0, 200.0, 300.0, 500.0, 1000.0, 5000.0];
+const FEW_SIMULATED_GRAINS: [f64; 3] = [100.0, 500.0, 5000.0];
+/// Threads per place on a simulated machine.
+const SIMULATED_THREADS: usize = 200;
+
 /// The settings that are the same for all points.
 struct Setting<'a> {
     runtimes: Vec<Runtime>,
+    /// The machine, if it is simulated.
+    machine: Option<Machine>,
     workers: usize,
     places: usize,
     options: &'a BenchOptions,
@@ -131,20 +140,27 @@ impl Bench for Microkernel {
 
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {
         let places = extra.nodes.unwrap_or(PLACES);
-        let workers = options.workers.unwrap_or_else(cores::default_workers);
+        let machine = extra.simulation.machines(&["t3d"])?.pop();
+        let workers = match machine {
+            Some(_) => places,
+            None => options.workers.unwrap_or_else(cores::default_workers),
+        };
         let start = |version: &Version| {
-            let runtime = Runtime::builder().workers(workers).nodes(places);
+            let mut runtime = Runtime::builder().workers(workers).nodes(places);
+            if let Some(machine) = &machine {
+                runtime = runtime.fabric(Fabric::Simulated(machine.clone()));
+            }
             runtime.schema(version.schema).transport(version.transport).build()
         };
         let runtimes = VERSIONS.iter().map(start).collect::<Result<_, _>>()?;
-        let setting = Setting { runtimes, workers, places, options };
+        let setting = Setting { runtimes, machine, workers, places, options };
         let (impact, contention) = (wanted(options, "impact"), wanted(options, "contention"));
         let points = |grains: &[u32], of_each| grains.len() * of_each;
         if impact {
-            report.expect(points(setting.grains(), REMOTE.len()));
+            report.expect(points(&setting.grains(), REMOTE.len()));
         }
         if contention {
-            report.expect(points(setting.few_grains(), VARIANCES.len() * DESTINATIONS.len()));
+            report.expect(points(&setting.few_grains(), VARIANCES.len() * DESTINATIONS.len()));
         }
         let mut panels = Vec::new();
         if impact {
@@ -160,12 +176,20 @@ impl Bench for Microkernel {
 }
 
 impl Setting<'_> {
-    fn grains(&self) -> &'static [u32] {
-        if self.options.quick { &QUICK_GRAINS } else { &GRAINS }
+    fn grains(&self) -> Vec<u32> {
+        match &self.machine {
+            Some(machine) => rounds(machine, &SIMULATED_GRAINS),
+            None if self.options.quick => QUICK_GRAINS.to_vec(),
+            None => GRAINS.to_vec(),
+        }
     }
 
-    fn few_grains(&self) -> &'static [u32] {
-        if self.options.quick { &QUICK_GRAINS[..1] } else { &FEW_GRAINS }
+    fn few_grains(&self) -> Vec<u32> {
+        match &self.machine {
+            Some(machine) => rounds(machine, &FEW_SIMULATED_GRAINS),
+            None if self.options.quick => QUICK_GRAINS[..1].to_vec(),
+            None => FEW_GRAINS.to_vec(),
+        }
     }
 
     /// Measures figures 11 and 13.
@@ -175,7 +199,7 @@ impl Setting<'_> {
         report.say(
             "Efficiency in % by the share of local accesses, to random places; grains do not vary (figure 11)\n\n",
         )?;
-        for &grain in self.grains() {
+        for grain in self.grains() {
             let table = table(&format!("{} rounds, local", show::thousands(grain.into())), &all, report)?;
             let mut by_share = Vec::new();
             for remote in REMOTE {
@@ -199,7 +223,7 @@ impl Setting<'_> {
     fn contention(&self, report: &mut Report) -> Result<Vec<Panel>, Failure> {
         report.say("Efficiency in %, 80 % of the accesses remote, by where they go; V: deviation of grains over their mean (figure 12)\n\n")?;
         let mut by_grain = Vec::new();
-        for &grain in self.few_grains() {
+        for grain in self.few_grains() {
             let table = table(&format!("{} rounds", show::thousands(grain.into())), &CONTENDING, report)?;
             let mut all = Vec::new();
             for variance in VARIANCES {
@@ -220,9 +244,10 @@ impl Setting<'_> {
 
     fn problem(&self, point: Point) -> Problem {
         let Point { remote, destinations: (_, destinations), grain, variance } = point;
-        let threads = match self.options.quick {
-            true => QUICK_THREADS,
-            false => (ROUNDS / (grain as usize * self.places)).clamp(THREADS.0, THREADS.1),
+        let threads = match (self.options.quick, &self.machine) {
+            (true, _) => QUICK_THREADS,
+            (false, Some(_)) => SIMULATED_THREADS,
+            (false, None) => (ROUNDS / (grain as usize * self.places)).clamp(THREADS.0, THREADS.1),
         };
         Problem { places: self.places, threads, remote, destinations, grain, variance, seed: 1 }
     }
@@ -243,13 +268,17 @@ impl Setting<'_> {
         for version in versions {
             runners.push(make(version)?);
         }
-        let samples = alternate(self.options.rounds, &runners, |runner| match runner {
-            Runner::Ideal => Ok(alone(&plan) / self.workers as f64),
+        // Virtual time does not vary.
+        let rounds = if self.machine.is_some() { 1 } else { self.options.rounds };
+        let samples = alternate(rounds, &runners, |runner| match runner {
+            Runner::Ideal => Ok(self.alone(&plan) / self.workers as f64),
             Runner::Version(version, places) => {
+                let runtime = &self.runtimes[*version];
                 let start = Instant::now();
-                let found = self.runtimes[*version].try_run(microkernel::run(places)).map_err(failed)?;
-                let seconds = start.elapsed().as_secs_f64();
-                check(known, found).map(|()| seconds)
+                runtime.try_run(microkernel::run(places)).map_err(failed)?;
+                let seconds = runtime.simulated().map_or_else(|| start.elapsed(), |simulated| simulated.last_run);
+                let found = runtime.try_run(microkernel::checksum(places)).map_err(failed)?;
+                check(known, found).map(|()| seconds.as_secs_f64())
             }
         })?;
         for runner in &runners {
@@ -262,7 +291,23 @@ impl Setting<'_> {
         Ok(Found { point, threads: plan.jobs.len(), ideal, times: versions.iter().copied().zip(samples).collect() })
     }
 
+    /// Returns the seconds of the computing of all threads.
+    fn alone(&self, plan: &Plan) -> f64 {
+        match &self.machine {
+            Some(machine) => (plan.rounds() * OPERATIONS) as f64 * machine.operation().as_secs_f64(),
+            None => alone(plan),
+        }
+    }
+
     fn notes(&self) -> String {
+        if let Some(machine) = &self.machine {
+            return format!(
+                "Virtual times of a simulated {machine} with {} processors, {SIMULATED_THREADS} threads each. Efficiency: the time of the computing alone,\n\
+                 dealt evenly to the processors, over that of the program. Heap: a frame for every call. base: heap, push; +stack: push; +pull:\n\
+                 heap, pull; +stack+pull: pull; adaptive: what a program gets that asks for nothing.\n",
+                self.places
+            );
+        }
         format!(
             "Efficiency: the time of the computing alone, dealt evenly to {} workers, over that of the program on as many, both the\n\
              least of {} runs in turn. {} places on as many nodes, {} to {} threads each. Heap: a frame for every call. base: heap, push; +stack: push; +pull: heap, pull; +stack+pull: pull; adaptive: what a\n\
@@ -276,7 +321,13 @@ impl Setting<'_> {
     }
 }
 
-/// Returns the seconds of the computing of all threads.
+/// Returns grains of some microseconds, in rounds on this machine.
+fn rounds(machine: &Machine, grains: &[f64]) -> Vec<u32> {
+    let round = 1e6 * machine.operation().as_secs_f64() * OPERATIONS as f64;
+    grains.iter().map(|grain| (grain / round).round().max(1.0) as u32).collect()
+}
+
+/// Returns the seconds of the computing of all threads on this machine.
 fn alone(plan: &Plan) -> f64 {
     let start = Instant::now();
     for job in &plan.jobs {

@@ -89,11 +89,23 @@ async fn make(plan: &Plan) -> Kernel {
     Kernel::Places(places)
 }
 
+/// Runs the threads. Returns the checksum if that is no further work.
 #[task]
-async fn work(kernel: &mut Kernel) -> u64 {
+async fn work(kernel: &mut Kernel) -> Option<u64> {
     match kernel {
-        Kernel::Places(places) => microkernel::run(places).await,
-        Kernel::Plain(plain) => plain.run(),
+        Kernel::Places(places) => {
+            microkernel::run(places).await;
+            None
+        }
+        Kernel::Plain(plain) => Some(plain.run()),
+    }
+}
+
+#[task]
+async fn checksum(kernel: &mut Kernel) -> u64 {
+    match kernel {
+        Kernel::Places(places) => microkernel::checksum(places).await,
+        Kernel::Plain(_) => unreachable!("the plain version has returned it"),
     }
 }
 
@@ -162,12 +174,16 @@ impl App for Microkernel {
     fn run(&self, executor: &Executor, _: &Progress) -> Result<Timed<Answer>, RunError> {
         let plan = Plan::draw(self.problem());
         let mut kernel = executor.compute(&plan, |plan| Kernel::Plain(Plain::new(plan)), make)?.value;
-        let worked = executor.compute(&mut kernel, |kernel| kernel.plain().run(), work)?;
+        let worked = executor.compute(&mut kernel, |kernel| Some(kernel.plain().run()), work)?;
+        let checksum = match worked.value {
+            Some(checksum) => checksum,
+            None => executor.compute(&mut kernel, |_| 0, checksum)?.value,
+        };
         let accesses = executor.compute(&mut kernel, |kernel| kernel.plain().accesses(), accesses)?.value;
         executor.compute(kernel, drop, free)?;
         let busiest = accesses.chunks(OBJECTS).map(|place| place.iter().sum::<u64>()).max();
         let (local, remote) = plan.threads(executor.nodes());
-        Ok(worked.map(|checksum| {
+        Ok(worked.map(|_| {
             let answer = Answer::new([
                 ("checksum", checksum.into()),
                 ("rounds", plan.rounds().into()),

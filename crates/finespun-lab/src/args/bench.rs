@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::simulation::Simulation;
 use super::values::{number, path};
 
 /// `finespun bench`.
@@ -139,6 +140,9 @@ pub struct Extra {
     /// papers]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=65_536usize))]
     pub nodes: Option<usize>,
+    /// The machine, if it is simulated: for layouts and microkernel.
+    #[command(flatten)]
+    pub simulation: Simulation,
     /// layouts: problems as large and as long as in the papers, which takes minutes
     #[arg(long)]
     pub paper: bool,

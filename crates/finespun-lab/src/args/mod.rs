@@ -5,6 +5,7 @@
 
 pub mod bench;
 mod message;
+pub mod simulation;
 pub mod values;
 
 use std::ffi::OsString;
@@ -16,6 +17,7 @@ use crate::app::Apps;
 use crate::failure::Failure;
 pub use bench::{Bench, BenchOptions};
 pub use message::refused;
+use simulation::Simulation;
 use values::{number, path};
 
 /// Fine-grained parallel tasks: run the applications, measure them, look at the machine.
@@ -120,15 +122,9 @@ pub struct Run {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Options of every application")]
 pub struct RunOptions {
-    /// What the workers are: threads of this process, or processors of a simulated machine
-    #[arg(long, global = true, value_enum)]
-    pub fabric: Option<Fabric>,
-    /// The simulated machine: t3d, cm5, manna, cluster, ethernet, or a file with a description [default: cluster]
-    #[arg(long, global = true, value_name = "NAME|FILE")]
-    pub machine: Option<String>,
-    /// The number that decides what a simulated machine leaves to chance [default: 0]
-    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(0..=u64::MAX))]
-    pub sim_seed: Option<u64>,
+    /// The machine, if it is simulated.
+    #[command(flatten)]
+    pub simulation: Simulation,
     /// Workers, 1 to 1024, or 65536 if simulated [default: the cores this process may use; as many as nodes if simulated]
     #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=65_536usize))]
     pub workers: Option<usize>,
@@ -168,15 +164,6 @@ pub struct RunOptions {
     /// For tests: every N-th call that might block does block (0: never)
     #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, default_value = "0", hide_default_value = true, value_parser = number(0..=u32::MAX))]
     pub block_every: u32,
-}
-
-/// The fabrics by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Fabric {
-    /// Threads of this process (the default)
-    Threads,
-    /// The processors of a simulated machine, all on one thread, in virtual time
-    Sim,
 }
 
 /// The transports by name.

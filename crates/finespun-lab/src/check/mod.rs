@@ -51,6 +51,8 @@ struct Case {
     pause: Duration,
     slow: u32,
     buffers: u32,
+    /// The node that dies, and when.
+    death: Option<(usize, Duration)>,
     /// The source of the program's own numbers.
     draw: Draw,
 }
@@ -90,6 +92,10 @@ impl Case {
             pause: us(&mut draw, &[0, 0, 10, 100, 2000]),
             slow: *draw.one_of(&[1, 1, 2, 10]),
             buffers: *draw.one_of(&[1, 2, 4, 64]),
+            death: (draw.below(8) == 0).then(|| {
+                let node = draw.below(nodes.min(workers) as u64) as usize;
+                (node, us(&mut draw, &[10, 100, 1000, 10_000]))
+            }),
             draw,
         }
     }
@@ -98,6 +104,10 @@ impl Case {
         let machine = Machine::named(self.machine).map_err(|error| Failure::Unmet(error.to_string()))?;
         let machine =
             machine.seed(self.seed).delays(self.delay).pauses(self.pause).slow(self.slow).buffers(self.buffers);
+        let machine = match self.death {
+            Some((node, after)) => machine.dies(node, after),
+            None => machine,
+        };
         Ok(Runtime::builder()
             .fabric(Fabric::Simulated(machine))
             .nodes(self.nodes)
@@ -114,8 +124,13 @@ impl Case {
     fn run(&self) -> Result<u64, String> {
         let runtime = self.builder().and_then(|builder| Ok(builder.build()?)).map_err(|error| error.to_string())?;
         let mut draw = self.draw.clone();
-        (self.program.run)(&runtime, &mut draw)?;
-        let events = runtime.simulated().map_or(0, |simulated| simulated.events);
+        let result = (self.program.run)(&runtime, &mut draw);
+        let simulated = runtime.simulated();
+        // After a death, each run ends with an error, in which the program does not find what it looks for.
+        if simulated.is_none_or(|simulated| simulated.died.is_none()) {
+            result?;
+        }
+        let events = simulated.map_or(0, |simulated| simulated.events);
         match runtime.close() {
             0 => Ok(events),
             left => Err(format!("{left} frames are left")),
@@ -126,14 +141,15 @@ impl Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Case { seed, program, machine, nodes, workers, transport, encode, outbox, block_every, .. } = self;
-        let Case { policy, members, delay, pause, slow, buffers, .. } = self;
+        let Case { policy, members, delay, pause, slow, buffers, death, .. } = self;
         write!(
             f,
             "seed {seed}: {} on {nodes} nodes with {workers} processors of {machine}, {transport:?}, bytes {encode}, outbox \
              {outbox}, block every {block_every}, {policy:?}, {members:?}, delays {delay:?}, pauses {pause:?}, slow {slow}, \
              buffers {buffers}",
             program.name
-        )
+        )?;
+        death.map_or(Ok(()), |(node, after)| write!(f, ", node {node} dies after {after:?}"))
     }
 }
 

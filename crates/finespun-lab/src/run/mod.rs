@@ -20,7 +20,8 @@ use finespun::testing::*;
 use finespun_apps::Progress;
 
 use crate::app::{Answer, App, Executor, Timed};
-use crate::args::{Fabric, Run, RunOptions};
+use crate::args::simulation::Fabric;
+use crate::args::{Run, RunOptions};
 use crate::failure::Failure;
 use crate::machine::memory;
 use crate::show;
@@ -42,7 +43,7 @@ pub fn run(run: Run) -> Result<(), Failure> {
     let files = app.files().into_iter().map(|(option, path)| Target::open(option, path));
     let files = files.collect::<Result<Vec<_>, _>>()?;
     enough_memory(app.as_ref())?;
-    let machine = machine(&options)?;
+    let machine = options.simulation.machines(&["cluster"])?.pop();
     let start = Instant::now();
     let executor = executor(&options, machine.as_ref())?;
     let runs = repeat(app.as_ref(), &executor, options.repeat)?;
@@ -64,7 +65,7 @@ pub fn run(run: Run) -> Result<(), Failure> {
 /// the application.
 fn check(options: &RunOptions) -> Result<(), Failure> {
     let with_plain = [
-        ("--fabric", options.fabric.is_some()),
+        ("--fabric", options.simulation.fabric.is_some()),
         ("--workers", options.workers.is_some()),
         ("--nodes", options.nodes.is_some()),
         ("--transport", options.transport.is_some()),
@@ -80,7 +81,9 @@ fn check(options: &RunOptions) -> Result<(), Failure> {
             "{option} does not go together with --plain, which runs without tasks: give one or the other"
         )));
     }
-    if let Some(workers) = options.workers.filter(|&workers| workers > 1024 && options.fabric != Some(Fabric::Sim)) {
+    if let Some(workers) =
+        options.workers.filter(|&workers| workers > 1024 && options.simulation.fabric != Some(Fabric::Sim))
+    {
         return Err(Failure::Usage(format!(
             "--workers {workers}: a runtime has between 1 and 1024 workers, or 65536 on a simulated machine (--fabric sim)"
         )));
@@ -113,27 +116,6 @@ pub fn enough_memory(app: &dyn App) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// Returns the simulated machine that the options ask for, if any.
-fn machine(options: &RunOptions) -> Result<Option<Machine>, Failure> {
-    if options.fabric != Some(Fabric::Sim) {
-        let given = [("--machine", options.machine.is_some()), ("--sim-seed", options.sim_seed.is_some())];
-        return match given.into_iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(Failure::Usage(format!("{option} needs a simulated machine: add --fabric sim"))),
-            None => Ok(None),
-        };
-    }
-    let name = options.machine.as_deref().unwrap_or("cluster");
-    let machine = if name.contains(['.', '/']) {
-        let text = std::fs::read_to_string(name)
-            .map_err(|error| Failure::Usage(format!("--machine {name}: the file cannot be read: {error}")))?;
-        Machine::parse(&text)
-    } else {
-        Machine::named(name)
-    };
-    let machine = machine.map_err(|error| Failure::Usage(format!("--machine {name}: {error}")))?;
-    Ok(Some(machine.seed(options.sim_seed.unwrap_or(0))))
 }
 
 fn executor(options: &RunOptions, machine: Option<&Machine>) -> Result<Executor, Failure> {

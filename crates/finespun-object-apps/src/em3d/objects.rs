@@ -1,9 +1,13 @@
 //! The vertices as objects, spread over the nodes of the runtime.
 
 use finespun::prelude::*;
+use finespun::simulation;
 use serde::{Deserialize, Serialize};
 
 use super::graph::{Field, Graph, Problem, Values};
+
+/// Elementary operations of an edge: a multiplication, an addition, and the check and load of the vertex and its value.
+const EDGE: u64 = 5;
 
 /// How values get to the vertices that need them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +59,13 @@ impl Vertex {
     }
 
     fn receive(&mut self, input: u32, value: f64) {
+        simulation::compute(EDGE);
         self.received.resize(self.inputs.len(), 0.0);
         self.received[input as usize] = value;
     }
 
     fn change(&mut self) {
+        simulation::compute(self.inputs.len() as u64 * 2);
         let received = self.inputs.iter().zip(&self.received);
         let pulled = received.fold(0.0, |sum, (input, value)| sum + input.weight * value);
         self.value += self.sign * pulled;
@@ -70,6 +76,7 @@ impl Vertex {
     #[task(stack)]
     async fn pull(&mut self) {
         let Vertex { value, sign, inputs, .. } = self;
+        let operations: u64 = inputs.len() as u64 * EDGE;
         let reads = inputs.iter().map(|input| input.from.value());
         let edges = inputs.iter();
         let (pulled, _) = reduce(reads, (0.0, edges), |(sum, mut edges), value| match edges.next() {
@@ -77,6 +84,7 @@ impl Vertex {
             None => unreachable!("one value for each edge"),
         })
         .await;
+        simulation::compute(operations);
         *value += *sign * pulled;
     }
 

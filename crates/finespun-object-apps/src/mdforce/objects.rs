@@ -14,10 +14,14 @@
 use std::collections::BTreeMap;
 
 use finespun::prelude::*;
+use finespun::simulation;
 use serde::{Deserialize, Serialize};
 
 use super::system::{Pull, Site, Terms, Vector, pull};
 use super::{Energy, add, subtract};
+
+/// Elementary operations of a pair: the distance, a root, two powers and the force.
+const PAIR: u64 = 50;
 
 /// An atom.
 pub struct Atom {
@@ -138,6 +142,7 @@ impl Atom {
                     }
                 }
             };
+            simulation::compute(PAIR);
             Vec::push(&mut row, Entry::new(&site, &other, &partner, &table.terms));
         }
         // Waits for the latest request first: when its answer arrives, the earlier ones have usually been answered as
@@ -152,6 +157,7 @@ impl Atom {
                 Known::Yes(site) => site,
                 Known::No | Known::Asked(_) => ghost.fetch().await,
             };
+            simulation::compute(PAIR);
             row[k] = Entry::new(&site, &other, &partner, &table.terms);
         }
         patch.take(table.turn, row).await;

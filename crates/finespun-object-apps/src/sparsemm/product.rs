@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use finespun::istructure::{Counts, IArray};
 use finespun::prelude::*;
+use finespun::simulation;
 use finespun::{layout, objects::Replicated};
 use serde::{Deserialize, Serialize};
 
@@ -142,6 +143,8 @@ impl Owner {
                 terms.push((column, factor * value));
             }
         }
+        // A multiplication for each term, and a comparison and an addition when terms are sorted and added up.
+        simulation::compute(3 * terms.len() as u64);
         this.set(row, compress(terms)).await;
     }
 
@@ -168,6 +171,8 @@ impl Owner {
                 terms.push((column, factor * value));
             }
         }
+        // A multiplication for each term, and a comparison and an addition when terms are sorted and added up.
+        simulation::compute(3 * terms.len() as u64);
         this.set(row, compress(terms)).await;
     }
 

@@ -7,6 +7,8 @@
 //! the frames that may borrow from it).
 
 use std::sync::PoisonError;
+#[cfg(feature = "simulation")]
+use std::time::Duration;
 
 use crate::atomics::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, lock};
 use crate::frame::Payload;
@@ -44,12 +46,29 @@ pub(crate) struct Run {
     quiescence_waiters: Mutex<Vec<Waiting>>,
     /// The reason, if the run was ended because frames take too much memory.
     exhausted: Mutex<Option<FrameMemory>>,
-    /// Lines of the deadlock report, if the run has deadlocked.
-    report: Mutex<Option<Vec<String>>>,
+    report: Mutex<Option<Report>>,
     ended: Mutex<bool>,
     bell: Condvar,
     /// Called when the run ends, for callers that do not block in `wait`.
     on_end: Mutex<Option<CompletionCallback>>,
+}
+
+/// The reason why the tasks of a run cannot end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    Deadlock,
+    /// A node of a simulated machine has died, at this virtual time.
+    #[cfg(feature = "simulation")]
+    NodeDied {
+        node: usize,
+        at: Duration,
+    },
+}
+
+/// Why a run's tasks could not end, and a line for each of their waits.
+pub(crate) struct Report {
+    pub(crate) cause: Cause,
+    pub(crate) waits: Vec<String>,
 }
 
 /// Completion callback: called once when the run ends. Runs user code.
@@ -272,15 +291,15 @@ impl Run {
         !self.cancelled.swap(true, Ordering::Release)
     }
 
-    /// Marks the run as deadlocked and cancelled, and begins its report, to which [`describe`](Run::describe) adds
-    /// lines. Returns false if it was cancelled already.
+    /// Marks the run as cancelled because its tasks cannot end, and begins the report of their waits, to which
+    /// [`describe`](Run::describe) adds lines. Returns whether the run was not cancelled before.
     #[must_use]
-    pub(crate) fn mark_deadlocked(&self) -> bool {
+    pub(crate) fn mark_hopeless(&self, cause: Cause) -> bool {
         // Marked under the lock: a run that was cancelled before ends for that reason, without a report.
         let mut report = lock(&self.report);
         let first = self.mark_cancelled();
         if first {
-            *report = Some(Vec::new());
+            *report = Some(Report { cause, waits: Vec::new() });
         }
         first
     }
@@ -330,15 +349,15 @@ impl Run {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Adds a line to the report, if the run has deadlocked.
+    /// Adds a line to the report, if the run has one.
     pub(crate) fn describe(&self, line: impl FnOnce() -> String) {
-        if let Some(lines) = &mut *lock(&self.report) {
-            lines.push(line());
+        if let Some(report) = &mut *lock(&self.report) {
+            report.waits.push(line());
         }
     }
 
-    /// Takes the report of a deadlocked run.
-    pub(crate) fn report(&self) -> Option<Vec<String>> {
+    /// Takes the report of a run that could not go on.
+    pub(crate) fn report(&self) -> Option<Report> {
         lock(&self.report).take()
     }
 }

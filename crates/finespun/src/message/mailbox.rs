@@ -129,6 +129,11 @@ impl Mailbox {
         !self.own.borrow().is_empty() || self.held.get() > 0 || self.arrived()
     }
 
+    /// Returns whether messages wait in the outbox.
+    pub(crate) fn holds(&self) -> bool {
+        self.held.get() > 0
+    }
+
     /// Returns whether messages wait in the outbox and none waits to be handled.
     pub(crate) fn is_stuck(&self) -> bool {
         self.held.get() > 0 && self.own.borrow().is_empty() && !self.arrived()

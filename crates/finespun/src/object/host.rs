@@ -274,6 +274,10 @@ impl Host for Nodes {
         self.mailbox.any() || !self.stalled.borrow().is_empty()
     }
 
+    fn holds(&self) -> bool {
+        self.mailbox.holds()
+    }
+
     fn is_stuck(&self) -> bool {
         self.mailbox.is_stuck()
     }

@@ -246,7 +246,7 @@ impl Builder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// [`Error::Workers`], [`Error::Nodes`], [`Error::StackSize`], [`Error::Quantum`], [`Error::FrameMemory`] and
+    /// [`Error::Workers`], [`Error::Nodes`], `Error::DyingNode`, [`Error::StackSize`], [`Error::Quantum`], [`Error::FrameMemory`] and
     /// [`Error::ThreadName`] for settings out of range, [`Error::Thread`] if the system provides no more threads,
     /// [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
@@ -264,6 +264,12 @@ impl Builder {
         #[cfg(feature = "objects")]
         if !(1..=MAX_NODES).contains(&nodes) {
             return Err(Error::Nodes(nodes));
+        }
+        #[cfg(feature = "simulation")]
+        if let Fabric::Simulated(machine) = &self.fabric
+            && let Some(node) = machine.dying_node().filter(|&node| node >= nodes.min(workers))
+        {
+            return Err(Error::DyingNode { node, nodes: nodes.min(workers) });
         }
         // No stack is larger than half of the address space.
         let whole_stack = self.stack_size.checked_add(STACK_RESERVE).filter(|&bytes| bytes <= isize::MAX as usize);
@@ -336,7 +342,9 @@ impl Builder {
             let thread = thread::Builder::new().name(format!("{}-simulation", self.name)).stack_size(TICKER_STACK);
             let simulate = move || {
                 let (pause, ticks) = (ticker::pause(&team), ticker::ticks(&team));
-                engine.run(stacks, Arc::new(move |worker| Worker::main(&team, worker)), pause, ticks);
+                let mourner = Arc::clone(&team);
+                let died = move |node, at| mourner.node_died(node, at);
+                engine.run(stacks, Arc::new(move |worker| Worker::main(&team, worker)), pause, ticks, died);
             };
             runtime.threads.push(start_thread(thread, simulate).map_err(failed(0))?);
         }

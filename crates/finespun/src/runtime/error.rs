@@ -26,6 +26,15 @@ pub enum Error {
     #[cfg(feature = "objects")]
     #[error("nodes({0}): a runtime has between 1 and {max} nodes", max = super::builder::MAX_NODES)]
     Nodes(usize),
+    /// The node that is to die does not exist.
+    #[cfg(feature = "simulation")]
+    #[error("Machine::dies({node}, ..): the machine has {nodes} nodes, numbered from 0")]
+    DyingNode {
+        /// The node that was named.
+        node: usize,
+        /// The number of nodes of the machine.
+        nodes: usize,
+    },
     /// The stack is too small, or larger than the address space.
     #[error(
         "stack_size({0}): a worker's stack needs at least {min} bytes, and with {reserve} bytes more it must fit in \
@@ -90,6 +99,17 @@ pub enum RunError {
          `Continuation::external`, `outside` or `Runtime::outside`\n  {}", .0.join("\n  ")
     )]
     Deadlock(Vec<String>),
+    /// A node of a simulated machine has died: see [`Machine::dies`](crate::simulation::Machine::dies).
+    #[cfg(feature = "simulation")]
+    #[error("node {node} died after {at:?} of virtual time{}{}", if .waits.is_empty() { "" } else { "\n  " }, .waits.join("\n  "))]
+    NodeDied {
+        /// The node.
+        node: usize,
+        /// The time of its death, since the start of the machine.
+        at: std::time::Duration,
+        /// A line for each of the tasks that waited when the other nodes noticed; for many, the first of them.
+        waits: Vec<String>,
+    },
 }
 
 impl fmt::Debug for RunError {

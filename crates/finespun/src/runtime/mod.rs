@@ -129,7 +129,7 @@ impl Runtime {
     ///
     /// # Errors
     /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`],
-    /// [`RunError::Deadlock`], [`RunError::FrameMemory`], [`RunError::Forked`], [`RunError::Exited`] if a task called
+    /// [`RunError::Deadlock`], [`RunError::FrameMemory`], `RunError::NodeDied`, [`RunError::Forked`], [`RunError::Exited`] if a task called
     /// [`exit`](crate::group::exit), [`RunError::Cancelled`] if the run was cancelled.
     pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
     where
@@ -197,8 +197,8 @@ impl Runtime {
     #[cfg(feature = "simulation")]
     pub fn simulated(&self) -> Option<Simulated> {
         assert!(!self.team.forked(), "{}", RunError::Forked);
-        let (last_run, events) = self.engine.as_ref()?.last_run();
-        Some(Simulated { last_run, events })
+        let (last_run, events, died) = self.engine.as_ref()?.measured();
+        Some(Simulated { last_run, events, died })
     }
 
     /// Returns the decisions of [`Cache::Auto`](crate::istructure::Cache::Auto) for the arrays that have been freed, by
@@ -223,6 +223,8 @@ pub struct Simulated {
     pub last_run: std::time::Duration,
     /// The number of events since the runtime was built: turns of workers and ends of waits.
     pub events: u64,
+    /// The node whose death has been noticed, if any: see [`Machine::dies`](crate::simulation::Machine::dies).
+    pub died: Option<usize>,
 }
 
 impl Drop for Runtime {

@@ -1,5 +1,7 @@
 //! The root of a run: a frame without a waiter, and a thread that sleeps until the run has ended.
 
+#[cfg(feature = "simulation")]
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +11,7 @@ use std::task::{Context as StdContext, Poll};
 
 use crate::atomics::lock_std as lock;
 use crate::call::{CallFuture, Task};
-use crate::cancel::runs::Run;
+use crate::cancel::runs::{Cause, Report, Run};
 use crate::frame::context::cx;
 use crate::frame::origin::pack;
 use crate::frame::{BodyFrame, Payload, VTable, discard, quietly};
@@ -105,6 +107,24 @@ fn start_call<T>(team: &Team, call: Call<'_, T>, table: &'static VTable, run: &A
     delivery
 }
 
+/// The number of lines with waits in an error about a dead node.
+#[cfg(feature = "simulation")]
+const LINES: usize = 10;
+
+/// Returns the waits, equal ones once with their number, and how many more lines there would be.
+#[cfg(feature = "simulation")]
+fn summary(waits: Vec<String>) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    waits.into_iter().for_each(|wait| *counts.entry(wait).or_default() += 1);
+    let more = counts.len().saturating_sub(LINES);
+    let line = |(wait, count)| if count > 1 { format!("{wait} ({count} times)") } else { wait };
+    let mut lines: Vec<_> = counts.into_iter().map(line).take(LINES).collect();
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
 /// Returns the result of a run that has ended.
 pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunError> {
     let ended = lock(delivery).take();
@@ -122,7 +142,11 @@ pub(super) fn delivered<T>(run: &Run, delivery: &Delivery<T>) -> Result<T, RunEr
         Some(Ok(value)) => Ok(value),
         Some(Err(Ended::Panicked(payload))) => Err(RunError::Panicked(Panic::of(payload))),
         Some(Err(Ended::Cancelled)) => Err(match (run.report(), run.exit_code()) {
-            (Some(lines), _) => RunError::Deadlock(lines),
+            (Some(Report { cause: Cause::Deadlock, waits }), _) => RunError::Deadlock(waits),
+            #[cfg(feature = "simulation")]
+            (Some(Report { cause: Cause::NodeDied { node, at }, waits }), _) => {
+                RunError::NodeDied { node, at, waits: summary(waits) }
+            }
             (None, Some(code)) => RunError::Exited(code),
             (None, None) => RunError::Cancelled,
         }),

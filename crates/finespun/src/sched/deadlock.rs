@@ -60,7 +60,7 @@ use std::time::{Duration, Instant};
 use super::report;
 use super::team::{Team, Waits};
 use crate::atomics::{Ordering, fence};
-use crate::cancel::runs::Run;
+use crate::cancel::runs::{Cause, Run};
 use crate::frame::number::same_team;
 use crate::process::ProcessMutex;
 use crate::run::release::resume;
@@ -274,8 +274,25 @@ impl Team {
     /// Marks the stuck team's runs as deadlocked and cancelled, and describes their waits. The caller then starts the
     /// sweep.
     fn report(&self, runs: Vec<Arc<Run>>, teams: &[Arc<Team>]) {
-        let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_deadlocked()).collect();
+        let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_hopeless(Cause::Deadlock)).collect();
         self.groups.advance_epoch();
+        self.describe(&stuck, teams);
+    }
+
+    /// Cancels all runs, also those that begin later, because a node of the simulated machine has died. Called by the
+    /// machine's engine between the turns of the workers.
+    #[cfg(feature = "simulation")]
+    pub(crate) fn node_died(&self, node: usize, at: Duration) {
+        let cause = Cause::NodeDied { node, at };
+        let mut runs = self.give_up(cause);
+        runs.retain(|run| self.cancel_for(run, cause));
+        // Threads outside may complete leaves now. But the tasks that wait for those stay as they are: such a thread waits
+        // for the engine before it queues them.
+        self.describe(&runs, &TEAMS.lock());
+    }
+
+    /// Adds a line to the reports of these runs for each of their waits. Called while no worker of this team runs.
+    fn describe(&self, stuck: &[Arc<Run>], teams: &[Arc<Team>]) {
         // Frames that tasks of other teams wait for are skipped: those teams may be active.
         let others = teams.iter().filter(|other| !ptr::eq(&***other, self)).map(|other| other.groups.keep_waiters());
         let others: Vec<_> = others.collect();
@@ -284,7 +301,7 @@ impl Team {
         for entry in &self.workers {
             entry.pool().walk(|frame, table| {
                 if !others.iter().any(|waiters| waiters.wait_for(frame)) {
-                    report::describe(frame, table, &self.groups, &stuck, &mut waits);
+                    report::describe(frame, table, &self.groups, stuck, &mut waits);
                 }
             });
         }
@@ -293,7 +310,7 @@ impl Team {
         self.groups.each_awaited(|frame, group| {
             // SAFETY: `each_awaited` keeps `frame` live during the call.
             if !same_team(unsafe { frame.as_ref() }.group, group) {
-                report::describe_spawned(frame, &self.groups, &stuck);
+                report::describe_spawned(frame, &self.groups, stuck);
             }
         });
     }

@@ -30,6 +30,10 @@ impl Host for NoNodes {
         false
     }
 
+    fn holds(&self) -> bool {
+        false
+    }
+
     fn is_stuck(&self) -> bool {
         false
     }

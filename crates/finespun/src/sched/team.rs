@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::atomics::{AtomicBool, AtomicU32, Ordering, fence, lock_std as lock};
 use crate::cancel::groups::{Groups, Members, Policy};
-use crate::cancel::runs::Run;
+use crate::cancel::runs::{Cause, Run};
 use crate::cancel::teams::{self, Externals};
 use crate::frame::budget::{self, Budget, FrameMemory};
 use crate::frame::context::{Cx, StateBox, try_cx};
@@ -79,6 +78,8 @@ pub(crate) trait Host {
     fn enter_node(&self, cx: Cx, node: u32);
     /// Returns whether a message can be handled, or an earlier one could not be sent yet.
     fn any(&self) -> bool;
+    /// Returns whether messages wait for room at their receivers.
+    fn holds(&self) -> bool;
     /// Returns whether the worker can only retry sends for which the receivers had no room.
     fn is_stuck(&self) -> bool;
     /// Handles up to `messages` messages, but none after one that has made a frame ready. Returns whether it handled or
@@ -167,6 +168,8 @@ struct Runs {
     next: u32,
     /// Number of runs begun.
     begun: u64,
+    /// Why no run can end any more, if a node of a simulated machine has died.
+    given_up: Option<Cause>,
 }
 
 impl Team {
@@ -241,9 +244,17 @@ impl Team {
         loop {
             let number = self.id.run(runs.next);
             runs.next = (runs.next + 1) % RUNS;
-            if let Entry::Vacant(vacant) = runs.by_number.entry(number) {
-                return Arc::clone(vacant.insert(Arc::new(Run::new(number, inner))));
+            if runs.by_number.contains_key(&number) {
+                continue;
             }
+            let run = Arc::new(Run::new(number, inner));
+            if let Some(cause) = runs.given_up {
+                let first = run.mark_hopeless(cause);
+                debug_assert!(first, "nobody else knows the run");
+                self.groups.advance_epoch();
+            }
+            runs.by_number.insert(number, Arc::clone(&run));
+            return run;
         }
     }
 
@@ -347,7 +358,13 @@ impl Team {
         self.cancel_by(run, mark, count);
     }
 
-    fn cancel_by(&self, run: &Run, mark: impl FnOnce() -> bool, in_flight: impl FnOnce() -> bool) {
+    /// Cancels a run whose tasks cannot end. Returns whether it was not cancelled before.
+    #[cfg(feature = "simulation")]
+    pub(super) fn cancel_for(&self, run: &Run, cause: Cause) -> bool {
+        self.cancel_by(run, || run.mark_hopeless(cause), || self.messages_sent.any_after_mark())
+    }
+
+    fn cancel_by(&self, run: &Run, mark: impl FnOnce() -> bool, in_flight: impl FnOnce() -> bool) -> bool {
         let (first, ended) = run.cancel(self.workers.len(), mark, in_flight);
         // Later callers increment the epoch, too: see `Groups::terminate`.
         self.groups.advance_epoch();
@@ -360,6 +377,7 @@ impl Team {
             quietly(callback);
             drop(left);
         }
+        first
     }
 
     /// Makes all workers reclaim memory.
@@ -423,6 +441,14 @@ impl Team {
     /// Returns the runs that have begun and have not ended.
     pub(super) fn live_runs(&self) -> Vec<Arc<Run>> {
         lock(&self.runs).by_number.values().filter(|run| run.is_live()).cloned().collect()
+    }
+
+    /// Lets every later run end at once, for this cause. Returns the runs so far.
+    #[cfg(feature = "simulation")]
+    pub(super) fn give_up(&self, cause: Cause) -> Vec<Arc<Run>> {
+        let mut runs = lock(&self.runs);
+        runs.given_up = Some(cause);
+        runs.by_number.values().cloned().collect()
     }
 
     /// Returns the number of runs begun.

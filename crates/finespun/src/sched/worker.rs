@@ -78,6 +78,8 @@ pub(crate) struct Worker<'t> {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
+    /// Number of promotions since the last one that made a frame for thieves.
+    promoted_in_vain: Cell<u32>,
     /// Whether the worker is handling messages.
     handles: Cell<bool>,
     /// The frame that the last handled message made ready. It runs next, without passing through the deque.
@@ -125,6 +127,7 @@ impl Worker<'_> {
             swept: Cell::new(0),
             left_at: Cell::new(None),
             promote_after: Cell::new(None),
+            promoted_in_vain: Cell::new(0),
             handles: Cell::new(false),
             next: Cell::new(None),
             stuck: Cell::new(0),
@@ -260,6 +263,14 @@ impl Worker<'_> {
             return Some(frame);
         }
         self.poll();
+        if let Some(simulator) = self.simulator
+            && simulator.stalls()
+        {
+            while self.entry.host().holds() && !self.team.idle.is_shut_down() {
+                self.wait_for_room(simulator);
+                self.poll();
+            }
+        }
         // A worker that exchanges messages waits briefly for the next message before it takes frames from elsewhere, in
         // at most `FAIR` rounds.
         let mut turns = 0..FAIR;

@@ -40,7 +40,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::gate::Gate;
-use super::machine::{Adversary, Costs, Machine, Overheads};
+use super::machine::{Adversary, Costs, Machine, Overheads, WhenFull};
 use super::{Simulator, Waited};
 use crate::frame::context;
 use crate::observe::Counters;
@@ -49,6 +49,9 @@ use crate::observe::Counters;
 const INTERRUPT: u64 = 1 << 20;
 /// Workers that an idle worker tries in one search for work.
 const VICTIMS: usize = 8;
+
+/// Time without a message after which a node counts as dead, beyond ten latencies, in picoseconds.
+const SILENCE: u64 = 1_000_000_000;
 
 /// A time that is never reached.
 const NEVER: u64 = u64::MAX;
@@ -63,6 +66,7 @@ pub(crate) struct Engine {
     pull: Overheads,
     buffers: u32,
     source_buffers: u32,
+    stalls: bool,
     seed: u64,
     adversary: Adversary,
     /// The instant that the workers take for virtual time 0.
@@ -77,6 +81,8 @@ pub(crate) struct Engine {
     last_run: AtomicU64,
     /// Number of events so far.
     events: AtomicU64,
+    /// The number of the node whose death has been noticed, or `NEVER`.
+    died: AtomicU64,
     made: OnceLock<()>,
 }
 
@@ -95,6 +101,7 @@ struct State {
     random: Cell<u64>,
     /// Number of guard checks.
     checks: Cell<u64>,
+    death: Cell<Death>,
     /// By sender and receiver: the time at which the last message arrives, on a machine with delays.
     last_arrivals: RefCell<BTreeMap<(usize, usize), u64>>,
 }
@@ -127,8 +134,27 @@ struct Processor {
     receives_from: Cell<u64>,
     yielder: Cell<*const Yielder<(), ()>>,
     charged: Charged,
+    /// The first event since the death of the processor's node.
+    missed: Cell<Option<Event>>,
     /// The factor by which the worker is slower than described, in 256ths.
     slowness: Cell<u64>,
+}
+
+/// The death of a node.
+#[derive(Clone, Copy)]
+enum Death {
+    None,
+    Due {
+        node: usize,
+        at: u64,
+    },
+    /// The node's processors have stopped, and no other node knows. Their events are kept, for `Noticed`.
+    Unnoticed {
+        node: usize,
+        at: u64,
+    },
+    /// All runs are cancelled. The processors go on, only to destroy the frames that they have.
+    Noticed,
 }
 
 /// The counters of a worker that have been charged.
@@ -184,6 +210,7 @@ impl Engine {
             receives_from: Cell::new(0),
             yielder: Cell::new(ptr::null()),
             charged: Charged::default(),
+            missed: Cell::new(None),
             slowness: Cell::new(256),
         };
         let adversary = machine.adversary.clone();
@@ -197,6 +224,10 @@ impl Engine {
             tick: Cell::new(NEVER),
             random: Cell::new(machine.seed),
             checks: Cell::new(0),
+            death: Cell::new(match adversary.death {
+                Some((node, after)) => Death::Due { node, at: picoseconds(after) },
+                None => Death::None,
+            }),
             last_arrivals: RefCell::default(),
         };
         if adversary.slow > 1 {
@@ -210,6 +241,7 @@ impl Engine {
             pull: description.pull.clone(),
             buffers: description.network.buffers,
             source_buffers: description.network.source_buffers,
+            stalls: description.network.when_full == WhenFull::Stall,
             seed: machine.seed,
             origin: Instant::now(),
             nodes: nodes.min(workers),
@@ -219,18 +251,21 @@ impl Engine {
             rested: AtomicU64::new(0),
             last_run: AtomicU64::new(0),
             events: AtomicU64::new(0),
+            died: AtomicU64::new(NEVER),
             made: OnceLock::new(),
         }
     }
 
     /// Runs the workers on this thread until all have ended. `main` is the body of a worker. `tick` is called each time
-    /// when `pause` of virtual time has passed.
+    /// when `pause` of virtual time has passed. `died` is called when a node's death is noticed, with the node and the
+    /// time of its death.
     pub(crate) fn run(
         self: &Arc<Engine>,
         stacks: Vec<DefaultStack>,
         main: Arc<dyn Fn(usize)>,
         pause: Duration,
         mut tick: impl FnMut(),
+        died: impl Fn(usize, Duration),
     ) {
         assert!(self.made.set(()).is_ok(), "an engine runs once");
         let pause = picoseconds(pause);
@@ -251,6 +286,12 @@ impl Engine {
         let (mut until_interrupt, mut interrupted) = (INTERRUPT, 0);
         while live > 0 {
             let event = state.events.borrow_mut().pop();
+            let next = event.map_or(NEVER, |Reverse(event)| event.time);
+            if self.mourn(next, &died) {
+                // Runs are cancelled: what has been popped is not the first event any more.
+                state.events.borrow_mut().extend(event);
+                continue;
+            }
             let Some(Reverse(event)) = event else {
                 self.rest();
                 state.tick.set(state.now.get().saturating_add(pause));
@@ -258,6 +299,12 @@ impl Engine {
             };
             let processor = &state.processors[event.worker];
             if processor.token.get() != event.token {
+                continue;
+            }
+            if let Death::Unnoticed { node, .. } = state.death.get()
+                && event.worker % self.nodes == node
+            {
+                processor.missed.set(processor.missed.take().or(Some(event)));
                 continue;
             }
             self.events.fetch_add(1, Ordering::Relaxed);
@@ -296,14 +343,42 @@ impl Engine {
         self.gate.open();
     }
 
-    /// Returns the virtual time that the last run took, and the number of events so far. Waits until the simulation
-    /// rests.
-    pub(crate) fn last_run(&self) -> (Duration, u64) {
+    /// Lets the node die if it is time, and its death be noticed if that is due before the time `next` of the first event.
+    /// Returns whether it was noticed.
+    fn mourn(&self, next: u64, died: &impl Fn(usize, Duration)) -> bool {
+        let state = &self.state;
+        match state.death.get() {
+            Death::Due { node, at } if next != NEVER && next >= at => state.death.set(Death::Unnoticed { node, at }),
+            Death::Unnoticed { node, at } => {
+                let noticed = at.saturating_add(SILENCE).saturating_add(10 * self.costs.latency);
+                if next < noticed {
+                    return false;
+                }
+                state.death.set(Death::Noticed);
+                // Relaxed: ordered by the lock of the gate.
+                self.died.store(node as u64, Ordering::Relaxed);
+                state.now.set(state.now.get().max(noticed));
+                died(node, duration(at));
+                for processor in &state.processors {
+                    if let Some(event) = processor.missed.take() {
+                        self.push(event.worker, state.now.get(), event.reason);
+                    }
+                }
+                return true;
+            }
+            Death::None | Death::Due { .. } | Death::Noticed => {}
+        }
+        false
+    }
+
+    /// Returns the virtual time that the last run took, the number of events so far, and the node that has died. Waits
+    /// until the simulation rests.
+    pub(crate) fn measured(&self) -> (Duration, u64, Option<usize>) {
         self.enter();
-        // Relaxed, both: ordered by the lock of the gate.
-        let found = (self.last_run.load(Ordering::Relaxed), self.events.load(Ordering::Relaxed));
+        // Relaxed, all: ordered by the lock of the gate.
+        let [last_run, events, died] = [&self.last_run, &self.events, &self.died].map(|at| at.load(Ordering::Relaxed));
         self.leave();
-        (duration(found.0), found.1)
+        (duration(last_run), events, (died != NEVER).then_some(died as usize))
     }
 
     /// Returns the engine whose workers this thread runs, if any.
@@ -411,7 +486,7 @@ impl Engine {
     pub(crate) fn send(&self, to: usize, bytes: usize, pulled: bool, counters: &Counters) -> u64 {
         self.charge(counters);
         let (costs, processor) = (&self.costs, self.processor());
-        self.advance(if pulled { &self.pull } else { &self.push }.send(bytes));
+        self.advance(costs.message + if pulled { &self.pull } else { &self.push }.send(bytes));
         // A pulled message stays with its sender: only a word travels.
         let travels = if pulled { size_of::<u64>() } else { bytes };
         let begins = processor.clock.get().max(processor.sends_from.get());
@@ -437,7 +512,7 @@ impl Engine {
     /// Charges the current worker for receiving a message that has become receivable at this time.
     pub(crate) fn received(&self, receivable: u64, bytes: usize, pulled: bool) {
         self.processor().receives_from.set(receivable.saturating_add(self.costs.gap));
-        self.advance(if pulled { &self.pull } else { &self.push }.receive(bytes));
+        self.advance(self.costs.message + if pulled { &self.pull } else { &self.push }.receive(bytes));
     }
 
     /// Notes the time at which the next message for worker `to` arrives, if any.
@@ -521,6 +596,10 @@ impl Simulator for Engine {
         VICTIMS
     }
 
+    fn stalls(&self) -> bool {
+        self.stalls
+    }
+
     fn wait(&self, timeout: Option<Duration>) -> Waited {
         let (worker, processor) = (self.state.current.get(), self.processor());
         if processor.rung.replace(false) {
@@ -551,7 +630,7 @@ impl Simulator for Engine {
     fn request_costs(&self) -> [Duration; 3] {
         const REQUEST: usize = 32;
         const ELEMENT: usize = 8;
-        let side = |bytes| self.push.send(bytes) + self.push.receive(bytes);
+        let side = |bytes| self.push.send(bytes) + self.push.receive(bytes) + 2 * self.costs.message;
         let elements = 8;
         let element = (side(REQUEST + elements * ELEMENT) - side(REQUEST)) / elements as u64;
         [2 * side(REQUEST), element, self.costs.call].map(duration)

@@ -43,6 +43,8 @@ pub(super) struct Adversary {
     pub(super) pause: Duration,
     /// The factor by which the slowest processor is slower; 0 and 1 for none.
     pub(super) slow: u32,
+    /// The node that dies, and when.
+    pub(super) death: Option<(usize, Duration)>,
 }
 
 impl Adversary {
@@ -82,6 +84,8 @@ pub(super) struct Processor {
     fallback_us: f64,
     /// Queueing a ready frame and starting it.
     resume_us: f64,
+    /// Making or handling a message, beyond the overheads of its transport: arguments, name translation, dispatch.
+    message_us: f64,
 }
 
 /// The network, in microseconds.
@@ -101,6 +105,17 @@ pub(super) struct Network {
     pub(super) buffers: u32,
     /// Messages of one sender in its own memory, not yet received, beyond which no further one is pulled.
     pub(super) source_buffers: u32,
+    pub(super) when_full: WhenFull,
+}
+
+/// What a processor does that has no room for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum WhenFull {
+    /// It keeps the message in its own memory, and goes on.
+    Keep,
+    /// It receives messages, and does nothing else, until there is room.
+    Stall,
 }
 
 /// The overheads of a transport for sender and receiver, in microseconds, by the size of the message in bytes. Between
@@ -121,6 +136,7 @@ pub(super) struct Costs {
     pub(super) frame: u64,
     pub(super) fallback: u64,
     pub(super) resume: u64,
+    pub(super) message: u64,
     pub(super) latency: u64,
     pub(super) gap: u64,
     pub(super) byte: u64,
@@ -203,6 +219,22 @@ impl Machine {
         self
     }
 
+    /// Lets a node die at this virtual time after the machine's start: its processors stop, and receive nothing any more.
+    ///
+    /// The other nodes notice when they have heard nothing from it for a millisecond and ten latencies. Then every run
+    /// ends with [`RunError::NodeDied`](crate::RunError::NodeDied), as soon as each processor has come to its next guard
+    /// check, and so does every later run. If no run is under way, time stands still, and the node lives.
+    #[must_use]
+    pub fn dies(mut self, node: usize, after: Duration) -> Machine {
+        self.adversary.death = Some((node, after));
+        self
+    }
+
+    /// Returns the node that [`dies`](Machine::dies).
+    pub(crate) fn dying_node(&self) -> Option<usize> {
+        self.adversary.death.map(|(node, _)| node)
+    }
+
     /// Sets both the buffers per receiver and the buffers per sender for pulled messages; at least 1.
     #[must_use]
     pub fn buffers(mut self, buffers: u32) -> Machine {
@@ -222,6 +254,11 @@ impl Machine {
         &self.description.source
     }
 
+    /// Returns the time of an operation of [`compute`](crate::simulation::compute).
+    pub fn operation(&self) -> Duration {
+        Duration::from_nanos(picoseconds(self.description.processor.operation_us) / 1000)
+    }
+
     /// Returns the time from the end of a send until the message can be received.
     pub fn latency(&self) -> Duration {
         Duration::from_nanos(picoseconds(self.description.network.latency_us) / 1000)
@@ -236,14 +273,16 @@ impl fmt::Display for Machine {
 
 impl Description {
     fn check(&self) -> Result<(), String> {
-        let Processor { operation_us, call_us, frame_us, fallback_us, resume_us } = self.processor;
-        let Network { latency_us, gap_us, byte_us, access_us, wake_us, buffers, source_buffers } = self.network;
+        let Processor { operation_us, call_us, frame_us, fallback_us, resume_us, message_us } = self.processor;
+        let Network { latency_us, gap_us, byte_us, access_us, wake_us, buffers, source_buffers, when_full: _ } =
+            self.network;
         let times = [
             ("processor.operation_us", operation_us),
             ("processor.call_us", call_us),
             ("processor.frame_us", frame_us),
             ("processor.fallback_us", fallback_us),
             ("processor.resume_us", resume_us),
+            ("processor.message_us", message_us),
             ("network.latency_us", latency_us),
             ("network.gap_us", gap_us),
             ("network.byte_us", byte_us),
@@ -277,6 +316,7 @@ impl Description {
             frame: picoseconds(processor.frame_us),
             fallback: picoseconds(processor.fallback_us),
             resume: picoseconds(processor.resume_us),
+            message: picoseconds(processor.message_us),
             latency: picoseconds(network.latency_us),
             gap: picoseconds(network.gap_us),
             byte: picoseconds(network.byte_us),

@@ -55,6 +55,8 @@ pub(crate) trait Simulator: Send + Sync {
     fn seed(&self) -> u64;
     /// Returns the number of workers that an idle worker tries in one search for work.
     fn victims(&self) -> usize;
+    /// Returns whether a worker that has no room for a message does nothing but receive until there is room.
+    fn stalls(&self) -> bool;
     /// Suspends the worker until it is rung, a message arrives for it, or the time has passed.
     fn wait(&self, timeout: Option<Duration>) -> Waited;
     /// Wakes a worker that waits, or ends its next wait. Any thread may call this.

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod death;
 mod order;
 mod programs;
 mod repeated;
@@ -132,9 +133,9 @@ async fn computes() {
 #[test]
 fn operations_cost_what_the_machine_says() {
     let runtime = simulated(named("t3d"), 1);
-    // 0.02 us each; the rest is the start of the root.
+    // 0.28 us each; the rest is the start of the root.
     let ((), took) = timed(&runtime, computes());
-    assert!(took >= Duration::from_millis(20) && took < Duration::from_micros(20_010), "{took:?}");
+    assert!(took >= Duration::from_millis(280) && took < Duration::from_micros(280_010), "{took:?}");
 }
 
 #[task]
@@ -148,7 +149,8 @@ async fn round_trips(node: usize, n: u64) -> u64 {
 }
 
 /// A round trip on the T3D: table 5 has 1.84 us to send and 0.73 us to receive (push), or 1.49 and 1.30 (pull), and the
-/// latency between is 3.59 us. Beside these, the caller's frame and its restart are charged.
+/// latency between is 3.59 us. Beside these, 1 us is charged for making or handling each message, and the caller's frame
+/// and its restart.
 #[test]
 fn a_round_trip_takes_the_time_of_its_messages() {
     for (transport, one_way) in [(finespun::runtime::Transport::Push, 6.2), (finespun::runtime::Transport::Pull, 7.1)] {
@@ -157,7 +159,7 @@ fn a_round_trip_takes_the_time_of_its_messages() {
         let (_, few) = timed(&runtime, round_trips(1, 100));
         let (_, many) = timed(&runtime, round_trips(1, 1100));
         let each = (many - few).as_secs_f64() * 1e6 / 1000.0;
-        assert!(each > 2.0 * one_way && each < 2.0 * one_way + 3.0, "{transport:?}: {each} us");
+        assert!(each > 2.0 * one_way + 4.0 && each < 2.0 * one_way + 7.0, "{transport:?}: {each} us");
         assert_eq!(runtime.close(), 0);
     }
 }

@@ -1,0 +1,83 @@
+//! The options that choose a simulated machine.
+
+use std::time::Duration;
+
+use finespun::simulation::Machine;
+
+use super::values::number;
+use crate::failure::Failure;
+
+/// The fabrics by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Fabric {
+    /// Threads of this process (the default)
+    Threads,
+    /// The processors of a simulated machine, all on one thread, in virtual time
+    Sim,
+}
+
+/// The choice of a simulated machine.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Simulation {
+    /// What the workers are: threads of this process, or processors of a simulated machine
+    #[arg(long, global = true, value_enum)]
+    pub fabric: Option<Fabric>,
+    /// The simulated machine: t3d, cm5, manna, cluster, ethernet, or a file with a description [default: cluster; of a
+    /// bench, the machines of its paper]
+    #[arg(long, global = true, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// The number that decides what a simulated machine leaves to chance [default: 0]
+    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = number(0..=u64::MAX))]
+    pub sim_seed: Option<u64>,
+    /// A node of the simulated machine that dies, and after how many microseconds, for example 3@1500
+    #[arg(long, global = true, value_name = "NODE@US", allow_hyphen_values = true, value_parser = death)]
+    pub node_dies: Option<(usize, u64)>,
+}
+
+/// Parses `NODE@US`.
+fn death(text: &str) -> Result<(usize, u64), String> {
+    let parsed = text.split_once('@').and_then(|(node, us)| Some((node.parse().ok()?, us.parse().ok()?)));
+    parsed.ok_or_else(|| "it takes the number of a node and a time in microseconds, for example 3@1500".to_owned())
+}
+
+impl Simulation {
+    /// Returns the machines that are simulated: the one that is named, or else the `default` ones; none without
+    /// `--fabric sim`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`] if a machine is named without `--fabric sim`, or its description cannot be used.
+    pub fn machines(&self, default: &[&str]) -> Result<Vec<Machine>, Failure> {
+        if self.fabric != Some(Fabric::Sim) {
+            let given = [
+                ("--machine", self.machine.is_some()),
+                ("--sim-seed", self.sim_seed.is_some()),
+                ("--node-dies", self.node_dies.is_some()),
+            ];
+            return match given.into_iter().find(|(_, given)| *given) {
+                Some((option, _)) => {
+                    Err(Failure::Usage(format!("{option} needs a simulated machine: add --fabric sim")))
+                }
+                None => Ok(Vec::new()),
+            };
+        }
+        let named = self.machine.as_deref().map(|name| vec![name]);
+        named.as_deref().unwrap_or(default).iter().map(|name| self.open(name)).collect()
+    }
+
+    fn open(&self, name: &str) -> Result<Machine, Failure> {
+        let machine = if name.contains(['.', '/']) {
+            let text = std::fs::read_to_string(name)
+                .map_err(|error| Failure::Usage(format!("--machine {name}: the file cannot be read: {error}")))?;
+            Machine::parse(&text)
+        } else {
+            Machine::named(name)
+        };
+        let machine = machine.map_err(|error| Failure::Usage(format!("--machine {name}: {error}")))?;
+        let machine = machine.seed(self.sim_seed.unwrap_or(0));
+        Ok(match self.node_dies {
+            Some((node, us)) => machine.dies(node, Duration::from_micros(us)),
+            None => machine,
+        })
+    }
+}
