@@ -13,8 +13,6 @@
 //! benchmark: the sum of the interior is 0.498574406322512 for 1000 points a side (published there), 0.5226397543532223
 //! for 1024.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use finespun::prelude::*;
 use finespun::simulation;
 use serde::{Deserialize, Serialize};
@@ -188,8 +186,7 @@ impl Plain {
 #[derive(Serialize, Deserialize)]
 pub struct Point {
     value: f64,
-    /// The bits of the next value in the two-phase form: a word that can be written while others read the value.
-    next: AtomicU64,
+    next: f64,
     /// Up, down, left, right. A point of the boundary has none, and keeps its value.
     neighbours: Option<[Ref<Point>; 4]>,
     even: bool,
@@ -206,10 +203,21 @@ impl Point {
         self.value
     }
 
+    fn look(&self) -> (f64, Option<[Ref<Point>; 4]>) {
+        (self.value, self.neighbours)
+    }
+
+    fn look_if(&self, even: bool) -> (f64, Option<[Ref<Point>; 4]>) {
+        (self.value, self.neighbours.filter(|_| self.even == even))
+    }
+
+    fn prepare(&mut self, next: f64) {
+        self.next = next;
+    }
+
     fn update(&mut self) {
         if self.neighbours.is_some() {
-            // Relaxed: all that access the object follow one another.
-            self.value = f64::from_bits(self.next.load(Relaxed));
+            self.value = self.next;
         }
     }
 
@@ -217,26 +225,26 @@ impl Point {
         self.value = value;
     }
 
-    /// Performs the first phase of the two-phase form. Shares the object with the neighbours, which read its value.
+    /// Performs the first phase of the two-phase form.
     #[task(stack)]
-    async fn compute(&self) {
-        let Some(neighbours) = self.neighbours else { return };
+    async fn compute(this: Ref<Self>) {
+        let (own, neighbours): (f64, Option<[Ref<Point>; 4]>) = this.look().await;
+        let Some(neighbours) = neighbours else { return };
         let [up, down, left, right]: [Ref<Point>; 4] = neighbours;
         let (up, down, left, right) = join!(up.value(), down.value(), left.value(), right.value());
         simulation::compute(OPERATIONS);
-        let next: f64 = relaxed(self.value, [up, down, left, right]);
-        self.next.store(next.to_bits(), Relaxed);
+        this.prepare(relaxed(own, [up, down, left, right])).await;
     }
 
-    /// Relaxes the point if it has the given colour. Holds the object's exclusive lock throughout, which delays no other
-    /// task: only points of the other colour are read.
+    /// Relaxes the point if it has the given colour.
     #[task(stack)]
-    async fn relax(&mut self, even: bool) {
-        let Some(neighbours) = self.neighbours.filter(|_| self.even == even) else { return };
+    async fn relax(this: Ref<Self>, even: bool) {
+        let (own, neighbours): (f64, Option<[Ref<Point>; 4]>) = this.look_if(even).await;
+        let Some(neighbours) = neighbours else { return };
         let [up, down, left, right]: [Ref<Point>; 4] = neighbours;
         let (up, down, left, right) = join!(up.value(), down.value(), left.value(), right.value());
         simulation::compute(OPERATIONS);
-        self.value = relaxed(self.value, [up, down, left, right]);
+        this.set(relaxed(own, [up, down, left, right])).await;
     }
 }
 
@@ -253,7 +261,7 @@ pub async fn create(layout: Layout) -> Objects {
     let (side, nodes) = (layout.side, nodes());
     let make = |index: usize, side: &usize| Point {
         value: 0.0,
-        next: AtomicU64::new(0),
+        next: 0.0,
         neighbours: None,
         even: (index / side + index % side).is_multiple_of(2),
     };

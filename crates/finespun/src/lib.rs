@@ -270,7 +270,7 @@ pub mod objects {
 pub mod simulation {
     pub use crate::sched::work::{compute, work};
     #[cfg(feature = "simulation")]
-    pub use crate::sim::{Machine, MachineError};
+    pub use crate::sim::{Activity, Machine, MachineError, Span, Trace};
 }
 
 /// Parts of the implementation, for the project's benches: lower bounds for the cost of tasks, and the transports of

@@ -71,6 +71,9 @@ pub struct Check {
     /// Run this program of the catalogue alone
     #[arg(long, value_name = "NAME")]
     pub program: Option<String>,
+    /// Write what the processors do to this file, for <https://ui.perfetto.dev>; with --seed
+    #[arg(long, value_name = "FILE", value_parser = path())]
+    pub trace: Option<PathBuf>,
     /// Seeds that run at the same time [default: the cores this process may use]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=1024usize))]
     pub jobs: Option<usize>,
@@ -152,6 +155,9 @@ pub struct RunOptions {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
+    /// Write what the processors of a simulated machine do to this file, for <https://ui.perfetto.dev>
+    #[arg(long, global = true, value_name = "FILE", value_parser = path())]
+    pub trace: Option<PathBuf>,
     /// Write the histogram as a picture (SVG)
     #[arg(long, global = true, value_name = "FILE", value_parser = path())]
     pub plot: Option<PathBuf>,

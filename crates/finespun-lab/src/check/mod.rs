@@ -26,7 +26,8 @@ use finespun_apps::Progress;
 
 use crate::args::Check;
 use crate::failure::Failure;
-use crate::run::{Meter, interrupt};
+use crate::run::target::Target;
+use crate::run::{Meter, TRACED, interrupt, write_trace};
 use crate::show;
 use draw::Draw;
 use programs::{CATALOGUE, Program};
@@ -55,6 +56,8 @@ struct Case {
     death: Option<(usize, Duration)>,
     /// The source of the program's own numbers.
     draw: Draw,
+    /// Whether activities are recorded.
+    traced: bool,
 }
 
 impl Case {
@@ -97,6 +100,7 @@ impl Case {
                 (node, us(&mut draw, &[10, 100, 1000, 10_000]))
             }),
             draw,
+            traced: false,
         }
     }
 
@@ -104,6 +108,7 @@ impl Case {
         let machine = Machine::named(self.machine).map_err(|error| Failure::Unmet(error.to_string()))?;
         let machine =
             machine.seed(self.seed).delays(self.delay).pauses(self.pause).slow(self.slow).buffers(self.buffers);
+        let machine = if self.traced { machine.traces(TRACED) } else { machine };
         let machine = match self.death {
             Some((node, after)) => machine.dies(node, after),
             None => machine,
@@ -120,11 +125,12 @@ impl Case {
             .members(self.members))
     }
 
-    /// Runs the program. Returns the number of events, or the broken condition.
-    fn run(&self) -> Result<u64, String> {
+    /// Runs the program, and passes the runtime to `trace`. Returns the number of events, or the broken condition.
+    fn run(&self, trace: impl FnOnce(&Runtime)) -> Result<u64, String> {
         let runtime = self.builder().and_then(|builder| Ok(builder.build()?)).map_err(|error| error.to_string())?;
         let mut draw = self.draw.clone();
         let result = (self.program.run)(&runtime, &mut draw);
+        trace(&runtime);
         let simulated = runtime.simulated();
         // After a death, each run ends with an error, in which the program does not find what it looks for.
         if simulated.is_none_or(|simulated| simulated.died.is_none()) {
@@ -165,6 +171,8 @@ struct Shared {
     done: Mutex<BTreeMap<&'static str, u64>>,
     /// The failure with the lowest seed.
     failed: Mutex<Option<(u64, String)>>,
+    /// The file for the trace of the only seed.
+    trace: Mutex<Option<Target>>,
     /// The cases in progress, by thread, and when they began.
     running: Mutex<BTreeMap<usize, (u64, Instant)>>,
 }
@@ -185,6 +193,9 @@ pub fn check(options: &Check) -> Result<(), Failure> {
             Failure::Usage(format!("--program {name}: there is no such program; one of {}", names.join(", ")))
         })
     };
+    if options.trace.is_some() && options.seed.is_none() {
+        return Err(Failure::Usage("--trace needs a seed, whose run it shows: add --seed".to_owned()));
+    }
     let only = options.program.as_ref().map(named).transpose()?;
     interrupt::install();
     let (first, seeds) = options.seed.map_or((options.from, options.seeds), |seed| (seed, 1));
@@ -193,6 +204,7 @@ pub fn check(options: &Check) -> Result<(), Failure> {
     if options.seed.is_some() {
         show::note(&Case::of(first, only).to_string());
     }
+    let trace = options.trace.as_deref().map(|path| Target::open("--trace", path)).transpose()?;
     let progress = Arc::new(Progress::default());
     progress.expect(seeds);
     let shared = Shared {
@@ -204,6 +216,7 @@ pub fn check(options: &Check) -> Result<(), Failure> {
         events: AtomicU64::new(0),
         done: Mutex::default(),
         failed: Mutex::default(),
+        trace: Mutex::new(trace),
         running: Mutex::default(),
     };
     // Silences the programs' panics.
@@ -244,9 +257,15 @@ fn work(shared: &Shared, job: usize) {
         if seed >= shared.end {
             break;
         }
-        let case = Case::of(seed, shared.only);
+        let mut case = Case::of(seed, shared.only);
+        let target = lock(&shared.trace).take();
+        case.traced = target.is_some();
         lock(&shared.running).insert(job, (seed, Instant::now()));
-        let result = case.run();
+        let result = case.run(|runtime| {
+            if let Some(Err(failure)) = target.map(|target| write_trace(target, runtime)) {
+                show::complain(&failure.to_string());
+            }
+        });
         lock(&shared.running).remove(&job);
         match result {
             Ok(events) => {

@@ -44,9 +44,16 @@ pub fn run(run: Run) -> Result<(), Failure> {
     let files = files.collect::<Result<Vec<_>, _>>()?;
     enough_memory(app.as_ref())?;
     let machine = options.simulation.machines(&["cluster"])?.pop();
+    let mut trace = options.trace.as_deref().map(|path| trace_to(path, machine.is_some())).transpose()?;
+    let machine = machine.map(|machine| if trace.is_some() { machine.traces(TRACED) } else { machine });
     let start = Instant::now();
     let executor = executor(&options, machine.as_ref())?;
-    let runs = repeat(app.as_ref(), &executor, options.repeat)?;
+    let runs = repeat(app.as_ref(), &executor, options.repeat);
+    // Also of a run that failed: the trace may say why.
+    if let (Some(target), Executor::Tasks(runtime)) = (trace.take(), &executor) {
+        write_trace(target, runtime)?;
+    }
+    let runs = runs?;
     let simulated = machine.as_ref().map(|machine| (machine, start.elapsed()));
     let report = Report::new(app.as_ref(), &executor, &options, &runs, simulated);
     // The picture is written even if the reader of the output has gone, and the answer is printed even if the disk is
@@ -74,6 +81,7 @@ fn check(options: &RunOptions) -> Result<(), Failure> {
         ("--schema", options.schema.is_some()),
         ("--policy", options.policy.is_some()),
         ("--stats", options.stats),
+        ("--trace", options.trace.is_some()),
         ("--block-every", options.block_every > 0),
     ];
     if let Some((option, _)) = with_plain.into_iter().find(|(_, given)| options.plain && *given) {
@@ -95,6 +103,33 @@ fn check(options: &RunOptions) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// The most activities in a file of --trace.
+pub const TRACED: usize = 500_000;
+
+/// Opens the file for the trace.
+fn trace_to(path: &std::path::Path, simulated: bool) -> Result<Target, Failure> {
+    if !simulated {
+        return Err(Failure::Usage("--trace needs a simulated machine: add --fabric sim".to_owned()));
+    }
+    Target::open("--trace", path)
+}
+
+/// Writes what a simulated machine has recorded.
+///
+/// # Errors
+///
+/// [`Failure::File`] with the system's reason.
+pub fn write_trace(target: Target, runtime: &Runtime) -> Result<(), Failure> {
+    let trace = runtime.trace().unwrap_or_default();
+    let mut json = Vec::new();
+    trace.write_json(&mut json).expect("memory takes everything");
+    if trace.omitted > 0 {
+        let (kept, omitted) = (show::thousands(trace.spans.len() as u64), show::thousands(trace.omitted));
+        show::note(&format!("--trace: the first {kept} activities; {omitted} later ones are left out"));
+    }
+    target.write(json)
 }
 
 /// Opens the file for the histogram, if the answer will have one.

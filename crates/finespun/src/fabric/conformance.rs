@@ -154,7 +154,7 @@ mod simulated {
             let end = ends[worker].lock().unwrap().take().unwrap();
             body(worker, &Endpoint::Simulated(end), &of_workers);
         };
-        engine.run(stacks, Arc::new(main), Duration::from_secs(1), || {});
+        engine.run(stacks, Arc::new(main), Duration::from_secs(1), || {}, |_, _| {});
     }
 
     static LIVE: Mutex<Option<Arc<AtomicU64>>> = Mutex::new(None);

@@ -13,6 +13,7 @@ use super::Fabric;
 use super::threads::Transport;
 use crate::atomics::lock_std as lock;
 use crate::observe::Counters;
+use crate::sim::Activity;
 use crate::sim::engine::Engine;
 
 /// One worker's endpoint.
@@ -74,6 +75,11 @@ impl<M> Simulated<M> {
     }
 }
 
+/// Returns a number that no other message has, from the receiver and its number there.
+fn identity(to: usize, number: u64) -> u64 {
+    ((to as u64) << 40) | number
+}
+
 impl<M> Queue<M> {
     /// Returns the time at which the next message arrives.
     fn arrival(&self) -> Option<u64> {
@@ -115,12 +121,14 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
         // SAFETY: the caller guarantees that `write` initializes the place.
         let message = unsafe { place.assume_init() };
         let bytes = bytes();
+        let begun = self.engine.clock();
         let arrives = self.engine.send(to, bytes, pulled, counters);
         (if pulled { &counters.messages_pulled } else { &counters.messages_pushed }).add(1);
         receiver.pending.fetch_add(1, Ordering::Relaxed);
         let mut queue = lock(&receiver.queue);
         queue.sent += 1;
         let number = queue.sent;
+        self.engine.record(|| Activity::Send { message: identity(to, number), bytes }, begun);
         queue.messages.push(Travelling { arrives, number, source: pulled.then_some(self.worker), bytes, message });
         let arrival = queue.arrival();
         drop(queue);
@@ -138,11 +146,13 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
         let arrival = queue.arrival();
         drop(queue);
         receiver.pending.fetch_sub(1, Ordering::Relaxed);
-        next.map(|Travelling { source, bytes, message, .. }| {
+        next.map(|Travelling { number, source, bytes, message, .. }| {
+            let begun = self.engine.clock();
             if let Some(source) = source {
                 self.workers[source].source_buffers.fetch_sub(1, Ordering::Relaxed);
             }
             self.engine.received(receivable, bytes, source.is_some());
+            self.engine.record(|| Activity::Receive { message: identity(self.worker, number) }, begun);
             self.engine.set_arrival(self.worker, arrival);
             let mut message = ManuallyDrop::new(message);
             // `read` takes the message, or destroys it.

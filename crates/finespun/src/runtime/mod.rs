@@ -201,6 +201,19 @@ impl Runtime {
         Some(Simulated { last_run, events, died })
     }
 
+    /// Returns the activities of a simulated machine since the last call; `None` if none are recorded. See
+    /// [`Machine::traces`](crate::simulation::Machine::traces).
+    ///
+    /// Waits until no simulated worker runs.
+    ///
+    /// # Panics
+    /// In a fork of the process that built the runtime.
+    #[cfg(feature = "simulation")]
+    pub fn trace(&self) -> Option<crate::simulation::Trace> {
+        assert!(!self.team.forked(), "{}", RunError::Forked);
+        self.engine.as_ref()?.trace()
+    }
+
     /// Returns the decisions of [`Cache::Auto`](crate::istructure::Cache::Auto) for the arrays that have been freed, by
     /// the places in the source where they were made.
     #[cfg(feature = "objects")]

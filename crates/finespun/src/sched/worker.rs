@@ -195,13 +195,30 @@ impl Worker<'_> {
     }
 
     fn work(&self, cx: Cx) {
+        match self.simulator {
+            None => self.work_by(|frame| {
+                // SAFETY: the frame is ready, and in no queue any more.
+                unsafe { run::run(cx, frame) };
+            }),
+            Some(simulator) => self.work_by(|frame| {
+                // SAFETY: the frame is ready, so it is live.
+                simulator.frame_begins((unsafe { frame.as_ref() }.vtable.name)());
+                // SAFETY: the frame is ready, and in no queue any more.
+                unsafe { run::run(cx, frame) };
+                simulator.frame_ends();
+            }),
+        }
+    }
+
+    /// The loop of a worker. Passes ready frames to `run`, which runs them.
+    #[inline(always)]
+    fn work_by(&self, run: impl Fn(FrameRef)) {
         loop {
             while let Some(frame) = self.next() {
                 // Relaxed: a hint for thieves.
                 self.entry.running.store(true, Ordering::Relaxed);
                 let alive = AbortOnUnwind;
-                // SAFETY: `next` returns a ready frame, which is in no queue any more.
-                unsafe { run::run(cx, frame) };
+                run(frame);
                 std::mem::forget(alive);
                 self.entry.running.store(false, Ordering::Relaxed);
             }

@@ -41,6 +41,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::gate::Gate;
 use super::machine::{Adversary, Costs, Machine, Overheads, WhenFull};
+use super::trace::{Activity, Recorder, Trace};
 use super::{Simulator, Waited};
 use crate::frame::context;
 use crate::observe::Counters;
@@ -84,6 +85,7 @@ pub(crate) struct Engine {
     /// The number of the node whose death has been noticed, or `NEVER`.
     died: AtomicU64,
     made: OnceLock<()>,
+    recorder: Option<Recorder>,
 }
 
 /// What only the simulation's thread uses.
@@ -136,6 +138,8 @@ struct Processor {
     charged: Charged,
     /// The first event since the death of the processor's node.
     missed: Cell<Option<Event>>,
+    /// The frame that runs, and since when, if activities are recorded.
+    frame: Cell<Option<(&'static str, u64)>>,
     /// The factor by which the worker is slower than described, in 256ths.
     slowness: Cell<u64>,
 }
@@ -211,6 +215,7 @@ impl Engine {
             yielder: Cell::new(ptr::null()),
             charged: Charged::default(),
             missed: Cell::new(None),
+            frame: Cell::new(None),
             slowness: Cell::new(256),
         };
         let adversary = machine.adversary.clone();
@@ -253,6 +258,7 @@ impl Engine {
             events: AtomicU64::new(0),
             died: AtomicU64::new(NEVER),
             made: OnceLock::new(),
+            recorder: (machine.traces > 0).then(|| Recorder::new(machine.traces, nodes.min(workers))),
         }
     }
 
@@ -515,6 +521,22 @@ impl Engine {
         self.advance(self.costs.message + if pulled { &self.pull } else { &self.push }.receive(bytes));
     }
 
+    /// Records an activity of the current worker that began at this time.
+    pub(crate) fn record(&self, activity: impl FnOnce() -> Activity, from: u64) {
+        if let Some(recorder) = &self.recorder {
+            recorder.record(self.state.current.get(), activity(), from, self.clock());
+        }
+    }
+
+    /// Returns what has been recorded, and begins a new record; `None` if nothing is. Waits until the simulation rests.
+    pub(crate) fn trace(&self) -> Option<Trace> {
+        let recorder = self.recorder.as_ref()?;
+        self.enter();
+        let trace = recorder.take();
+        self.leave();
+        Some(trace)
+    }
+
     /// Notes the time at which the next message for worker `to` arrives, if any.
     pub(crate) fn set_arrival(&self, to: usize, arrival: Option<u64>) {
         let processor = &self.state.processors[to];
@@ -636,6 +658,18 @@ impl Simulator for Engine {
         [2 * side(REQUEST), element, self.costs.call].map(duration)
     }
 
+    fn frame_begins(&self, body: &'static str) {
+        if self.recorder.is_some() {
+            self.processor().frame.set(Some((body, self.clock())));
+        }
+    }
+
+    fn frame_ends(&self) {
+        if let (Some(recorder), Some((body, from))) = (&self.recorder, self.processor().frame.take()) {
+            recorder.record_frame(self.state.current.get(), body, from, self.clock());
+        }
+    }
+
     fn root_ended(&self) {
         let took = self.clock().saturating_sub(self.rested.load(Ordering::Relaxed));
         self.last_run.store(took, Ordering::Relaxed);
@@ -667,6 +701,6 @@ fn picoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).saturating_mul(1000)
 }
 
-fn duration(picoseconds: u64) -> Duration {
+pub(super) fn duration(picoseconds: u64) -> Duration {
     Duration::new(picoseconds / 1_000_000_000_000, (picoseconds % 1_000_000_000_000 / 1000) as u32)
 }

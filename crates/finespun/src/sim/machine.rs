@@ -32,6 +32,8 @@ pub struct Machine {
     pub(super) description: Arc<Description>,
     pub(super) seed: u64,
     pub(super) adversary: Adversary,
+    /// The number of activities that are recorded.
+    pub(super) traces: usize,
 }
 
 /// What makes a machine worse than described, by numbers drawn from its seed.
@@ -185,7 +187,7 @@ impl Machine {
             MachineError(format!("{place}{}", error.message().replace('\n', " ")))
         })?;
         description.check().map_err(MachineError)?;
-        Ok(Machine { description: Arc::new(description), seed: 0, adversary: Adversary::default() })
+        Ok(Machine { description: Arc::new(description), seed: 0, adversary: Adversary::default(), traces: 0 })
     }
 
     /// Sets the number from which the simulation draws what is left to chance: which worker an idle one tries first, and
@@ -233,6 +235,14 @@ impl Machine {
     /// Returns the node that [`dies`](Machine::dies).
     pub(crate) fn dying_node(&self) -> Option<usize> {
         self.adversary.death.map(|(node, _)| node)
+    }
+
+    /// Records up to this many activities of the processors, for [`Runtime::trace`](crate::Runtime::trace). An activity takes
+    /// 80 bytes. Default: none.
+    #[must_use]
+    pub fn traces(mut self, activities: usize) -> Machine {
+        self.traces = activities;
+        self
     }
 
     /// Sets both the buffers per receiver and the buffers per sender for pulled messages; at least 1.

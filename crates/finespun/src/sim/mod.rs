@@ -19,6 +19,8 @@ pub(crate) mod engine;
 mod gate;
 #[cfg(feature = "simulation")]
 pub(crate) mod machine;
+#[cfg(feature = "simulation")]
+pub(crate) mod trace;
 
 use std::time::{Duration, Instant};
 
@@ -26,6 +28,8 @@ use crate::observe::Counters;
 
 #[cfg(feature = "simulation")]
 pub use machine::{Machine, MachineError};
+#[cfg(feature = "simulation")]
+pub use trace::{Activity, Span, Trace};
 
 /// The reason why a wait of a simulated worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,10 @@ pub(crate) trait Simulator: Send + Sync {
     /// Returns the time that processors spend on a request for an element of a write-once array, on each further element of
     /// a block, and on a hit in the cache.
     fn request_costs(&self) -> [Duration; 3];
+    /// Notes that the worker begins to run a frame with this body.
+    fn frame_begins(&self, body: &'static str);
+    /// Notes that the frame has been left.
+    fn frame_ends(&self);
     /// Notes that a run's root has ended.
     fn root_ended(&self);
     /// Makes an outside thread wait until the engine admits it, usually while all workers wait, and keeps workers from

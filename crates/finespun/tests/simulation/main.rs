@@ -9,6 +9,7 @@ mod death;
 mod order;
 mod programs;
 mod repeated;
+mod timeline;
 
 use std::time::Duration;
 
