@@ -146,6 +146,9 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 #![cfg_attr(not(feature = "objects"), allow(dead_code, reason = "parts of the tasks serve objects only"))]
 
+#[macro_use]
+mod mutation;
+
 mod atomics;
 mod call;
 mod cancel;

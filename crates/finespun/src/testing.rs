@@ -83,3 +83,6 @@ impl TestCounts for Runtime {
         self.frames_left()
     }
 }
+
+#[cfg(feature = "mutations")]
+pub use crate::mutation::mutate;

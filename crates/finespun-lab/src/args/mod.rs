@@ -74,6 +74,10 @@ pub struct Check {
     /// Write what the processors do to this file, for <https://ui.perfetto.dev>; with --seed
     #[arg(long, value_name = "FILE", value_parser = path())]
     pub trace: Option<PathBuf>,
+    /// Build a deliberate error into the library, which the check must find
+    #[cfg(feature = "mutations")]
+    #[arg(long, value_name = "NAME")]
+    pub mutation: Option<String>,
     /// Seeds that run at the same time [default: the cores this process may use]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=1024usize))]
     pub jobs: Option<usize>,

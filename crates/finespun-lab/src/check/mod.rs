@@ -197,6 +197,11 @@ pub fn check(options: &Check) -> Result<(), Failure> {
         return Err(Failure::Usage("--trace needs a seed, whose run it shows: add --seed".to_owned()));
     }
     let only = options.program.as_ref().map(named).transpose()?;
+    #[cfg(feature = "mutations")]
+    if let Some(name) = &options.mutation {
+        mutate(name)
+            .map_err(|names| Failure::Usage(format!("--mutation {name}: there is no such error; one of {names}")))?;
+    }
     interrupt::install();
     let (first, seeds) = options.seed.map_or((options.from, options.seeds), |seed| (seed, 1));
     let end = first.checked_add(seeds);

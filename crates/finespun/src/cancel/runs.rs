@@ -272,7 +272,11 @@ impl Run {
     pub(crate) fn take_quiescence_waiters(&self, leaves: usize) -> Vec<Waiting> {
         let mut quiescence_waiters = lock(&self.quiescence_waiters);
         let waiting = quiescence_waiters.iter().filter(|waiting| !waiting.is_cancelled()).count();
-        if waiting == leaves { std::mem::take(&mut *quiescence_waiters) } else { Vec::new() }
+        if waiting == leaves || mutated!(EarlyQuiescence) && waiting > 0 && waiting + 1 == leaves {
+            std::mem::take(&mut *quiescence_waiters)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Blocks the thread until the run has ended.

@@ -119,7 +119,8 @@ impl Tallies {
         // Relaxed: ordered after the Acquire loads of `ended`, so at least the values that they made visible.
         let posted: u64 = self.workers.iter().map(|tally| tally.posted.load(Ordering::Relaxed)).sum();
         // Relaxed: changed under the lock.
-        ended == posted + self.outside.load(Ordering::Relaxed)
+        let posted = posted + self.outside.load(Ordering::Relaxed);
+        ended == posted || mutated!(EarlyEnd) && ended + 1 == posted
     }
 }
 

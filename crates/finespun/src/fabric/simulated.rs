@@ -142,10 +142,19 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
         let receiver = self.own();
         let mut queue = lock(&receiver.queue);
         let receivable = self.receivable(&queue)?;
-        let next = queue.messages.pop();
+        let queue_length = queue.sent;
+        let mut next = queue.messages.pop();
+        if mutated!(Reordered)
+            && let Some(mut second) = queue.messages.peek_mut()
+            && let Some(first) = &mut next
+        {
+            std::mem::swap(first, &mut second);
+        }
         let arrival = queue.arrival();
         drop(queue);
-        receiver.pending.fetch_sub(1, Ordering::Relaxed);
+        if !(mutated!(LostCredit) && queue_length.is_multiple_of(16)) {
+            receiver.pending.fetch_sub(1, Ordering::Relaxed);
+        }
         next.map(|Travelling { number, source, bytes, message, .. }| {
             let begun = self.engine.clock();
             if let Some(source) = source {

@@ -276,7 +276,7 @@ impl<T: Portable + Clone> Store<T> {
     pub(super) fn defer_node(&self, entry: &ArrayEntry, at: usize, node: u32) {
         let mut deferred = self.deferred.borrow_mut();
         let nodes = &mut deferred.entry(at).or_default().nodes;
-        if !nodes.contains(&node) {
+        if !nodes.contains(&node) && !(mutated!(LostReader) && nodes.len() == 1) {
             nodes.push(node);
         }
         entry.close();

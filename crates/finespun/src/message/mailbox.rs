@@ -106,7 +106,7 @@ impl Mailbox {
         // SAFETY: the place is valid for a packet. The fabric calls `write` at most once, and only if it sends;
         // `message` is not used then.
         let write = |place| unsafe { message.move_to(place) };
-        let behind = self.held.get() > 0 && self.outbox.borrow().contains_key(&to);
+        let behind = self.held.get() > 0 && !mutated!(Overtaking) && self.outbox.borrow().contains_key(&to);
         // SAFETY: `write` initializes the place with the packet, and does not panic.
         let sent = !behind && unsafe { self.others.send_in_place(to, || message.bytes(), write, counters) };
         if !sent {

@@ -165,7 +165,7 @@ impl<M: Method> Call<M> {
     fn start_in_order(self, cx: Cx) -> FrameRef {
         let (name, nodes) = (self.target.name(), Nodes::of(cx));
         let here = nodes.knows(name) && name.node() == cx.node();
-        if !here || matches!(M::ACCESS, Access::None | Access::Constant) {
+        if !here || matches!(M::ACCESS, Access::None | Access::Constant) || mutated!(UnorderedOneway) {
             return located::start(cx, self);
         }
         match nodes.table(name.node()).hold(name, M::ACCESS == Access::Exclusive) {

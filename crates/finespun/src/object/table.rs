@@ -415,7 +415,7 @@ impl Table {
         if poison {
             place.state.set(POISONED);
         }
-        if place.state.is(WANTED) {
+        if place.state.is(WANTED) && !mutated!(LostGrant) {
             self.serve(index);
         } else {
             place.open();

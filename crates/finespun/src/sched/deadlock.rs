@@ -202,7 +202,8 @@ impl Team {
     /// have stayed parked since, so a root that no worker has taken is visible here. This function checks the externals
     /// first: a thread that ends an external wait makes the waiter visible before it decrements the count.
     fn is_quiet(&self) -> bool {
-        !self.external.any() && !self.work_visible() && !(0..self.workers.len()).any(|worker| self.waits_for(worker))
+        let messages = || (0..self.workers.len()).any(|worker| self.waits_for(worker));
+        !self.external.any() && !self.work_visible() && (mutated!(EarlyRest) || !messages())
     }
 
     fn progress(&self) -> Progress {

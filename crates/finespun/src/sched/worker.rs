@@ -350,6 +350,9 @@ impl Worker<'_> {
         let counted = swept.iter().filter(|run| run.counts_frames());
         let mut counted: Vec<_> = counted.map(|run| (run, Vec::new())).collect();
         self.context().pool().walk(|frame, table| {
+            if mutated!(Unswept) && self.index == 1 {
+                return;
+            }
             for (run, found) in &mut counted {
                 // SAFETY: `walk` passes blocks that are not free, so `frame` holds a header with a valid group.
                 if self.team.groups.is_of(unsafe { (*frame.as_ptr()).group }, run.number) {

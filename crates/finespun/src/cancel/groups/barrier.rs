@@ -76,7 +76,7 @@ impl<W, const L: usize> Barrier<W, L> {
             let mut shard = lock(&self.shards[shard % L].0);
             shard.waiting.push(waiter);
             shard.done += 1;
-            shard.done >= shard.quota
+            shard.done >= shard.quota && !mutated!(LostArrival)
         };
         if look { self.check_phase() } else { none_released() }
     }
