@@ -416,14 +416,16 @@ impl Worker<'_> {
         x
     }
 
-    /// Iterates over the other workers, from a random one on. On a simulated machine, tries `victims()` workers from
-    /// `victims_from`, which `ask` changes.
+    /// Iterates over the victims of a search for work: all other workers, or some on a simulated machine.
     fn others(&self) -> impl Iterator<Item = (usize, &WorkerEntry)> {
+        self.others_of(self.simulator.map_or(self.team.workers.len(), |simulator| simulator.victims()))
+    }
+
+    /// Iterates over `count` other workers, from a random one on; on a simulated machine from `victims_from` on, which
+    /// `ask` changes.
+    fn others_of(&self, count: usize) -> impl Iterator<Item = (usize, &WorkerEntry)> {
         let workers = &self.team.workers;
-        let (start, count) = match self.simulator {
-            None => (self.random(), workers.len()),
-            Some(simulator) => (self.victims_from.get(), simulator.victims()),
-        };
+        let start = if self.simulator.is_some() { self.victims_from.get() } else { self.random() };
         let start = (start % workers.len() as u64) as usize;
         (0..workers.len())
             .map(move |i| (start + i) % workers.len())
@@ -463,9 +465,12 @@ impl Worker<'_> {
     fn ask(&self) -> bool {
         let mut asked = false;
         self.victims_from.set(self.random());
-        for (index, entry) in self.others() {
-            // Relaxed: a hint; a late request trips one guard check in vain.
-            if entry.running.load(Ordering::Relaxed) && (entry.deque.is_empty() || entry.host().waits()) {
+        let all = self.team.workers.len();
+        let most = self.simulator.map_or(all, |simulator| simulator.victims());
+        // Relaxed: a hint; a late request trips one guard check in vain.
+        let running = self.others_of(all).filter(|(_, entry)| entry.running.load(Ordering::Relaxed));
+        for (index, entry) in running.take(most) {
+            if entry.deque.is_empty() || entry.host().waits() {
                 if let Some(simulator) = self.simulator {
                     simulator.access(index);
                 }
@@ -611,7 +616,13 @@ impl Worker<'_> {
             };
             self.context().counters.parks.add(1);
             match parking.park() {
-                Wake::Work => return true,
+                Wake::Work => {
+                    if let Some(ringer) = self.simulator.and_then(|simulator| simulator.rung_by()) {
+                        // With few victims per search, a random one rarely has work while few workers are busy.
+                        self.victims_from.set(ringer as u64);
+                    }
+                    return true;
+                }
                 Wake::Shutdown => return false,
                 Wake::ScoutTimeout(scout) => {
                     self.check_simulation();

@@ -127,6 +127,7 @@ struct Processor {
     token: Cell<u64>,
     waits: Cell<bool>,
     rung: Cell<bool>,
+    rung_by: Cell<Option<usize>>,
     /// Why the worker has been resumed.
     reason: Cell<Waited>,
     /// The time at which the next message arrives.
@@ -208,6 +209,7 @@ impl Engine {
             token: Cell::new(0),
             waits: Cell::new(false),
             rung: Cell::new(false),
+            rung_by: Cell::new(None),
             reason: Cell::new(Waited::Rung),
             arrival: Cell::new(NEVER),
             sends_from: Cell::new(0),
@@ -643,10 +645,15 @@ impl Simulator for Engine {
         if self.is_here() {
             let from = self.state.current.get();
             let delay = if self.same_node(from, worker) { self.costs.wake } else { self.costs.latency };
+            self.state.processors[worker].rung_by.set(Some(from));
             self.ring_at(worker, self.processor().clock.get().saturating_add(delay));
             return;
         }
         self.gate.ring(worker);
+    }
+
+    fn rung_by(&self) -> Option<usize> {
+        self.processor().rung_by.get()
     }
 
     fn request_costs(&self) -> [Duration; 3] {
