@@ -16,6 +16,7 @@
 //! - `parc`: groups of activities: cost, distribution, barriers, termination; beside the paper
 //! - `pcm`: closures by hand: costs, tail calls, the efficiency model, migration; beside the paper
 //! - `istructure`: write-once arrays and their cache: costs, reads, critical points, predictions; beside the paper
+//! - `scale`: from one node to 4,096, on a simulated machine
 //! - `nodes`: 64 nodes against 2 on the same workers
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
 //! - `report`: tables and rows as they are ready, progress, interruption
@@ -38,6 +39,7 @@ mod paper;
 mod parc;
 mod pcm;
 mod report;
+mod scale;
 mod scaling;
 mod sections;
 mod suspended;
@@ -94,6 +96,7 @@ fn open(name: Name) -> &'static dyn Bench {
         Name::Invocation => &invocation::Invocation,
         Name::Layouts => &layouts::Layouts,
         Name::Microkernel => &microkernel::Microkernel,
+        Name::Scale => &scale::Scale,
         Name::Nodes => &nodes::Nodes,
         Name::Parc => &parc::Parc,
         Name::Pcm => &pcm::Pcm,

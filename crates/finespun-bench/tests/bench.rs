@@ -347,6 +347,21 @@ fn many_nodes_are_compared_with_few() {
     assert_eq!(sor.len(), 2);
 }
 
+/// Virtual times: the same in each run, whatever the profile and the load.
+#[test]
+fn benches_on_simulated_machines_are_repeatable() {
+    for line in [
+        "bench microkernel --quick --fabric sim --nodes 4",
+        "bench layouts --quick --fabric sim --machine t3d --only em3d --nodes 4",
+        "bench scale --quick --nodes 4",
+    ] {
+        let (table, rows) = measured(line);
+        let (again, _) = measured(line);
+        assert_eq!(table, again, "{line}");
+        assert!(table.contains("imulated") && rows.len() >= 6, "{line}: {table}");
+    }
+}
+
 #[test]
 fn groups_are_compared_with_the_paper() {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("parc.svg");

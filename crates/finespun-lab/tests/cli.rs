@@ -283,6 +283,56 @@ fn a_simulated_machine_gives_the_same_answer_in_repeatable_time() {
     assert!(output(&format!("{line} --fabric sim")).contains("virtual time"));
 }
 
+/// One line for each application.
+const EVERYTHING: [&str; 21] = [
+    "fib 15",
+    "tak 8 4 2",
+    "nqueens 6",
+    "qsort 5000",
+    "list 5000",
+    "skynet 3",
+    "matmul 64",
+    "sor --grid 32 --iterations 2",
+    "em3d --size 256 --degree 4 --iterations 2",
+    "microkernel --threads 8 --grain 20",
+    "mdforce --cutoff 0.3",
+    "densemm 16 --form cached",
+    "hopfield 64 --patterns 4 --turned 8",
+    "cg --class S --iterations 1 --form cached",
+    "sparsemm --random 200 --nonzeros 1000 --iterations 2",
+    "integrate --to 100 --tolerance 1e-3",
+    "search 100000 --at 70000 --activities 16",
+    "sumto 100000 --activities 100",
+    "uts --type 1 --shape 3 --depth 5 --branching 4 --seed 19",
+    "protein --lattice 2x3x3",
+    "raytrace --size 20",
+];
+
+#[test]
+fn every_application_gives_its_answer_on_64_simulated_nodes() {
+    let names: Vec<_> = EVERYTHING.iter().map(|line| line.split(' ').next()).collect();
+    assert!((1..names.len()).all(|k| !names[..k].contains(&names[k])), "each application once");
+    for line in EVERYTHING {
+        let threads = json(&format!("run {line} --nodes 64 --workers 2"));
+        let simulated = json(&format!("run {line} --fabric sim --nodes 64"));
+        assert_eq!(simulated["answer"], threads["answer"], "{line}");
+        assert_eq!(simulated["workers"], 64, "{line}");
+    }
+}
+
+#[test]
+fn a_dead_node_ends_the_run_with_an_error_and_a_trace() {
+    let trace = folder("death").join("trace.json");
+    let line = format!("run em3d --size 256 --fabric sim --nodes 8 --node-dies 3@200 --trace {}", trace.display());
+    let output = finespun(&line);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).expect("text");
+    assert!(error.contains("node 3 died after 200"), "{error}");
+    let trace = fs::read_to_string(&trace).expect("a trace of the run that failed");
+    let trace: serde_json::Value = serde_json::from_str(&trace).expect("JSON");
+    assert!(trace["traceEvents"].as_array().is_some_and(|events| events.len() > 100));
+}
+
 #[test]
 fn machines_are_read_from_files() {
     let folder = folder("machines");
@@ -307,6 +357,11 @@ fn machines_are_read_from_files() {
         ("run fib 12 --fabric sim --sim-seed x", "--sim-seed"),
         ("run fib 12 --workers 2000", "between 1 and 1024 workers"),
         ("run fib 12 --plain --fabric sim", "--fabric"),
+        ("run fib 12 --fabric sim --nodes 4 --node-dies 4@10", "numbered from 0"),
+        ("run fib 12 --fabric sim --nodes 4 --node-dies 4", "for example 3@1500"),
+        ("run fib 12 --nodes 4 --node-dies 1@10", "add --fabric sim"),
+        ("run fib 12 --trace trace.json", "add --fabric sim"),
+        ("check --seeds 3 --trace trace.json", "add --seed"),
         ("check --seed x", "--seed"),
         ("check --seeds 0", "--seeds"),
         ("check --program flying", "there is no such program; one of tree"),

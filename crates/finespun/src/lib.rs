@@ -276,6 +276,9 @@ pub mod simulation {
     pub use crate::sim::{Activity, Machine, MachineError, Span, Trace};
 }
 
+#[cfg(feature = "mutations")]
+pub use mutation::mutate;
+
 /// Parts of the implementation, for the project's benches: lower bounds for the cost of tasks, and the transports of
 /// messages. Unstable: they change without notice.
 #[cfg(feature = "internals")]

@@ -26,8 +26,8 @@ mod chosen {
         LostCredit,
         /// The release of an object's lock wakes no waiter.
         LostGrant,
-        /// A worker that is not yet waiting is rung in vain.
-        LostRing,
+        /// A worker that is given a frame is not woken.
+        LostNotice,
         /// A team with messages on their way counts as quiet.
         EarlyRest,
         /// A one-way call to an object of its own node starts without the object's lock.
@@ -50,7 +50,7 @@ mod chosen {
         ("overtaking", Mutation::Overtaking),
         ("lost-credit", Mutation::LostCredit),
         ("lost-grant", Mutation::LostGrant),
-        ("lost-ring", Mutation::LostRing),
+        ("lost-notice", Mutation::LostNotice),
         ("early-rest", Mutation::EarlyRest),
         ("unordered-oneway", Mutation::UnorderedOneway),
         ("unswept", Mutation::Unswept),

@@ -83,6 +83,3 @@ impl TestCounts for Runtime {
         self.frames_left()
     }
 }
-
-#[cfg(feature = "mutations")]
-pub use crate::mutation::mutate;

@@ -178,6 +178,7 @@ impl Bench for Microkernel {
 impl Setting<'_> {
     fn grains(&self) -> Vec<u32> {
         match &self.machine {
+            Some(machine) if self.options.quick => rounds(machine, &FEW_SIMULATED_GRAINS[..1]),
             Some(machine) => rounds(machine, &SIMULATED_GRAINS),
             None if self.options.quick => QUICK_GRAINS.to_vec(),
             None => GRAINS.to_vec(),
@@ -186,6 +187,7 @@ impl Setting<'_> {
 
     fn few_grains(&self) -> Vec<u32> {
         match &self.machine {
+            Some(machine) if self.options.quick => rounds(machine, &FEW_SIMULATED_GRAINS[..1]),
             Some(machine) => rounds(machine, &FEW_SIMULATED_GRAINS),
             None if self.options.quick => QUICK_GRAINS[..1].to_vec(),
             None => FEW_GRAINS.to_vec(),

@@ -72,6 +72,8 @@ pub enum Name {
     /// write-once arrays: operations, reads of four applications, where a cache pays, and the effect of Cache::Auto;
     /// beside the paper
     Istructure,
+    /// the same problems on 1 to 4096 nodes of a simulated machine: speed-up, messages and steals per node
+    Scale,
     /// runs one program once, for the benches that count instructions
     #[value(hide = true)]
     Count,
@@ -136,11 +138,11 @@ pub struct Extra {
     /// suspended: how many tasks wait at the same time
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=100_000_000u64))]
     pub tasks: Option<u64>,
-    /// layouts: nodes that objects live on, 1 to 65536; microkernel: nodes and places, 2 to 4096 [default: as in the
-    /// papers]
+    /// layouts: nodes that objects live on, 1 to 65536; microkernel: nodes and places, 2 to 4096; scale: the most nodes
+    /// [default: as in the papers; scale: 4096]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=65_536usize))]
     pub nodes: Option<usize>,
-    /// The machine, if it is simulated: for layouts and microkernel.
+    /// The machine, if it is simulated: for layouts and microkernel, and for scale, which always simulates one.
     #[command(flatten)]
     pub simulation: Simulation,
     /// layouts: problems as large and as long as in the papers, which takes minutes

@@ -199,7 +199,7 @@ pub fn check(options: &Check) -> Result<(), Failure> {
     let only = options.program.as_ref().map(named).transpose()?;
     #[cfg(feature = "mutations")]
     if let Some(name) = &options.mutation {
-        mutate(name)
+        finespun::mutate(name)
             .map_err(|names| Failure::Usage(format!("--mutation {name}: there is no such error; one of {names}")))?;
     }
     interrupt::install();

@@ -1,12 +1,14 @@
 //! The catalogue of `finespun check`: programs whose outcome is known whatever the machine does.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use finespun::closure::{Cont, make_closure, post, send_argument, thread, top};
 use finespun::group::{Level, sync};
 use finespun::istructure::{Cache, IArray};
 use finespun::prelude::*;
+use finespun::simulation::work;
 use finespun::sync::{Mutex, Semaphore};
 use finespun::tasks::quiesce;
 use finespun::{RunError, layout, level, preturn};
@@ -30,6 +32,7 @@ pub const CATALOGUE: &[Program] = &[
     Program { name: "chains", run: chains },
     Program { name: "first", run: first },
     Program { name: "closures", run: closures },
+    Program { name: "heirs", run: heirs },
     Program { name: "deadlock", run: deadlock },
     Program { name: "panic", run: panic },
     Program { name: "flood", run: flood },
@@ -379,6 +382,33 @@ fn closures(runtime: &Runtime, draw: &mut Draw) -> Result<(), String> {
     let n = draw.below(13);
     let fib = (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0;
     same("fib", run(runtime, top(move |k| post(make_closure!(fork, k, n))))?, fib)
+}
+
+/// Sends the answer, while the closures of [`strew`] go on.
+#[thread]
+fn answer(#[shared] _ran: &AtomicU64, to: Cont<u64>) {
+    send_argument(7, to);
+}
+
+#[thread]
+fn strew(#[shared] ran: &AtomicU64, depth: u64, seed: u64) {
+    if depth > 0 {
+        for k in 1..=2 {
+            post(make_closure!(strew, depth - 1, mix(seed, k)));
+        }
+    }
+    work(Duration::from_nanos(seed % 2000));
+    ran.fetch_add(1, Ordering::Relaxed);
+}
+
+fn heirs(runtime: &Runtime, draw: &mut Draw) -> Result<(), String> {
+    let (depth, seed, ran) = (draw.below(8), draw.number(), Arc::new(AtomicU64::new(0)));
+    let first = move |k| {
+        post(make_closure!(strew, depth, seed));
+        post(make_closure!(answer, k));
+    };
+    same("the answer", run(runtime, top(first).sharing(Arc::clone(&ran)))?, 7)?;
+    same("closures that ran before the computation was over", ran.load(Ordering::Relaxed), (2 << depth) - 1)
 }
 
 // Waits that nothing ends.

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use std::sync::Arc;
 
 use finespun::Runtime;
+use finespun::runtime::Error;
 use finespun::simulation::Machine;
 use finespun::testing::*;
 use finespun_apps::Progress;
@@ -179,7 +180,12 @@ fn executor(options: &RunOptions, machine: Option<&Machine>) -> Result<Executor,
     if let Some(schema) = options.schema {
         builder = builder.schema(schema.into());
     }
-    Ok(Executor::Tasks(builder.build()?))
+    match builder.build() {
+        Err(Error::DyingNode { node, nodes }) => {
+            Err(Failure::Usage(format!("--node-dies {node}@..: the machine has {nodes} nodes, numbered from 0")))
+        }
+        built => Ok(Executor::Tasks(built?)),
+    }
 }
 
 /// Runs `app` `times` times. Fails if the answers differ.

@@ -301,7 +301,9 @@ impl Team {
         let _entered = self.enter();
         self.use_nodes();
         self.workers[worker].inbox.put(frame, || {});
-        self.idle.notify_worker(worker);
+        if !mutated!(LostNotice) {
+            self.idle.notify_worker(worker);
+        }
     }
 
     /// Returns whether a frame or message waits that only `worker` can take.
