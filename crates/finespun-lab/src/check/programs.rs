@@ -34,6 +34,7 @@ pub const CATALOGUE: &[Program] = &[
     Program { name: "closures", run: closures },
     Program { name: "heirs", run: heirs },
     Program { name: "deadlock", run: deadlock },
+    Program { name: "unrest", run: unrest },
     Program { name: "panic", run: panic },
     Program { name: "flood", run: flood },
     Program { name: "abandoned", run: abandoned },
@@ -424,6 +425,28 @@ fn deadlock(runtime: &Runtime, draw: &mut Draw) -> Result<(), String> {
         Err(error) => Err(format!("no deadlock was reported: {error}")),
         Ok(()) => Err("the run ended".to_owned()),
     }
+}
+
+/// Rests are awaited beside a wait that nothing ends: there is no rest.
+fn unrest(runtime: &Runtime, draw: &mut Draw) -> Result<(), String> {
+    let (waiters, stuck, rested) = (1 + draw.below(3), 1 + draw.below(2), AtomicU64::new(0));
+    match runtime.try_run(rest_beside(waiters, stuck, &rested)) {
+        Err(RunError::Deadlock(_)) => same("tasks that found a rest", rested.into_inner(), 0),
+        Err(error) => Err(format!("no deadlock was reported: {error}")),
+        Ok(()) => Err("the run ended".to_owned()),
+    }
+}
+
+#[task]
+async fn rest_beside(waiters: u64, stuck: u64, rested: &AtomicU64) {
+    let waits = join_all((0..stuck).map(|_| waits_for_ever()));
+    join!(waits, join_all((0..waiters).map(|_| awaits_rest(rested))));
+}
+
+#[task]
+async fn awaits_rest(rested: &AtomicU64) {
+    quiesce().await;
+    rested.fetch_add(1, Ordering::Relaxed);
 }
 
 #[task]

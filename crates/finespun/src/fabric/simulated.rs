@@ -152,7 +152,8 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
         }
         let arrival = queue.arrival();
         drop(queue);
-        if !(mutated!(LostCredit) && queue_length.is_multiple_of(16)) {
+        let lost = mutated!(LostCredit) && queue_length.is_multiple_of(16);
+        if !lost {
             receiver.pending.fetch_sub(1, Ordering::Relaxed);
         }
         next.map(|Travelling { number, source, bytes, message, .. }| {

@@ -276,7 +276,8 @@ impl<T: Portable + Clone> Store<T> {
     pub(super) fn defer_node(&self, entry: &ArrayEntry, at: usize, node: u32) {
         let mut deferred = self.deferred.borrow_mut();
         let nodes = &mut deferred.entry(at).or_default().nodes;
-        if !nodes.contains(&node) && !(mutated!(LostReader) && nodes.len() == 1) {
+        let forgotten = mutated!(LostReader) && nodes.len() == 1;
+        if !nodes.contains(&node) && !forgotten {
             nodes.push(node);
         }
         entry.close();

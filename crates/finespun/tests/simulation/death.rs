@@ -25,7 +25,7 @@ fn run(node: usize, after: Duration, nodes: usize, workers: usize, n: u32) -> Op
     let error = runtime.try_run(all()).err().map(died);
     let simulated = runtime.simulated().unwrap();
     assert!(error.is_none() || simulated.died == Some(node));
-    if let Some(error) = &error {
+    if error.is_some() {
         // A millisecond and ten latencies until it is noticed; the rest is unwinding.
         let bound = after + Duration::from_micros(1200);
         assert!(simulated.last_run < bound, "{:?} for a death at {after:?}", simulated.last_run);

@@ -1,6 +1,5 @@
 //! The record of what the processors do.
 
-use finespun::prelude::*;
 use finespun::simulation::{Activity, Trace};
 
 use crate::programs::{all, tree};
