@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::frame::context::try_cx;
-use crate::sim::Simulator;
+use crate::sim::{self, Simulator};
 
 /// Charges the simulated processor that runs this code for a computation that takes `time` there. On real machines, where
 /// computations take their own time, and outside tasks it does nothing, in a few instructions.
@@ -20,8 +20,15 @@ pub fn compute(operations: u64) {
     with_simulator(|simulator| simulator.compute(operations));
 }
 
-#[inline]
+#[inline(always)]
 fn with_simulator(body: impl FnOnce(&dyn Simulator)) {
+    if sim::any() {
+        on_worker(body);
+    }
+}
+
+#[cold]
+fn on_worker(body: impl FnOnce(&dyn Simulator)) {
     if let Some(cx) = try_cx()
         && let Some(simulator) = cx.worker().simulator()
     {

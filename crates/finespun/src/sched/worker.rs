@@ -195,30 +195,13 @@ impl Worker<'_> {
     }
 
     fn work(&self, cx: Cx) {
-        match self.simulator {
-            None => self.work_by(|frame| {
-                // SAFETY: the frame is ready, and in no queue any more.
-                unsafe { run::run(cx, frame) };
-            }),
-            Some(simulator) => self.work_by(|frame| {
-                // SAFETY: the frame is ready, so it is live.
-                simulator.frame_begins((unsafe { frame.as_ref() }.vtable.name)());
-                // SAFETY: the frame is ready, and in no queue any more.
-                unsafe { run::run(cx, frame) };
-                simulator.frame_ends();
-            }),
-        }
-    }
-
-    /// The loop of a worker. Passes ready frames to `run`, which runs them.
-    #[inline(always)]
-    fn work_by(&self, run: impl Fn(FrameRef)) {
         loop {
             while let Some(frame) = self.next() {
                 // Relaxed: a hint for thieves.
                 self.entry.running.store(true, Ordering::Relaxed);
                 let alive = AbortOnUnwind;
-                run(frame);
+                // SAFETY: `next` returns a ready frame, which is in no queue any more.
+                unsafe { run::run(cx, frame) };
                 std::mem::forget(alive);
                 self.entry.running.store(false, Ordering::Relaxed);
             }
@@ -280,14 +263,6 @@ impl Worker<'_> {
             return Some(frame);
         }
         self.poll();
-        if let Some(simulator) = self.simulator
-            && simulator.stalls()
-        {
-            while self.entry.host().holds() && !self.team.idle.is_shut_down() {
-                self.wait_for_room(simulator);
-                self.poll();
-            }
-        }
         // A worker that exchanges messages waits briefly for the next message before it takes frames from elsewhere, in
         // at most `FAIR` rounds.
         let mut turns = 0..FAIR;

@@ -42,7 +42,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use super::gate::Gate;
 use super::machine::{Adversary, Costs, Machine, Overheads, WhenFull};
 use super::trace::{Activity, Recorder, Trace};
-use super::{Simulator, Waited};
+use super::{MACHINES, Simulator, Waited};
 use crate::frame::context;
 use crate::observe::Counters;
 
@@ -220,6 +220,8 @@ impl Engine {
             frame: Cell::new(None),
             slowness: Cell::new(256),
         };
+        // Relaxed: see `sim::any`.
+        MACHINES.fetch_add(1, Ordering::Relaxed);
         let adversary = machine.adversary.clone();
         let state = State {
             processors: (0..workers).map(processor).collect(),
@@ -523,6 +525,18 @@ impl Engine {
         self.advance(self.costs.message + if pulled { &self.pull } else { &self.push }.receive(bytes));
     }
 
+    /// Notes which frame runs on the current worker: a frame is seen from its first guard check on, until another is.
+    fn note_frame(&self, frame: Option<&'static str>) {
+        let Some(recorder) = &self.recorder else { return };
+        let (seen, now) = (&self.processor().frame, self.clock());
+        if seen.get().map(|(seen, _)| seen) == frame {
+            return;
+        }
+        if let Some((body, from)) = seen.replace(frame.map(|frame| (frame, now))) {
+            recorder.record_frame(self.state.current.get(), body, from, now);
+        }
+    }
+
     /// Records an activity of the current worker that began at this time.
     pub(crate) fn record(&self, activity: impl FnOnce() -> Activity, from: u64) {
         if let Some(recorder) = &self.recorder {
@@ -575,12 +589,20 @@ impl Engine {
     }
 }
 
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Relaxed: see `sim::any`.
+        MACHINES.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Simulator for Engine {
     fn now(&self) -> Instant {
         self.origin + duration(self.processor().clock.get())
     }
 
-    fn check(&self, counters: &Counters) {
+    fn check(&self, counters: &Counters, frame: Option<&'static str>) {
+        self.note_frame(frame);
         self.charge(counters);
         self.state.checks.set(self.state.checks.get() + 1);
         if self.state.checks.get().is_multiple_of(INTERRUPT) && !std::thread::panicking() {
@@ -629,6 +651,7 @@ impl Simulator for Engine {
         if processor.rung.replace(false) {
             return Waited::Rung;
         }
+        self.note_frame(None);
         let clock = processor.clock.get();
         processor.waits.set(true);
         if let Some(timeout) = timeout {
@@ -663,18 +686,6 @@ impl Simulator for Engine {
         let elements = 8;
         let element = (side(REQUEST + elements * ELEMENT) - side(REQUEST)) / elements as u64;
         [2 * side(REQUEST), element, self.costs.call].map(duration)
-    }
-
-    fn frame_begins(&self, body: &'static str) {
-        if self.recorder.is_some() {
-            self.processor().frame.set(Some((body, self.clock())));
-        }
-    }
-
-    fn frame_ends(&self) {
-        if let (Some(recorder), Some((body, from))) = (&self.recorder, self.processor().frame.take()) {
-            recorder.record_frame(self.state.current.get(), body, from, self.clock());
-        }
     }
 
     fn root_ended(&self) {

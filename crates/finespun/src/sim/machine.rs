@@ -116,7 +116,7 @@ pub(super) struct Network {
 pub(super) enum WhenFull {
     /// It keeps the message in its own memory, and goes on.
     Keep,
-    /// It receives messages, and does nothing else, until there is room.
+    /// From its next guard check on, it receives messages, and does nothing else, until there is room.
     Stall,
 }
 

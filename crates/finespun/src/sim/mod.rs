@@ -31,6 +31,20 @@ pub use machine::{Machine, MachineError};
 #[cfg(feature = "simulation")]
 pub use trace::{Activity, Span, Trace};
 
+/// Number of simulated machines of the process.
+#[cfg(feature = "simulation")]
+static MACHINES: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+/// Returns false if the process simulates no machine.
+#[inline(always)]
+pub(crate) fn any() -> bool {
+    // Relaxed: a simulated worker sees its own machine counted, since the count precedes the start of its thread.
+    #[cfg(feature = "simulation")]
+    return MACHINES.load(std::sync::atomic::Ordering::Relaxed) > 0;
+    #[cfg(not(feature = "simulation"))]
+    false
+}
+
 /// The reason why a wait of a simulated worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
@@ -48,7 +62,8 @@ pub(crate) trait Simulator: Send + Sync {
     fn now(&self) -> Instant;
     /// Charges the worker for its activity since the last call, by its counters, and lets the workers run that
     /// are behind it. Called at every guard check and at every turn of an idle worker.
-    fn check(&self, counters: &Counters);
+    /// `frame` is the name of the body of the frame that runs.
+    fn check(&self, counters: &Counters, frame: Option<&'static str>);
     /// Charges the worker for a computation.
     fn work(&self, time: Duration);
     /// Charges the worker for a computation of this many operations.
@@ -59,7 +74,8 @@ pub(crate) trait Simulator: Send + Sync {
     fn seed(&self) -> u64;
     /// Returns the number of workers that an idle worker tries in one search for work.
     fn victims(&self) -> usize;
-    /// Returns whether a worker that has no room for a message does nothing but receive until there is room.
+    /// Returns whether a worker that has no room for a message does nothing but receive, from its next guard check on, until
+    /// there is room.
     fn stalls(&self) -> bool;
     /// Suspends the worker until it is rung, a message arrives for it, or the time has passed.
     fn wait(&self, timeout: Option<Duration>) -> Waited;
@@ -70,10 +86,6 @@ pub(crate) trait Simulator: Send + Sync {
     /// Returns the time that processors spend on a request for an element of a write-once array, on each further element of
     /// a block, and on a hit in the cache.
     fn request_costs(&self) -> [Duration; 3];
-    /// Notes that the worker begins to run a frame with this body.
-    fn frame_begins(&self, body: &'static str);
-    /// Notes that the frame has been left.
-    fn frame_ends(&self);
     /// Notes that a run's root has ended.
     fn root_ended(&self);
     /// Makes an outside thread wait until the engine admits it, usually while all workers wait, and keeps workers from

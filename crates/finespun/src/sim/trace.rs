@@ -37,8 +37,8 @@ pub struct Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Activity {
-    /// A frame ran, and everything that it called on its stack. The text is the name of the task that has the frame, or of
-    /// the library's part.
+    /// A frame ran, and everything that it called on its stack, from its first guard check on; or several frames of one
+    /// task, one after the other. The text is the name of the task, or of the library's part.
     Frame(&'static str),
     /// A message was made and passed to the network.
     Send {

@@ -38,7 +38,7 @@ fn every_message_and_frame_is_recorded() {
         let sent = sent.iter().find(|(number, _)| number == message).expect("a message that was received was sent");
         assert!(*at >= sent.1 + latency, "{message} took {:?}", *at - sent.1);
     }
-    for name in ["tree", "exchange", "slow", "fork"] {
+    for name in ["tree", "exchange", "slow"] {
         assert!(trace.spans.iter().any(|span| span.activity == Activity::Frame(name)), "{name}");
     }
 }

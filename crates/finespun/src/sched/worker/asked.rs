@@ -8,7 +8,6 @@ use crate::frame::budget::{Budget, Room};
 use crate::frame::context::{Cx, Scheduler, Verdict};
 use crate::frame::guard::Flags;
 use crate::frame::{FrameRef, home};
-use crate::sim::Simulator;
 
 /// Minimum pause after a promotion, as a multiple of its duration: fruitless requests cost 5% at most.
 const PROMOTION_PAUSE: u32 = 20;
@@ -128,22 +127,20 @@ impl Worker<'_> {
             self.serve();
         }
         while simulator.stalls() && self.entry.host().holds() && !self.handles.get() && !self.cx.leaving() {
-            self.wait_for_room(simulator);
+            if self.entry.host().is_stuck() {
+                simulator.wait(Some(RETRY));
+            }
             self.serve();
-        }
-    }
-
-    /// Waits, on a simulated machine, until a message arrives or it is time to try to send again.
-    pub(super) fn wait_for_room(&self, simulator: &dyn Simulator) {
-        if self.entry.host().is_stuck() {
-            simulator.wait(Some(RETRY));
         }
     }
 
     /// On a simulated machine: charges this worker for what it has done, and lets others run.
     pub(crate) fn check_simulation(&self) {
         if let Some(simulator) = self.simulator {
-            simulator.check(&self.context().counters);
+            let core = self.cx.core();
+            // SAFETY: the current frame is live.
+            let frame = core.current.get().map(|frame| (unsafe { frame.as_ref() }.vtable.name)());
+            simulator.check(&core.counters, frame);
         }
     }
 }
