@@ -249,6 +249,10 @@ impl Bench for Layouts {
         PROGRAMS.iter().map(|program| program.name.to_owned()).collect()
     }
 
+    fn simulates(&self) -> bool {
+        true
+    }
+
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {
         let size = match (options.quick, extra.paper) {
             (true, _) => Size::Quick,

@@ -76,6 +76,11 @@ trait Bench: Sync {
         Ok(())
     }
 
+    /// Returns whether the bench runs on simulated machines, too.
+    fn simulates(&self) -> bool {
+        false
+    }
+
     /// Measures, and passes the results to `report`.
     ///
     /// # Errors
@@ -121,6 +126,11 @@ fn bench(line: args::Bench) -> Result<(), Failure> {
     let name = name.ok_or_else(launch::no_name)?;
     let bench = open(name);
     check_rows(bench, &options)?;
+    if let Some(option) = extra.simulation.given().next().filter(|_| !bench.simulates()) {
+        return Err(Failure::Usage(format!(
+            "{option}: this bench runs on this computer; layouts, microkernel and scale run on simulated machines, too"
+        )));
+    }
     bench.check(&extra)?;
     if extra.check && COMPILED_WITH != PROFILE {
         return Err(Failure::Usage(format!(

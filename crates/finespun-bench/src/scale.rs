@@ -8,7 +8,6 @@
 //! - `rest`: the time to find out that nothing is left to do: a one-way call to each node, and `quiesce`
 
 use finespun::prelude::*;
-use finespun::runtime::Fabric;
 use finespun::simulation::{Machine, work};
 use finespun::tasks::quiesce;
 use finespun::{Runtime, Stats};
@@ -21,6 +20,7 @@ use super::report::Report;
 use super::{Bench, Extra, wanted};
 use finespun_lab::app::{self, Answer, Executor};
 use finespun_lab::args::BenchOptions;
+use finespun_lab::args::simulation::Fabric;
 use finespun_lab::failure::Failure;
 use finespun_lab::run::agree;
 use finespun_lab::show::{self, Panel, Up};
@@ -75,12 +75,21 @@ impl Bench for Scale {
         PROGRAMS.iter().map(|program| program.name).chain([REST]).map(str::to_owned).collect()
     }
 
+    fn simulates(&self) -> bool {
+        true
+    }
+
+    fn check(&self, extra: &Extra) -> Result<(), Failure> {
+        match extra.simulation.fabric {
+            Some(Fabric::Threads) => {
+                Err(Failure::Usage("--fabric threads: scale runs on simulated machines".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {
-        let machine = extra.simulation.machines(&["cluster"])?.pop();
-        let machine = match machine {
-            Some(machine) => machine,
-            None => Machine::named("cluster").expect("a machine of the library"),
-        };
+        let machine = extra.simulation.simulated(&["cluster"])?.remove(0);
         let most = extra.nodes.unwrap_or(if options.quick { QUICK_NODES } else { NODES });
         let counts: Vec<usize> = (0..).map(|power| 4_usize.pow(power)).take_while(|&nodes| nodes <= most).collect();
         let programs: Vec<_> = PROGRAMS.iter().filter(|program| wanted(options, program.name)).collect();
@@ -167,7 +176,7 @@ fn rows(
 }
 
 fn runtime(machine: &Machine, nodes: usize) -> Result<Runtime, Failure> {
-    Ok(Runtime::builder().nodes(nodes).fabric(Fabric::Simulated(machine.clone())).build()?)
+    Ok(Runtime::builder().nodes(nodes).fabric(finespun::runtime::Fabric::Simulated(machine.clone())).build()?)
 }
 
 /// Runs an application. Fails if its answer is not `known`.

@@ -138,6 +138,10 @@ impl Bench for Microkernel {
         }
     }
 
+    fn simulates(&self) -> bool {
+        true
+    }
+
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {
         let places = extra.nodes.unwrap_or(PLACES);
         let machine = extra.simulation.machines(&["t3d"])?.pop();

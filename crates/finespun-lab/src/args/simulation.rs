@@ -49,20 +49,33 @@ impl Simulation {
     /// [`Failure::Usage`] if a machine is named without `--fabric sim`, or its description cannot be used.
     pub fn machines(&self, default: &[&str]) -> Result<Vec<Machine>, Failure> {
         if self.fabric != Some(Fabric::Sim) {
-            let given = [
-                ("--machine", self.machine.is_some()),
-                ("--sim-seed", self.sim_seed.is_some()),
-                ("--node-dies", self.node_dies.is_some()),
-            ];
-            return match given.into_iter().find(|(_, given)| *given) {
-                Some((option, _)) => {
-                    Err(Failure::Usage(format!("{option} needs a simulated machine: add --fabric sim")))
-                }
+            return match self.given().find(|option| *option != "--fabric") {
+                Some(option) => Err(Failure::Usage(format!("{option} needs a simulated machine: add --fabric sim"))),
                 None => Ok(Vec::new()),
             };
         }
+        self.simulated(default)
+    }
+
+    /// Returns the machines to simulate, in any case: the one that is named, or else the `default` ones.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`] if a description cannot be used.
+    pub fn simulated(&self, default: &[&str]) -> Result<Vec<Machine>, Failure> {
         let named = self.machine.as_deref().map(|name| vec![name]);
         named.as_deref().unwrap_or(default).iter().map(|name| self.open(name)).collect()
+    }
+
+    /// Returns the names of the options that are given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--fabric", self.fabric.is_some()),
+            ("--machine", self.machine.is_some()),
+            ("--sim-seed", self.sim_seed.is_some()),
+            ("--node-dies", self.node_dies.is_some()),
+        ];
+        options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option)
     }
 
     fn open(&self, name: &str) -> Result<Machine, Failure> {

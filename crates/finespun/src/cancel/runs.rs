@@ -298,7 +298,7 @@ impl Run {
     /// Marks the run as cancelled because its tasks cannot end, and begins the report of their waits, to which
     /// [`describe`](Run::describe) adds lines. Returns whether the run was not cancelled before.
     #[must_use]
-    pub(crate) fn mark_hopeless(&self, cause: Cause) -> bool {
+    pub(crate) fn mark_given_up(&self, cause: Cause) -> bool {
         // Marked under the lock: a run that was cancelled before ends for that reason, without a report.
         let mut report = lock(&self.report);
         let first = self.mark_cancelled();

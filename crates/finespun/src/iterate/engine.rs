@@ -69,12 +69,21 @@ pub(crate) struct Turn(Option<Child<YieldNow>>);
 
 /// A turn's table: `inner`, so `on_child_complete` ignores the turn.
 const TURN: &VTable = &VTable { inner: true, ..*BodyFrame::<Ready<()>>::VTABLE };
+/// The table of a turn at one node.
+const LOCATED_TURN: &VTable = &VTable { inner: true, ..*Located::<Ready<()>>::TABLE };
 
 impl Turn {
     /// Makes a turn ready. While unwinding, frames that this unwinding made ready earlier run before it (after a
     /// quantum, all but the first); otherwise frames made ready later do.
     pub(crate) fn ask(&mut self, cx: Cx) {
         let turn = BodyFrame::with_table(cx, ready(()), TURN);
+        cx.make_ready(turn);
+        self.0 = Some(Child::new(turn));
+    }
+
+    /// The same for a loop that runs at the current node only: no thief can take its turn.
+    pub(crate) fn ask_here(&mut self, cx: Cx) {
+        let turn = BodyFrame::with_table(cx, Located::here(cx, ready(())), LOCATED_TURN);
         cx.make_ready(turn);
         self.0 = Some(Child::new(turn));
     }

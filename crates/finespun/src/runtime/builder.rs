@@ -246,9 +246,9 @@ impl Builder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// [`Error::Workers`], [`Error::Nodes`], `Error::DyingNode`, [`Error::StackSize`], [`Error::Quantum`], [`Error::FrameMemory`] and
-    /// [`Error::ThreadName`] for settings out of range, [`Error::Thread`] if the system provides no more threads,
-    /// [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
+    /// [`Error::Workers`], [`Error::Nodes`], `Error::DyingNode`, [`Error::StackSize`], [`Error::Quantum`],
+    /// [`Error::FrameMemory`] and [`Error::ThreadName`] for settings out of range, [`Error::Thread`] if the system provides
+    /// no more threads, [`Error::TooManyRuntimes`] if this process has 1023 runtimes already.
     pub fn build(self) -> Result<Runtime, Error> {
         let (default, most) = match self.fabric {
             Fabric::Threads => (available_parallelism().map_or(1, usize::from).min(MAX_WORKERS), MAX_WORKERS),
@@ -342,8 +342,8 @@ impl Builder {
             let thread = thread::Builder::new().name(format!("{}-simulation", self.name)).stack_size(TICKER_STACK);
             let simulate = move || {
                 let (pause, ticks) = (ticker::pause(&team), ticker::ticks(&team));
-                let mourner = Arc::clone(&team);
-                let died = move |node, at| mourner.node_died(node, at);
+                let of_node = Arc::clone(&team);
+                let died = move |node, at| of_node.node_died(node, at);
                 engine.run(stacks, Arc::new(move |worker| Worker::main(&team, worker)), pause, ticks, died);
             };
             runtime.threads.push(start_thread(thread, simulate).map_err(failed(0))?);

@@ -129,8 +129,9 @@ impl Runtime {
     ///
     /// # Errors
     /// [`RunError::Panicked`] with a task's panic and the task's name and place, [`RunError::OnWorker`],
-    /// [`RunError::Deadlock`], [`RunError::FrameMemory`], `RunError::NodeDied`, [`RunError::Forked`], [`RunError::Exited`] if a task called
-    /// [`exit`](crate::group::exit), [`RunError::Cancelled`] if the run was cancelled.
+    /// [`RunError::Deadlock`], [`RunError::FrameMemory`], `RunError::NodeDied`, [`RunError::Forked`],
+    /// [`RunError::Exited`] if a task called [`exit`](crate::group::exit), [`RunError::Cancelled`] if the run was
+    /// cancelled.
     pub fn try_run<T>(&self, task: T) -> Result<T::Output, RunError>
     where
         T: Task + Send,

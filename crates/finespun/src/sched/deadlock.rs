@@ -275,7 +275,7 @@ impl Team {
     /// Marks the stuck team's runs as deadlocked and cancelled, and describes their waits. The caller then starts the
     /// sweep.
     fn report(&self, runs: Vec<Arc<Run>>, teams: &[Arc<Team>]) {
-        let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_hopeless(Cause::Deadlock)).collect();
+        let stuck: Vec<_> = runs.into_iter().filter(|run| run.mark_given_up(Cause::Deadlock)).collect();
         self.groups.advance_epoch();
         self.describe(&stuck, teams);
     }

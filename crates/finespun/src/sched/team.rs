@@ -249,8 +249,8 @@ impl Team {
             }
             let run = Arc::new(Run::new(number, inner));
             if let Some(cause) = runs.given_up {
-                let first = run.mark_hopeless(cause);
-                debug_assert!(first, "nobody else knows the run");
+                let first = run.mark_given_up(cause);
+                debug_assert!(first, "no other thread knows the run");
                 self.groups.advance_epoch();
             }
             runs.by_number.insert(number, Arc::clone(&run));
@@ -363,7 +363,7 @@ impl Team {
     /// Cancels a run whose tasks cannot end. Returns whether it was not cancelled before.
     #[cfg(feature = "simulation")]
     pub(super) fn cancel_for(&self, run: &Run, cause: Cause) -> bool {
-        self.cancel_by(run, || run.mark_hopeless(cause), || self.messages_sent.any_after_mark())
+        self.cancel_by(run, || run.mark_given_up(cause), || self.messages_sent.any_after_mark())
     }
 
     fn cancel_by(&self, run: &Run, mark: impl FnOnce() -> bool, in_flight: impl FnOnce() -> bool) -> bool {

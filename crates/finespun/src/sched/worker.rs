@@ -78,8 +78,6 @@ pub(crate) struct Worker<'t> {
     swept: Cell<u32>,
     left_at: Cell<Option<Instant>>,
     promote_after: Cell<Option<Instant>>,
-    /// Number of promotions since the last one that made a frame for thieves.
-    promoted_in_vain: Cell<u32>,
     /// Whether the worker is handling messages.
     handles: Cell<bool>,
     /// The frame that the last handled message made ready. It runs next, without passing through the deque.
@@ -127,7 +125,6 @@ impl Worker<'_> {
             swept: Cell::new(0),
             left_at: Cell::new(None),
             promote_after: Cell::new(None),
-            promoted_in_vain: Cell::new(0),
             handles: Cell::new(false),
             next: Cell::new(None),
             stuck: Cell::new(0),

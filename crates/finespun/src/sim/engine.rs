@@ -28,6 +28,9 @@
 //! task waits for a thread by looking again and again, opens the gate now and then. A thread that waits for the gate
 //! must not hold a lock that a simulated task takes.
 
+mod death;
+mod messages;
+
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -45,14 +48,12 @@ use super::trace::{Activity, Recorder, Trace};
 use super::{MACHINES, Simulator, Waited};
 use crate::frame::context;
 use crate::observe::Counters;
+use death::Death;
 
 /// Events, or guard checks, after which a simulation that does not rest looks outside.
 const INTERRUPT: u64 = 1 << 20;
 /// Workers that an idle worker tries in one search for work.
 const VICTIMS: usize = 8;
-
-/// Time without a message after which a node counts as dead, beyond ten latencies, in picoseconds.
-const SILENCE: u64 = 1_000_000_000;
 
 /// A time that is never reached.
 const NEVER: u64 = u64::MAX;
@@ -145,23 +146,6 @@ struct Processor {
     slowness: Cell<u64>,
 }
 
-/// The death of a node.
-#[derive(Clone, Copy)]
-enum Death {
-    None,
-    Due {
-        node: usize,
-        at: u64,
-    },
-    /// The node's processors have stopped, and no other node knows. Their events are kept, for `Noticed`.
-    Unnoticed {
-        node: usize,
-        at: u64,
-    },
-    /// All runs are cancelled. The processors go on, only to destroy the frames that they have.
-    Noticed,
-}
-
 /// The counters of a worker that have been charged.
 #[derive(Default)]
 struct Charged {
@@ -233,10 +217,7 @@ impl Engine {
             tick: Cell::new(NEVER),
             random: Cell::new(machine.seed),
             checks: Cell::new(0),
-            death: Cell::new(match adversary.death {
-                Some((node, after)) => Death::Due { node, at: picoseconds(after) },
-                None => Death::None,
-            }),
+            death: Cell::new(Death::of(&adversary)),
             last_arrivals: RefCell::default(),
         };
         if adversary.slow > 1 {
@@ -297,7 +278,7 @@ impl Engine {
         while live > 0 {
             let event = state.events.borrow_mut().pop();
             let next = event.map_or(NEVER, |Reverse(event)| event.time);
-            if self.mourn(next, &died) {
+            if self.update_death(next, &died) {
                 // Runs are cancelled: what has been popped is not the first event any more.
                 state.events.borrow_mut().extend(event);
                 continue;
@@ -311,10 +292,7 @@ impl Engine {
             if processor.token.get() != event.token {
                 continue;
             }
-            if let Death::Unnoticed { node, .. } = state.death.get()
-                && event.worker % self.nodes == node
-            {
-                processor.missed.set(processor.missed.take().or(Some(event)));
+            if self.misses(event) {
                 continue;
             }
             self.events.fetch_add(1, Ordering::Relaxed);
@@ -351,34 +329,6 @@ impl Engine {
         HERE.set(ptr::null());
         // A simulation that has ended keeps no thread waiting.
         self.gate.open();
-    }
-
-    /// Lets the node die if it is time, and its death be noticed if that is due before the time `next` of the first event.
-    /// Returns whether it was noticed.
-    fn mourn(&self, next: u64, died: &impl Fn(usize, Duration)) -> bool {
-        let state = &self.state;
-        match state.death.get() {
-            Death::Due { node, at } if next != NEVER && next >= at => state.death.set(Death::Unnoticed { node, at }),
-            Death::Unnoticed { node, at } => {
-                let noticed = at.saturating_add(SILENCE).saturating_add(10 * self.costs.latency);
-                if next < noticed {
-                    return false;
-                }
-                state.death.set(Death::Noticed);
-                // Relaxed: ordered by the lock of the gate.
-                self.died.store(node as u64, Ordering::Relaxed);
-                state.now.set(state.now.get().max(noticed));
-                died(node, duration(at));
-                for processor in &state.processors {
-                    if let Some(event) = processor.missed.take() {
-                        self.push(event.worker, state.now.get(), event.reason);
-                    }
-                }
-                return true;
-            }
-            Death::None | Death::Due { .. } | Death::Noticed => {}
-        }
-        false
     }
 
     /// Returns the virtual time that the last run took, the number of events so far, and the node that has died. Waits
@@ -424,7 +374,8 @@ impl Engine {
     fn set_horizon(&self) {
         let state = &self.state;
         let first = state.events.borrow().peek().map_or(NEVER, |Reverse(event)| event.time);
-        state.horizon.set(first.saturating_add(self.costs.latency).min(state.tick.get()));
+        let horizon = first.saturating_add(self.costs.latency).min(state.tick.get());
+        state.horizon.set(horizon.min(self.next_of_death()));
     }
 
     /// Suspends the current worker until one of its events.
@@ -461,68 +412,13 @@ impl Engine {
         processor.clock.set(clock.expect("a simulation lasts at most 100 days of virtual time"));
     }
 
-    fn charge(&self, counters: &Counters) {
-        let (costs, charged) = (&self.costs, &self.processor().charged);
-        let since = |seen: &Cell<u64>, now: u64| now - seen.replace(now);
-        self.advance(
-            since(&charged.guard_trips, counters.guard_trips.get()) * costs.call
-                + since(&charged.frames, counters.frames.get()) * costs.frame
-                + since(&charged.fallbacks, counters.fallbacks.get()) * costs.fallback
-                + since(&charged.resumptions, counters.resumptions.get()) * costs.resume
-                + since(&charged.threads, counters.threads.get()) * (costs.frame + costs.resume),
-        );
-    }
-
     fn same_node(&self, one: usize, other: usize) -> bool {
         one % self.nodes == other % self.nodes
-    }
-
-    /// Returns the number of pushed messages that may be on their way to one receiver.
-    pub(crate) fn buffers(&self) -> usize {
-        self.buffers as usize
-    }
-
-    /// Returns the number of pulled messages that may be on their way from one sender.
-    pub(crate) fn source_buffers(&self) -> usize {
-        self.source_buffers as usize
     }
 
     /// Returns the current worker's clock.
     pub(crate) fn clock(&self) -> u64 {
         self.processor().clock.get()
-    }
-
-    /// Charges the current worker for sending a message. Returns the time at which it arrives at worker `to`.
-    pub(crate) fn send(&self, to: usize, bytes: usize, pulled: bool, counters: &Counters) -> u64 {
-        self.charge(counters);
-        let (costs, processor) = (&self.costs, self.processor());
-        self.advance(costs.message + if pulled { &self.pull } else { &self.push }.send(bytes));
-        // A pulled message stays with its sender: only a word travels.
-        let travels = if pulled { size_of::<u64>() } else { bytes };
-        let begins = processor.clock.get().max(processor.sends_from.get());
-        let leaves = begins.saturating_add(costs.byte.saturating_mul(travels as u64));
-        processor.sends_from.set(leaves.saturating_add(costs.gap));
-        let arrives = leaves.saturating_add(costs.latency);
-        if self.adversary.delay.is_zero() {
-            return arrives;
-        }
-        let arrives = arrives.saturating_add(self.state.below(picoseconds(self.adversary.delay)));
-        let mut last_arrivals = self.state.last_arrivals.borrow_mut();
-        let last = last_arrivals.entry((self.state.current.get(), to)).or_default();
-        *last = arrives.max(*last + 1);
-        *last
-    }
-
-    /// Returns the time from which worker `to` can receive a message that arrives at this time: its network interface
-    /// takes one in each gap.
-    pub(crate) fn receivable(&self, to: usize, arrival: u64) -> u64 {
-        arrival.max(self.state.processors[to].receives_from.get())
-    }
-
-    /// Charges the current worker for receiving a message that has become receivable at this time.
-    pub(crate) fn received(&self, receivable: u64, bytes: usize, pulled: bool) {
-        self.processor().receives_from.set(receivable.saturating_add(self.costs.gap));
-        self.advance(self.costs.message + if pulled { &self.pull } else { &self.push }.receive(bytes));
     }
 
     /// Notes which frame runs on the current worker: a frame is seen from its first guard check on, until another is.
@@ -551,16 +447,6 @@ impl Engine {
         let trace = recorder.take();
         self.leave();
         Some(trace)
-    }
-
-    /// Notes the time at which the next message for worker `to` arrives, if any.
-    pub(crate) fn set_arrival(&self, to: usize, arrival: Option<u64>) {
-        let processor = &self.state.processors[to];
-        let arrival = arrival.map_or(NEVER, |arrival| self.receivable(to, arrival));
-        let before = processor.arrival.replace(arrival);
-        if processor.waits.get() && arrival < before {
-            self.push(to, arrival.max(processor.clock.get()), Reason::Arrived);
-        }
     }
 
     /// Waits for threads outside while all workers wait.
@@ -613,6 +499,18 @@ impl Simulator for Engine {
             self.advance(self.state.below(picoseconds(self.adversary.pause)));
         }
         self.let_others_catch_up();
+    }
+
+    fn charge(&self, counters: &Counters) {
+        let (costs, charged) = (&self.costs, &self.processor().charged);
+        let since = |seen: &Cell<u64>, now: u64| now - seen.replace(now);
+        self.advance(
+            since(&charged.guard_trips, counters.guard_trips.get()) * costs.call
+                + since(&charged.frames, counters.frames.get()) * costs.frame
+                + since(&charged.fallbacks, counters.fallbacks.get()) * costs.fallback
+                + since(&charged.resumptions, counters.resumptions.get()) * costs.resume
+                + since(&charged.threads, counters.threads.get()) * (costs.frame + costs.resume),
+        );
     }
 
     fn work(&self, time: Duration) {

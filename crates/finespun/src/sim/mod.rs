@@ -60,10 +60,12 @@ pub(crate) enum Waited {
 pub(crate) trait Simulator: Send + Sync {
     /// Returns the worker's clock, as an instant after the machine's start.
     fn now(&self) -> Instant;
-    /// Charges the worker for its activity since the last call, by its counters, and lets the workers run that
-    /// are behind it. Called at every guard check and at every turn of an idle worker.
-    /// `frame` is the name of the body of the frame that runs.
+    /// Charges the worker for its activity since the last call, by its counters, and lets the workers run that are behind
+    /// it. Called at every guard check and at every turn of an idle worker. `frame` is the name of the body of the frame
+    /// that runs.
     fn check(&self, counters: &Counters, frame: Option<&'static str>);
+    /// Charges the worker for its activity since the last call, and lets no other worker run.
+    fn charge(&self, counters: &Counters);
     /// Charges the worker for a computation.
     fn work(&self, time: Duration);
     /// Charges the worker for a computation of this many operations.

@@ -78,6 +78,10 @@ impl Slow {
     fn hear(&self, _text: String) {
         work(Duration::from_micros(100));
     }
+
+    fn sleep(&self) {
+        work(Duration::from_millis(10));
+    }
 }
 
 /// Leaves messages behind that wait for room.
@@ -99,6 +103,55 @@ fn a_runtime_ends_although_messages_wait_for_room() {
             drop(runtime);
         }
     });
+}
+
+#[task]
+async fn many_adds() -> u64 {
+    let counters = Array::create(1000, |_| 1, |_, &()| Counter(0), ()).await;
+    for _ in 0..20 {
+        counters.each(|counter| counter.slow_add(1)).await;
+    }
+    let sum = counters.each(|counter| counter.slow_add(0)).await.into_iter().sum();
+    counters.free().await;
+    sum
+}
+
+/// The turn of a loop over objects of one node is no work for thieves, and wakes none, who would ask for more.
+#[test]
+fn a_worker_without_work_for_thieves_is_not_kept_busy_by_them() {
+    let runtime = simulated(named("cluster"), 16);
+    assert_eq!(runtime.run(many_adds()), 20_000);
+    let promotions = runtime.stats().promotions;
+    assert!(promotions < 100, "{promotions}");
+}
+
+/// Node 1 computes for 10 ms. Node 0 sends it 20 calls, for which there is room for 4, and then computes for 5 ms, with guard
+/// checks in between.
+#[task]
+async fn sends_and_computes() {
+    let slow = on(1).create(Slow).await;
+    slow.sleep().oneway().await;
+    for k in 0..20 {
+        slow.hear(k.to_string()).oneway().await;
+    }
+    for _ in 0..50 {
+        busy(10).await;
+    }
+}
+
+#[test]
+fn a_machine_stalls_when_buffers_are_full_or_keeps_the_messages() {
+    let text = include_str!("../../src/sim/machines/t3d.toml");
+    let times = ["stall", "keep"].map(|when_full| {
+        let machine = Machine::parse(&text.replace("\"stall\"", &format!("{when_full:?}"))).unwrap().buffers(4);
+        let builder = Runtime::builder().nodes(2).fabric(Fabric::Simulated(machine));
+        let runtime = builder.transport(finespun::runtime::Transport::Push).build().unwrap();
+        let ((), took) = timed(&runtime, sends_and_computes());
+        assert_eq!(runtime.close(), 0);
+        took.as_secs_f64() * 1e3
+    });
+    // With a stall, one computes after the other; otherwise at the same time.
+    assert!(times[0] > 14.0 && times[1] < 13.0, "{times:?} ms");
 }
 
 /// A value whose encoder panics travels where messages are not encoded.
@@ -177,7 +230,7 @@ async fn costly(n: u64) -> u64 {
 
 #[test]
 fn processors_share_the_work() {
-    let times = [1, 4, 16, 64].map(|nodes| {
+    let times = [1, 4, 16, 64, 512].map(|nodes| {
         let runtime = simulated(named("cluster"), nodes);
         let (value, took) = timed(&runtime, costly(22));
         assert_eq!(value, 17711);
@@ -185,7 +238,7 @@ fn processors_share_the_work() {
         took.as_secs_f64()
     });
     let speedups = times.map(|time| times[0] / time);
-    for (speedup, least) in speedups.into_iter().zip([1.0, 3.9, 14.0, 45.0]) {
+    for (speedup, least) in speedups.into_iter().zip([1.0, 3.9, 14.0, 45.0, 180.0]) {
         assert!(speedup >= least, "{speedups:?}");
     }
 }

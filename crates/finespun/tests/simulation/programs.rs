@@ -20,6 +20,13 @@ impl Counter {
         self.0
     }
 
+    /// Adds, in a task with guard checks.
+    #[task(stack)]
+    pub async fn slow_add(this: Ref<Self>, n: u64) -> u64 {
+        work(Duration::from_micros(1));
+        this.add(n).await
+    }
+
     pub async fn slow(&mut self, n: u64) -> u64 {
         let before = self.0;
         yield_now().await;

@@ -167,7 +167,7 @@ impl<T: Object, S: Supply, C: Calls<T, S::Argument>> Loop for Sweeping<T, S, C> 
     /// Hands nothing over: only this worker calls the node's objects.
     fn hand_over(&mut self, cx: Cx, turn: &mut Turn) {
         if self.next < self.elements.len() {
-            turn.ask(cx);
+            turn.ask_here(cx);
         }
     }
 

@@ -11,9 +11,6 @@ use crate::frame::{FrameRef, home};
 
 /// Minimum pause after a promotion, as a multiple of its duration: fruitless requests cost 5% at most.
 const PROMOTION_PAUSE: u32 = 20;
-/// Number of promotions in a row without a frame for thieves that double the pause: a worker with located frames alone
-/// spends less than a thousandth of its time on requests.
-const DOUBLINGS: u32 = 6;
 
 impl Worker<'_> {
     /// Makes the next guard check trip if block-every-n is on or the machine is simulated. Called again after each trip,
@@ -38,7 +35,7 @@ impl Worker<'_> {
         if !self.entry.deque.is_empty() && !served {
             return Verdict::Stay;
         }
-        let now = self.now();
+        let now = self.charged_now();
         if self.promote_after.get().is_some_and(|after| now < after) {
             return Verdict::Stay;
         }
@@ -117,6 +114,14 @@ impl Worker<'_> {
             self.show();
         }
         self.arm_guard();
+    }
+
+    /// Returns the time, on a simulated machine after all that the worker has done.
+    fn charged_now(&self) -> Instant {
+        if let Some(simulator) = self.simulator {
+            simulator.charge(&self.context().counters);
+        }
+        self.now()
     }
 
     /// On a simulated machine, lets time pass at a guard check, where a processor also polls for messages.
@@ -230,19 +235,15 @@ impl Scheduler for Worker<'_> {
             let running = exposed.remove(0);
             self.ready_last(running);
         }
-        // SAFETY: a ready frame has not ended.
-        let for_thieves = exposed.iter().any(|&frame| unsafe { home(frame) }.is_none());
         // The list is youngest first, so this loop pushes the oldest frame first, at the stealing end.
         while let Some(frame) = exposed.pop() {
             self.ready(frame);
         }
         if let Some(start) = self.left_at.take() {
-            let now = self.now();
+            let now = self.charged_now();
             let took = now - start;
             self.context().counters.promotion_ns.add(took.as_nanos() as u64);
-            let in_vain = if for_thieves { 0 } else { self.promoted_in_vain.get() + 1 };
-            self.promoted_in_vain.set(in_vain);
-            self.promote_after.set(Some(now + took * (PROMOTION_PAUSE << in_vain.min(DOUBLINGS))));
+            self.promote_after.set(Some(now + took * PROMOTION_PAUSE));
         }
     }
 }

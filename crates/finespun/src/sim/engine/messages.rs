@@ -1,0 +1,60 @@
+//! The times of messages: what they cost their sender and receiver, and when they arrive.
+
+use super::{Engine, NEVER, Reason, picoseconds};
+use crate::observe::Counters;
+use crate::sim::Simulator;
+
+impl Engine {
+    /// Returns the number of pushed messages that may be on their way to one receiver.
+    pub(crate) fn buffers(&self) -> usize {
+        self.buffers as usize
+    }
+
+    /// Returns the number of pulled messages that may be on their way from one sender.
+    pub(crate) fn source_buffers(&self) -> usize {
+        self.source_buffers as usize
+    }
+
+    /// Charges the current worker for sending a message. Returns the time at which it arrives at worker `to`.
+    pub(crate) fn send(&self, to: usize, bytes: usize, pulled: bool, counters: &Counters) -> u64 {
+        self.charge(counters);
+        let (costs, processor) = (&self.costs, self.processor());
+        self.advance(costs.message + if pulled { &self.pull } else { &self.push }.send(bytes));
+        // A pulled message stays with its sender: only a word travels.
+        let travels = if pulled { size_of::<u64>() } else { bytes };
+        let begins = processor.clock.get().max(processor.sends_from.get());
+        let leaves = begins.saturating_add(costs.byte.saturating_mul(travels as u64));
+        processor.sends_from.set(leaves.saturating_add(costs.gap));
+        let arrives = leaves.saturating_add(costs.latency);
+        if self.adversary.delay.is_zero() {
+            return arrives;
+        }
+        let arrives = arrives.saturating_add(self.state.below(picoseconds(self.adversary.delay)));
+        let mut last_arrivals = self.state.last_arrivals.borrow_mut();
+        let last = last_arrivals.entry((self.state.current.get(), to)).or_default();
+        *last = arrives.max(*last + 1);
+        *last
+    }
+
+    /// Returns the time from which worker `to` can receive a message that arrives at this time: its network interface
+    /// takes one in each gap.
+    pub(crate) fn receivable(&self, to: usize, arrival: u64) -> u64 {
+        arrival.max(self.state.processors[to].receives_from.get())
+    }
+
+    /// Charges the current worker for receiving a message that has become receivable at this time.
+    pub(crate) fn received(&self, receivable: u64, bytes: usize, pulled: bool) {
+        self.processor().receives_from.set(receivable.saturating_add(self.costs.gap));
+        self.advance(self.costs.message + if pulled { &self.pull } else { &self.push }.receive(bytes));
+    }
+
+    /// Notes the time at which the next message for worker `to` arrives, if any.
+    pub(crate) fn set_arrival(&self, to: usize, arrival: Option<u64>) {
+        let processor = &self.state.processors[to];
+        let arrival = arrival.map_or(NEVER, |arrival| self.receivable(to, arrival));
+        let before = processor.arrival.replace(arrival);
+        if processor.waits.get() && arrival < before {
+            self.push(to, arrival.max(processor.clock.get()), Reason::Arrived);
+        }
+    }
+}
