@@ -16,6 +16,7 @@
 //! - `parc`: groups of activities: cost, distribution, barriers, termination; beside the paper
 //! - `pcm`: closures by hand: costs, tail calls, the efficiency model, migration; beside the paper
 //! - `istructure`: write-once arrays and their cache: costs, reads, critical points, predictions; beside the paper
+//! - `t3d`: the concert paper's machine, simulated
 //! - `scale`: from one node to 4,096, on a simulated machine
 //! - `nodes`: 64 nodes against 2 on the same workers
 //! - `count`: instruction counts by callgrind, for `instructions` and `overheads`
@@ -43,6 +44,7 @@ mod scale;
 mod scaling;
 mod sections;
 mod suspended;
+mod t3d;
 mod transports;
 
 use std::path::Path;
@@ -101,6 +103,7 @@ fn open(name: Name) -> &'static dyn Bench {
         Name::Invocation => &invocation::Invocation,
         Name::Layouts => &layouts::Layouts,
         Name::Microkernel => &microkernel::Microkernel,
+        Name::T3d => &t3d::T3d,
         Name::Scale => &scale::Scale,
         Name::Nodes => &nodes::Nodes,
         Name::Parc => &parc::Parc,

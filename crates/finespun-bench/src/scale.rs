@@ -20,7 +20,6 @@ use super::report::Report;
 use super::{Bench, Extra, wanted};
 use finespun_lab::app::{self, Answer, Executor};
 use finespun_lab::args::BenchOptions;
-use finespun_lab::args::simulation::Fabric;
 use finespun_lab::failure::Failure;
 use finespun_lab::run::agree;
 use finespun_lab::show::{self, Panel, Up};
@@ -80,12 +79,7 @@ impl Bench for Scale {
     }
 
     fn check(&self, extra: &Extra) -> Result<(), Failure> {
-        match extra.simulation.fabric {
-            Some(Fabric::Threads) => {
-                Err(Failure::Usage("--fabric threads: scale runs on simulated machines".to_owned()))
-            }
-            _ => Ok(()),
-        }
+        extra.simulation.require("scale")
     }
 
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {

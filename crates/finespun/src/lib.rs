@@ -271,7 +271,7 @@ pub mod objects {
 /// # }
 /// ```
 pub mod simulation {
-    pub use crate::sched::work::{compute, work};
+    pub use crate::sched::work::{compute, now, work};
     #[cfg(feature = "simulation")]
     pub use crate::sim::{Activity, Machine, MachineError, Span, Trace};
 }

@@ -99,7 +99,7 @@ pub(super) struct Costs {
 }
 
 /// Returns the harmonic mean, in which a few large numbers have little weight.
-pub(super) fn harmonic_mean(figures: &[f64]) -> f64 {
+pub fn harmonic_mean(figures: &[f64]) -> f64 {
     figures.len() as f64 / figures.iter().map(|figure| figure.recip()).sum::<f64>()
 }
 

@@ -35,8 +35,9 @@ use clock::Clock;
 use contention::Setting;
 use finespun_lab::args::BenchOptions;
 use finespun_lab::failure::Failure;
+pub use kernel::harmonic_mean;
 use kernel::{Costs, Load};
-use patterns::Pattern;
+pub use patterns::{PATTERNS, Pattern};
 pub use threads::round_trips_of_a_line;
 
 /// The paper's two transports, and the adaptive one that chooses between them.

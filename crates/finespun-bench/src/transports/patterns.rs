@@ -4,7 +4,7 @@ use finespun_object_apps::microkernel::{Destinations, Draw};
 
 /// A traffic pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pattern {
+pub enum Pattern {
     /// One node sends to another, which only receives.
     PointToPoint,
     /// Each node sends to others; the hot node of a hot spot is node 0.
@@ -14,7 +14,7 @@ pub(super) enum Pattern {
 }
 
 /// All patterns by name, in the paper's order.
-pub(super) const PATTERNS: [(&str, Pattern); 6] = [
+pub const PATTERNS: [(&str, Pattern); 6] = [
     ("point-to-point", Pattern::PointToPoint),
     ("all-to-all", Pattern::Spread(Destinations::AllToAll)),
     ("random", Pattern::Spread(Destinations::Random)),
@@ -25,7 +25,7 @@ pub(super) const PATTERNS: [(&str, Pattern); 6] = [
 
 impl Pattern {
     /// Returns the number of nodes that take part.
-    pub(super) fn nodes(self, nodes: usize) -> usize {
+    pub fn nodes(self, nodes: usize) -> usize {
         if self == Pattern::PointToPoint { 2 } else { nodes }
     }
 
@@ -35,7 +35,7 @@ impl Pattern {
     }
 
     /// Returns the destinations of `messages` messages of `node`. `nodes` is at least two.
-    pub(super) fn destinations(self, nodes: usize, node: usize, messages: usize) -> Vec<usize> {
+    pub fn destinations(self, nodes: usize, node: usize, messages: usize) -> Vec<usize> {
         let mut draw = Draw::new(node as u64);
         match self {
             Pattern::PointToPoint | Pattern::AllToOne if node == 0 => Vec::new(),

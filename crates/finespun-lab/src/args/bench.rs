@@ -72,6 +72,8 @@ pub enum Name {
     /// write-once arrays: operations, reads of four applications, where a cache pays, and the effect of Cache::Auto;
     /// beside the paper
     Istructure,
+    /// the concert paper's machine, simulated: messages, traffic patterns, calls and the microkernel, beside the paper
+    T3d,
     /// the same problems on 1 to 4096 nodes of a simulated machine: speed-up, messages and steals per node
     Scale,
     /// runs one program once, for the benches that count instructions

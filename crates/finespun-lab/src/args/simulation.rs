@@ -67,6 +67,20 @@ impl Simulation {
         named.as_deref().unwrap_or(default).iter().map(|name| self.open(name)).collect()
     }
 
+    /// Checks the options of a `bench` that always simulates a machine.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Usage`] with `--fabric threads`.
+    pub fn require(&self, bench: &str) -> Result<(), Failure> {
+        match self.fabric {
+            Some(Fabric::Threads) => {
+                Err(Failure::Usage(format!("--fabric threads: {bench} runs on simulated machines")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the names of the options that are given.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let options = [

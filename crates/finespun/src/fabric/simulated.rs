@@ -104,6 +104,8 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
         mut write: impl FnMut(NonNull<M>),
         counters: &Counters,
     ) -> bool {
+        // Whether there is room depends on what the receiver has done until now.
+        self.engine.let_others_catch_up();
         let receiver = &self.workers[to];
         // Relaxed, here and below: only the simulation's thread sends and receives; for other threads it is a hint.
         let room = receiver.pending.load(Ordering::Relaxed) < self.engine.buffers();

@@ -1,6 +1,6 @@
 //! The functions by which a program charges its computations to a simulated machine.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::frame::context::try_cx;
 use crate::sim::{self, Simulator};
@@ -18,6 +18,16 @@ pub fn work(time: Duration) {
 /// operands' loads. The description of the machine says how long one takes.
 pub fn compute(operations: u64) {
     with_simulator(|simulator| simulator.compute(operations));
+}
+
+/// Returns the time of the simulated processor that runs this code, as an instant after the start of its machine; on real
+/// machines and outside tasks, [`Instant::now`].
+pub fn now() -> Instant {
+    simulated_now().unwrap_or_else(Instant::now)
+}
+
+fn simulated_now() -> Option<Instant> {
+    sim::any().then(try_cx).flatten()?.worker().simulator().map(Simulator::now)
 }
 
 #[inline(always)]

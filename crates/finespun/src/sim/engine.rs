@@ -105,7 +105,7 @@ struct State {
     /// Number of guard checks.
     checks: Cell<u64>,
     death: Cell<Death>,
-    /// By sender and receiver: the time at which the last message arrives, on a machine with delays.
+    /// By sender and receiver: the time at which the last message arrives that is delayed, or waits in the network.
     last_arrivals: RefCell<BTreeMap<(usize, usize), u64>>,
 }
 
@@ -136,6 +136,10 @@ struct Processor {
     /// The times from which the network interface is free for the next message to send, and to receive.
     sends_from: Cell<u64>,
     receives_from: Cell<u64>,
+    /// The time that the network interface needs for the pushed messages to this worker which are there, and the latest
+    /// arrival among them.
+    backlog: Cell<u64>,
+    backlog_at: Cell<u64>,
     yielder: Cell<*const Yielder<(), ()>>,
     charged: Charged,
     /// The first event since the death of the processor's node.
@@ -198,6 +202,8 @@ impl Engine {
             arrival: Cell::new(NEVER),
             sends_from: Cell::new(0),
             receives_from: Cell::new(0),
+            backlog: Cell::new(0),
+            backlog_at: Cell::new(0),
             yielder: Cell::new(ptr::null()),
             charged: Charged::default(),
             missed: Cell::new(None),

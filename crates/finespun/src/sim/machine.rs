@@ -99,6 +99,9 @@ pub(super) struct Network {
     gap_us: f64,
     /// The time that each byte occupies the network interface of the sender.
     byte_us: f64,
+    /// The time that each byte of a pushed message occupies the network interface of the receiver. A message that finds it
+    /// occupied waits in the network.
+    receive_byte_us: f64,
     /// A remote atomic operation, get or put.
     access_us: f64,
     /// From a request to wake a sleeping processor of the same node until it runs.
@@ -110,13 +113,14 @@ pub(super) struct Network {
     pub(super) when_full: WhenFull,
 }
 
-/// What a processor does that has no room for a message.
+/// What a processor does that has no room for a message, and that sends a message which waits in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum WhenFull {
-    /// It keeps the message in its own memory, and goes on.
+    /// It keeps the message in its own memory, and goes on. The network has room for all messages that wait in it.
     Keep,
-    /// From its next guard check on, it receives messages, and does nothing else, until there is room.
+    /// From its next guard check on, it receives messages, and does nothing else, until there is room. The network has no
+    /// room: a message that waits in it keeps its sender in the send.
     Stall,
 }
 
@@ -142,6 +146,7 @@ pub(super) struct Costs {
     pub(super) latency: u64,
     pub(super) gap: u64,
     pub(super) byte: u64,
+    pub(super) receive_byte: u64,
     pub(super) access: u64,
     pub(super) wake: u64,
 }
@@ -284,8 +289,17 @@ impl fmt::Display for Machine {
 impl Description {
     fn check(&self) -> Result<(), String> {
         let Processor { operation_us, call_us, frame_us, fallback_us, resume_us, message_us } = self.processor;
-        let Network { latency_us, gap_us, byte_us, access_us, wake_us, buffers, source_buffers, when_full: _ } =
-            self.network;
+        let Network {
+            latency_us,
+            gap_us,
+            byte_us,
+            receive_byte_us,
+            access_us,
+            wake_us,
+            buffers,
+            source_buffers,
+            when_full: _,
+        } = self.network;
         let times = [
             ("processor.operation_us", operation_us),
             ("processor.call_us", call_us),
@@ -296,6 +310,7 @@ impl Description {
             ("network.latency_us", latency_us),
             ("network.gap_us", gap_us),
             ("network.byte_us", byte_us),
+            ("network.receive_byte_us", receive_byte_us),
             ("network.access_us", access_us),
             ("network.wake_us", wake_us),
         ];
@@ -330,6 +345,7 @@ impl Description {
             latency: picoseconds(network.latency_us),
             gap: picoseconds(network.gap_us),
             byte: picoseconds(network.byte_us),
+            receive_byte: picoseconds(network.receive_byte_us),
             access: picoseconds(network.access_us),
             wake: picoseconds(network.wake_us),
         }

@@ -23,17 +23,39 @@ impl Engine {
         // A pulled message stays with its sender: only a word travels.
         let travels = if pulled { size_of::<u64>() } else { bytes };
         let begins = processor.clock.get().max(processor.sends_from.get());
-        let leaves = begins.saturating_add(costs.byte.saturating_mul(travels as u64));
+        let mut leaves = begins.saturating_add(costs.byte.saturating_mul(travels as u64));
+        let mut arrives = leaves.saturating_add(costs.latency);
+        let waits = if pulled { 0 } else { self.deliver(to, arrives, bytes) };
+        arrives = arrives.saturating_add(waits);
+        if self.stalls {
+            leaves = leaves.saturating_add(waits);
+            processor.clock.set(processor.clock.get().saturating_add(waits));
+        }
         processor.sends_from.set(leaves.saturating_add(costs.gap));
-        let arrives = leaves.saturating_add(costs.latency);
-        if self.adversary.delay.is_zero() {
+        let mut last_arrivals = self.state.last_arrivals.borrow_mut();
+        if !self.adversary.delay.is_zero() {
+            arrives = arrives.saturating_add(self.state.below(picoseconds(self.adversary.delay)));
+        } else if waits == 0 && (!pulled || last_arrivals.is_empty()) {
             return arrives;
         }
-        let arrives = arrives.saturating_add(self.state.below(picoseconds(self.adversary.delay)));
-        let mut last_arrivals = self.state.last_arrivals.borrow_mut();
+        // Nothing overtakes a message that is delayed, or that waits in the network.
         let last = last_arrivals.entry((self.state.current.get(), to)).or_default();
         *last = arrives.max(*last + 1);
         *last
+    }
+
+    /// Passes a message that is there at this time to the network interface of worker `to`. Returns how long the interface
+    /// is occupied by earlier ones.
+    ///
+    /// Senders may call this out of order, by up to the latency. So it is kept how much is to be delivered, and not until
+    /// when: otherwise the time before a message that is sent early would be lost for all that are sent after it.
+    fn deliver(&self, to: usize, arrives: u64, bytes: usize) -> u64 {
+        let processor = &self.state.processors[to];
+        let since = arrives.saturating_sub(processor.backlog_at.get());
+        let waits = processor.backlog.get().saturating_sub(since);
+        processor.backlog.set(waits.saturating_add(self.costs.receive_byte.saturating_mul(bytes as u64)));
+        processor.backlog_at.set(processor.backlog_at.get().max(arrives));
+        waits
     }
 
     /// Returns the time from which worker `to` can receive a message that arrives at this time: its network interface
