@@ -131,7 +131,7 @@ fn bench(line: args::Bench) -> Result<(), Failure> {
     check_rows(bench, &options)?;
     if let Some(option) = extra.simulation.given().next().filter(|_| !bench.simulates()) {
         return Err(Failure::Usage(format!(
-            "{option}: this bench runs on this computer; layouts, microkernel and scale run on simulated machines, too"
+            "{option}: this bench runs on this computer; istructure, layouts and microkernel run on simulated machines, too, scale and t3d on these only"
         )));
     }
     bench.check(&extra)?;

@@ -1,7 +1,8 @@
 //! Table 4: the message overhead above which the cache pays.
 
-use finespun::istructure::cost::MANNA;
+use finespun::istructure::cost::{MANNA, Platform};
 use finespun_lab::failure::Failure;
+use finespun_lab::show;
 use serde_json::json;
 
 use super::{APPLICATIONS, CACHED, Config, Report, SPLIT, counted, figure, operations};
@@ -70,8 +71,65 @@ pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failur
     ))
 }
 
+/// Overheads in microseconds for a simulated machine, whose times do not vary.
+const SIMULATED: [f64; 8] = [0.0, 1.0, 2.0, 4.0, 6.0, 8.0, 12.0, 16.0];
+
+/// Returns where the polygons through two series of times cross for the last time, or a bound.
+fn crossing(overheads: &[f64], split: &[f64], cached: &[f64]) -> Result<f64, String> {
+    let gains: Vec<f64> = split.iter().zip(cached).map(|(split, cached)| split - cached).collect();
+    let Some(before) = gains.iter().rposition(|&gain| gain <= 0.0) else {
+        return Err(format!("< {}", overheads[0]));
+    };
+    if before + 1 == gains.len() {
+        return Err(format!("> {}", overheads[before]));
+    }
+    let part = -gains[before] / (gains[before + 1] - gains[before]);
+    Ok(overheads[before] + part * (overheads[before + 1] - overheads[before]))
+}
+
+/// Measures on a simulated machine: the points where the times cross, beside equation 1 with MANNA's parameters.
+pub(super) fn simulated(config: &Config, report: &mut Report) -> Result<(), Failure> {
+    let head = ["us of added overhead", "measured", "2 ends", "4 ends", "paper's", "derived", "split, 0 us", "cached"];
+    let table = report.table(20, &head)?;
+    for application in APPLICATIONS {
+        let reads = counted(config, application)?;
+        let mut times = [Vec::new(), Vec::new()];
+        for overhead in SIMULATED {
+            for (times, form) in times.iter_mut().zip([SPLIT, CACHED]) {
+                times.push(config.run(&config.line(application, form), overhead)?.time.as_secs_f64());
+            }
+        }
+        let [split, cached] = &times;
+        let measured = crossing(&SIMULATED, split, cached);
+        let derived = [2.0, 4.0].map(|ends| Platform { ends, ..MANNA }.critical(&reads));
+        let [paper, printed] = application.points;
+        let mut line = vec![application.name.to_owned()];
+        line.push(measured.clone().map_or_else(|bound| bound, figure));
+        line.extend([derived[0], derived[1], paper, printed].map(figure));
+        line.extend([split[0], cached[0]].map(show::seconds));
+        report.line(&table, &line)?;
+        report.row(json!({
+            "section": "critical", "application": application.name, "measured": measured.ok(),
+            "derived_2_ends": derived[0], "derived_4_ends": derived[1], "paper_measured": paper, "paper_derived": printed,
+            "seconds": {"overheads": SIMULATED, "split": split, "cached": cached},
+        }));
+    }
+    report.say(
+        "\nMeasured: where the times with and without a cache cross. Derived: equation 1 with MANNA's parameters and the reads counted\n\
+         here; with 2 ends, as in the paper, a processor spends nothing on the requests of others; with 4 it does, as here.\n",
+    )
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn polygons_cross() {
+        let cross = |split: &[f64], cached: &[f64]| super::crossing(&[0.0, 1.0, 3.0], split, cached);
+        assert_eq!(cross(&[1.0, 2.0, 4.0], &[2.0, 2.5, 3.0]), Ok(1.0 + 2.0 / 3.0));
+        assert_eq!(cross(&[3.0, 3.0, 3.0], &[1.0, 1.0, 1.0]), Err("< 0".to_owned()));
+        assert_eq!(cross(&[1.0, 1.0, 1.0], &[3.0, 3.0, 3.0]), Err("> 3".to_owned()));
+    }
+
     #[test]
     fn a_straight_line_is_fitted() {
         let (at_0, slope) = super::fit(&[(0.0, 3.0), (1.0, 5.0), (2.0, 7.0)]);

@@ -7,6 +7,8 @@
 //! - `critical`: Table 4: the message overhead above which the cache pays, measured and derived
 //! - `auto`: the applications without a cache, with one, and with one that decides by itself, by overhead
 //! - `predictions`: Figures 1 to 3: equation 1 with the paper's parameters and with ours
+//!
+//! On a simulated machine: `reads`, and `critical` with the times of that machine.
 
 mod auto;
 mod critical;
@@ -19,6 +21,8 @@ use std::time::Duration;
 
 use finespun::Runtime;
 use finespun::istructure::cost::Reads;
+use finespun::runtime::Fabric;
+use finespun::simulation::Machine;
 use finespun::testing::*;
 use finespun_apps::Progress;
 use finespun_lab::app::{self, Executor, Timed};
@@ -82,6 +86,8 @@ const APPLICATIONS: &[Application] = &[
 struct Config {
     rounds: usize,
     quick: bool,
+    /// The machine, if it is simulated: a node is a processor then.
+    machine: Option<Machine>,
 }
 
 impl Config {
@@ -90,9 +96,14 @@ impl Config {
         format!("{} {form}", if self.quick { application.quick } else { application.line })
     }
 
-    /// Runs an application once, on [`NODES`] nodes of one worker, with `overhead` microseconds added to each message.
+    /// Runs an application once, on [`NODES`] nodes of one worker or as many simulated processors, with `overhead`
+    /// microseconds added to each message.
     fn run(&self, line: &str, overhead: f64) -> Result<Timed<app::Answer>, Failure> {
-        let runtime = Runtime::builder().workers(1).nodes(NODES).overhead(Duration::from_secs_f64(overhead * 1e-6));
+        let runtime = Runtime::builder().nodes(NODES).overhead(Duration::from_secs_f64(overhead * 1e-6));
+        let runtime = match &self.machine {
+            Some(machine) => runtime.fabric(Fabric::Simulated(machine.clone())),
+            None => runtime.workers(1),
+        };
         let executor = Executor::Tasks(runtime.build()?);
         let app = app::from_line(line);
         app.run(&executor, &Progress::new()).map_err(|source| Failure::Run { app: app.name(), source })
@@ -127,15 +138,29 @@ const SECTIONS: &Sections<Config> = &[
     ("predictions", predictions::measure),
 ];
 
+/// The sections that a simulated machine has.
+const SIMULATED: &Sections<Config> = &[("reads", reads::measure), ("critical", critical::simulated)];
+
 impl Bench for Istructure {
     fn rows(&self) -> Vec<String> {
         sections::names(SECTIONS)
     }
 
-    fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
-        let config = Config { rounds: options.rounds, quick: options.quick };
-        sections::measure(SECTIONS, options, &config, report)?;
-        report.say(&format!("{NODES} nodes on one worker; least of {} rounds, variants in turn.\n", options.rounds))
+    fn simulates(&self) -> bool {
+        true
+    }
+
+    fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {
+        let machine = extra.simulation.machines(&["manna"])?.pop();
+        let config = Config { rounds: options.rounds, quick: options.quick, machine };
+        let Some(machine) = &config.machine else {
+            sections::measure(SECTIONS, options, &config, report)?;
+            return report
+                .say(&format!("{NODES} nodes on one worker; least of {} rounds, variants in turn.\n", options.rounds));
+        };
+        sections::only(SIMULATED, SECTIONS, options)?;
+        sections::measure(SIMULATED, options, &config, report)?;
+        report.say(&format!("{NODES} processors of a simulated {machine}; virtual times, which do not vary.\n"))
     }
 }
 

@@ -28,6 +28,7 @@ use crate::object::host::Nodes;
 use crate::object::remote::{at_home, request};
 use crate::run::continuation::Continuation;
 use crate::scope::spawn::spawn;
+use crate::sim::Read;
 use crate::wait::suspend::suspend_at;
 
 impl<T: Portable + Clone> IArray<T> {
@@ -136,15 +137,11 @@ fn get_tripped<T: Portable + Clone>(array: IArray<T>, index: usize, place: CallS
     call_after_trip(cx, Get { array, index, place })
 }
 
-/// Returns a copy of an element, and counts the read, if the element is present at this node.
+/// Returns a copy of an element, and notes the read, if the element is present at this node.
 fn known<T: Portable + Clone>(store: &Store<T>, entry: &ArrayEntry, (home, at): Spot) -> Option<T> {
     let here = home == store.node;
     let value = if here { store.get(entry, at).cloned() } else { store.cached((home, at)) }?;
-    store.count(|counts| {
-        counts.local += u64::from(here);
-        counts.remote += u64::from(!here);
-        counts.hits += u64::from(!here);
-    });
+    store.note(if here { Read::Local } else { Read::Hit }, 0);
     Some(value)
 }
 
@@ -234,12 +231,9 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: CallSite, cx:
         // SAFETY: returned as the outcome of `Task::call`, as the call protocol demands.
         return unsafe { Outcome::done(value) };
     }
-    store.count(|counts| {
-        counts.local += u64::from(here);
-        counts.remote += u64::from(!here);
-    });
     let wait = suspend_at(place, |k: Continuation<T>| {
         if here {
+            store.note(Read::Local, 0);
             store.defer(entry, at, k);
             return;
         }
@@ -261,12 +255,7 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: CallSite, cx:
         let displaced = store.remote.borrow_mut().wait(&store.shape, (home, at), k, added, ask);
         drop(displaced);
         let asked = first.is_some() as u64 + more.len() as u64;
-        store.count(|counts| {
-            let hit = u64::from(asked == 0);
-            counts.hits += hit;
-            counts.deferred += hit;
-            counts.requests += asked;
-        });
+        store.note(if asked == 0 { Read::Deferred } else { Read::Miss }, asked);
         for wanted in first.into_iter().chain(more).filter_map(|wanted| store.collect(wanted)) {
             nodes.send(cx, nodes.worker_of(wanted.home as u32), Ask { array, wanted, to: store.node as u32 });
         }

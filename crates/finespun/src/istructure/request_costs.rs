@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::directory;
-use crate::frame::context::try_cx;
 use crate::process::ProcessMutex;
+use crate::sched::work::on_simulator;
 
 /// Elements in a line.
 pub(super) const LINE: usize = 8;
@@ -81,8 +81,8 @@ impl Section {
 
 /// Returns the costs on the simulated machine that this code runs on, if any: nothing has to be measured there.
 fn simulated() -> Option<Costs> {
-    let simulator = try_cx()?.worker().simulator()?;
-    let [request, element, hit] = simulator.request_costs().map(|cost| cost.as_nanos() as f64);
+    let costs = on_simulator(|simulator| simulator.request_costs())?;
+    let [request, element, hit] = costs.map(|cost| cost.as_nanos() as f64);
     Some(Costs { request, element, hit })
 }
 

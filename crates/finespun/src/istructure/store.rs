@@ -28,6 +28,8 @@ use crate::object::error::text;
 use crate::observe::CacheChoice;
 use crate::run::continuation::Continuation;
 use crate::sched::team::Waits;
+use crate::sched::work::on_simulator;
+use crate::sim::Read;
 
 /// The part of an array on one node.
 pub(super) struct Store<T> {
@@ -40,10 +42,14 @@ pub(super) struct Store<T> {
     elements: Box<[UnsafeCell<MaybeUninit<T>>]>,
     /// A bit for each element, set if it was written out of order; empty as long as none was.
     written: RefCell<Vec<u64>>,
-    /// Number of elements written in order, if the array is counted or has left its entry; otherwise the entry holds
-    /// it.
+    /// Number of elements written in order, if the array's reads are seen or it has left its entry; otherwise the entry
+    /// holds it.
     ready: Cell<usize>,
     counts: Option<Cell<Counts>>,
+    /// Set if each read takes virtual time of a simulated machine.
+    charged: bool,
+    /// Set if each read must be seen, so that none may take the fast path: reads are counted or charged.
+    sees_reads: bool,
     /// Set if elements of other nodes are cached.
     keeps: bool,
     /// Set if the times of requests are measured.
@@ -141,6 +147,7 @@ impl<T: Portable + Clone> Store<T> {
         }
         // SAFETY: the capacity is at least `own`, and a `MaybeUninit` needs no initialisation.
         unsafe { elements.set_len(own) };
+        let charged = on_simulator(|simulator| simulator.reads_take_time()) == Some(true);
         Ok(Store {
             word,
             len,
@@ -150,6 +157,8 @@ impl<T: Portable + Clone> Store<T> {
             elements: elements.into(),
             ready: Cell::new(0),
             counts: counted.then(Cell::default),
+            charged,
+            sees_reads: counted || charged,
             keeps: cache != Cache::Off,
             measured: cache == Cache::Auto,
             plain,
@@ -185,12 +194,27 @@ impl<T: Portable + Clone> Store<T> {
 
     /// Returns the number of elements written in order.
     pub(super) fn ready(&self, entry: &ArrayEntry) -> usize {
-        if self.counts.is_some() { self.ready.get() } else { entry.ready() }
+        if self.sees_reads { self.ready.get() } else { entry.ready() }
     }
 
     /// Returns the counts, if the array is counted.
     pub(super) fn counts(&self) -> Option<Counts> {
         self.counts.as_ref().map(Cell::get)
+    }
+
+    /// Counts a read which has sent this many requests, if the array is counted, and charges a simulated processor for it.
+    pub(super) fn note(&self, read: Read, requests: u64) {
+        self.count(|counts| {
+            let [local, hit, deferred] = [Read::Local, Read::Hit, Read::Deferred].map(|kind| u64::from(read == kind));
+            counts.local += local;
+            counts.remote += 1 - local;
+            counts.hits += hit + deferred;
+            counts.deferred += deferred;
+            counts.requests += requests;
+        });
+        if self.charged && (self.keeps || read != Read::Miss) {
+            on_simulator(|simulator| simulator.read(read));
+        }
     }
 
     /// Applies `change` to the counts, if the array is counted.
@@ -204,20 +228,20 @@ impl<T: Portable + Clone> Store<T> {
 
     /// Fills in the array's entry.
     pub(super) fn show(&self, entry: &ArrayEntry) {
-        let first = self.shape.run(self.node).filter(|_| self.counts.is_none());
+        let first = self.shape.run(self.node).filter(|_| !self.sees_reads);
         let elements = self.elements.as_ptr().cast::<T>().cast_mut();
         entry.first.set(first.unwrap_or(NOWHERE));
         entry.set_ready(0);
         entry.limit.set(first.map_or(0, |first| first + self.elements.len()));
         entry.elements.set(elements.wrapping_sub(first.unwrap_or(0)).cast());
-        let directory = if self.counts.is_none() { self.remote.borrow().directory() } else { nothing() };
+        let directory = if !self.sees_reads { self.remote.borrow().directory() } else { nothing() };
         entry.directory.set(directory.cast());
     }
 
     /// Returns true if the next put in order may take the fast path: this node's indices are consecutive, no element
-    /// was written out of order, no reader waits and reads are not counted.
+    /// was written out of order, no reader waits and reads are not seen.
     fn open(&self) -> bool {
-        let plain = self.counts.is_none() && self.shape.run(self.node).is_some();
+        let plain = !self.sees_reads && self.shape.run(self.node).is_some();
         plain && self.written.borrow().is_empty() && self.deferred.borrow().is_empty()
     }
 
@@ -374,9 +398,10 @@ impl<T: Portable + Clone> Store<T> {
             while written.get(ready / 64).is_some_and(|bits| bits >> (ready % 64) & 1 == 1) {
                 ready += 1;
             }
-            match self.counts {
-                None => entry.set_ready(ready),
-                Some(_) => self.ready.set(ready),
+            if self.sees_reads {
+                self.ready.set(ready);
+            } else {
+                entry.set_ready(ready);
             }
             if ready == self.elements.len() {
                 *written = Vec::new();
@@ -419,7 +444,7 @@ impl<T: Portable + Clone> StoredArray for Store<T> {
     }
 
     fn before_clear(&self, entry: &ArrayEntry) {
-        if self.counts.is_none() {
+        if !self.sees_reads {
             self.ready.set(entry.ready());
         }
     }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::fabric::Endpoint;
-use crate::frame::context::{Cx, try_cx};
+use crate::frame::context::Cx;
 use crate::frame::{FrameRef, quietly};
 use crate::message::mailbox::{Mailbox, Travel, mailboxes};
 use crate::message::packet::{Handler, Made, Packet};
 use crate::observe::CacheChoices;
 use crate::run::continuation::Continuation;
 use crate::sched::team::{Host, Waits};
+use crate::sched::work::on_simulator;
 
 use super::overhead;
 use super::reference::Name;
@@ -83,10 +84,9 @@ impl Nodes {
     /// Spends nanoseconds in virtual time, or busy-waits and counts in `aside`.
     #[cold]
     fn spend(&self, nanoseconds: u64) {
-        if let Some(simulator) = try_cx().and_then(|cx| cx.worker().simulator()) {
-            return simulator.work(Duration::from_nanos(nanoseconds));
+        if on_simulator(|simulator| simulator.work(Duration::from_nanos(nanoseconds))).is_none() {
+            self.put_aside(overhead::spend(nanoseconds));
         }
-        self.put_aside(overhead::spend(nanoseconds));
     }
 
     /// Adds nanoseconds that a time measurement in progress must subtract.

@@ -11,37 +11,28 @@ use crate::sim::{self, Simulator};
 /// Other simulated processors, which share this one's thread, may run during the call. So the caller must not hold a lock
 /// of std that their tasks take: hold one of [`sync`](crate::sync) instead.
 pub fn work(time: Duration) {
-    with_simulator(|simulator| simulator.work(time));
+    on_simulator(|simulator| simulator.work(time));
 }
 
 /// Like [`work`], for a computation of `operations` elementary operations: additions or multiplications with their
 /// operands' loads. The description of the machine says how long one takes.
 pub fn compute(operations: u64) {
-    with_simulator(|simulator| simulator.compute(operations));
+    on_simulator(|simulator| simulator.compute(operations));
 }
 
 /// Returns the time of the simulated processor that runs this code, as an instant after the start of its machine; on real
 /// machines and outside tasks, [`Instant::now`].
 pub fn now() -> Instant {
-    simulated_now().unwrap_or_else(Instant::now)
+    on_simulator(|simulator| simulator.now()).unwrap_or_else(Instant::now)
 }
 
-fn simulated_now() -> Option<Instant> {
-    sim::any().then(try_cx).flatten()?.worker().simulator().map(Simulator::now)
-}
-
+/// Calls `body` with the simulated machine that this code runs on, if any.
 #[inline(always)]
-fn with_simulator(body: impl FnOnce(&dyn Simulator)) {
-    if sim::any() {
-        on_worker(body);
-    }
+pub(crate) fn on_simulator<R>(body: impl FnOnce(&dyn Simulator) -> R) -> Option<R> {
+    if sim::any() { on_worker(body) } else { None }
 }
 
 #[cold]
-fn on_worker(body: impl FnOnce(&dyn Simulator)) {
-    if let Some(cx) = try_cx()
-        && let Some(simulator) = cx.worker().simulator()
-    {
-        body(simulator);
-    }
+fn on_worker<R>(body: impl FnOnce(&dyn Simulator) -> R) -> Option<R> {
+    try_cx()?.worker().simulator().map(body)
 }

@@ -45,7 +45,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use super::gate::Gate;
 use super::machine::{Adversary, Costs, Machine, Overheads, WhenFull};
 use super::trace::{Activity, Recorder, Trace};
-use super::{MACHINES, Simulator, Waited};
+use super::{MACHINES, Read, Simulator, Waited};
 use crate::frame::context;
 use crate::observe::Counters;
 use death::Death;
@@ -589,7 +589,15 @@ impl Simulator for Engine {
         let side = |bytes| self.push.send(bytes) + self.push.receive(bytes) + 2 * self.costs.message;
         let elements = 8;
         let element = (side(REQUEST + elements * ELEMENT) - side(REQUEST)) / elements as u64;
-        [2 * side(REQUEST), element, self.costs.call].map(duration)
+        [2 * side(REQUEST), element, self.costs.call + self.costs.reads[Read::Hit as usize]].map(duration)
+    }
+
+    fn reads_take_time(&self) -> bool {
+        self.costs.reads.iter().any(|&time| time > 0)
+    }
+
+    fn read(&self, read: Read) {
+        self.advance(self.costs.reads[read as usize]);
     }
 
     fn root_ended(&self) {

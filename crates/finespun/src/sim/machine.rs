@@ -70,6 +70,22 @@ pub(super) struct Description {
     pub(super) network: Network,
     pub(super) push: Overheads,
     pub(super) pull: Overheads,
+    #[serde(default)]
+    reads: Reads,
+}
+
+/// The costs of reads of write-once arrays beyond their calls, in microseconds; none, if a description has no part for them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reads {
+    /// Of an element of this node.
+    local_us: f64,
+    /// Of an element in the cache.
+    hit_us: f64,
+    /// Of an element that has been requested and is not in the cache yet.
+    deferred_us: f64,
+    /// Of an element that is requested for the cache.
+    miss_us: f64,
 }
 
 /// The costs of a processor's own operations, in microseconds.
@@ -149,6 +165,8 @@ pub(super) struct Costs {
     pub(super) receive_byte: u64,
     pub(super) access: u64,
     pub(super) wake: u64,
+    /// By [`Read`](super::Read).
+    pub(super) reads: [u64; 4],
 }
 
 /// The machines that are part of the library.
@@ -300,6 +318,7 @@ impl Description {
             source_buffers,
             when_full: _,
         } = self.network;
+        let Reads { local_us, hit_us, deferred_us, miss_us } = self.reads;
         let times = [
             ("processor.operation_us", operation_us),
             ("processor.call_us", call_us),
@@ -313,6 +332,10 @@ impl Description {
             ("network.receive_byte_us", receive_byte_us),
             ("network.access_us", access_us),
             ("network.wake_us", wake_us),
+            ("reads.local_us", local_us),
+            ("reads.hit_us", hit_us),
+            ("reads.deferred_us", deferred_us),
+            ("reads.miss_us", miss_us),
         ];
         times.into_iter().try_for_each(|(name, time)| check_time(name, time))?;
         // Without these, a program could go on for ever at one moment of virtual time.
@@ -334,7 +357,7 @@ impl Description {
     }
 
     pub(super) fn costs(&self) -> Costs {
-        let (processor, network) = (&self.processor, &self.network);
+        let (processor, network, reads) = (&self.processor, &self.network, &self.reads);
         Costs {
             operation: picoseconds(processor.operation_us),
             call: picoseconds(processor.call_us),
@@ -348,6 +371,7 @@ impl Description {
             receive_byte: picoseconds(network.receive_byte_us),
             access: picoseconds(network.access_us),
             wake: picoseconds(network.wake_us),
+            reads: [reads.local_us, reads.hit_us, reads.deferred_us, reads.miss_us].map(picoseconds),
         }
     }
 }

@@ -55,6 +55,19 @@ pub(crate) enum Waited {
     TimedOut,
 }
 
+/// A read of a write-once array, by what it finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// The element belongs to this node.
+    Local,
+    /// The element is in the cache.
+    Hit,
+    /// The element is not in the cache, but has been requested.
+    Deferred,
+    /// The element is requested, for the cache.
+    Miss,
+}
+
 /// The simulated machine, as the scheduler sees it. Only simulated workers call it, except `ring`, `enter` and `leave`:
 /// "the worker" is the one that runs.
 pub(crate) trait Simulator: Send + Sync {
@@ -88,6 +101,10 @@ pub(crate) trait Simulator: Send + Sync {
     /// Returns the time that processors spend on a request for an element of a write-once array, on each further element of
     /// a block, and on a hit in the cache.
     fn request_costs(&self) -> [Duration; 3];
+    /// Returns whether reads of write-once arrays take time beyond their calls.
+    fn reads_take_time(&self) -> bool;
+    /// Charges the worker for a read of a write-once array, and lets no other worker run.
+    fn read(&self, read: Read);
     /// Notes that a run's root has ended.
     fn root_ended(&self);
     /// Makes an outside thread wait until the engine admits it, usually while all workers wait, and keeps workers from
