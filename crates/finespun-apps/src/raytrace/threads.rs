@@ -141,5 +141,10 @@ pub fn rows(size: Size, worker: usize, workers: usize) -> std::ops::Range<u32> {
 /// Traces the rows of one worker of the static distribution, one after the other.
 pub fn by_blocks(scene: &Scene, size: Size, worker: usize, workers: usize) -> Vec<[u8; 3]> {
     let pixels = rows(size, worker, workers).flat_map(|y| (0..size.width()).map(move |x| (x, y)));
-    pixels.map(|(x, y)| scene.pixel(size, x, y).rgb).collect()
+    let trace = |(x, y)| {
+        let traced = scene.pixel(size, x, y);
+        simulation::compute(traced.work * TEST);
+        traced.rgb
+    };
+    pixels.map(trace).collect()
 }

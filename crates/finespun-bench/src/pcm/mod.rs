@@ -5,13 +5,21 @@
 //!   that migrate
 //! - `model`: equations 1 and 2 with the measured costs, beside measured efficiency
 //! - `table1`: Table 1: a picture by static and by dynamic distribution
+//! - `figure13`: Figure 13: run times of protein folding
+//!
+//! On a simulated machine: `table1` and `figure13`, up to the paper's 64 nodes.
 
 mod costs;
+mod figure13;
 mod model;
 mod programs;
 mod table1;
 
-use finespun::Runtime;
+use std::time::Instant;
+
+use finespun::runtime::Fabric;
+use finespun::simulation::Machine;
+use finespun::{Runtime, Task};
 
 pub(super) use costs::cycle;
 
@@ -32,11 +40,28 @@ struct Config {
     rounds: usize,
     workers: usize,
     quick: bool,
+    /// The machine, if it is simulated: a node is a worker then.
+    machine: Option<Machine>,
 }
 
 impl Config {
     fn runtime(&self, workers: usize) -> Result<Runtime, Failure> {
-        Ok(Runtime::builder().workers(workers).build()?)
+        let runtime = Runtime::builder();
+        Ok(match &self.machine {
+            Some(machine) => runtime.nodes(workers).fabric(Fabric::Simulated(machine.clone())).build()?,
+            None => runtime.workers(workers).build()?,
+        })
+    }
+
+    /// Runs a task, and returns its value and its seconds: of virtual time on a simulated machine.
+    fn time<T: Task + Send>(&self, runtime: &Runtime, task: T) -> Result<(T::Output, f64), Failure>
+    where
+        T::Output: Send,
+    {
+        let start = Instant::now();
+        let value = runtime.try_run(task).map_err(|source| Failure::Run { app: "pcm", source })?;
+        let time = runtime.simulated().map_or_else(|| start.elapsed(), |simulated| simulated.last_run);
+        Ok((value, time.as_secs_f64()))
     }
 
     /// Returns 1, and the number of all workers if it is larger.
@@ -50,16 +75,38 @@ const SECTIONS: &Sections<Config> = &[
     ("programs", programs::measure),
     ("model", model::measure),
     ("table1", table1::measure),
+    ("figure13", figure13::measure),
 ];
+
+/// The sections that a simulated machine has.
+const SIMULATED: &Sections<Config> = &[("table1", table1::measure), ("figure13", figure13::measure)];
 
 impl Bench for Pcm {
     fn rows(&self) -> Vec<String> {
         sections::names(SECTIONS)
     }
 
-    fn run(&self, options: &BenchOptions, _: &Extra, report: &mut Report) -> Result<(), Failure> {
+    fn simulates(&self) -> bool {
+        true
+    }
+
+    fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {
         let workers = options.workers.unwrap_or_else(cores::default_workers);
-        let config = Config { rounds: options.rounds, workers, quick: options.quick };
+        let machine = extra.simulation.machines(&["cm5"])?.pop();
+        // Virtual time does not vary.
+        let rounds = if machine.is_some() { 1 } else { options.rounds };
+        let config = Config { rounds, workers, quick: options.quick, machine };
+        if let Some(machine) = &config.machine {
+            sections::only(SIMULATED, SECTIONS, options)?;
+            sections::measure(SIMULATED, options, &config, report)?;
+            let panels = std::mem::take(&mut report.panels);
+            if !panels.is_empty() {
+                let title = "Protein folding by closures: run times";
+                let up = Up::Powers("virtual time, s");
+                report.plot = Some(show::curves(title, &report.about, "nodes", up, &[panels])?);
+            }
+            return report.say(&format!("Virtual times of a simulated {machine}, which do not vary.\n"));
+        }
         sections::measure(SECTIONS, options, &config, report)?;
         let panels = std::mem::take(&mut report.panels);
         if !panels.is_empty() {

@@ -5,8 +5,9 @@
 //! workers. The dynamic distribution is the program of Figure 8, and runs on at most the available workers.
 
 use std::sync::Arc;
-use std::time::Instant;
 
+use finespun::prelude::*;
+use finespun::simulation::now;
 use finespun_apps::Progress;
 use finespun_apps::raytrace::threads;
 use finespun_apps::raytrace::{Scene, Size};
@@ -32,6 +33,23 @@ fn better(most: f64, dynamic: f64) -> String {
     format!("{:.0} %", 100.0 * (most / dynamic - 1.0))
 }
 
+/// Times the tracing of each row, in seconds.
+fn row_times(scene: &Scene, size: Size) -> Vec<f64> {
+    let side = size.height() as usize;
+    let time = |y| {
+        let start = now();
+        let pixels = threads::by_blocks(scene, size, y, side);
+        assert_eq!(pixels.len(), size.width() as usize);
+        (now() - start).as_secs_f64()
+    };
+    (0..side).map(time).collect()
+}
+
+#[task]
+async fn time_rows(scene: &Scene, size: Size) -> Vec<f64> {
+    row_times(scene, size)
+}
+
 pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
     let side = if config.quick { 64 } else { 512 };
     let size = Size::new(side, side).expect("a small picture");
@@ -39,12 +57,11 @@ pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failur
     // The least time of each row.
     let mut rows = vec![f64::INFINITY; side as usize];
     for _ in 0..config.rounds {
-        for (y, least) in rows.iter_mut().enumerate() {
-            let start = Instant::now();
-            let pixels = threads::by_blocks(&scene, size, y, side as usize);
-            *least = least.min(start.elapsed().as_secs_f64());
-            assert_eq!(pixels.len(), side as usize);
-        }
+        let times = match &config.machine {
+            Some(_) => config.time(&config.runtime(1)?, time_rows(&scene, size))?.0,
+            None => row_times(&scene, size),
+        };
+        rows.iter_mut().zip(times).for_each(|(least, time)| *least = least.min(time));
     }
     let head = [
         "nodes",
@@ -68,13 +85,11 @@ pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failur
         let mut row = json!({"section": "table1", "nodes": nodes, "static_least": least, "static_most": most});
         let ms = |seconds: f64| format!("{:.1}", seconds * 1e3);
         let mut line = vec![nodes.to_string(), ms(least), ms(most), format!("{:.2}", most / least)];
-        if nodes <= config.workers {
+        if nodes <= config.workers || config.machine.is_some() {
             let runtime = config.runtime(nodes)?;
             let mut best = (f64::INFINITY, Vec::new());
             for _ in 0..config.rounds {
-                let start = Instant::now();
-                let found = runtime.run(threads::render(&scene, size, &Progress::new()));
-                let time = start.elapsed().as_secs_f64();
+                let (found, time) = config.time(&runtime, threads::render(&scene, size, &Progress::new()))?;
                 let picture = Arc::new(found.picture);
                 let first = reference.get_or_insert_with(|| Arc::clone(&picture));
                 assert_eq!(first.checksum(), picture.checksum(), "the picture does not depend on who traces it");

@@ -22,7 +22,7 @@ use crate::transports::{PATTERNS, harmonic_mean};
 
 /// The number of nodes of the paper's machine.
 const NODES: usize = 64;
-const QUICK_NODES: usize = 4;
+const QUICK_NODES: usize = 16;
 
 /// The paper's sizes in bytes that a call with a payload can have.
 const SIZES: [usize; 3] = [64, 256, 1024];
@@ -33,7 +33,7 @@ const GRAIN: f64 = 13.2;
 
 /// Messages of each sender.
 const MESSAGES: usize = 200;
-const QUICK_MESSAGES: usize = 8;
+const QUICK_MESSAGES: usize = 20;
 
 /// What the nodes do: the destinations of each node's messages, the receivers by node, and the bytes of a payload.
 type Plan = (Replicated<Vec<Vec<usize>>>, Replicated<Vec<Ref<Site>>>, usize);
