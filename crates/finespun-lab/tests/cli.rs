@@ -360,6 +360,7 @@ fn machines_are_read_from_files() {
         ("run fib 12 --fabric sim --nodes 4 --node-dies 4@10", "numbered from 0"),
         ("run fib 12 --fabric sim --nodes 4 --node-dies 4", "for example 3@1500"),
         ("run fib 12 --nodes 4 --node-dies 1@10", "add --fabric sim"),
+        ("run fib 12 --fabric sim --host-time -1", "a number from 0 to 1e6"),
         ("run fib 12 --trace trace.json", "add --fabric sim"),
         ("check --seeds 3 --trace trace.json", "add --seed"),
         ("check --seed x", "--seed"),

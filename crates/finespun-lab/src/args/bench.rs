@@ -144,7 +144,7 @@ pub struct Extra {
     /// [default: as in the papers; scale: 4096]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = number(1..=65_536usize))]
     pub nodes: Option<usize>,
-    /// The machine, if it is simulated: for layouts and microkernel, and for scale, which always simulates one.
+    /// The machine, if it is simulated: for istructure, layouts, microkernel, pcm; scale and t3d always simulate one.
     #[command(flatten)]
     pub simulation: Simulation,
     /// layouts: problems as large and as long as in the papers, which takes minutes

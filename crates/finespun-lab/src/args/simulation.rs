@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use finespun::simulation::Machine;
 
-use super::values::number;
+use super::values::{number, real};
 use crate::failure::Failure;
 
 /// The fabrics by name.
@@ -32,6 +32,10 @@ pub struct Simulation {
     /// A node of the simulated machine that dies, and after how many microseconds, for example 3@1500
     #[arg(long, global = true, value_name = "NODE@US", allow_hyphen_values = true, value_parser = death)]
     pub node_dies: Option<(usize, u64)>,
+    /// Charge the simulated processors also for the time that their code takes on this computer, times FACTOR: for programs
+    /// that do not charge their computations. Such a run is not repeatable
+    #[arg(long, global = true, value_name = "FACTOR", allow_hyphen_values = true, value_parser = real("it takes a number from 0 to 1e6", |factor| (0.0..=1e6).contains(&factor)))]
+    pub host_time: Option<f64>,
 }
 
 /// Parses `NODE@US`.
@@ -88,6 +92,7 @@ impl Simulation {
             ("--machine", self.machine.is_some()),
             ("--sim-seed", self.sim_seed.is_some()),
             ("--node-dies", self.node_dies.is_some()),
+            ("--host-time", self.host_time.is_some()),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(option, _)| option)
     }
@@ -101,7 +106,7 @@ impl Simulation {
             Machine::named(name)
         };
         let machine = machine.map_err(|error| Failure::Usage(format!("--machine {name}: {error}")))?;
-        let machine = machine.seed(self.sim_seed.unwrap_or(0));
+        let machine = machine.seed(self.sim_seed.unwrap_or(0)).host_time(self.host_time.unwrap_or(0.0));
         Ok(match self.node_dies {
             Some((node, us)) => machine.dies(node, Duration::from_micros(us)),
             None => machine,

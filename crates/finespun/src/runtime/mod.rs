@@ -235,7 +235,7 @@ impl Runtime {
 pub struct Simulated {
     /// The virtual time from the beginning to the end of the last run.
     pub last_run: std::time::Duration,
-    /// The number of events since the runtime was built: turns of workers and ends of waits.
+    /// The number of events since the runtime was built: turns of workers, and messages received.
     pub events: u64,
     /// The node whose death has been noticed, if any: see [`Machine::dies`](crate::simulation::Machine::dies).
     pub died: Option<usize>,

@@ -81,12 +81,14 @@ pub(crate) struct Engine {
     rested: AtomicU64,
     /// The virtual time from the beginning to the end of the last run.
     last_run: AtomicU64,
-    /// Number of events so far.
+    /// Number of events so far: turns of processors, and messages received.
     events: AtomicU64,
     /// The number of the node whose death has been noticed, or `NEVER`.
     died: AtomicU64,
     made: OnceLock<()>,
     recorder: Option<Recorder>,
+    /// The factor from the time that code takes on this computer to virtual time.
+    host_time: f64,
 }
 
 /// What only the simulation's thread uses.
@@ -105,6 +107,8 @@ struct State {
     /// Number of guard checks.
     checks: Cell<u64>,
     death: Cell<Death>,
+    /// Since when the running worker has not been charged for the time on this computer.
+    uncharged: Cell<Instant>,
     /// By sender and receiver: the time at which the last message arrives that is delayed, or waits in the network.
     last_arrivals: RefCell<BTreeMap<(usize, usize), u64>>,
 }
@@ -224,6 +228,7 @@ impl Engine {
             random: Cell::new(machine.seed),
             checks: Cell::new(0),
             death: Cell::new(Death::of(&adversary)),
+            uncharged: Cell::new(Instant::now()),
             last_arrivals: RefCell::default(),
         };
         if adversary.slow > 1 {
@@ -249,6 +254,7 @@ impl Engine {
             events: AtomicU64::new(0),
             died: AtomicU64::new(NEVER),
             made: OnceLock::new(),
+            host_time: machine.host_time,
             recorder: (machine.traces > 0).then(|| Recorder::new(machine.traces, nodes.min(workers))),
         }
     }
@@ -301,7 +307,7 @@ impl Engine {
             if self.misses(event) {
                 continue;
             }
-            self.events.fetch_add(1, Ordering::Relaxed);
+            self.count_event();
             state.now.set(state.now.get().max(event.time));
             if state.now.get() >= state.tick.get() {
                 state.tick.set(state.now.get().saturating_add(pause));
@@ -327,6 +333,9 @@ impl Engine {
             }
             state.current.set(event.worker);
             self.set_horizon();
+            if self.host_time > 0.0 {
+                state.uncharged.set(Instant::now());
+            }
             if let CoroutineResult::Return(()) = coroutines[event.worker].resume(()) {
                 live -= 1;
                 processor.token.set(NEVER);
@@ -361,6 +370,21 @@ impl Engine {
     fn processor(&self) -> &Processor {
         debug_assert!(self.is_here());
         &self.state.processors[self.state.current.get()]
+    }
+
+    /// Counts a turn of a processor, or a message received.
+    fn count_event(&self) {
+        // Relaxed: only this thread writes, and readers are ordered by the lock of the gate.
+        self.events.store(self.events.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Charges the running worker for the time that its code has taken on this computer.
+    fn charge_host_time(&self) {
+        if self.host_time > 0.0 {
+            let now = Instant::now();
+            let taken = now - self.state.uncharged.replace(now);
+            self.advance((taken.as_secs_f64() * self.host_time * 1e12) as u64);
+        }
     }
 
     /// Makes an event of a worker's current wait or turn.
@@ -508,6 +532,7 @@ impl Simulator for Engine {
     }
 
     fn charge(&self, counters: &Counters) {
+        self.charge_host_time();
         let (costs, charged) = (&self.costs, &self.processor().charged);
         let since = |seen: &Cell<u64>, now: u64| now - seen.replace(now);
         self.advance(
@@ -601,6 +626,7 @@ impl Simulator for Engine {
     }
 
     fn root_ended(&self) {
+        self.charge_host_time();
         let took = self.clock().saturating_sub(self.rested.load(Ordering::Relaxed));
         self.last_run.store(took, Ordering::Relaxed);
     }

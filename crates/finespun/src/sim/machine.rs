@@ -34,6 +34,8 @@ pub struct Machine {
     pub(super) adversary: Adversary,
     /// The number of activities that are recorded.
     pub(super) traces: usize,
+    /// The factor from the time that code takes on this computer to virtual time.
+    pub(super) host_time: f64,
 }
 
 /// What makes a machine worse than described, by numbers drawn from its seed.
@@ -210,7 +212,13 @@ impl Machine {
             MachineError(format!("{place}{}", error.message().replace('\n', " ")))
         })?;
         description.check().map_err(MachineError)?;
-        Ok(Machine { description: Arc::new(description), seed: 0, adversary: Adversary::default(), traces: 0 })
+        Ok(Machine {
+            description: Arc::new(description),
+            seed: 0,
+            adversary: Adversary::default(),
+            traces: 0,
+            host_time: 0.0,
+        })
     }
 
     /// Sets the number from which the simulation draws what is left to chance: which worker an idle one tries first, and
@@ -265,6 +273,19 @@ impl Machine {
     #[must_use]
     pub fn traces(mut self, activities: usize) -> Machine {
         self.traces = activities;
+        self
+    }
+
+    /// Charges the processors also for the time that their code takes on this computer, times `factor`, so that a program
+    /// need not charge its computations. The code of the runtime counts too, beside what its description says. Such a run
+    /// is not repeatable. Default: 0.
+    ///
+    /// # Panics
+    /// If the factor is negative or not finite.
+    #[must_use]
+    pub fn host_time(mut self, factor: f64) -> Machine {
+        assert!(factor.is_finite() && factor >= 0.0, "a factor of {factor} for the time on this computer");
+        self.host_time = factor;
         self
     }
 

@@ -60,6 +60,23 @@ fn work_takes_virtual_time_only() {
     assert_eq!(runtime.close(), 0);
 }
 
+#[task]
+async fn spin(time: Duration) {
+    let start = std::time::Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn time_on_this_computer_counts_if_it_is_asked_for() {
+    let time = Duration::from_millis(2);
+    for (factor, least, most) in [(0.0, Duration::ZERO, time), (10.0, 10 * time, Duration::MAX)] {
+        let ((), took) = timed(&simulated(named("cluster").host_time(factor), 2), spin(time));
+        assert!(took >= least && took < most, "{factor}: {took:?}");
+    }
+}
+
 #[test]
 fn each_run_has_its_own_time() {
     let runtime = simulated(named("cluster"), 1);

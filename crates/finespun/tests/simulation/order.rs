@@ -49,6 +49,17 @@ async fn send_all(each: u64) -> Vec<(u64, Vec<(usize, u64, u64)>)> {
     join_all(receivers.iter().map(|receiver| receiver.result())).await
 }
 
+/// A pulled message leaves its sender when pushed ones may still wait in the network.
+#[test]
+fn pulled_messages_do_not_overtake_pushed_ones() {
+    for seed in 0..40 {
+        let machine = Machine::named("manna").unwrap().seed(seed).buffers(4).pauses(Duration::from_micros(475));
+        let builder = Runtime::builder().nodes(6).transport(Transport::Adaptive).encode(true);
+        let runtime = builder.fabric(Fabric::Simulated(machine)).build().unwrap();
+        assert_eq!(runtime.run(send_all(27)), vec![(6 * 27, Vec::new()); 6], "seed {seed}");
+    }
+}
+
 #[test]
 fn one_way_calls_arrive_in_order() {
     for seed in 0..6 {

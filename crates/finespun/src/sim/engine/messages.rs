@@ -66,6 +66,7 @@ impl Engine {
 
     /// Charges the current worker for receiving a message that has become receivable at this time.
     pub(crate) fn received(&self, receivable: u64, bytes: usize, pulled: bool) {
+        self.count_event();
         self.processor().receives_from.set(receivable.saturating_add(self.costs.gap));
         self.advance(self.costs.message + if pulled { &self.pull } else { &self.push }.receive(bytes));
     }
