@@ -8,8 +8,8 @@ use serde_json::json;
 use super::{Config, Report};
 use finespun_lab::failure::Failure;
 
-/// A box: its sides, the number of its paths, the nodes that it is folded on, and what the paper says of it: by how many
-/// per cent the closures are slower than the sequential program.
+/// A box: its sides, the number of its paths, the numbers of nodes, and by how many per cent the paper's closures are slower
+/// than its sequential program.
 struct Box3 {
     sides: &'static str,
     paths: u64,

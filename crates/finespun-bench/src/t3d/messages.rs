@@ -1,4 +1,4 @@
-//! Tables 2 and 5: what a message costs its sender and its receiver, and when it is there.
+//! Tables 2 and 5: the costs of a message for its sender and its receiver, and its latency.
 
 use std::collections::HashMap;
 
@@ -78,7 +78,7 @@ pub(super) fn by_size(config: &Config, transport: usize, sizes: &[usize]) -> Res
         run(&runtime, stream([sites[0], sites[1]], payload, MESSAGES))?;
         Ok::<_, Failure>(costs(&runtime.trace().unwrap_or_default(), payload))
     };
-    // A payload whose length takes as many bytes as those of all sizes.
+    // The length of this payload takes two bytes, as those of most sizes.
     let (probe, beside) = (SIZES[2], of(SIZES[2])?.bytes - SIZES[2]);
     debug_assert!(probe >= 128);
     sizes.iter().map(|size| of(size.saturating_sub(beside).max(1))).collect()

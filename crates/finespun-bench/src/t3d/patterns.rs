@@ -1,8 +1,8 @@
-//! Figure 10: what a message costs its sender, by traffic pattern.
+//! Figure 10: the cost of a message for its sender, by traffic pattern.
 //!
-//! Each node repeatedly sends a message, receives what has arrived, and computes for 13.2 us in the mean. The source cost
-//! of a message is what a node's time per message contains beside computing and receiving: so it has all time in
-//! which the sender waits for the network or for a buffer.
+//! Each node repeatedly sends a message, receives all that have arrived, and computes for 13.2 us in the mean. The source
+//! cost of a message is a node's time per message without computing and receiving. It includes the time in which the
+//! sender waits for the network or for a buffer.
 
 use finespun::everywhere;
 use finespun::objects::Replicated;
@@ -35,10 +35,10 @@ const GRAIN: f64 = 13.2;
 const MESSAGES: usize = 200;
 const QUICK_MESSAGES: usize = 20;
 
-/// What the nodes do: the destinations of each node's messages, the receivers by node, and the bytes of a payload.
+/// The plan of a run: the destinations of each node's messages, the receivers by node, and the bytes of a payload.
 type Plan = (Replicated<Vec<Vec<usize>>>, Replicated<Vec<Ref<Site>>>, usize);
 
-/// Returns the microseconds of the node's loop beside computing, and the number of messages received meanwhile.
+/// Returns the microseconds of the node's loop without computing, and the number of messages received in it.
 #[task]
 async fn kernel((plan, sites, payload): Plan) -> (f64, u64) {
     let mut draw = Draw::new(1 << 32 | here() as u64);

@@ -131,7 +131,7 @@ pub(super) struct Network {
     pub(super) when_full: WhenFull,
 }
 
-/// What a processor does that has no room for a message, and that sends a message which waits in the network.
+/// The behaviour of a processor that has no room for a message, or whose message waits in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum WhenFull {

@@ -55,7 +55,7 @@ pub(crate) enum Waited {
     TimedOut,
 }
 
-/// A read of a write-once array, by what it finds.
+/// The kinds of reads of write-once arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
     /// The element belongs to this node.

@@ -47,8 +47,8 @@ impl Engine {
     /// Passes a message that is there at this time to the network interface of worker `to`. Returns how long the interface
     /// is occupied by earlier ones.
     ///
-    /// Senders may call this out of order, by up to the latency. So it is kept how much is to be delivered, and not until
-    /// when: otherwise the time before a message that is sent early would be lost for all that are sent after it.
+    /// Senders may call this out of order, by up to the latency. So the amount to be delivered is kept, and not the end of
+    /// its delivery: otherwise the time before a message that is sent early would be lost for all that are sent after it.
     fn deliver(&self, to: usize, arrives: u64, bytes: usize) -> u64 {
         let processor = &self.state.processors[to];
         let since = arrives.saturating_sub(processor.backlog_at.get());
