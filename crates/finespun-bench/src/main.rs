@@ -131,8 +131,11 @@ fn bench(line: args::Bench) -> Result<(), Failure> {
     check_rows(bench, &options)?;
     if let Some(option) = extra.simulation.given().next().filter(|_| !bench.simulates()) {
         return Err(Failure::Usage(format!(
-            "{option}: this bench runs on this computer; istructure, layouts and microkernel run on simulated machines, too, scale and t3d on these only"
+            "{option}: this bench runs on this computer; istructure, layouts, microkernel and pcm run on simulated machines, too, scale and t3d on these only"
         )));
+    }
+    if extra.simulation.host_time.is_some() {
+        return Err(Failure::Usage("--host-time: a bench's virtual times do not depend on this computer".to_owned()));
     }
     bench.check(&extra)?;
     if extra.check && COMPILED_WITH != PROFILE {

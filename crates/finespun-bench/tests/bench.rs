@@ -223,6 +223,10 @@ fn unknown_rows_and_invalid_numbers_are_refused_in_one_line() {
         ("bench apps --only fly", &["--only", "`fly`", "fib, tak"][..]),
         ("bench layouts --only tak", &["--only", "`tak`", "sor, mdforce, em3d"]),
         ("bench microkernel --nodes 1", &["--nodes", "`1`", "2 to 4096"]),
+        ("bench t3d --nodes 1", &["--nodes", "`1`", "2 to 4096"]),
+        ("bench t3d --fabric threads", &["--fabric threads", "simulated machines"]),
+        ("bench pcm --fabric sim --only costs", &["--only costs", "table1 and figure13"]),
+        ("bench pcm --fabric sim --host-time 2", &["--host-time"]),
         ("bench fly", &["`fly`", "use one of apps"]),
     ] {
         let output = finespun(line).output().expect("the command starts");

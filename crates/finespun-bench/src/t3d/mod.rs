@@ -117,7 +117,8 @@ impl Bench for T3d {
     }
 
     fn check(&self, extra: &Extra) -> Result<(), Failure> {
-        extra.simulation.require(NAME)
+        extra.simulation.require(NAME)?;
+        Microkernel.check(extra)
     }
 
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {

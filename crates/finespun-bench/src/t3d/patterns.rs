@@ -53,8 +53,8 @@ async fn kernel((plan, sites, payload): Plan) -> (f64, u64) {
         work(Duration::from_secs_f64(grain * 1e-6));
         computing += grain;
     }
-    let took = microseconds(now() - begun);
     let after: u64 = own.received().await;
+    let took = microseconds(now() - begun);
     (took - computing, after - before)
 }
 

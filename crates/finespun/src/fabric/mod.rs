@@ -34,7 +34,8 @@ use crate::observe::Counters;
 
 /// One worker's endpoint for messages `M`: that worker alone sends and receives through it.
 ///
-/// The messages from one worker to another arrive in the order in which they were sent, each once. No operation waits.
+/// The messages from one worker to another arrive in the order in which they were sent, each once. No operation waits,
+/// but the other workers of a simulated machine may run during one.
 ///
 /// # Safety
 /// [`send_in_place`](Fabric::send_in_place) calls `write` exactly once if it returns true, and never if it returns

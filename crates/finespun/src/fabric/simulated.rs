@@ -13,8 +13,8 @@ use super::Fabric;
 use super::threads::Transport;
 use crate::atomics::lock_std as lock;
 use crate::observe::Counters;
-use crate::sim::Activity;
 use crate::sim::engine::Engine;
+use crate::sim::{Activity, Simulator};
 
 /// One worker's endpoint.
 pub(crate) struct Simulated<M> {
@@ -105,6 +105,7 @@ unsafe impl<M: Send> Fabric<M> for Simulated<M> {
         counters: &Counters,
     ) -> bool {
         // Whether there is room depends on what the receiver has done until now.
+        self.engine.charge(counters);
         self.engine.let_others_catch_up();
         let receiver = &self.workers[to];
         // Relaxed, here and below: only the simulation's thread sends and receives; for other threads it is a hint.

@@ -255,7 +255,12 @@ fn get<T: Portable + Clone>(array: IArray<T>, index: usize, place: CallSite, cx:
         let displaced = store.remote.borrow_mut().wait(&store.shape, (home, at), k, added, ask);
         drop(displaced);
         let asked = first.is_some() as u64 + more.len() as u64;
-        store.note(if asked == 0 { Read::Deferred } else { Read::Miss }, asked);
+        let read = match (asked, store.measured && elements == 1) {
+            (0, _) => Read::Deferred,
+            (_, true) => Read::Alone,
+            (_, false) => Read::Miss,
+        };
+        store.note(read, asked);
         for wanted in first.into_iter().chain(more).filter_map(|wanted| store.collect(wanted)) {
             nodes.send(cx, nodes.worker_of(wanted.home as u32), Ask { array, wanted, to: store.node as u32 });
         }

@@ -212,7 +212,7 @@ impl<T: Portable + Clone> Store<T> {
             counts.deferred += deferred;
             counts.requests += requests;
         });
-        if self.charged && (self.keeps || read != Read::Miss) {
+        if self.charged && (self.keeps || read == Read::Local) {
             on_simulator(|simulator| simulator.read(read));
         }
     }

@@ -92,7 +92,7 @@ impl Mailbox {
         self.weighs
     }
 
-    /// Sends a message to worker `to`. Never waits.
+    /// Sends a message to worker `to`. Never waits, but other simulated workers may run.
     ///
     /// # Safety
     /// The message is moved out: the caller neither uses nor drops it afterwards.

@@ -420,12 +420,14 @@ impl Engine {
 
     /// Lets the workers run that are behind the current one (3).
     fn give_way(&self) {
+        self.charge_host_time();
         self.push(self.state.current.get(), self.processor().clock.get(), Reason::Turn);
         self.suspend();
     }
 
     /// If the current worker is beyond the horizon, lets the workers behind it run.
     pub(crate) fn let_others_catch_up(&self) {
+        self.charge_host_time();
         // While a panic unwinds the stack, the thread's panic count belongs to this worker's panic.
         if self.processor().clock.get() > self.state.horizon.get() && !std::thread::panicking() {
             self.give_way();
@@ -514,6 +516,7 @@ impl Drop for Engine {
 
 impl Simulator for Engine {
     fn now(&self) -> Instant {
+        self.charge_host_time();
         self.origin + duration(self.processor().clock.get())
     }
 
@@ -580,6 +583,7 @@ impl Simulator for Engine {
         if processor.rung.replace(false) {
             return Waited::Rung;
         }
+        self.charge_host_time();
         self.note_frame(None);
         let clock = processor.clock.get();
         processor.waits.set(true);
@@ -612,9 +616,12 @@ impl Simulator for Engine {
         const REQUEST: usize = 32;
         const ELEMENT: usize = 8;
         let side = |bytes| self.push.send(bytes) + self.push.receive(bytes) + 2 * self.costs.message;
-        let elements = 8;
-        let element = (side(REQUEST + elements * ELEMENT) - side(REQUEST)) / elements as u64;
-        [2 * side(REQUEST), element, self.costs.call + self.costs.reads[Read::Hit as usize]].map(duration)
+        const ELEMENTS: usize = 8;
+        let [hit, miss] = [Read::Hit, Read::Miss].map(|read| self.costs.reads[read as usize]);
+        let more = side(REQUEST + ELEMENTS * ELEMENT) - side(REQUEST);
+        let element = more / ELEMENTS as u64 + miss / (ELEMENTS - 1) as u64;
+        // The call, which each read has, is left out.
+        [2 * side(REQUEST), element, hit].map(duration)
     }
 
     fn reads_take_time(&self) -> bool {

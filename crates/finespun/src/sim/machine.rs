@@ -168,7 +168,7 @@ pub(super) struct Costs {
     pub(super) access: u64,
     pub(super) wake: u64,
     /// By [`Read`](super::Read).
-    pub(super) reads: [u64; 4],
+    pub(super) reads: [u64; 5],
 }
 
 /// The machines that are part of the library.
@@ -392,7 +392,7 @@ impl Description {
             receive_byte: picoseconds(network.receive_byte_us),
             access: picoseconds(network.access_us),
             wake: picoseconds(network.wake_us),
-            reads: [reads.local_us, reads.hit_us, reads.deferred_us, reads.miss_us].map(picoseconds),
+            reads: [reads.local_us, reads.hit_us, reads.deferred_us, reads.miss_us, 0.0].map(picoseconds),
         }
     }
 }

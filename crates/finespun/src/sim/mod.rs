@@ -66,6 +66,8 @@ pub(crate) enum Read {
     Deferred,
     /// The element is requested, for the cache.
     Miss,
+    /// The element is requested alone: beyond its call and its messages, this costs nothing.
+    Alone,
 }
 
 /// The simulated machine, as the scheduler sees it. Only simulated workers call it, except `ring`, `enter` and `leave`:

@@ -40,7 +40,7 @@ impl Engine {
         }
         // Nothing overtakes a message that is delayed, or that waits in the network.
         let last = last_arrivals.entry((self.state.current.get(), to)).or_default();
-        *last = arrives.max(*last + 1);
+        *last = arrives.max(*last);
         *last
     }
 
