@@ -4,7 +4,7 @@ use finespun_lab::failure::Failure;
 use finespun_lab::show;
 use serde_json::json;
 
-use super::{APPLICATIONS, AUTO, CACHED, Config, OFF, Report};
+use super::{AUTO, CACHED, Config, OFF, Report};
 use crate::measure::alternate;
 
 /// Extra microseconds that each message costs on both sides.
@@ -17,7 +17,7 @@ pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failur
     let head = ["", "overhead", "off", "on", "auto", "auto/better"];
     let table = report.table(20, &head)?;
     let overheads = if config.quick { &OVERHEADS[..2] } else { &OVERHEADS };
-    for application in APPLICATIONS {
+    for application in config.applications() {
         let mut forms = vec![AUTO, CACHED, OFF];
         for &overhead in overheads {
             let lines: Vec<String> = forms.iter().map(|form| config.line(application, form)).collect();

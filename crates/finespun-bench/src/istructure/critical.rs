@@ -5,7 +5,7 @@ use finespun_lab::failure::Failure;
 use finespun_lab::show;
 use serde_json::json;
 
-use super::{APPLICATIONS, CACHED, Config, Report, SPLIT, counted, figure, operations};
+use super::{CACHED, Config, Report, SPLIT, counted, figure, operations};
 use crate::measure::alternate;
 
 /// Added overheads in microseconds. Both times are linear in the overhead, and the lines cross at the critical point.
@@ -26,7 +26,7 @@ pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failur
     let platform = operations::costs(config)?.platform();
     let head = ["us of added overhead", "measured", "derived", "difference", "paper's", "derived", "by equation 1"];
     let table = report.table(20, &head)?;
-    for application in APPLICATIONS {
+    for application in config.applications() {
         let reads = counted(config, application)?;
         let variants: Vec<(String, f64)> = [SPLIT, CACHED]
             .iter()
@@ -91,7 +91,7 @@ fn crossing(overheads: &[f64], split: &[f64], cached: &[f64]) -> Result<f64, Str
 pub(super) fn simulated(config: &Config, report: &mut Report) -> Result<(), Failure> {
     let head = ["us of added overhead", "measured", "2 ends", "4 ends", "paper's", "derived", "split, 0 us", "cached"];
     let table = report.table(20, &head)?;
-    for application in APPLICATIONS {
+    for application in config.applications() {
         let reads = counted(config, application)?;
         let overheads = if config.quick { &SIMULATED[..2] } else { &SIMULATED };
         let mut times = [Vec::new(), Vec::new()];

@@ -4,12 +4,12 @@ use finespun::istructure::cost::Reads;
 use finespun_lab::failure::Failure;
 use serde_json::json;
 
-use super::{APPLICATIONS, Config, Report, counted, figure};
+use super::{Config, Report, counted, figure};
 
 pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
     let head = ["each node's reads", "local", "paper", "remote", "paper", "hits, %", "paper", "deferred, %", "paper"];
     let table = report.table(20, &head)?;
-    for application in APPLICATIONS {
+    for application in config.applications() {
         let (found, paper) = (counted(config, application)?, application.paper);
         let pairs: [fn(&Reads) -> f64; 4] = [
             |reads| reads.local,
