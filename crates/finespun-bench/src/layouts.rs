@@ -249,8 +249,8 @@ impl Bench for Layouts {
         PROGRAMS.iter().map(|program| program.name.to_owned()).collect()
     }
 
-    fn simulates(&self) -> bool {
-        true
+    fn simulated_rows(&self) -> Vec<String> {
+        self.rows()
     }
 
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {

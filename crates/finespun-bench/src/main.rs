@@ -78,9 +78,9 @@ trait Bench: Sync {
         Ok(())
     }
 
-    /// Returns whether the bench runs on simulated machines, too.
-    fn simulates(&self) -> bool {
-        false
+    /// Returns the names that `--only` takes on a simulated machine: none if the bench runs on this computer only.
+    fn simulated_rows(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Measures, and passes the results to `report`.
@@ -128,8 +128,8 @@ fn bench(line: args::Bench) -> Result<(), Failure> {
     let args::Bench { name, options, extra, .. } = line;
     let name = name.ok_or_else(launch::no_name)?;
     let bench = open(name);
-    check_rows(bench, &options)?;
-    if let Some(option) = extra.simulation.given().next().filter(|_| !bench.simulates()) {
+    let simulated = bench.simulated_rows();
+    if let Some(option) = extra.simulation.given().next().filter(|_| simulated.is_empty()) {
         return Err(Failure::Usage(format!(
             "{option}: this bench runs on this computer; istructure, layouts, microkernel and pcm run on simulated machines, too, scale and t3d on these only"
         )));
@@ -137,6 +137,7 @@ fn bench(line: args::Bench) -> Result<(), Failure> {
     if extra.simulation.host_time.is_some() {
         return Err(Failure::Usage("--host-time: a bench's virtual times do not depend on this computer".to_owned()));
     }
+    check_rows(&if extra.simulation.simulates() { simulated } else { bench.rows() }, &options)?;
     bench.check(&extra)?;
     if extra.check && COMPILED_WITH != PROFILE {
         return Err(Failure::Usage(format!(
@@ -161,8 +162,7 @@ fn bench(line: args::Bench) -> Result<(), Failure> {
     }
 }
 
-fn check_rows(bench: &dyn Bench, options: &BenchOptions) -> Result<(), Failure> {
-    let rows = bench.rows();
+fn check_rows(rows: &[String], options: &BenchOptions) -> Result<(), Failure> {
     match options.only.iter().find(|name| !rows.contains(name)) {
         Some(name) => {
             Err(Failure::Usage(refused("--only", name, &format!("it takes names out of {}", rows.join(", ")))))

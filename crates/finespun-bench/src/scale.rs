@@ -74,8 +74,8 @@ impl Bench for Scale {
         PROGRAMS.iter().map(|program| program.name).chain([REST]).map(str::to_owned).collect()
     }
 
-    fn simulates(&self) -> bool {
-        true
+    fn simulated_rows(&self) -> Vec<String> {
+        self.rows()
     }
 
     fn check(&self, extra: &Extra) -> Result<(), Failure> {

@@ -17,22 +17,6 @@ pub(super) fn names<W>(sections: &Sections<W>) -> Vec<String> {
     sections.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// Checks that `--only` selects sections of `those`, which are a part of `all`.
-///
-/// # Errors
-///
-/// [`Failure::Usage`] with the names that a simulated machine has.
-pub(super) fn only<W>(those: &Sections<W>, all: &Sections<W>, options: &BenchOptions) -> Result<(), Failure> {
-    let (has, all) = (names(those), names(all));
-    match options.only.iter().find(|name| all.contains(name) && !has.contains(name)) {
-        Some(name) => Err(Failure::Usage(format!(
-            "--only {name}: a section that measures this computer; with --fabric sim there are {}",
-            has.join(" and ")
-        ))),
-        None => Ok(()),
-    }
-}
-
 /// Measures the sections that `--only` selects.
 ///
 /// # Errors

@@ -226,6 +226,8 @@ fn unknown_rows_and_invalid_numbers_are_refused_in_one_line() {
         ("bench t3d --nodes 1", &["--nodes", "`1`", "2 to 4096"]),
         ("bench t3d --fabric threads", &["--fabric threads", "simulated machines"]),
         ("bench pcm --fabric sim --host-time 2", &["--host-time"]),
+        ("bench pcm --fabric sim --only costs", &["--only", "`costs`", "table1, figure13"]),
+        ("bench apps --fabric sim", &["--fabric", "runs on this computer"]),
         ("bench fly", &["`fly`", "use one of apps"]),
     ] {
         let output = finespun(line).output().expect("the command starts");

@@ -153,8 +153,8 @@ impl Bench for Istructure {
         sections::names(SECTIONS)
     }
 
-    fn simulates(&self) -> bool {
-        true
+    fn simulated_rows(&self) -> Vec<String> {
+        sections::names(SIMULATED)
     }
 
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {
@@ -165,7 +165,6 @@ impl Bench for Istructure {
             return report
                 .say(&format!("{NODES} nodes on one worker; least of {} rounds, variants in turn.\n", options.rounds));
         };
-        sections::only(SIMULATED, SECTIONS, options)?;
         sections::measure(SIMULATED, options, &config, report)?;
         report.say(&format!("{NODES} processors of a simulated {machine}; virtual times, which do not vary.\n"))
     }

@@ -138,8 +138,8 @@ impl Bench for Microkernel {
         }
     }
 
-    fn simulates(&self) -> bool {
-        true
+    fn simulated_rows(&self) -> Vec<String> {
+        self.rows()
     }
 
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {

@@ -10,26 +10,26 @@ use finespun_lab::failure::Failure;
 
 /// A box: its sides, the number of its paths, the numbers of nodes, and by how many per cent the paper's closures are slower
 /// than its sequential program.
-struct Box3 {
+struct Case {
     sides: &'static str,
     paths: u64,
     nodes: &'static [usize],
     slower: f64,
 }
 
-const BOXES: [Box3; 2] = [
-    Box3 { sides: "3x3x3", paths: 103_346, nodes: &[1, 2, 4, 8, 16, 32, 64], slower: 14.0 },
-    Box3 { sides: "3x3x4", paths: 84_731_192, nodes: &[1, 8, 64], slower: 22.0 },
+const BOXES: [Case; 2] = [
+    Case { sides: "3x3x3", paths: 103_346, nodes: &[1, 2, 4, 8, 16, 32, 64], slower: 14.0 },
+    Case { sides: "3x3x4", paths: 84_731_192, nodes: &[1, 8, 64], slower: 22.0 },
 ];
 
-const QUICK: Box3 = Box3 { sides: "2x2x3", paths: 73, nodes: &[1, 4], slower: 14.0 };
+const QUICK: Case = Case { sides: "2x2x3", paths: 73, nodes: &[1, 4], slower: 14.0 };
 
 pub(super) fn measure(config: &Config, report: &mut Report) -> Result<(), Failure> {
     let silent = Progress::new();
     let head = ["box", "nodes", "time", "speed-up", "closures", "migrated", "to tasks", "[paper]"];
     let table = report.table(6, &head)?;
     let boxes = if config.quick { &[QUICK][..] } else { &BOXES[..] };
-    for Box3 { sides, paths, nodes, slower } in boxes {
+    for Case { sides, paths, nodes, slower } in boxes {
         let lattice = Lattice::parse(sides).expect("a box");
         let problem = Problem::new(lattice, &[]).expect("a box without chains");
         let (found, sequential) = config.time(&config.runtime(1)?, protein::fold(&problem, &silent))?;

@@ -86,8 +86,8 @@ impl Bench for Pcm {
         sections::names(SECTIONS)
     }
 
-    fn simulates(&self) -> bool {
-        true
+    fn simulated_rows(&self) -> Vec<String> {
+        sections::names(SIMULATED)
     }
 
     fn run(&self, options: &BenchOptions, extra: &Extra, report: &mut Report) -> Result<(), Failure> {
@@ -97,7 +97,6 @@ impl Bench for Pcm {
         let rounds = if machine.is_some() { 1 } else { options.rounds };
         let config = Config { rounds, workers, quick: options.quick, machine };
         if let Some(machine) = &config.machine {
-            sections::only(SIMULATED, SECTIONS, options)?;
             sections::measure(SIMULATED, options, &config, report)?;
             let panels = std::mem::take(&mut report.panels);
             if !panels.is_empty() {

@@ -78,9 +78,8 @@ pub(super) fn by_size(config: &Config, transport: usize, sizes: &[usize]) -> Res
         run(&runtime, stream([sites[0], sites[1]], payload, MESSAGES))?;
         Ok::<_, Failure>(costs(&runtime.trace().unwrap_or_default(), payload))
     };
-    // The length of this payload takes two bytes, as those of most sizes.
-    let (probe, beside) = (SIZES[2], of(SIZES[2])?.bytes - SIZES[2]);
-    debug_assert!(probe >= 128);
+    // The bytes of a call beside its payload. The length of a payload takes two bytes from 128 on.
+    let beside = of(256)?.bytes - 256;
     sizes.iter().map(|size| of(size.saturating_sub(beside).max(1))).collect()
 }
 

@@ -112,8 +112,8 @@ impl Bench for T3d {
         sections::names(SECTIONS).into_iter().chain([MICROKERNEL.to_owned()]).collect()
     }
 
-    fn simulates(&self) -> bool {
-        true
+    fn simulated_rows(&self) -> Vec<String> {
+        self.rows()
     }
 
     fn check(&self, extra: &Extra) -> Result<(), Failure> {

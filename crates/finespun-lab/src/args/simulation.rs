@@ -19,7 +19,7 @@ pub enum Fabric {
 /// The choice of a simulated machine.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Simulation {
-    /// What the workers are: threads of this process, or processors of a simulated machine
+    /// The workers: threads of this process, or processors of a simulated machine
     #[arg(long, global = true, value_enum)]
     pub fabric: Option<Fabric>,
     /// The simulated machine: t3d, cm5, manna, cluster, ethernet, or a file with a description [default: cluster; of a
@@ -33,7 +33,7 @@ pub struct Simulation {
     #[arg(long, global = true, value_name = "NODE@US", allow_hyphen_values = true, value_parser = death)]
     pub node_dies: Option<(usize, u64)>,
     /// Charge the simulated processors also for the time that their code takes on this computer, times FACTOR: for programs
-    /// that do not charge their computations. Such a run is not repeatable
+    /// that do not charge their computations. The run is then not repeatable
     #[arg(long, global = true, value_name = "FACTOR", allow_hyphen_values = true, value_parser = real("it takes a number from 0 to 1e6", |factor| (0.0..=1e6).contains(&factor)))]
     pub host_time: Option<f64>,
 }
@@ -52,13 +52,18 @@ impl Simulation {
     ///
     /// [`Failure::Usage`] if a machine is named without `--fabric sim`, or its description cannot be used.
     pub fn machines(&self, default: &[&str]) -> Result<Vec<Machine>, Failure> {
-        if self.fabric != Some(Fabric::Sim) {
+        if !self.simulates() {
             return match self.given().find(|option| *option != "--fabric") {
                 Some(option) => Err(Failure::Usage(format!("{option} needs a simulated machine: add --fabric sim"))),
                 None => Ok(Vec::new()),
             };
         }
         self.simulated(default)
+    }
+
+    /// Returns whether a simulated machine is asked for.
+    pub fn simulates(&self) -> bool {
+        self.fabric == Some(Fabric::Sim)
     }
 
     /// Returns the machines to simulate, in any case: the one that is named, or else the `default` ones.

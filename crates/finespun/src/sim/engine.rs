@@ -19,7 +19,8 @@
 //! than the first event ([`State::horizon`]). Whatever another worker sends from now on, it sends at the time of that
 //! event or later, so it arrives later than that time plus the latency. (This is the conservative lookahead of Chandy,
 //! Misra and Bryant.) An access to another worker's memory by [`access`](Simulator::access) allows no such advance:
-//! there the worker first lets all workers catch up. What workers of one machine share beside that (the list of idle
+//! there the worker first lets all workers catch up. Before it sends, it lets those catch up that are behind by more than
+//! the latency, since the receiver's buffers and network interface depend on them. What workers of one machine share beside that (the list of idle
 //! workers, the records of runs and groups) may be seen early by up to the latency.
 //!
 //! **Threads outside** ring workers and queue frames for them by way of the [`gate`](super::gate), which is open while

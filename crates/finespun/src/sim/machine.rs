@@ -277,8 +277,8 @@ impl Machine {
     }
 
     /// Charges the processors also for the time that their code takes on this computer, times `factor`, so that a program
-    /// need not charge its computations. The code of the runtime counts too, beside what its description says. Such a run
-    /// is not repeatable. Default: 0.
+    /// need not charge its computations. The code of the runtime counts too, beside the described costs. The run is then
+    /// not repeatable. Default: 0.
     ///
     /// # Panics
     /// If the factor is negative or not finite.

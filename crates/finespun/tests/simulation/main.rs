@@ -13,11 +13,12 @@ mod timeline;
 
 use std::time::Duration;
 
+use finespun::istructure::{Cache, IArray};
 use finespun::prelude::*;
 use finespun::runtime::Fabric;
-use finespun::simulation::{Machine, compute, work};
+use finespun::simulation::{Machine, compute, now, work};
 use finespun::testing::*;
-use finespun::{RunError, tasks::quiesce};
+use finespun::{RunError, everywhere, layout, tasks::quiesce};
 
 use crate::common::{fib, within_a_minute};
 use crate::programs::Counter;
@@ -75,6 +76,42 @@ fn time_on_this_computer_counts_if_it_is_asked_for() {
         let ((), took) = timed(&simulated(named("cluster").host_time(factor), 2), spin(time));
         assert!(took >= least && took < most, "{factor}: {took:?}");
     }
+}
+
+/// Returns the sum of an array's elements, each read once by each node, and the microseconds of the reads of node 0.
+#[task]
+async fn read_all(array: IArray<u64>) -> (u64, f64) {
+    let begun = now();
+    let mut sum: u64 = 0;
+    for index in 0..64 {
+        sum += array.get(index).await;
+    }
+    (sum, (now() - begun).as_secs_f64() * 1e6)
+}
+
+#[task]
+async fn read_everywhere(cache: Cache) -> Vec<(u64, f64)> {
+    let array: IArray<u64> = IArray::create(64, layout::block(64, 2)).cached(cache).await;
+    for index in 0..64_usize {
+        array.put(index, index as u64).await;
+    }
+    everywhere(read_all, array).await
+}
+
+/// EARTH-MANNA's description has costs of reads (6.34 us for a local one, 9.58 for a hit), the T3D's has none.
+#[test]
+fn reads_of_write_once_arrays_take_time() {
+    let times = |machine: &str, cache| {
+        let (found, _) = timed(&simulated(named(machine), 2), read_everywhere(cache));
+        assert!(found.iter().all(|(sum, _)| *sum == 64 * 63 / 2), "{machine}: {found:?}");
+        found[0].1
+    };
+    let cached = times("manna", Cache::On { block: 8, capacity: 8 });
+    // 32 local reads, 28 hits, four misses.
+    let least = 32.0 * 6.34 + 28.0 * 9.58 + 4.0 * 51.54;
+    assert!(cached > 0.99 * least && cached < 1.3 * least, "{cached} us for {least}");
+    assert!(times("manna", Cache::Off) > 32.0 * 6.34);
+    assert!(times("t3d", Cache::On { block: 8, capacity: 8 }) < 0.3 * least);
 }
 
 #[test]

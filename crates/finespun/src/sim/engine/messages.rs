@@ -1,4 +1,4 @@
-//! The times of messages: what they cost their sender and receiver, and when they arrive.
+//! The times of messages: their costs for sender and receiver, and their arrival.
 
 use super::{Engine, NEVER, Reason, picoseconds};
 use crate::observe::Counters;
