@@ -159,6 +159,10 @@ impl Run {
 
     #[cold]
     fn end(&self) -> Option<CompletionCallback> {
+        // Their waits have been cancelled. Another team that examines this run may keep its record for a while, but no
+        // frame of it.
+        let waiters = std::mem::take(&mut *lock(&self.quiescence_waiters));
+        drop(waiters);
         let callback = lock(&self.on_end).take();
         let mut ended = lock(&self.ended);
         *ended = true;

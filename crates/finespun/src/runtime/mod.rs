@@ -289,15 +289,16 @@ impl std::fmt::Debug for Runtime {
     }
 }
 
-/// Checks that the documents state limits with the values of the constants.
 #[cfg(all(test, not(loom), feature = "objects"))]
 mod tests {
     use std::alloc::Layout;
 
+    use super::Runtime;
     use super::builder::{MAX_NODES, MAX_WORKERS, MIN_FRAME_MEMORY, MIN_STACK};
     use crate::frame::number::TEAMS;
     use crate::frame::{Header, LARGEST_FRAME, Payload, STACK_RESERVE, frame_layout};
     use crate::object::reference;
+    use crate::wait::quiesce::quiesce;
 
     /// Formats a number with its digits in groups of three.
     fn thousands(number: usize) -> String {
@@ -311,6 +312,7 @@ mod tests {
         document.split_whitespace().filter(|word| *word != "///").collect::<Vec<_>>().join(" ")
     }
 
+    /// The documents state limits with the values of the constants.
     #[test]
     fn documented_limits_are_the_constants() {
         let readme = text(include_str!("../../../../README.md"));
@@ -351,6 +353,22 @@ mod tests {
         }
         let error = super::Error::TooManyRuntimes.to_string();
         assert!(error.contains(&format!("{TEAMS} runtimes")), "{error}");
+    }
+
+    /// While another team looks for a deadlock, it keeps the records of this team's runs.
+    #[test]
+    fn the_record_of_a_run_that_has_ended_keeps_no_frame() {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        let outside = runtime.outside();
+        let waits = runtime.spawn(quiesce());
+        while runtime.team.injected_visible() || !runtime.team.idle.anyone_idle() {
+            std::thread::yield_now();
+        }
+        let runs = runtime.team.cancel_runs();
+        runs.iter().for_each(|run| run.wait());
+        drop(outside);
+        assert_eq!((runs.len(), runtime.frames_left()), (1, 0));
+        drop((runs, waits));
     }
 
     #[test]
