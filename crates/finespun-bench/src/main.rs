@@ -127,6 +127,7 @@ fn main() -> ExitCode {
 fn bench(line: args::Bench) -> Result<(), Failure> {
     let args::Bench { name, options, extra, .. } = line;
     let name = name.ok_or_else(launch::no_name)?;
+    launch::one_process()?;
     let bench = open(name);
     let simulated = bench.simulated_rows();
     if let Some(option) = extra.simulation.given().next().filter(|_| simulated.is_empty()) {

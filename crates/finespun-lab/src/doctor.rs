@@ -1,6 +1,9 @@
 //! `finespun doctor`: the machine's resources and tools, and the cure for missing ones.
 
 use std::fmt;
+use std::path::PathBuf;
+
+use finespun_mpi::launcher::{Launched, launched};
 
 use crate::failure::Failure;
 use crate::machine::{cgroup, cores, memory, read, stack_limit, tools};
@@ -84,6 +87,7 @@ fn findings() -> Vec<Finding> {
         pinning(cores::pinning()),
         tool("valgrind", "counts instructions for `bench overheads`", "apt-get install valgrind"),
         tool("gcc", "builds the C programs that `bench overheads` compares with", "apt-get install gcc"),
+        mpi(tools::find("mpicc"), launched()),
     ]
 }
 
@@ -190,6 +194,22 @@ fn pinning(works: Option<bool>) -> Finding {
     }
 }
 
+/// MPI, which only the floors of messages between processes need.
+fn mpi(wrapper: Option<PathBuf>, launched: Option<Launched>) -> Finding {
+    if let Some(Launched { by, rank, size: size @ 2.. }) = launched {
+        let detail = format!("process {rank} of {size} that {by} has started");
+        return Finding::note("mpi", detail, "start finespun without it: a run uses one process");
+    }
+    match wrapper {
+        Some(path) => Finding::ok("mpi", format!("{} (builds finespun-floors)", path.display())),
+        None => Finding::note(
+            "mpi",
+            "no mpicc on the search path (builds finespun-floors)",
+            "apt-get install libmpich-dev mpich, or libopenmpi-dev openmpi-bin, if you measure messages between processes",
+        ),
+    }
+}
+
 fn tool(name: &'static str, use_for: &str, cure: &str) -> Finding {
     match tools::find(name) {
         Some(path) => Finding::ok(name, format!("{} ({use_for})", path.display())),
@@ -199,7 +219,9 @@ fn tool(name: &'static str, use_for: &str, cure: &str) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::{State, findings, pinning, stack, tool};
+    use finespun_mpi::launcher::{Launched, Launcher};
+
+    use super::{State, findings, mpi, pinning, stack, tool};
 
     #[test]
     fn everything_missing_has_a_cure() {
@@ -208,8 +230,16 @@ mod tests {
             absent.to_string(),
             "missing  no-such-program-anywhere not on the search path (tests); cure: apt-get install it"
         );
-        for finding in findings().into_iter().chain([absent, stack(Some(1 << 20)), pinning(Some(false)), pinning(None)])
-        {
+        let one_of_many = Some(Launched { by: Launcher::Hydra, rank: 1, size: 4 });
+        let absent = [
+            absent,
+            stack(Some(1 << 20)),
+            pinning(Some(false)),
+            pinning(None),
+            mpi(None, None),
+            mpi(None, one_of_many),
+        ];
+        for finding in findings().into_iter().chain(absent) {
             assert_eq!(finding.state == State::Ok, finding.cure.is_none(), "{finding}");
         }
     }

@@ -57,6 +57,9 @@ pub enum Failure {
     /// The standard output refused the answer.
     #[error("the standard output cannot be written: {0}")]
     Output(io::Error),
+    /// As [`Failure::Usage`], in one of several processes, of which the first reports.
+    #[error("the first process reports")]
+    Reported,
     /// The reader of the standard output has closed it. `| head -1` ends this way, so it is not an error.
     #[error("the reader of the standard output has closed it")]
     ClosedPipe,
@@ -68,6 +71,7 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::ClosedPipe => ExitCode::SUCCESS,
+            Failure::Reported => ExitCode::from(2),
             Failure::Usage(_) | Failure::File { .. } => {
                 show::complain(&self.to_string());
                 ExitCode::from(2)

@@ -11,6 +11,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use finespun_mpi::launcher::{Launched, launched};
+
 use crate::args::Bench;
 use crate::args::bench::list;
 use crate::failure::Failure;
@@ -35,6 +37,7 @@ pub fn bench(bench: &Bench, words: impl Iterator<Item = OsString>) -> Result<Exi
     if bench.name.is_none() {
         return Err(no_name());
     }
+    one_process()?;
     let program = match workspace() {
         Some(workspace) => compile(&workspace)?,
         None => installed()?,
@@ -51,6 +54,22 @@ pub fn no_name() -> Failure {
 
 fn launch(what: String) -> Failure {
     Failure::Launch(what)
+}
+
+/// Refuses to be one of several processes, each of which would do all the work alone.
+///
+/// # Errors
+///
+/// [`Failure::Usage`] in the first process that a launcher has started, [`Failure::Reported`] in the others.
+pub fn one_process() -> Result<(), Failure> {
+    match launched() {
+        Some(Launched { by, rank: 0, size: size @ 2.. }) => Err(Failure::Usage(format!(
+            "{by} has started {size} processes, and each would do all of the work alone: start finespun without it; a run uses \
+             the cores of one process (--workers), and simulates more nodes (--fabric sim)"
+        ))),
+        Some(Launched { rank: 1.., .. }) => Err(Failure::Reported),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the checkout from which this command was compiled, if it still exists.

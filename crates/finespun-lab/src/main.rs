@@ -17,10 +17,10 @@ fn main() -> ExitCode {
 fn act() -> Result<ExitCode, Failure> {
     match args::parse(std::env::args_os())? {
         Request::Show(text) => show::print(&text)?,
-        Request::Do(Command::Run(run)) => run::run(run)?,
+        Request::Do(Command::Run(run)) => launch::one_process().and_then(|()| run::run(run))?,
         // The benches parse the words after `bench` once more.
         Request::Do(Command::Bench(bench)) => return launch::bench(&bench, std::env::args_os().skip(2)),
-        Request::Do(Command::Check(options)) => check::check(&options)?,
+        Request::Do(Command::Check(options)) => launch::one_process().and_then(|()| check::check(&options))?,
         Request::Do(Command::Doctor) => doctor::doctor()?,
     }
     Ok(ExitCode::SUCCESS)

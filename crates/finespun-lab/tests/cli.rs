@@ -615,9 +615,27 @@ fn benches_are_listed_and_explained() {
 #[test]
 fn the_doctor_reports_every_resource_and_tool() {
     let report = output("doctor");
-    for what in ["cores", "affinity", "quota", "workers", "stack", "pinning", "valgrind", "gcc"] {
+    for what in ["cores", "affinity", "quota", "workers", "stack", "pinning", "valgrind", "gcc", "mpi"] {
         let line = report.lines().find(|line| line.split_whitespace().nth(1) == Some(what)).expect(what);
         assert!(line.starts_with("ok") || line.contains("cure: "), "{line}");
+    }
+}
+
+/// Each of several processes would do all of the work: one line, from the first.
+#[test]
+fn copies_under_a_launcher_are_refused() {
+    for line in ["run fib 20", "check --seeds 1", "bench scaling --quick"] {
+        for (rank, lines) in [("0", 1), ("1", 0)] {
+            let mut copy = command(line);
+            let copy = copy.env("PMI_RANK", rank).env("PMI_SIZE", "4").output().expect("the command starts");
+            let complaint = text(&copy.stderr);
+            assert_eq!((copy.status.code(), complaint.lines().count()), (Some(2), lines), "{line}: {complaint}");
+            assert!(lines == 0 || complaint.contains("mpirun of MPICH has started 4 processes"), "{complaint}");
+            assert_eq!(text(&copy.stdout), "");
+        }
+        let alone =
+            command("run fib 20").env("PMI_RANK", "0").env("PMI_SIZE", "1").output().expect("the command starts");
+        assert!(alone.status.success(), "{alone:?}");
     }
 }
 

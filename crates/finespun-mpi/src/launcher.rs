@@ -1,0 +1,89 @@
+//! The launcher that started this process, by the variables that it sets.
+//!
+//! The variables alone say it, so that a program built without MPI, or with the other MPI, can tell its user: under the
+//! wrong `mpirun`, MPI starts N programs of one process each, and reports no error.
+
+use std::fmt;
+
+/// A launcher of processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launcher {
+    /// `mpirun` of Open MPI.
+    OpenMpi,
+    /// `mpirun` of MPICH and its relatives: Hydra.
+    Hydra,
+    /// `srun` of Slurm.
+    Slurm,
+}
+
+impl fmt::Display for Launcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Launcher::OpenMpi => "mpirun of Open MPI",
+            Launcher::Hydra => "mpirun of MPICH",
+            Launcher::Slurm => "srun",
+        })
+    }
+}
+
+/// The place of this process among those that its launcher has started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// The launcher.
+    pub by: Launcher,
+    /// The number of this process, from 0.
+    pub rank: usize,
+    /// The number of processes.
+    pub size: usize,
+}
+
+/// The launchers, with the variables that hold the rank and the size, in the order in which they are tried: `srun` may
+/// set those of Hydra, too.
+const VARIABLES: [(Launcher, &str, &str); 3] = [
+    (Launcher::OpenMpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    // A script that `sbatch` has started has no rank in a step.
+    (Launcher::Slurm, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+    (Launcher::Hydra, "PMI_RANK", "PMI_SIZE"),
+];
+
+/// Returns the place of this process, if a launcher has started it.
+pub fn launched() -> Option<Launched> {
+    launched_by(|name| std::env::var(name).ok())
+}
+
+fn launched_by(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
+    VARIABLES.into_iter().find_map(|(by, rank, size)| {
+        let number = |name| variable(name)?.parse().ok();
+        let (rank, size) = (number(rank)?, number(size)?);
+        (rank < size).then_some(Launched { by, rank, size })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(variables: &[(&str, &str)]) -> Option<Launched> {
+        launched_by(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn a_process_finds_its_launcher() {
+        assert_eq!(with(&[]), None);
+        let launched = |by, rank, size| Some(Launched { by, rank, size });
+        let open = [("OMPI_COMM_WORLD_RANK", "3"), ("OMPI_COMM_WORLD_SIZE", "4")];
+        assert_eq!(with(&open), launched(Launcher::OpenMpi, 3, 4));
+        assert_eq!(with(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]), launched(Launcher::Hydra, 0, 2));
+        let step = [("SLURM_PROCID", "1"), ("SLURM_STEP_NUM_TASKS", "8"), ("PMI_RANK", "1"), ("PMI_SIZE", "8")];
+        assert_eq!(with(&step), launched(Launcher::Slurm, 1, 8));
+        // In the script of a job, outside a step.
+        assert_eq!(with(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "8")]), None);
+    }
+
+    #[test]
+    fn variables_that_make_no_sense_are_ignored() {
+        assert_eq!(with(&[("PMI_RANK", "2"), ("PMI_SIZE", "2")]), None);
+        assert_eq!(with(&[("PMI_RANK", "one"), ("PMI_SIZE", "2")]), None);
+        assert_eq!(with(&[("OMPI_COMM_WORLD_RANK", "0")]), None);
+    }
+}

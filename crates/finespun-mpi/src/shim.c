@@ -1,0 +1,171 @@
+/* The calls of MPI that Finespun uses, with C types that Rust knows. One source for MPICH 4 and Open MPI 4.
+ *
+ * Each function returns MPI_SUCCESS (0) or an MPI error code, of which fsp_error makes a text.
+ * Communicators and windows stay here: `world` has all processes, `host` those that can share memory with this one. */
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WINDOWS 16
+#define BURST 256
+
+static MPI_Comm world = MPI_COMM_NULL, host = MPI_COMM_NULL;
+static MPI_Win windows[WINDOWS];
+static int opened;
+
+#define TRY(call)                         \
+    do {                                  \
+        int code_ = (call);               \
+        if (code_ != MPI_SUCCESS)         \
+            return code_;                 \
+    } while (0)
+
+/* May be called before fsp_start. `text` has room for MPI_MAX_LIBRARY_VERSION_STRING (at most 8192) characters. */
+int fsp_library(char *text, int *length)
+{
+    return MPI_Get_library_version(text, length);
+}
+
+/* `threads` is set if any thread may call MPI at any time. */
+int fsp_start(int *threads)
+{
+    int provided = MPI_THREAD_SINGLE;
+    TRY(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
+    *threads = provided == MPI_THREAD_MULTIPLE;
+    TRY(MPI_Comm_dup(MPI_COMM_WORLD, &world));
+    TRY(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN));
+    TRY(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+    return MPI_Comm_set_errhandler(host, MPI_ERRORS_RETURN);
+}
+
+int fsp_places(int *rank, int *size, int *host_rank, int *host_size)
+{
+    TRY(MPI_Comm_rank(world, rank));
+    TRY(MPI_Comm_size(world, size));
+    TRY(MPI_Comm_rank(host, host_rank));
+    return MPI_Comm_size(host, host_size);
+}
+
+/* `text` has room for MPI_MAX_ERROR_STRING (at most 1024) characters. */
+int fsp_error(int code, char *text, int *length)
+{
+    return MPI_Error_string(code, text, length);
+}
+
+int fsp_barrier(void)
+{
+    return MPI_Barrier(world);
+}
+
+int fsp_gather_all(uint64_t own, uint64_t *all)
+{
+    return MPI_Allgather(&own, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, world);
+}
+
+int fsp_send(const void *bytes, int length, int to, int tag)
+{
+    return MPI_Send(bytes, length, MPI_BYTE, to, tag, world);
+}
+
+int fsp_receive(void *bytes, int room, int from, int tag, int *length)
+{
+    MPI_Status status;
+    TRY(MPI_Recv(bytes, room, MPI_BYTE, from, tag, world, &status));
+    return MPI_Get_count(&status, MPI_BYTE, length);
+}
+
+/* Sends `count` messages of `length` bytes from the same place, all of which may be under way at the same time. */
+int fsp_send_burst(const void *bytes, int length, int count, int to, int tag)
+{
+    MPI_Request requests[BURST];
+    MPI_Status states[BURST];
+    if (count < 0 || count > BURST)
+        return MPI_ERR_COUNT;
+    for (int i = 0; i < count; i++)
+        TRY(MPI_Isend(bytes, length, MPI_BYTE, to, tag, world, &requests[i]));
+    return MPI_Waitall(count, requests, states);
+}
+
+/* Receives `count` messages of `length` bytes each, one behind the other in `bytes`. */
+int fsp_receive_burst(void *bytes, int length, int count, int from, int tag)
+{
+    MPI_Request requests[BURST];
+    MPI_Status states[BURST];
+    if (count < 0 || count > BURST)
+        return MPI_ERR_COUNT;
+    for (int i = 0; i < count; i++)
+        TRY(MPI_Irecv((char *)bytes + (size_t)i * length, length, MPI_BYTE, from, tag, world, &requests[i]));
+    return MPI_Waitall(count, requests, states);
+}
+
+/* Memory shared by the processes of this host, all of it allocated by the first of them. */
+int fsp_share(uint64_t bytes, void **memory)
+{
+    int rank, unit;
+    MPI_Aint size;
+    void *own;
+    if (opened == WINDOWS)
+        return MPI_ERR_WIN;
+    TRY(MPI_Comm_rank(host, &rank));
+    TRY(MPI_Win_allocate_shared(rank == 0 ? (MPI_Aint)bytes : 0, 1, MPI_INFO_NULL, host, &own, &windows[opened]));
+    TRY(MPI_Win_set_errhandler(windows[opened], MPI_ERRORS_RETURN));
+    TRY(MPI_Win_lock_all(MPI_MODE_NOCHECK, windows[opened]));
+    TRY(MPI_Win_shared_query(windows[opened], 0, &size, &unit, memory));
+    opened++;
+    return MPI_Barrier(host);
+}
+
+/* A window of `words` words at each process, open to all until the end. */
+int fsp_open(uint64_t words, int *window, void **memory)
+{
+    if (opened == WINDOWS)
+        return MPI_ERR_WIN;
+    TRY(MPI_Win_allocate((MPI_Aint)(words * 8), 8, MPI_INFO_NULL, world, memory, &windows[opened]));
+    TRY(MPI_Win_set_errhandler(windows[opened], MPI_ERRORS_RETURN));
+    TRY(MPI_Win_lock_all(MPI_MODE_NOCHECK, windows[opened]));
+    *window = opened++;
+    return MPI_Barrier(world);
+}
+
+int fsp_swap(int window, int at, uint64_t word, uint64_t new, uint64_t *old)
+{
+    TRY(MPI_Fetch_and_op(&new, old, MPI_UINT64_T, at, (MPI_Aint)word, MPI_REPLACE, windows[window]));
+    return MPI_Win_flush(at, windows[window]);
+}
+
+int fsp_put(int window, int at, uint64_t word, const uint64_t *words, int count)
+{
+    TRY(MPI_Put(words, count, MPI_UINT64_T, at, (MPI_Aint)word, count, MPI_UINT64_T, windows[window]));
+    return MPI_Win_flush(at, windows[window]);
+}
+
+int fsp_get(int window, int at, uint64_t word, uint64_t *words, int count)
+{
+    TRY(MPI_Get(words, count, MPI_UINT64_T, at, (MPI_Aint)word, count, MPI_UINT64_T, windows[window]));
+    return MPI_Win_flush(at, windows[window]);
+}
+
+/* Lets the library make progress: an MPI without a thread of its own serves remote operations only during calls. */
+int fsp_poll(void)
+{
+    int flag;
+    return MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world, &flag, MPI_STATUS_IGNORE);
+}
+
+int fsp_finish(void)
+{
+    while (opened > 0) {
+        opened--;
+        TRY(MPI_Win_unlock_all(windows[opened]));
+        TRY(MPI_Win_free(&windows[opened]));
+    }
+    TRY(MPI_Comm_free(&host));
+    TRY(MPI_Comm_free(&world));
+    return MPI_Finalize();
+}
+
+int fsp_abort(int code)
+{
+    return MPI_Abort(MPI_COMM_WORLD, code);
+}

@@ -1,0 +1,109 @@
+//! What processes of one world do with each other. Run by `scripts/mpi`, with several processes:
+//!
+//! ```text
+//! CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="mpirun -n 4" cargo test -p finespun-mpi --features mpi --test ranks
+//! ```
+//!
+//! Not a test harness: each process must do the same in the same order. With `FINESPUN_OTHER_BUILD` set, the last process
+//! claims to be another program, and all must notice.
+
+use std::sync::atomic::Ordering;
+
+use finespun_mpi::launcher::launched;
+use finespun_mpi::world::{Error, World};
+
+const TAG: u16 = 7;
+/// What each process adds to a sum.
+const TIMES: u64 = 200;
+
+fn main() {
+    let place = launched();
+    let (rank, size) = place.map_or((0, 1), |place| (place.rank, place.size));
+    if std::env::var_os("FINESPUN_OTHER_BUILD").is_some() {
+        let other = rank + 1 == size;
+        match World::start(u64::from(other)) {
+            Err(Error::OtherBuild { rank }) => assert_eq!(rank, size - 1, "the process that differs"),
+            found => panic!("another build was not noticed: {found:?}"),
+        }
+        return;
+    }
+    let world = World::start(1).expect("MPI starts");
+    assert_eq!((world.rank(), world.size()), (rank, size), "the launcher's variables are right");
+    assert!(matches!(World::start(1), Err(Error::Started)), "MPI starts once");
+    if let Err(error) = exchange(&world).and_then(|()| share(&world)).and_then(|()| swap(&world)) {
+        // The other processes would wait for this one.
+        eprintln!("process {rank}: {error}");
+        world.abort(1);
+    }
+    if rank == 0 {
+        println!("{size} processes, {}: ok", world.library());
+    }
+}
+
+/// Messages along a ring of processes, long and short.
+fn exchange(world: &World) -> Result<(), Error> {
+    let (rank, size) = (world.rank(), world.size());
+    let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+    let all = world.gather_all(rank as u64 * 10)?;
+    assert_eq!(all, (0..size as u64).map(|rank| rank * 10).collect::<Vec<_>>());
+    for length in [0, 1, 8, 100, 10_000] {
+        let (sent, mut received) = (vec![rank as u8; length], vec![0; length]);
+        // The odd ones receive first, so that no cycle of processes waits for room.
+        if size > 1 && rank % 2 == 1 {
+            assert_eq!(world.receive(before, TAG, &mut received)?, length);
+            world.send(next, TAG, &sent)?;
+        } else if size > 1 {
+            world.send(next, TAG, &sent)?;
+            assert_eq!(world.receive(before, TAG, &mut received)?, length);
+        } else {
+            received.fill(0);
+        }
+        assert_eq!(received, vec![before as u8; length]);
+    }
+    if rank == 0 && size > 1 {
+        world.send(1, TAG, &[0; 9])?;
+    } else if rank == 1 {
+        let long = world.receive(0, TAG, &mut [0; 8]);
+        assert!(matches!(long, Err(Error::Mpi { .. })), "a message that is too long is an error: {long:?}");
+    }
+    world.barrier()
+}
+
+/// A sum in memory that the processes share.
+fn share(world: &World) -> Result<(), Error> {
+    let memory = world.share(100)?;
+    assert!(memory.words.iter().all(|word| word.load(Ordering::Relaxed) == 0), "shared memory is zero at first");
+    world.barrier()?;
+    for _ in 0..TIMES {
+        memory.words[99].fetch_add(1, Ordering::Relaxed);
+    }
+    world.barrier()?;
+    assert_eq!(memory.words[99].load(Ordering::Relaxed), TIMES * world.host_size() as u64);
+    Ok(())
+}
+
+/// All processes swap a word of process 0: each value that was put in comes out once, or stays.
+fn swap(world: &World) -> Result<(), Error> {
+    let (window, rank, size) = (world.window(4)?, world.rank(), world.size() as u64);
+    world.barrier()?;
+    let mut sum = 0_u64;
+    for time in 0..TIMES {
+        sum += window.swap(0, 1, 1 + rank as u64 + time * size)?;
+    }
+    // Process 0 serves the others while it waits.
+    world.barrier()?;
+    let mut left = [0];
+    window.get(0, 1, &mut left)?;
+    let [left] = left;
+    let out: u64 = world.gather_all(sum)?.iter().sum();
+    let values = TIMES * size;
+    assert_eq!(out + left, values * (values + 1) / 2, "the values that came out, and the one that is left");
+    // Each process writes to the next.
+    let next = (rank + 1) % world.size();
+    window.put(next, 2, &[rank as u64, !(rank as u64)])?;
+    world.barrier()?;
+    let before = (rank as u64 + size - 1) % size;
+    let own = [2, 3].map(|at: usize| window.own.words[at].load(Ordering::Acquire));
+    assert_eq!(own, [before, !before]);
+    world.barrier()
+}
