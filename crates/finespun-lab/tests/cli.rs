@@ -621,6 +621,17 @@ fn the_doctor_reports_every_resource_and_tool() {
     }
 }
 
+/// A seed has the same events each time, also if a node dies.
+#[test]
+fn seeds_have_the_same_events_each_time() {
+    let events = || {
+        let text = output("check --program tree --seeds 1500 --jobs 1");
+        let line = text.lines().find(|line| line.starts_with("all passed")).expect("the last line").to_owned();
+        line.split(" in ").next().map(str::to_owned)
+    };
+    assert_eq!(events(), events());
+}
+
 /// Each of several processes would do all of the work: one line, from the first.
 #[test]
 fn copies_under_a_launcher_are_refused() {

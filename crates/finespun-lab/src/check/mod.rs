@@ -2,7 +2,8 @@
 //! hold whatever the machine does.
 //!
 //! A number, the *seed*, determines everything: the program and its size, the machine, the settings of the runtime, and
-//! the actions of the adversary. So a seed that fails fails again.
+//! the actions of the adversary. So a seed that fails fails again. (Only a deadlock is reported later while other
+//! seeds run in the process: as far as the library knows, their runs could end its waits.)
 //!
 //! - `programs`: the catalogue
 //! - `draw`: numbers from a seed
@@ -34,6 +35,9 @@ use programs::{CATALOGUE, Program};
 
 /// Real time after which a seed counts as hanging. The slowest takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Virtual time that no run takes: the longest need about a second.
+const LONGEST: Duration = Duration::from_secs(100);
 
 /// Everything that a seed determines.
 struct Case {
@@ -136,7 +140,10 @@ impl Case {
         if simulated.is_none_or(|simulated| simulated.died.is_none()) {
             result?;
         }
-        let events = simulated.map_or(0, |simulated| simulated.events);
+        let (events, took) = simulated.map_or((0, Duration::ZERO), |simulated| (simulated.events, simulated.last_run));
+        if took > LONGEST {
+            return Err(format!("a run took {took:?} of virtual time"));
+        }
         match runtime.close() {
             0 => Ok(events),
             left => Err(format!("{left} frames are left")),

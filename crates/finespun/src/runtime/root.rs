@@ -160,8 +160,10 @@ pub(super) fn run<Tk: Task + Send>(team: &Team, task: Tk) -> Result<Tk::Output, 
 }
 
 fn run_call<T>(team: &Team, call: Call<'_, T>, table: &'static VTable) -> Result<T, RunError> {
+    let entered = team.enter();
     let run = team.begin_run();
     let delivery = start_call(team, call, table, &run);
+    drop(entered);
     run.wait();
     team.end_run(&run);
     delivered(&run, &delivery)

@@ -43,6 +43,7 @@ where
     Tk: Task + Send + 'static,
     Tk::Output: Send + 'static,
 {
+    let entered = team.enter();
     let run = team.begin_run();
     let shared = Arc::new(Mutex::new(Shared::default()));
     let state = (Arc::downgrade(team), Arc::clone(&run), Arc::clone(&shared));
@@ -61,6 +62,7 @@ where
         }
     });
     let delivery = root::start(team, task, &run);
+    drop(entered);
     RunFuture { run, team: Arc::clone(team), delivery, shared, detached: false, completed: false }
 }
 

@@ -372,11 +372,17 @@ pub(super) fn examine() {
     for (at, end) in alarms {
         teams[at].bell.set_alarm(end);
     }
+    let mut to_sweep = Vec::new();
     for at in reported {
         dropped.extend(teams[at].forget_stuck());
-        teams[at].sweep();
+        to_sweep.push(Arc::clone(&teams[at]));
     }
     drop(teams);
+    // Without the lock, for which a simulated worker may wait.
+    for team in to_sweep {
+        let _entered = team.enter();
+        team.sweep();
+    }
     drop((under_way, dropped_runs, dropped));
 }
 

@@ -235,7 +235,8 @@ impl Team {
         teams::unregister(&self.id);
     }
 
-    /// Begins a run. The caller then queues the root by [`inject_root`](Team::inject_root).
+    /// Begins a run. The caller then queues the root by [`inject_root`](Team::inject_root). It [enters](Team::enter) before,
+    /// so that both happen at the same moment of a simulated machine.
     pub(crate) fn begin_run(&self) -> Arc<Run> {
         self.bell.begin();
         let inner = is_own_thread();
@@ -367,12 +368,14 @@ impl Team {
     }
 
     fn cancel_by(&self, run: &Run, mark: impl FnOnce() -> bool, in_flight: impl FnOnce() -> bool) -> bool {
+        let entered = self.enter();
         let (first, ended) = run.cancel(self.workers.len(), mark, in_flight);
         // Later callers increment the epoch, too: see `Groups::terminate`.
         self.groups.advance_epoch();
         if first {
             self.sweep();
         }
+        drop(entered);
         if let Some(callback) = ended {
             // The callback is user code, which must not take the calling task for its own.
             let left = try_cx().map(Cx::leave_tasks);
@@ -391,6 +394,7 @@ impl Team {
     /// Terminates `group`. Returns true for the first caller. The caller must keep the group's run from ending during
     /// the call.
     pub(crate) fn terminate(&self, group: u32) -> bool {
+        let _entered = self.enter();
         let first = self.groups.terminate(group);
         if first {
             self.sweep();
@@ -445,12 +449,13 @@ impl Team {
         lock(&self.runs).by_number.values().filter(|run| run.is_live()).cloned().collect()
     }
 
-    /// Lets every later run end at once, for this cause. Returns the runs so far.
+    /// Lets every later run end at once, for this cause. Returns the runs so far that have not ended.
     #[cfg(feature = "simulation")]
     pub(super) fn give_up(&self, cause: Cause) -> Vec<Arc<Run>> {
         let mut runs = lock(&self.runs);
         runs.given_up = Some(cause);
-        runs.by_number.values().cloned().collect()
+        // A run that has ended is there until the thread that has begun it removes it, at no definite virtual time.
+        runs.by_number.values().filter(|run| run.is_live()).cloned().collect()
     }
 
     /// Returns the number of runs begun.
@@ -470,6 +475,9 @@ impl Team {
 
     /// Hands the root of a run to the workers.
     pub(crate) fn inject_root(&self, frame: FrameRef, run: &Run) {
+        if let Some(simulator) = &self.simulator {
+            simulator.root_begun();
+        }
         self.inject_with(frame, || run.start());
     }
 

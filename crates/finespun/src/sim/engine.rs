@@ -20,12 +20,13 @@
 //! event or later, so it arrives later than that time plus the latency. (This is the conservative lookahead of Chandy,
 //! Misra and Bryant.) An access to another worker's memory by [`access`](Simulator::access) allows no such advance:
 //! there the worker first lets all workers catch up. Before it sends, it lets those catch up that are behind by more than
-//! the latency, since the receiver's buffers and network interface depend on them. What workers of one machine share beside that (the list of idle
-//! workers, the records of runs and groups) may be seen early by up to the latency.
+//! the latency, since the receiver's buffers and network interface depend on them. What workers of one machine share
+//! beside that (the list of idle workers, the records of runs and groups) may be seen early by up to the latency.
 //!
-//! **Threads outside** ring workers and queue frames for them by way of the [`gate`](super::gate), which is open while
-//! the simulation *rests*, that is, while all workers wait and no event is left. So a run begins at a definite virtual
-//! time, and two programs that differ only in real time have the same events. A simulation that never rests, since a
+//! **Threads outside** ring workers, queue frames for them, and begin and cancel runs by way of the
+//! [`gate`](super::gate), which is open while the simulation *rests*, that is, while all workers wait and no event is
+//! left. So all of this happens at a definite virtual time, and two programs that differ only in real time have the same
+//! events. A simulation that never rests, since a
 //! task waits for a thread by looking again and again, opens the gate now and then. A thread that waits for the gate
 //! must not hold a lock that a simulated task takes.
 
@@ -78,8 +79,10 @@ pub(crate) struct Engine {
     nodes: usize,
     state: State,
     gate: Gate,
-    /// The virtual time of the latest rest, at which the runs after it have begun.
-    rested: AtomicU64,
+    /// The virtual time at which the gate was opened last.
+    opened: AtomicU64,
+    /// The virtual time at which the last run has begun.
+    begun: AtomicU64,
     /// The virtual time from the beginning to the end of the last run.
     last_run: AtomicU64,
     /// Number of events so far: turns of processors, and messages received.
@@ -250,7 +253,8 @@ impl Engine {
             state,
             adversary,
             gate: Gate::new(),
-            rested: AtomicU64::new(0),
+            opened: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
             last_run: AtomicU64::new(0),
             events: AtomicU64::new(0),
             died: AtomicU64::new(NEVER),
@@ -318,6 +322,8 @@ impl Engine {
             if until_interrupt == 0 || interrupted != self.state.checks.get() / INTERRUPT {
                 (until_interrupt, interrupted) = (INTERRUPT, self.state.checks.get() / INTERRUPT);
                 if self.gate.is_called() {
+                    // Relaxed: ordered by the lock of the gate, as in `rest`.
+                    self.opened.store(state.now.get(), Ordering::Relaxed);
                     self.ring_all(self.gate.glance());
                 }
             }
@@ -487,7 +493,7 @@ impl Engine {
         let clocks = self.state.processors.iter().map(|processor| processor.clock.get());
         let now = clocks.fold(self.state.now.get(), u64::max);
         self.state.now.set(now);
-        self.rested.store(now, Ordering::Relaxed);
+        self.opened.store(now, Ordering::Relaxed);
         self.ring_all(self.gate.rest());
     }
 
@@ -633,9 +639,15 @@ impl Simulator for Engine {
         self.advance(self.costs.reads[read as usize]);
     }
 
+    fn root_begun(&self) {
+        // Relaxed, here and below: ordered by the lock of the gate, which the caller has entered.
+        let now = if self.is_here() { self.clock() } else { self.opened.load(Ordering::Relaxed) };
+        self.begun.store(now, Ordering::Relaxed);
+    }
+
     fn root_ended(&self) {
         self.charge_host_time();
-        let took = self.clock().saturating_sub(self.rested.load(Ordering::Relaxed));
+        let took = self.clock().saturating_sub(self.begun.load(Ordering::Relaxed));
         self.last_run.store(took, Ordering::Relaxed);
     }
 

@@ -8,10 +8,10 @@
 //!                2 a worker is rung                  4 leave
 //! ```
 //!
-//! The simulation runs while the gate is closed. A thread outside that queues a frame for its workers enters first, and
-//! waits while the gate is closed (3). A thread that only rings a worker does not wait: its ring is kept. The simulation
-//! goes on (2) when a worker has been rung and no thread is within. So everything that a thread does between `enter` and
-//! `leave`, rings included, happens at one moment of the simulation.
+//! The simulation runs while the gate is closed. A thread outside that queues a frame for its workers, begins a run or
+//! cancels one enters first, and waits while the gate is closed (3). A thread that only rings a worker does not wait: its
+//! ring is kept. The simulation goes on (2) when a worker has been rung and no thread is within. So everything that a
+//! thread does between `enter` and `leave`, rings included, happens at one moment of the simulation.
 //!
 //! All states are under one mutex. Only `called` is also read without it: a hint that a thread wants the gate to open.
 

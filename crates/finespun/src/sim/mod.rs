@@ -107,6 +107,8 @@ pub(crate) trait Simulator: Send + Sync {
     fn reads_take_time(&self) -> bool;
     /// Charges the worker for a read of a write-once array, and lets no other worker run.
     fn read(&self, read: Read);
+    /// Notes that a run's root begins. Any thread that has entered may call this.
+    fn root_begun(&self);
     /// Notes that a run's root has ended.
     fn root_ended(&self);
     /// Makes an outside thread wait until the engine admits it, usually while all workers wait, and keeps workers from
