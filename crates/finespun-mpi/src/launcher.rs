@@ -37,8 +37,7 @@ pub struct Launched {
     pub size: usize,
 }
 
-/// The launchers, with the variables that hold the rank and the size, in the order in which they are tried: `srun` may
-/// set those of Hydra, too.
+/// The launchers, with the variables that hold the rank and the size, in the order in which they are tried.
 const VARIABLES: [(Launcher, &str, &str); 3] = [
     (Launcher::OpenMpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     // A script that `sbatch` has started has no rank in a step.
@@ -52,11 +51,16 @@ pub fn launched() -> Option<Launched> {
 }
 
 fn launched_by(variable: impl Fn(&str) -> Option<String>) -> Option<Launched> {
-    VARIABLES.into_iter().find_map(|(by, rank, size)| {
+    let [open, slurm, hydra] = VARIABLES.map(|(by, rank, size)| {
         let number = |name| variable(name)?.parse().ok();
         let (rank, size) = (number(rank)?, number(size)?);
         (rank < size).then_some(Launched { by, rank, size })
-    })
+    });
+    // `srun` may set the variables of Hydra, too. But if they differ, Hydra has been started in a job of Slurm, and used
+    // `srun` to start its helpers.
+    let same = |one: Launched, other: Launched| (one.rank, one.size) == (other.rank, other.size);
+    let slurm = slurm.filter(|&slurm| hydra.is_none_or(|hydra| same(slurm, hydra)));
+    open.or(slurm).or(hydra)
 }
 
 #[cfg(test)]
@@ -76,6 +80,9 @@ mod tests {
         assert_eq!(with(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]), launched(Launcher::Hydra, 0, 2));
         let step = [("SLURM_PROCID", "1"), ("SLURM_STEP_NUM_TASKS", "8"), ("PMI_RANK", "1"), ("PMI_SIZE", "8")];
         assert_eq!(with(&step), launched(Launcher::Slurm, 1, 8));
+        // Hydra in a job of Slurm: the helper was started by `srun`.
+        let helper = [("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "1"), ("PMI_RANK", "3"), ("PMI_SIZE", "8")];
+        assert_eq!(with(&helper), launched(Launcher::Hydra, 3, 8));
         // In the script of a job, outside a step.
         assert_eq!(with(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "8")]), None);
     }

@@ -21,6 +21,14 @@ static int opened;
             return code_;                 \
     } while (0)
 
+/* For operations that leave others under way when they fail: nobody can take back the memory that those use. */
+#define MUST(call)                                \
+    do {                                          \
+        int code_ = (call);                       \
+        if (code_ != MPI_SUCCESS)                 \
+            MPI_Abort(MPI_COMM_WORLD, 1);         \
+    } while (0)
+
 /* May be called before fsp_start. `text` has room for MPI_MAX_LIBRARY_VERSION_STRING (at most 8192) characters. */
 int fsp_library(char *text, int *length)
 {
@@ -80,11 +88,16 @@ int fsp_send_burst(const void *bytes, int length, int count, int to, int tag)
 {
     MPI_Request requests[BURST];
     MPI_Status states[BURST];
+    int size;
+    TRY(MPI_Comm_size(world, &size));
     if (count < 0 || count > BURST)
         return MPI_ERR_COUNT;
+    if (to < 0 || to >= size)
+        return MPI_ERR_RANK;
     for (int i = 0; i < count; i++)
-        TRY(MPI_Isend(bytes, length, MPI_BYTE, to, tag, world, &requests[i]));
-    return MPI_Waitall(count, requests, states);
+        MUST(MPI_Isend(bytes, length, MPI_BYTE, to, tag, world, &requests[i]));
+    MUST(MPI_Waitall(count, requests, states));
+    return MPI_SUCCESS;
 }
 
 /* Receives `count` messages of `length` bytes each, one behind the other in `bytes`. */
@@ -92,11 +105,16 @@ int fsp_receive_burst(void *bytes, int length, int count, int from, int tag)
 {
     MPI_Request requests[BURST];
     MPI_Status states[BURST];
+    int size;
+    TRY(MPI_Comm_size(world, &size));
     if (count < 0 || count > BURST)
         return MPI_ERR_COUNT;
+    if (from < 0 || from >= size)
+        return MPI_ERR_RANK;
     for (int i = 0; i < count; i++)
-        TRY(MPI_Irecv((char *)bytes + (size_t)i * length, length, MPI_BYTE, from, tag, world, &requests[i]));
-    return MPI_Waitall(count, requests, states);
+        MUST(MPI_Irecv((char *)bytes + (size_t)i * length, length, MPI_BYTE, from, tag, world, &requests[i]));
+    MUST(MPI_Waitall(count, requests, states));
+    return MPI_SUCCESS;
 }
 
 /* Memory shared by the processes of this host, all of it allocated by the first of them. */

@@ -5,14 +5,19 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fmt;
+use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 
 use crate::launcher::{Launched, Launcher, launched};
 use crate::shim;
 
 /// Room for any text of MPI.
 const TEXT: usize = 8192;
+
+/// The most words of one memory.
+const MOST: u64 = isize::MAX as u64 / 8;
 
 /// The most messages of one [`World::send_burst`].
 pub const BURST: usize = 256;
@@ -45,6 +50,14 @@ pub enum Error {
     /// The MPI allows calls of one thread only.
     #[error("{0} does not allow calls of several threads (MPI_THREAD_MULTIPLE): install a build of it that does")]
     OneThread(Library),
+    /// Memory that all processes were to make together has another size in some, or too large a size.
+    #[error("memory of {words} words in process {rank}: all processes must ask for the same number, at most {MOST}")]
+    Size {
+        /// The first process whose number is too large, or differs from that of process 0.
+        rank: usize,
+        /// Its number.
+        words: u64,
+    },
     /// MPI reports an error.
     #[error("MPI cannot {doing}: {text}")]
     Mpi {
@@ -120,9 +133,14 @@ fn count(number: usize) -> c_int {
     c_int::try_from(number).expect("MPI counts to 2^31")
 }
 
-/// All processes that the launcher has started. Dropping it ends MPI, which waits for the other processes.
+/// All processes that the launcher has started. It stays on the thread that has started MPI, which must also end it.
+///
+/// Dropping it ends MPI, which waits for the other processes; while a panic unwinds the thread, dropping it ends all
+/// processes, which could wait for this one for ever.
 #[derive(Debug)]
 pub struct World {
+    /// Neither `Send` nor `Sync`.
+    stays: PhantomData<*const ()>,
     library: Library,
     rank: usize,
     size: usize,
@@ -154,7 +172,7 @@ impl World {
         let [mut rank, mut size, mut host_rank, mut host_size] = [0; 4];
         check(shim::fsp_places(&mut rank, &mut size, &mut host_rank, &mut host_size), "number the processes")?;
         let [rank, size, host_rank, host_size] = [rank, size, host_rank, host_size].map(|number| number as usize);
-        let world = World { library, rank, size, host_rank, host_size };
+        let world = World { stays: PhantomData, library, rank, size, host_rank, host_size };
         if threads == 0 {
             return Err(Error::OneThread(library));
         }
@@ -215,7 +233,7 @@ impl World {
     /// [`Error::Mpi`].
     ///
     /// # Panics
-    /// If the message has 2^31 bytes or more.
+    /// If the message has 2^31 bytes or more, or `to` is no rank of an MPI.
     pub fn send(&self, to: usize, tag: u16, bytes: &[u8]) -> Result<(), Error> {
         // SAFETY: MPI reads `bytes` only during the call.
         let code = unsafe { shim::fsp_send(bytes.as_ptr().cast(), count(bytes.len()), count(to), tag.into()) };
@@ -234,10 +252,11 @@ impl World {
         check(code, "receive a message").map(|()| length as usize)
     }
 
-    /// Sends `times` equal messages to process `to`, all of which may be under way at once.
+    /// Sends `times` equal messages to process `to`, all of which may be under way at once. An error of MPI ends all
+    /// processes, since messages may be under way then.
     ///
     /// # Errors
-    /// [`Error::Mpi`].
+    /// [`Error::Mpi`], if `to` does not exist.
     ///
     /// # Panics
     /// If there are more than [`BURST`] messages.
@@ -249,10 +268,11 @@ impl World {
         check(code, "send messages")
     }
 
-    /// Receives `times` messages of equal length from process `from`, which together fill `bytes`.
+    /// Receives `times` messages of equal length from process `from`, which together fill `bytes`. An error of MPI, as for a
+    /// message that is too long, ends all processes.
     ///
     /// # Errors
-    /// [`Error::Mpi`].
+    /// [`Error::Mpi`], if `from` does not exist.
     ///
     /// # Panics
     /// If there are more than [`BURST`] messages, none, or `bytes` has no equal part for each.
@@ -273,12 +293,23 @@ impl World {
         check(shim::fsp_poll(), "make progress")
     }
 
+    /// # Errors
+    /// [`Error::Size`] in all processes, unless all have called this with the same number of words, which memory can have.
+    fn agree(&self, words: usize) -> Result<(), Error> {
+        let all = self.gather_all(words as u64)?;
+        match all.iter().position(|&other| other != all[0] || other > MOST) {
+            Some(rank) => Err(Error::Size { rank, words: all[rank] }),
+            None => Ok(()),
+        }
+    }
+
     /// Makes memory of `words` words, at first zero, which all processes of this host share. All processes must call
-    /// this.
+    /// this, with the same number. The memory lives as long as the world, which can make 16 memories and windows.
     ///
     /// # Errors
-    /// [`Error::Mpi`], for instance if the host has not enough shared memory.
+    /// [`Error::Size`]; [`Error::Mpi`], for instance if the host has not enough shared memory.
     pub fn share(&self, words: usize) -> Result<Words<'_>, Error> {
+        self.agree(words)?;
         let mut memory = ptr::null_mut();
         check(shim::fsp_share(words as u64 * 8, &mut memory), "share memory within a host")?;
         // SAFETY: MPI has allocated this many bytes, aligned for any type; they stay until `World` is dropped. All
@@ -291,11 +322,13 @@ impl World {
         Ok(memory)
     }
 
-    /// Makes a window of `words` words at each process, at first zero. All processes must call this.
+    /// Makes a window of `words` words at each process, at first zero. All processes must call this, with the same number.
+    /// The window lives as long as the world, which can make 16 memories and windows.
     ///
     /// # Errors
-    /// [`Error::Mpi`].
+    /// [`Error::Size`]; [`Error::Mpi`].
     pub fn window(&self, words: usize) -> Result<Window<'_>, Error> {
+        self.agree(words)?;
         let (mut number, mut memory) = (0, ptr::null_mut());
         check(shim::fsp_open(words as u64, &mut number, &mut memory), "open memory for other hosts")?;
         // SAFETY: as in `share`; the other processes access the words by MPI's operations.
@@ -314,6 +347,9 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
+        if thread::panicking() {
+            self.abort(101);
+        }
         if let Err(error) = check(shim::fsp_finish(), "end") {
             eprintln!("finespun: {error}");
         }
@@ -323,11 +359,15 @@ impl Drop for World {
 /// Memory that processes share, as words.
 #[derive(Debug)]
 pub struct Words<'w> {
-    /// The words.
-    pub words: &'w [AtomicU64],
+    words: &'w [AtomicU64],
 }
 
-impl Words<'_> {
+impl<'w> Words<'w> {
+    /// Returns the words.
+    pub fn words(&self) -> &'w [AtomicU64] {
+        self.words
+    }
+
     /// # Safety
     /// `memory` has this many words, which live as long as the result and are accessed atomically only.
     unsafe fn new(memory: *mut c_void, words: usize) -> Self {
@@ -342,11 +382,16 @@ impl Words<'_> {
 pub struct Window<'w> {
     world: &'w World,
     number: c_int,
-    /// The words at this process.
-    pub own: Words<'w>,
+    own: Words<'w>,
 }
 
-impl Window<'_> {
+impl<'w> Window<'w> {
+    /// Returns the words at this process. Its own atomic operations on them are not atomic with the other processes'
+    /// swaps.
+    pub fn own(&self) -> &'w [AtomicU64] {
+        self.own.words
+    }
+
     /// # Panics
     /// If the words are not all in the window, or the process does not exist.
     fn at(&self, rank: usize, word: usize, words: usize) -> (c_int, u64, c_int) {

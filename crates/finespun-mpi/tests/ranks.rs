@@ -71,14 +71,20 @@ fn exchange(world: &World) -> Result<(), Error> {
 
 /// A sum in memory that the processes share.
 fn share(world: &World) -> Result<(), Error> {
+    let rank = world.rank();
+    if world.size() > 1 {
+        let found = world.window(10 + rank).map(|_| ());
+        assert!(matches!(found, Err(Error::Size { rank: 1, words: 11 })), "{found:?}");
+    }
+    assert!(matches!(world.share(usize::MAX), Err(Error::Size { rank: 0, .. })));
     let memory = world.share(100)?;
-    assert!(memory.words.iter().all(|word| word.load(Ordering::Relaxed) == 0), "shared memory is zero at first");
+    assert!(memory.words().iter().all(|word| word.load(Ordering::Relaxed) == 0), "shared memory is zero at first");
     world.barrier()?;
     for _ in 0..TIMES {
-        memory.words[99].fetch_add(1, Ordering::Relaxed);
+        memory.words()[99].fetch_add(1, Ordering::Relaxed);
     }
     world.barrier()?;
-    assert_eq!(memory.words[99].load(Ordering::Relaxed), TIMES * world.host_size() as u64);
+    assert_eq!(memory.words()[99].load(Ordering::Relaxed), TIMES * world.host_size() as u64);
     Ok(())
 }
 
@@ -103,7 +109,7 @@ fn swap(world: &World) -> Result<(), Error> {
     window.put(next, 2, &[rank as u64, !(rank as u64)])?;
     world.barrier()?;
     let before = (rank as u64 + size - 1) % size;
-    let own = [2, 3].map(|at: usize| window.own.words[at].load(Ordering::Acquire));
+    let own = [2, 3].map(|at: usize| window.own()[at].load(Ordering::Acquire));
     assert_eq!(own, [before, !before]);
     world.barrier()
 }

@@ -244,6 +244,9 @@ pub mod objects {
 /// and idleness are simulated. Only what the machine's description says takes time, and what the program adds by
 /// [`work`](simulation::work) and [`compute`](simulation::compute), so a run is exactly repeatable.
 ///
+/// A thread outside acts while all processors wait: it waits for that moment when it begins a run, cancels one (drops its
+/// `RunFuture`), ends a group or resolves a continuation. So it must not hold a lock then that a task takes.
+///
 /// ```
 /// # #[cfg(feature = "simulation")] {
 /// use std::time::Duration;

@@ -57,10 +57,16 @@ fn main() -> ExitCode {
         [word] if word == "--quick" => true,
         _ => return complain("usage: mpirun -n 2 finespun-floors [--quick]"),
     };
-    match floors(quick) {
-        Ok(code) => code,
-        Err(error) => complain(&error.to_string()),
-    }
+    let world = match World::start(0) {
+        Ok(world) => world,
+        // All processes find the same error.
+        Err(error) => return complain(&error.to_string()),
+    };
+    floors(&world, quick).unwrap_or_else(|error| {
+        // The other process would wait for this one.
+        eprintln!("finespun-floors: process {}: {error}", world.rank());
+        world.abort(1)
+    })
 }
 
 /// Prints a line, once for all processes.
@@ -71,8 +77,7 @@ fn complain(text: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-fn floors(quick: bool) -> Result<ExitCode, Error> {
-    let world = World::start(0)?;
+fn floors(world: &World, quick: bool) -> Result<ExitCode, Error> {
     if world.size() != 2 || world.host_size() != 2 {
         let (size, host) = (world.size(), world.host_size());
         let text = format!(
@@ -82,7 +87,7 @@ fn floors(quick: bool) -> Result<ExitCode, Error> {
     }
     let shared = world.share(APART * 4 + 2 * RING)?;
     let window = world.window(APART * 2)?;
-    let pair = Pair { world: &world, shared, window, times: if quick { 500 } else { 50_000 } };
+    let pair = Pair { world, shared, window, times: if quick { 500 } else { 50_000 } };
     let mut found = ROWS.map(|_| Vec::new());
     for _ in 0..if quick { 1 } else { ROUNDS } {
         for (row, found) in ROWS.iter().zip(&mut found) {
@@ -123,7 +128,7 @@ impl Pair<'_> {
 
     /// Lets the first process call `body`, while the other polls until it is told to stop.
     fn alone(&self, body: impl FnMut(u64) -> Result<(), Error>) -> Result<f64, Error> {
-        let stop = &self.shared.words[2 * APART];
+        let stop = &self.shared.words()[2 * APART];
         stop.store(0, Ordering::Release);
         self.world.barrier()?;
         if self.is_first() {
@@ -146,7 +151,7 @@ fn await_value(word: &AtomicU64, value: u64, mut meanwhile: impl FnMut() -> Resu
 }
 
 fn line(pair: &Pair<'_>) -> Result<f64, Error> {
-    let [there, back] = [0, APART].map(|at| &pair.shared.words[at]);
+    let [there, back] = [0, APART].map(|at| &pair.shared.words()[at]);
     let (own, other) = if pair.is_first() { (there, back) } else { (back, there) };
     own.store(0, Ordering::Release);
     pair.world.barrier()?;
@@ -183,7 +188,7 @@ fn two_sided(pair: &Pair<'_>) -> Result<f64, Error> {
 
 fn one_sided(pair: &Pair<'_>) -> Result<f64, Error> {
     let (world, window, other) = (pair.world, &pair.window, pair.other());
-    let own = &window.own.words[0];
+    let own = &window.own()[0];
     own.store(0, Ordering::Release);
     world.barrier()?;
     pair.timed(|time| {
@@ -218,7 +223,7 @@ fn get(pair: &Pair<'_>) -> Result<f64, Error> {
 /// A ring with a tag in each entry, which says that the entry is full: the sender polls the reader's progress once per
 /// ring.
 fn ring(pair: &Pair<'_>) -> Result<f64, Error> {
-    let (entries, progress) = (&pair.shared.words[APART * 4..], &pair.shared.words[APART * 3]);
+    let (entries, progress) = (&pair.shared.words()[APART * 4..], &pair.shared.words()[APART * 3]);
     if pair.is_first() {
         entries.iter().for_each(|word| word.store(0, Ordering::Relaxed));
         progress.store(0, Ordering::Release);

@@ -33,6 +33,8 @@ pub(crate) struct Run {
     watched: AtomicBool,
     /// Set once the root has been queued. Deadlock detection ignores the run until then.
     started: AtomicBool,
+    /// The virtual time at which the root was queued, on a simulated machine.
+    begun: std::sync::atomic::AtomicU64,
     cancelled: AtomicBool,
     /// After cancellation: the workers that have not swept yet, by index.
     unswept: Mutex<Vec<bool>>,
@@ -85,6 +87,7 @@ impl Run {
             inner,
             watched: AtomicBool::new(false),
             started: AtomicBool::new(false),
+            begun: std::sync::atomic::AtomicU64::new(0),
             cancelled: AtomicBool::new(false),
             unswept: Mutex::new(Vec::new()),
             posts: AtomicBool::new(false),
@@ -104,10 +107,18 @@ impl Run {
         *lock(&self.on_end) = Some(Box::new(body));
     }
 
-    /// Records that the root has been queued.
-    pub(crate) fn start(&self) {
+    /// Records that the root has been queued, at this virtual time.
+    pub(crate) fn start(&self, begun: u64) {
+        // Relaxed: ordered by the Release below.
+        self.begun.store(begun, Ordering::Relaxed);
         // Release: a thread that sees this sees the root queued, or taken.
         self.started.store(true, Ordering::Release);
+    }
+
+    /// Returns the virtual time at which the root was queued.
+    pub(crate) fn begun(&self) -> u64 {
+        // Relaxed: a task of the run asks, after the root was queued.
+        self.begun.load(Ordering::Relaxed)
     }
 
     /// Returns whether the run is under way: its root has been queued, and not all of its tasks have ended.

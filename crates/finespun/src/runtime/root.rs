@@ -49,7 +49,7 @@ impl<T> Root<'_, T> {
         *lock(&self.delivery) = Some(ended);
         // SAFETY: a body is polled and destroyed by a worker only, and `cx` is used at once.
         let cx = unsafe { cx() };
-        cx.worker().root_ended();
+        cx.worker().root_ended(&run);
         if run.others() {
             cx.cancel(&run);
         }

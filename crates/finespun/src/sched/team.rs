@@ -475,10 +475,10 @@ impl Team {
 
     /// Hands the root of a run to the workers.
     pub(crate) fn inject_root(&self, frame: FrameRef, run: &Run) {
-        if let Some(simulator) = &self.simulator {
-            simulator.root_begun();
-        }
-        self.inject_with(frame, || run.start());
+        let entered = self.enter();
+        let begun = self.simulator.as_ref().map_or(0, |simulator| simulator.begin());
+        self.inject_with(frame, || run.start(begun));
+        drop(entered);
     }
 
     fn inject_with(&self, frame: FrameRef, mark: impl FnOnce()) {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::atomics::Ordering;
+use crate::cancel::runs::Run;
 use crate::cancel::teams;
 use crate::frame::context::{Cx, Scheduler};
 use crate::frame::{FrameRef, quietly};
@@ -557,9 +558,9 @@ impl Worker<'_> {
     }
 
     /// Notes that a run's root has ended.
-    pub(crate) fn root_ended(&self) {
+    pub(crate) fn root_ended(&self, run: &Run) {
         if let Some(simulator) = self.simulator {
-            simulator.root_ended();
+            simulator.root_ended(run.begun());
         }
     }
 

@@ -81,8 +81,6 @@ pub(crate) struct Engine {
     gate: Gate,
     /// The virtual time at which the gate was opened last.
     opened: AtomicU64,
-    /// The virtual time at which the last run has begun.
-    begun: AtomicU64,
     /// The virtual time from the beginning to the end of the last run.
     last_run: AtomicU64,
     /// Number of events so far: turns of processors, and messages received.
@@ -194,6 +192,8 @@ unsafe impl Send for Engine {}
 thread_local! {
     /// The engine whose workers this thread runs.
     static HERE: Cell<*const Engine> = const { Cell::new(ptr::null()) };
+    /// How many times this thread, which runs an engine's workers, has entered other engines and not left them.
+    static AWAY: Cell<u32> = const { Cell::new(0) };
 }
 
 impl Engine {
@@ -254,7 +254,6 @@ impl Engine {
             adversary,
             gate: Gate::new(),
             opened: AtomicU64::new(0),
-            begun: AtomicU64::new(0),
             last_run: AtomicU64::new(0),
             events: AtomicU64::new(0),
             died: AtomicU64::new(NEVER),
@@ -639,24 +638,31 @@ impl Simulator for Engine {
         self.advance(self.costs.reads[read as usize]);
     }
 
-    fn root_begun(&self) {
-        // Relaxed, here and below: ordered by the lock of the gate, which the caller has entered.
-        let now = if self.is_here() { self.clock() } else { self.opened.load(Ordering::Relaxed) };
-        self.begun.store(now, Ordering::Relaxed);
+    fn begin(&self) -> u64 {
+        if self.is_here() {
+            return self.clock();
+        }
+        // Relaxed: ordered by the lock of the gate, which the caller has entered.
+        self.opened.load(Ordering::Relaxed)
     }
 
-    fn root_ended(&self) {
+    fn root_ended(&self, begun: u64) {
         self.charge_host_time();
-        let took = self.clock().saturating_sub(self.begun.load(Ordering::Relaxed));
-        self.last_run.store(took, Ordering::Relaxed);
+        // Relaxed: ordered by the lock of the gate.
+        self.last_run.store(self.clock().saturating_sub(begun), Ordering::Relaxed);
     }
 
     fn enter(&self) {
         if self.is_here() {
             return;
         }
-        // Two simulations whose threads enter each other's gates must not wait for each other.
-        if let Some(own) = Engine::of_this_thread() {
+        // Two simulations whose threads enter each other's gates must not wait for each other: each opens its own before
+        // it enters, and closes it after it has left all others.
+        if let Some(own) = Engine::of_this_thread()
+            && AWAY.replace(AWAY.get() + 1) == 0
+        {
+            // Relaxed: ordered by the lock of the gate.
+            own.opened.store(own.clock().max(own.state.now.get()), Ordering::Relaxed);
             own.gate.open();
         }
         self.gate.enter();
@@ -667,7 +673,9 @@ impl Simulator for Engine {
             return;
         }
         self.gate.leave();
-        if let Some(own) = Engine::of_this_thread() {
+        if let Some(own) = Engine::of_this_thread()
+            && AWAY.replace(AWAY.get() - 1) == 1
+        {
             own.gate.close();
         }
     }

@@ -107,10 +107,10 @@ pub(crate) trait Simulator: Send + Sync {
     fn reads_take_time(&self) -> bool;
     /// Charges the worker for a read of a write-once array, and lets no other worker run.
     fn read(&self, read: Read);
-    /// Notes that a run's root begins. Any thread that has entered may call this.
-    fn root_begun(&self);
-    /// Notes that a run's root has ended.
-    fn root_ended(&self);
+    /// Returns the time at which a run begins now. Any thread that has entered may call this.
+    fn begin(&self) -> u64;
+    /// Notes that the root of a run has ended, and when that run had begun.
+    fn root_ended(&self, begun: u64);
     /// Makes an outside thread wait until the engine admits it, usually while all workers wait, and keeps workers from
     /// running until `leave` is called. So what the thread does is at a definite virtual time. On the simulation's own
     /// thread it does nothing.

@@ -389,15 +389,36 @@ async fn asks_another(other: &'static Runtime, times: u64) -> u64 {
     sum
 }
 
+#[task]
+async fn works_before_and_after_a_thread() {
+    work(Duration::from_millis(1));
+    blocking(|| std::thread::sleep(Duration::from_millis(5))).await;
+    work(Duration::from_millis(1));
+}
+
+/// The machine rests while a run waits for a thread: that is not the beginning of the run, nor is another run's.
+#[test]
+fn a_run_lasts_from_its_beginning_to_its_end() {
+    let runtime = simulated(named("cluster"), 1);
+    let ((), took) = timed(&runtime, works_before_and_after_a_thread());
+    assert!(took >= Duration::from_millis(2) && took < Duration::from_millis(3), "{took:?}");
+    let outer = runtime.spawn(works_before_and_after_a_thread());
+    runtime.run(fib(3));
+    assert!(runtime.simulated().unwrap().last_run < Duration::from_millis(2), "that of the short run");
+    Runtime::builder().workers(1).build().unwrap().run(foreign(outer));
+    let took = runtime.simulated().unwrap().last_run;
+    assert!(took >= Duration::from_millis(2) && took < Duration::from_millis(3), "{took:?}");
+}
+
 /// Each simulation's thread begins runs on the other one.
 #[test]
 fn two_simulations_ask_each_other() {
     within_a_minute(|| {
         let [one, other] = ["t3d", "cluster"].map(|name| &*common::kept(simulated(named(name), 2)));
         std::thread::scope(|scope| {
-            let asks = |from: &'static Runtime, to| scope.spawn(move || from.run(asks_another(to, 200)));
+            let asks = |from: &'static Runtime, to| scope.spawn(move || from.run(asks_another(to, 1000)));
             let threads = [asks(one, other), asks(other, one)];
-            assert_eq!(threads.map(|thread| thread.join().unwrap()), [1000, 1000]);
+            assert_eq!(threads.map(|thread| thread.join().unwrap()), [5000, 5000]);
         });
     });
 }
