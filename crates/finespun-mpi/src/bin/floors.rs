@@ -1,4 +1,4 @@
-//! `mpirun -n 2 finespun-floors [--quick]`: what a message between two processes of this host costs without Finespun.
+//! `mpirun -n 2 finespun-floors [--quick]` measures messages between two processes of this host without Finespun.
 //!
 //! Two processes take turns on each row, several rounds of all rows one after the other, so that all see the same state of
 //! the machine. The first process prints the least and the median.
@@ -26,7 +26,7 @@ struct Pair<'w> {
     times: usize,
 }
 
-/// A row: what it measures, its unit, and a function that measures it once.
+/// A row of the table, with a function that measures it once.
 struct Row {
     what: &'static str,
     unit: Unit,
@@ -126,7 +126,7 @@ impl Pair<'_> {
         Ok(begun.elapsed().as_secs_f64() * 1e9 / self.times as f64)
     }
 
-    /// Lets the first process call `body`, while the other polls until it is told to stop.
+    /// Measures `body` in the first process, while the other one polls.
     fn alone(&self, body: impl FnMut(u64) -> Result<(), Error>) -> Result<f64, Error> {
         let stop = &self.shared.words()[2 * APART];
         stop.store(0, Ordering::Release);
