@@ -112,7 +112,7 @@ mod models {
                 thread::spawn(move || pool.work())
             };
             // An address that represents the root; never followed.
-            pool.injector.put(NonNull::dangling(), || pool.run.start());
+            pool.injector.put(NonNull::dangling(), || pool.run.start(0));
             pool.idle.notify_one();
             pool.run.wait();
             assert!(!pool.run.under_way() && pool.injector.is_empty());
