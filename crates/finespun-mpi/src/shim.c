@@ -21,7 +21,7 @@ static int opened;
             return code_;                 \
     } while (0)
 
-/* For operations that leave others under way when they fail: nobody can take back the memory that those use. */
+/* For operations that leave others under way when they fail, which still use the caller's memory. */
 #define MUST(call)                                \
     do {                                          \
         int code_ = (call);                       \
@@ -83,17 +83,22 @@ int fsp_receive(void *bytes, int room, int from, int tag, int *length)
     return MPI_Get_count(&status, MPI_BYTE, length);
 }
 
+/* Finds the errors of a burst before any of its messages is under way. */
+static int check_burst(int count, int peer)
+{
+    int size;
+    TRY(MPI_Comm_size(world, &size));
+    if (count < 0 || count > BURST)
+        return MPI_ERR_COUNT;
+    return peer < 0 || peer >= size ? MPI_ERR_RANK : MPI_SUCCESS;
+}
+
 /* Sends `count` messages of `length` bytes from the same place, all of which may be under way at the same time. */
 int fsp_send_burst(const void *bytes, int length, int count, int to, int tag)
 {
     MPI_Request requests[BURST];
     MPI_Status states[BURST];
-    int size;
-    TRY(MPI_Comm_size(world, &size));
-    if (count < 0 || count > BURST)
-        return MPI_ERR_COUNT;
-    if (to < 0 || to >= size)
-        return MPI_ERR_RANK;
+    TRY(check_burst(count, to));
     for (int i = 0; i < count; i++)
         MUST(MPI_Isend(bytes, length, MPI_BYTE, to, tag, world, &requests[i]));
     MUST(MPI_Waitall(count, requests, states));
@@ -105,12 +110,7 @@ int fsp_receive_burst(void *bytes, int length, int count, int from, int tag)
 {
     MPI_Request requests[BURST];
     MPI_Status states[BURST];
-    int size;
-    TRY(MPI_Comm_size(world, &size));
-    if (count < 0 || count > BURST)
-        return MPI_ERR_COUNT;
-    if (from < 0 || from >= size)
-        return MPI_ERR_RANK;
+    TRY(check_burst(count, from));
     for (int i = 0; i < count; i++)
         MUST(MPI_Irecv((char *)bytes + (size_t)i * length, length, MPI_BYTE, from, tag, world, &requests[i]));
     MUST(MPI_Waitall(count, requests, states));

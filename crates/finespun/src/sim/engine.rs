@@ -26,9 +26,8 @@
 //! **Threads outside** ring workers, queue frames for them, and begin and cancel runs by way of the
 //! [`gate`](super::gate), which is open while the simulation *rests*, that is, while all workers wait and no event is
 //! left. So all of this happens at a definite virtual time, and two programs that differ only in real time have the same
-//! events. A simulation that never rests, since a
-//! task waits for a thread by looking again and again, opens the gate now and then. A thread that waits for the gate
-//! must not hold a lock that a simulated task takes.
+//! events. A simulation that never rests, since a task waits for a thread by looking again and again, opens the gate now
+//! and then. A thread that waits for the gate must not hold a lock that a simulated task takes.
 
 mod death;
 mod messages;
